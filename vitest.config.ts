@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+// Tests run on the sources, so that no build stands between an edit and its test.
+const conditions = ['@batonjs/source', 'module', 'node', 'development|production'];
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+  },
+});
