@@ -1,0 +1,16 @@
+/**
+ * `pnpm start`: builds what the sample agents need, then becomes the server.
+ *
+ * The gallery runs in this very process: a signal that reaches the command reaches the server, nothing has to be forwarded,
+ * and a killed process group leaves nothing behind.
+ */
+import { spawnSync } from 'node:child_process';
+
+const build = spawnSync('turbo', ['run', 'build', '--filter=@batonjs/gallery^...', '--output-logs=errors-only'], {
+  stdio: 'inherit',
+});
+if (build.error) throw build.error;
+if (build.status !== 0) process.exit(build.status ?? 1);
+
+const gallery = new URL('../apps/gallery/src/main.ts', import.meta.url);
+await import(gallery.href);

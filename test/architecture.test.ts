@@ -1,0 +1,182 @@
+import { basename, posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { codeOnly, readSource, type SourceFile, sourceFiles, workspaces } from './source-files.ts';
+
+const scope = '@batonjs/';
+
+/** Who may import whom. A new package or app needs a row; a new arrow needs a reason that survives review. */
+const arrows: Record<string, readonly string[]> = {
+  protocol: [],
+  lifecycle: ['protocol'],
+  bindings: ['protocol'],
+  store: ['lifecycle', 'protocol'],
+  'store-conformance': ['lifecycle', 'protocol', 'store'],
+  'store-memory': ['store'],
+  'store-sqlite': ['store'],
+  'store-redis': ['store'],
+  server: ['bindings', 'lifecycle', 'protocol', 'store'],
+  'server-express': ['server'],
+  client: ['bindings', 'protocol'],
+  'expense-agent': ['server'],
+  gallery: ['client', 'expense-agent', 'server', 'server-express', 'store-sqlite'],
+};
+
+/** Files over 300 lines, each with the reason why splitting it would make it harder to read. */
+const longFiles: Record<string, string> = {};
+
+const maximumLines = 300;
+const members = workspaces();
+const sources = members.flatMap(({ folder }) => sourceFiles(`${folder}/src`));
+const lineCount = (file: SourceFile) => file.text.split('\n').length - 1;
+
+const ours = (file: SourceFile) => file.imports.filter(({ specifier }) => specifier.startsWith(scope));
+const packageOf = (specifier: string) => specifier.slice(scope.length).split('/')[0]!;
+
+describe('the arrows', () => {
+  it('have a row for every package and app, and no row for anything else', () => {
+    expect(Object.keys(arrows).sort()).toEqual(members.map(({ name }) => name).sort());
+  });
+
+  it.each(members)('$folder is named after its folder', ({ name, manifest }) => {
+    expect(manifest.name).toBe(scope + name);
+  });
+
+  it.each(members)('$folder declares exactly the dependencies of its row', ({ name, manifest }) => {
+    const declared = Object.keys(manifest.dependencies ?? {}).filter((other) => other.startsWith(scope));
+    expect(declared.map(packageOf).sort()).toEqual([...(arrows[name] ?? [])].sort());
+  });
+
+  it.each(members)('$folder imports only along its row', ({ name, folder }) => {
+    const allowed = new Set(arrows[name]);
+    const foreign = sourceFiles(`${folder}/src`).flatMap((file) =>
+      ours(file)
+        .filter(({ specifier }) => !allowed.has(packageOf(specifier)))
+        .map(({ specifier }) => `${file.path} → ${specifier}`),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  it.each(members)('$folder reaches other packages by name, never by a relative path', ({ folder }) => {
+    const escaping = sourceFiles(`${folder}/src`).flatMap((file) =>
+      file.imports
+        .filter(({ specifier }) => specifier.startsWith('.'))
+        .map(({ specifier }) => posix.join(posix.dirname(file.path), specifier))
+        .filter((target) => !target.startsWith(`${folder}/`))
+        .map((target) => `${file.path} → ${target}`),
+    );
+    expect(escaping).toEqual([]);
+  });
+
+  it('let server-express know server by its types only', () => {
+    const values = sourceFiles('packages/server-express/src')
+      .flatMap(ours)
+      .filter(({ typeOnly }) => !typeOnly);
+    expect(values).toEqual([]);
+  });
+
+  it('never point at a package that points back', () => {
+    const visit = (name: string, path: readonly string[]): string[] =>
+      path.includes(name)
+        ? [[...path, name].join(' → ')]
+        : (arrows[name] ?? []).flatMap((next) => visit(next, [...path, name]));
+    expect(Object.keys(arrows).flatMap((name) => visit(name, []))).toEqual([]);
+  });
+});
+
+describe('lifecycle', () => {
+  const impure =
+    /\b(async|await|Promise|Date|setTimeout|setInterval|queueMicrotask|performance|crypto|process)\b|\bMath\.random\b/g;
+
+  it('has no I/O, no clock, no randomness and nothing asynchronous', () => {
+    const found = sourceFiles('packages/lifecycle/src').flatMap((file) =>
+      Array.from(codeOnly(file.text).matchAll(impure), ([word]) => `${file.path}: ${word}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('imports nothing from Node.js', () => {
+    const builtins = sourceFiles('packages/lifecycle/src')
+      .flatMap(({ imports }) => imports)
+      .filter(({ specifier }) => specifier.startsWith('node:'));
+    expect(builtins).toEqual([]);
+  });
+});
+
+describe('a browser', () => {
+  it.each(['client', 'bindings'])('that loads %s loads neither zod nor Node.js', (name) => {
+    const loaded = loadedFrom(`packages/${name}/src/index.ts`);
+    expect([...loaded].filter((specifier) => /^(zod|node:)/.test(specifier))).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  it(`have at most ${maximumLines} lines, or a reason`, () => {
+    const files = [...sources, ...sourceFiles('scripts'), ...sourceFiles('bench')];
+    const long = files.filter((file) => lineCount(file) > maximumLines).map(({ path }) => path);
+    expect(long.sort()).toEqual(Object.keys(longFiles).sort());
+  });
+
+  it('that are long say why in a sentence', () => {
+    expect(Object.values(longFiles).filter((reason) => reason.split(' ').length < 5)).toEqual([]);
+  });
+
+  it('have kebab-case names that say a noun or a verb', () => {
+    const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?\.tsx?$/;
+    const vague = /(^|-)(managers?|helpers?|utils?|utilities|impl|common|misc|base|default|abstract)(-|\.)/;
+    const names = sources.map(({ path }) => path);
+    expect(names.filter((path) => !kebab.test(basename(path)) || vague.test(basename(path)))).toEqual([]);
+    expect(names.filter((path) => /\/(common|utils?|helpers?|misc)\//.test(path))).toEqual([]);
+  });
+
+  it('export no name that only says that something is general', () => {
+    const vague =
+      /^export\s+(?:abstract\s+|async\s+)?(?:class|function\*?|const|let|interface|type)\s+(\w*(?:Manager|Helper|Utils?|Impl)|(?:Base|Default|Abstract)[A-Z]\w*)\b/gm;
+    const found = sources.flatMap((file) =>
+      Array.from(file.text.matchAll(vague), ([, name]) => `${file.path}: ${name}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('hold no tests in src', () => {
+    expect(sources.map(({ path }) => path).filter((path) => path.includes('.test.'))).toEqual([]);
+  });
+});
+
+describe('entries', () => {
+  const entries = members.flatMap(({ folder, manifest }) =>
+    Object.entries(manifest.exports ?? {}).map(([subpath, target]) => ({
+      entry: posix.join(folder, subpath),
+      path: posix.join(folder, typeof target === 'string' ? target : (target['@batonjs/source'] ?? '')),
+    })),
+  );
+
+  it.each(entries)('$entry names every export it has', ({ path }) => {
+    const code = codeOnly(readSource(path).text);
+    expect(code).not.toMatch(/^export\s+(\*|default)/m);
+  });
+});
+
+/** Every specifier that running a file makes JavaScript load, through our own packages' sources. */
+function loadedFrom(entry: string): Set<string> {
+  const loaded = new Set<string>();
+  const visit = (path: string) => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    for (const { specifier, typeOnly } of readSource(path).imports) {
+      if (typeOnly) continue;
+      if (specifier.startsWith('.')) visit(posix.join(posix.dirname(path), specifier));
+      else if (specifier.startsWith(scope)) visit(sourceOf(specifier));
+      else loaded.add(specifier);
+    }
+  };
+  visit(entry);
+  return loaded;
+}
+
+function sourceOf(specifier: string): string {
+  const { folder, manifest } = members.find(({ name }) => name === packageOf(specifier))!;
+  const subpath = `.${specifier.slice(manifest.name.length)}`;
+  const target = manifest.exports?.[subpath];
+  if (target === undefined) throw new Error(`${specifier} is not exported`);
+  return posix.join(folder, typeof target === 'string' ? target : target['@batonjs/source']!);
+}
