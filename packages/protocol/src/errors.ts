@@ -1,0 +1,129 @@
+/** The `google.rpc.Code` names that A2A errors use. */
+export type StatusName =
+  | 'INVALID_ARGUMENT'
+  | 'NOT_FOUND'
+  | 'ALREADY_EXISTS'
+  | 'PERMISSION_DENIED'
+  | 'RESOURCE_EXHAUSTED'
+  | 'FAILED_PRECONDITION'
+  | 'ABORTED'
+  | 'UNIMPLEMENTED'
+  | 'INTERNAL'
+  | 'UNAVAILABLE'
+  | 'UNAUTHENTICATED';
+
+/** One error: its code on every binding, the text used when none is given, and whose error it is. */
+export interface ErrorRow {
+  readonly jsonRpc: number;
+  readonly http: number;
+  readonly status: StatusName;
+  readonly message: string;
+  /** `ErrorInfo.domain`; {@link A2A_DOMAIN} when absent. */
+  readonly domain?: string;
+}
+
+/** `ErrorInfo.domain` of the errors that the specification defines. */
+export const A2A_DOMAIN = 'a2a-protocol.org';
+
+/** `ErrorInfo.domain` of the errors that Baton adds. */
+export const BATON_DOMAIN = 'batonjs.dev';
+
+const domain = BATON_DOMAIN;
+
+// biome-ignore format: a table reads best with one row per line
+/**
+ * Every error that can cross the wire. The key is the wire's own `ErrorInfo.reason`; adding an error is one row.
+ * Spec: §5.4, §9.5, §11.6.
+ */
+export const errorTable = {
+  TASK_NOT_FOUND: { jsonRpc: -32001, http: 404, status: 'NOT_FOUND', message: 'Task not found' },
+  TASK_NOT_CANCELABLE: { jsonRpc: -32002, http: 400, status: 'FAILED_PRECONDITION', message: 'Task cannot be canceled' },
+  PUSH_NOTIFICATION_NOT_SUPPORTED: { jsonRpc: -32003, http: 400, status: 'FAILED_PRECONDITION', message: 'Push notifications are not supported' },
+  UNSUPPORTED_OPERATION: { jsonRpc: -32004, http: 400, status: 'FAILED_PRECONDITION', message: 'This operation is not supported' },
+  CONTENT_TYPE_NOT_SUPPORTED: { jsonRpc: -32005, http: 400, status: 'INVALID_ARGUMENT', message: 'Content type is not supported' },
+  INVALID_AGENT_RESPONSE: { jsonRpc: -32006, http: 500, status: 'INTERNAL', message: 'The agent produced an invalid response' },
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: { jsonRpc: -32007, http: 400, status: 'FAILED_PRECONDITION', message: 'No extended agent card is configured' },
+  EXTENSION_SUPPORT_REQUIRED: { jsonRpc: -32008, http: 400, status: 'FAILED_PRECONDITION', message: 'A required extension was not requested' },
+  VERSION_NOT_SUPPORTED: { jsonRpc: -32009, http: 400, status: 'FAILED_PRECONDITION', message: 'Protocol version is not supported' },
+  TASK_GENERATION_MISMATCH: { jsonRpc: -32010, http: 409, status: 'ABORTED', message: 'Task has changed' },
+  PARSE_ERROR: { jsonRpc: -32700, http: 400, status: 'INVALID_ARGUMENT', message: 'Invalid JSON payload', domain },
+  INVALID_REQUEST: { jsonRpc: -32600, http: 400, status: 'INVALID_ARGUMENT', message: 'Request payload validation error', domain },
+  METHOD_NOT_FOUND: { jsonRpc: -32601, http: 404, status: 'UNIMPLEMENTED', message: 'Method not found', domain },
+  METHOD_NOT_ALLOWED: { jsonRpc: -32601, http: 405, status: 'UNIMPLEMENTED', message: 'Method not allowed', domain },
+  INVALID_PARAMS: { jsonRpc: -32602, http: 400, status: 'INVALID_ARGUMENT', message: 'Invalid parameters', domain },
+  INTERNAL_ERROR: { jsonRpc: -32603, http: 500, status: 'INTERNAL', message: 'Internal error', domain },
+  UNAUTHENTICATED: { jsonRpc: -32600, http: 401, status: 'UNAUTHENTICATED', message: 'Authentication required', domain },
+  PERMISSION_DENIED: { jsonRpc: -32600, http: 403, status: 'PERMISSION_DENIED', message: 'Permission denied', domain },
+  MESSAGE_ID_CONFLICT: { jsonRpc: -32602, http: 409, status: 'ALREADY_EXISTS', message: 'Another message was already sent with this messageId', domain },
+  PAYLOAD_TOO_LARGE: { jsonRpc: -32600, http: 413, status: 'INVALID_ARGUMENT', message: 'Request body is too large', domain },
+  UNSUPPORTED_MEDIA_TYPE: { jsonRpc: -32600, http: 415, status: 'INVALID_ARGUMENT', message: 'Unsupported media type', domain },
+  RESOURCE_EXHAUSTED: { jsonRpc: -32603, http: 429, status: 'RESOURCE_EXHAUSTED', message: 'Too many requests', domain },
+  UNAVAILABLE: { jsonRpc: -32603, http: 503, status: 'UNAVAILABLE', message: 'Temporarily unavailable', domain },
+} as const satisfies Record<string, ErrorRow>;
+
+/** What went wrong, in the wire's own word (`ErrorInfo.reason`). */
+export type ErrorReason = keyof typeof errorTable;
+
+/** A structured detail, as `google.rpc` types travel in JSON. */
+export type ErrorDetail = { readonly '@type': string; readonly [member: string]: unknown };
+
+/** One member of a request that is wrong: its path, such as `message.parts[0].text`, and what is wrong with it. */
+export interface FieldViolation {
+  readonly field: string;
+  readonly description: string;
+}
+
+/** What an {@link A2AError} may carry besides its reason and message. */
+export interface A2AErrorOptions {
+  /** Further `google.rpc` details; `ErrorInfo` is made from reason and metadata and does not belong here. */
+  readonly details?: readonly ErrorDetail[];
+  /** `ErrorInfo.metadata`: flat, non-secret facts such as `{ taskId }`. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Seconds after which trying again makes sense; travels as `Retry-After`. */
+  readonly retryAfter?: number;
+  /** What led here. It stays in this process. */
+  readonly cause?: unknown;
+}
+
+const brand = Symbol.for('batonjs.A2AError');
+
+/**
+ * The only error that crosses the wire. Its `message`, `metadata` and `details` are shown to the other side, its
+ * `cause` never is. Spec: §3.3.2.
+ */
+export class A2AError extends Error {
+  override readonly name = 'A2AError';
+  readonly reason: ErrorReason;
+  readonly details: readonly ErrorDetail[];
+  readonly metadata: Readonly<Record<string, string>> | undefined;
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    reason: ErrorReason,
+    message: string = errorTable[reason].message,
+    { details = [], metadata, retryAfter, cause }: A2AErrorOptions = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.reason = reason;
+    this.details = details;
+    this.metadata = metadata;
+    this.retryAfter = retryAfter;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** Like `instanceof`, but also true across two copies of this package in one process. */
+  static is(value: unknown): value is A2AError {
+    return typeof value === 'object' && value !== null && brand in value;
+  }
+
+  /** The error itself, or an `INTERNAL_ERROR` that keeps what was thrown as its `cause` and shows none of its text. */
+  static from(thrown: unknown): A2AError {
+    return A2AError.is(thrown) ? thrown : new A2AError('INTERNAL_ERROR', undefined, { cause: thrown });
+  }
+}
+
+/** `INVALID_PARAMS` with a `google.rpc.BadRequest` that names what is wrong. */
+export const invalidParams = (fieldViolations: readonly FieldViolation[]): A2AError =>
+  new A2AError('INVALID_PARAMS', undefined, {
+    details: [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }],
+  });

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Json, Struct } from './json.ts';
+import {
+  anyJson,
+  base64,
+  message,
+  type Oneof,
+  oneof,
+  optionalText,
+  protoEnum,
+  requiredText,
+  struct,
+  url,
+} from './proto-json.ts';
+
+/** What a part may contain. */
+export interface PartContent {
+  text: string;
+  /** Base64, standard alphabet, padded. */
+  raw: string;
+  /** Absolute URL of a file. */
+  url: string;
+  /** Any JSON, also `null`: tell parts apart with `'data' in part`, not by truth. */
+  data: Json;
+}
+
+/** What every part may say about its content. */
+export interface PartAttributes {
+  metadata?: Struct;
+  filename?: string;
+  mediaType?: string;
+}
+
+/** One piece of content: exactly one member of {@link PartContent}. Spec: §4.1.6. */
+export type Part = Oneof<PartContent> & PartAttributes;
+export const Part = oneof<PartContent, PartAttributes>(
+  { text: z.string().optional(), raw: base64.optional(), url: url.optional(), data: anyJson },
+  { metadata: struct.optional(), filename: optionalText, mediaType: optionalText },
+);
+
+/** Who speaks: the client is `ROLE_USER`, the server `ROLE_AGENT`. Spec: §4.1.5. */
+export const Role = protoEnum(['ROLE_UNSPECIFIED', 'ROLE_USER', 'ROLE_AGENT']);
+export type Role = z.infer<typeof Role>;
+
+/** One turn of the conversation. Spec: §4.1.4. */
+export const Message = message({
+  messageId: requiredText,
+  contextId: optionalText,
+  taskId: optionalText,
+  role: Role.refine((role) => role !== 'ROLE_UNSPECIFIED', 'is required'),
+  parts: z.array(Part).min(1, 'must have at least one part'),
+  metadata: struct.optional(),
+  extensions: z.array(z.string()).optional(),
+  referenceTaskIds: z.array(z.string()).optional(),
+});
+export type Message = z.infer<typeof Message>;
+
+/** Something that a task produced. Spec: §4.1.7. */
+export const Artifact = message({
+  artifactId: requiredText,
+  name: optionalText,
+  description: optionalText,
+  parts: z.array(Part).min(1, 'must have at least one part'),
+  metadata: struct.optional(),
+  extensions: z.array(z.string()).optional(),
+});
+export type Artifact = z.infer<typeof Artifact>;

@@ -1,0 +1,28 @@
+import type { z } from 'zod';
+import { type FieldViolation, invalidParams } from './errors.ts';
+import type { OperationName, Params } from './operations.ts';
+import { schemas } from './schemas.ts';
+
+/**
+ * The canonical request of an operation from whatever arrived. Throws `INVALID_PARAMS` naming every violation with its
+ * path. Spec: §3.3.2, §5.7.
+ */
+export function parseParams<Name extends OperationName>(operation: Name, value: unknown): Params<Name> {
+  const schema: z.ZodType = schemas[operation].params;
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw invalidParams(fieldViolations(parsed.error));
+  return parsed.data as Params<Name>;
+}
+
+/** What a schema found, as violations: `message.parts[0].text`. */
+export const fieldViolations = ({ issues }: z.core.$ZodError): FieldViolation[] =>
+  issues.map((issue) => ({ field: fieldPath(issue.path), description: describe(issue) }));
+
+const fieldPath = (path: readonly PropertyKey[]) =>
+  path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .replace(/^\./, '');
+
+const describe = ({ code, message }: z.core.$ZodIssue) =>
+  code === 'invalid_type' && message.endsWith('received undefined') ? 'is required' : message;

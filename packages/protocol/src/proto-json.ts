@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import type { Json, Struct } from './json.ts';
+
+/** A string that the proto marks REQUIRED: present and not empty. */
+export const requiredText = z.string().min(1, 'must not be empty');
+
+/** A string without presence: missing, `null` and `""` are the same. */
+export const optionalText = z.string().optional();
+
+/** An absolute URL. */
+export const url = z.string().refine((text) => URL.canParse(text), 'must be an absolute URL');
+
+/** A JSON object with free members, taken as it is. */
+export const struct = z.custom<Struct>(isObject, 'must be an object');
+
+/** `google.protobuf.Value`: any JSON, also `null`. */
+export const anyJson = z.custom<Json>().optional();
+
+/** An `int32`; also accepted as text, as ProtoJSON parsers do. */
+export const int32 = (minimum: number, maximum = 2 ** 31 - 1) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value),
+    z.int().min(minimum).max(maximum),
+  );
+
+/** An enum by its full proto names, in the order of their numbers; also accepted as such a number. */
+export const protoEnum = <const Names extends readonly [string, ...string[]]>(names: Names) =>
+  z.preprocess((value) => (typeof value === 'number' ? (names[value] ?? value) : value), z.enum(names));
+
+/** `bytes`: base64 in either alphabet, padded or not; becomes the standard alphabet with padding. */
+export const base64 = z.string().transform((text, context) => {
+  const digits = /^[A-Za-z0-9+/_-]*(?==?=?$)/.exec(text)?.[0];
+  if (digits === undefined || digits.length % 4 === 1) {
+    context.addIssue({ code: 'custom', message: 'must be base64' });
+    return z.NEVER;
+  }
+  const standard = /[-_]/.test(digits) ? digits.replaceAll('-', '+').replaceAll('_', '/') : digits;
+  return standard.padEnd(Math.ceil(digits.length / 4) * 4, '=');
+});
+
+const timestampPattern =
+  /^(\d{4}-(?:0[1-9]|1[0-2])-(\d\d))[Tt ]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)?$/;
+
+/**
+ * An instant; any offset and up to nine digits of a second are accepted, a missing offset means UTC. Becomes
+ * `YYYY-MM-DDTHH:mm:ss.sssZ`, digits beyond the millisecond cut off. Spec: §5.6.1.
+ */
+export const timestamp = z.string().transform((text, context) => {
+  const [, date, day, time, fraction = '', offset = 'Z'] = timestampPattern.exec(text) ?? [];
+  const local = `${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}`;
+  const at = Date.parse(local + offset.toUpperCase());
+  // A day that its month does not have would silently become one of the next month.
+  if (Number.isNaN(at) || new Date(`${local}Z`).getUTCDate() !== Number(day)) {
+    context.addIssue({ code: 'custom', message: 'must be an RFC 3339 timestamp' });
+    return z.NEVER;
+  }
+  return new Date(at).toISOString();
+});
+
+type Shape = z.core.$ZodLooseShape;
+
+/** One proto message: unknown members are dropped, and members may be spelled in every way that ProtoJSON allows. */
+export const message = <S extends Shape>(shape: S) => z.preprocess(canonicalMembers(shape), z.object(shape));
+
+/** One of the members, required: the TypeScript side of {@link oneof}. */
+export type Oneof<Members> = { [Name in keyof Members]: { [Key in Name]: Members[Name] } }[keyof Members];
+
+/**
+ * A proto message with a `oneof`. It is one object schema with a presence check, because a union of objects would accept
+ * two members at once and would report violations inside them without a path.
+ */
+export function oneof<Members, Others = unknown>(
+  members: { [Name in keyof Members]: z.ZodType<Members[Name] | undefined> },
+  others: { [Name in keyof Others]-?: z.ZodType<Others[Name]> },
+): z.ZodType<Oneof<Members> & Others> {
+  const names = Object.keys(members);
+  const shape: Shape = { ...members, ...others };
+  const given = (value: unknown) => names.filter((name) => Object.hasOwn(value as object, name));
+  const schema = z.object(shape).refine((value) => given(value).length === 1, {
+    // Also where other members are wrong, so that all violations are reported at once.
+    when: ({ value }) => isObject(value),
+    error: ({ input }) => {
+      const found = given(input).join(' and ') || 'none';
+      return `must have exactly one of ${names.join(', ')}; has ${found}`;
+    },
+  });
+  return z.preprocess(canonicalMembers(shape), schema) as z.ZodType<unknown> as z.ZodType<
+    Oneof<Members> & Others
+  >;
+}
+
+/**
+ * Makes members canonical: `snake_case` names become camelCase, `null` becomes absent, and so does `""` where a string
+ * has no presence. Returns the value itself when there is nothing to do, which is nearly always.
+ */
+function canonicalMembers(shape: Shape) {
+  const names = Object.keys(shape);
+  const spellings = new Map<string, string>();
+  for (const name of names) {
+    const snakeCase = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    if (snakeCase !== name) spellings.set(snakeCase, name);
+  }
+  const emptyIsAbsent = new Set(names.filter((name) => shape[name] === optionalText));
+  const nullIsValue = new Set(names.filter((name) => shape[name] === anyJson));
+  const isAbsent = (name: string, member: unknown) =>
+    member === null ? !nullIsValue.has(name) : member === '' && emptyIsAbsent.has(name);
+
+  return (value: unknown): unknown => {
+    if (!isObject(value)) return value;
+    for (const name in value) {
+      if (spellings.has(name) || isAbsent(name, value[name])) return rewrite(value);
+    }
+    return value;
+  };
+
+  function rewrite(value: Record<string, unknown>): Record<string, unknown> {
+    const result: Record<string, unknown> = {};
+    for (const [given, member] of Object.entries(value)) {
+      const name = spellings.get(given) ?? given;
+      const overridden = name !== given && Object.hasOwn(value, name);
+      if (Object.hasOwn(shape, name) && !overridden && !isAbsent(name, member)) result[name] = member;
+    }
+    return result;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { Message } from './messages.ts';
+import { int32, message, optionalText, requiredText, struct, timestamp, url } from './proto-json.ts';
+import { Task, TaskState } from './tasks.ts';
+
+const tenant = optionalText;
+const historyLength = int32(0).optional();
+const metadata = struct.optional();
+
+/** How a server authenticates itself to a webhook. Spec: §4.3.2. */
+export const AuthenticationInfo = message({ scheme: requiredText, credentials: optionalText });
+export type AuthenticationInfo = z.infer<typeof AuthenticationInfo>;
+
+const pushNotificationConfig = {
+  tenant,
+  id: optionalText,
+  taskId: optionalText,
+  url,
+  token: optionalText,
+  authentication: AuthenticationInfo.optional(),
+};
+
+/** A webhook of one task. Spec: §4.3.1. */
+export const TaskPushNotificationConfig = message(pushNotificationConfig);
+export type TaskPushNotificationConfig = z.infer<typeof TaskPushNotificationConfig>;
+
+/** A {@link TaskPushNotificationConfig} that names its task. Spec: §3.1.7. */
+export const CreateTaskPushNotificationConfigRequest = message({
+  ...pushNotificationConfig,
+  taskId: requiredText,
+});
+export type CreateTaskPushNotificationConfigRequest = z.infer<typeof CreateTaskPushNotificationConfigRequest>;
+
+/** How an answer should come. `historyLength` counts messages. Spec: §3.2.2. */
+export const SendMessageConfiguration = message({
+  acceptedOutputModes: z.array(z.string()).optional(),
+  taskPushNotificationConfig: TaskPushNotificationConfig.optional(),
+  historyLength,
+  returnImmediately: z.boolean().optional(),
+});
+export type SendMessageConfiguration = z.infer<typeof SendMessageConfiguration>;
+
+/** Spec: §3.2.1. */
+export const SendMessageRequest = message({
+  tenant,
+  message: Message,
+  configuration: SendMessageConfiguration.optional(),
+  metadata,
+});
+export type SendMessageRequest = z.infer<typeof SendMessageRequest>;
+
+/** Spec: §3.1.3. */
+export const GetTaskRequest = message({ tenant, id: requiredText, historyLength });
+export type GetTaskRequest = z.infer<typeof GetTaskRequest>;
+
+/** `statusTimestampAfter` is inclusive; an unspecified `status` is no filter. Spec: §3.1.4. */
+export const ListTasksRequest = message({
+  tenant,
+  contextId: optionalText,
+  status: TaskState.transform((state) => (state === 'TASK_STATE_UNSPECIFIED' ? undefined : state)).optional(),
+  pageSize: int32(1, 100).optional(),
+  pageToken: optionalText,
+  historyLength,
+  statusTimestampAfter: timestamp.optional(),
+  includeArtifacts: z.boolean().optional(),
+});
+export type ListTasksRequest = z.infer<typeof ListTasksRequest>;
+
+/** `nextPageToken` is empty on the last page; `totalSize` counts matches before paging. Spec: §3.1.4. */
+export const ListTasksResponse = message({
+  tasks: z.array(Task),
+  nextPageToken: z.string(),
+  pageSize: int32(0),
+  totalSize: int32(0),
+});
+export type ListTasksResponse = z.infer<typeof ListTasksResponse>;
+
+/** Spec: §3.1.5. */
+export const CancelTaskRequest = message({ tenant, id: requiredText, metadata });
+export type CancelTaskRequest = z.infer<typeof CancelTaskRequest>;
+
+/** Spec: §3.1.6. */
+export const SubscribeToTaskRequest = message({ tenant, id: requiredText });
+export type SubscribeToTaskRequest = z.infer<typeof SubscribeToTaskRequest>;
+
+/** Spec: §3.1.8. */
+export const GetTaskPushNotificationConfigRequest = message({
+  tenant,
+  taskId: requiredText,
+  id: requiredText,
+});
+export type GetTaskPushNotificationConfigRequest = z.infer<typeof GetTaskPushNotificationConfigRequest>;
+
+/** Spec: §3.1.10. */
+export const DeleteTaskPushNotificationConfigRequest = message({
+  tenant,
+  taskId: requiredText,
+  id: requiredText,
+});
+export type DeleteTaskPushNotificationConfigRequest = z.infer<typeof DeleteTaskPushNotificationConfigRequest>;
+
+/** `pageSize` 0 is the server's own page size. Spec: §3.1.9. */
+export const ListTaskPushNotificationConfigsRequest = message({
+  tenant,
+  taskId: requiredText,
+  pageSize: int32(0).optional(),
+  pageToken: optionalText,
+});
+export type ListTaskPushNotificationConfigsRequest = z.infer<typeof ListTaskPushNotificationConfigsRequest>;
+
+/** Spec: §3.1.9. */
+export const ListTaskPushNotificationConfigsResponse = message({
+  configs: z.array(TaskPushNotificationConfig).optional(),
+  nextPageToken: optionalText,
+});
+export type ListTaskPushNotificationConfigsResponse = z.infer<typeof ListTaskPushNotificationConfigsResponse>;
+
+/** Spec: §3.1.11. */
+export const GetExtendedAgentCardRequest = message({ tenant });
+export type GetExtendedAgentCardRequest = z.infer<typeof GetExtendedAgentCardRequest>;
+
+/** `google.protobuf.Empty`. */
+export const Empty = message({});
+export type Empty = z.infer<typeof Empty>;

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { Artifact, Message } from './messages.ts';
+import {
+  message,
+  type Oneof,
+  oneof,
+  optionalText,
+  protoEnum,
+  requiredText,
+  struct,
+  timestamp,
+} from './proto-json.ts';
+
+/** Where a task stands. Spec: §4.1.3. */
+export const TaskState = protoEnum([
+  'TASK_STATE_UNSPECIFIED',
+  'TASK_STATE_SUBMITTED',
+  'TASK_STATE_WORKING',
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_REJECTED',
+  'TASK_STATE_AUTH_REQUIRED',
+]);
+export type TaskState = z.infer<typeof TaskState>;
+
+/** The state of a task, with what the agent says about it. Spec: §4.1.2. */
+export const TaskStatus = message({
+  state: TaskState,
+  message: Message.optional(),
+  timestamp: timestamp.optional(),
+});
+export type TaskStatus = z.infer<typeof TaskStatus>;
+
+/** A unit of work with its results. Spec: §4.1.1. */
+export const Task = message({
+  id: requiredText,
+  contextId: optionalText,
+  status: TaskStatus,
+  artifacts: z.array(Artifact).optional(),
+  history: z.array(Message).optional(),
+  metadata: struct.optional(),
+});
+export type Task = z.infer<typeof Task>;
+
+/** A task changed its status. Spec: §4.2.1. */
+export const TaskStatusUpdateEvent = message({
+  taskId: requiredText,
+  contextId: requiredText,
+  status: TaskStatus,
+  metadata: struct.optional(),
+});
+export type TaskStatusUpdateEvent = z.infer<typeof TaskStatusUpdateEvent>;
+
+/** A task produced an artifact, or (`append`) more parts of one. Spec: §4.2.2. */
+export const TaskArtifactUpdateEvent = message({
+  taskId: requiredText,
+  contextId: requiredText,
+  artifact: Artifact,
+  append: z.boolean().optional(),
+  lastChunk: z.boolean().optional(),
+  metadata: struct.optional(),
+});
+export type TaskArtifactUpdateEvent = z.infer<typeof TaskArtifactUpdateEvent>;
+
+/** What SendMessage may answer. */
+export interface SendMessageResult {
+  task: Task;
+  message: Message;
+}
+
+/** The answer to SendMessage: exactly one member. Spec: §3.1.1. */
+export type SendMessageResponse = Oneof<SendMessageResult>;
+export const SendMessageResponse = oneof<SendMessageResult>(
+  { task: Task.optional(), message: Message.optional() },
+  {},
+);
+
+/** What a stream or a webhook may carry. */
+export interface StreamEvent extends SendMessageResult {
+  statusUpdate: TaskStatusUpdateEvent;
+  artifactUpdate: TaskArtifactUpdateEvent;
+}
+
+/** One event of a stream, and the body of a webhook: exactly one member. Spec: §3.2.3. */
+export type StreamResponse = Oneof<StreamEvent>;
+export const StreamResponse = oneof<StreamEvent>(
+  {
+    task: Task.optional(),
+    message: Message.optional(),
+    statusUpdate: TaskStatusUpdateEvent.optional(),
+    artifactUpdate: TaskArtifactUpdateEvent.optional(),
+  },
+  {},
+);
