@@ -122,8 +122,15 @@ export class A2AError extends Error {
   }
 }
 
-/** `INVALID_PARAMS` with a `google.rpc.BadRequest` that names what is wrong. */
-export const invalidParams = (fieldViolations: readonly FieldViolation[]): A2AError =>
-  new A2AError('INVALID_PARAMS', undefined, {
-    details: [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }],
-  });
+const badRequest =
+  (reason: 'INVALID_PARAMS' | 'INVALID_REQUEST') =>
+  (fieldViolations: readonly FieldViolation[]): A2AError =>
+    new A2AError(reason, undefined, {
+      details: [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }],
+    });
+
+/** `INVALID_PARAMS` with a `google.rpc.BadRequest` that names what is wrong with an operation's request object. */
+export const invalidParams = badRequest('INVALID_PARAMS');
+
+/** `INVALID_REQUEST` with a `google.rpc.BadRequest` that names what is wrong with what carries the request object. */
+export const invalidRequest = badRequest('INVALID_REQUEST');

@@ -33,6 +33,7 @@ export {
   errorTable,
   type FieldViolation,
   invalidParams,
+  invalidRequest,
   type StatusName,
 } from './errors.ts';
 export {

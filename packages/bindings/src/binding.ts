@@ -1,0 +1,50 @@
+import type { A2AError } from '@batonjs/protocol/errors';
+import type { OperationName } from '@batonjs/protocol/operations';
+import type { HttpReply, HttpRequest, IncomingReply, OutgoingRequest } from './http.ts';
+
+/** One operation being asked for. */
+export interface Call {
+  readonly operation: OperationName;
+  /** The request object, `tenant` included. On a server: whatever arrived, not validated yet. */
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Correlates a reply with its request, where the binding needs that. */
+  readonly id?: string | number;
+}
+
+/** A call that arrived, with the request that carried it. */
+export interface ReceivedCall extends Call {
+  readonly request: HttpRequest;
+}
+
+/** What both halves say about themselves. */
+interface Named {
+  /** As in `AgentInterface.protocolBinding`. */
+  readonly name: string;
+  /** As in `AgentInterface.protocolVersion`. */
+  readonly version: string;
+}
+
+/** The server half of a binding: HTTP in, operations out. It keeps no state between calls. Spec: §5. */
+export interface ServerBinding extends Named {
+  /** Whether this binding answers the request, also when it only has an error to say. */
+  matches(request: HttpRequest): boolean;
+  /** Reads the call. Throws an `A2AError` when there is none. */
+  decodeCall(request: HttpRequest): ReceivedCall;
+  encodeResult(call: ReceivedCall, result: unknown): HttpReply;
+  /** One event of a stream, as the `data` of a server-sent event. */
+  encodeEvent(call: ReceivedCall, event: unknown): string;
+  /** An error before any event was sent; `request` need not hold a call. */
+  encodeError(error: A2AError, request: HttpRequest): HttpReply;
+  /** An error in a running stream, as the `data` of its last server-sent event. */
+  encodeStreamError(error: A2AError, call: ReceivedCall): string;
+}
+
+/** The client half of a binding: operations in, HTTP out. It keeps no state between calls. Spec: §5. */
+export interface ClientBinding extends Named {
+  /** `baseUrl` is `AgentInterface.url`. Throws `INVALID_PARAMS` for params that the binding cannot carry. */
+  encodeCall(call: Call, baseUrl: string): OutgoingRequest;
+  /** The result in a reply that is no stream. Throws the `A2AError` that it carries, or one made from its status. */
+  decodeReply(call: Call, reply: IncomingReply): unknown;
+  /** The event in the `data` of a server-sent event. Throws the `A2AError` that it carries. */
+  decodeEvent(call: Call, data: string): unknown;
+}

@@ -1,0 +1,98 @@
+import {
+  A2A_DOMAIN,
+  A2AError,
+  BATON_DOMAIN,
+  type ErrorDetail,
+  type ErrorReason,
+  type ErrorRow,
+  errorTable,
+} from '@batonjs/protocol/errors';
+import type { IncomingReply } from './http.ts';
+
+const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
+
+/** The row of an error's reason. */
+export const rowOf = (error: A2AError): ErrorRow => errorTable[error.reason];
+
+/** The details of an error, led by the `ErrorInfo` that names its reason. Spec: §9.5, §11.6. */
+export const toDetails = (error: A2AError): ErrorDetail[] => {
+  const { reason, metadata, details } = error;
+  const { domain = A2A_DOMAIN } = rowOf(error);
+  return [{ '@type': ERROR_INFO, reason, domain, ...(metadata && { metadata }) }, ...details];
+};
+
+/** The response headers that an error asks for. */
+export const toHeaders = ({ retryAfter, metadata }: A2AError): Record<string, string> => ({
+  ...(retryAfter !== undefined && { 'retry-after': String(Math.max(0, Math.ceil(retryAfter))) }),
+  ...(metadata?.allow && { allow: metadata.allow }),
+});
+
+/** An error as a peer wrote it: any of it may be missing or wrong. */
+export interface WireError {
+  readonly message?: unknown;
+  readonly details?: unknown;
+  /** JSON-RPC code. */
+  readonly code?: unknown;
+  /** HTTP status of the reply. */
+  readonly status?: number;
+  readonly retryAfter?: string | null;
+}
+
+/**
+ * Restores an error from the wire. The reason is that of `ErrorInfo`; where there is none, or none that we know, the
+ * code and then the HTTP status decide, and an unknown `ErrorInfo` stays among the details.
+ */
+export function fromWire({ message, details, code, status, retryAfter }: WireError): A2AError {
+  const list = Array.isArray(details) ? details.filter(isDetail) : [];
+  const info = list.find(isOurInfo);
+  const reason = info?.reason ?? reasonOfCode(code, status) ?? reasonOfStatus(status) ?? 'INTERNAL_ERROR';
+  const seconds = Number(retryAfter || Number.NaN);
+  return new A2AError(reason, typeof message === 'string' && message !== '' ? message : undefined, {
+    details: list.filter((detail) => detail !== info),
+    metadata: info && toMetadata(info.metadata),
+    retryAfter: Number.isNaN(seconds) ? undefined : seconds,
+  });
+}
+
+/** The error of a reply whose body says nothing that we understand. */
+export const fromStatus = ({ status, headers }: IncomingReply): A2AError =>
+  fromWire({ status, retryAfter: headers.get('retry-after') });
+
+const isDetail = (value: unknown): value is ErrorDetail =>
+  typeof value === 'object' && value !== null && typeof (value as ErrorDetail)['@type'] === 'string';
+
+const isOurInfo = (detail: ErrorDetail): detail is ErrorDetail & { reason: ErrorReason } =>
+  detail['@type'] === ERROR_INFO &&
+  typeof detail.reason === 'string' &&
+  Object.hasOwn(errorTable, detail.reason) &&
+  [A2A_DOMAIN, BATON_DOMAIN, undefined].includes(detail.domain as string | undefined);
+
+const toMetadata = (value: unknown): Record<string, string> | undefined =>
+  typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, String(member)]))
+    : undefined;
+
+const reasons = Object.keys(errorTable) as ErrorReason[];
+
+/** The A2A codes name one error each; of the standard codes the HTTP status may know better. */
+function reasonOfCode(code: unknown, status: number | undefined): ErrorReason | undefined {
+  const reason = reasons.find((candidate) => errorTable[candidate].jsonRpc === code);
+  const isStandard = typeof code === 'number' && code < -32099;
+  return (isStandard && status !== 200 && reasonOfStatus(status)) || reason;
+}
+
+const reasonByStatus: Readonly<Record<number, ErrorReason>> = {
+  400: 'INVALID_REQUEST',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'METHOD_NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  429: 'RESOURCE_EXHAUSTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'UNAVAILABLE',
+};
+
+const reasonOfStatus = (status = 0): ErrorReason | undefined => reasonByStatus[status];

@@ -1,0 +1,177 @@
+import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
+import { A2A_JSON, EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { type OperationName, operations, type QueryType } from '@batonjs/protocol/operations';
+import type { Call, ClientBinding, ServerBinding } from './binding.ts';
+import { fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
+import type { HttpRequest, IncomingReply, OutgoingRequest } from './http.ts';
+import { isObject, tryJson } from './json-body.ts';
+import { replyType, requireJson } from './media-type.ts';
+import { matchRoute, type PathField } from './routes.ts';
+
+const name = 'HTTP+JSON';
+const version = PROTOCOL_VERSION;
+
+/** HTTP+JSON, server half: the operation in method and path. Spec: §11. */
+export const httpJsonServer: ServerBinding = {
+  name,
+  version,
+
+  matches: ({ path }) => path !== '' && path !== '/',
+
+  decodeCall(request) {
+    const match = matchRoute(request.method, request.path);
+    if (!match) throw new A2AError('METHOD_NOT_FOUND');
+    if ('allow' in match) {
+      throw new A2AError('METHOD_NOT_ALLOWED', undefined, { metadata: { allow: match.allow.join(', ') } });
+    }
+    const { operation, fields } = match;
+    const params = request.method === 'POST' ? readBody(request) : readQuery(operation, request.query);
+    return { operation, params: withPathFields(params, fields), request };
+  },
+
+  encodeResult: ({ request }, result) => ({
+    status: 200,
+    headers: { 'content-type': replyType(request) },
+    body: JSON.stringify(result),
+  }),
+  encodeEvent: (_call, event) => JSON.stringify(event),
+  encodeError: (error, request) => ({
+    status: rowOf(error).http,
+    headers: { 'content-type': replyType(request), ...toHeaders(error) },
+    body: failure(error),
+  }),
+  encodeStreamError: (error) => failure(error),
+};
+
+/** HTTP+JSON, client half. `tenant` travels as the first segment of the path. Spec: §11. */
+export const httpJsonClient: ClientBinding = {
+  name,
+  version,
+
+  encodeCall(call, baseUrl) {
+    const [first, second] = operations[call.operation].http;
+    const request = encodeRule(call, baseUrl, first);
+    return second ? { ...request, alternative: encodeRule(call, baseUrl, second) } : request;
+  },
+
+  decodeReply(_call, reply) {
+    const body = reply.body.trim() === '' ? {} : tryJson(reply.body);
+    if (reply.status < 200 || reply.status > 299) throw errorOf(body, reply);
+    if (body === undefined) throw new A2AError('INVALID_AGENT_RESPONSE');
+    return body;
+  },
+
+  decodeEvent(_call, data) {
+    const event = tryJson(data);
+    if (!isObject(event)) throw new A2AError('INVALID_AGENT_RESPONSE');
+    if (isObject(event.error)) throw errorOf(event);
+    return event;
+  },
+};
+
+function failure(error: A2AError): string {
+  const { http: code, status } = rowOf(error);
+  return JSON.stringify({ error: { code, status, message: error.message, details: toDetails(error) } });
+}
+
+function errorOf(body: unknown, reply?: IncomingReply): A2AError {
+  const outer = isObject(body) ? body : {};
+  const { message, details, code } = isObject(outer.error) ? outer.error : outer;
+  const status = reply?.status ?? (typeof code === 'number' ? code : undefined);
+  return fromWire({ message, details, code, status, retryAfter: reply?.headers.get('retry-after') });
+}
+
+/** The body is the whole request object; `tenant` may also stand in the query. */
+function readBody(request: HttpRequest): Record<string, unknown> {
+  const tenant = request.query.get('tenant');
+  const query: PathField[] = tenant ? [['tenant', encodeURIComponent(tenant)]] : [];
+  if (!request.body) return withPathFields({}, query);
+  requireJson(request);
+  const body = request.body.json();
+  if (!isObject(body)) throw invalidParams([{ field: '', description: 'must be an object' }]);
+  return withPathFields(body, query);
+}
+
+function readQuery(operation: OperationName, query: URLSearchParams): Record<string, unknown> {
+  const types: Readonly<Record<string, QueryType>> = { ...queryOf(operation), tenant: 'string' };
+  const params: Record<string, unknown> = {};
+  const violations: FieldViolation[] = [];
+  for (const [given, text] of query) {
+    const field = given.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    if (!Object.hasOwn(types, field)) continue;
+    if (field in params) violations.push({ field, description: 'is given more than once' });
+    params[field] = fromText(text, types[field]!);
+  }
+  if (violations.length > 0) throw invalidParams(violations);
+  return params;
+}
+
+const queryOf = (operation: OperationName): Readonly<Record<string, QueryType>> => {
+  const row = operations[operation];
+  return 'query' in row ? row.query : {};
+};
+
+/** Text that is no such value stays text, and the schema says what is wrong with it. */
+function fromText(text: string, type: QueryType): unknown {
+  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
+  if (type === 'integer' && /^-?\d+$/.test(text)) return Number(text);
+  return text;
+}
+
+/** The path decides; a request that says something else besides is refused. Spec: §11.5. */
+function withPathFields(
+  params: Record<string, unknown>,
+  fields: readonly PathField[],
+): Record<string, unknown> {
+  if (fields.length === 0) return params;
+  const result = { ...params };
+  const violations: FieldViolation[] = [];
+  for (const [field, encoded] of fields) {
+    const value = decodeField(encoded);
+    const other = params[field] ?? '';
+    if (value === undefined) violations.push({ field, description: 'is not percent-encoded correctly' });
+    else if (other !== '' && other !== value)
+      violations.push({ field, description: 'differs from the path' });
+    result[field] = value;
+  }
+  if (violations.length > 0) throw invalidParams(violations);
+  return result;
+}
+
+function decodeField(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}
+
+function encodeRule({ operation, params }: Call, baseUrl: string, rule: string): OutgoingRequest {
+  const { tenant, ...rest }: Record<string, unknown> = params;
+  const [method = '', template = ''] = rule.split(' ');
+  const path = template.replace(/\{(\w+)\}/g, (_, field: string) => {
+    const value = encodeField(field, rest[field]);
+    delete rest[field];
+    return value;
+  });
+  const url = new URL(baseUrl);
+  const prefix = tenant ? `/${encodeField('tenant', tenant)}` : '';
+  url.pathname = url.pathname.replace(/\/$/, '') + prefix + path;
+  const accept = `${operations[operation].kind === 'stream' ? `${EVENT_STREAM}, ` : ''}${A2A_JSON}, ${JSON_TYPE}`;
+  if (method === 'POST') {
+    const headers = { accept, 'content-type': A2A_JSON };
+    return { method, url: url.href, headers, body: JSON.stringify(rest) };
+  }
+  for (const field of Object.keys(queryOf(operation))) {
+    if (rest[field] !== undefined) url.searchParams.set(field, String(rest[field]));
+  }
+  return { method, url: url.href, headers: { accept } };
+}
+
+function encodeField(field: string, value: unknown): string {
+  if (typeof value !== 'string' || value === '') throw invalidParams([{ field, description: 'is required' }]);
+  // URLs resolve these segments, encoded or not, so that the request would go to another path.
+  if (value === '.' || value === '..')
+    throw invalidParams([{ field, description: 'cannot stand in a path' }]);
+  return encodeURIComponent(value);
+}

@@ -1,0 +1,44 @@
+/** An HTTP request as plain values. */
+export interface HttpRequest {
+  /** Upper case. */
+  readonly method: string;
+  /** Below the mount, without query, still percent-encoded: `/tasks/t-1`. The mount itself is `/` or empty. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Names in lower case; repeated headers joined with a comma. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Absent when the request has none; made with `jsonBody`. */
+  readonly body?: JsonBody | undefined;
+}
+
+/** A body that is read when a binding asks for it, and parsed only once however many bindings look at it. */
+export interface JsonBody {
+  /** Throws `PARSE_ERROR`, or `INVALID_REQUEST` when it is nested too deeply. */
+  json(): unknown;
+}
+
+/** An HTTP response as plain values; a stream's body yields text as it is written. */
+export interface HttpReply {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Record<string, string>;
+  readonly body?: string | AsyncIterable<string> | undefined;
+}
+
+/** A request that a client is to send. */
+export interface OutgoingRequest {
+  readonly method: string;
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  /** The same call in another spelling, to be tried once if the first is answered with 404 or 405. */
+  readonly alternative?: OutgoingRequest;
+}
+
+/** What a client received: the whole body of a response that is no stream. */
+export interface IncomingReply {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: string;
+}

@@ -1,0 +1,118 @@
+import { A2AError, type FieldViolation, invalidParams, invalidRequest } from '@batonjs/protocol/errors';
+import { EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { isOperationName, operations } from '@batonjs/protocol/operations';
+import type { ClientBinding, ServerBinding } from './binding.ts';
+import { fromStatus, fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
+import type { HttpRequest } from './http.ts';
+import { isObject, tryJson } from './json-body.ts';
+import { requireJson } from './media-type.ts';
+
+const name = 'JSONRPC';
+const version = PROTOCOL_VERSION;
+const headers = { 'content-type': JSON_TYPE };
+
+/** Errors of these statuses are the HTTP server's to say; all others are answered with 200. */
+const httpStatuses: ReadonlySet<number> = new Set([401, 403, 405, 413, 415, 429, 503]);
+
+/** JSON-RPC 2.0, server half: one URL, the operation in the body. Spec: §9. */
+export const jsonRpcServer: ServerBinding = {
+  name,
+  version,
+
+  matches: ({ path }) => path === '' || path === '/',
+
+  decodeCall(request) {
+    if (request.method !== 'POST')
+      throw new A2AError('METHOD_NOT_ALLOWED', undefined, { metadata: { allow: 'POST' } });
+    requireJson(request);
+    if (!request.body) throw new A2AError('PARSE_ERROR');
+    const { id, method, params } = envelopeOf(request.body.json());
+    if (!isOperationName(method)) throw new A2AError('METHOD_NOT_FOUND');
+    if (!isObject(params)) throw invalidParams([{ field: 'params', description: 'must be an object' }]);
+    return { operation: method, params, id, request };
+  },
+
+  encodeResult: ({ id }, result) => ({ status: 200, headers: { ...headers }, body: success(id, result) }),
+  encodeEvent: ({ id }, event) => success(id, event),
+  encodeError(error, request) {
+    const { http } = rowOf(error);
+    const status = httpStatuses.has(http) ? http : 200;
+    return { status, headers: { ...headers, ...toHeaders(error) }, body: failure(idOf(request), error) };
+  },
+  encodeStreamError: (error, { id }) => failure(id, error),
+};
+
+/** JSON-RPC 2.0, client half. Without an `id`, a call has 1: HTTP tells the replies apart. Spec: §9. */
+export const jsonRpcClient: ClientBinding = {
+  name,
+  version,
+
+  encodeCall: ({ operation, params, id = 1 }, baseUrl) => ({
+    method: 'POST',
+    url: baseUrl,
+    headers: {
+      ...headers,
+      accept: operations[operation].kind === 'stream' ? `${EVENT_STREAM}, ${JSON_TYPE}` : JSON_TYPE,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id, method: operation, params }),
+  }),
+
+  decodeReply(_call, reply) {
+    const body = tryJson(reply.body);
+    if (isObject(body) && ('result' in body || 'error' in body)) {
+      return unwrap(body, reply.status, reply.headers.get('retry-after'));
+    }
+    throw reply.status >= 400 ? fromStatus(reply) : new A2AError('INVALID_AGENT_RESPONSE');
+  },
+
+  decodeEvent: (_call, data) => unwrap(tryJson(data), 200),
+};
+
+type Id = string | number | undefined;
+
+const success = (id: Id, result: unknown) => JSON.stringify({ jsonrpc: '2.0', id, result });
+
+const failure = (id: Id, error: A2AError) => {
+  const { jsonRpc: code } = rowOf(error);
+  return JSON.stringify({
+    jsonrpc: '2.0',
+    id: id ?? null,
+    error: { code, message: error.message, data: toDetails(error) },
+  });
+};
+
+const isId = (id: unknown): id is string | number => typeof id === 'string' || Number.isSafeInteger(id);
+
+function envelopeOf(body: unknown) {
+  if (!isObject(body))
+    throw invalidRequest([{ field: '', description: 'must be one JSON-RPC request object' }]);
+  const { jsonrpc, id, method, params } = body;
+  const violations: FieldViolation[] = [];
+  if (jsonrpc !== '2.0') violations.push({ field: 'jsonrpc', description: 'must be "2.0"' });
+  if (!isId(id)) violations.push({ field: 'id', description: 'must be a string or an integer' });
+  if (typeof method !== 'string') violations.push({ field: 'method', description: 'must be a string' });
+  if (violations.length > 0) throw invalidRequest(violations);
+  return { id: id as string | number, method: method as string, params: params ?? {} };
+}
+
+/** The id to answer with, for errors that come before the call is known. */
+function idOf({ body }: HttpRequest): Id {
+  try {
+    const envelope = body?.json();
+    return isObject(envelope) && isId(envelope.id) ? envelope.id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function unwrap(body: unknown, status: number, retryAfter?: string | null): unknown {
+  if (!isObject(body)) throw new A2AError('INVALID_AGENT_RESPONSE');
+  const { error, result } = body;
+  if (isObject(error)) {
+    const { message, data: details, code } = error;
+    throw fromWire({ message, details, code, status, retryAfter });
+  }
+  if (!('result' in body)) throw new A2AError('INVALID_AGENT_RESPONSE');
+  // A deleted push config may be answered with null.
+  return result ?? {};
+}

@@ -1,0 +1,16 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import { A2A_JSON, JSON_TYPE } from '@batonjs/protocol/headers';
+import type { HttpRequest } from './http.ts';
+
+/** Throws `UNSUPPORTED_MEDIA_TYPE` unless the body is declared as JSON; parameters such as `charset` are ignored. */
+export function requireJson({ headers }: HttpRequest): void {
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== JSON_TYPE && type !== A2A_JSON) throw new A2AError('UNSUPPORTED_MEDIA_TYPE');
+}
+
+/** What to answer on HTTP+JSON: `application/a2a+json`, unless only `application/json` is accepted. Spec: §11.1. */
+export function replyType({ headers: { accept = '' } }: HttpRequest): string {
+  return accept.includes(JSON_TYPE) && !/a2a\+json|\*\/\*|application\/\*/.test(accept)
+    ? JSON_TYPE
+    : A2A_JSON;
+}

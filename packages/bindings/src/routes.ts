@@ -1,0 +1,87 @@
+import { type OperationName, operationNames, operations } from '@batonjs/protocol/operations';
+
+/** One segment of a path template: fixed text, or a field of the request with fixed text after it. */
+interface Segment {
+  readonly field: string | undefined;
+  readonly text: string;
+}
+
+/** A path template with the operation that each of its methods stands for. */
+interface Route {
+  readonly segments: readonly Segment[];
+  readonly operations: Map<string, OperationName>;
+}
+
+/** A field of the request that stands in the path, still percent-encoded. */
+export type PathField = readonly [name: string, encoded: string];
+
+/** The operation behind a path, or the methods that the path has instead of the one asked for. */
+export type RouteMatch =
+  | { readonly operation: OperationName; readonly fields: readonly PathField[] }
+  | { readonly allow: readonly string[] };
+
+/** All routes by their number of segments; of two that fit, the one with more fixed text comes first. */
+const routes: ReadonlyMap<number, readonly Route[]> = /* @__PURE__ */ compileRoutes();
+
+/**
+ * Finds the operation behind a method and a path; `undefined` when no path fits. A path without tenant is preferred to
+ * one whose first segment is a tenant. Spec: §11.3.
+ */
+export function matchRoute(method: string, path: string): RouteMatch | undefined {
+  const [root, ...parts] = path.replace(/\/$/, '').split('/');
+  if (root !== '' || parts.includes('')) return undefined;
+  const [tenant, ...rest] = parts;
+  const plain = matchParts(method, parts);
+  if (plain && 'operation' in plain) return plain;
+  const tenanted = matchParts(method, rest);
+  if (!tenanted || 'allow' in tenanted) return plain ?? tenanted;
+  return { operation: tenanted.operation, fields: [['tenant', tenant!], ...tenanted.fields] };
+}
+
+function matchParts(method: string, parts: readonly string[]): RouteMatch | undefined {
+  for (const route of routes.get(parts.length) ?? []) {
+    const fields = fieldsOf(route, parts);
+    if (!fields) continue;
+    const operation = route.operations.get(method);
+    return operation ? { operation, fields } : { allow: [...route.operations.keys()] };
+  }
+  return undefined;
+}
+
+function fieldsOf({ segments }: Route, parts: readonly string[]): PathField[] | undefined {
+  const fields: PathField[] = [];
+  for (const [index, { field, text }] of segments.entries()) {
+    const part = parts[index]!;
+    if (field === undefined) {
+      if (part !== text) return undefined;
+    } else {
+      if (part.length === text.length || !part.endsWith(text)) return undefined;
+      fields.push([field, part.slice(0, part.length - text.length)]);
+    }
+  }
+  return fields;
+}
+
+function compileRoutes(): Map<number, Route[]> {
+  const byTemplate = new Map<string, Route>();
+  for (const operation of operationNames) {
+    for (const rule of operations[operation].http) {
+      const [method = '', template = ''] = rule.split(' ');
+      const route = byTemplate.get(template) ?? { segments: segmentsOf(template), operations: new Map() };
+      route.operations.set(method, operation);
+      byTemplate.set(template, route);
+    }
+  }
+  const fixed = ({ segments }: Route) => segments.reduce((length, { text }) => length + text.length, 0);
+  const sorted = [...byTemplate.values()].sort((a, b) => fixed(b) - fixed(a));
+  return Map.groupBy(sorted, ({ segments }) => segments.length);
+}
+
+const segmentsOf = (template: string): Segment[] =>
+  template
+    .slice(1)
+    .split('/')
+    .map((segment) => {
+      const [, field, text = segment] = /^\{(\w+)\}(.*)$/.exec(segment) ?? [];
+      return { field, text };
+    });

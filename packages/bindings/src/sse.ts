@@ -1,0 +1,75 @@
+import { EVENT_STREAM } from '@batonjs/protocol/headers';
+
+/** One server-sent event. */
+export interface SseEvent {
+  readonly data: string;
+  /** Position to resume after; on reading, the last one that the stream named. No line breaks. */
+  readonly id?: string | undefined;
+  /** Its name; A2A uses none. */
+  readonly event?: string | undefined;
+}
+
+/** The headers of a stream: nothing on the way may keep or collect its events. Spec: §11.7. */
+export const sseHeaders: Readonly<Record<string, string>> = {
+  'content-type': EVENT_STREAM,
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+/** A comment, which readers skip: sent now and then, it keeps an idle connection open. */
+export const sseHeartbeat = ': ping\n\n';
+
+/** An event as it is written. */
+export function encodeSse({ data, id, event }: SseEvent): string {
+  const lines = /[\r\n]/.test(data) ? data.split(/\r\n|\r|\n/).join('\ndata: ') : data;
+  return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${lines}\n\n`;
+}
+
+/**
+ * Reads the events of a stream. Leaving the loop cancels the stream; an event that the stream's end cuts off is dropped.
+ * Spec: WHATWG HTML §9.2.6.
+ */
+export async function* decodeSse(stream: ReadableStream<Uint8Array>): AsyncGenerator<SseEvent, void, void> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  const parse = sseParser();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield* parse(decoder.decode(value, { stream: true }));
+    }
+  } finally {
+    // Not awaited: a source that takes its time to stop must not hold up whoever leaves.
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** A function that takes a stream's text piece by piece and returns the events that each piece completes. */
+function sseParser(): (text: string) => SseEvent[] {
+  let rest = '';
+  let afterReturn = false;
+  let id: string | undefined;
+  let event: string | undefined;
+  let data: string[] = [];
+
+  return (text) => {
+    const events: SseEvent[] = [];
+    // A line that ended in CR was taken at once; its LF may come with the next piece.
+    const lines = (afterReturn && text.startsWith('\n') ? text.slice(1) : text).split(/\r\n|\r|\n/);
+    if (text !== '') afterReturn = text.endsWith('\r');
+    lines[0] = rest + lines[0];
+    rest = lines.pop()!;
+    for (const line of lines) {
+      const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line)!;
+      if (line === '') {
+        if (data.length > 0) events.push({ data: data.join('\n'), id, event });
+        data = [];
+        event = undefined;
+      } else if (field === 'data') data.push(value);
+      else if (field === 'event') event = value || undefined;
+      else if (field === 'id' && !value.includes('\0')) id = value;
+    }
+    return events;
+  };
+}
