@@ -77,11 +77,12 @@ function compileRoutes(): Map<number, Route[]> {
   return Map.groupBy(sorted, ({ segments }) => segments.length);
 }
 
-const segmentsOf = (template: string): Segment[] =>
-  template
+function segmentsOf(template: string): Segment[] {
+  return template
     .slice(1)
     .split('/')
     .map((segment) => {
       const [, field, text = segment] = /^\{(\w+)\}(.*)$/.exec(segment) ?? [];
       return { field, text };
     });
+}
