@@ -3,6 +3,7 @@ import type { Json, Struct } from './json.ts';
 import {
   anyJson,
   base64,
+  boundedList,
   message,
   type Oneof,
   oneof,
@@ -38,6 +39,8 @@ export const Part = oneof<PartContent, PartAttributes>(
   { metadata: struct.optional(), filename: optionalText, mediaType: optionalText },
 );
 
+const isNotEmpty = (parts: readonly unknown[]) => parts.length > 0;
+
 /** Who speaks: the client is `ROLE_USER`, the server `ROLE_AGENT`. Spec: §4.1.5. */
 export const Role = protoEnum(['ROLE_UNSPECIFIED', 'ROLE_USER', 'ROLE_AGENT']);
 export type Role = z.infer<typeof Role>;
@@ -48,10 +51,10 @@ export const Message = message({
   contextId: optionalText,
   taskId: optionalText,
   role: Role.refine((role) => role !== 'ROLE_UNSPECIFIED', 'is required'),
-  parts: z.array(Part).min(1, 'must have at least one part'),
+  parts: boundedList(Part).refine(isNotEmpty, 'must have at least one part'),
   metadata: struct.optional(),
-  extensions: z.array(z.string()).optional(),
-  referenceTaskIds: z.array(z.string()).optional(),
+  extensions: boundedList(z.string()).optional(),
+  referenceTaskIds: boundedList(z.string()).optional(),
 });
 export type Message = z.infer<typeof Message>;
 
@@ -60,7 +63,7 @@ export const Artifact = message({
   artifactId: requiredText,
   name: optionalText,
   description: optionalText,
-  parts: z.array(Part).min(1, 'must have at least one part'),
+  parts: z.array(Part).refine(isNotEmpty, 'must have at least one part'),
   metadata: struct.optional(),
   extensions: z.array(z.string()).optional(),
 });

@@ -14,9 +14,17 @@ export function parseParams<Name extends OperationName>(operation: Name, value: 
   return parsed.data as Params<Name>;
 }
 
-/** What a schema found, as violations: `message.parts[0].text`. */
-export const fieldViolations = ({ issues }: z.core.$ZodError): FieldViolation[] =>
-  issues.map((issue) => ({ field: fieldPath(issue.path), description: describe(issue) }));
+const maxViolations = 100;
+
+/** What a schema found wrong, each with its path, such as `message.parts[0].text`. Names the first hundred. */
+export function fieldViolations({ issues }: z.core.$ZodError): FieldViolation[] {
+  const violations = issues.slice(0, maxViolations).map((issue) => ({
+    field: fieldPath(issue.path),
+    description: describe(issue),
+  }));
+  const unnamed = issues.length - violations.length;
+  return unnamed > 0 ? [...violations, { field: '', description: `and ${unnamed} more` }] : violations;
+}
 
 const fieldPath = (path: readonly PropertyKey[]) =>
   path

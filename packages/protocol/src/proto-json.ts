@@ -57,6 +57,19 @@ export const timestamp = z.string().transform((text, context) => {
   return new Date(at).toISOString();
 });
 
+const maxElements = 10_000;
+
+/**
+ * A list in a request, of at most 10,000 elements. A longer one is refused before its elements are looked at: millions of
+ * wrong elements fit into one body, and reporting each would cost seconds and gigabytes.
+ */
+export const boundedList = <Element extends z.ZodType>(element: Element) =>
+  z.preprocess((value, context) => {
+    if (!Array.isArray(value) || value.length <= maxElements) return value;
+    context.addIssue({ code: 'custom', message: `must have at most ${maxElements} elements` });
+    return z.NEVER;
+  }, z.array(element));
+
 type Shape = z.core.$ZodLooseShape;
 
 /** One proto message: unknown members are dropped, and members may be spelled in every way that ProtoJSON allows. */

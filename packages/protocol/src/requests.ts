@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { Message } from './messages.ts';
-import { int32, message, optionalText, requiredText, struct, timestamp, url } from './proto-json.ts';
+import {
+  boundedList,
+  int32,
+  message,
+  optionalText,
+  requiredText,
+  struct,
+  timestamp,
+  url,
+} from './proto-json.ts';
 import { Task, TaskState } from './tasks.ts';
 
 const tenant = optionalText;
@@ -33,7 +42,7 @@ export type CreateTaskPushNotificationConfigRequest = z.infer<typeof CreateTaskP
 
 /** How an answer should come. `historyLength` counts messages. Spec: §3.2.2. */
 export const SendMessageConfiguration = message({
-  acceptedOutputModes: z.array(z.string()).optional(),
+  acceptedOutputModes: boundedList(z.string()).optional(),
   taskPushNotificationConfig: TaskPushNotificationConfig.optional(),
   historyLength,
   returnImmediately: z.boolean().optional(),
