@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { parseExtensions, parseVersion } from '../src/headers.ts';
+
+describe('parseVersion', () => {
+  it.each([
+    ['1.0', '1.0'],
+    ['1.0.1', '1.0'],
+    [' 0.3.0 ', '0.3'],
+    ['10.12', '10.12'],
+    ['1', '1'],
+    ['latest', 'latest'],
+    ['1.0-beta', '1.0-beta'],
+    ['', undefined],
+    ['  ', undefined],
+    [null, undefined],
+    [undefined, undefined],
+  ])('reads %j as %j [R-VER-02, R-VER-04]', (text, version) => {
+    expect(parseVersion(text)).toBe(version);
+  });
+});
+
+describe('parseExtensions', () => {
+  it('splits, trims and merges several headers, dropping empty and repeated members [R-HDR-02]', () => {
+    expect(
+      parseExtensions('https://a.example/x , ,https://b.example', undefined, null, 'https://a.example/x,c'),
+    ).toEqual(['https://a.example/x', 'https://b.example', 'c']);
+    expect(parseExtensions(undefined, '')).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import {
+  type A2AService,
+  isOperationName,
+  methodName,
+  type OperationName,
+  operationNames,
+  operations,
+} from '../src/operations.ts';
+import type { ListTasksResponse } from '../src/requests.ts';
+import { schemas } from '../src/schemas.ts';
+import type { StreamResponse, Task } from '../src/tasks.ts';
+
+const configs = '/tasks/{taskId}/pushNotificationConfigs';
+
+// The specification's method mapping (§5.3), written down once more.
+const mapping: [OperationName, kind: string, http: string[]][] = [
+  ['SendMessage', 'unary', ['POST /message:send']],
+  ['SendStreamingMessage', 'stream', ['POST /message:stream']],
+  ['GetTask', 'unary', ['GET /tasks/{id}']],
+  ['ListTasks', 'unary', ['GET /tasks']],
+  ['CancelTask', 'unary', ['POST /tasks/{id}:cancel']],
+  ['SubscribeToTask', 'stream', ['POST /tasks/{id}:subscribe', 'GET /tasks/{id}:subscribe']],
+  ['CreateTaskPushNotificationConfig', 'unary', [`POST ${configs}`]],
+  ['GetTaskPushNotificationConfig', 'unary', [`GET ${configs}/{id}`]],
+  ['ListTaskPushNotificationConfigs', 'unary', [`GET ${configs}`]],
+  ['DeleteTaskPushNotificationConfig', 'unary', [`DELETE ${configs}/{id}`]],
+  ['GetExtendedAgentCard', 'unary', ['GET /extendedAgentCard']],
+];
+
+/** Required members that the query or path of a request can hold, with a value each as text. */
+const samples: Record<string, string> = {
+  id: 'x',
+  taskId: 't',
+  contextId: 'c',
+  status: 'TASK_STATE_WORKING',
+  pageSize: '7',
+  pageToken: 'p',
+  historyLength: '3',
+  statusTimestampAfter: '2026-01-01T00:00:00.000Z',
+};
+
+describe('the operation table', () => {
+  it('has the eleven operations in the order of the specification', () => {
+    expect(operationNames).toEqual(mapping.map(([name]) => name));
+  });
+
+  it.each(mapping)('maps %s as the specification does [R-REST-02, R-REST-03]', (name, kind, http) => {
+    expect(operations[name]).toMatchObject({ kind, http });
+  });
+
+  it('gates the operations that the card must declare [R-OP-06]', () => {
+    const gated = operationNames.flatMap((name) => {
+      const row = operations[name];
+      return 'capability' in row ? [`${name}: ${row.capability}`] : [];
+    });
+    expect(gated).toEqual([
+      'SendStreamingMessage: streaming',
+      'SubscribeToTask: streaming',
+      'CreateTaskPushNotificationConfig: pushNotifications',
+      'GetTaskPushNotificationConfig: pushNotifications',
+      'ListTaskPushNotificationConfigs: pushNotifications',
+      'DeleteTaskPushNotificationConfig: pushNotifications',
+      'GetExtendedAgentCard: extendedAgentCard',
+    ]);
+  });
+
+  it('has the same names as the schemas', () => {
+    expect(Object.keys(schemas).sort()).toEqual([...operationNames].sort());
+  });
+
+  it.each(operationNames.filter((name) => operations[name].http[0].startsWith('GET')))(
+    'has every member of the request of %s in its path or its query',
+    (name) => {
+      const row = operations[name];
+      const inPath = [...row.http[0].matchAll(/\{(\w+)\}/g)].map(([, field]) => field!);
+      const inQuery = 'query' in row ? Object.keys(row.query) : [];
+      const schema = schemas[name].params;
+      expect(['tenant', ...inPath, ...inQuery].sort()).toEqual(Object.keys(schema.def.out.shape).sort());
+
+      const request = Object.fromEntries(
+        [...inPath, ...inQuery].map((field) => [field, samples[field] ?? true]),
+      );
+      const numbers = Object.fromEntries(
+        Object.entries('query' in row ? row.query : {})
+          .filter(([, type]) => type === 'integer')
+          .map(([field]) => [field, Number(samples[field])]),
+      );
+      expect(schema.parse(request)).toEqual({ ...request, ...numbers });
+    },
+  );
+
+  it('turns names into method names', () => {
+    expect(methodName('SubscribeToTask')).toBe('subscribeToTask');
+    expectTypeOf(methodName('SubscribeToTask')).toEqualTypeOf<'subscribeToTask'>();
+  });
+
+  it('knows its names, and no others', () => {
+    expect(operationNames.every(isOperationName)).toBe(true);
+    for (const other of ['sendMessage', 'message/send', 'toString', '__proto__', '']) {
+      expect(isOperationName(other)).toBe(false);
+    }
+  });
+
+  it('types a service', () => {
+    type Service = A2AService<{ caller: string }>;
+    expectTypeOf<ReturnType<Service['getTask']>>().toEqualTypeOf<Promise<Task>>();
+    expectTypeOf<ReturnType<Service['listTasks']>>().toEqualTypeOf<Promise<ListTasksResponse>>();
+    expectTypeOf<ReturnType<Service['subscribeToTask']>>().toEqualTypeOf<AsyncIterable<StreamResponse>>();
+    expectTypeOf<Parameters<Service['getTask']>>().toEqualTypeOf<
+      [{ id: string; tenant?: string | undefined; historyLength?: number | undefined }, { caller: string }]
+    >();
+  });
+});
+
+describe('the parts without schemas', () => {
+  it.each(['operations', 'errors', 'headers'])(
+    '%s imports nothing that runs, so that a client stays small',
+    (file) => {
+      const source = readFileSync(new URL(`../src/${file}.ts`, import.meta.url), 'utf8');
+      const imports = [...source.matchAll(/^(?:import|export) .*from .*$/gm)].map(([line]) => line);
+      expect(imports.filter((line) => !line.startsWith('import type '))).toEqual([]);
+    },
+  );
+});
