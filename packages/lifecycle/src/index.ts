@@ -1,1 +1,27 @@
-export {};
+export type { Conversation } from './conversation.ts';
+export { type Command, decide } from './decide.ts';
+export { evolve, replay, UnknownFactError } from './evolve.ts';
+export {
+  type Answered,
+  type ArtifactUpdated,
+  type CancelRequested,
+  FACT_FORMAT,
+  type Fact,
+  type MessageReceived,
+  type MessageTaken,
+  type Metadata,
+  type StatusChanged,
+  type StepCompleted,
+  type TaskCreated,
+  type TaskUpdate,
+  type TurnEnded,
+  type TurnStarted,
+  type Woken,
+} from './facts.ts';
+export { agrees, type Head, headOf } from './head.ts';
+export type { List } from './list.ts';
+export { fromSnapshot, type PlainState, type Snapshot, toSnapshot } from './snapshot.ts';
+export type { ArtifactRecord, OpenTurn, State, TaskRecord } from './state.ts';
+export { canTransition, isInterrupted, isTerminal, transitions } from './states.ts';
+export { historyOf, type TaskView, toStreamResponse, viewArtifact, viewTask } from './view.ts';
+export { weigh } from './weigh.ts';

@@ -1,0 +1,36 @@
+import type { Message } from '@batonjs/protocol';
+import { append, emptyList, type List } from './list.ts';
+
+/** Messages in the order they were said, each `messageId` once. Grows like a `List`. */
+export interface Conversation {
+  readonly messages: List<Message>;
+  /** Positions by `messageId`. Shared with later conversations: a position at or past the end is not ours. */
+  readonly positions: ReadonlyMap<string, number>;
+}
+
+/** A conversation in which nothing was said yet. */
+export const silence = (): Conversation => ({ messages: emptyList, positions: new Map() });
+
+/** Where the message with this id stands, or -1. */
+export function positionOf({ messages, positions }: Conversation, messageId: string): number {
+  const position = positions.get(messageId) ?? -1;
+  return position < messages.length ? position : -1;
+}
+
+/** The message with this id, if it was said. */
+export const messageOf = (conversation: Conversation, messageId: string): Message | undefined =>
+  conversation.messages.items[positionOf(conversation, messageId)];
+
+/** The conversation with the message at its end; unchanged if the message is in it already. */
+export function say(conversation: Conversation, message: Message): Conversation {
+  if (positionOf(conversation, message.messageId) !== -1) return conversation;
+  const messages = append(conversation.messages, message);
+  const shared = messages.items === conversation.messages.items;
+  const positions = (
+    shared
+      ? conversation.positions
+      : new Map(messages.items.map(({ messageId }, index) => [messageId, index]))
+  ) as Map<string, number>;
+  positions.set(message.messageId, messages.length - 1);
+  return { messages, positions };
+}

@@ -1,0 +1,239 @@
+import type { Message, TaskStatus } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { messageOf } from './conversation.ts';
+import { FACT_FORMAT, type Fact, type MessageReceived, type Metadata, type TaskUpdate } from './facts.ts';
+import type { OpenTurn, State, TaskRecord } from './state.ts';
+import { canTransition, isInterrupted, isTerminal } from './states.ts';
+
+/** Something wants to happen to a task. */
+export type Command =
+  /**
+   * A client's message arrives; on an empty log it is what everything else answers. Nothing happens if a message with
+   * its id arrived before: whether it says the same is for whoever keeps the fingerprints (`once`) to tell.
+   */
+  | ({ readonly type: 'receive' } & Omit<MessageReceived, 'type' | 'format' | 'at'>)
+  /** The log becomes a task that clients can see. Nothing happens if it is one, or was answered without. */
+  | { readonly type: 'create'; readonly taskId: string }
+  /** The agent is started for all untaken messages, or again if the last turn was left open. */
+  | { readonly type: 'start-turn' }
+  /** The running agent takes a message that arrived while it ran. Nothing happens if a turn took it. */
+  | { readonly type: 'take'; readonly messageId: string }
+  /** The agent reports. */
+  | { readonly type: 'update'; readonly update: TaskUpdate }
+  /** The agent answers with a message. */
+  | { readonly type: 'answer'; readonly message: Message }
+  /** A step of the running turn finished. A name is used once. */
+  | { readonly type: 'complete-step'; readonly name: string; readonly result: unknown }
+  | { readonly type: 'end-turn' }
+  | { readonly type: 'wake'; readonly metadata?: Metadata }
+  /** Somebody wants the task canceled. Nothing happens if it is. */
+  | { readonly type: 'request-cancel'; readonly metadata?: Metadata };
+
+/** A fact before it is known when it happened. */
+type Happening = Fact extends infer F ? (F extends Fact ? Omit<F, 'format' | 'at'> : never) : never;
+
+/**
+ * Says which facts a command causes. Pure: `now` is the clock (ISO 8601, UTC, milliseconds); a clock that is behind
+ * the log is overruled by it. The facts are plain JSON and share nothing with the command, so that what an agent does
+ * to its objects later changes no state. Throws an `A2AError` when the command is not allowed.
+ */
+export function decide(state: State | undefined, command: Command, now: string): Fact[] {
+  const at = state && state.at > now ? state.at : now;
+  return happen(state, command, at).map((fact) => asStored({ format: FACT_FORMAT, at, ...fact } as Fact));
+}
+
+function happen(state: State | undefined, command: Command, at: string): Happening[] {
+  if (command.type === 'receive') return receive(state, command);
+  if (!state) throw new A2AError('TASK_NOT_FOUND');
+  switch (command.type) {
+    case 'create':
+      if (state.task || state.closed) return [];
+      return [{ type: 'task-created', taskId: command.taskId, contextId: state.contextId }];
+    case 'start-turn':
+      return startTurn(open(state), at);
+    case 'take':
+      return take(state, command.messageId);
+    case 'update':
+      return update(open(state), command.update, at);
+    case 'answer':
+      return answer(open(state), command.message, at);
+    case 'complete-step':
+      return completeStep(turnOf(state), command);
+    case 'end-turn':
+      return endTurn(state);
+    case 'wake':
+      if (state.closed) throw new A2AError('UNSUPPORTED_OPERATION', 'The task is finished');
+      return [{ type: 'woken', ...(command.metadata && { metadata: command.metadata }) }];
+    case 'request-cancel':
+      return requestCancel(state, command.metadata);
+  }
+}
+
+function receive(
+  state: State | undefined,
+  { type: _, ...received }: Command & { type: 'receive' },
+): Happening[] {
+  const { message } = received;
+  if (!state) return [{ type: 'message-received', ...received }];
+  if (!state.task) throw new A2AError('TASK_NOT_FOUND');
+  if (message.contextId && message.contextId !== state.contextId) {
+    throw new A2AError('INVALID_PARAMS', `Task ${state.task.id} belongs to another context`, {
+      details: [
+        {
+          '@type': 'type.googleapis.com/google.rpc.BadRequest',
+          fieldViolations: [
+            { field: 'message.contextId', description: 'does not match the context of the task' },
+          ],
+        },
+      ],
+    });
+  }
+  const known = messageOf(state.conversation, message.messageId);
+  if (known?.role === 'ROLE_AGENT') throw new A2AError('MESSAGE_ID_CONFLICT');
+  if (known) return [];
+  if (state.closed) {
+    throw new A2AError(
+      'UNSUPPORTED_OPERATION',
+      `Task ${state.task.id} is finished (${state.task.status.state})`,
+    );
+  }
+  const owned = { ...message, taskId: state.task.id, contextId: state.contextId };
+  return [{ type: 'message-received', ...received, message: owned }];
+}
+
+function startTurn(state: State, at: string): Happening[] {
+  const { openTurn, task, turns, untaken, woken } = state;
+  if (!openTurn && !woken && untaken.length === 0) {
+    throw new A2AError('INTERNAL_ERROR', 'There is nothing to start a turn for');
+  }
+  const started: Happening = openTurn
+    ? {
+        type: 'turn-started',
+        turn: openTurn.number,
+        attempt: openTurn.attempt + 1,
+        messageIds: openTurn.messageIds,
+      }
+    : {
+        type: 'turn-started',
+        turn: turns + 1,
+        attempt: 1,
+        messageIds: untaken.map(({ message }) => message.messageId),
+      };
+  if (!task || !isInterrupted(task.status.state)) return [started];
+  return [started, { type: 'status-changed', status: { state: 'TASK_STATE_WORKING', timestamp: at } }];
+}
+
+function take(state: State, messageId: string): Happening[] {
+  const { number: turn } = turnOf(state);
+  if (state.untaken.some(({ message }) => message.messageId === messageId)) {
+    return [{ type: 'message-taken', turn, messageId }];
+  }
+  if (messageOf(state.conversation, messageId)) return [];
+  throw new A2AError('INVALID_AGENT_RESPONSE', `There is no message "${messageId}" to take`);
+}
+
+function completeStep(
+  { number: turn, steps }: OpenTurn,
+  { name, result }: Command & { type: 'complete-step' },
+): Happening[] {
+  if (Object.hasOwn(steps, name)) {
+    throw new A2AError('INVALID_AGENT_RESPONSE', `Step "${name}" is completed already`);
+  }
+  return [{ type: 'step-completed', turn, name, result }];
+}
+
+function update(state: State, asked: TaskUpdate, at: string): Happening[] {
+  const task = taskOf(state);
+  const metadata = asked.metadata && { metadata: asked.metadata };
+  if ('artifact' in asked) {
+    const { artifact, append = false, lastChunk = false } = asked;
+    mustBeWhole('artifact', artifact.artifactId, artifact.parts);
+    if (append && !task.artifacts.some(({ about }) => about.artifactId === artifact.artifactId)) {
+      throw new A2AError(
+        'INVALID_AGENT_RESPONSE',
+        `There is no artifact "${artifact.artifactId}" to append to`,
+      );
+    }
+    return [{ type: 'artifact-updated', artifact, append, lastChunk, ...metadata }];
+  }
+  const { state: to } = asked.status;
+  if (!canTransition(task.status.state, to)) {
+    throw new A2AError('INVALID_AGENT_RESPONSE', `A task cannot go from ${task.status.state} to ${to}`);
+  }
+  const status = statusOf(state, asked.status, at);
+  const changed: Happening = { type: 'status-changed', status, ...metadata };
+  // Nothing follows the fact that closes a log, so the turn ends before it.
+  return isTerminal(to) ? [...endTurn(state), changed] : [changed];
+}
+
+function answer(state: State, message: Message, at: string): Happening[] {
+  const { taskId: _, ...bare } = message;
+  const owned: Message = { ...spoken(state, bare), contextId: state.contextId };
+  if (!state.task) return [...endTurn(state), { type: 'answered', message: owned }];
+  if (state.turns > 1) {
+    throw new A2AError('INVALID_AGENT_RESPONSE', 'A message to a task is answered with updates of the task');
+  }
+  return update(state, { status: { state: 'TASK_STATE_COMPLETED', message: owned } }, at);
+}
+
+function requestCancel({ task, closed, cancelRequested }: State, metadata?: Metadata): Happening[] {
+  if (!task) throw new A2AError('TASK_NOT_FOUND');
+  if (task.status.state === 'TASK_STATE_CANCELED' || (cancelRequested && !closed)) return [];
+  if (closed) throw new A2AError('TASK_NOT_CANCELABLE', `Task ${task.id} is finished (${task.status.state})`);
+  return [{ type: 'cancel-requested', ...(metadata && { metadata }) }];
+}
+
+const endTurn = ({ openTurn }: State): Happening[] =>
+  openTurn ? [{ type: 'turn-ended', turn: openTurn.number }] : [];
+
+function statusOf(
+  state: State,
+  { state: to, message }: Omit<TaskStatus, 'timestamp'>,
+  at: string,
+): TaskStatus {
+  const task = taskOf(state);
+  const owned = message && { ...spoken(state, message), taskId: task.id, contextId: state.contextId };
+  return { state: to, ...(owned && { message: owned }), timestamp: at };
+}
+
+/** A message as the agent's. Its id may be one that the agent used before, as a turn that runs again does. */
+function spoken(state: State, message: Message): Message {
+  mustBeWhole('message', message.messageId, message.parts);
+  const known = messageOf(state.conversation, message.messageId);
+  if (known && known.role !== 'ROLE_AGENT') {
+    throw new A2AError(
+      'INVALID_AGENT_RESPONSE',
+      `The id "${message.messageId}" is that of a client's message`,
+    );
+  }
+  return { ...message, role: 'ROLE_AGENT' };
+}
+
+/** Checks what could not be folded or shown later; whether every part is right is for a schema to say. */
+function mustBeWhole(what: string, id: unknown, parts: unknown): void {
+  if (typeof id === 'string' && id !== '' && Array.isArray(parts) && parts.length > 0) return;
+  throw new A2AError('INVALID_AGENT_RESPONSE', `Every ${what} has a ${what}Id and at least one part`);
+}
+
+function asStored(fact: Fact): Fact {
+  try {
+    return JSON.parse(JSON.stringify(fact));
+  } catch (cause) {
+    throw new A2AError('INVALID_AGENT_RESPONSE', 'What the agent put out is not JSON', { cause });
+  }
+}
+
+function open(state: State): State {
+  if (state.closed) throw new A2AError('INVALID_AGENT_RESPONSE', 'The task is finished');
+  return state;
+}
+
+function taskOf({ task }: State): TaskRecord {
+  if (!task) throw new A2AError('INVALID_AGENT_RESPONSE', 'There is no task to update');
+  return task;
+}
+
+function turnOf({ openTurn }: State): OpenTurn {
+  if (!openTurn) throw new A2AError('INVALID_AGENT_RESPONSE', 'No turn is running');
+  return openTurn;
+}

@@ -1,0 +1,125 @@
+import type { Artifact, Message, SendMessageConfiguration, TaskStatus } from '@batonjs/protocol';
+
+/** Format of the facts this release writes. A log with a higher number is refused, never misread. */
+export const FACT_FORMAT = 1;
+
+/** Free-form JSON members, as in the protocol's `metadata`. */
+export type Metadata = Record<string, unknown>;
+
+interface Written {
+  readonly format: typeof FACT_FORMAT;
+  /**
+   * When it happened: ISO 8601, UTC, milliseconds. Never earlier than the facts it was decided on; a fact that was
+   * appended without looking may stand behind a later one.
+   */
+  readonly at: string;
+}
+
+/** A client's message entered the log. Always the first fact of a log. */
+export interface MessageReceived extends Written {
+  readonly type: 'message-received';
+  /** Carries `contextId`; carries `taskId` if the client named a task. */
+  readonly message: Message;
+  readonly configuration?: SendMessageConfiguration;
+  readonly metadata?: Metadata;
+  /** URIs of the extensions the client activated. */
+  readonly extensions?: readonly string[];
+  /** Non-secret claims about who sent it. */
+  readonly caller?: Metadata;
+  /** Hash over message and metadata, so that the same `messageId` with another body is noticed. */
+  readonly fingerprint?: string;
+}
+
+/** From here on the log is a task that clients can see. */
+export interface TaskCreated extends Written {
+  readonly type: 'task-created';
+  readonly taskId: string;
+  readonly contextId: string;
+}
+
+/** The agent answered with a message; the log closes without ever having been a task. */
+export interface Answered extends Written {
+  readonly type: 'answered';
+  readonly message: Message;
+}
+
+/** The agent was started, or started again (`attempt` > 1), for these messages. */
+export interface TurnStarted extends Written {
+  readonly type: 'turn-started';
+  readonly turn: number;
+  readonly attempt: number;
+  /** What the turn took so far: in a later attempt also what the attempts before it took while they ran. */
+  readonly messageIds: readonly string[];
+}
+
+/** The running turn took a message that arrived while it ran. */
+export interface MessageTaken extends Written {
+  readonly type: 'message-taken';
+  readonly turn: number;
+  readonly messageId: string;
+}
+
+export interface TurnEnded extends Written {
+  readonly type: 'turn-ended';
+  readonly turn: number;
+}
+
+/** Somebody outside (an OAuth callback, say) asks for another turn without a client's message. */
+export interface Woken extends Written {
+  readonly type: 'woken';
+  readonly metadata?: Metadata;
+}
+
+export interface StatusChanged extends Written {
+  readonly type: 'status-changed';
+  readonly status: TaskStatus;
+  /** Travels with the event, not with the task. */
+  readonly metadata?: Metadata;
+}
+
+export interface ArtifactUpdated extends Written {
+  readonly type: 'artifact-updated';
+  readonly artifact: Artifact;
+  readonly append: boolean;
+  readonly lastChunk: boolean;
+  /** Travels with the event, not with the task. */
+  readonly metadata?: Metadata;
+}
+
+export interface CancelRequested extends Written {
+  readonly type: 'cancel-requested';
+  readonly metadata?: Metadata;
+}
+
+/** A step of the open turn finished; a later attempt of the turn reuses its result. */
+export interface StepCompleted extends Written {
+  readonly type: 'step-completed';
+  readonly turn: number;
+  readonly name: string;
+  readonly result: unknown;
+}
+
+/** Something that happened to one task. The log of these facts is the task. */
+export type Fact =
+  | MessageReceived
+  | TaskCreated
+  | Answered
+  | TurnStarted
+  | MessageTaken
+  | TurnEnded
+  | Woken
+  | StatusChanged
+  | ArtifactUpdated
+  | CancelRequested
+  | StepCompleted;
+
+/** What an agent asks for. Ids and timestamps are added when it becomes a fact. */
+export type TaskUpdate =
+  | { readonly status: Omit<TaskStatus, 'timestamp'>; readonly metadata?: Metadata }
+  | {
+      readonly artifact: Artifact;
+      /** Adds the parts to the artifact with the same id instead of replacing it. */
+      readonly append?: boolean;
+      readonly lastChunk?: boolean;
+      readonly metadata?: Metadata;
+    };

@@ -1,0 +1,78 @@
+import type { TaskState } from '@batonjs/protocol';
+import type { Fact } from './facts.ts';
+import type { State } from './state.ts';
+import { isTerminal } from './states.ts';
+
+/** What a task is listed and scheduled by: small and of fixed size, kept beside the log. */
+export interface Head {
+  /** Absent until the log is a task. */
+  readonly state?: TaskState;
+  readonly closed: boolean;
+  readonly contextId: string;
+  /** Position of the fact this head was made at. Facts appended openly may follow it. */
+  readonly version: number;
+  /** When the status changed last; until there is one, when the log began; once answered, when that was. */
+  readonly statusAt: string;
+  /** Position of the fact that set the status or the answer; 1 until there is one. */
+  readonly statusVersion: number;
+  /** How many facts changed what clients see: those that `toStreamResponse` shows, and `task-created`. */
+  readonly generation: number;
+  /** When a clock of this task runs out if nobody holds its lease: ISO 8601, UTC, milliseconds. */
+  readonly dueAt?: string;
+  readonly turn: number;
+  readonly attempt: number;
+}
+
+/** Folds one fact into the head; `agrees` says what comes out. Its clock is kept until the log closes. */
+export function headOf(head: Head | undefined, fact: Fact): Head {
+  const before: Head = head ?? {
+    closed: false,
+    contextId: '',
+    version: 0,
+    statusAt: fact.at,
+    statusVersion: 1,
+    generation: 0,
+    turn: 0,
+    attempt: 0,
+  };
+  const next = { ...before, version: before.version + 1 };
+  const here = { statusAt: fact.at, statusVersion: next.version };
+  switch (fact.type) {
+    case 'message-received':
+      return head ? next : { ...next, contextId: fact.message.contextId ?? '' };
+    case 'task-created':
+      return {
+        ...next,
+        ...here,
+        contextId: fact.contextId,
+        state: 'TASK_STATE_SUBMITTED',
+        generation: before.generation + 1,
+      };
+    case 'answered':
+      return { ...next, ...here, dueAt: undefined, closed: true, generation: before.generation + 1 };
+    case 'status-changed': {
+      const { state } = fact.status;
+      const closed = isTerminal(state);
+      const dueAt = closed ? undefined : before.dueAt;
+      return { ...next, ...here, state, dueAt, closed, generation: before.generation + 1 };
+    }
+    case 'artifact-updated':
+      return { ...next, generation: before.generation + 1 };
+    case 'turn-started':
+      return { ...next, turn: fact.turn, attempt: fact.attempt };
+    default:
+      return next;
+  }
+}
+
+/** Whether a head is what it must be for this state (its clock, which is policy, aside). */
+export const agrees = (head: Head, state: State): boolean =>
+  head.version === state.version &&
+  head.state === state.task?.status.state &&
+  head.closed === state.closed &&
+  head.contextId === state.contextId &&
+  head.generation === state.generation &&
+  head.turn === state.turns &&
+  (state.openTurn === undefined || head.attempt === state.openTurn.attempt) &&
+  head.statusVersion === state.statusVersion &&
+  head.statusAt === (state.task?.status.timestamp ?? (state.answer ? state.at : state.createdAt));

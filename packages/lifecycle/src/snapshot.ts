@@ -1,0 +1,49 @@
+import type { Artifact, Message } from '@batonjs/protocol';
+import { say, silence } from './conversation.ts';
+import { UnknownFactError } from './evolve.ts';
+import { FACT_FORMAT } from './facts.ts';
+import { toArray, toList } from './list.ts';
+import type { State, TaskRecord } from './state.ts';
+import { viewArtifact } from './view.ts';
+
+/** A state as plain JSON, to start folding from instead of the beginning of the log. */
+export interface Snapshot {
+  readonly format: typeof FACT_FORMAT;
+  readonly version: number;
+  readonly state: PlainState;
+}
+
+/** The state with plain arrays where folding keeps shared lists. */
+export type PlainState = Omit<State, 'conversation' | 'task'> & {
+  readonly conversation: readonly Message[];
+  readonly task?: Omit<TaskRecord, 'artifacts'> & { readonly artifacts: readonly Artifact[] };
+};
+
+/** The state as plain JSON. */
+export function toSnapshot(state: State): Snapshot {
+  const { conversation, task, ...rest } = state;
+  const plain = {
+    ...rest,
+    conversation: toArray(conversation.messages),
+    ...(task && { task: { ...task, artifacts: task.artifacts.map(viewArtifact) } }),
+  };
+  return { format: FACT_FORMAT, version: state.version, state: plain };
+}
+
+/** The state a snapshot was taken of. Throws `UnknownFactError` for a snapshot of a newer release. */
+export function fromSnapshot({ format, state }: Snapshot): State {
+  if (format > FACT_FORMAT) {
+    throw new UnknownFactError(`The snapshot has format ${format}; this release reads ${FACT_FORMAT}`);
+  }
+  const { conversation, task, ...rest } = state;
+  return {
+    ...rest,
+    conversation: conversation.reduce(say, silence()),
+    ...(task && {
+      task: {
+        ...task,
+        artifacts: task.artifacts.map(({ parts, ...about }) => ({ about, parts: toList(parts) })),
+      },
+    }),
+  };
+}

@@ -1,0 +1,38 @@
+import type { TaskState } from '@batonjs/protocol';
+
+const anywhere = [
+  'TASK_STATE_WORKING',
+  'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_AUTH_REQUIRED',
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_REJECTED',
+] as const satisfies readonly TaskState[];
+
+/**
+ * From each state, where a task may go. Repeating a state (with another message) is a move too.
+ * Nothing leaves a terminal state and nothing returns to SUBMITTED. Spec: §3.1.1, §4.1.3.
+ */
+export const transitions: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  TASK_STATE_UNSPECIFIED: [],
+  TASK_STATE_SUBMITTED: ['TASK_STATE_SUBMITTED', ...anywhere],
+  TASK_STATE_WORKING: anywhere,
+  TASK_STATE_INPUT_REQUIRED: anywhere,
+  TASK_STATE_AUTH_REQUIRED: anywhere,
+  TASK_STATE_COMPLETED: [],
+  TASK_STATE_FAILED: [],
+  TASK_STATE_CANCELED: [],
+  TASK_STATE_REJECTED: [],
+};
+
+/** Whether a task may go from one state to the other. */
+export const canTransition = (from: TaskState, to: TaskState): boolean => transitions[from].includes(to);
+
+/** The task is finished; nothing about it changes any more. */
+export const isTerminal = (state: TaskState): boolean =>
+  state !== 'TASK_STATE_UNSPECIFIED' && transitions[state].length === 0;
+
+/** The task waits for somebody outside the agent. */
+export const isInterrupted = (state: TaskState): boolean =>
+  state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';

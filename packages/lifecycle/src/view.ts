@@ -1,0 +1,77 @@
+import type { Artifact, Message, StreamResponse, Task } from '@batonjs/protocol';
+import { copy } from './copy.ts';
+import type { Fact } from './facts.ts';
+import { toArray } from './list.ts';
+import type { ArtifactRecord, State } from './state.ts';
+
+/** How much of a task a reader wants to see. */
+export interface TaskView {
+  /** At most so many of the most recent messages; 0 leaves `history` out; unset means all. Spec: §3.2.4. */
+  readonly historyLength?: number;
+  /** `false` leaves `artifacts` out, as ListTasks does by default. Spec: §3.1.4. */
+  readonly artifacts?: boolean;
+  /** Whether `history` ends in the message of the current status. The specification leaves it open; off by default. */
+  readonly currentStatusInHistory?: boolean;
+}
+
+/** The task as clients see it. It is the caller's own, down to the last part. Throws `TypeError` if the log is not a task. */
+export function viewTask(state: State, view: TaskView = {}): Task {
+  const { task, contextId } = state;
+  if (!task) throw new TypeError('The log is not a task');
+  const history = historyOf(state, view);
+  return {
+    id: task.id,
+    contextId,
+    status: copy(task.status),
+    ...(view.artifacts !== false && { artifacts: task.artifacts.map(viewArtifact) }),
+    ...(history.length > 0 && { history }),
+  };
+}
+
+/**
+ * The messages of a task, oldest first, each once: what clients said and what the agent said with its statuses. This is
+ * the one place that decides whether the current status' message is among them. A `messageId` that the agent used
+ * again stays where it was said first. Spec: §3.2.4.
+ */
+export function historyOf(state: State, view: TaskView = {}): Message[] {
+  const { historyLength = Number.POSITIVE_INFINITY, currentStatusInHistory = false } = view;
+  if (historyLength <= 0) return [];
+  const { items, length } = state.conversation.messages;
+  const hidden = currentStatusInHistory ? -1 : state.statusMessageAt;
+  const start = Math.max(0, length - historyLength - (hidden === -1 ? 0 : 1));
+  const shown = items.slice(start, length).filter((_, index) => start + index !== hidden);
+  return copy(shown.length > historyLength ? shown.slice(-historyLength) : shown);
+}
+
+/** One artifact with all its parts, the caller's own. */
+export const viewArtifact = ({ about, parts }: ArtifactRecord): Artifact =>
+  copy({ ...about, parts: toArray(parts) });
+
+/**
+ * How a fact looks to somebody who follows the task, or nothing if followers do not see it. Shares its content with the
+ * fact. `task-created` changes what clients see, yet is no event: a stream starts with the task. Spec: §3.2.3.
+ */
+export function toStreamResponse(
+  task: { readonly id: string; readonly contextId: string },
+  fact: Fact,
+): StreamResponse | undefined {
+  const ids = { taskId: task.id, contextId: task.contextId };
+  if (fact.type === 'status-changed') {
+    return {
+      statusUpdate: { ...ids, status: fact.status, ...(fact.metadata && { metadata: fact.metadata }) },
+    };
+  }
+  if (fact.type === 'artifact-updated') {
+    const { artifact, append, lastChunk, metadata } = fact;
+    return {
+      artifactUpdate: {
+        ...ids,
+        artifact,
+        ...(append && { append }),
+        ...(lastChunk && { lastChunk }),
+        ...(metadata && { metadata }),
+      },
+    };
+  }
+  return fact.type === 'answered' ? { message: fact.message } : undefined;
+}

@@ -1,0 +1,118 @@
+import { decide, evolve, type State, viewTask } from '@batonjs/lifecycle';
+import { describe, expect, it } from 'vitest';
+import { artifact, at, create, given, receive, startTurn, to } from './given.ts';
+
+const many = 20_000;
+
+/** The array, counting how many of its items anybody looks at. */
+function counted<T>(items: T[]): { items: T[]; reads: () => number } {
+  let reads = 0;
+  const proxy = new Proxy(items, {
+    get(target, name, receiver) {
+      if (typeof name === 'string' && /^\d+$/.test(name)) reads++;
+      return Reflect.get(target, name, receiver);
+    },
+  });
+  return { items: proxy, reads: () => reads };
+}
+
+/** The state after one command, decided and folded. */
+const after = (state: State, command: Parameters<typeof decide>[1]): State =>
+  decide(state, command, at(0)).reduce(evolve, state);
+
+describe('appending a chunk', () => {
+  const started = given(receive('m1'), create, startTurn, artifact('a1', ['first']));
+  const chunk = artifact('a1', ['chunk'], { append: true });
+  const partsOf = (state: State) => state.task!.artifacts[0]!.parts;
+
+  it(`neither copies nor replaces the chunks before it, ${many} times`, () => {
+    let state = started.now;
+    const arrays = new Set([partsOf(state).items]);
+    for (let count = 0; count < many; count++) {
+      state = after(state, chunk);
+      arrays.add(partsOf(state).items);
+    }
+    expect(arrays.size).toBe(1);
+    expect(viewTask(state).artifacts![0]!.parts).toHaveLength(many + 1);
+    expect(viewTask(started.now).artifacts![0]!.parts).toHaveLength(1);
+  });
+
+  it('does not even look at them', () => {
+    const [record] = started.now.task!.artifacts;
+    const { items, reads } = counted(Array.from({ length: many }, () => ({ text: 'chunk' })));
+    const parts = { items, length: items.length };
+    let state: State = { ...started.now, task: { ...started.now.task!, artifacts: [{ ...record!, parts }] } };
+    const before = reads();
+    for (let count = 0; count < 10; count++) state = after(state, chunk);
+    expect(partsOf(state).length).toBe(many + 10);
+    expect(reads()).toBe(before);
+  });
+
+  it('copies them once where a state continues that another one continued already', () => {
+    const left = after(started.now, chunk);
+    const right = after(started.now, chunk);
+    expect(partsOf(right).items).not.toBe(partsOf(left).items);
+    expect(partsOf(after(right, chunk)).items).toBe(partsOf(right).items);
+    expect(partsOf(after(left, chunk)).items).toBe(partsOf(left).items);
+  });
+});
+
+describe('saying something', () => {
+  const started = given(receive('m1'), create, startTurn);
+
+  it(`neither copies nor replaces what was said before, ${many} times`, () => {
+    let state = started.now;
+    const arrays = new Set([state.conversation.messages.items]);
+    const positions = new Set([state.conversation.positions]);
+    for (let count = 0; count < many; count++) {
+      state = after(state, to('WORKING', `w${count}`));
+      arrays.add(state.conversation.messages.items);
+      positions.add(state.conversation.positions);
+    }
+    expect(arrays.size).toBe(1);
+    expect(positions.size).toBe(1);
+    expect(state.conversation.messages.length).toBe(many + 1);
+    expect(started.now.conversation.messages.length).toBe(1);
+  });
+
+  it('does not even look at it', () => {
+    const said = Array.from({ length: many }, (_, index) => ({
+      messageId: `s${index}`,
+      role: 'ROLE_AGENT' as const,
+      parts: [{ text: 'x' }],
+    }));
+    const { items, reads } = counted(said);
+    const messages = { items, length: items.length };
+    const positions = new Map(said.map(({ messageId }, index) => [messageId, index]));
+    let state: State = { ...started.now, conversation: { messages, positions } };
+    const before = reads();
+    for (let count = 0; count < 10; count++) {
+      state = after(state, to('WORKING', `w${count}`));
+      state = after(state, receive(`m${count + 2}`));
+    }
+    expect(state.conversation.messages.length).toBe(many + 20);
+    // Each status looks up where its own message stands.
+    expect(reads() - before).toBeLessThanOrEqual(20);
+  });
+});
+
+describe('taking messages', () => {
+  it('looks at each of those that wait a fixed number of times, however many the turn takes', () => {
+    const waiting = given(receive('m1'), create).now;
+    const message = waiting.untaken[0]!;
+    const looks = (count: number): number => {
+      const untaken = Array.from({ length: count }, (_, index) => ({
+        ...message,
+        message: { ...message.message, messageId: `w${index}` },
+      }));
+      const { items, reads } = counted(untaken);
+      const [started] = decide({ ...waiting, untaken }, startTurn, at(0));
+      if (started?.type !== 'turn-started') throw new Error('No turn was started');
+      const ids = counted([...started.messageIds]);
+      const after = evolve({ ...waiting, untaken: items }, { ...started, messageIds: ids.items });
+      expect(after.untaken).toEqual([]);
+      return reads() + ids.reads();
+    };
+    expect(looks(2_000)).toBe(2 * looks(1_000));
+  });
+});

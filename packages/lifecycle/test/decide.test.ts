@@ -1,0 +1,138 @@
+import type { Command, Fact } from '@batonjs/lifecycle';
+import { describe, expect, it } from 'vitest';
+import {
+  answer,
+  artifact,
+  cancel,
+  create,
+  endTurn,
+  given,
+  receive,
+  startTurn,
+  step,
+  take,
+  to,
+  wake,
+} from './given.ts';
+
+const task = [receive('m1'), create];
+const working = [...task, startTurn, to('WORKING', 'w1'), artifact('a1')];
+
+const situations: Record<string, readonly Command[]> = {
+  nothing: [],
+  received: [receive('m1')],
+  running: [receive('m1'), startTurn],
+  answered: [receive('m1'), startTurn, answer('r1')],
+  submitted: task,
+  working,
+  'working, m2 waits': [...working, receive('m2')],
+  'working, cancel asked': [...working, cancel],
+  'input required': [...working, to('INPUT_REQUIRED', 'q1'), endTurn],
+  'auth required': [...working, to('AUTH_REQUIRED', 'q1'), endTurn],
+  'auth required, running': [...working, to('AUTH_REQUIRED', 'q1')],
+  completed: [...working, to('COMPLETED')],
+  failed: [...working, to('FAILED')],
+  canceled: [...working, cancel, to('CANCELED')],
+  rejected: [...working, to('REJECTED')],
+};
+
+const commands: Record<string, Command> = {
+  'a message': receive('m3'),
+  'the first message again': receive('m1'),
+  'another context': receive('m3', { contextId: 'elsewhere' }),
+  "an agent's id": receive('w1'),
+  create,
+  'start a turn': startTurn,
+  'take m2': take('m2'),
+  'go to WORKING': to('WORKING'),
+  'go to COMPLETED': to('COMPLETED', 'c1'),
+  'a new artifact': artifact('a2'),
+  'more of a1': artifact('a1', ['more'], { append: true }),
+  answer: answer('r2'),
+  "answer with a client's id": answer('m1'),
+  'complete a step': step('s1', 1),
+  'end the turn': endTurn,
+  wake,
+  cancel,
+};
+
+const letters: Record<Fact['type'], string> = {
+  'message-received': 'M',
+  'task-created': 'T',
+  answered: 'A',
+  'turn-started': '<',
+  'message-taken': 't',
+  'turn-ended': '>',
+  woken: 'W',
+  'status-changed': 'S',
+  'artifact-updated': 'P',
+  'cancel-requested': 'C',
+  'step-completed': 's',
+};
+const reasons: Record<string, string> = {
+  lost: 'TASK_NOT_FOUND',
+  fix: 'INVALID_PARAMS',
+  over: 'UNSUPPORTED_OPERATION',
+  bad: 'INVALID_AGENT_RESPONSE',
+  late: 'TASK_NOT_CANCELABLE',
+  same: 'MESSAGE_ID_CONFLICT',
+  bug: 'INTERNAL_ERROR',
+};
+
+// What each command causes in each situation, in the order of `commands`: facts by letter, a reason by word, '-' for nothing.
+const outcomes: Record<string, string> = {
+  //                        message again context id   create start take WORK COMPL new  more answer mine step end  wake cancel
+  nothing:
+    /*               */ 'M    M     M    M      lost lost lost lost lost lost lost lost lost lost lost lost lost',
+  received:
+    /*              */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  A    bad  bad  -    W    lost',
+  running:
+    /*               */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  >A   bad  s    >    W    lost',
+  answered:
+    /*              */ 'lost lost  lost lost   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over lost',
+  submitted:
+    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  -    W    C',
+  working:
+    /*               */ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    >    W    C',
+  'working, m2 waits':
+    /*   */ 'M    -     fix  same   -    <    t    S    >S   P    P    >S   bad  s    >    W    C',
+  'working, cancel asked':
+    /**/ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    >    W    -',
+  'input required':
+    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  -    W    C',
+  'auth required':
+    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  -    W    C',
+  'auth required, running':
+    /**/ 'M    -     fix  same   -    <S   bad  S    >S   P    P    >S   bad  s    >    W    C',
+  completed:
+    /*             */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late',
+  failed:
+    /*                */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late',
+  canceled:
+    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over -',
+  rejected:
+    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late',
+};
+
+describe.each(Object.entries(situations))('when the log is: %s', (name, before) => {
+  const expected = outcomes[name]!.trim().split(/\s+/);
+  const log = given(...before);
+
+  it.each(
+    Object.entries(commands).map(([label, command], index) => [label, expected[index]!, command] as const),
+  )('%s → %s [R-STATE-13, §2.12]', (_, outcome, command) => {
+    const reason = reasons[outcome];
+    if (reason) {
+      expect(log.refuses(command)).toBe(reason);
+    } else {
+      const caused = log.when(command).map(({ type }) => letters[type]);
+      expect(caused.join('') || '-').toBe(outcome);
+    }
+  });
+});
+
+it('has an outcome for every command in every situation', () => {
+  expect(Object.keys(outcomes)).toEqual(Object.keys(situations));
+  const widths = Object.values(outcomes).map((row) => row.trim().split(/\s+/).length);
+  expect(new Set(widths)).toEqual(new Set([Object.keys(commands).length]));
+});

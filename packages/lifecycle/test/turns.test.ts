@@ -1,0 +1,215 @@
+import { type Command, evolve, fromSnapshot, toSnapshot, viewTask } from '@batonjs/lifecycle';
+import { describe, expect, it } from 'vitest';
+import {
+  answer,
+  artifact,
+  at,
+  cancel,
+  create,
+  endTurn,
+  given,
+  receive,
+  startTurn,
+  step,
+  stored,
+  take,
+  to,
+  wake,
+} from './given.ts';
+
+describe('a turn', () => {
+  it('takes every message that waits, oldest first', () => {
+    const started = given(receive('m1'), create, receive('m2'), receive('m3'), startTurn);
+    expect(started.facts.at(-1)).toMatchObject({ turn: 1, attempt: 1, messageIds: ['m1', 'm2', 'm3'] });
+    expect(started.now.untaken).toEqual([]);
+    expect(started.now.taken.map(({ message }) => message.messageId)).toEqual(['m1', 'm2', 'm3']);
+  });
+
+  it('that starts on an interrupted task puts it to work, in the same commit', () => {
+    for (const state of ['INPUT_REQUIRED', 'AUTH_REQUIRED']) {
+      const facts = given(receive('m1'), create, startTurn, to(state, 'q1'), endTurn, receive('m2')).when(
+        startTurn,
+      );
+      expect(facts).toMatchObject([
+        { type: 'turn-started', turn: 2, attempt: 1, messageIds: ['m2'] },
+        { type: 'status-changed', status: { state: 'TASK_STATE_WORKING', timestamp: at(6) } },
+      ]);
+    }
+  });
+
+  it('is not started for nothing', () => {
+    const idle = given(receive('m1'), create, startTurn, to('INPUT_REQUIRED'), endTurn);
+    expect(idle.refuses(startTurn)).toBe('INTERNAL_ERROR');
+  });
+
+  it('starts without a message when somebody woke the task [R-STATE-15]', () => {
+    const waiting = [receive('m1'), create, startTurn, to('AUTH_REQUIRED', 'q1'), endTurn];
+    const woken = given(...waiting, { type: 'wake', metadata: { token: 'there' } });
+    expect(woken.now.woken).toEqual({ metadata: { token: 'there' } });
+    const started = given(...waiting, wake, startTurn);
+    expect(started.now.openTurn).toMatchObject({ number: 2, attempt: 1, messageIds: [] });
+    expect(started.now.woken).toBeUndefined();
+    expect(started.now.taken.map(({ message }) => message.messageId)).toEqual(['m1']);
+  });
+
+  it('that was asked for while another ran is still asked for when that one ends', () => {
+    const log = given(receive('m1'), create, startTurn, to('AUTH_REQUIRED'), wake, endTurn);
+    expect(log.now.woken).toEqual({});
+    expect(log.when(startTurn)[0]).toMatchObject({ turn: 2, messageIds: [] });
+  });
+
+  it('ends before the fact that closes the log', () => {
+    for (const last of [to('COMPLETED'), to('FAILED'), to('CANCELED'), to('REJECTED'), answer('r1')]) {
+      const facts = given(receive('m1'), create, startTurn).when(last);
+      expect(facts.map(({ type }) => type)).toEqual(['turn-ended', 'status-changed']);
+    }
+    expect(
+      given(receive('m1'), startTurn)
+        .when(answer('r1'))
+        .map(({ type }) => type),
+    ).toEqual(['turn-ended', 'answered']);
+  });
+});
+
+describe('a message that arrives while the turn runs', () => {
+  const running = [receive('m1'), create, startTurn, receive('m2')];
+
+  it('is taken by that turn once', () => {
+    const log = given(...running, take('m2'));
+    expect(log.facts.at(-1)).toMatchObject({ type: 'message-taken', turn: 1, messageId: 'm2' });
+    expect(log.now.untaken).toEqual([]);
+    expect(log.now.taken.map(({ message }) => message.messageId)).toEqual(['m1', 'm2']);
+    expect(log.when(take('m2'))).toEqual([]);
+    expect(log.when(take('m1'))).toEqual([]);
+  });
+
+  it('cannot be taken before it arrived, nor without a turn', () => {
+    expect(given(...running).refuses(take('m3'))).toBe('INVALID_AGENT_RESPONSE');
+    expect(given(...running, endTurn).refuses(take('m2'))).toBe('INVALID_AGENT_RESPONSE');
+  });
+
+  it('wants the next turn when this one did not take it', () => {
+    const facts = given(...running, endTurn).when(startTurn);
+    expect(facts).toMatchObject([{ turn: 2, messageIds: ['m2'] }]);
+  });
+});
+
+describe('a turn whose process died', () => {
+  const open = [receive('m1'), create, startTurn, to('WORKING'), step('s1', { a: 1 })];
+
+  it('starts again as the next attempt, for the same messages, with its completed steps', () => {
+    const again = given(...open, startTurn);
+    expect(again.facts.at(-1)).toMatchObject({ turn: 1, attempt: 2, messageIds: ['m1'] });
+    expect(again.now).toMatchObject({
+      turns: 1,
+      openTurn: { number: 1, attempt: 2, messageIds: ['m1'], startedAt: at(5), steps: { s1: { a: 1 } } },
+    });
+    expect(given(...open, startTurn, startTurn).now.openTurn).toMatchObject({ number: 1, attempt: 3 });
+  });
+
+  it('starts again for what it took while it ran, too', () => {
+    const again = given(...open, receive('m2'), take('m2'), startTurn);
+    expect(again.now.openTurn?.messageIds).toEqual(['m1', 'm2']);
+    expect(again.now.taken.map(({ message }) => message.messageId)).toEqual(['m1', 'm2']);
+    expect(again.now.untaken).toEqual([]);
+  });
+
+  it('leaves what nobody took for later', () => {
+    const again = given(...open, receive('m2'), startTurn);
+    expect(again.now.openTurn?.messageIds).toEqual(['m1']);
+    expect(again.now.untaken.map(({ message }) => message.messageId)).toEqual(['m2']);
+    expect(again.now.taken.map(({ message }) => message.messageId)).toEqual(['m1']);
+  });
+
+  it('puts a task to work that was left interrupted', () => {
+    const facts = given(...open, to('AUTH_REQUIRED', 'q1')).when(startTurn);
+    expect(facts.map(({ type }) => type)).toEqual(['turn-started', 'status-changed']);
+  });
+
+  it('is started again without a message that waits, for it waits itself', () => {
+    const open = given(receive('m1'), create, startTurn);
+    expect(open.now.untaken).toEqual([]);
+    expect(open.when(startTurn)).toMatchObject([{ attempt: 2 }]);
+  });
+});
+
+describe('a step', () => {
+  const running = [receive('m1'), create, startTurn];
+  const back = (...commands: Command[]) =>
+    fromSnapshot(stored(toSnapshot(given(...commands).now))).openTurn?.steps;
+
+  it('is completed once', () => {
+    expect(given(...running, step('s1', 1)).refuses(step('s1', 2))).toBe('INVALID_AGENT_RESPONSE');
+    expect(given(...running, step('s1', 1), startTurn).refuses(step('s1', 2))).toBe('INVALID_AGENT_RESPONSE');
+  });
+
+  it('may have any name', () => {
+    const names = ['constructor', 'toString', '__proto__', '', '0'];
+    const steps = names.map((name) => step(name, name));
+    expect(Object.entries(back(...running, ...steps)!).sort()).toEqual(
+      names.map((name) => [name, name]).sort(),
+    );
+  });
+
+  it('is remembered as completed even when it has no result', () => {
+    expect(back(...running, step('s1', undefined))).toEqual({ s1: null });
+    expect(
+      back(
+        ...running,
+        step('s1', () => 1),
+      ),
+    ).toEqual({ s1: null });
+  });
+
+  it('belongs to its turn: the next turn starts without', () => {
+    const next = given(...running, step('s1', 1), endTurn, receive('m2'), startTurn);
+    expect(next.now.openTurn?.steps).toEqual({});
+    expect(next.when(step('s1', 2))).toHaveLength(1);
+  });
+});
+
+describe('cancellation', () => {
+  const task = [receive('m1'), create, startTurn];
+
+  it('is asked for once, and the first reason counts [R-CAN-03, R-CAN-06]', () => {
+    const because = (reason: string): Command => ({ type: 'request-cancel', metadata: { reason } });
+    const asked = given(...task, because('first'));
+    expect(asked.when(because('second'))).toEqual([]);
+    const stale = given(...task).when(because('second'));
+    expect(stale.reduce(evolve, asked.now).cancelRequested).toEqual({
+      at: at(3),
+      metadata: { reason: 'first' },
+    });
+  });
+
+  it('changes nothing for clients until the agent or its runner says so [R-CAN-04]', () => {
+    const asked = given(...task, cancel);
+    expect(viewTask(asked.now)).toEqual(viewTask(given(...task).now));
+    expect(asked.now.generation).toBe(given(...task).now.generation);
+    expect(asked.now.closed).toBe(false);
+  });
+
+  it('leaves everything else allowed meanwhile', () => {
+    const asked = given(...task, cancel);
+    for (const command of [receive('m2'), artifact('a1'), to('COMPLETED'), endTurn]) {
+      expect(asked.when(command)).not.toEqual([]);
+    }
+  });
+});
+
+describe('time', () => {
+  it('never goes back, even if the clock does', () => {
+    const log = given(receive('m1'), create, to('WORKING'));
+    expect(log.when(to('WORKING'), at(0))[0]).toMatchObject({ at: at(2), status: { timestamp: at(2) } });
+    expect(log.when(to('WORKING'), at(9))[0]).toMatchObject({ at: at(9), status: { timestamp: at(9) } });
+  });
+
+  it('does not go back either after a fact that was appended by a process whose clock is behind', () => {
+    const before = given(receive('m1'), create);
+    const [stale] = before.when(cancel, at(1));
+    const log = given(receive('m1'), create, startTurn, to('WORKING'));
+    const after = evolve(log.now, stale!);
+    expect(stale!.at < log.now.at).toBe(true);
+    expect(after.at).toBe(log.now.at);
+  });
+});
