@@ -1,1 +1,2 @@
-export {};
+export type { CheckOptions, Opened } from './check.ts';
+export { describeTaskStore } from './describe-task-store.ts';

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import type { TaskStore } from '@batonjs/store';
+import { type Bench, section } from '../check.ts';
+import { elapse, refuses, same } from '../expectations.ts';
+import { chunk, completed, working } from '../facts.ts';
+import { logOf } from '../log.ts';
+
+const long = 60_000;
+const wanted = { turn: { queue: 'q', want: true } };
+const claim = (store: TaskStore, holder: string, more: object = {}) =>
+  store.claim({ queue: 'q', holder, ttlMs: long, limit: 10, ...more });
+const iso = (ms: number) => new Date(ms).toISOString();
+
+async function due({ store }: Bench, taskId: string, dueAt: string) {
+  const log = logOf(store, { taskId });
+  await log.create({ turn: { queue: 'q' } });
+  await log.commit([working()], { head: { ...log.prepare([working()]).head!, dueAt } });
+  return log;
+}
+
+export const claimChecks = section('claim', {
+  async 'gives out a task that wants a turn, once'({ store, second }) {
+    const log = logOf(store);
+    await log.create(wanted);
+    const [lease] = await claim(second, 'a');
+    same(lease, { scope: 's', taskId: 't', queue: 'q', holder: 'a', fence: 1, cause: 'wanted' });
+    same(await claim(store, 'b'), []);
+    same(await log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }), { version: 3 });
+  },
+
+  async 'leaves alone what wants nothing, was never queued, is held or is closed'({ store }) {
+    await logOf(store, { taskId: 'idle' }).create({ turn: { queue: 'q' } });
+    await logOf(store, { taskId: 'no queue' }).create();
+    await logOf(store, { taskId: 'held' }).create({
+      turn: { queue: 'q', acquire: { holder: 'x', ttlMs: long } },
+    });
+    const closed = logOf(store, { taskId: 'closed' });
+    await closed.create(wanted);
+    await closed.commit([completed()]);
+    same(await claim(store, 'a'), []);
+    for (const taskId of ['idle', 'no queue', 'held', 'closed'])
+      same(await claim(store, 'a', { taskId }), []);
+  },
+
+  async 'never gives one task to two who ask at the same moment'({ store, second }) {
+    const taskIds = Array.from({ length: 12 }, (_, n) => `t${n}`);
+    for (const taskId of taskIds) await logOf(store, { taskId }).create(wanted);
+    const claims = Array.from({ length: 8 }, (_, n) => claim(n % 2 ? store : second, `h${n}`, { limit: 3 }));
+    const given = (await Promise.all(claims)).flat().map(({ taskId }) => taskId);
+    assert.deepEqual(given.toSorted(), taskIds.toSorted());
+  },
+
+  async 'gives a token that asks again the leases it has, and keeps them'(bench) {
+    const { store, second } = bench;
+    await logOf(store).create(wanted);
+    await claim(store, 'a', { ttlMs: 20 });
+    const [again] = await claim(second, 'a');
+    same(again, { scope: 's', taskId: 't', queue: 'q', holder: 'a', fence: 1, cause: 'held' });
+    await elapse(bench, 30);
+    same(await claim(store, 'b'), []);
+    same(await logOf(store, { taskId: 'other' }).create(wanted), { version: 2 });
+    const both = await claim(store, 'a');
+    assert.deepEqual(both.map(({ taskId, fence, cause }) => [taskId, fence, cause]).toSorted(), [
+      ['other', 1, 'wanted'],
+      ['t', 1, 'held'],
+    ]);
+  },
+
+  async 'gives a token that asks again its lease even if its time is up'(bench) {
+    const { store } = bench;
+    await logOf(store).create(wanted);
+    await claim(store, 'a', { ttlMs: 5 });
+    await elapse(bench, 10);
+    assert.deepEqual(
+      (await claim(store, 'a')).map(({ fence, cause }) => [fence, cause]),
+      [[1, 'held']],
+    );
+    same(await claim(store, 'b'), []);
+  },
+
+  async 'does not give a released lease again'({ store }) {
+    const log = logOf(store);
+    await log.create(wanted);
+    await claim(store, 'a');
+    await log.commit([], { writer: { fence: 1, holder: 'a' }, turn: { queue: 'q', release: true } });
+    same(await claim(store, 'a'), []);
+  },
+
+  async 'gives out at most as many as asked for, and forgets none of the others'({ store }) {
+    const taskIds = Array.from({ length: 7 }, (_, n) => `t${n}`);
+    for (const taskId of taskIds) await logOf(store, { taskId }).create(wanted);
+    const given: string[] = [];
+    for (const [holder, count] of [
+      ['a', 3],
+      ['b', 3],
+      ['c', 1],
+      ['d', 0],
+    ] as const) {
+      const leases = await claim(store, holder, { limit: 3 });
+      assert.equal(leases.length, count);
+      given.push(...leases.map(({ taskId }) => taskId));
+    }
+    assert.deepEqual(given.toSorted(), taskIds);
+  },
+
+  async 'can ask for one task only'({ store }) {
+    for (const taskId of ['x', 'y', 'z']) await logOf(store, { taskId }).create(wanted);
+    assert.deepEqual(
+      (await claim(store, 'a', { taskId: 'y' })).map(({ taskId }) => taskId),
+      ['y'],
+    );
+    same(await claim(store, 'b', { taskId: 'y' }), []);
+    same(await claim(store, 'b', { taskId: 'nothing' }), []);
+    assert.equal((await claim(store, 'b')).length, 2);
+  },
+
+  async 'keeps queues apart'({ store }) {
+    await logOf(store, { taskId: 'x', queue: 'one' }).create({ turn: { queue: 'one', want: true } });
+    same(await claim(store, 'a', { queue: 'two' }), []);
+    same(await claim(store, 'a', { queue: 'two', taskId: 'x' }), []);
+    assert.equal((await claim(store, 'a', { queue: 'one' })).length, 1);
+    same(await claim(store, 'a', { queue: 'two' }), []);
+  },
+
+  async 'tells tasks of the same id in different scopes apart'({ store }) {
+    for (const scope of ['s1', 's2']) await logOf(store, { scope }).create(wanted);
+    const leases = await claim(store, 'a', { taskId: 't' });
+    assert.deepEqual(leases.map(({ scope, fence }) => [scope, fence]).toSorted(), [
+      ['s1', 1],
+      ['s2', 1],
+    ]);
+    const [one] = leases;
+    same(await store.renew([{ ...one!, scope: 's3' }], long), []);
+  },
+
+  async 'gives out what a dead holder left, again and again'(bench) {
+    const { store } = bench;
+    await logOf(store).create({ turn: { queue: 'q', acquire: { holder: 'a', ttlMs: 5 } } });
+    for (const [holder, fence] of [
+      ['b', 2],
+      ['c', 3],
+    ] as const) {
+      await elapse(bench, 10);
+      const leases = await claim(store, holder, { ttlMs: 5 });
+      assert.deepEqual(
+        leases.map((lease) => [lease.fence, lease.cause]),
+        [[fence, 'expired']],
+      );
+    }
+  },
+
+  async 'gives out what a dead holder left after the store was opened again'(bench) {
+    await logOf(bench.store).create({ turn: { queue: 'q', acquire: { holder: 'a', ttlMs: 5 } } });
+    const store = await bench.reopen();
+    await elapse({ ...bench, store }, 10);
+    assert.deepEqual(
+      (await claim(store, 'b')).map(({ cause }) => cause),
+      ['expired'],
+    );
+  },
+
+  async 'gives out a task whose clock ran out, but not while it is held'(bench) {
+    const { store, now } = bench;
+    const log = await due(bench, 'past', iso(now() - 1_000));
+    await due(bench, 'future', iso(now() + 3_600_000));
+    const [lease, ...others] = await claim(store, 'a');
+    assert.deepEqual([lease?.taskId, lease?.cause, others.length], ['past', 'due', 0]);
+    same(await claim(store, 'b'), []);
+    const { dueAt: _, ...head } = log.prepare([chunk(1)]).head!;
+    const writer = { fence: 1, holder: 'a' };
+    await log.commit([chunk(1)], { head, writer, turn: { queue: 'q', release: true } });
+    same(await claim(store, 'b'), []);
+  },
+
+  async 'gives out a task when its clock runs out'(bench) {
+    await due(bench, 't', iso(bench.now() + 40));
+    await elapse(bench, 60);
+    assert.deepEqual(
+      (await claim(bench.store, 'a')).map(({ cause }) => cause),
+      ['due'],
+    );
+  },
+
+  async 'goes by the clock of the newest head'(bench) {
+    const { store, now } = bench;
+    const log = await due(bench, 't', iso(now() - 1_000));
+    await log.commit([chunk(1)], {
+      head: { ...log.prepare([chunk(1)]).head!, dueAt: iso(now() + 3_600_000) },
+    });
+    same(await claim(store, 'a'), []);
+    await log.commit([chunk(2)], { head: { ...log.prepare([chunk(2)]).head!, dueAt: iso(now() - 1) } });
+    assert.equal((await claim(store, 'a')).length, 1);
+  },
+
+  async 'moves a task that a commit puts into another queue'({ store }) {
+    const log = logOf(store);
+    await log.create(wanted);
+    await log.commit([chunk(1)], { turn: { queue: 'p' } });
+    same(await claim(store, 'a'), []);
+    assert.equal(await store.waiting('q'), 0);
+    assert.equal(await store.waiting('p'), 1);
+    assert.deepEqual(
+      (await claim(store, 'a', { queue: 'p' })).map(({ queue }) => queue),
+      ['p'],
+    );
+  },
+
+  async 'makes the claimed lease the only one that can write'({ store }) {
+    const log = logOf(store);
+    await log.create(wanted);
+    await claim(store, 'a');
+    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 1, holder: 'b' } }));
+    assert.equal(
+      (await log.commit([chunk(1)], { turn: { queue: 'q', acquire: { holder: 'b', ttlMs: long } } })).lease,
+      undefined,
+    );
+  },
+});
+
+export const waitingChecks = section('waiting', {
+  async 'counts the open tasks of a queue that want a turn nobody runs'({ store, second }) {
+    assert.equal(await store.waiting('q'), 0);
+    const logs = ['a', 'b', 'c'].map((taskId) => logOf(store, { taskId }));
+    for (const log of logs) await log.create(wanted);
+    await logs[0]!.commit([chunk(1)], wanted);
+    assert.equal(await second.waiting('q'), 3);
+    assert.equal(await store.waiting('other'), 0);
+    await claim(store, 'x', { taskId: 'a' });
+    assert.equal(await store.waiting('q'), 2);
+    await logs[1]!.commit([completed()]);
+    assert.equal(await store.waiting('q'), 1);
+    await logs[0]!.commit([], {
+      writer: { fence: 1, holder: 'x' },
+      turn: { queue: 'q', release: true, want: true },
+    });
+    assert.equal(await second.waiting('q'), 2);
+  },
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { section } from '../check.ts';
+import { listen, same } from '../expectations.ts';
+import { at, chunk, completed } from '../facts.ts';
+import { logOf } from '../log.ts';
+import { walk } from '../walk.ts';
+
+/** What callers may use as scope, task, context, queue, holder, commit id or key. */
+export const oddIds: readonly string[] = [
+  "o'clock",
+  '"quoted"',
+  '`',
+  '\\',
+  '%',
+  '_',
+  '*',
+  '?',
+  '[a-z]',
+  ':',
+  'a:b',
+  'a:',
+  ':a',
+  '{n}',
+  '{0}:x',
+  '}{',
+  '/',
+  '..',
+  'a b',
+  ' ',
+  'a ',
+  ' a',
+  '\t',
+  '\n',
+  '\r\n',
+  '-',
+  '--',
+  ';',
+  '$1',
+  '?1',
+  '@x',
+  '#',
+  ',',
+  '|',
+  '0',
+  '-1',
+  '1e3',
+  'null',
+  'true',
+  'constructor',
+  '__proto__',
+  'toString',
+  'A',
+  'a',
+  'é',
+  'e\u0301',
+  'ß',
+  'SS',
+  'İ',
+  'ı',
+  '日本',
+  '\u202e',
+  '\ufeff',
+  '\uffff',
+  '😀',
+  '👩‍👩‍👧‍👦',
+  'x'.repeat(1_024),
+  `${'x'.repeat(1_023)}y`,
+];
+
+export const idChecks = section('ids', {
+  async 'of tasks may be any text, and each is another task'({ store, reopen }) {
+    for (const [n, taskId] of oddIds.entries()) {
+      await logOf(store, { taskId, contextId: taskId }).create();
+      await logOf(store, { taskId }).append(chunk(n + 1), taskId, { commitId: taskId });
+    }
+    const again = await reopen();
+    for (const [n, taskId] of oddIds.entries()) {
+      const stored = await again.readFacts('s', taskId, 2, 9);
+      same(stored, [{ version: 3, commitId: taskId, fact: chunk(n + 1) }], `task ${JSON.stringify(taskId)}`);
+      const page = await again.list('s', { limit: 9, contextId: taskId });
+      assert.deepEqual(
+        page.tasks.map((task) => task.taskId),
+        [taskId],
+      );
+    }
+    const pages = await walk(again, 's', { limit: 7 });
+    const listed = pages.flatMap(({ tasks }) => tasks.map(({ taskId }) => taskId));
+    assert.equal(listed.length, oddIds.length);
+    assert.deepEqual(new Set(listed), new Set(oddIds));
+  },
+
+  async 'of scopes, queues, holders and keys may be any text too'({ store, second }) {
+    const turn = (id: string) => ({ queue: id, acquire: { holder: id, ttlMs: 60_000 } });
+    for (const id of oddIds) {
+      const { lease } = await logOf(store, { scope: id, queue: id }).create({ turn: turn(id), once: id });
+      same(lease, { scope: id, taskId: 't', queue: id, holder: id, fence: 1, cause: 'committed' });
+    }
+    for (const id of oddIds) {
+      const [lease, ...more] = await second.claim({ queue: id, holder: id, ttlMs: 60_000, limit: 9 });
+      same(lease, { scope: id, taskId: 't', queue: id, holder: id, fence: 1, cause: 'held' });
+      same(more, []);
+      same(await logOf(second, { scope: id }).append(chunk(1), id), { version: 1, repeated: true });
+      assert.equal((await second.list(id, { limit: 9 })).total, 1);
+    }
+  },
+
+  async 'that run together are not mixed up'({ store }) {
+    const pairs = [
+      ['a', 'b:c'],
+      ['a:b', 'c'],
+      ['a', 'b/c'],
+      ['a/b', 'c'],
+      ['a|', 'b'],
+      ['a', '|b'],
+      ['', 'x'].map((x) => x || 'x'),
+    ] as const;
+    for (const [n, [scope, taskId]] of pairs.entries()) {
+      const log = logOf(store, { scope, taskId });
+      await log.create();
+      await log.append(chunk(n + 1));
+    }
+    for (const [n, [scope, taskId]] of pairs.entries()) {
+      same(
+        (await store.readFacts(scope!, taskId!, 2, 9)).map(({ fact }) => fact),
+        [chunk(n + 1)],
+      );
+    }
+  },
+
+  async 'may be any text for watchers and for prune'(bench) {
+    for (const id of oddIds.slice(0, 12)) {
+      const bells = [
+        await listen(bench.second, { scope: id, taskId: id }, bench),
+        await listen(bench.second, { queue: id }, bench),
+      ];
+      const log = logOf(bench.store, { scope: id, taskId: id, queue: id });
+      await log.create({ turn: { queue: id, want: true } });
+      for (const bell of bells) await bell.next();
+      for (const bell of bells) await bell.stop();
+      await log.commit([completed(at(1))]);
+    }
+    assert.equal(await bench.store.prune({ closedBefore: at(2), limit: 99 }), 12);
+  },
+});

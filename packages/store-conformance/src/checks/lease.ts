@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { section } from '../check.ts';
+import { elapse, eventually, refuses, same } from '../expectations.ts';
+import { chunk, completed, received, working } from '../facts.ts';
+import { logOf } from '../log.ts';
+
+const long = 60_000;
+const acquire = (holder: string, ttlMs = long) => ({ turn: { queue: 'q', acquire: { holder, ttlMs } } });
+const release = (want?: boolean) => ({ turn: { queue: 'q', release: true, want } });
+const lease = (holder: string, fence: number, cause: string) => ({
+  scope: 's',
+  taskId: 't',
+  queue: 'q',
+  holder,
+  fence,
+  cause,
+});
+
+export const leaseChecks = section('a lease', {
+  async 'comes with a commit that asks for it while nobody holds the task'({ store }) {
+    const log = logOf(store);
+    same(await log.create(acquire('a')), { version: 2, lease: lease('a', 1, 'committed') });
+  },
+
+  async 'is not granted by a commit while somebody holds it, even if their time is up'(bench) {
+    const log = logOf(bench.store);
+    await log.create(acquire('a', 5));
+    assert.equal((await log.commit([chunk(1)], acquire('b'))).lease, undefined);
+    await elapse(bench, 10);
+    assert.equal((await log.commit([chunk(2)], acquire('b'))).lease, undefined);
+    same(await log.commit([chunk(3)], { writer: { fence: 1, holder: 'a' } }), { version: 5 });
+  },
+
+  async 'clears what was wanted'({ store }) {
+    const log = logOf(store);
+    await log.create({ turn: { queue: 'q', want: true } });
+    assert.equal(await store.waiting('q'), 1);
+    await log.commit([chunk(1)], acquire('a'));
+    assert.equal(await store.waiting('q'), 0);
+  },
+
+  async 'lets its holder write, and nobody who gets fence or holder wrong'({ store, second }) {
+    const log = logOf(store);
+    await log.create(acquire('a'));
+    const before = await log.load();
+    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 2, holder: 'a' } }));
+    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 0, holder: 'a' } }));
+    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 1, holder: 'b' } }));
+    await refuses('FENCED', second.commit(log.prepare([chunk(1)], { writer: { fence: 1, holder: 'A' } })));
+    same(await log.load(), before);
+    same(await log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }), { version: 3 });
+  },
+
+  async 'is needed by whoever claims to hold one'({ store }) {
+    const log = logOf(store);
+    await refuses('FENCED', log.create({ writer: { fence: 1, holder: 'a' } }));
+    await log.create();
+    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }));
+    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 0, holder: 'a' } }));
+  },
+
+  async 'does not keep out those who write without one'({ store }) {
+    const log = logOf(store);
+    await log.create(acquire('a'));
+    same(await log.commit([chunk(1)]), { version: 3 });
+  },
+
+  async 'is given back by its release: a late write is fenced'({ store }) {
+    const log = logOf(store);
+    await log.create(acquire('a'));
+    const writer = { fence: 1, holder: 'a' };
+    same(await log.commit([], { ...release(), writer }), { version: 2 });
+    await refuses('FENCED', log.commit([chunk(1)], { writer }));
+    same(await store.renew([lease('a', 1, 'committed') as never], long), []);
+    same((await log.load())!.version, 2);
+  },
+
+  async 'is given back by the release that comes with facts'({ store }) {
+    const log = logOf(store);
+    await log.create(acquire('a'));
+    const writer = { fence: 1, holder: 'a' };
+    same(await log.commit([working()], { turn: { queue: 'q', release: true }, writer }), { version: 3 });
+    await refuses('FENCED', log.commit([chunk(1)], { writer }));
+  },
+
+  async 'is not given back by a release that has not seen the whole log'({ store }) {
+    const log = logOf(store);
+    await log.create(acquire('a'));
+    await log.append(received('m2'), 'message:m2', { turn: { queue: 'q', want: true } });
+    const writer = { fence: 1, holder: 'a' };
+    await refuses('VERSION_CONFLICT', log.commit([], { ...release(), writer }));
+    same(await store.renew([lease('a', 1, 'committed') as never], long), [lease('a', 1, 'committed')]);
+    await log.catchUp();
+    await log.commit([], { ...release(true), writer });
+    assert.equal(await store.waiting('q'), 1);
+  },
+
+  async 'leaves behind only what its release says is wanted'({ store }) {
+    const log = logOf(store);
+    await log.create(acquire('a'));
+    await log.commit([chunk(1)], { turn: { queue: 'q', want: true } });
+    same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
+    await log.commit([], { ...release(), writer: { fence: 1, holder: 'a' } });
+    assert.equal(await store.waiting('q'), 0);
+    same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
+    await log.commit([chunk(2)], acquire('c'));
+    await log.commit([], { ...release(true), writer: { fence: 2, holder: 'c' } });
+    same(await store.claim({ queue: 'q', holder: 'd', ttlMs: long, limit: 1 }), [lease('d', 3, 'wanted')]);
+  },
+
+  async 'has a larger fence than every lease of the task before it'({ store, reopen }) {
+    const log = logOf(store);
+    await log.create(acquire('a'));
+    await log.commit([], { ...release(), writer: { fence: 1, holder: 'a' } });
+    same((await log.commit([chunk(1)], acquire('a'))).lease, lease('a', 2, 'committed'));
+    await refuses('FENCED', log.commit([chunk(2)], { writer: { fence: 1, holder: 'a' } }));
+    const again = await reopen();
+    await again.commit(log.prepare([], { ...release(true), writer: { fence: 2, holder: 'a' } }));
+    same(await again.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), [lease('b', 3, 'wanted')]);
+  },
+
+  async 'is not lost by time alone'(bench) {
+    const { store } = bench;
+    const log = logOf(store);
+    await log.create(acquire('a', 5));
+    await elapse(bench, 10);
+    same(await log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }), { version: 3 });
+    const held = lease('a', 1, 'committed') as never;
+    same(await store.renew([held], long), [held]);
+    same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
+  },
+
+  async 'is lost when somebody claims it after its time'(bench) {
+    const { store, second } = bench;
+    const log = logOf(store);
+    await log.create(acquire('a', 5));
+    const claim = async () => (await second.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }))[0];
+    await elapse(bench, 10);
+    same(await eventually(bench, claim, 'Nobody could claim the task'), lease('b', 2, 'expired'));
+    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }));
+    await refuses('FENCED', log.commit([], { ...release(), writer: { fence: 1, holder: 'a' } }));
+    same(await store.renew([lease('a', 1, 'committed') as never], long), []);
+    same(await log.commit([chunk(1)], { writer: { fence: 2, holder: 'b' } }), { version: 3 });
+  },
+
+  async 'ends with the log'({ store }) {
+    const log = logOf(store);
+    await log.create(acquire('a'));
+    await log.commit([chunk(1)], { turn: { queue: 'q', want: true } });
+    await log.commit([completed()], { writer: { fence: 1, holder: 'a' } });
+    same(await store.renew([lease('a', 1, 'committed') as never], long), []);
+    assert.equal(await store.waiting('q'), 0);
+    same(await store.claim({ queue: 'q', holder: 'a', ttlMs: long, limit: 1 }), []);
+    same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
+  },
+
+  async 'is not given out by the commit that closes the log'({ store }) {
+    same(await logOf(store).commit([received(), completed()], acquire('a')), { version: 2 });
+  },
+});
+
+export const renewChecks = section('renew', {
+  async 'resolves to those that are still held'({ store }) {
+    const logs = ['a', 'b', 'c', 'd'].map((taskId) => logOf(store, { taskId }));
+    const leases = [];
+    for (const log of logs) leases.push((await log.create(acquire(`of ${log.taskId}`))).lease!);
+    const [a, b, c, d] = leases;
+    await logs[1]!.commit([completed()]);
+    await logs[2]!.commit([], { ...release(), writer: { fence: c!.fence, holder: c!.holder } });
+    const stale = { ...a!, fence: a!.fence + 1 };
+    const stranger = { ...d!, holder: 'somebody else' };
+    const missing = { ...a!, scope: 'elsewhere' };
+    same(await store.renew([a!, b!, c!, d!, stale, stranger, missing], long), [a, d]);
+    same(await store.renew([], long), []);
+  },
+
+  async 'keeps a lease alive for that long'(bench) {
+    const { store, second } = bench;
+    const { lease: kept } = await logOf(store).create(acquire('a', 200));
+    assert.equal((await second.renew([kept!], long)).length, 1);
+    await elapse(bench, 250);
+    same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
+  },
+
+  async 'can also shorten it'(bench) {
+    const { store } = bench;
+    const { lease: kept } = await logOf(store).create(acquire('a', long));
+    await store.renew([kept!], 5);
+    await elapse(bench, 10);
+    const [taken] = await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 });
+    assert.equal(taken?.cause, 'expired');
+  },
+});

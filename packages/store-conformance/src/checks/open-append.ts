@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { section } from '../check.ts';
+import { refuses, same } from '../expectations.ts';
+import { cancelRequested, chunk, completed, received, working } from '../facts.ts';
+import { logOf } from '../log.ts';
+import { snapshotAt } from '../snapshot.ts';
+
+export const openAppendChecks = section("an 'open' append", {
+  async 'goes wherever the log ends and leaves head and snapshot alone'({ store }) {
+    const log = logOf(store);
+    await log.create({ snapshot: snapshotAt(2) });
+    same(await log.append(received('m2')), { version: 3 });
+    same(await log.append(cancelRequested(), 'cancel', { commitId: 'x' }), { version: 4 });
+    const stored = (await log.load())!;
+    same(stored.head, log.head);
+    same(stored.snapshot, snapshotAt(2));
+    assert.equal(stored.version, 4);
+    same(stored.facts[1], { version: 4, commitId: 'x', fact: cancelRequested() });
+    same((await store.list('s', { limit: 1 })).tasks[0]?.head, log.head);
+  },
+
+  async 'may bring several facts and resolves to the position of the last'({ store }) {
+    const log = logOf(store);
+    await log.create();
+    same(await log.append(chunk(1), 'a', { facts: [chunk(1), chunk(2), chunk(3)] }), { version: 5 });
+  },
+
+  async 'needs a log'({ store }) {
+    await refuses('VERSION_CONFLICT', logOf(store).append(cancelRequested()));
+    assert.equal(await logOf(store).load(), undefined);
+  },
+
+  async 'is refused by a closed log'({ store }) {
+    const log = logOf(store);
+    await log.create();
+    await log.commit([completed()]);
+    await refuses('LOG_CLOSED', log.append(cancelRequested()));
+    assert.equal((await log.load())!.version, 3);
+  },
+
+  async 'never loses against other writers, through whichever handle'({ store, second }) {
+    const log = logOf(store);
+    await log.create();
+    const appends = Array.from({ length: 20 }, (_, n) =>
+      logOf(n % 2 ? store : second).append(received(`m${n}`)),
+    );
+    const positions = (await Promise.all(appends)).map(({ version }) => version);
+    assert.deepEqual(
+      positions.toSorted((a, b) => a - b),
+      Array.from({ length: 20 }, (_, n) => n + 3),
+    );
+    const facts = (await log.load())!.facts.slice(2);
+    for (const [n, position] of positions.entries()) same(facts[position - 3]?.fact, received(`m${n}`));
+  },
+
+  async 'makes the holder of the lease fold it in first'({ store }) {
+    const log = logOf(store);
+    await log.create({ turn: { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } } });
+    await log.append(received('m2'));
+    const writer = { fence: 1, holder: 'h' };
+    await refuses('VERSION_CONFLICT', log.commit([working()], { writer }));
+    await log.catchUp();
+    same(await log.commit([working()], { writer }), { version: 4 });
+    same((await log.load())!.head, log.head);
+  },
+
+  async 'may want a turn'({ store }) {
+    const log = logOf(store);
+    await log.create();
+    await log.append(received('m2'), 'message:m2', { turn: { queue: 'q', want: true } });
+    assert.equal(await store.waiting('q'), 1);
+    const leases = await store.claim({ queue: 'q', holder: 'h', ttlMs: 60_000, limit: 1 });
+    assert.deepEqual(
+      leases.map(({ cause }) => cause),
+      ['wanted'],
+    );
+  },
+});
+
+export const onceChecks = section('once', {
+  async 'lets only the first commit count and tells where its first fact is'({ store, second }) {
+    const log = logOf(store);
+    await log.create({ once: 'message:m1' });
+    await log.append(chunk(1), 'message:m2', { facts: [received('m2'), chunk(1)] });
+    const before = await log.load();
+    same(await log.append(received('m2'), 'message:m2'), { version: 3, repeated: true });
+    same(await logOf(second).append(received('m2'), 'message:m2'), { version: 3, repeated: true });
+    same(await log.append(received('m1'), 'message:m1'), { version: 1, repeated: true });
+    same(await log.load(), before);
+  },
+
+  async 'answers before the version, the fence and the closing are looked at'({ store }) {
+    const log = logOf(store);
+    await log.create({ once: 'message:m1' });
+    same(await logOf(store).create({ once: 'message:m1' }), { version: 1, repeated: true });
+    same(await log.commit([working()], { once: 'message:m1', writer: { fence: 7, holder: 'x' } }), {
+      version: 1,
+      repeated: true,
+    });
+    await log.append(cancelRequested(), 'cancel');
+    await log.catchUp();
+    await log.commit([completed()]);
+    same(await log.append(cancelRequested(), 'cancel'), { version: 3, repeated: true });
+    same(await log.commit([working()], { once: 'message:m1' }), { version: 1, repeated: true });
+    await refuses('LOG_CLOSED', log.append(received('m2'), 'message:m2'));
+  },
+
+  async 'gives a repeated commit nothing: no lease, no turn, no snapshot, no release'({ store }) {
+    const log = logOf(store);
+    await log.create({ once: 'key', turn: { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } } });
+    const turn = { queue: 'q', release: true, want: true };
+    const repeated = await log.commit([working()], { once: 'key', turn, snapshot: snapshotAt(3) });
+    same(repeated, { version: 1, repeated: true });
+    assert.equal(await store.waiting('q'), 0);
+    assert.equal((await log.load())!.snapshot, undefined);
+    same(await log.commit([working()], { writer: { fence: 1, holder: 'h' } }), { version: 3 });
+    await log.commit([], { turn: { queue: 'q', release: true } });
+    const acquire = { holder: 'other', ttlMs: 60_000 };
+    same(await log.commit([working()], { once: 'key', turn: { queue: 'q', acquire } }), {
+      version: 1,
+      repeated: true,
+    });
+    await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 2, holder: 'other' } }));
+  },
+
+  async 'tells keys, tasks and scopes apart'({ store }) {
+    const one = logOf(store);
+    const sibling = logOf(store, { taskId: 't2' });
+    const foreign = logOf(store, { scope: 's2' });
+    for (const log of [one, sibling, foreign]) await log.create();
+    same(await one.append(chunk(1), 'a'), { version: 3 });
+    same(await one.append(chunk(1), 'b'), { version: 4 });
+    same(await one.append(chunk(1), 'A'), { version: 5 });
+    same(await sibling.append(chunk(1), 'a'), { version: 3 });
+    same(await foreign.append(chunk(1), 'a'), { version: 3 });
+  },
+
+  async 'is not used up by a commit that was refused'({ store }) {
+    const log = logOf(store);
+    await refuses('VERSION_CONFLICT', log.append(chunk(1), 'a'));
+    await log.create();
+    await refuses('FENCED', log.commit([chunk(1)], { once: 'a', writer: { fence: 1, holder: 'h' } }));
+    same(await log.append(chunk(1), 'a'), { version: 3 });
+  },
+
+  async 'counts exactly one of many at the same moment'({ store, second }) {
+    await logOf(store).create();
+    const rivals = Array.from({ length: 12 }, (_, n) =>
+      logOf(n % 2 ? store : second).append(chunk(n + 1), 'a'),
+    );
+    const results = await Promise.all(rivals);
+    assert.equal(results.filter(({ repeated }) => !repeated).length, 1);
+    assert.deepEqual(new Set(results.map(({ version }) => version)), new Set([3]));
+    assert.equal((await logOf(store).load())!.version, 3);
+  },
+});

@@ -1,0 +1,3 @@
+import { section } from '../check.ts';
+
+export const propertyChecks = section('any sequence of commands', {});

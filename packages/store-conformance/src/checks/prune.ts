@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { section } from '../check.ts';
+import { same } from '../expectations.ts';
+import { answered, at, chunk, completed, created, received, status } from '../facts.ts';
+import { type Log, logOf } from '../log.ts';
+
+async function closed(log: Log, ms: number): Promise<void> {
+  await log.commit([received('m1', log.contextId), created(log.taskId, log.contextId)], { once: 'key' });
+  await log.commit([completed(at(ms))]);
+}
+
+export const pruneChecks = section('prune', {
+  async 'deletes closed logs whose status is older, whatever their scope'({ store }) {
+    await closed(logOf(store, { taskId: 'old' }), 10);
+    await closed(logOf(store, { taskId: 'old', scope: 's2' }), 9);
+    await closed(logOf(store, { taskId: 'edge' }), 20);
+    await closed(logOf(store, { taskId: 'new' }), 30);
+    await logOf(store, { taskId: 'message' }).commit([received('m'), answered(at(3))]);
+    assert.equal(await store.prune({ closedBefore: at(20), limit: 100 }), 3);
+    for (const taskId of ['old', 'message']) assert.equal(await store.load('s', taskId), undefined);
+    assert.equal(await store.load('s2', 'old'), undefined);
+    for (const taskId of ['edge', 'new']) assert.equal((await store.load('s', taskId))?.version, 3);
+    assert.equal(await store.prune({ closedBefore: at(20), limit: 100 }), 0);
+  },
+
+  async 'never deletes an open log, however old'({ store }) {
+    const states = ['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const;
+    for (const state of states) {
+      const log = logOf(store, { taskId: state });
+      await log.create();
+      await log.commit([status(state)]);
+    }
+    await logOf(store, { taskId: 'begun' }).commit([received()]);
+    assert.equal(await store.prune({ closedBefore: at(1e9), limit: 100 }), 0);
+    assert.equal((await store.list('s', { limit: 9, answered: true })).total, 4);
+  },
+
+  async 'deletes at most as many as asked for'({ store }) {
+    for (let n = 0; n < 7; n++) await closed(logOf(store, { taskId: `t${n}` }), n);
+    const deleted = [];
+    for (let n = 0; n < 4; n++) deleted.push(await store.prune({ closedBefore: at(100), limit: 3 }));
+    assert.deepEqual(deleted, [3, 3, 1, 0]);
+    same(await store.list('s', { limit: 9 }), { tasks: [], total: 0 });
+  },
+
+  async 'deletes all that belongs to a log: facts, list entries, keys, leases'({ store, reopen }) {
+    const log = logOf(store);
+    await log.create({ once: 'key', turn: { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } } });
+    await log.commit([chunk(1)], { turn: { queue: 'q', want: true } });
+    await log.commit([completed(at(1))]);
+    await closed(logOf(store, { taskId: 'kept' }), 50);
+    assert.equal(await store.prune({ closedBefore: at(10), limit: 100 }), 1);
+    const again = await reopen();
+    assert.equal(await again.load('s', 't'), undefined);
+    for (const query of [
+      {},
+      { contextId: 'c' },
+      { state: 'TASK_STATE_COMPLETED' as const },
+      { answered: true },
+    ]) {
+      const page = await again.list('s', { limit: 9, ...query });
+      assert.deepEqual([page.total, ...page.tasks.map(({ taskId }) => taskId)], [1, 'kept']);
+    }
+    assert.equal(await again.waiting('q'), 0);
+    // A log of the same id is another log.
+    const anew = logOf(again);
+    same(await anew.create({ once: 'key' }), { version: 2 });
+    same(
+      (await anew.load())!.facts.map(({ version }) => version),
+      [1, 2],
+    );
+    same(await anew.append(chunk(1), 'other key'), { version: 3 });
+  },
+
+  async 'leaves readers of a deleted log with nothing, or a gap'({ store }) {
+    await closed(logOf(store), 1);
+    await store.prune({ closedBefore: at(10), limit: 1 });
+    const read = store.readFacts('s', 't', 1, 9).catch((error) => error.code);
+    const seen = await read;
+    assert.ok(
+      seen === 'LOG_GAP' || (Array.isArray(seen) && seen.length === 0),
+      `saw ${JSON.stringify(seen)}`,
+    );
+  },
+});

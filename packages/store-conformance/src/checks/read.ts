@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { section } from '../check.ts';
+import { same } from '../expectations.ts';
+import { chunk, created, received } from '../facts.ts';
+import { logOf } from '../log.ts';
+import { snapshotAt } from '../snapshot.ts';
+import { vandalize } from '../vandalize.ts';
+
+const chunks = (count: number) => Array.from({ length: count }, (_, n) => chunk(n + 1));
+
+export const loadChecks = section('load', {
+  async 'knows nothing of tasks that are not there'({ store }) {
+    assert.equal(await store.load('s', 't'), undefined);
+    await logOf(store).create();
+    assert.equal(await store.load('s', 'T'), undefined);
+    assert.equal(await store.load('s2', 't'), undefined);
+    assert.equal(await store.load('t', 's'), undefined);
+  },
+
+  async 'is one consistent read while others write'({ store, second }) {
+    const log = logOf(store);
+    await log.create();
+    const writing = (async () => {
+      for (let n = 3; n < 60; n++) await log.commit([chunk(n)], n % 7 ? {} : { snapshot: snapshotAt(n) });
+    })();
+    let done = false;
+    const stop = writing.finally(() => {
+      done = true;
+    });
+    while (!done) {
+      const { head, version, snapshot, facts } = (await second.load('s', 't'))!;
+      assert.equal(head.version, version);
+      const from = snapshot?.version ?? 0;
+      assert.deepEqual(
+        facts.map((fact) => fact.version),
+        positions(from + 1, version),
+      );
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await stop;
+  },
+
+  async 'shares nothing with readers that a reader could change'({ store }) {
+    const log = logOf(store);
+    await log.create({ snapshot: snapshotAt(2) });
+    await log.commit(chunks(2));
+    const read = async () => ({
+      log: await log.load(),
+      facts: await store.readFacts('s', 't', 0, 9),
+      page: await store.list('s', { limit: 9 }),
+    });
+    const before = JSON.stringify(await read());
+    vandalize(await read());
+    assert.equal(JSON.stringify(await read()), before);
+  },
+});
+
+export const readFactsChecks = section('readFacts', {
+  async 'gives every fact after a position, in order, with its position'({ store, second }) {
+    const log = logOf(store);
+    await log.create({ commitId: 'first' });
+    await log.commit(chunks(3), { commitId: 'second' });
+    const all = [received(), created(), ...chunks(3)];
+    for (let after = 0; after <= 5; after++) {
+      same(
+        await second.readFacts('s', 't', after, 100),
+        all.map((fact, n) => ({ version: n + 1, commitId: n < 2 ? 'first' : 'second', fact })).slice(after),
+      );
+    }
+  },
+
+  async 'gives at most as many as asked for'({ store }) {
+    const log = logOf(store);
+    await log.create();
+    await log.commit(chunks(8));
+    for (const limit of [1, 2, 9, 10, 11]) {
+      const facts = await store.readFacts('s', 't', 1, limit);
+      assert.deepEqual(
+        facts.map(({ version }) => version),
+        positions(2, Math.min(10, limit + 1)),
+      );
+    }
+  },
+
+  async 'gives nothing at the end, beyond it, and of tasks that are not there'({ store }) {
+    await logOf(store).create();
+    same(await store.readFacts('s', 't', 2, 9), []);
+    same(await store.readFacts('s', 't', 200, 9), []);
+    same(await store.readFacts('s', 'nothing', 0, 9), []);
+    same(await store.readFacts('s2', 't', 0, 9), []);
+  },
+
+  async 'gives the whole log however often it was snapshotted'({ store }) {
+    const log = logOf(store);
+    await log.create({ snapshot: snapshotAt(2) });
+    for (let n = 1; n <= 20; n++) await log.commit([chunk(n)], { snapshot: snapshotAt(n + 2) });
+    assert.deepEqual(
+      (await store.readFacts('s', 't', 0, 99)).map(({ version }) => version),
+      positions(1, 22),
+    );
+  },
+
+  async 'never shows half a commit to another handle'({ store, second }) {
+    const log = logOf(store);
+    await log.create();
+    const writing = (async () => {
+      for (let n = 0; n < 40; n++) await log.commit([chunk(3 * n + 1), chunk(3 * n + 2), chunk(3 * n + 3)]);
+    })();
+    let after = 2;
+    while (after < 122) {
+      const facts = await second.readFacts('s', 't', after, 1_000);
+      assert.deepEqual(
+        facts.map(({ version }) => version),
+        positions(after + 1, after + facts.length),
+      );
+      assert.equal(facts.length % 3, 0);
+      after += facts.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await writing;
+  },
+});
+
+const positions = (first: number, last: number): number[] =>
+  Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n);

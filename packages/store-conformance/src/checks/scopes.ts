@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { section } from '../check.ts';
+import { refuses, same } from '../expectations.ts';
+import { chunk, completed, received } from '../facts.ts';
+import { logOf } from '../log.ts';
+
+export const scopeChecks = section('what lies in another scope', {
+  async 'cannot be read, listed or counted'({ store, second }) {
+    await logOf(store, { scope: 'mine' }).create();
+    for (const scope of ['theirs', 'min', 'mine ', 'MINE']) {
+      assert.equal(await second.load(scope, 't'), undefined);
+      same(await second.readFacts(scope, 't', 0, 9), []);
+      same(await second.list(scope, { limit: 9, answered: true }), { tasks: [], total: 0 });
+      same(await second.list(scope, { limit: 9, contextId: 'c' }), { tasks: [], total: 0 });
+    }
+  },
+
+  async 'cannot be written: the same ids are another task'({ store }) {
+    const mine = logOf(store, { scope: 'mine' });
+    const theirs = logOf(store, { scope: 'theirs' });
+    await mine.create({ once: 'key', turn: { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } } });
+    await refuses('VERSION_CONFLICT', theirs.append(received('m2')));
+    same(await theirs.create({ once: 'key' }), { version: 2 });
+    await refuses('FENCED', theirs.commit([chunk(1)], { writer: { fence: 1, holder: 'h' } }));
+    await theirs.commit([completed()]);
+    same(await mine.commit([chunk(1)], { writer: { fence: 1, holder: 'h' } }), { version: 3 });
+    assert.equal((await mine.load())!.version, 3);
+    assert.equal((await theirs.load())!.head.closed, true);
+  },
+});

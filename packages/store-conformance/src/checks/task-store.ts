@@ -1,0 +1,33 @@
+import type { Check } from '../check.ts';
+import { claimChecks, waitingChecks } from './claim.ts';
+import { commitChecks } from './commit.ts';
+import { followChecks } from './follow.ts';
+import { idChecks } from './ids.ts';
+import { leaseChecks, renewChecks } from './lease.ts';
+import { listChecks } from './list.ts';
+import { onceChecks, openAppendChecks } from './open-append.ts';
+import { propertyChecks } from './properties.ts';
+import { pruneChecks } from './prune.ts';
+import { loadChecks, readFactsChecks } from './read.ts';
+import { scopeChecks } from './scopes.ts';
+import { watchChecks } from './watch.ts';
+
+/** Everything the `TaskStore` port says, one check per sentence. */
+export const taskStoreChecks: readonly Check[] = [
+  ...commitChecks,
+  ...openAppendChecks,
+  ...onceChecks,
+  ...leaseChecks,
+  ...renewChecks,
+  ...claimChecks,
+  ...waitingChecks,
+  ...loadChecks,
+  ...readFactsChecks,
+  ...listChecks,
+  ...scopeChecks,
+  ...idChecks,
+  ...watchChecks,
+  ...followChecks,
+  ...pruneChecks,
+  ...propertyChecks,
+];

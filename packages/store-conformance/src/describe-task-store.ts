@@ -1,0 +1,30 @@
+import type { TaskStore } from '@batonjs/store';
+import { describe, it } from 'vitest';
+import { type Check, type CheckOptions, type Opened, runCheck } from './check.ts';
+import { taskStoreChecks } from './checks/task-store.ts';
+
+/** Every test that a `TaskStore` has to pass, on a fresh store each. Call it once per adapter and configuration. */
+export function describeTaskStore(
+  name: string,
+  open: () => Opened | Promise<Opened>,
+  options?: CheckOptions,
+): void {
+  describeChecks(`${name} is a TaskStore`, taskStoreChecks, open, options);
+}
+
+export function describeChecks<S extends TaskStore>(
+  name: string,
+  checks: readonly Check<S>[],
+  open: () => Opened<S> | Promise<Opened<S>>,
+  options?: CheckOptions,
+): void {
+  describe(name, () => {
+    for (const section of new Set(checks.map((check) => check.section))) {
+      describe(section, () => {
+        for (const check of checks.filter((one) => one.section === section)) {
+          it(check.title, () => runCheck(check, open, options));
+        }
+      });
+    }
+  });
+}

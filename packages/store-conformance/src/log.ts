@@ -1,0 +1,91 @@
+import { type Fact, type Head, headOf } from '@batonjs/lifecycle';
+import type { Commit, Committed, StoredLog, TaskStore } from '@batonjs/store';
+import { created, received } from './facts.ts';
+
+let commits = 0;
+
+/** An id that no other commit has. */
+export const freshCommitId = (): string => `commit-${++commits}`;
+
+/** Somebody who writes one log and knows how long it is, as far as only they write it. */
+export interface Log {
+  readonly scope: string;
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly queue: string;
+  readonly version: number;
+  readonly head: Head | undefined;
+  /** The commit that would add these facts now. */
+  prepare(facts: readonly Fact[], more?: Partial<Commit>): Commit;
+  /** Adds facts at the known end of the log. */
+  commit(facts: readonly Fact[], more?: Partial<Commit>): Promise<Committed>;
+  /** Starts the log as a task: two facts. */
+  create(more?: Partial<Commit>): Promise<Committed>;
+  /** Appends wherever the log ends, without knowing afterwards where that is. */
+  append(fact: Fact, once?: string, more?: Partial<Commit>): Promise<Committed>;
+  /** Finds out how long the log is. */
+  catchUp(): Promise<void>;
+  load(): Promise<StoredLog | undefined>;
+}
+
+/** The log of a task, as somebody who uses this handle sees it. */
+export function logOf(
+  store: TaskStore,
+  {
+    scope = 's',
+    taskId = 't',
+    contextId = 'c',
+    queue = 'q',
+  }: Partial<Pick<Log, 'scope' | 'taskId' | 'contextId' | 'queue'>> = {},
+): Log {
+  let version = 0;
+  let head: Head | undefined;
+  return {
+    scope,
+    taskId,
+    contextId,
+    queue,
+    get version() {
+      return version;
+    },
+    get head() {
+      return head;
+    },
+    prepare(facts, more) {
+      const commitId = freshCommitId();
+      const after = facts.length > 0 ? { head: fold(head, facts) } : {};
+      return { scope, taskId, commitId, expectedVersion: version, facts, ...after, ...more };
+    },
+    async commit(facts, more) {
+      const commit = this.prepare(facts, more);
+      const committed = await store.commit(commit);
+      if (committed.repeated) return committed;
+      version = committed.version;
+      head = commit.head ?? head;
+      return committed;
+    },
+    create(more) {
+      return this.commit([received('m1', contextId), created(taskId, contextId)], more);
+    },
+    append(fact, once = freshCommitId(), more) {
+      const commitId = freshCommitId();
+      return store.commit({ scope, taskId, commitId, expectedVersion: 'open', facts: [fact], once, ...more });
+    },
+    async catchUp() {
+      const log = (await store.load(scope, taskId))!;
+      const after = log.facts.filter((stored) => stored.version > log.head.version);
+      head = fold(
+        log.head,
+        after.map(({ fact }) => fact),
+      );
+      version = log.version;
+    },
+    load: () => store.load(scope, taskId),
+  };
+}
+
+function fold(head: Head | undefined, facts: readonly Fact[]): Head | undefined {
+  let next = head;
+  for (const fact of facts) next = headOf(next, fact);
+  return next;
+}

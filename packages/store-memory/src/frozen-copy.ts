@@ -1,0 +1,34 @@
+/**
+ * A copy of a JSON value that nobody can change, so that every reader can be given the same one. Holds what
+ * `JSON.stringify` would have written: no `undefined` members, dates as text. Throws `TypeError` for what JSON cannot say.
+ */
+export const frozenCopy = <T>(value: T): T => copy(value) as T;
+
+function copy(value: unknown): unknown {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  if (typeof value === 'bigint') throw new TypeError('JSON cannot say a bigint');
+  if (typeof value !== 'object') return undefined;
+  if (Array.isArray(value)) return Object.freeze(value.map(copyItem));
+  const prototype = Object.getPrototypeOf(value);
+  const isPlain = prototype === Object.prototype || prototype === null;
+  return isPlain ? copyMembers({ ...value }) : copy(JSON.parse(JSON.stringify(value) ?? 'null'));
+}
+
+const copyItem = (item: unknown): unknown => copy(item) ?? null;
+
+/** Spreading first and replacing what has to be copied is several times as fast as adding member after member. */
+function copyMembers(target: Record<string, unknown>): unknown {
+  let absent = false;
+  for (const key in target) {
+    const member = target[key];
+    if (typeof member === 'string' || typeof member === 'boolean') continue;
+    const copied = copy(member);
+    if (copied !== member) target[key] = copied;
+    absent ||= copied === undefined;
+  }
+  return Object.freeze(absent ? withoutAbsent(target) : target);
+}
+
+const withoutAbsent = (members: object): object =>
+  Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined));

@@ -1,0 +1,138 @@
+import {
+  admit,
+  type ClaimRequest,
+  claimable,
+  granted,
+  type Lease,
+  type PushConfigStore,
+  type Row,
+  type TaskStore,
+} from '@batonjs/store';
+import { Bells } from './bells.ts';
+import { frozenCopy } from './frozen-copy.ts';
+import { type Log, Logs } from './log.ts';
+import { Outbox } from './outbox.ts';
+import { pushConfigs } from './push-configs.ts';
+import { isWaiting, ReadyQueue } from './ready-queue.ts';
+import { TaskIndex } from './task-index.ts';
+
+export interface MemoryStoreOptions {
+  /** The store's clock, in milliseconds since 1970. Default `Date.now`. */
+  readonly now?: () => number;
+}
+
+/**
+ * Tasks in the memory of this process, gone when it ends. Use one store for everything that shall see the same tasks.
+ * What it gives out is frozen and shared between readers.
+ */
+export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskStore & PushConfigStore {
+  const logs = new Logs();
+  const index = new TaskIndex();
+  const ready = new ReadyQueue();
+  const bells = new Bells();
+  const outbox = new Outbox(logs, bells);
+
+  /** Every change of a row goes through here. */
+  function replace(log: Log, before: Row | undefined, after: Row | undefined): void {
+    ready.replace(log, before, after, now());
+    index.replace(log, before, after);
+    if (after) log.row = after;
+  }
+
+  function claimOne(log: Log, request: ClaimRequest, at: number): Lease {
+    const { scope, taskId, row } = log;
+    const { holder, queue, ttlMs } = request;
+    const cause = claimable(row, request, at)!;
+    const fence = cause === 'held' ? row.fence : row.fence + 1;
+    replace(log, row, { ...row, wanted: false, fence, holder, leaseUntil: at + ttlMs });
+    return { scope, taskId, queue, holder, fence, cause };
+  }
+
+  return {
+    ...pushConfigs(outbox, now),
+
+    async commit(commit) {
+      const { scope, taskId, commitId, once } = commit;
+      const known = logs.get(scope, taskId);
+      const counted = once === undefined ? undefined : known?.once?.get(once);
+      if (counted !== undefined) return { version: counted, repeated: true };
+
+      const before = known?.row;
+      const length = before?.version ?? 0;
+      const after = admit(before, commit, now());
+      const row = commit.head ? { ...after, head: frozenCopy(commit.head) } : after;
+      const facts = commit.facts.map((fact, n) =>
+        Object.freeze({ version: length + n + 1, commitId, fact: frozenCopy(fact) }),
+      );
+      const snapshot = frozenCopy(commit.snapshot);
+
+      // Whatever can fail has not failed: from here on everything happens.
+      const log = known ?? { scope, taskId, row, facts: [] };
+      if (!known) logs.add(log);
+      for (const fact of facts) log.facts.push(fact);
+      log.snapshot = snapshot ?? log.snapshot;
+      if (once !== undefined) log.once = (log.once ?? new Map()).set(once, length + 1);
+      replace(log, before, row);
+      outbox.grew(log);
+      if (facts.length > 0) bells.ring({ scope, taskId });
+      if (isWaiting(row)) bells.ring({ queue: row.queue });
+      return { version: row.version, lease: granted(row, commit) };
+    },
+
+    async load(scope, taskId) {
+      const log = logs.get(scope, taskId);
+      if (!log) return undefined;
+      const { row, snapshot, facts } = log;
+      return { head: row.head, version: row.version, snapshot, facts: facts.slice(snapshot?.version) };
+    },
+
+    async readFacts(scope, taskId, after, limit) {
+      return logs.get(scope, taskId)?.facts.slice(after, after + limit) ?? [];
+    },
+
+    async list(scope, query) {
+      return index.page(scope, query);
+    },
+
+    async watch(topic, wake) {
+      return bells.watch(topic, wake);
+    },
+
+    async claim(request) {
+      const at = now();
+      return ready.claimable(request, at).map((log) => claimOne(log, request, at));
+    },
+
+    async renew(leases, ttlMs) {
+      const leaseUntil = now() + ttlMs;
+      return leases.filter(({ scope, taskId, fence, holder }) => {
+        const log = logs.get(scope, taskId);
+        if (log?.row.fence !== fence || log.row.holder !== holder) return false;
+        replace(log, log.row, { ...log.row, leaseUntil });
+        return true;
+      });
+    },
+
+    async waiting(queue) {
+      return ready.waiting(queue);
+    },
+
+    async prune({ closedBefore, limit }) {
+      const old: Log[] = [];
+      for (const log of index.closedBefore(closedBefore)) {
+        if (old.length === limit) break;
+        if (!outbox.isUndelivered(log)) old.push(log);
+      }
+      for (const log of old) {
+        for (const webhook of outbox.get(log).values()) outbox.remove(webhook);
+        replace(log, log.row, undefined);
+        logs.delete(log);
+      }
+      return old.length;
+    },
+
+    async close() {
+      bells.clear();
+    },
+  };
+}

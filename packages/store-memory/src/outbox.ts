@@ -1,0 +1,82 @@
+import type { Delivery, PushConfig } from '@batonjs/store';
+import type { Bells } from './bells.ts';
+import type { Log, Logs } from './log.ts';
+import { Schedule } from './schedule.ts';
+
+/** A webhook and who delivers to it. */
+export interface Webhook {
+  push: PushConfig;
+  fence: number;
+  holder?: string;
+  leaseUntil?: number;
+}
+
+/** Which webhooks there are and when each has something to deliver. */
+export class Outbox {
+  readonly #logs: Logs;
+  readonly #bells: Bells;
+  readonly #webhooks = new Map<string, Map<string, Webhook>>();
+  readonly #schedule = new Schedule<Webhook>();
+
+  constructor(logs: Logs, bells: Bells) {
+    this.#logs = logs;
+    this.#bells = bells;
+  }
+
+  get({ scope, taskId }: { readonly scope: string; readonly taskId: string }): ReadonlyMap<string, Webhook> {
+    return this.#webhooks.get(`${scope}\0${taskId}`) ?? new Map();
+  }
+
+  all(): Webhook[] {
+    return [...this.#webhooks.values()].flatMap((webhooks) => [...webhooks.values()]);
+  }
+
+  /** Up to `limit` webhooks with something to deliver that nobody delivers. */
+  due(queue: string, now: number, limit: number): Webhook[] {
+    return this.#schedule.due(queue, now, limit);
+  }
+
+  /** Adds a webhook, or plans anew for one that changed. */
+  put(webhook: Webhook): void {
+    const { scope, taskId, id } = webhook.push;
+    const key = `${scope}\0${taskId}`;
+    this.#webhooks.set(key, (this.#webhooks.get(key) ?? new Map()).set(id, webhook));
+    this.#plan(webhook);
+  }
+
+  remove(webhook: Webhook): void {
+    const { scope, taskId, id } = webhook.push;
+    const key = `${scope}\0${taskId}`;
+    this.#webhooks.get(key)?.delete(id);
+    if (this.#webhooks.get(key)?.size === 0) this.#webhooks.delete(key);
+    this.#schedule.delete(webhook);
+  }
+
+  /** To be told of every log that grew. */
+  grew(log: Log): void {
+    if (this.#webhooks.size === 0) return;
+    for (const webhook of this.get(log).values()) this.#plan(webhook);
+  }
+
+  /** Whether something of the log is still to be delivered. */
+  isUndelivered(log: Log): boolean {
+    return this.#webhooks.size > 0 && [...this.get(log).values()].some((webhook) => this.#isBehind(webhook));
+  }
+
+  #plan(webhook: Webhook): void {
+    const { push, holder, leaseUntil = 0 } = webhook;
+    if (!this.#isBehind(webhook)) return this.#schedule.delete(webhook);
+    const retryAt = push.retryAt === undefined ? 0 : Date.parse(push.retryAt);
+    this.#schedule.set(webhook, push.queue, Math.max(retryAt, holder === undefined ? 0 : leaseUntil));
+    if (holder === undefined) this.#bells.ring({ queue: push.queue });
+  }
+
+  #isBehind({ push }: Webhook): boolean {
+    const version = this.#logs.get(push.scope, push.taskId)?.row.version ?? 0;
+    return push.dead === undefined && push.cursor < version;
+  }
+}
+
+/** Whether the right to deliver is still this one. */
+export const isHeld = (webhook: Webhook | undefined, { fence, holder }: Delivery): webhook is Webhook =>
+  webhook !== undefined && webhook.fence === fence && webhook.holder === holder;

@@ -1,0 +1,82 @@
+import type { PushConfig, PushConfigStore } from '@batonjs/store';
+import { frozenCopy } from './frozen-copy.ts';
+import { isHeld, type Outbox } from './outbox.ts';
+
+/** The `PushConfigStore` half of a memory store. */
+export function pushConfigs(outbox: Outbox, now: () => number): PushConfigStore {
+  return {
+    async putPushConfig(push) {
+      const known = outbox.get(push).get(push.id);
+      const cursor = Math.max(push.cursor, known?.push.cursor ?? 0);
+      if (known) outbox.remove(known);
+      outbox.put({ push: frozenCopy({ ...push, cursor, attempts: 0 }), fence: (known?.fence ?? 0) + 1 });
+    },
+
+    async getPushConfig(scope, taskId, id) {
+      return outbox.get({ scope, taskId }).get(id)?.push;
+    },
+
+    async listPushConfigs(scope, taskId, { limit, after }) {
+      const pushes = [...outbox.get({ scope, taskId }).values()].map(({ push }) => push);
+      return pushes
+        .filter(({ id }) => after === undefined || id > after)
+        .sort(byName)
+        .slice(0, limit);
+    },
+
+    async removePushConfig(scope, taskId, id) {
+      const webhook = outbox.get({ scope, taskId }).get(id);
+      if (webhook) outbox.remove(webhook);
+      return webhook !== undefined;
+    },
+
+    async claimDeliveries({ queue, holder, ttlMs, limit }) {
+      return outbox.due(queue, now(), limit).map((webhook) => {
+        webhook.fence++;
+        webhook.holder = holder;
+        webhook.leaseUntil = now() + ttlMs;
+        outbox.put(webhook);
+        return { push: webhook.push, holder, fence: webhook.fence };
+      });
+    },
+
+    async advance(delivery, outcome) {
+      const webhook = outbox.get(delivery.push).get(delivery.push.id);
+      if (!isHeld(webhook, delivery)) return false;
+      const keep = 'cursor' in outcome ? outcome.keep : undefined;
+      if (keep) webhook.leaseUntil = now() + keep.ttlMs;
+      else webhook.holder = undefined;
+      webhook.push =
+        'cursor' in outcome
+          ? fresh({ ...webhook.push, cursor: outcome.cursor })
+          : frozenCopy({ ...webhook.push, ...outcome });
+      outbox.put(webhook);
+      return true;
+    },
+
+    async listDead(queue, { limit }) {
+      const pushes = outbox.all().map(({ push }) => push);
+      return pushes
+        .filter((push) => push.dead !== undefined && push.queue === queue)
+        .sort(byName)
+        .slice(0, limit);
+    },
+
+    async revive(scope, taskId, id) {
+      const webhook = outbox.get({ scope, taskId }).get(id);
+      if (webhook?.push.dead === undefined) return false;
+      webhook.push = fresh(webhook.push);
+      outbox.put(webhook);
+      return true;
+    },
+  };
+}
+
+/** As if nothing had ever failed. */
+const fresh = ({ retryAt, dead, ...push }: PushConfig): PushConfig => frozenCopy({ ...push, attempts: 0 });
+
+function byName(a: PushConfig, b: PushConfig): number {
+  for (const key of ['scope', 'taskId', 'id'] as const)
+    if (a[key] !== b[key]) return a[key] < b[key] ? -1 : 1;
+  return 0;
+}

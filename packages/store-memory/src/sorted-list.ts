@@ -1,0 +1,94 @@
+const CHUNK = 256;
+
+/**
+ * Items in order, in chunks: adding, removing and counting up to a position cost about the same however many there are.
+ * `compare` orders any two items and is 0 only for the same one.
+ */
+export class SortedList<T> {
+  readonly #compare: (a: T, b: T) => number;
+  readonly #chunks: T[][] = [];
+  #length = 0;
+
+  constructor(compare: (a: T, b: T) => number) {
+    this.#compare = compare;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(item: T): void {
+    this.#length++;
+    const at = Math.min(this.#chunkOf(item), this.#chunks.length - 1);
+    const chunk = this.#chunks[at];
+    if (!chunk) {
+      this.#chunks.push([item]);
+      return;
+    }
+    chunk.splice(this.#indexIn(chunk, item), 0, item);
+    if (chunk.length <= CHUNK) return;
+    // Items mostly come in order: cut off the newest only, so that full chunks stay full.
+    const cut = at === this.#chunks.length - 1 ? CHUNK : CHUNK / 2;
+    this.#chunks.splice(at + 1, 0, chunk.splice(cut));
+  }
+
+  remove(item: T): void {
+    const at = this.#chunkOf(item);
+    const chunk = this.#chunks[at];
+    if (!chunk) return;
+    const index = this.#indexIn(chunk, item);
+    const found = chunk[index];
+    if (found === undefined || this.#compare(found, item) !== 0) return;
+    chunk.splice(index, 1);
+    if (chunk.length === 0) this.#chunks.splice(at, 1);
+    this.#length--;
+  }
+
+  /** How many items come before this one, whether or not it is in the list. */
+  rank(item: T): number {
+    const at = this.#chunkOf(item);
+    let before = 0;
+    for (let n = 0; n < at; n++) before += this.#chunks[n]!.length;
+    const chunk = this.#chunks[at];
+    return chunk ? before + this.#indexIn(chunk, item) : before;
+  }
+
+  /** From the first item on. */
+  *ascending(): Generator<T> {
+    for (const chunk of this.#chunks) yield* chunk;
+  }
+
+  /** Backwards from the last item, or from the last one before `below`. */
+  *descending(below?: T): Generator<T> {
+    let at =
+      below === undefined ? this.#chunks.length - 1 : Math.min(this.#chunkOf(below), this.#chunks.length - 1);
+    let index = Number.POSITIVE_INFINITY;
+    if (below !== undefined && at >= 0) index = this.#indexIn(this.#chunks[at]!, below);
+    for (; at >= 0; at--, index = Number.POSITIVE_INFINITY) {
+      const chunk = this.#chunks[at]!;
+      for (let n = Math.min(index, chunk.length) - 1; n >= 0; n--) yield chunk[n]!;
+    }
+  }
+
+  /** The first chunk that does not end before the item. */
+  #chunkOf(item: T): number {
+    return search(this.#chunks.length, (n) => this.#compare(this.#chunks[n]!.at(-1)!, item) >= 0);
+  }
+
+  /** The first place in a chunk that is not before the item. */
+  #indexIn(chunk: readonly T[], item: T): number {
+    return search(chunk.length, (n) => this.#compare(chunk[n]!, item) >= 0);
+  }
+}
+
+/** The smallest number below `length` for which it holds, or `length`; where it holds once it goes on to hold. */
+function search(length: number, holds: (n: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,112 @@
+import type { Row, TaskPage, TaskQuery } from '@batonjs/store';
+import type { Log } from './log.ts';
+import { SortedList } from './sorted-list.ts';
+
+/** A place in the order of a list; the place of a log, if it has one. */
+interface Place {
+  readonly statusAt: string;
+  readonly taskId: string;
+  readonly log?: Log;
+}
+
+/** The places of all logs of a scope or context, by their state; those without one under `''`. */
+type Group = Map<string, SortedList<Place>>;
+
+/** Older status first, of equals the smaller id. */
+const olderFirst = (a: Place, b: Place): number =>
+  a.statusAt < b.statusAt
+    ? -1
+    : a.statusAt > b.statusAt
+      ? 1
+      : a.taskId < b.taskId
+        ? -1
+        : a.taskId > b.taskId
+          ? 1
+          : 0;
+
+const scopeOf = ({ log }: Place): string => log?.scope ?? '';
+
+/** Older first too, where there are tasks of all scopes. */
+const olderFirstAnywhere = (a: Place, b: Place): number =>
+  olderFirst(a, b) || (scopeOf(a) < scopeOf(b) ? -1 : scopeOf(a) > scopeOf(b) ? 1 : 0);
+
+/** Finds a page among the tasks of a scope, at a cost that does not depend on how many there are. */
+export class TaskIndex {
+  readonly #groups = new Map<string, Group>();
+  readonly #closed = new SortedList<Place>(olderFirstAnywhere);
+
+  /** To be told of every row that takes the place of another; undefined where there is none. */
+  replace(log: Log, before: Row | undefined, after: Row | undefined): void {
+    if (before && after && isListedAlike(before, after)) return;
+    if (before) this.#remove(placeOf(log, before), before);
+    if (after) this.#add(placeOf(log, after), after);
+  }
+
+  page(scope: string, query: TaskQuery): TaskPage {
+    const { contextId, state, statusSince = '', limit, answered } = query;
+    const group = [...(this.#groups.get(keyOf(scope, contextId)) ?? [])];
+    const lists = group
+      .filter(([key]) => (state ? key === state : answered || key !== ''))
+      .map(([, list]) => list);
+    const since = { statusAt: statusSince, taskId: '' };
+    return {
+      tasks: lists
+        .flatMap((list) => newest(list, query))
+        .sort((a, b) => olderFirst(b, a))
+        .slice(0, limit)
+        .map(show),
+      total: lists.reduce((sum, list) => sum + list.length - list.rank(since), 0),
+    };
+  }
+
+  /** Closed logs of all scopes, the oldest first. Not to be changed before the last one was taken. */
+  *closedBefore(time: string): Generator<Log> {
+    for (const { log, statusAt } of this.#closed.ascending()) {
+      if (statusAt >= time) return;
+      yield log!;
+    }
+  }
+
+  #add(place: Place, { head }: Row): void {
+    if (head.closed) this.#closed.add(place);
+    for (const key of [keyOf(place.log!.scope), keyOf(place.log!.scope, head.contextId)]) {
+      const group: Group = this.#groups.get(key) ?? new Map();
+      const list = group.get(head.state ?? '') ?? new SortedList<Place>(olderFirst);
+      list.add(place);
+      this.#groups.set(key, group.set(head.state ?? '', list));
+    }
+  }
+
+  #remove(place: Place, { head }: Row): void {
+    if (head.closed) this.#closed.remove(place);
+    for (const key of [keyOf(place.log!.scope), keyOf(place.log!.scope, head.contextId)]) {
+      const group = this.#groups.get(key);
+      const list = group?.get(head.state ?? '');
+      list?.remove(place);
+      if (list?.length === 0) group?.delete(head.state ?? '');
+      if (group?.size === 0) this.#groups.delete(key);
+    }
+  }
+}
+
+const isListedAlike = ({ head: a }: Row, { head: b }: Row): boolean =>
+  a.statusAt === b.statusAt && a.state === b.state && a.contextId === b.contextId && a.closed === b.closed;
+
+function newest(list: SortedList<Place>, { limit, after, statusSince = '' }: TaskQuery): Place[] {
+  const found: Place[] = [];
+  for (const place of list.descending(after)) {
+    if (found.length === limit || place.statusAt < statusSince) break;
+    found.push(place);
+  }
+  return found;
+}
+
+const placeOf = (log: Log, { head }: Row): Place => ({ statusAt: head.statusAt, taskId: log.taskId, log });
+
+function show({ log }: Place) {
+  const { taskId, row, facts } = log!;
+  return { taskId, head: row.head, fact: facts[row.head.statusVersion - 1]! };
+}
+
+const keyOf = (scope: string, contextId?: string) =>
+  contextId === undefined ? scope : `${scope}\0${contextId}`;
