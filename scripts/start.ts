@@ -6,9 +6,13 @@
  */
 import { spawnSync } from 'node:child_process';
 
-const build = spawnSync('turbo', ['run', 'build', '--filter=@batonjs/gallery^...', '--output-logs=errors-only'], {
-  stdio: 'inherit',
-});
+const build = spawnSync(
+  'turbo',
+  ['run', 'build', '--filter=@batonjs/gallery^...', '--output-logs=errors-only'],
+  {
+    stdio: 'inherit',
+  },
+);
 if (build.error) throw build.error;
 if (build.status !== 0) process.exit(build.status ?? 1);
 

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { pnpm, root, type Tarball } from './pack.ts';
+
+const run = promisify(execFile);
+
+/** What somebody who follows the README installs next to our packages. */
+const companions = ['express', '@types/express', '@types/node'];
+
+/**
+ * Makes `folder` a project of somebody who installed the tarballs: their dependencies on each other are met by tarballs too.
+ * What comes from the registry is what the repository itself has installed, so that nothing is downloaded twice.
+ */
+export async function installTarballs(folder: string, tarballs: readonly Tarball[]): Promise<void> {
+  const packed = Object.fromEntries(tarballs.map(({ name, path }) => [name, `file:${path}`]));
+  const installed = Object.fromEntries(companions.map((name) => [name, versionHere(name)]));
+  const manifest = {
+    name: 'consumer',
+    private: true,
+    type: 'module',
+    dependencies: { ...packed, ...installed },
+  };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(
+    join(folder, 'pnpm-workspace.yaml'),
+    JSON.stringify({ overrides: packed, autoInstallPeers: false }),
+  );
+  await run(pnpm, ['install', '--prefer-offline', '--reporter', 'append-only'], { cwd: folder });
+}
+
+/** The TypeScript code blocks of a Markdown file of the repository, in order. */
+export function codeBlocks(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  return Array.from(text.matchAll(/^```ts\n([\s\S]*?)^```$/gm), ([, code]) => code!);
+}
+
+function versionHere(name: string): string {
+  return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version;
+}
