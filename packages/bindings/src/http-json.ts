@@ -170,8 +170,9 @@ function encodeRule({ operation, params }: Call, baseUrl: string, rule: string):
 
 function encodeField(field: string, value: unknown): string {
   if (typeof value !== 'string' || value === '') throw invalidParams([{ field, description: 'is required' }]);
-  // URLs resolve these segments, encoded or not, so that the request would go to another path.
-  if (value === '.' || value === '..')
+  // URLs resolve dot segments, encoded or not, and `/tasks/tasks` is a task: the request would be another one.
+  const misleading = value === '.' || value === '..' || (field === 'tenant' && value === 'tasks');
+  if (misleading || !value.isWellFormed())
     throw invalidParams([{ field, description: 'cannot stand in a path' }]);
   return encodeURIComponent(value);
 }
