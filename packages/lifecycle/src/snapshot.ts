@@ -32,7 +32,7 @@ export function toSnapshot(state: State): Snapshot {
 
 /** The state a snapshot was taken of. Throws `UnknownFactError` for a snapshot of a newer release. */
 export function fromSnapshot({ format, state }: Snapshot): State {
-  if (format > FACT_FORMAT) {
+  if (!(format <= FACT_FORMAT)) {
     throw new UnknownFactError(`The snapshot has format ${format}; this release reads ${FACT_FORMAT}`);
   }
   const { conversation, task, ...rest } = state;
