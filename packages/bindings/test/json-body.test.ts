@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { jsonBody, parseJson } from '../src/index.ts';
+import { refusal } from './exchange.ts';
+
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+
+describe('parseJson', () => {
+  it.each(['', '{', '{"a":}', 'undefined', "{'a':1}", '[1,]', '\ufeff{}'])(
+    'refuses %j as a parse error',
+    (text) => {
+      expect(refusal(() => parseJson(text))).toEqual({ reason: 'PARSE_ERROR', fields: undefined });
+    },
+  );
+
+  it('shows nothing of the text that it refuses', () => {
+    expect(() => parseJson('{"password":"hunter2"')).toThrow('Invalid JSON payload');
+  });
+
+  it.each([nested, objects])('takes 100 levels and refuses 101', (nest) => {
+    expect(parseJson(nest(100))).toEqual(JSON.parse(nest(100)));
+    expect(refusal(() => parseJson(nest(101)))).toEqual({ reason: 'INVALID_REQUEST', fields: [''] });
+  });
+
+  it('takes another limit, and names it', () => {
+    expect(parseJson('[[1]]', { maxDepth: 2 })).toEqual([[1]]);
+    try {
+      parseJson('[[[1]]]', { maxDepth: 2 });
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toMatchObject({
+        details: [{ fieldViolations: [{ description: 'nested deeper than 2 levels' }] }],
+      });
+    }
+  });
+
+  it('survives any depth, whatever limit it is given', () => {
+    for (const nest of [nested, objects]) {
+      expect(refusal(() => parseJson(nest(200_000), { maxDepth: 1_000_000 })).reason).toBe('INVALID_REQUEST');
+    }
+  });
+
+  it('drops members named __proto__ at every level', () => {
+    const value = parseJson('{"a":[{"__proto__":{"evil":true},"b":1}],"__proto__":1}') as { a: object[] };
+    expect(value).toEqual({ a: [{ b: 1 }] });
+    expect(Object.assign({}, value.a[0])).not.toHaveProperty('evil');
+    expect({}).not.toHaveProperty('evil');
+  });
+});
+
+describe('jsonBody', () => {
+  it('is none without text and without value', () => {
+    expect(jsonBody({ text: '' })).toBeUndefined();
+    expect(jsonBody({ value: undefined })).toBeUndefined();
+    expect(jsonBody({ value: null })?.json()).toBeNull();
+  });
+
+  it('parses once', () => {
+    const body = jsonBody({ text: '{"a":1}' });
+    expect(body?.json()).toBe(body?.json());
+  });
+
+  it('bounds a value that was parsed by somebody else too', () => {
+    expect(jsonBody({ value: JSON.parse(nested(100)) as unknown })?.json()).toEqual(JSON.parse(nested(100)));
+    expect(refusal(() => jsonBody({ value: JSON.parse(nested(101)) as unknown })?.json()).reason).toBe(
+      'INVALID_REQUEST',
+    );
+  });
+});
