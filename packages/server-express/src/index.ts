@@ -1,1 +1,1 @@
-export {};
+export { a2aExpress } from './a2a-express.ts';

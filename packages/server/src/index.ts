@@ -1,1 +1,45 @@
-export {};
+export type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
+export {
+  type Agent,
+  type Answer,
+  type Claims,
+  type Inbox,
+  type References,
+  type Turn,
+  type TurnContext,
+  taskAgent,
+} from './agent.ts';
+export { type AgentServer, createAgentServer } from './agent-server.ts';
+export type { Authenticate } from './authenticate.ts';
+export {
+  type ArtifactOptions,
+  append,
+  artifact,
+  authRequired,
+  canceled,
+  completed,
+  data,
+  type Failure,
+  failed,
+  file,
+  inputRequired,
+  link,
+  type Note,
+  type PartLike,
+  type PartOptions,
+  rejected,
+  reply,
+  text,
+  working,
+} from './builders.ts';
+export type { Caller } from './call-context.ts';
+export type { CardInput, SkillInput } from './card.ts';
+export type { Clock } from './clock.ts';
+export { type Emit, emitting } from './emitting.ts';
+export type { Body, Handle, HttpExchange } from './http-exchange.ts';
+export type { Log } from './log.ts';
+export type { AgentServerOptions, WorkerOptions } from './options.ts';
+export { type RunTurnOptions, runTurn, type TurnOutcome } from './run-turn.ts';
+export type { Limits, TaskClocks } from './settings.ts';
+export type { Transition } from './transition.ts';
+export { createWorker, type Worker } from './worker.ts';

@@ -1,0 +1,30 @@
+import type { Body } from '@batonjs/server';
+import type { Request } from 'express';
+
+/** The body of a request, or undefined if it is larger than `limit` bytes; what is too much is not kept. */
+export function readBody(req: Request, limit: number): Promise<Body | undefined> {
+  // A parser that ran before has consumed the stream.
+  if (req.body !== undefined || req.readableEnded) {
+    const { body } = req as { body: unknown };
+    if (typeof body === 'string') return Promise.resolve({ bytes: Buffer.from(body) });
+    return Promise.resolve(Buffer.isBuffer(body) ? { bytes: body } : { value: body });
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= limit) return void chunks.push(chunk);
+      // Not destroyed: the answer still has to go out on this connection.
+      req.off('data', onData);
+      req.pause();
+      resolve(undefined);
+    };
+    req.on('data', onData);
+    req.once('end', () =>
+      resolve({ bytes: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks) }),
+    );
+    req.once('error', reject);
+    req.once('close', () => reject(new Error('The client left')));
+  });
+}

@@ -1,0 +1,177 @@
+import { type Command, decide, type MessageReceived, type State } from '@batonjs/lifecycle';
+import type { Message, SendMessageRequest } from '@batonjs/protocol';
+import { A2AError, invalidParams } from '@batonjs/protocol/errors';
+import { isStoreError, type StoredFact } from '@batonjs/store';
+import type { CallContext } from './call-context.ts';
+import { isoTime, newId } from './clock.ts';
+import { decideAll } from './decision.ts';
+import { derivedTaskId, fingerprintOf } from './fingerprint.ts';
+import type { LiveTask } from './live-task.ts';
+import { checkInputModes, checkOutputModes } from './media-modes.ts';
+import type { ServiceSettings } from './service-settings.ts';
+import { dueAt } from './task-clocks.ts';
+import { transitionsIn } from './transition.ts';
+import { appendOpenly, write } from './write.ts';
+
+/** A client's message that is in the log. Whoever gets it releases `live`. */
+export interface Accepted {
+  readonly live: LiveTask;
+  /** Position of the message. */
+  readonly position: number;
+  /** The log right after the commit that brought the message; later than that if it was known before. */
+  readonly state: State;
+}
+
+/** Records a message: in a new log, or in that of the task it names. The agent is called only after that. */
+export async function accept(
+  request: SendMessageRequest,
+  context: CallContext,
+  settings: ServiceSettings,
+): Promise<Accepted> {
+  const { message, configuration } = request;
+  if (message.role !== 'ROLE_USER') {
+    throw invalidParams([{ field: 'message.role', description: 'must be ROLE_USER' }]);
+  }
+  const existing = message.taskId ? await settings.tasks.open(context.scope, message.taskId) : undefined;
+  try {
+    if (message.taskId && !existing?.state.task)
+      throw new A2AError('TASK_NOT_FOUND', undefined, taskOf(message));
+    const receive = toReceive(request, context);
+    const { clock } = settings;
+    // Every reason to refuse comes before the first write.
+    if (existing) decide(existing.state, receive, isoTime(clock.now()));
+    checkInputModes(settings.card, message);
+    checkOutputModes(settings.card, configuration?.acceptedOutputModes);
+    return existing
+      ? await continueTask(existing, receive, settings)
+      : await beginLog(receive, context, settings);
+  } catch (error) {
+    if (existing) settings.tasks.release(existing);
+    throw error;
+  }
+}
+
+type Receive = Command & { type: 'receive' };
+
+function toReceive({ message, configuration, metadata }: SendMessageRequest, context: CallContext): Receive {
+  const { taskPushNotificationConfig: _, ...kept } = configuration ?? {};
+  return {
+    type: 'receive',
+    message,
+    fingerprint: fingerprintOf(message, metadata),
+    ...(configuration && { configuration: kept }),
+    ...(metadata && { metadata }),
+    ...(context.extensions.length > 0 && { extensions: context.extensions }),
+    ...(context.caller?.claims && { caller: { ...context.caller.claims } }),
+  };
+}
+
+async function beginLog(
+  receive: Receive,
+  context: CallContext,
+  settings: ServiceSettings,
+): Promise<Accepted> {
+  const { clock, clocks, queue, leaseMs, tasks, runner, alwaysTask, idempotency } = settings;
+  const { scope } = context;
+  const { messageId } = receive.message;
+  const derived = idempotency === 'authenticated' ? context.caller !== undefined : idempotency;
+  const taskId = derived ? derivedTaskId(scope, messageId) : newId(clock);
+  const here = settings.run === 'here' && runner.free > 0;
+  if (!here) await checkBacklog(settings);
+  const contextId = receive.message.contextId || newId(clock);
+  const owned: Receive = { ...receive, message: { ...receive.message, contextId } };
+  const commands: Command[] = [owned];
+  if (alwaysTask) commands.push({ type: 'create', taskId });
+  if (here) commands.push({ type: 'start-turn' });
+  const live = tasks.begin(scope, taskId);
+  try {
+    if (live.known) return await join(live, owned, settings);
+    await live.watch();
+    const since = clock.monotonic();
+    const acquire = { holder: newId(clock), ttlMs: leaseMs };
+    const written = await write(
+      live,
+      (known) => (known ? overtaken : decideAll(undefined, commands, isoTime(clock.now()))),
+      {
+        turn: here ? { queue, acquire } : { queue, want: true },
+        once: onceOf(messageId),
+        dueAt: (state) => dueAt(state, clocks),
+      },
+    );
+    if (written.facts.length === 0) {
+      await live.look();
+      return await join(live, owned, settings);
+    }
+    const { state } = live;
+    const facts = written.facts.map(({ fact }) => fact);
+    for (const transition of transitionsIn(undefined, taskId, facts)) settings.onTransition(transition);
+    if (written.lease) runner.start(tasks.retain(live), written.lease, { since, started: true });
+    return { live, position: 1, state };
+  } catch (error) {
+    tasks.release(live);
+    throw error;
+  }
+}
+
+/** Somebody else's commit began this log. */
+const overtaken = { facts: [], state: undefined };
+
+/** The log that the same message began before. Throws `MESSAGE_ID_CONFLICT` if it was another message. */
+async function join(live: LiveTask, receive: Receive, settings: ServiceSettings): Promise<Accepted> {
+  const [first] = await settings.store.readFacts(live.scope, live.taskId, 0, 1);
+  mustBeTheSame(first, receive, live.taskId);
+  return { live, position: 1, state: live.state };
+}
+
+/** Adds a message to the log of its task. What it finds out may be newer than what was checked before. */
+async function continueTask(live: LiveTask, receive: Receive, settings: ServiceSettings): Promise<Accepted> {
+  const { clock, queue, claimer, run } = settings;
+  const { messageId } = receive.message;
+  for (;;) {
+    const facts = decide(live.state, receive, isoTime(clock.now()));
+    try {
+      await live.watch();
+      const written = await appendOpenly(live, facts, onceOf(messageId), { queue, want: true });
+      if (written.repeated) {
+        const [earlier] = await settings.store.readFacts(live.scope, live.taskId, written.first - 1, 1);
+        mustBeTheSame(earlier, receive, live.taskId);
+      } else if (run === 'here' && !live.state.openTurn) {
+        await claimer.claimNow(live.scope, live.taskId);
+      }
+      return { live, position: written.first, state: live.state };
+    } catch (error) {
+      if (!isStoreError(error, 'LOG_CLOSED')) throw error;
+      await live.look();
+      // The task ended meanwhile: `decide` says so in the protocol's words.
+      if (!live.state.closed) throw error;
+    }
+  }
+}
+
+function mustBeTheSame(stored: StoredFact | undefined, { fingerprint }: Receive, taskId: string): void {
+  const fact = stored?.fact as MessageReceived | undefined;
+  if (fact?.type === 'message-received' && fact.fingerprint === fingerprint) return;
+  throw new A2AError('MESSAGE_ID_CONFLICT', undefined, { metadata: { existingTaskId: taskId } });
+}
+
+/** Throws `RESOURCE_EXHAUSTED` when too many tasks wait already. */
+async function checkBacklog({ store, queue, limits }: ServiceSettings): Promise<void> {
+  if ((await store.waiting(queue)) < limits.queuedTurns) return;
+  throw new A2AError('RESOURCE_EXHAUSTED', 'Too many tasks wait for their turn', { retryAfter: 1 });
+}
+
+const onceOf = (messageId: string): string => `message:${messageId}`;
+
+const taskOf = ({ taskId }: Message) => ({ metadata: { taskId: taskId ?? '' } });
+
+/** Whether the log became a task or was answered; a task is made of it if neither. */
+export async function ensureTask(live: LiveTask, settings: ServiceSettings): Promise<void> {
+  const { clock } = settings;
+  const written = await write(live, (state) =>
+    state && !state.closed && !state.task
+      ? decideAll(state, [{ type: 'create', taskId: live.taskId }], isoTime(clock.now()))
+      : { facts: [], state },
+  );
+  const facts = written.facts.map(({ fact }) => fact);
+  for (const transition of transitionsIn(live.state, live.taskId, facts)) settings.onTransition(transition);
+}

@@ -1,0 +1,116 @@
+import { httpJsonServer, jsonRpcServer } from '@batonjs/bindings';
+import type { AgentCard } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { isStoreError } from '@batonjs/store';
+import { isTaskAgent } from './agent.ts';
+import { completeCard } from './card.ts';
+import { Claimer } from './claimer.ts';
+import { isoTime, newId } from './clock.ts';
+import { completeSettings } from './complete-settings.ts';
+import { decideAll } from './decision.ts';
+import { createFetch } from './fetch.ts';
+import { createHandler, type HandlerSettings } from './handler.ts';
+import type { Handle } from './http-exchange.ts';
+import { LiveTasks } from './live-tasks.ts';
+import type { AgentServerOptions } from './options.ts';
+import { Runner } from './runner.ts';
+import { readWakeKey } from './wake-key.ts';
+import { appendOpenly } from './write.ts';
+
+/** An agent that can be called. */
+export interface AgentServer {
+  /** The card, without interfaces unless they were given. */
+  readonly card: AgentCard;
+  /** The web-standard handler. Paths are below `publicUrl`, or below the origin without it. */
+  fetch(request: Request): Promise<Response>;
+  /** The handler that skins call. */
+  readonly handle: Handle;
+  /**
+   * Starts another turn of the task whose agent gave out this `turn.wakeKey`, without a client's message. Rejects with an
+   * `A2AError`: `TASK_NOT_FOUND`, or `UNSUPPORTED_OPERATION` if the task has ended.
+   */
+  wake(wakeKey: string, metadata?: Record<string, unknown>): Promise<void>;
+  /** Whether it accepts requests and its store answers. */
+  ready(): Promise<boolean>;
+  /** How many turns run here, and how many tasks are held in memory. */
+  readonly load: { readonly turns: number; readonly tasks: number };
+  /** Deletes tasks that ended before a time (milliseconds since 1970) and have nothing undelivered. Resolves to how many. */
+  prune(options: { closedBefore: number; limit?: number }): Promise<number>;
+  /**
+   * Accepts nothing more, ends streams, waits up to `graceMs` milliseconds (default 10,000) for the running turns, and
+   * ends the rest: FAILED under `restart: 'fail'`, handed back to other processes under `'rerun'`. The store stays open.
+   */
+  close(options?: { graceMs?: number }): Promise<void>;
+}
+
+/** Makes an agent callable. Starts at once to recover tasks that other processes left. */
+export function createAgentServer(options: AgentServerOptions): AgentServer {
+  const settings = completeSettings(options, options.run ?? 'here');
+  const { store, clock, queue, log } = settings;
+  const tasks = new LiveTasks(settings);
+  const runner = new Runner(settings, tasks);
+  const claimer = new Claimer(settings, tasks, runner);
+  const closing = new AbortController();
+  const card = completeCard(options.card, { streaming: true });
+  const publicUrl = options.publicUrl?.replace(/\/+$/, '');
+  const handlerSettings: HandlerSettings = {
+    ...settings,
+    card,
+    tasks,
+    runner,
+    claimer,
+    publicUrl,
+    alwaysTask: isTaskAgent(options.agent),
+    idempotency: options.idempotency ?? 'authenticated',
+    blockingMs: options.blockingMs ?? 120_000,
+    cancelWaitMs: options.cancelWaitMs ?? 10_000,
+    closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
+    bindings: options.bindings ?? [jsonRpcServer, httpJsonServer],
+    authenticate: options.authenticate,
+    closing: closing.signal,
+    isOpen: () => !closing.signal.aborted,
+  };
+  const handle = createHandler(handlerSettings);
+  if (settings.run === 'here') claimer.start();
+
+  return {
+    card,
+    handle,
+    fetch: createFetch(handle, publicUrl ? new URL(publicUrl).pathname.replace(/\/+$/, '') : ''),
+    get load() {
+      return { turns: runner.running, tasks: tasks.size };
+    },
+    async wake(wakeKey, metadata) {
+      const { scope, taskId } = readWakeKey(wakeKey);
+      const live = await tasks.open(scope, taskId);
+      if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId } });
+      try {
+        const { facts } = decideAll(live.state, [{ type: 'wake', metadata }], isoTime(clock.now()));
+        await appendOpenly(live, facts, `woken:${newId(clock)}`, { queue, want: true });
+      } catch (error) {
+        if (isStoreError(error, 'LOG_CLOSED'))
+          throw new A2AError('UNSUPPORTED_OPERATION', 'The task is finished');
+        throw error;
+      } finally {
+        tasks.release(live);
+      }
+    },
+    async ready() {
+      if (closing.signal.aborted) return false;
+      try {
+        await store.waiting(queue);
+        return true;
+      } catch (error) {
+        log('error', 'The store does not answer', { error });
+        return false;
+      }
+    },
+    prune: ({ closedBefore, limit = 1_000 }) => store.prune({ closedBefore: isoTime(closedBefore), limit }),
+    async close({ graceMs = 10_000 } = {}) {
+      closing.abort(new Error('The server closes'));
+      await claimer.close();
+      await runner.drain(graceMs);
+      tasks.close();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
+import type { Message, Task } from '@batonjs/protocol';
+
+/** What an agent may answer with: a message, or updates of a task. */
+export type Answer = Message | AsyncIterable<TaskUpdate>;
+
+/**
+ * What you write: a function of a turn. Return a message to just answer, or yield updates to work on a task. An
+ * `async function*` always works on a task.
+ *
+ * ```ts
+ * const agent: Agent = async function* ({ text }) {
+ *   yield working('Looking it up');
+ *   yield artifact('answer', textPart('42'));
+ *   yield completed();
+ * };
+ * ```
+ */
+export type Agent = (turn: Turn) => Answer | Promise<Answer>;
+
+/** Non-secret facts about who called, as `authenticate` returned them. */
+export type Claims = Readonly<Metadata>;
+
+/** Tasks that a message refers to. Those that do not exist for this caller are `missing`. */
+export interface References {
+  readonly tasks: readonly Task[];
+  readonly missing: readonly string[];
+}
+
+/** What else happened in the context of a turn. */
+export interface TurnContext {
+  readonly id: string;
+  /** The caller's other tasks in this context, oldest first, at most 100 (the newest), artifacts included. */
+  tasks(): Promise<Task[]>;
+  /** Everything said in this context before this turn, oldest first: in tasks and in plain messages. At most 100 logs. */
+  messages(): Promise<Message[]>;
+}
+
+/** Messages that arrive while the turn runs. Taking one is recorded; one that no turn takes starts the next turn. */
+export interface Inbox extends AsyncIterable<Message> {
+  /** The next message, at once if it is there; undefined when the turn is over. */
+  take(): Promise<Message | undefined>;
+  /** How many wait. */
+  readonly size: number;
+}
+
+/** One run of an agent: the message that started it, and all it may want to know. */
+export interface Turn {
+  /** The message to answer; the latest if several waited. */
+  readonly message: Message;
+  /** The whole conversation of this task, whatever `history` shows to clients, oldest first. */
+  readonly messages: readonly Message[];
+  /** The text parts of `message`, joined by newlines. */
+  readonly text: string;
+  /** The members of all data parts that the client sent in this task; later ones win. */
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly contextId: string;
+  readonly taskId: string;
+  /** The task as it is now, or undefined while the log is not a task. */
+  readonly task: Task | undefined;
+  readonly context: TurnContext;
+  /** The tasks that `message.referenceTaskIds` names. */
+  references(): Promise<References>;
+  readonly caller: Claims;
+  /** Request metadata sent with `message`. */
+  readonly metadata: Readonly<Metadata>;
+  /** Media types the client accepts; empty if it did not say. */
+  readonly acceptedOutputModes: readonly string[];
+  /** URIs of the extensions active for `message`. */
+  readonly extensions: readonly string[];
+  /** 1, or more when the turn is run again because its process died. */
+  readonly attempt: number;
+  /**
+   * Runs `fn` and records its JSON result, so that a later attempt of this turn gets the result instead of running it
+   * again. A name is used once per attempt. Running is at least once: a fenced process may be inside `fn` still.
+   */
+  step<T>(name: string, fn: () => T | Promise<T>): Promise<T>;
+  readonly inbox: Inbox;
+  /** Aborted when the task is canceled, the turn was given to another process, its time is over or the server closes. */
+  readonly signal: AbortSignal;
+  /** Grows with every process that gets this task: hand it on to what must not obey a stale turn. */
+  readonly fence: number;
+  /** For `server.wake()`: starts the next turn of this task without a client's message. Keep it from clients. */
+  readonly wakeKey: string;
+}
+
+const alwaysTask = Symbol.for('batonjs.taskAgent');
+// biome-ignore lint/suspicious/useAwait: only its constructor matters
+const AsyncGeneratorFunction = async function* () {}.constructor;
+
+/** Marks a function that always answers with a task, so that the task exists before the function is called. */
+export function taskAgent(agent: (turn: Turn) => AsyncIterable<TaskUpdate>): Agent {
+  return Object.assign((turn: Turn) => agent(turn), { [alwaysTask]: true });
+}
+
+/** Whether the agent answers with tasks only: an `async function*`, or marked by `taskAgent`. */
+export const isTaskAgent = (agent: Agent): boolean =>
+  agent instanceof AsyncGeneratorFunction || alwaysTask in agent;

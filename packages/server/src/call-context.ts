@@ -1,0 +1,32 @@
+import type { Scope } from '@batonjs/store';
+import type { Claims } from './agent.ts';
+
+/** Who calls, as `authenticate` found out. */
+export interface Caller {
+  /** Names the caller, or the group whose tasks are shared: who has another one sees none of its tasks. */
+  readonly scope: string;
+  /** Non-secret facts for the agent; stored with the message. */
+  readonly claims?: Claims;
+  /** What the caller may do, in the words of the card's security schemes. */
+  readonly scopes?: readonly string[];
+}
+
+/** All that an operation needs to know besides its parameters. */
+export interface CallContext {
+  /** Agent, tenant and caller in one. */
+  readonly scope: Scope;
+  /** Undefined if the server knows no callers. */
+  readonly caller: Caller | undefined;
+  /** URIs of the extensions that are active. */
+  readonly extensions: readonly string[];
+  /** `Major.Minor` of the protocol that the call speaks. */
+  readonly version: string;
+  /** Aborted when the client is gone or the server closes. */
+  readonly signal: AbortSignal;
+  /** Where a broken stream is to go on. */
+  readonly lastEventId?: string | undefined;
+}
+
+/** The scope of a caller's tasks: opaque to stores, equal only if all three are. */
+export const scopeOf = (agent: string, tenant: string | undefined, caller: Caller | undefined): Scope =>
+  JSON.stringify([agent, tenant ?? '', caller?.scope ?? '']);

@@ -1,0 +1,72 @@
+import { decide, viewTask } from '@batonjs/lifecycle';
+import type { CancelTaskRequest, Task } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { isStoreError } from '@batonjs/store';
+import type { CallContext } from './call-context.ts';
+import { isoTime } from './clock.ts';
+import type { LiveTask } from './live-task.ts';
+import type { ServiceSettings } from './service-settings.ts';
+import { appendOpenly } from './write.ts';
+
+/**
+ * CancelTask: records the wish, waits a bounded time for the task to end, and returns it as it is then. Rejects with
+ * `TASK_NOT_CANCELABLE` if it ended otherwise, before or meanwhile. Spec: §3.1.5.
+ */
+export async function cancelTask(
+  { id, metadata }: CancelTaskRequest,
+  context: CallContext,
+  settings: ServiceSettings,
+): Promise<Task> {
+  const live = await settings.tasks.open(context.scope, id);
+  if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
+  try {
+    if (!live.state.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
+    await live.watch();
+    await request(live, metadata, settings);
+    await ended(live, context.signal, settings);
+    // Says so if another end won the race.
+    decideAgain(live, settings);
+    return viewTask(live.state, { currentStatusInHistory: settings.currentStatusInHistory });
+  } finally {
+    settings.tasks.release(live);
+  }
+}
+
+async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], settings: ServiceSettings) {
+  const { clock, queue, run, claimer } = settings;
+  const facts = decide(
+    live.state,
+    { type: 'request-cancel', ...(metadata && { metadata }) },
+    isoTime(clock.now()),
+  );
+  if (facts.length === 0) return;
+  try {
+    await appendOpenly(live, facts, 'cancel', { queue, want: true });
+  } catch (error) {
+    if (!isStoreError(error, 'LOG_CLOSED')) throw error;
+    await live.look();
+    return;
+  }
+  if (run === 'here' && !live.state.openTurn) await claimer.claimNow(live.scope, live.taskId);
+}
+
+async function ended(
+  live: LiveTask,
+  signal: AbortSignal,
+  { clock, cancelWaitMs }: ServiceSettings,
+): Promise<void> {
+  const over = new AbortController();
+  const stop = () => over.abort();
+  signal.addEventListener('abort', stop);
+  void clock.sleep(cancelWaitMs, over.signal).then(stop);
+  try {
+    while (!live.state.closed && !over.signal.aborted) await live.change(over.signal);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+function decideAgain(live: LiveTask, { clock }: ServiceSettings): void {
+  if (live.state.closed) decide(live.state, { type: 'request-cancel' }, isoTime(clock.now()));
+}

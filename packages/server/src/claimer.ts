@@ -1,0 +1,90 @@
+import type { Lease, Scope, Unwatch } from '@batonjs/store';
+import { bounded } from './bounded.ts';
+import { newId } from './clock.ts';
+import type { LiveTasks } from './live-tasks.ts';
+import type { Runner } from './runner.ts';
+import type { RunSettings } from './settings.ts';
+
+const batch = 32;
+
+/** Takes tasks that nobody works on: wanted ones, those of dead processes, and those whose clock ran out. */
+export class Claimer {
+  readonly #settings: RunSettings;
+  readonly #tasks: LiveTasks;
+  readonly #runner: Runner;
+  readonly #stop = new AbortController();
+  #unwatch: Promise<Unwatch> | undefined;
+  #rung = new AbortController();
+  #over: Promise<void> | undefined;
+
+  constructor(settings: RunSettings, tasks: LiveTasks, runner: Runner) {
+    this.#settings = settings;
+    this.#tasks = tasks;
+    this.#runner = runner;
+  }
+
+  start(): void {
+    const { store, queue, log } = this.#settings;
+    this.#unwatch = store.watch({ queue }, () => this.#rung.abort());
+    this.#unwatch.catch((error: unknown) => log('error', 'Could not watch the queue', { queue, error }));
+    this.#runner.onFree(() => this.#rung.abort());
+    this.#over = this.#loop();
+  }
+
+  /** Takes this one task at once, if it may be taken; otherwise the loop of some process will. */
+  async claimNow(scope: Scope, taskId: string): Promise<void> {
+    if (this.#stop.signal.aborted || this.#runner.free <= 0) return;
+    await this.#claim(1, taskId).catch((error: unknown) => {
+      this.#settings.log('error', 'Could not claim a task', { scope, taskId, error });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#rung.abort();
+    await this.#over;
+    await (await this.#unwatch?.catch(() => undefined))?.();
+  }
+
+  async #loop(): Promise<void> {
+    const { clock, pollMs, log } = this.#settings;
+    while (!this.#stop.signal.aborted) {
+      this.#rung = new AbortController();
+      const limit = Math.min(batch, this.#runner.free);
+      let claimed = 0;
+      try {
+        if (limit > 0) claimed = await this.#claim(limit);
+      } catch (error) {
+        log('error', 'Could not claim tasks', { error });
+      }
+      if (claimed === batch || this.#stop.signal.aborted) continue;
+      // Apart from each other, so that many processes do not all look at the same moment.
+      await clock.sleep(pollMs * (0.75 + clock.random() / 2), this.#rung.signal);
+    }
+  }
+
+  async #claim(limit: number, taskId?: string): Promise<number> {
+    const { store, clock, queue, leaseMs, storeTimeoutMs } = this.#settings;
+    const since = clock.monotonic();
+    const request = {
+      queue,
+      holder: newId(clock),
+      ttlMs: leaseMs,
+      limit,
+      ...(taskId !== undefined && { taskId }),
+    };
+    const leases = await bounded(store.claim(request), storeTimeoutMs, clock);
+    await Promise.all(leases.map((lease) => this.#take(lease, since)));
+    return leases.length;
+  }
+
+  async #take(lease: Lease, since: number): Promise<void> {
+    try {
+      const live = await this.#tasks.open(lease.scope, lease.taskId);
+      if (live) this.#runner.start(live, lease, { since });
+    } catch (error) {
+      // The lease runs out and the task is claimed again.
+      this.#settings.log('error', 'Could not open a claimed task', { taskId: lease.taskId, error });
+    }
+  }
+}

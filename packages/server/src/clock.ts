@@ -1,0 +1,34 @@
+import { pause } from '@batonjs/store';
+
+/** Where time and chance come from; a test may decide both. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Milliseconds of a clock that is never set back. */
+  readonly monotonic: () => number;
+  /** Resolves after so many milliseconds, or when aborted. Keeps no process alive. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** At least 0, less than 1. */
+  readonly random: () => number;
+}
+
+export const systemClock: Clock = {
+  now: Date.now,
+  monotonic: () => performance.now(),
+  sleep: pause,
+  random: Math.random,
+};
+
+/** ISO 8601, UTC, milliseconds. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+/** A fresh unguessable id; made of the clock's chance where that is not the system's. */
+export function newId({ random }: Clock): string {
+  if (random === Math.random) return crypto.randomUUID();
+  const hex = () =>
+    Math.floor(random() * 0x1_0000_0000)
+      .toString(16)
+      .padStart(8, '0');
+  const [a, b, c, d] = [hex(), hex(), hex(), hex()];
+  return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-8${c.slice(1, 4)}-${c.slice(4)}${d}`;
+}

@@ -1,0 +1,61 @@
+import { systemClock } from './clock.ts';
+import { consoleLog, type Log } from './log.ts';
+import type { WorkerOptions } from './options.ts';
+import { defaultLimits, type RunSettings } from './settings.ts';
+import type { Transition } from './transition.ts';
+
+/** The options with everything left out filled in. Throws `TypeError` for values that cannot work. */
+export function completeSettings(options: WorkerOptions, run: 'here' | 'workers'): RunSettings {
+  const { agent, store, name = 'agent', leaseMs = 10_000, maxAttempts = 3, lookEveryMs = 1_000 } = options;
+  if (typeof agent !== 'function') throw new TypeError('`agent` must be a function');
+  if (typeof store?.commit !== 'function')
+    throw new TypeError('`store` must be a task store, such as memoryStore()');
+  mustBePositive({ leaseMs, maxAttempts, lookEveryMs });
+  const log = guarded(options.log ?? consoleLog);
+  return {
+    agent,
+    store,
+    queue: name,
+    run,
+    restart: options.restart ?? 'fail',
+    maxAttempts,
+    leaseMs,
+    pollMs: Math.min(1_000, leaseMs / 3),
+    cancelGraceMs: options.cancelGraceMs ?? 5_000,
+    clocks: options.clocks ?? {},
+    limits: { ...defaultLimits, ...options.limits },
+    storeTimeoutMs: options.storeTimeoutMs ?? 5_000,
+    lookEveryMs,
+    currentStatusInHistory: options.currentStatusInHistory ?? false,
+    log,
+    onTransition: hook(options.onTransition, log),
+    clock: { ...systemClock, ...options.clock },
+  };
+}
+
+function mustBePositive(values: Record<string, number>): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (!(value > 0)) throw new TypeError(`\`${name}\` must be more than 0`);
+  }
+}
+
+/** A hook that throws must not take a task with it. */
+function guarded(log: Log): Log {
+  return (level, message, details) => {
+    try {
+      log(level, message, details);
+    } catch (error) {
+      consoleLog('error', 'The log hook failed', { error });
+    }
+  };
+}
+
+function hook(onTransition: WorkerOptions['onTransition'], log: Log): (transition: Transition) => void {
+  return (transition) => {
+    try {
+      onTransition?.(transition);
+    } catch (error) {
+      log('error', 'The transition hook failed', { error });
+    }
+  };
+}

@@ -1,0 +1,37 @@
+import { type State, viewTask } from '@batonjs/lifecycle';
+import type { Message, Task } from '@batonjs/protocol';
+import { loadTask, type Scope, type TaskStore } from '@batonjs/store';
+import type { References, TurnContext } from './agent.ts';
+
+const most = 100;
+
+/** What else happened in a context, read when it is asked for. */
+export function contextOf(store: TaskStore, scope: Scope, contextId: string, taskId: string): TurnContext {
+  const others = async (answered: boolean): Promise<State[]> => {
+    const page = await store.list(scope, { contextId, limit: most + 1, ...(answered && { answered }) });
+    const ids = page.tasks.map((task) => task.taskId).filter((id) => id !== taskId);
+    const states = await Promise.all(ids.slice(0, most).map((id) => loadTask(store, scope, id)));
+    return states.filter((state) => state !== undefined).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  };
+  return {
+    id: contextId,
+    tasks: async () => (await others(false)).flatMap((state) => (state.task ? [viewTask(state)] : [])),
+    messages: async () => (await others(true)).flatMap(said),
+  };
+}
+
+function said({ conversation: { messages }, answer }: State): Message[] {
+  const all = messages.items.slice(0, messages.length);
+  return answer ? [...all, answer] : all;
+}
+
+/** The tasks with these ids, as far as they exist in the scope. */
+export async function referencesOf(
+  store: TaskStore,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<References> {
+  const found = await Promise.all(ids.map(async (id) => ({ id, state: await loadTask(store, scope, id) })));
+  const tasks: Task[] = found.flatMap(({ state }) => (state?.task ? [viewTask(state)] : []));
+  return { tasks, missing: found.filter(({ state }) => !state?.task).map(({ id }) => id) };
+}

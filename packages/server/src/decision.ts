@@ -1,0 +1,20 @@
+import { type Command, decide, evolve, type Fact, type State } from '@batonjs/lifecycle';
+
+/** Facts that commands cause, and the state they lead to. */
+export interface Decision {
+  readonly facts: readonly Fact[];
+  readonly state: State | undefined;
+}
+
+/** Decides several commands one after another, each on what the one before left. Throws as `decide` does. */
+export function decideAll(state: State | undefined, commands: readonly Command[], now: string): Decision {
+  const facts: Fact[] = [];
+  let next = state;
+  for (const command of commands) {
+    for (const fact of decide(next, command, now)) {
+      facts.push(fact);
+      next = evolve(next, fact);
+    }
+  }
+  return { facts, state: next };
+}

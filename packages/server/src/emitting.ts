@@ -1,0 +1,73 @@
+import type { TaskUpdate } from '@batonjs/lifecycle';
+import { type Agent, type Turn, taskAgent } from './agent.ts';
+
+/** Hands over an update. Resolves when it is committed; rejects when it was refused, which also fails the turn. */
+export type Emit = (update: TaskUpdate) => Promise<void>;
+
+interface Waiting {
+  readonly update: TaskUpdate;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** How many updates may wait for their commit; calling `emit` more often without awaiting it rejects. */
+const mostWaiting = 1_024;
+
+/**
+ * An agent in callback style: call order is log order. The turn fails if an `emit` fails, even if nobody awaited it.
+ * `emit` called after the function returned rejects.
+ */
+export function emitting(work: (emit: Emit, turn: Turn) => Promise<void>): Agent {
+  return taskAgent((turn) => updatesOf(work, turn));
+}
+
+async function* updatesOf(
+  work: (emit: Emit, turn: Turn) => Promise<void>,
+  turn: Turn,
+): AsyncGenerator<TaskUpdate> {
+  const waiting: Waiting[] = [];
+  let ring = Promise.withResolvers<void>();
+  let over = false;
+  const emit: Emit = (update) => {
+    const done = new Promise<void>((resolve, reject) => {
+      if (over) reject(new TypeError('The turn is over'));
+      else if (waiting.length >= mostWaiting) reject(new TypeError('Too many updates wait: await `emit`'));
+      else waiting.push({ update, resolve, reject });
+    });
+    // Whoever does not await it still fails the turn, below.
+    done.catch(() => {});
+    ring.resolve();
+    return done;
+  };
+  let finished = false;
+  const working = work(emit, turn).finally(() => {
+    finished = true;
+    ring.resolve();
+  });
+  working.catch(() => {});
+  let failure: unknown;
+  try {
+    for (;;) {
+      const next = waiting.shift();
+      if (next) {
+        try {
+          yield next.update;
+          next.resolve();
+        } catch (error) {
+          failure ??= error;
+          next.reject(error);
+        }
+      } else if (finished) {
+        break;
+      } else {
+        ring = Promise.withResolvers();
+        if (waiting.length === 0 && !finished) await ring.promise;
+      }
+    }
+    await working;
+    if (failure) throw failure;
+  } finally {
+    over = true;
+    for (const { reject } of waiting) reject(new TypeError('The turn is over'));
+  }
+}

@@ -1,0 +1,201 @@
+import {
+  type HttpReply,
+  type HttpRequest,
+  type ReceivedCall,
+  type ServerBinding,
+  sseHeaders,
+} from '@batonjs/bindings';
+import { parseParams } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import {
+  A2A_EXTENSIONS,
+  AGENT_CARD_PATH,
+  IMPLIED_VERSION,
+  LEGACY_EXTENSIONS,
+  parseExtensions,
+  parseVersion,
+} from '@batonjs/protocol/headers';
+import { operations } from '@batonjs/protocol/operations';
+import type { Authenticate } from './authenticate.ts';
+import { type CallContext, scopeOf } from './call-context.ts';
+import { cardAt, cardReply } from './card.ts';
+import type { Handle, HttpExchange } from './http-exchange.ts';
+import { readBody } from './read-body.ts';
+import { type Service, service } from './service.ts';
+import type { ServiceSettings } from './service-settings.ts';
+import { streamBody } from './stream-body.ts';
+import type { StreamEvent } from './stream-event.ts';
+import { toWireError } from './wire-error.ts';
+
+/** What answering requests needs to know. */
+export interface HandlerSettings extends ServiceSettings {
+  readonly bindings: readonly [ServerBinding, ...ServerBinding[]];
+  readonly authenticate: Authenticate | undefined;
+  readonly publicUrl: string | undefined;
+  /** Ends all streams: the server closes. */
+  readonly closing: AbortSignal;
+}
+
+/** Answers requests: picks the binding, checks in the protocol's order, calls the operation, encodes. Spec: §5, §3.3. */
+export function createHandler(settings: HandlerSettings): Handle {
+  return async (exchange) => {
+    if (exchange.path === AGENT_CARD_PATH) return card(exchange, settings);
+    let request = withoutBody(exchange);
+    const candidates = settings.bindings.filter((binding) => binding.matches(request));
+    let binding = candidates[0] ?? settings.bindings[0];
+    try {
+      request = { ...request, body: await readBody(exchange, settings.limits) };
+      binding = candidates.find(({ version }) => version === versionOf(request)) ?? binding;
+      const decoded = decode(binding, request);
+      const context = await contextOf(exchange, request, decoded, binding, settings);
+      const { call } = decoded;
+      if (!call) throw decoded.error;
+      checkCapability(call, settings);
+      checkExtensions(context, settings);
+      const reply = await perform(call, context, binding, settings);
+      if (context.extensions.length > 0)
+        reply.headers[A2A_EXTENSIONS.toLowerCase()] = context.extensions.join(', ');
+      return reply;
+    } catch (error) {
+      const { method, path } = exchange;
+      return binding.encodeError(toWireError(error, settings.log, { method, path }), request);
+    }
+  };
+}
+
+function card(exchange: HttpExchange, { card, publicUrl, bindings, log }: HandlerSettings): HttpReply {
+  const { method, path, baseUrl } = exchange;
+  try {
+    if (method !== 'GET' && method !== 'HEAD') {
+      throw new A2AError('METHOD_NOT_ALLOWED', undefined, { metadata: { allow: 'GET, HEAD' } });
+    }
+    return cardReply(cardAt(card, publicUrl ?? baseUrl, bindings), exchange);
+  } catch (error) {
+    const plain = bindings.find(({ name }) => name === 'HTTP+JSON') ?? bindings[0];
+    return plain.encodeError(toWireError(error, log, { method, path }), withoutBody(exchange));
+  }
+}
+
+const withoutBody = ({ method, path, query, headers }: HttpExchange): HttpRequest => ({
+  method,
+  path,
+  query,
+  headers,
+});
+
+interface Decoded {
+  readonly call?: ReceivedCall;
+  /** Why there is no call, if that is only said to those who may ask. */
+  readonly error?: unknown;
+}
+
+/** Reasons that come before the question who asks. */
+const transportReasons = new Set([
+  'PARSE_ERROR',
+  'INVALID_REQUEST',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'METHOD_NOT_ALLOWED',
+]);
+
+function decode(binding: ServerBinding, request: HttpRequest): Decoded {
+  try {
+    return { call: binding.decodeCall(request) };
+  } catch (error) {
+    if (A2AError.is(error) && transportReasons.has(error.reason)) throw error;
+    return { error };
+  }
+}
+
+async function contextOf(
+  exchange: HttpExchange,
+  { headers }: HttpRequest,
+  { call }: Decoded,
+  binding: ServerBinding,
+  settings: HandlerSettings,
+): Promise<CallContext> {
+  const { authenticate, queue, closing } = settings;
+  const caller = await authenticate?.(exchange);
+  if (authenticate && !caller) throw new A2AError('UNAUTHENTICATED');
+  const version = versionOf(exchange);
+  if (version !== binding.version) throw versionNotSupported(version, settings);
+  const tenant = typeof call?.params.tenant === 'string' ? call.params.tenant : undefined;
+  const declared = settings.card.capabilities.extensions ?? [];
+  const requested = parseExtensions(
+    headers[A2A_EXTENSIONS.toLowerCase()],
+    headers[LEGACY_EXTENSIONS.toLowerCase()],
+  );
+  return {
+    scope: scopeOf(queue, tenant, caller),
+    caller,
+    extensions: requested.filter((uri) => declared.some((extension) => extension.uri === uri)),
+    version,
+    signal: AbortSignal.any([exchange.signal, closing]),
+    lastEventId: headers['last-event-id'],
+  };
+}
+
+/** The version that a request speaks; the header wins over the query. Spec: §3.6. */
+function versionOf({ headers, query }: Pick<HttpRequest, 'headers' | 'query'>): string {
+  const inQuery =
+    query.size > 0 ? [...query].find(([name]) => name.toLowerCase() === 'a2a-version')?.[1] : undefined;
+  return parseVersion(headers['a2a-version']) ?? parseVersion(inQuery) ?? IMPLIED_VERSION;
+}
+
+function versionNotSupported(requestedVersion: string, { bindings }: HandlerSettings): A2AError {
+  const supportedVersions = [...new Set(bindings.map(({ version }) => version))].join(',');
+  return new A2AError(
+    'VERSION_NOT_SUPPORTED',
+    `Version ${requestedVersion} is not supported here; send A2A-Version: ${supportedVersions}`,
+    { metadata: { requestedVersion, supportedVersions } },
+  );
+}
+
+function checkCapability({ operation }: ReceivedCall, { card }: HandlerSettings): void {
+  const row = operations[operation];
+  const capability = 'capability' in row ? row.capability : undefined;
+  if (!capability || card.capabilities[capability]) return;
+  throw new A2AError(
+    capability === 'pushNotifications' ? 'PUSH_NOTIFICATION_NOT_SUPPORTED' : 'UNSUPPORTED_OPERATION',
+  );
+}
+
+function checkExtensions({ extensions }: CallContext, { card }: HandlerSettings): void {
+  const missing = card.capabilities.extensions?.find(
+    ({ uri, required }) => required && !extensions.includes(uri ?? ''),
+  );
+  if (!missing) return;
+  throw new A2AError('EXTENSION_SUPPORT_REQUIRED', `This agent requires the extension ${missing.uri}`, {
+    metadata: { extension: missing.uri },
+  });
+}
+
+async function perform(
+  call: ReceivedCall,
+  context: CallContext,
+  binding: ServerBinding,
+  settings: HandlerSettings,
+): Promise<HttpReply> {
+  const { operation } = call;
+  const params = parseParams(operation, call.params);
+  if (!settings.isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
+  const answer = (service as AnyService)[operation](params, context, settings);
+  if (!(Symbol.asyncIterator in answer)) return binding.encodeResult(call, await answer);
+  const rest = answer[Symbol.asyncIterator]();
+  // The first event decides whether there is a stream at all: until then, an error is an ordinary reply.
+  const first = await rest.next();
+  const onError = (error: unknown) => toWireError(error, settings.log, { operation });
+  const body = streamBody({ first, rest, binding, call, clock: settings.clock, onError });
+  return { status: 200, headers: { ...sseHeaders }, body };
+}
+
+/** The service as the handler sees it: it knows no operation. */
+type AnyService = Readonly<
+  Record<
+    keyof Service,
+    (
+      params: unknown,
+      context: CallContext,
+      settings: ServiceSettings,
+    ) => Promise<unknown> | AsyncIterable<StreamEvent>
+  >
+>;

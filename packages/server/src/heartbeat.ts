@@ -1,0 +1,74 @@
+import type { Lease } from '@batonjs/store';
+import { bounded } from './bounded.ts';
+import type { RunSettings } from './settings.ts';
+
+interface Held {
+  /** Until when the lease surely lives, on the monotonic clock. */
+  until: number;
+  readonly lost: () => void;
+}
+
+/** Keeps the leases of this process alive, and tells their holders when one is lost or may be. */
+export class Heartbeat {
+  readonly #settings: RunSettings;
+  readonly #held = new Map<Lease, Held>();
+  #beating = false;
+
+  constructor(settings: RunSettings) {
+    this.#settings = settings;
+  }
+
+  /** `since`: the monotonic time before the lease was asked for. `lost` is called at most once. */
+  add(lease: Lease, since: number, lost: () => void): void {
+    this.#held.set(lease, { until: since + this.#settings.leaseMs, lost });
+    if (!this.#beating) void this.#beat();
+  }
+
+  remove(lease: Lease): void {
+    this.#held.delete(lease);
+  }
+
+  async #beat(): Promise<void> {
+    const { clock, leaseMs } = this.#settings;
+    this.#beating = true;
+    while (this.#held.size > 0) {
+      const soonest = Math.min(...[...this.#held.values()].map(({ until }) => until - this.#margin));
+      await clock.sleep(Math.max(leaseMs / 20, Math.min(leaseMs / 3, soonest - clock.monotonic())));
+      if (this.#held.size > 0) await this.#renew();
+    }
+    this.#beating = false;
+  }
+
+  /** A holder stops early rather than late. */
+  get #margin(): number {
+    return this.#settings.leaseMs / 10;
+  }
+
+  async #renew(): Promise<void> {
+    const { store, clock, leaseMs, log } = this.#settings;
+    const leases = [...this.#held.keys()];
+    const asked = clock.monotonic();
+    try {
+      const kept = await bounded(store.renew(leases, leaseMs), leaseMs / 3, clock);
+      const keys = new Set(kept.map(keyOf));
+      for (const lease of leases) {
+        const held = this.#held.get(lease);
+        if (!held) continue;
+        if (keys.has(keyOf(lease))) held.until = asked + leaseMs;
+        else this.#lose(lease, held);
+      }
+    } catch (error) {
+      log('error', 'Could not renew leases', { leases: leases.length, error });
+    }
+    for (const [lease, held] of this.#held) {
+      if (clock.monotonic() >= held.until - this.#margin) this.#lose(lease, held);
+    }
+  }
+
+  #lose(lease: Lease, held: Held): void {
+    this.#held.delete(lease);
+    held.lost();
+  }
+}
+
+const keyOf = ({ scope, taskId, fence, holder }: Lease): string => `${fence} ${holder} ${taskId} ${scope}`;

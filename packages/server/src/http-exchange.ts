@@ -1,0 +1,27 @@
+import type { HttpReply } from '@batonjs/bindings';
+
+/** What `readBody` reads. */
+export type Body = { readonly bytes: Uint8Array } | { readonly value: unknown };
+
+/** A request as a skin hands it over: plain values, and a body that is read only when it is needed. */
+export interface HttpExchange {
+  /** Upper case. */
+  readonly method: string;
+  /** Below the mount, without query, still percent-encoded. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Names in lower case; repeated headers joined with a comma. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /**
+   * The body: its bytes, or the value a framework parsed already. Reads no further than `limit` bytes; undefined if there
+   * are more.
+   */
+  readonly readBody: (limit: number) => Promise<Body | undefined>;
+  /** Absolute URL of the mount without trailing slash, if the request may be believed to say it. */
+  readonly baseUrl?: string | undefined;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** Answers a request. Never rejects. */
+export type Handle = (exchange: HttpExchange) => Promise<HttpReply>;

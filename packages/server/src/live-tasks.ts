@@ -1,0 +1,100 @@
+import type { Scope, TaskStore } from '@batonjs/store';
+import { bounded } from './bounded.ts';
+import type { Clock } from './clock.ts';
+import { LiveTask } from './live-task.ts';
+import type { Log } from './log.ts';
+
+/** What live tasks share. */
+export interface LiveSettings {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  /** How long one store call may take, in milliseconds. */
+  readonly storeTimeoutMs: number;
+  /** How long the bell is trusted before looking anyway, in milliseconds. */
+  readonly lookEveryMs: number;
+  readonly log: Log;
+}
+
+interface Entry {
+  readonly live: LiveTask;
+  users: number;
+}
+
+/** The tasks this process is busy with. One that nobody uses is forgotten. */
+export class LiveTasks {
+  readonly settings: LiveSettings;
+  readonly #entries = new Map<string, Entry>();
+  readonly #stop = new AbortController();
+
+  constructor(settings: LiveSettings) {
+    this.settings = settings;
+    void this.#sweep();
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The task as the store has it now, or undefined. Whoever gets it calls `release` when done. */
+  async open(scope: Scope, taskId: string): Promise<LiveTask | undefined> {
+    const there = this.#entries.get(keyOf(scope, taskId));
+    if (there) {
+      there.users++;
+      await there.live.look();
+      if (there.live.known) return there.live;
+      this.release(there.live);
+      return undefined;
+    }
+    const { store, storeTimeoutMs, clock } = this.settings;
+    const log = await bounded(store.load(scope, taskId), storeTimeoutMs, clock);
+    if (!log) return undefined;
+    return this.#use(scope, taskId, () => new LiveTask(scope, taskId, this.settings, log));
+  }
+
+  /** A task whose log does not exist yet, as far as this process knows. To be released like an opened one. */
+  begin(scope: Scope, taskId: string): LiveTask {
+    return this.#use(scope, taskId, () => new LiveTask(scope, taskId, this.settings));
+  }
+
+  /** One more user of a task that is in use already. */
+  retain(live: LiveTask): LiveTask {
+    return this.#use(live.scope, live.taskId, () => live);
+  }
+
+  release(live: LiveTask): void {
+    const key = keyOf(live.scope, live.taskId);
+    const entry = this.#entries.get(key);
+    if (!entry || --entry.users > 0) return;
+    this.#entries.delete(key);
+    live.unwatch().catch((error: unknown) => {
+      this.settings.log('error', 'Could not stop watching a task', { taskId: live.taskId, error });
+    });
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  #use(scope: Scope, taskId: string, make: () => LiveTask): LiveTask {
+    const key = keyOf(scope, taskId);
+    const entry = this.#entries.get(key) ?? { live: make(), users: 0 };
+    this.#entries.set(key, entry);
+    entry.users++;
+    return entry.live;
+  }
+
+  /** Finds what the bell missed. */
+  async #sweep(): Promise<void> {
+    const { clock, lookEveryMs } = this.settings;
+    if (lookEveryMs === Number.POSITIVE_INFINITY) return;
+    while (!this.#stop.signal.aborted) {
+      await clock.sleep(lookEveryMs, this.#stop.signal);
+      if (this.#stop.signal.aborted) return;
+      await Promise.all(
+        [...this.#entries.values()].filter(({ live }) => live.watched).map(({ live }) => live.look()),
+      );
+    }
+  }
+}
+
+const keyOf = (scope: Scope, taskId: string): string => `${taskId}\n${scope}`;

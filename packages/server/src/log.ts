@@ -1,0 +1,12 @@
+/** Where everything is told that clients are not: errors of agents, stores and webhooks, refused updates. */
+export type Log = (
+  level: 'error' | 'warn' | 'info',
+  message: string,
+  details: Readonly<Record<string, unknown>>,
+) => void;
+
+/** Errors and warnings to standard error. */
+export const consoleLog: Log = (level, message, details) => {
+  if (level === 'error') console.error(`[baton] ${message}`, details);
+  if (level === 'warn') console.warn(`[baton] ${message}`, details);
+};

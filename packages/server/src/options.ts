@@ -1,0 +1,62 @@
+import type { ServerBinding } from '@batonjs/bindings';
+import type { TaskStore } from '@batonjs/store';
+import type { Agent } from './agent.ts';
+import type { Authenticate } from './authenticate.ts';
+import type { CardInput } from './card.ts';
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import type { Limits, TaskClocks } from './settings.ts';
+import type { Transition } from './transition.ts';
+
+/** What a worker and a server have in common. All times in milliseconds. */
+export interface WorkerOptions {
+  readonly agent: Agent;
+  /** Where tasks live. Never closed by the server. */
+  readonly store: TaskStore;
+  /** Names the agent in the store, so that several share one. Servers and workers of one agent use the same name. */
+  readonly name?: string;
+  /** What happens to a turn whose process died: the task fails (default), or the agent is run again. */
+  readonly restart?: 'fail' | 'rerun';
+  /** How often a turn is run at most under `'rerun'`. Default 3. */
+  readonly maxAttempts?: number;
+  /** How long a turn outlives its process before another takes over. Default 10,000. */
+  readonly leaseMs?: number;
+  /** How long an agent may go on after a cancel before the task is CANCELED without it. Default 5,000. */
+  readonly cancelGraceMs?: number;
+  /** How long tasks may take. */
+  readonly clocks?: TaskClocks;
+  readonly limits?: Partial<Limits>;
+  /** How long one store call may take. Default 5,000. */
+  readonly storeTimeoutMs?: number;
+  /** How long the store's bell is trusted before looking anyway. Default 1,000; `Infinity`: never look. */
+  readonly lookEveryMs?: number;
+  /** Whether `history` ends in the message of the current status. Default false. */
+  readonly currentStatusInHistory?: boolean;
+  /** Sees every error that clients are not shown. Default: errors and warnings to standard error. */
+  readonly log?: Log;
+  /** Sees every change of state that this process wrote. */
+  readonly onTransition?: (transition: Transition) => void;
+  /** Time and chance; for tests. */
+  readonly clock?: Partial<Clock>;
+}
+
+/** What `createAgentServer` takes. All times in milliseconds. */
+export interface AgentServerOptions extends WorkerOptions {
+  readonly card: CardInput;
+  /** Whether this process runs the turns of what it accepts (default), or leaves them to `createWorker` elsewhere. */
+  readonly run?: 'here' | 'workers';
+  /** Absolute URL at which clients reach this agent. Needed unless they are on this machine or come through a trusted proxy. */
+  readonly publicUrl?: string;
+  /** Says who calls. Without it, all callers share their tasks. */
+  readonly authenticate?: Authenticate;
+  /** Whether a repeated `messageId` meets the task it started. Default: for authenticated callers. */
+  readonly idempotency?: boolean | 'authenticated';
+  /** How long a blocking SendMessage waits before the task is returned as it is. Default 120,000. */
+  readonly blockingMs?: number;
+  /** How long CancelTask waits for the task to end before it is returned as it is. Default 10,000. */
+  readonly cancelWaitMs?: number;
+  /** Whether the stream of a send ends at INPUT_REQUIRED (default) or only with the task. */
+  readonly closeStreamsOnInputRequired?: boolean;
+  /** How requests are read and answers written. Default: JSON-RPC and HTTP+JSON of A2A 1.0. */
+  readonly bindings?: readonly [ServerBinding, ...ServerBinding[]];
+}

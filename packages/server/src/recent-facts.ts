@@ -1,0 +1,31 @@
+import { weigh } from '@batonjs/lifecycle';
+import type { StoredFact } from '@batonjs/store';
+
+const maxFacts = 512;
+const maxWeight = 1_000_000;
+
+/**
+ * The newest facts of a log, so that those who follow closely need not read them again. Bounded by number and by the
+ * (estimated) size of what they hold: who lags further behind reads the store.
+ */
+export class RecentFacts {
+  #facts: StoredFact[] = [];
+  #weight = 0;
+
+  push(stored: StoredFact): void {
+    this.#facts.push(stored);
+    this.#weight += weigh(stored.fact);
+    if (this.#facts.length <= maxFacts && this.#weight <= maxWeight) return;
+    // Half at once, so that dropping is cheap on average.
+    const kept = this.#facts.length > 1 ? this.#facts.slice(Math.ceil(this.#facts.length / 2)) : [];
+    this.#facts = kept;
+    this.#weight = kept.reduce((sum, { fact }) => sum + weigh(fact), 0);
+  }
+
+  /** The facts after this position, or undefined if some of them are not kept. */
+  after(version: number): readonly StoredFact[] | undefined {
+    const first = this.#facts[0]?.version;
+    if (first === undefined || version + 1 < first) return undefined;
+    return this.#facts.slice(version + 1 - first);
+  }
+}

@@ -1,0 +1,25 @@
+import type { AgentCard } from '@batonjs/protocol';
+import type { Claimer } from './claimer.ts';
+import type { LiveTasks } from './live-tasks.ts';
+import type { Runner } from './runner.ts';
+import type { RunSettings } from './settings.ts';
+
+/** What the operations are made of. */
+export interface ServiceSettings extends RunSettings {
+  readonly card: AgentCard;
+  readonly tasks: LiveTasks;
+  readonly runner: Runner;
+  readonly claimer: Claimer;
+  /** Whether the agent always works on a task. */
+  readonly alwaysTask: boolean;
+  /** Whether the same `messageId` starts one task only. */
+  readonly idempotency: boolean | 'authenticated';
+  /** How long a blocking send may take before the task is returned as it is, in milliseconds. */
+  readonly blockingMs: number;
+  /** How long CancelTask waits for the task to end before it is returned as it is, in milliseconds. */
+  readonly cancelWaitMs: number;
+  /** Whether a stream of a send ends at INPUT_REQUIRED, or only when the task does. */
+  readonly closeStreamsOnInputRequired: boolean;
+  /** Whether the server still accepts work. */
+  readonly isOpen: () => boolean;
+}

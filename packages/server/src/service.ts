@@ -1,0 +1,41 @@
+import type { OperationName, Params, Result } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import type { CallContext } from './call-context.ts';
+import { cancelTask } from './cancel-task.ts';
+import { getTask } from './get-task.ts';
+import { listTasks } from './list-tasks.ts';
+import { sendMessage, sendStreamingMessage } from './send-message.ts';
+import type { ServiceSettings } from './service-settings.ts';
+import type { StreamEvent } from './stream-event.ts';
+import { subscribeToTask } from './subscribe-to-task.ts';
+
+type Method<Name extends OperationName> = (
+  params: Params<Name>,
+  context: CallContext,
+  settings: ServiceSettings,
+) => Name extends 'SendStreamingMessage' | 'SubscribeToTask'
+  ? AsyncIterable<StreamEvent>
+  : Promise<Result<Name>>;
+
+/** The eleven operations. */
+export type Service = { readonly [Name in OperationName]: Method<Name> };
+
+const pushNotSupported = async (): Promise<never> => {
+  throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+};
+
+export const service: Service = {
+  SendMessage: sendMessage,
+  SendStreamingMessage: sendStreamingMessage,
+  GetTask: getTask,
+  ListTasks: listTasks,
+  CancelTask: cancelTask,
+  SubscribeToTask: subscribeToTask,
+  CreateTaskPushNotificationConfig: pushNotSupported,
+  GetTaskPushNotificationConfig: pushNotSupported,
+  ListTaskPushNotificationConfigs: pushNotSupported,
+  DeleteTaskPushNotificationConfig: pushNotSupported,
+  GetExtendedAgentCard: async () => {
+    throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
+  },
+};

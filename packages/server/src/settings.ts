@@ -1,0 +1,59 @@
+import type { Agent } from './agent.ts';
+import type { LiveSettings } from './live-tasks.ts';
+import type { Transition } from './transition.ts';
+
+/** How long a task may take before the server ends it as FAILED with `DEADLINE_EXCEEDED`. Milliseconds; unset: no limit. */
+export interface TaskClocks {
+  /** From the first message to a terminal state. */
+  readonly totalMs?: number;
+  /** Between two updates of a running turn. */
+  readonly inactivityMs?: number;
+  /** In INPUT_REQUIRED or AUTH_REQUIRED. */
+  readonly interruptedMs?: number;
+}
+
+/** What is refused with a clear error instead of being held in memory. */
+export interface Limits {
+  /** Turns running at once in this process; more wait in the store's queue. Default 1,000. */
+  readonly turns: number;
+  /** Tasks waiting for a turn; beyond it, sends are answered RESOURCE_EXHAUSTED. Default 10,000. */
+  readonly queuedTurns: number;
+  /** Facts of one task; beyond it only a terminal update is accepted. Default 100,000. */
+  readonly factsPerTask: number;
+  /** Bytes of one task's content, estimated; beyond it only a terminal update is accepted. Default 256 MiB. */
+  readonly bytesPerTask: number;
+  /** Open streams on one task in this process. Default 10,000. */
+  readonly followersPerTask: number;
+  /** Bytes of one request's body. Default 4 MiB. */
+  readonly bodyBytes: number;
+  /** Levels of nesting in one request's JSON. Default 100. */
+  readonly jsonDepth: number;
+}
+
+export const defaultLimits: Limits = {
+  turns: 1_000,
+  queuedTurns: 10_000,
+  factsPerTask: 100_000,
+  bytesPerTask: 256 * 1024 * 1024,
+  followersPerTask: 10_000,
+  bodyBytes: 4 * 1024 * 1024,
+  jsonDepth: 100,
+};
+
+/** What running turns needs to know. */
+export interface RunSettings extends LiveSettings {
+  readonly agent: Agent;
+  readonly queue: string;
+  /** Whether this process runs the turns of what it accepts, or leaves them to workers. */
+  readonly run: 'here' | 'workers';
+  /** What happens to a turn whose process died. */
+  readonly restart: 'fail' | 'rerun';
+  readonly maxAttempts: number;
+  readonly leaseMs: number;
+  readonly pollMs: number;
+  readonly cancelGraceMs: number;
+  readonly clocks: TaskClocks;
+  readonly limits: Limits;
+  readonly currentStatusInHistory: boolean;
+  readonly onTransition: (transition: Transition) => void;
+}

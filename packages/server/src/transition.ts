@@ -1,0 +1,37 @@
+import type { Fact, State } from '@batonjs/lifecycle';
+import type { TaskState } from '@batonjs/protocol';
+
+/** A task changed its state. */
+export interface Transition {
+  readonly taskId: string;
+  readonly contextId: string;
+  /** Undefined when the task came to be. */
+  readonly from: TaskState | undefined;
+  readonly to: TaskState;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly at: string;
+}
+
+/** The changes of state among facts that were written onto `before`. */
+export function transitionsIn(
+  before: State | undefined,
+  taskId: string,
+  facts: readonly Fact[],
+): Transition[] {
+  let from = before?.task?.status.state;
+  let contextId = before?.contextId ?? '';
+  const found: Transition[] = [];
+  for (const fact of facts) {
+    if (fact.type === 'message-received') contextId ||= fact.message.contextId ?? '';
+    const to =
+      fact.type === 'task-created'
+        ? 'TASK_STATE_SUBMITTED'
+        : fact.type === 'status-changed'
+          ? fact.status.state
+          : undefined;
+    if (!to || to === from) continue;
+    found.push({ taskId, contextId, from, to, at: fact.at });
+    from = to;
+  }
+  return found;
+}

@@ -1,0 +1,24 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import { isStoreError } from '@batonjs/store';
+import type { Log } from './log.ts';
+
+/** What a client is told of anything that went wrong. What it is not told is logged. */
+export function toWireError(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
+  if (A2AError.is(error)) return error;
+  if (
+    isStoreError(error, 'UNAVAILABLE') ||
+    isStoreError(error, 'FENCED') ||
+    isStoreError(error, 'VERSION_CONFLICT')
+  ) {
+    log('error', 'The store is not available', { ...details, error });
+    return new A2AError('UNAVAILABLE', undefined, { retryAfter: 1, cause: error });
+  }
+  if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'UNKNOWN_FACT') {
+    log('error', 'A task was written by a newer release', { ...details, error });
+    return new A2AError('UNAVAILABLE', 'The task was written by a newer release of this server', {
+      cause: error,
+    });
+  }
+  log('error', 'A request failed', { ...details, error });
+  return A2AError.from(error);
+}

@@ -1,0 +1,203 @@
+import { type Fact, type State, toSnapshot } from '@batonjs/lifecycle';
+import {
+  type Commit,
+  type Committed,
+  isStoreError,
+  type Lease,
+  type StoredFact,
+  StoreError,
+} from '@batonjs/store';
+import { bounded } from './bounded.ts';
+import { newId } from './clock.ts';
+import type { Decision } from './decision.ts';
+import type { LiveTask } from './live-task.ts';
+
+export interface WriteOptions {
+  readonly writer?: Lease;
+  readonly turn?: Commit['turn'] | ((state: State) => Commit['turn']);
+  readonly once?: string;
+  /** When this task must be looked at if nobody holds it: milliseconds since 1970. */
+  readonly dueAt?: (state: State) => number | undefined;
+  /** Whether to stop trying while the store does not answer. */
+  readonly giveUp?: () => boolean;
+}
+
+export interface Written {
+  readonly facts: readonly StoredFact[];
+  /** Position of the first fact. */
+  readonly first: number;
+  readonly lease?: Lease;
+  /** Somebody wrote this `once` before; nothing was written, and `first` is where. */
+  readonly repeated?: boolean;
+}
+
+/**
+ * Decides on the task as it is known and commits, until nobody else came between. Resolves only when the facts are in
+ * the store. After a failure whose outcome is unknown, the log is asked: an agent never goes on from a commit that may
+ * or may not have happened. Rejects with what `decide` threw, or with a `StoreError`.
+ */
+export async function write(
+  live: LiveTask,
+  decide: (state: State | undefined) => Decision,
+  options: WriteOptions = {},
+): Promise<Written> {
+  live.writeStarts();
+  try {
+    for (;;) {
+      const { facts, state } = decide(live.known);
+      const turn = typeof options.turn === 'function' ? options.turn(state ?? live.state) : options.turn;
+      if (facts.length === 0 && !turn?.release) return { facts: [], first: live.version };
+      const commit = toCommit(live, facts, state, { ...options, turn });
+      const committed = await send(live, commit, options.giveUp ?? never);
+      if (committed === 'overtaken') continue;
+      if (committed === 'repeated') return { facts: [], first: 1, repeated: true };
+      const first = committed.version - facts.length + 1;
+      const stored = facts.map(
+        (fact, i): StoredFact => ({ version: first + i, commitId: commit.commitId, fact }),
+      );
+      live.add(stored, state, commit.snapshot !== undefined);
+      return { facts: stored, first, lease: committed.lease };
+    }
+  } finally {
+    live.writeEnds();
+  }
+}
+
+/**
+ * Appends facts wherever the log ends, so that they never lose a race against a busy writer. `once` makes sure that it
+ * happens one time only.
+ */
+export async function appendOpenly(
+  live: LiveTask,
+  facts: readonly Fact[],
+  once: string,
+  turn: Commit['turn'],
+): Promise<Written> {
+  const { scope, taskId, settings } = live;
+  const { store, clock, storeTimeoutMs } = settings;
+  const commit: Commit = {
+    scope,
+    taskId,
+    commitId: newId(clock),
+    expectedVersion: 'open',
+    facts,
+    once,
+    turn,
+  };
+  const until = clock.monotonic() + storeTimeoutMs;
+  for (;;) {
+    try {
+      const { version, repeated } = await bounded(store.commit(commit), storeTimeoutMs, clock);
+      const first = repeated ? version : version - facts.length + 1;
+      const [stored] = repeated
+        ? await bounded(store.readFacts(scope, taskId, first - 1, 1), storeTimeoutMs, clock)
+        : [];
+      await live.look();
+      return { facts: [], first, repeated: repeated && stored?.commitId !== commit.commitId };
+    } catch (error) {
+      if (!isStoreError(error, 'UNAVAILABLE') || clock.monotonic() >= until) throw error;
+      await clock.sleep(backOff(clock.random));
+    }
+  }
+}
+
+function toCommit(
+  live: LiveTask,
+  facts: readonly Fact[],
+  state: State | undefined,
+  { writer, turn, once, dueAt }: WriteOptions & { turn?: Commit['turn'] },
+): Commit {
+  const { scope, taskId, version, settings } = live;
+  const head = facts.length > 0 ? live.headAfter(facts) : undefined;
+  const due = state && dueAt?.(state);
+  return {
+    scope,
+    taskId,
+    commitId: newId(settings.clock),
+    expectedVersion: version,
+    facts,
+    ...(head && { head: { ...head, dueAt: due === undefined ? undefined : new Date(due).toISOString() } }),
+    ...(state && isWorthASnapshot(live, state) && { snapshot: toSnapshot(state) }),
+    ...(writer && { writer: { fence: writer.fence, holder: writer.holder } }),
+    ...(turn && { turn }),
+    ...(once && { once }),
+  };
+}
+
+/** When the log since the last snapshot outweighs it: rarer and rarer, so that the cost per fact stays the same. */
+const isWorthASnapshot = ({ snapshot }: LiveTask, { version, weight }: State): boolean =>
+  version - snapshot.version >= 64 && weight >= 2 * snapshot.weight;
+
+async function send(
+  live: LiveTask,
+  commit: Commit & { expectedVersion: number | 'open' },
+  giveUp: () => boolean,
+): Promise<Committed | 'overtaken' | 'repeated'> {
+  const { store, clock, storeTimeoutMs } = live.settings;
+  const until = clock.monotonic() + storeTimeoutMs;
+  const expected = live.version;
+  for (;;) {
+    try {
+      const committed = await bounded(store.commit(commit), storeTimeoutMs, clock);
+      if (!committed.repeated) return committed;
+      const [earlier] = await bounded(
+        store.readFacts(live.scope, live.taskId, committed.version - 1, 1),
+        storeTimeoutMs,
+        clock,
+      );
+      if (earlier?.commitId !== commit.commitId) return 'repeated';
+      return { version: expected + commit.facts.length, lease: await regainLease(live, commit) };
+    } catch (error) {
+      if (!isAmbiguous(error)) throw error;
+      const next = await readNext(live, expected);
+      if (next?.[0]?.commitId === commit.commitId && commit.facts.length > 0) {
+        return { version: expected + commit.facts.length, lease: await regainLease(live, commit) };
+      }
+      if (next?.[0]) {
+        if (isStoreError(error, 'FENCED') || isStoreError(error, 'LOG_CLOSED')) {
+          live.add(next);
+          throw error;
+        }
+        live.add(next);
+        return 'overtaken';
+      }
+      if (next && !isStoreError(error, 'UNAVAILABLE')) {
+        // A release whose answer was lost is fenced by itself.
+        if (commit.facts.length === 0 && isStoreError(error, 'FENCED')) return { version: expected };
+        if (!isStoreError(error, 'VERSION_CONFLICT')) throw error;
+        throw new StoreError('FENCED', `The store lost facts of task ${live.taskId}`, { cause: error });
+      }
+      if (giveUp() || (giveUp === never && clock.monotonic() >= until)) throw error;
+      await clock.sleep(backOff(clock.random));
+    }
+  }
+}
+
+/** What follows the position a commit was decided on; undefined if the store does not say. */
+async function readNext(live: LiveTask, expected: number): Promise<readonly StoredFact[] | undefined> {
+  const { store, clock, storeTimeoutMs } = live.settings;
+  try {
+    return await bounded(store.readFacts(live.scope, live.taskId, expected, 256), storeTimeoutMs, clock);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The lease of a commit whose answer was lost: the token that asked for it is handed it again. */
+async function regainLease(live: LiveTask, { turn, taskId }: Commit): Promise<Lease | undefined> {
+  if (!turn?.acquire) return undefined;
+  const { store, clock, storeTimeoutMs } = live.settings;
+  const { holder, ttlMs } = turn.acquire;
+  const claim = store.claim({ queue: turn.queue, holder, ttlMs, limit: 1, taskId });
+  return (await bounded(claim, storeTimeoutMs, clock))[0];
+}
+
+const isAmbiguous = (error: unknown): boolean =>
+  isStoreError(error, 'UNAVAILABLE') ||
+  isStoreError(error, 'VERSION_CONFLICT') ||
+  isStoreError(error, 'LOG_CLOSED') ||
+  isStoreError(error, 'FENCED');
+
+const never = (): boolean => false;
+
+const backOff = (random: () => number): number => 20 + random() * 80;
