@@ -1,2 +1,3 @@
 export type { CheckOptions, Opened } from './check.ts';
+export { describePushConfigStore } from './describe-push-config-store.ts';
 export { describeTaskStore } from './describe-task-store.ts';

@@ -65,7 +65,8 @@ export class Outbox {
 
   #plan(webhook: Webhook): void {
     const { push, holder, leaseUntil = 0 } = webhook;
-    if (!this.#isBehind(webhook)) return this.#schedule.delete(webhook);
+    this.#schedule.delete(webhook);
+    if (!this.#isBehind(webhook)) return;
     const retryAt = push.retryAt === undefined ? 0 : Date.parse(push.retryAt);
     this.#schedule.set(webhook, push.queue, Math.max(retryAt, holder === undefined ? 0 : leaseUntil));
     if (holder === undefined) this.#bells.ring({ queue: push.queue });

@@ -1,16 +1,21 @@
-import { describeTaskStore } from '@batonjs/store-conformance';
+import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
 import { memoryStore } from '../src/index.ts';
 
-describeTaskStore('memoryStore', () => ({ store: memoryStore() }));
+const onRealClock = () => ({ store: memoryStore() });
 
-describeTaskStore('memoryStore on another clock', () => {
+const onItsOwnClock = () => {
   let time = Date.UTC(2031, 0, 1);
   const now = () => time;
-  return {
-    store: memoryStore({ now }),
-    now,
-    advance: (ms) => {
-      time += ms;
-    },
+  const advance = (ms: number) => {
+    time += ms;
   };
-});
+  return { store: memoryStore({ now }), now, advance };
+};
+
+for (const [name, open] of [
+  ['memoryStore', onRealClock],
+  ['memoryStore on its own clock', onItsOwnClock],
+] as const) {
+  describeTaskStore(name, open);
+  describePushConfigStore(name, open);
+}

@@ -1,3 +1,82 @@
+import type { TaskState } from '@batonjs/protocol';
+import type { TaskQuery } from '@batonjs/store';
+import fc from 'fast-check';
 import { section } from '../check.ts';
+import { command, compare } from '../commands.ts';
+import { same } from '../expectations.ts';
+import { answered, at, created, received, status } from '../facts.ts';
+import { logOf } from '../log.ts';
+import { Model } from '../model.ts';
+import { walk } from '../walk.ts';
 
-export const propertyChecks = section('any sequence of commands', {});
+const states = ['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_COMPLETED'] as const;
+const contexts = ['c1', 'c2', ''] as const;
+const moment = fc.nat(6);
+
+/** A log and the moments of its statuses: one that was only begun, one that was answered, or a task. */
+const listed = fc.record({
+  contextId: fc.constantFrom(...contexts),
+  kind: fc.constantFrom('begun', 'answered', 'task', 'task', 'task'),
+  began: moment,
+  statuses: fc.array(fc.tuple(fc.constantFrom(...states.slice(0, 2)), moment), { maxLength: 2 }),
+  last: fc.option(fc.tuple(fc.constantFrom<TaskState>(...states), moment), { nil: undefined }),
+});
+
+const query: fc.Arbitrary<TaskQuery> = fc.record({
+  contextId: fc.option(fc.constantFrom(...contexts, 'nothing'), { nil: undefined }),
+  state: fc.option(fc.constantFrom<TaskState>(...states, 'TASK_STATE_SUBMITTED'), { nil: undefined }),
+  statusSince: fc.option(moment.map(at), { nil: undefined }),
+  answered: fc.option(fc.boolean(), { nil: undefined }),
+  limit: fc.integer({ min: 1, max: 6 }),
+});
+
+export const propertyChecks = section('for whatever happens', {
+  async 'the store does what the model does'(bench) {
+    let run = 0;
+    const property = fc.asyncProperty(
+      fc.array(command, { minLength: 5, maxLength: 30, size: 'max' }),
+      (commands) => compare(bench, `run ${++run}`, commands),
+    );
+    await fc.assert(property, { numRuns: bench.runs, seed: bench.seed });
+  },
+
+  async 'every page of every list is what sorting and filtering everything gives'({
+    store,
+    second,
+    runs,
+    seed,
+  }) {
+    let run = 0;
+    const property = fc.asyncProperty(
+      fc.array(listed, { maxLength: 14 }),
+      fc.array(query, { maxLength: 8 }),
+      async (all, queries) => {
+        const scope = `run ${++run}`;
+        const model = new Model();
+        for (const [n, { contextId, kind, began, statuses, last }] of all.entries()) {
+          const log = logOf(store, { scope, taskId: `t${n}`, contextId });
+          const first = received('m', contextId, at(began));
+          const all = [...statuses, ...(last ? [last] : [])].map(([state, ms]) => [status(state, at(ms))]);
+          const commits = {
+            begun: [[first]],
+            answered: [[first], [answered(at(began))]],
+            task: [[first, created(log.taskId, contextId, at(began))], ...all],
+          }[kind];
+          for (const facts of commits) {
+            model.commit(log.prepare(facts, { commitId: 'x' }), 0);
+            await log.commit(facts, { commitId: 'x' });
+          }
+        }
+        for (const one of queries) {
+          let after: TaskQuery['after'];
+          for (const page of await walk(second, scope, one)) {
+            same(page, model.list(scope, { ...one, after }));
+            const end = page.tasks.at(-1);
+            after = end && { statusAt: end.head.statusAt, taskId: end.taskId };
+          }
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: runs, seed });
+  },
+});

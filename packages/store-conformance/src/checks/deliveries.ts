@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import type { PushConfigStore } from '@batonjs/store';
+import { section } from '../check.ts';
+import { elapse, listen, same } from '../expectations.ts';
+import { at, chunk, completed } from '../facts.ts';
+import { logOf } from '../log.ts';
+import { type Both, push } from '../webhook.ts';
+
+const long = 60_000;
+const claim = (store: PushConfigStore, holder: string, more: object = {}) =>
+  store.claimDeliveries({ queue: 'q', holder, ttlMs: long, limit: 10, ...more });
+const count = async (store: PushConfigStore, holder: string) => (await claim(store, holder)).length;
+const iso = (ms: number) => new Date(ms).toISOString();
+
+export const deliveryChecks = section<Both>('deliveries', {
+  async 'are due while the log is longer than the cursor'({ store, second }) {
+    await store.putPushConfig(push('a'));
+    assert.equal(await count(store, 'x'), 0);
+    const log = logOf(store);
+    await log.create();
+    const [delivery] = await claim(second, 'h');
+    same(delivery!.push, { ...push('a'), attempts: 0 });
+    assert.equal(delivery!.holder, 'h');
+    assert.equal(await store.advance(delivery!, { cursor: 2 }), true);
+    assert.equal((await store.getPushConfig('s', 't', 'a'))?.cursor, 2);
+    assert.equal(await count(store, 'i'), 0);
+    await log.append(chunk(1));
+    assert.equal(await count(second, 'j'), 1);
+  },
+
+  async 'start at the cursor a webhook came with'({ store }) {
+    const log = logOf(store);
+    await log.create();
+    await store.putPushConfig(push('a', { cursor: 2 }));
+    assert.equal(await count(store, 'h'), 0);
+    await log.commit([completed()]);
+    assert.deepEqual(
+      (await claim(store, 'h')).map(({ push }) => push.cursor),
+      [2],
+    );
+  },
+
+  async 'go to one at a time, whoever asks'({ store, second }) {
+    await logOf(store).create();
+    const ids = Array.from({ length: 8 }, (_, n) => `w${n}`);
+    for (const id of ids) await store.putPushConfig(push(id));
+    const asked = Array.from({ length: 6 }, (_, n) => claim(n % 2 ? store : second, `h${n}`, { limit: 2 }));
+    const given = (await Promise.all(asked)).map((deliveries) => deliveries.map(({ push }) => push.id));
+    for (const few of given) assert.ok(few.length <= 2);
+    assert.deepEqual(given.flat().toSorted(), ids);
+    assert.equal(await count(store, 'late'), 0);
+  },
+
+  async 'are claimed from the queue of the webhook'({ store }) {
+    await logOf(store).create();
+    await store.putPushConfig(push('a', { queue: 'one' }));
+    assert.equal(await count(store, 'h'), 0);
+    assert.equal((await claim(store, 'h', { queue: 'one' })).length, 1);
+  },
+
+  async 'that failed wait until their time, and count their attempts'(bench) {
+    const { store, now } = bench;
+    await logOf(store).create();
+    await store.putPushConfig(push('a'));
+    const [first] = await claim(store, 'h');
+    const later = iso(now() + 3_600_000);
+    assert.equal(await store.advance(first!, { retryAt: later, attempts: 1 }), true);
+    same(await store.getPushConfig('s', 't', 'a'), { ...push('a'), attempts: 1, retryAt: later });
+    assert.equal(await count(store, 'i'), 0);
+    await store.putPushConfig(push('b'));
+    const [second] = await claim(store, 'j');
+    assert.equal(second?.push.id, 'b');
+    await store.advance(second!, { retryAt: iso(now() + 20), attempts: 3 });
+    await elapse(bench, 40);
+    const [again] = await claim(store, 'k');
+    assert.deepEqual([again?.push.id, again?.push.attempts], ['b', 3]);
+    await store.advance(again!, { cursor: 1 });
+    same(await store.getPushConfig('s', 't', 'b'), { ...push('b'), cursor: 1, attempts: 0 });
+  },
+
+  async 'can be held on to from one fact to the next'(bench) {
+    const { store } = bench;
+    await logOf(store).create();
+    await store.putPushConfig(push('a'));
+    const [delivery] = await claim(store, 'h', { ttlMs: 30 });
+    assert.equal(await store.advance(delivery!, { cursor: 1, keep: { ttlMs: long } }), true);
+    await elapse(bench, 50);
+    assert.equal(await count(store, 'i'), 0);
+    assert.equal((await store.getPushConfig('s', 't', 'a'))?.cursor, 1);
+    assert.equal(await store.advance(delivery!, { cursor: 2 }), true);
+    assert.equal(await store.advance(delivery!, { cursor: 1 }), false);
+    assert.equal((await store.getPushConfig('s', 't', 'a'))?.cursor, 2);
+  },
+
+  async 'are lost to whoever claims them after their time, and only then'(bench) {
+    const { store } = bench;
+    await logOf(store).create();
+    await store.putPushConfig(push('a'));
+    await store.putPushConfig(push('b', { queue: 'p' }));
+    const [lost] = await claim(store, 'h', { ttlMs: 5 });
+    const [kept] = await claim(store, 'h', { ttlMs: 5, queue: 'p' });
+    await elapse(bench, 10);
+    const [taken] = await claim(store, 'i');
+    assert.ok(taken!.fence > lost!.fence);
+    assert.equal(await store.advance(lost!, { cursor: 2 }), false);
+    assert.equal(await store.advance({ ...taken!, holder: 'h' }, { dead: 'no' }), false);
+    assert.equal(await store.advance({ ...taken!, fence: taken!.fence + 1 }, { dead: 'no' }), false);
+    same(await store.getPushConfig('s', 't', 'a'), { ...push('a'), attempts: 0 });
+    assert.equal(await store.advance(kept!, { cursor: 2 }), true);
+    assert.equal(await store.advance(taken!, { cursor: 1 }), true);
+  },
+
+  async 'under way are fenced when the webhook is replaced or removed'({ store }) {
+    await logOf(store).create();
+    for (const id of ['a', 'b']) await store.putPushConfig(push(id));
+    const deliveries = await claim(store, 'h');
+    await store.putPushConfig(push('a'));
+    await store.removePushConfig('s', 't', 'b');
+    for (const delivery of deliveries) assert.equal(await store.advance(delivery, { cursor: 2 }), false);
+    await store.putPushConfig(push('b'));
+    for (const delivery of deliveries) assert.equal(await store.advance(delivery, { cursor: 2 }), false);
+    const again = await claim(store, 'i');
+    assert.deepEqual(again.map(({ push }) => [push.id, push.cursor]).toSorted(), [
+      ['a', 0],
+      ['b', 0],
+    ]);
+  },
+
+  async 'that were given up are not due, are shown, and can be revived'({ store, second }) {
+    const log = logOf(store);
+    await log.create();
+    for (const id of ['b', 'a']) await store.putPushConfig(push(id));
+    for (const delivery of await claim(store, 'h'))
+      await store.advance(delivery, { dead: `no ${delivery.push.id}` });
+    await store.putPushConfig(push('c', { queue: 'p' }));
+    for (const delivery of await claim(store, 'h', { queue: 'p' }))
+      await store.advance(delivery, { dead: 'no' });
+    await log.append(chunk(1));
+    assert.equal(await count(store, 'i'), 0);
+    const dead = await second.listDead('q', { limit: 9 });
+    assert.deepEqual(
+      dead.map(({ id, dead }) => [id, dead]),
+      [
+        ['a', 'no a'],
+        ['b', 'no b'],
+      ],
+    );
+    assert.deepEqual(
+      (await second.listDead('q', { limit: 1 })).map(({ id }) => id),
+      ['a'],
+    );
+    assert.equal(await store.revive('s', 't', 'a'), true);
+    assert.equal(await store.revive('s', 't', 'a'), false);
+    assert.equal(await store.revive('s', 't', 'nothing'), false);
+    same(await store.getPushConfig('s', 't', 'a'), { ...push('a'), attempts: 0 });
+    assert.deepEqual(
+      (await claim(store, 'i')).map(({ push }) => push.id),
+      ['a'],
+    );
+    await store.putPushConfig(push('b'));
+    assert.equal((await store.getPushConfig('s', 't', 'b'))?.dead, undefined);
+    same(await store.listDead('q', { limit: 9 }), []);
+  },
+
+  async 'ring the queue: a longer log, a new webhook, a revived one'(bench) {
+    const { store, second } = bench;
+    const log = logOf(store);
+    await log.create();
+    await store.putPushConfig(push('a', { cursor: 2 }));
+    const bells = [await listen(store, { queue: 'q' }, bench), await listen(second, { queue: 'q' }, bench)];
+    const heard = async () => {
+      for (const bell of bells) await bell.next();
+    };
+    await log.commit([chunk(1)]);
+    await heard();
+    await log.append(chunk(2));
+    await heard();
+    await store.putPushConfig(push('b', { cursor: 0 }));
+    await heard();
+    for (const delivery of await claim(store, 'h')) await store.advance(delivery, { dead: 'no' });
+    for (const bell of bells) await bell.stop();
+    const revived = [await listen(store, { queue: 'q' }, bench), await listen(second, { queue: 'q' }, bench)];
+    await store.revive('s', 't', 'a');
+    for (const bell of revived) await bell.next();
+    for (const bell of revived) await bell.stop();
+  },
+
+  async 'keep a log from being pruned until they are made or given up'({ store }) {
+    const logs = ['t', 'u', 'v'].map((taskId) => logOf(store, { taskId }));
+    for (const log of logs) {
+      await store.putPushConfig(push('a', { taskId: log.taskId }));
+      await log.create();
+      await log.commit([completed(at(1))]);
+    }
+    const prune = () => store.prune({ closedBefore: at(9), limit: 99 });
+    assert.equal(await prune(), 0);
+    const deliveries = await claim(store, 'h');
+    const of = (taskId: string) => deliveries.find(({ push }) => push.taskId === taskId)!;
+    await store.advance(of('t'), { cursor: 3 });
+    await store.advance(of('u'), { dead: 'no' });
+    await store.advance(of('v'), { cursor: 2 });
+    assert.equal(await prune(), 2);
+    for (const taskId of ['t', 'u']) {
+      assert.equal(await store.load('s', taskId), undefined);
+      same(await store.listPushConfigs('s', taskId, { limit: 9 }), []);
+    }
+    same(await store.listDead('q', { limit: 9 }), []);
+    assert.equal((await store.load('s', 'v'))?.version, 3);
+    assert.equal(await store.removePushConfig('s', 'v', 'a'), true);
+    assert.equal(await prune(), 1);
+  },
+});

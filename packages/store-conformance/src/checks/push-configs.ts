@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import type { PushConfig } from '@batonjs/store';
+import { type Check, section } from '../check.ts';
+import { same } from '../expectations.ts';
+import { logOf } from '../log.ts';
+import { vandalize } from '../vandalize.ts';
+import { type Both, push } from '../webhook.ts';
+import { deliveryChecks } from './deliveries.ts';
+import { oddIds } from './ids.ts';
+
+const kept = (id: string, more: Partial<PushConfig> = {}) => ({ ...push(id, more), attempts: 0 });
+const idsOf = (pushes: readonly PushConfig[]) => pushes.map(({ id }) => id);
+
+const configChecks = section<Both>('webhooks', {
+  async 'are kept as they were registered, secrets included'({ store, reopen }) {
+    await logOf(store).create();
+    await store.putPushConfig(push('a', { cursor: 1 }));
+    same(await store.getPushConfig('s', 't', 'a'), kept('a', { cursor: 1 }));
+    same(await (await reopen()).getPushConfig('s', 't', 'a'), kept('a', { cursor: 1 }));
+  },
+
+  async 'are found under their scope, task and id only'({ store, second }) {
+    await store.putPushConfig(push('a'));
+    for (const [scope, taskId, id] of [
+      ['s2', 't', 'a'],
+      ['s', 't2', 'a'],
+      ['s', 't', 'b'],
+      ['s', 't', 'A'],
+    ] as const) {
+      assert.equal(await second.getPushConfig(scope, taskId, id), undefined);
+      assert.equal(await second.removePushConfig(scope, taskId, id), false);
+      if (id === 'a') same(await second.listPushConfigs(scope, taskId, { limit: 9 }), []);
+    }
+    assert.equal((await second.getPushConfig('s', 't', 'a'))?.id, 'a');
+  },
+
+  async 'are replaced under the same id, the further cursor kept'({ store }) {
+    await logOf(store).create();
+    await store.putPushConfig(push('a', { cursor: 5 }));
+    const config = { ...push('a').config, url: 'https://example.com/other' };
+    await store.putPushConfig(push('a', { config, cursor: 2, protocolVersion: '0.3', queue: 'p' }));
+    const expected = kept('a', { config, cursor: 5, protocolVersion: '0.3', queue: 'p' });
+    same(await store.getPushConfig('s', 't', 'a'), expected);
+    await store.putPushConfig(push('a', { cursor: 9 }));
+    assert.equal((await store.getPushConfig('s', 't', 'a'))?.cursor, 9);
+    assert.equal((await store.listPushConfigs('s', 't', { limit: 9 })).length, 1);
+  },
+
+  async 'are listed by id, page by page'({ store }) {
+    for (const id of ['c', 'a', 'e', 'b', 'd']) await store.putPushConfig(push(id));
+    await store.putPushConfig(push('x', { taskId: 't2' }));
+    const list = async (limit: number, after?: string) =>
+      idsOf(await store.listPushConfigs('s', 't', { limit, after })).join('');
+    assert.equal(await list(9), 'abcde');
+    assert.equal(await list(2), 'ab');
+    assert.equal(await list(2, 'b'), 'cd');
+    assert.equal(await list(2, 'd'), 'e');
+    assert.equal(await list(2, 'e'), '');
+    assert.equal(await list(9, 'bb'), 'cde');
+  },
+
+  async 'are removed once'({ store }) {
+    await store.putPushConfig(push('a'));
+    await store.putPushConfig(push('b'));
+    assert.equal(await store.removePushConfig('s', 't', 'a'), true);
+    assert.equal(await store.removePushConfig('s', 't', 'a'), false);
+    same(idsOf(await store.listPushConfigs('s', 't', { limit: 9 })), ['b']);
+  },
+
+  async 'may have any text as id'({ store, reopen }) {
+    for (const id of oddIds) await store.putPushConfig(push(id));
+    const again = await reopen();
+    for (const id of oddIds) same(await again.getPushConfig('s', 't', id), kept(id));
+    assert.deepEqual(new Set(idsOf(await again.listPushConfigs('s', 't', { limit: 999 }))), new Set(oddIds));
+  },
+
+  async 'share nothing with callers that a caller could change'({ store }) {
+    const given = structuredClone(push('a'));
+    await store.putPushConfig(given);
+    vandalize(given);
+    vandalize(await store.getPushConfig('s', 't', 'a'));
+    vandalize(await store.listPushConfigs('s', 't', { limit: 9 }));
+    same(await store.getPushConfig('s', 't', 'a'), kept('a'));
+  },
+});
+
+/** Everything the `PushConfigStore` port says. */
+export const pushConfigChecks: readonly Check<Both>[] = [...configChecks, ...deliveryChecks];

@@ -1,0 +1,13 @@
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import type { CheckOptions, Opened } from './check.ts';
+import { pushConfigChecks } from './checks/push-configs.ts';
+import { describeChecks } from './describe-task-store.ts';
+
+/** Every test that the optional `PushConfigStore` half of a store has to pass, on a fresh store each. */
+export function describePushConfigStore(
+  name: string,
+  open: () => Opened<TaskStore & PushConfigStore> | Promise<Opened<TaskStore & PushConfigStore>>,
+  options?: CheckOptions,
+): void {
+  describeChecks(`${name} is a PushConfigStore`, pushConfigChecks, open, options);
+}

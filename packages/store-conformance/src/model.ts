@@ -1,0 +1,117 @@
+import {
+  admit,
+  type ClaimRequest,
+  type Commit,
+  type Committed,
+  claimable,
+  granted,
+  isStoreError,
+  type Lease,
+  type ListedTask,
+  type Row,
+  type StoredFact,
+  StoreError,
+  type StoreErrorCode,
+  type TaskPage,
+  type TaskQuery,
+} from '@batonjs/store';
+
+/** A log as the model keeps it. */
+export interface ModelLog {
+  readonly scope: string;
+  readonly taskId: string;
+  row?: Row;
+  facts: readonly StoredFact[];
+  snapshot?: Commit['snapshot'];
+  readonly once: Map<string, number>;
+}
+
+/** What a store should do, in the plainest way: it looks at everything every time. */
+export class Model {
+  readonly logs: ModelLog[] = [];
+
+  log(scope: string, taskId: string): ModelLog {
+    const known = this.logs.find((log) => log.scope === scope && log.taskId === taskId);
+    if (known) return known;
+    const log: ModelLog = { scope, taskId, facts: [], once: new Map() };
+    this.logs.push(log);
+    return log;
+  }
+
+  /** What the commit resolves to, or the code it rejects with. */
+  commit(commit: Commit, now: number): Committed | StoreErrorCode {
+    const log = this.log(commit.scope, commit.taskId);
+    const counted = commit.once === undefined ? undefined : log.once.get(commit.once);
+    if (counted !== undefined) return { version: counted, repeated: true };
+    const after = attempt(() => admit(log.row, commit, now));
+    if (typeof after === 'string') return after;
+    const { commitId } = commit;
+    const added = commit.facts.map((fact, n) => ({ version: log.facts.length + n + 1, commitId, fact }));
+    if (commit.once !== undefined) log.once.set(commit.once, log.facts.length + 1);
+    log.row = after;
+    log.facts = [...log.facts, ...added];
+    log.snapshot = commit.snapshot ?? log.snapshot;
+    return { version: after.version, lease: granted(after, commit) };
+  }
+
+  /** Every lease the request could be given, without giving it. */
+  offers(request: ClaimRequest, now: number): Lease[] {
+    return this.logs.flatMap(({ scope, taskId, row }) => {
+      const cause = row && claimable(row, request, now);
+      if (!cause || (request.taskId !== undefined && request.taskId !== taskId)) return [];
+      const fence = cause === 'held' ? row.fence : row.fence + 1;
+      return [{ scope, taskId, queue: request.queue, holder: request.holder, fence, cause }];
+    });
+  }
+
+  /** Notes that the lease was given out. */
+  give({ scope, taskId, holder, fence }: Lease, leaseUntil: number): void {
+    const log = this.log(scope, taskId);
+    log.row = { ...log.row!, holder, fence, leaseUntil, wanted: false };
+  }
+
+  /** Whether the lease is still held; if so it now ends then. */
+  renew({ scope, taskId, holder, fence }: Lease, leaseUntil: number): boolean {
+    const log = this.log(scope, taskId);
+    if (log.row?.holder !== holder || log.row.fence !== fence) return false;
+    log.row = { ...log.row, leaseUntil };
+    return true;
+  }
+
+  waiting(queue: string): number {
+    return this.logs.filter(({ row }) => row?.queue === queue && row.wanted && row.holder === undefined)
+      .length;
+  }
+
+  list(scope: string, { contextId, state, statusSince = '', limit, after, answered }: TaskQuery): TaskPage {
+    const matching = this.logs
+      .filter((log) => log.scope === scope && log.row)
+      .map((log): ListedTask => {
+        const { head } = log.row!;
+        return { taskId: log.taskId, head, fact: log.facts[head.statusVersion - 1]! };
+      })
+      .filter(({ head }) => answered || head.state !== undefined)
+      .filter(({ head }) => contextId === undefined || head.contextId === contextId)
+      .filter(({ head }) => state === undefined || head.state === state)
+      .filter(({ head }) => head.statusAt >= statusSince)
+      .sort((a, b) => (isBefore(a, b) ? -1 : 1));
+    const last = after && { taskId: after.taskId, head: { statusAt: after.statusAt } };
+    const rest = matching.filter((task) => !last || isBefore(last, task));
+    return { tasks: rest.slice(0, limit), total: matching.length };
+  }
+}
+
+type Placed = { readonly taskId: string; readonly head: { readonly statusAt: string } };
+
+const isBefore = (a: Placed, b: Placed): boolean =>
+  a.head.statusAt === b.head.statusAt ? a.taskId > b.taskId : a.head.statusAt > b.head.statusAt;
+
+/** What it returns, or the code of the store error it throws. */
+function attempt<T>(act: () => T): T | StoreErrorCode {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof StoreError && isStoreError(error, error.code)) return error.code;
+    throw error;
+  }
+}
