@@ -19,9 +19,10 @@ export const jsonRpcServer: ServerBinding = {
   name,
   version,
 
-  matches: ({ path }) => path === '' || path === '/',
+  matches: isMount,
 
   decodeCall(request) {
+    if (!isMount(request)) throw new A2AError('METHOD_NOT_FOUND');
     if (request.method !== 'POST')
       throw new A2AError('METHOD_NOT_ALLOWED', undefined, { metadata: { allow: 'POST' } });
     requireJson(request);
@@ -67,6 +68,10 @@ export const jsonRpcClient: ClientBinding = {
 
   decodeEvent: (_call, data) => unwrap(tryJson(data), 200),
 };
+
+function isMount({ path }: HttpRequest): boolean {
+  return path === '' || path === '/';
+}
 
 type Id = string | number | undefined;
 

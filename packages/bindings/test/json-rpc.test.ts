@@ -62,6 +62,7 @@ describe('the JSON-RPC server', () => {
 
   const headers = (type: string) => ({ 'content-type': type });
   it.each<[string, ReturnType<typeof request>, reason: string, fields: string[] | undefined, id: unknown]>([
+    ['a path below the mount', request('POST /tasks', envelope()), 'METHOD_NOT_FOUND', undefined, 1],
     ['another method', request('GET /'), 'METHOD_NOT_ALLOWED', undefined, null],
     [
       'another content type',
