@@ -37,8 +37,9 @@ export interface AgentServer {
   /** Deletes tasks that ended before a time (milliseconds since 1970) and have nothing undelivered. Resolves to how many. */
   prune(options: { closedBefore: number; limit?: number }): Promise<number>;
   /**
-   * Accepts nothing more, ends streams, waits up to `graceMs` milliseconds (default 10,000) for the running turns, and
-   * ends the rest: FAILED under `restart: 'fail'`, handed back to other processes under `'rerun'`. The store stays open.
+   * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for the running turns, ends the rest
+   * (FAILED under `restart: 'fail'`, handed back to other processes under `'rerun'`), and ends all streams. The store
+   * stays open.
    */
   close(options?: { graceMs?: number }): Promise<void>;
 }
@@ -51,6 +52,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const runner = new Runner(settings, tasks);
   const claimer = new Claimer(settings, tasks, runner);
   const closing = new AbortController();
+  let open = true;
   const card = completeCard(options.card, { streaming: true });
   const publicUrl = options.publicUrl?.replace(/\/+$/, '');
   const handlerSettings: HandlerSettings = {
@@ -68,7 +70,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     bindings: options.bindings ?? [jsonRpcServer, httpJsonServer],
     authenticate: options.authenticate,
     closing: closing.signal,
-    isOpen: () => !closing.signal.aborted,
+    isOpen: () => open,
   };
   const handle = createHandler(handlerSettings);
   if (settings.run === 'here') claimer.start();
@@ -96,7 +98,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
       }
     },
     async ready() {
-      if (closing.signal.aborted) return false;
+      if (!open) return false;
       try {
         await store.waiting(queue);
         return true;
@@ -107,9 +109,11 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     },
     prune: ({ closedBefore, limit = 1_000 }) => store.prune({ closedBefore: isoTime(closedBefore), limit }),
     async close({ graceMs = 10_000 } = {}) {
-      closing.abort(new Error('The server closes'));
+      open = false;
       await claimer.close();
       await runner.drain(graceMs);
+      // Only now: whoever waits for a turn that was allowed to finish hears how it ended.
+      closing.abort(new Error('The server closes'));
       tasks.close();
     },
   };

@@ -123,7 +123,9 @@ export class LiveTask {
 
   /** Reads what is new, if anything. Never rejects; followers that want to know learn of trouble. */
   look(): Promise<void> {
-    this.#looking ??= this.#read();
+    // One that is under way may have read too early: it reads once more.
+    if (this.#looking) this.#rings++;
+    else this.#looking = this.#read();
     return this.#looking;
   }
 
