@@ -74,11 +74,11 @@ const toMetadata = (value: unknown): Record<string, string> | undefined =>
 
 const reasons = Object.keys(errorTable) as ErrorReason[];
 
-/** The A2A codes name one error each; of the standard codes the HTTP status may know better. */
+/** The A2A codes name one error each; of the standard codes, a status that is not just "bad request" knows better. */
 function reasonOfCode(code: unknown, status: number | undefined): ErrorReason | undefined {
   const reason = reasons.find((candidate) => errorTable[candidate].jsonRpc === code);
   const isStandard = typeof code === 'number' && code < -32099;
-  return (isStandard && status !== 200 && reasonOfStatus(status)) || reason;
+  return (isStandard && status !== 400 && status !== 404 && reasonOfStatus(status)) || reason;
 }
 
 const reasonByStatus: Readonly<Record<number, ErrorReason>> = {

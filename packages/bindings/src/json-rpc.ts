@@ -60,7 +60,7 @@ export const jsonRpcClient: ClientBinding = {
 
   decodeReply(_call, reply) {
     const body = tryJson(reply.body);
-    if (isObject(body) && ('result' in body || 'error' in body)) {
+    if (isObject(body) && ('result' in body || isObject(body.error))) {
       return unwrap(body, reply.status, reply.headers.get('retry-after'));
     }
     throw reply.status >= 400 ? fromStatus(reply) : new A2AError('INVALID_AGENT_RESPONSE');

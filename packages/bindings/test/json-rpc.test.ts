@@ -216,6 +216,13 @@ describe('the JSON-RPC client', () => {
       'T',
       { code: -1, message: 'T', data: { a: 1 } },
     ],
+    [
+      'a standard code with a status that says less',
+      'INVALID_PARAMS',
+      400,
+      'T',
+      { code: -32602, message: 'T' },
+    ],
     ['nothing at all', 'INTERNAL_ERROR', 200, 'Internal error', {}],
   ])('finds the reason of an error with %s [R-ERR-06, R-RPC-11]', (_, reason, status, message, error) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, error });
@@ -242,6 +249,7 @@ describe('the JSON-RPC client', () => {
     [200, '{"id":"t-1"}', 'INVALID_AGENT_RESPONSE'],
     [200, '[]', 'INVALID_AGENT_RESPONSE'],
     [401, '', 'UNAUTHENTICATED'],
+    [401, '{"error":"unauthorized"}', 'UNAUTHENTICATED'],
     [404, '<html>', 'METHOD_NOT_FOUND'],
     [413, 'too big', 'PAYLOAD_TOO_LARGE'],
     [502, '<html>', 'UNAVAILABLE'],

@@ -90,7 +90,7 @@ describe('decodeSse', () => {
       expect.objectContaining(typeof event === 'string' ? { data: event } : event),
     );
     const everyByte = Array.from(bytes(text), (__, position) => position);
-    for (const cuts of [[], everyByte, ...everyByte.map((cut) => [cut])]) {
+    for (const cuts of [[], everyByte, ...everyByte.map((cut) => [cut, cut])]) {
       expect(await read(text, cuts)).toEqual(events);
     }
   });
