@@ -63,7 +63,7 @@ export const AgentCardSignature = message({
 });
 export type AgentCardSignature = z.infer<typeof AgentCardSignature>;
 
-/** Spec: §4.5.2. */
+/** A key in a header, a query parameter or a cookie. Spec: §4.5.2. */
 export const APIKeySecurityScheme = message({
   description: optionalText,
   location: z.enum(['query', 'header', 'cookie']),
@@ -71,7 +71,7 @@ export const APIKeySecurityScheme = message({
 });
 export type APIKeySecurityScheme = z.infer<typeof APIKeySecurityScheme>;
 
-/** Spec: §4.5.3. */
+/** An HTTP authentication scheme, such as `Bearer`. Spec: §4.5.3. */
 export const HTTPAuthSecurityScheme = message({
   description: optionalText,
   scheme: requiredText,
@@ -79,7 +79,7 @@ export const HTTPAuthSecurityScheme = message({
 });
 export type HTTPAuthSecurityScheme = z.infer<typeof HTTPAuthSecurityScheme>;
 
-/** Spec: §4.5.8. */
+/** OAuth 2.0 for a person in a browser. Spec: §4.5.8. */
 export const AuthorizationCodeOAuthFlow = message({
   authorizationUrl: requiredText,
   tokenUrl: requiredText,
@@ -89,7 +89,7 @@ export const AuthorizationCodeOAuthFlow = message({
 });
 export type AuthorizationCodeOAuthFlow = z.infer<typeof AuthorizationCodeOAuthFlow>;
 
-/** Spec: §4.5.9. */
+/** OAuth 2.0 between machines. Spec: §4.5.9. */
 export const ClientCredentialsOAuthFlow = message({
   tokenUrl: requiredText,
   refreshUrl: optionalText,
@@ -97,7 +97,7 @@ export const ClientCredentialsOAuthFlow = message({
 });
 export type ClientCredentialsOAuthFlow = z.infer<typeof ClientCredentialsOAuthFlow>;
 
-/** Deprecated by the specification. */
+/** OAuth 2.0 without a code; deprecated by the specification. Spec: §4.5.7. */
 export const ImplicitOAuthFlow = message({
   authorizationUrl: optionalText,
   refreshUrl: optionalText,
@@ -105,7 +105,7 @@ export const ImplicitOAuthFlow = message({
 });
 export type ImplicitOAuthFlow = z.infer<typeof ImplicitOAuthFlow>;
 
-/** Deprecated by the specification. */
+/** OAuth 2.0 with a password; deprecated by the specification. Spec: §4.5.7. */
 export const PasswordOAuthFlow = message({
   tokenUrl: optionalText,
   refreshUrl: optionalText,
@@ -113,7 +113,7 @@ export const PasswordOAuthFlow = message({
 });
 export type PasswordOAuthFlow = z.infer<typeof PasswordOAuthFlow>;
 
-/** Spec: §4.5.10. */
+/** OAuth 2.0 for devices without a keyboard. Spec: §4.5.10. */
 export const DeviceCodeOAuthFlow = message({
   deviceAuthorizationUrl: requiredText,
   tokenUrl: requiredText,
@@ -144,7 +144,7 @@ export const OAuthFlows = oneof<OAuthFlow>(
   {},
 );
 
-/** Spec: §4.5.4. */
+/** OAuth 2.0, with one flow. Spec: §4.5.4. */
 export const OAuth2SecurityScheme = message({
   description: optionalText,
   flows: OAuthFlows,
@@ -152,14 +152,14 @@ export const OAuth2SecurityScheme = message({
 });
 export type OAuth2SecurityScheme = z.infer<typeof OAuth2SecurityScheme>;
 
-/** Spec: §4.5.5. */
+/** OpenID Connect, by its discovery document. Spec: §4.5.5. */
 export const OpenIdConnectSecurityScheme = message({
   description: optionalText,
   openIdConnectUrl: requiredText,
 });
 export type OpenIdConnectSecurityScheme = z.infer<typeof OpenIdConnectSecurityScheme>;
 
-/** Spec: §4.5.6. */
+/** A client certificate. Spec: §4.5.6. */
 export const MutualTlsSecurityScheme = message({ description: optionalText });
 export type MutualTlsSecurityScheme = z.infer<typeof MutualTlsSecurityScheme>;
 

@@ -33,7 +33,7 @@ const pushNotificationConfig = {
 export const TaskPushNotificationConfig = message(pushNotificationConfig);
 export type TaskPushNotificationConfig = z.infer<typeof TaskPushNotificationConfig>;
 
-/** A {@link TaskPushNotificationConfig} that names its task. Spec: §3.1.7. */
+/** Registers a webhook: a {@link TaskPushNotificationConfig} that names its task. Spec: §3.1.7. */
 export const CreateTaskPushNotificationConfigRequest = message({
   ...pushNotificationConfig,
   taskId: requiredText,
@@ -49,7 +49,7 @@ export const SendMessageConfiguration = message({
 });
 export type SendMessageConfiguration = z.infer<typeof SendMessageConfiguration>;
 
-/** Spec: §3.2.1. */
+/** A message to the agent: it starts a task, goes on with one, or is simply answered. Spec: §3.1.1, §3.1.2. */
 export const SendMessageRequest = message({
   tenant,
   message: Message,
@@ -58,11 +58,11 @@ export const SendMessageRequest = message({
 });
 export type SendMessageRequest = z.infer<typeof SendMessageRequest>;
 
-/** Spec: §3.1.3. */
+/** Asks for a task, with at most `historyLength` messages of its history. Spec: §3.1.3. */
 export const GetTaskRequest = message({ tenant, id: requiredText, historyLength });
 export type GetTaskRequest = z.infer<typeof GetTaskRequest>;
 
-/** `statusTimestampAfter` is inclusive; an unspecified `status` is no filter. Spec: §3.1.4. */
+/** Asks for tasks, newest status first. `statusTimestampAfter` is inclusive, an unspecified `status` no filter. Spec: §3.1.4. */
 export const ListTasksRequest = message({
   tenant,
   contextId: optionalText,
@@ -75,7 +75,7 @@ export const ListTasksRequest = message({
 });
 export type ListTasksRequest = z.infer<typeof ListTasksRequest>;
 
-/** `nextPageToken` is empty on the last page; `totalSize` counts matches before paging. Spec: §3.1.4. */
+/** One page of tasks. `nextPageToken` is empty on the last; `totalSize` counts matches before paging. Spec: §3.1.4. */
 export const ListTasksResponse = message({
   tasks: z.array(Task),
   nextPageToken: z.string(),
@@ -84,15 +84,15 @@ export const ListTasksResponse = message({
 });
 export type ListTasksResponse = z.infer<typeof ListTasksResponse>;
 
-/** Spec: §3.1.5. */
+/** Asks for a task to be canceled. Spec: §3.1.5. */
 export const CancelTaskRequest = message({ tenant, id: requiredText, metadata });
 export type CancelTaskRequest = z.infer<typeof CancelTaskRequest>;
 
-/** Spec: §3.1.6. */
+/** Asks for the events of a task that runs already. Spec: §3.1.6. */
 export const SubscribeToTaskRequest = message({ tenant, id: requiredText });
 export type SubscribeToTaskRequest = z.infer<typeof SubscribeToTaskRequest>;
 
-/** Spec: §3.1.8. */
+/** Asks for one webhook of a task. Spec: §3.1.8. */
 export const GetTaskPushNotificationConfigRequest = message({
   tenant,
   taskId: requiredText,
@@ -100,7 +100,7 @@ export const GetTaskPushNotificationConfigRequest = message({
 });
 export type GetTaskPushNotificationConfigRequest = z.infer<typeof GetTaskPushNotificationConfigRequest>;
 
-/** Spec: §3.1.10. */
+/** Removes one webhook of a task. Spec: §3.1.10. */
 export const DeleteTaskPushNotificationConfigRequest = message({
   tenant,
   taskId: requiredText,
@@ -108,7 +108,7 @@ export const DeleteTaskPushNotificationConfigRequest = message({
 });
 export type DeleteTaskPushNotificationConfigRequest = z.infer<typeof DeleteTaskPushNotificationConfigRequest>;
 
-/** `pageSize` 0 is the server's own page size. Spec: §3.1.9. */
+/** Asks for the webhooks of a task; `pageSize` 0 is the server's own page size. Spec: §3.1.9. */
 export const ListTaskPushNotificationConfigsRequest = message({
   tenant,
   taskId: requiredText,
@@ -117,17 +117,17 @@ export const ListTaskPushNotificationConfigsRequest = message({
 });
 export type ListTaskPushNotificationConfigsRequest = z.infer<typeof ListTaskPushNotificationConfigsRequest>;
 
-/** Spec: §3.1.9. */
+/** One page of webhooks; without `nextPageToken` the last. Spec: §3.1.9. */
 export const ListTaskPushNotificationConfigsResponse = message({
   configs: z.array(TaskPushNotificationConfig).optional(),
   nextPageToken: optionalText,
 });
 export type ListTaskPushNotificationConfigsResponse = z.infer<typeof ListTaskPushNotificationConfigsResponse>;
 
-/** Spec: §3.1.11. */
+/** Asks for the card that authenticated callers get. Spec: §3.1.11. */
 export const GetExtendedAgentCardRequest = message({ tenant });
 export type GetExtendedAgentCardRequest = z.infer<typeof GetExtendedAgentCardRequest>;
 
-/** `google.protobuf.Empty`. */
+/** An answer that says nothing: `google.protobuf.Empty`. */
 export const Empty = message({});
 export type Empty = z.infer<typeof Empty>;
