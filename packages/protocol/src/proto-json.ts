@@ -48,13 +48,14 @@ const timestampPattern =
 export const timestamp = z.string().transform((text, context) => {
   const [, date, day, time, fraction = '', offset = 'Z'] = timestampPattern.exec(text) ?? [];
   const local = `${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}`;
-  const at = Date.parse(local + offset.toUpperCase());
-  // A day that its month does not have would silently become one of the next month.
-  if (Number.isNaN(at) || new Date(`${local}Z`).getUTCDate() !== Number(day)) {
+  const at = new Date(local + offset.toUpperCase());
+  // A day that its month does not have would silently become one of the next month; a year has four digits.
+  const isReal = !Number.isNaN(at.getTime()) && new Date(`${local}Z`).getUTCDate() === Number(day);
+  if (!isReal || at.getUTCFullYear() < 1 || at.getUTCFullYear() > 9999) {
     context.addIssue({ code: 'custom', message: 'must be an RFC 3339 timestamp' });
     return z.NEVER;
   }
-  return new Date(at).toISOString();
+  return at.toISOString();
 });
 
 const maxElements = 10_000;

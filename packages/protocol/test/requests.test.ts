@@ -320,6 +320,16 @@ describe('a wrong request', () => {
     ],
     [
       'ListTasks',
+      { statusTimestampAfter: '9999-12-31T23:59:59-01:00' },
+      ['statusTimestampAfter: must be an RFC 3339 timestamp'],
+    ],
+    [
+      'ListTasks',
+      { statusTimestampAfter: '2026-01-01T00:00:00+99:00' },
+      ['statusTimestampAfter: must be an RFC 3339 timestamp'],
+    ],
+    [
+      'ListTasks',
       { statusTimestampAfter: '2026-01-01' },
       ['statusTimestampAfter: must be an RFC 3339 timestamp'],
     ],
