@@ -31,7 +31,8 @@ export const canTransition = (from: TaskState, to: TaskState): boolean => transi
 
 /** The task is finished; nothing about it changes any more. */
 export const isTerminal = (state: TaskState): boolean =>
-  state !== 'TASK_STATE_UNSPECIFIED' && transitions[state].length === 0;
+  // An agent may name a state that does not exist.
+  state !== 'TASK_STATE_UNSPECIFIED' && transitions[state]?.length === 0;
 
 /** The task waits for somebody outside the agent. */
 export const isInterrupted = (state: TaskState): boolean =>

@@ -1,4 +1,5 @@
 export type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
+export type { Artifact, Message, Part, Task } from '@batonjs/protocol';
 export {
   type Agent,
   type Answer,

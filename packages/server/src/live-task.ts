@@ -30,7 +30,7 @@ export class LiveTask {
   readonly #listeners = new Set<() => void>();
   #unwatch: Promise<Unwatch> | undefined;
   #looking: Promise<void> | undefined;
-  #rings = 0;
+  #lookingAgain: Promise<void> | undefined;
   #rungAt = 0;
   #writing = 0;
   #trouble: unknown;
@@ -123,10 +123,16 @@ export class LiveTask {
 
   /** Reads what is new, if anything. Never rejects; followers that want to know learn of trouble. */
   look(): Promise<void> {
-    // One that is under way may have read too early: it reads once more.
-    if (this.#looking) this.#rings++;
-    else this.#looking = this.#read();
-    return this.#looking;
+    if (!this.#looking) {
+      this.#looking = this.#read();
+      return this.#looking;
+    }
+    // The one under way may have read too early. One more serves all who ask meanwhile.
+    this.#lookingAgain ??= this.#looking.then(() => {
+      this.#lookingAgain = undefined;
+      return this.look();
+    });
+    return this.#lookingAgain;
   }
 
   /** A write of this process starts: its own bell need not be answered by reading. */
@@ -212,7 +218,6 @@ export class LiveTask {
 
   #ring(version = Number.POSITIVE_INFINITY): void {
     if (version <= this.version) return;
-    this.#rings++;
     this.#rungAt = Math.max(this.#rungAt, version);
     if (this.#writing === 0) void this.look();
   }
@@ -220,23 +225,21 @@ export class LiveTask {
   async #read(): Promise<void> {
     const { store, clock, storeTimeoutMs, log } = this.settings;
     try {
-      let answered: number;
-      do {
-        answered = this.#rings;
-        this.#rungAt = 0;
+      this.#rungAt = 0;
+      for (;;) {
         const read = store.readFacts(this.scope, this.taskId, this.version, batch);
         const facts = await bounded(read, storeTimeoutMs, clock);
         this.#trouble = undefined;
         this.add(facts);
-        if (facts.length === batch) answered = -1;
-      } while (answered !== this.#rings);
+        if (facts.length < batch) break;
+      }
     } catch (error) {
       this.#trouble = error;
       if (!isStoreError(error, 'LOG_GAP'))
         log('error', 'Could not read a task', { taskId: this.taskId, error });
       this.#wake();
     } finally {
-      // Here and not in a later callback, or a ring in between would find a look that is already over.
+      // Here and not in a later callback, or whoever asks in between would be given a look that is already over.
       this.#looking = undefined;
     }
   }
