@@ -55,7 +55,7 @@ export function evolve(state: State | undefined, fact: Fact): State {
         },
       };
     case 'answered':
-      return { ...next, ...status, closed: true, answer: fact.message, openTurn: undefined };
+      return { ...next, ...status, closed: true, answer: fact.message };
     case 'turn-started': {
       const { turn, attempt, messageIds } = fact;
       const kept = state.openTurn?.number === turn ? state.openTurn.steps : {};

@@ -1,4 +1,4 @@
-import { type Command, evolve, fromSnapshot, toSnapshot, viewTask } from '@batonjs/lifecycle';
+import { type Command, evolve, type Fact, fromSnapshot, toSnapshot, viewTask } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import {
   answer,
@@ -165,6 +165,9 @@ describe('a step', () => {
     const next = given(...running, step('s1', 1), endTurn, receive('m2'), startTurn);
     expect(next.now.openTurn?.steps).toEqual({});
     expect(next.when(step('s1', 2))).toHaveLength(1);
+    const [started] = given(receive('m1'), create).when(startTurn);
+    const turn = { ...started!, turn: 2 } as Fact;
+    expect(evolve(given(...running, step('s1', 1)).now, turn).openTurn?.steps).toEqual({});
   });
 });
 

@@ -107,6 +107,9 @@ describe('historyLength', () => {
     const waiting = given(...conversation.slice(0, 7)).now;
     expect(ids(waiting, { historyLength: 2 })).toEqual(['w1', 'm2']);
     expect(ids(waiting, { historyLength: 1 })).toEqual(['m2']);
+    const impatient = given(...conversation.slice(0, 7), receive('m3'), receive('m4')).now;
+    expect(ids(impatient, { historyLength: 1 })).toEqual(['m4']);
+    expect(ids(impatient, { historyLength: 2 })).toEqual(['m3', 'm4']);
     expect(ids(waiting, { historyLength: 2, currentStatusInHistory: true })).toEqual(['q1', 'm2']);
   });
 
