@@ -27,6 +27,7 @@ export interface Workspace {
 export interface Manifest {
   readonly name: string;
   readonly private?: boolean;
+  readonly scripts?: Record<string, string>;
   readonly exports?: Record<string, string | Record<string, string>>;
   readonly dependencies?: Record<string, string>;
 }

@@ -19,7 +19,10 @@ export interface Tarball {
 
 /** Builds every publishable package and packs it into `folder`, which must exist. */
 export async function packAll(folder: string): Promise<Tarball[]> {
-  await run('turbo', ['run', 'build', '--output-logs=errors-only'], { cwd: root });
+  const building = run('turbo', ['run', 'build', '--output-logs=errors-only'], { cwd: root });
+  await building.catch(({ stdout }) => {
+    throw new Error(`The build failed:\n${stdout}`);
+  });
   const packages = readdirSync(join(root, 'packages'))
     .map((name) => join(root, 'packages', name))
     .filter(isPublishable);

@@ -1,0 +1,30 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { root } from './source-files.ts';
+
+const documents = ['*.md', 'docs/**/*.md', 'packages/*/README.md', 'apps/*/README.md']
+  .flatMap((pattern) => globSync(pattern, { cwd: root }))
+  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+
+describe.each(documents)('$path', ({ path, text }) => {
+  it('links only to what exists', () => {
+    const links = Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target!.split('#')[0]!);
+    const local = links.filter((target) => target !== '' && !/^[a-z]+:/.test(target));
+    expect(local.filter((target) => !existsSync(join(root, dirname(path), target)))).toEqual([]);
+  });
+
+  it('names only files and folders that exist', () => {
+    const named = Array.from(
+      text.matchAll(/`((?:packages|apps|test|scripts|docs|bench)\/[\w./-]+)`/g),
+      ([, name]) => name!,
+    );
+    const places = [root, join(root, dirname(path))];
+    expect(named.filter((name) => !places.some((place) => existsSync(join(place, name))))).toEqual([]);
+  });
+
+  it('is short enough to be read', () => {
+    const limit = /^(packages|apps)\//.test(path) ? 40 : path === 'README.md' ? 120 : 200;
+    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(limit);
+  });
+});

@@ -1,0 +1,88 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeBlocks, installTarballs } from '../scripts/packed/consumer.ts';
+import { packAll, root } from '../scripts/packed/pack.ts';
+
+const run = promisify(execFile);
+const runtimes = [
+  { version: 'v22', node: join(root, 'node_modules/node22/bin/node') },
+  { version: 'v24', node: join(root, 'node_modules/node/bin/node') },
+];
+const [hello = '', ask = ''] = codeBlocks('README.md');
+
+describe("the README's first two programs, on the packed packages", () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'baton-consumer-'));
+    const tarballs = await packAll(folder);
+    // Its suite needs vitest, which somebody who runs a server has no use for.
+    await installTarballs(
+      folder,
+      tarballs.filter(({ name }) => name !== '@batonjs/store-conformance'),
+    );
+  }, 60_000);
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('begin with an agent of at most 12 lines, imports included', () => {
+    expect(hello).toContain('createAgentServer');
+    expect(hello.trimEnd().split('\n').length).toBeLessThanOrEqual(12);
+  });
+
+  it('type-check against the published declarations, which are checked too', async () => {
+    writeFileSync(join(folder, 'hello.ts'), hello);
+    writeFileSync(join(folder, 'ask.ts'), ask);
+    const options = '--noEmit --strict --target es2023 --module nodenext --types node --skipLibCheck false';
+    await run('tsc', [...options.split(' '), 'hello.ts', 'ask.ts'], { cwd: folder }).catch((failure) => {
+      throw new Error(failure.stdout);
+    });
+  });
+
+  it.each(runtimes)('run on Node.js $version', async ({ version, node }) => {
+    expect((await run(node, ['--version'])).stdout).toMatch(`${version}.`);
+    const port = await freePort();
+    writeFileSync(join(folder, `hello-${version}.ts`), hello.replaceAll('4000', String(port)));
+    writeFileSync(join(folder, `ask-${version}.ts`), ask.replaceAll('4000', String(port)));
+
+    const server = spawn(node, [`hello-${version}.ts`], { cwd: folder, stdio: 'inherit' });
+    try {
+      await listening(server, port);
+      const { stdout } = await run(node, [`ask-${version}.ts`], { cwd: folder });
+      expect(stdout.trim()).not.toBe('');
+    } finally {
+      server.kill('SIGKILL');
+    }
+  });
+});
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+async function listening(server: ChildProcess, port: number): Promise<void> {
+  while (server.exitCode === null) {
+    if (await answers(port)) return;
+    await pause(20);
+  }
+  throw new Error(`The server ended with ${server.exitCode} before it listened`);
+}
+
+function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  return promise.finally(() => socket.destroy());
+}

@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { root, workspaces } from './source-files.ts';
+
+const packages = workspaces().filter(({ manifest }) => manifest.private !== true);
+
+describe('the toolchain', () => {
+  it('runs on the Node.js that the repository pins, whatever the machine has', () => {
+    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect(process.version).toBe(`v${manifest.devDependencies.node}`);
+  });
+
+  it('installs from whichever registry is configured: the lockfile names none', () => {
+    expect(readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8')).not.toMatch(/https?:\/\//);
+  });
+});
+
+describe.each(packages)('$manifest.name', ({ folder, manifest }) => {
+  it('is published as ES modules for Node.js 22 and newer, under Apache-2.0, with its sources', () => {
+    expect(manifest).toMatchObject({
+      type: 'module',
+      sideEffects: false,
+      license: 'Apache-2.0',
+      engines: { node: '>=22' },
+      files: ['dist', 'src'],
+      publishConfig: { access: 'public' },
+    });
+  });
+
+  it('offers each entry as source for this repository and as built for everybody else', () => {
+    for (const [subpath, target] of Object.entries(manifest.exports ?? {})) {
+      const name = subpath === '.' ? 'index' : subpath.slice(2);
+      expect(target).toEqual({
+        '@batonjs/source': `./src/${name}.ts`,
+        types: `./dist/${name}.d.ts`,
+        default: `./dist/${name}.js`,
+      });
+      expect(existsSync(join(root, folder, `src/${name}.ts`))).toBe(true);
+    }
+  });
+
+  it('builds every entry it offers', () => {
+    const built = Array.from(
+      manifest.scripts?.build?.matchAll(/src\/([\w-]+)\.ts/g) ?? [],
+      ([, name]) => name,
+    );
+    const offered = Object.keys(manifest.exports ?? {}).map((subpath) =>
+      subpath === '.' ? 'index' : subpath.slice(2),
+    );
+    expect(built.sort()).toEqual(offered.sort());
+  });
+});
