@@ -32,16 +32,19 @@ export class Heartbeat {
     const { clock, leaseMs } = this.#settings;
     this.#beating = true;
     while (this.#held.size > 0) {
-      const soonest = Math.min(...[...this.#held.values()].map(({ until }) => until - this.#margin));
-      await clock.sleep(Math.max(leaseMs / 20, Math.min(leaseMs / 3, soonest - clock.monotonic())));
+      await clock.sleep(Math.min(leaseMs / 3, this.#left()));
+      this.#loseDoubtful();
       if (this.#held.size > 0) await this.#renew();
+      this.#loseDoubtful();
     }
     this.#beating = false;
   }
 
-  /** A holder stops early rather than late. */
-  get #margin(): number {
-    return this.#settings.leaseMs / 10;
+  /** Milliseconds for which all leases surely live. A holder stops early rather than late. */
+  #left(): number {
+    const { clock, leaseMs } = this.#settings;
+    const soonest = Math.min(...[...this.#held.values()].map(({ until }) => until));
+    return Math.max(1, soonest - leaseMs / 10 - clock.monotonic());
   }
 
   async #renew(): Promise<void> {
@@ -49,7 +52,7 @@ export class Heartbeat {
     const leases = [...this.#held.keys()];
     const asked = clock.monotonic();
     try {
-      const kept = await bounded(store.renew(leases, leaseMs), leaseMs / 3, clock);
+      const kept = await bounded(store.renew(leases, leaseMs), Math.min(leaseMs / 3, this.#left()), clock);
       const keys = new Set(kept.map(keyOf));
       for (const lease of leases) {
         const held = this.#held.get(lease);
@@ -60,8 +63,12 @@ export class Heartbeat {
     } catch (error) {
       log('error', 'Could not renew leases', { leases: leases.length, error });
     }
+  }
+
+  #loseDoubtful(): void {
+    const { clock, leaseMs } = this.#settings;
     for (const [lease, held] of this.#held) {
-      if (clock.monotonic() >= held.until - this.#margin) this.#lose(lease, held);
+      if (clock.monotonic() >= held.until - leaseMs / 10) this.#lose(lease, held);
     }
   }
 
