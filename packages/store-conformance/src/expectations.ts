@@ -95,5 +95,6 @@ export async function elapse(bench: Bench, ms: number): Promise<void> {
     const [lease] = await bench.store.claim({ queue, holder: `clock ${markers}`, ttlMs: 60_000, limit: 1 });
     return lease;
   };
-  await eventually(bench, claim, 'A lease that nobody renewed did not run out');
+  const patienceMs = bench.patienceMs + ms;
+  await eventually({ ...bench, patienceMs }, claim, 'A lease that nobody renewed did not run out');
 }

@@ -217,17 +217,17 @@ export const commitChecks = section('commit', {
   async 'shares nothing with the writer that the writer could change'({ store }) {
     const log = logOf(store);
     const fact = structuredClone(chunk(1));
-    const snapshot = structuredClone(snapshotAt(3));
+    const snapshot = structuredClone(snapshotAt(2));
     await log.create();
     const head = { ...log.prepare([fact]).head! };
     const facts = [fact];
     await log.commit(facts, { head, snapshot, commitId: 'id' });
-    const before = await log.load();
+    const before = JSON.stringify(await log.load());
     facts.push(chunk(2));
     vandalize(fact);
     vandalize(snapshot);
     vandalize(head);
-    same(await log.load(), before);
+    assert.equal(JSON.stringify(await log.load()), before);
     same((await store.readFacts('s', 't', 2, 9))[0], { version: 3, commitId: 'id', fact: chunk(1) });
   },
 

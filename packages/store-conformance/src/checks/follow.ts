@@ -1,8 +1,8 @@
-import assert from 'node:assert/strict';
 import { follow, type StoredFact, type TaskStore } from '@batonjs/store';
 import { type Bench, section } from '../check.ts';
-import { within } from '../expectations.ts';
+import { same, within } from '../expectations.ts';
 import { chunk } from '../facts.ts';
+import { override } from '../faults/override.ts';
 import { logOf } from '../log.ts';
 
 /** Follows until that position, with the bell alone: the fallback timer is off. */
@@ -43,19 +43,44 @@ export const followChecks = section('follow', {
       const log = logOf(handle);
       for (let n = 0; n < 15; n++) await log.append(chunk(100 * writer + n));
     };
-    await Promise.all([store, second, store, second].map(write));
+    const [seen] = await Promise.all([Promise.all(followers), ...[store, second, store, second].map(write)]);
     const stored = await store.readFacts('s', 't', 0, 1_000);
-    for (const [n, seen] of (await Promise.all(followers)).entries()) {
-      assert.equal(JSON.stringify(seen), JSON.stringify(stored.slice(n < 2 ? 0 : 2)));
-    }
+    for (const [n, facts] of seen.entries()) same(facts, stored.slice(n < 2 ? 0 : 2));
   },
 
-  async 'waits for a log that is not there yet'(bench) {
-    const follower = collect(bench, bench.second, 0, 2);
-    await logOf(bench.store).create();
-    assert.deepEqual(
-      (await follower).map(({ version }) => version),
-      [1, 2],
+  async 'is woken by every commit, the first of a log too'(bench) {
+    const { store, second, patienceMs } = bench;
+    const log = logOf(store);
+    const { sleeper, asleep } = awareOfSleep(second);
+    const commits = async () => {
+      for (let n = 0; n < 4; n++) {
+        await within(patienceMs, asleep(2 * n), 'A follower did not look for more');
+        if (n === 0) await log.create();
+        else await log.commit([chunk(2 * n - 1), chunk(2 * n)]);
+      }
+    };
+    const [seen] = await Promise.all([collect(bench, sleeper, 0, 8), commits()]);
+    same(
+      seen.map(({ version }) => version),
+      [1, 2, 3, 4, 5, 6, 7, 8],
     );
   },
 });
+
+/** A store that tells when somebody looked for facts after a position and found none. */
+function awareOfSleep(store: TaskStore) {
+  const moments = new Map<number, PromiseWithResolvers<void>>();
+  const moment = (position: number) => {
+    const known = moments.get(position) ?? Promise.withResolvers<void>();
+    moments.set(position, known);
+    return known;
+  };
+  const sleeper = override(store, {
+    async readFacts(scope, taskId, after, limit) {
+      const facts = await store.readFacts(scope, taskId, after, limit);
+      if (facts.length === 0) moment(after).resolve();
+      return facts;
+    },
+  });
+  return { sleeper, asleep: (position: number) => moment(position).promise };
+}

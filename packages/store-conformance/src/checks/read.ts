@@ -20,24 +20,27 @@ export const loadChecks = section('load', {
   async 'is one consistent read while others write'({ store, second }) {
     const log = logOf(store);
     await log.create();
-    const writing = (async () => {
-      for (let n = 3; n < 60; n++) await log.commit([chunk(n)], n % 7 ? {} : { snapshot: snapshotAt(n) });
-    })();
-    let done = false;
-    const stop = writing.finally(() => {
-      done = true;
-    });
-    while (!done) {
-      const { head, version, snapshot, facts } = (await second.load('s', 't'))!;
-      assert.equal(head.version, version);
-      const from = snapshot?.version ?? 0;
-      assert.deepEqual(
-        facts.map((fact) => fact.version),
-        positions(from + 1, version),
-      );
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    await stop;
+    let writing = true;
+    const write = async () => {
+      for (let n = 3; n < 60; n++)
+        await log.commit([chunk(n)], n % 7 ? {} : { snapshot: snapshotAt(n) }).then(soon);
+    };
+    const read = async () => {
+      while (writing) {
+        const { head, version, snapshot, facts } = (await second.load('s', 't'))!;
+        assert.equal(head.version, version);
+        const from = snapshot?.version ?? 0;
+        assert.deepEqual(
+          facts.map((fact) => fact.version),
+          positions(from + 1, version),
+        );
+        await soon();
+      }
+    };
+    const stop = () => {
+      writing = false;
+    };
+    await Promise.all([write().finally(stop), read()]);
   },
 
   async 'shares nothing with readers that a reader could change'({ store }) {
@@ -103,23 +106,36 @@ export const readFactsChecks = section('readFacts', {
   async 'never shows half a commit to another handle'({ store, second }) {
     const log = logOf(store);
     await log.create();
-    const writing = (async () => {
-      for (let n = 0; n < 40; n++) await log.commit([chunk(3 * n + 1), chunk(3 * n + 2), chunk(3 * n + 3)]);
-    })();
-    let after = 2;
-    while (after < 122) {
-      const facts = await second.readFacts('s', 't', after, 1_000);
-      assert.deepEqual(
-        facts.map(({ version }) => version),
-        positions(after + 1, after + facts.length),
-      );
-      assert.equal(facts.length % 3, 0);
-      after += facts.length;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    await writing;
+    const write = async () => {
+      for (let n = 0; n < 40; n++) {
+        await log.commit([chunk(3 * n + 1), chunk(3 * n + 2), chunk(3 * n + 3)]);
+        await soon();
+      }
+    };
+    let writing = true;
+    const stop = () => {
+      writing = false;
+    };
+    const read = async () => {
+      let after = 2;
+      for (let isLast = false; !isLast; await soon()) {
+        isLast = !writing;
+        const facts = await second.readFacts('s', 't', after, 1_000);
+        assert.deepEqual(
+          facts.map(({ version }) => version),
+          positions(after + 1, after + facts.length),
+        );
+        assert.equal(facts.length % 3, 0);
+        after += facts.length;
+      }
+      assert.equal(after, 122);
+    };
+    await Promise.all([write().finally(stop), read()]);
   },
 });
+
+/** Lets others go first. */
+const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const positions = (first: number, last: number): number[] =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n);

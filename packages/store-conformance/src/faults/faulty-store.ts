@@ -1,0 +1,97 @@
+import { StoreError, type TaskStore } from '@batonjs/store';
+
+/** One call of a store's method: the how manieth of all calls, from 0. */
+export interface Call {
+  readonly method: string;
+  readonly count: number;
+  readonly args: readonly unknown[];
+}
+
+/** What goes wrong with a call. */
+export interface Fault {
+  /** The call takes so much longer, in milliseconds. */
+  readonly delayMs?: number;
+  /** Rejects with `UNAVAILABLE`: `'before'` the store did anything, or `'after'` it did it. */
+  readonly fail?: 'before' | 'after';
+}
+
+/** How often what goes wrong, from 0 (never, the default) to 1 (always). */
+export interface FaultRates {
+  readonly delay?: number;
+  readonly failBefore?: number;
+  readonly failAfter?: number;
+  readonly loseRing?: number;
+  readonly repeatRing?: number;
+}
+
+export interface FaultyStoreOptions {
+  /** From 0 up to, not including, 1. The same numbers give the same faults. */
+  readonly random: () => number;
+  readonly rates?: FaultRates;
+  /** Decides about each call instead of `rates`. */
+  readonly plan?: (call: Call) => Fault | undefined;
+  /** Waits; a simulation lets its scheduler do it. Default: a timer. */
+  readonly sleep?: (ms: number) => Promise<void>;
+  /** The longest delay by `rates`, in milliseconds. Default 20. */
+  readonly maxDelayMs?: number;
+  /** Nothing goes wrong while this is false: for the end of a run, when everything shall settle. */
+  readonly active?: () => boolean;
+  /** Is told of every fault. */
+  readonly onFault?: (call: Call, fault: Fault) => void;
+}
+
+/** What is called before it may hurt, so nothing ever goes wrong with it. */
+const spared = new Set<PropertyKey>(['close', 'then']);
+
+/**
+ * A store that is slow, cannot be reached, does what it was told and then says that it could not, and loses and repeats
+ * rings. What it does is what the store under it does; it never lies about what is kept.
+ */
+export function faultyStore<S extends TaskStore>(store: S, options: FaultyStoreOptions): S {
+  const { random, rates = {}, active = () => true, onFault, maxDelayMs = 20 } = options;
+  const sleep = options.sleep ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
+  let calls = 0;
+
+  function faultOf(call: Call): Fault {
+    if (options.plan) return options.plan(call) ?? {};
+    // Always as many numbers per call, so that one fault more does not change all that follow.
+    const [delay, amount, failure] = [random(), random(), random()];
+    const { failBefore = 0, failAfter = 0 } = rates;
+    return {
+      delayMs: delay < (rates.delay ?? 0) ? Math.ceil(amount * maxDelayMs) : undefined,
+      fail: failure < failBefore ? 'before' : failure < failBefore + failAfter ? 'after' : undefined,
+    };
+  }
+
+  async function suffer(call: Call, act: () => unknown): Promise<unknown> {
+    const fault = active() ? faultOf(call) : {};
+    if (fault.delayMs || fault.fail) onFault?.(call, fault);
+    if (fault.delayMs) await sleep(fault.delayMs / 2);
+    if (fault.fail === 'before') throw new StoreError('UNAVAILABLE', `${call.method} was not done`);
+    const result = await act();
+    if (fault.delayMs) await sleep(fault.delayMs / 2);
+    if (fault.fail !== 'after') return result;
+    if (call.method === 'watch') await (result as () => unknown)();
+    throw new StoreError('UNAVAILABLE', `${call.method} was done, but nobody was told`);
+  }
+
+  function rung(wake: () => void): () => void {
+    return () => {
+      const [lost, repeated] = active() ? [random(), random()] : [1, 1];
+      if (lost >= (rates.loseRing ?? 0)) wake();
+      if (repeated < (rates.repeatRing ?? 0)) void sleep(maxDelayMs).then(wake);
+    };
+  }
+
+  return new Proxy(store, {
+    get(target, key) {
+      const member: unknown = Reflect.get(target, key);
+      if (typeof member !== 'function') return member;
+      if (typeof key === 'symbol' || spared.has(key)) return member.bind(target);
+      return (...args: unknown[]) => {
+        const passed = key === 'watch' ? [args[0], rung(args[1] as () => void)] : args;
+        return suffer({ method: key, count: calls++, args }, () => Reflect.apply(member, target, passed));
+      };
+    },
+  });
+}

@@ -1,0 +1,42 @@
+import type { Head } from '@batonjs/lifecycle';
+import { type Commit, type Committed, isStoreError, type TaskStore } from '@batonjs/store';
+import { override } from './override.ts';
+
+/**
+ * A protection to take out: the check of the writer (`fence`), of the version (`cas`), the kept commit ids
+ * (`commit-id`), the rings (`bell`).
+ */
+export type Sabotage = 'fence' | 'cas' | 'commit-id' | 'bell';
+
+/** The store without one of its protections, to prove that a test notices. Never for anything else. */
+export function sabotage<S extends TaskStore>(store: S, what: Sabotage): S {
+  const methods = {
+    fence: { commit: (commit: Commit) => store.commit({ ...commit, writer: undefined }) },
+    cas: { commit: (commit: Commit) => commitAnywhere(store, commit) },
+    'commit-id': {
+      commit: (commit: Commit) =>
+        store.commit({ ...commit, commitId: `${commit.commitId} ${Math.random()}` }),
+    },
+    bell: { watch: async () => () => {} },
+  }[what];
+  return override(store, methods as Partial<S>);
+}
+
+/** Commits what was decided on an older log as if it had been decided on this one. */
+async function commitAnywhere(store: TaskStore, commit: Commit): Promise<Committed> {
+  try {
+    return await store.commit(commit);
+  } catch (error) {
+    if (!isStoreError(error, 'VERSION_CONFLICT') || commit.expectedVersion === 'open') throw error;
+    const expected = commit.expectedVersion;
+    const expectedVersion = (await store.load(commit.scope, commit.taskId))?.version ?? 0;
+    const head = commit.head && moved(commit.head, expected, expectedVersion - expected);
+    return commitAnywhere(store, { ...commit, expectedVersion, head });
+  }
+}
+
+const moved = (head: Head, after: number, by: number): Head => ({
+  ...head,
+  version: head.version + by,
+  statusVersion: head.statusVersion > after ? head.statusVersion + by : head.statusVersion,
+});

@@ -1,0 +1,57 @@
+import { type ArtifactUpdated, isInterrupted } from '@batonjs/lifecycle';
+import { type Chunk, checkChunks, chunkOf } from './check-chunks.ts';
+import {
+  checkEnd,
+  checkMessages,
+  checkPositions,
+  checkReplay,
+  checkTurns,
+  type Finding,
+} from './check-log.ts';
+import { checkObservation } from './check-observations.ts';
+import type { KeptLog } from './kept-log.ts';
+import type { Observation } from './observation.ts';
+import type { Violation } from './violation.ts';
+
+export interface History {
+  /** What the store holds, of every task. Task ids are unique among them. */
+  readonly logs: readonly KeptLog[];
+  /** What clients saw and were told. */
+  readonly observations?: readonly Observation[];
+  /** Everything had the time to settle: a log that is neither closed nor interrupted is stuck. */
+  readonly settled?: boolean;
+  /** Reads the number of a chunk. Default: the `chunk` (and `attempt`) of a data part. */
+  readonly chunkOf?: (fact: ArtifactUpdated) => Chunk | undefined;
+}
+
+/** Says how a history breaks the invariants that hold for every task, whatever happened. Empty if it breaks none. */
+export function checkHistory({
+  logs,
+  observations = [],
+  settled = false,
+  chunkOf: read = chunkOf,
+}: History): Violation[] {
+  const byId = new Map(logs.map((log) => [log.taskId, log]));
+  const ofLogs = logs.flatMap((log) =>
+    [
+      ...checkPositions(log),
+      ...checkReplay(log),
+      ...checkEnd(log),
+      ...checkMessages(log),
+      ...checkTurns(log),
+      ...checkChunks(log, read),
+      ...(settled ? checkSettled(log) : []),
+    ].map(([kind, message]): Violation => ({ kind, taskId: log.taskId, message })),
+  );
+  const ofClients = observations.flatMap((seen) =>
+    [...checkObservation(byId.get(seen.taskId), seen)].map(
+      ([kind, message]): Violation => ({ kind, taskId: seen.taskId, client: seen.client, message }),
+    ),
+  );
+  return [...ofLogs, ...ofClients];
+}
+
+function* checkSettled({ head, facts }: KeptLog): Generator<Finding> {
+  if (head.closed || (head.state && isInterrupted(head.state))) return;
+  yield ['stuck', `it is ${head.state ?? 'no task yet'} after ${facts.length} facts`];
+}

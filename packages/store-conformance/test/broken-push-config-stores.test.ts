@@ -1,0 +1,125 @@
+import type { PushConfig, PushConfigStore, TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+import { type Opened, runCheck } from '../src/check.ts';
+import { pushConfigChecks } from '../src/checks/push-configs.ts';
+import { override } from '../src/faults/override.ts';
+
+type Both = TaskStore & PushConfigStore;
+
+const later = '2999-01-01T00:00:00.000Z';
+const keyOf = ({ scope, taskId, id }: Pick<PushConfig, 'scope' | 'taskId' | 'id'>) =>
+  `${scope} ${taskId} ${id}`;
+
+const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
+  'sets a cursor back': (store) => ({
+    async putPushConfig(push) {
+      await store.removePushConfig(push.scope, push.taskId, push.id);
+      await store.putPushConfig(push);
+    },
+  }),
+  'lets a delivery of a replaced webhook go on': (store) => ({
+    async putPushConfig(push) {
+      if (!(await store.getPushConfig(push.scope, push.taskId, push.id))) await store.putPushConfig(push);
+    },
+  }),
+  'takes outcomes from whoever had the right': () => ({ advance: async () => true }),
+  'gives one delivery to many': (store) => ({
+    async claimDeliveries(request) {
+      const given = await store.claimDeliveries(request);
+      for (const delivery of given) await store.advance(delivery, { cursor: delivery.push.cursor });
+      return given;
+    },
+  }),
+  'ignores the limit': (store) => ({
+    claimDeliveries: (request) => store.claimDeliveries({ ...request, limit: 99 }),
+  }),
+  'does not wait before it tries again': (store) => ({
+    advance: (delivery, outcome) =>
+      store.advance(
+        delivery,
+        'retryAt' in outcome ? { ...outcome, retryAt: '2020-01-01T00:00:00.000Z' } : outcome,
+      ),
+  }),
+  'never tries again': (store) => ({
+    advance: (delivery, outcome) =>
+      store.advance(delivery, 'retryAt' in outcome ? { ...outcome, retryAt: later } : outcome),
+  }),
+  'delivers to the dead': (store) => ({
+    advance: (delivery, outcome) =>
+      store.advance(delivery, 'dead' in outcome ? { cursor: delivery.push.cursor } : outcome),
+  }),
+  'does not hold on to what is kept': (store) => ({
+    advance: (delivery, outcome) =>
+      store.advance(delivery, 'cursor' in outcome ? { cursor: outcome.cursor } : outcome),
+  }),
+  'leaves out secrets': (store) => ({
+    putPushConfig: (push) => store.putPushConfig({ ...push, config: { ...push.config, token: undefined } }),
+  }),
+  'pages with overlap': (store) => ({
+    listPushConfigs: (scope, taskId, { limit, after }) =>
+      store.listPushConfigs(scope, taskId, { limit, after: after?.slice(0, -1) }),
+  }),
+  'finds webhooks of other scopes': (store) => ({
+    getPushConfig: (_, taskId, id) => store.getPushConfig('s', taskId, id),
+  }),
+  'revives whatever it is asked to': (store) => ({
+    async revive(...args) {
+      await store.revive(...args);
+      return true;
+    },
+  }),
+  'cannot revive': () => ({ revive: async () => false }),
+  'shows the dead of all queues': (store) => ({
+    async listDead(_, page) {
+      return [...(await store.listDead('q', page)), ...(await store.listDead('p', page))];
+    },
+  }),
+  'never rings for deliveries': (store) => ({ watch: async () => () => {}, close: () => store.close() }),
+  'prunes what is not delivered': (store) => {
+    const pushes = new Map<string, PushConfig>();
+    return {
+      async putPushConfig(push) {
+        pushes.set(keyOf(push), { ...push, attempts: 0 });
+        await store.putPushConfig(push);
+      },
+      async prune(options) {
+        for (const { scope, taskId, id } of pushes.values()) await store.removePushConfig(scope, taskId, id);
+        return store.prune(options);
+      },
+    };
+  },
+  'never prunes what had a webhook': (store) => ({
+    async prune(options) {
+      const dead = await store.listDead('q', { limit: 99 });
+      for (const { scope, taskId, id } of dead) await store.revive(scope, taskId, id);
+      return store.prune(options);
+    },
+  }),
+};
+
+async function failures(open: () => Opened<Both>): Promise<string[]> {
+  const failed: string[] = [];
+  for (const check of pushConfigChecks) {
+    const passed = await runCheck(check, open, { patienceMs: 60, runs: 1 }).then(
+      () => true,
+      () => false,
+    );
+    if (!passed) failed.push(check.title);
+  }
+  return failed;
+}
+
+describe('the suite of push configs', () => {
+  it('has nothing against a store that keeps to the port', async () => {
+    expect(await failures(() => ({ store: memoryStore() }))).toEqual([]);
+  });
+
+  it.each(Object.entries(brokenStores))('rejects a store that %s', async (_, methods) => {
+    const failed = await failures(() => {
+      const store = memoryStore();
+      return { store: override(store, methods(store)) };
+    });
+    expect(failed).not.toEqual([]);
+  });
+});

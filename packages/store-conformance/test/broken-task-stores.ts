@@ -1,0 +1,703 @@
+import type { Fact } from '@batonjs/lifecycle';
+import {
+  type Commit,
+  type Committed,
+  isStoreError,
+  type Lease,
+  type ListedTask,
+  StoreError,
+  type TaskPage,
+  type TaskQuery,
+  type TaskStore,
+} from '@batonjs/store';
+import { override } from '../src/faults/override.ts';
+import { sabotage } from '../src/faults/sabotage.ts';
+
+type Break = (store: TaskStore) => Partial<TaskStore>;
+
+/** Stores with one fault each, and the section of the suite that has to notice. */
+interface Broken {
+  readonly fault: string;
+  readonly section: string;
+  readonly open: (store: TaskStore) => TaskStore;
+  /** The fault is only seen through another handle. */
+  readonly onlySecond?: boolean;
+}
+
+const broken = (section: string, faults: Record<string, Break>): Broken[] =>
+  Object.entries(faults).map(([fault, methods]) => ({
+    fault,
+    section,
+    open: (store) => override(store, methods(store)),
+  }));
+
+const keyOf = ({ scope, taskId }: { scope: string; taskId: string }) => `${scope}\n${taskId}`;
+const onCommit =
+  (change: (commit: Commit) => Partial<Commit>): Break =>
+  (store) => ({ commit: (commit) => store.commit({ ...commit, ...change(commit) }) });
+const onList =
+  (
+    change: (
+      page: TaskPage,
+      query: TaskQuery,
+      store: TaskStore,
+      scope: string,
+    ) => TaskPage | Promise<TaskPage>,
+  ): Break =>
+  (store) => ({ list: async (scope, query) => change(await store.list(scope, query), query, store, scope) });
+const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Every method that takes ids, with the ids changed on the way in. */
+const withIds =
+  (change: (id: string) => string): Break =>
+  (store) => ({
+    commit: (commit) => store.commit({ ...commit, taskId: change(commit.taskId) }),
+    load: (scope, taskId) => store.load(scope, change(taskId)),
+    readFacts: (scope, taskId, ...rest) => store.readFacts(scope, change(taskId), ...rest),
+  });
+
+/** The last lease of every task, as it was given out. */
+function leasesOf(store: TaskStore) {
+  const leases = new Map<string, Lease>();
+  const note = (given: readonly Lease[]) => {
+    for (const lease of given) leases.set(keyOf(lease), lease);
+    return given;
+  };
+  const commit = async (one: Commit): Promise<Committed> => {
+    const committed = await store.commit(one);
+    if (committed.lease) note([committed.lease]);
+    return committed;
+  };
+  return {
+    leases,
+    commit,
+    claim: async (...args: Parameters<TaskStore['claim']>) => note(await store.claim(...args)),
+  };
+}
+
+const commits = broken('commit', {
+  'stores only the first fact of a commit that it refuses': (store) => ({
+    commit: (commit) =>
+      store.commit(commit).catch(async (error) => {
+        const [first] = commit.facts;
+        if (!isStoreError(error, 'VERSION_CONFLICT') || !first) throw error;
+        const once = `${Math.random()}`;
+        const { scope, taskId, commitId } = commit;
+        await store
+          .commit({ scope, taskId, commitId, expectedVersion: 'open', facts: [first], once })
+          .catch(() => {});
+        throw error;
+      }),
+  }),
+  'uses up the key of a commit that it refuses': (store) => {
+    const used = new Set<string>();
+    return {
+      commit: async (commit) => {
+        const key = `${keyOf(commit)}\n${commit.once}`;
+        if (commit.once && used.has(key)) return { version: 1, repeated: true };
+        used.add(key);
+        return store.commit(commit);
+      },
+    };
+  },
+  'drops snapshots': onCommit(() => ({ snapshot: undefined })),
+  'forgets the snapshot with the next commit': (store) => ({
+    load: async (scope, taskId) => {
+      const log = await store.load(scope, taskId);
+      if (log?.snapshot?.version === log?.version) return log;
+      return log && { ...log, snapshot: undefined, facts: await store.readFacts(scope, taskId, 0, 1e6) };
+    },
+  }),
+  'keeps the first snapshot for ever': (store) => {
+    const first = new Set<string>();
+    return {
+      commit: (commit) => {
+        const snapshot = first.has(keyOf(commit)) ? undefined : commit.snapshot;
+        if (snapshot) first.add(keyOf(commit));
+        return store.commit({ ...commit, snapshot });
+      },
+    };
+  },
+  'keeps facts by reference': (store) => {
+    const given = new Map<string, Fact>();
+    return {
+      commit: async (commit) => {
+        const committed = await store.commit(commit);
+        for (const fact of commit.facts) given.set(JSON.stringify(fact), fact);
+        return committed;
+      },
+      load: async (scope, taskId) => {
+        const log = await store.load(scope, taskId);
+        const facts = log?.facts.map((one) => ({
+          ...one,
+          fact: given.get(JSON.stringify(one.fact)) ?? one.fact,
+        }));
+        return log && { ...log, facts: facts! };
+      },
+    };
+  },
+  'forgets the clock in the head': onCommit(({ head }) => ({ head: head && { ...head, dueAt: undefined } })),
+  'keeps a member of a head that the next one leaves out': (store) => {
+    let dueAt: string | undefined;
+    return {
+      commit: (commit) => {
+        dueAt = commit.head?.dueAt ?? dueAt;
+        return store.commit({ ...commit, head: commit.head && { ...commit.head, dueAt } });
+      },
+    };
+  },
+  'checks the version and writes in two steps': (store) => ({
+    commit: async (commit) => {
+      const log = await store.load(commit.scope, commit.taskId);
+      await soon();
+      if (commit.expectedVersion !== (log?.version ?? 0)) return store.commit(commit);
+      return sabotage(store, 'cas').commit(commit);
+    },
+  }),
+  'cuts off long texts': onCommit(({ facts }) => ({
+    facts: facts.map((fact) => JSON.parse(JSON.stringify(fact).replaceAll(/x{9999,}|ä{9999,}/g, ''))),
+  })),
+  'takes whatever contradicts itself': (store) => ({
+    commit: (commit) =>
+      store.commit(commit).catch(async (error) => {
+        if (!isStoreError(error, 'INVALID_COMMIT')) throw error;
+        return { version: (await store.load(commit.scope, commit.taskId))?.version ?? 0 };
+      }),
+  }),
+});
+
+const opens = broken("an 'open' append", {
+  'takes appends to closed logs': (store) => ({
+    commit: (commit) =>
+      store.commit(commit).catch((error) => {
+        if (commit.expectedVersion === 'open' && isStoreError(error, 'LOG_CLOSED')) return { version: 4 };
+        throw error;
+      }),
+  }),
+  'treats open appends as decided on what it just read': (store) => ({
+    commit: async (commit) => {
+      if (commit.expectedVersion !== 'open') return store.commit(commit);
+      const log = await store.load(commit.scope, commit.taskId);
+      await soon();
+      const now = await store.load(commit.scope, commit.taskId);
+      if (log && log.version !== now?.version) throw new StoreError('VERSION_CONFLICT', 'moved on');
+      return store.commit(commit);
+    },
+  }),
+  'does not want the turn an open append wants': onCommit(({ expectedVersion, turn }) =>
+    expectedVersion === 'open' ? { turn: undefined } : { turn },
+  ),
+});
+
+const onces = broken('once', {
+  'ignores once': onCommit(({ once }) => ({ once: once && `${once} ${Math.random()}` })),
+  'forgets once when the log is closed': (store) => ({
+    commit: async (commit) => {
+      const log = await store.load(commit.scope, commit.taskId);
+      if (log?.head.closed) throw new StoreError('LOG_CLOSED', 'closed');
+      return store.commit(commit);
+    },
+  }),
+  'looks at the version before once': (store) => ({
+    commit: async (commit) => {
+      const log = await store.load(commit.scope, commit.taskId);
+      const { expectedVersion } = commit;
+      if (expectedVersion !== 'open' && (log?.version ?? 0) !== expectedVersion) {
+        throw new StoreError('VERSION_CONFLICT', 'moved on');
+      }
+      return store.commit(commit);
+    },
+  }),
+  'answers a repeated once with where the log ends': (store) => ({
+    commit: async (commit) => {
+      const committed = await store.commit(commit);
+      const log = await store.load(commit.scope, commit.taskId);
+      return committed.repeated ? { ...committed, version: log!.version } : committed;
+    },
+  }),
+  'counts once across tasks': (store) => {
+    const used = new Map<string, Committed>();
+    return {
+      commit: async (commit) => {
+        const before = commit.once && used.get(commit.once);
+        if (before) return { version: before.version, repeated: true };
+        const committed = await store.commit(commit);
+        if (commit.once) used.set(commit.once, committed);
+        return committed;
+      },
+    };
+  },
+  'takes the release of a commit that does not count': (store) => ({
+    commit: async (commit) => {
+      const committed = await store.commit(commit);
+      if (!committed.repeated || !commit.turn?.release) return committed;
+      const log = await store.load(commit.scope, commit.taskId);
+      const { scope, taskId, commitId, turn } = commit;
+      await store.commit({ scope, taskId, commitId, expectedVersion: log!.version, facts: [], turn });
+      return committed;
+    },
+  }),
+});
+
+const leases = broken('a lease', {
+  'compares the holder and not the fence': (store) => {
+    const { leases, ...methods } = leasesOf(store);
+    return {
+      ...methods,
+      commit: (commit) => {
+        const fence = leases.get(keyOf(commit))?.fence;
+        return methods.commit(
+          commit.writer && fence ? { ...commit, writer: { ...commit.writer, fence } } : commit,
+        );
+      },
+    };
+  },
+  'compares the fence and not the holder': (store) => {
+    const { leases, ...methods } = leasesOf(store);
+    return {
+      ...methods,
+      commit: (commit) => {
+        const holder = leases.get(keyOf(commit))?.holder;
+        return methods.commit(
+          commit.writer && holder ? { ...commit, writer: { ...commit.writer, holder } } : commit,
+        );
+      },
+    };
+  },
+  'lets those write who released': (store) => {
+    const released = new Map<string, string>();
+    return {
+      commit: async (commit) => {
+        const writer = JSON.stringify(commit.writer);
+        const committed = await store.commit(
+          writer && released.get(keyOf(commit)) === writer ? { ...commit, writer: undefined } : commit,
+        );
+        if (commit.turn?.release && writer) released.set(keyOf(commit), writer);
+        return committed;
+      },
+    };
+  },
+  'releases whatever the version is': (store) => ({
+    commit: (commit) => (commit.turn?.release ? sabotage(store, 'cas').commit(commit) : store.commit(commit)),
+  }),
+  'takes a lease away when its time is up': (store) => {
+    const until = new Map<string, number>();
+    return {
+      commit: async (commit) => {
+        if (commit.writer && (until.get(keyOf(commit)) ?? 0) < Date.now())
+          throw new StoreError('FENCED', 'late');
+        const { acquire } = commit.turn ?? {};
+        if (acquire) until.set(keyOf(commit), Date.now() + acquire.ttlMs);
+        return store.commit(commit);
+      },
+    };
+  },
+  'grants a lease that somebody holds': (store) => ({
+    commit: async (commit) => {
+      const committed = await store.commit(commit);
+      const { acquire, queue } = commit.turn ?? {};
+      const { scope, taskId } = commit;
+      if (!acquire || !queue || committed.repeated) return committed;
+      return {
+        ...committed,
+        lease: committed.lease ?? {
+          scope,
+          taskId,
+          queue,
+          holder: acquire.holder,
+          fence: 9,
+          cause: 'committed',
+        },
+      };
+    },
+  }),
+  'starts fences anew': (store) => {
+    const offsets = new Map<string, number>();
+    return {
+      commit: async (commit) => {
+        const committed = await store.commit(commit);
+        if (commit.turn?.release) offsets.set(keyOf(commit), commit.writer?.fence ?? 0);
+        const { lease } = committed;
+        return lease
+          ? { ...committed, lease: { ...lease, fence: lease.fence - (offsets.get(keyOf(lease)) ?? 0) } }
+          : committed;
+      },
+    };
+  },
+  'keeps wanting what a lease was given for': onCommit(({ turn }) => ({
+    turn: turn?.acquire ? { queue: turn.queue, want: true } : turn,
+  })),
+  'never lets a lease run out': (store) => ({
+    claim: (request) => store.claim({ ...request, ttlMs: 1e9 }),
+    commit: ({ turn, ...commit }) =>
+      store.commit({
+        ...commit,
+        turn: turn?.acquire ? { ...turn, acquire: { ...turn.acquire, ttlMs: 1e9 } } : turn,
+      }),
+  }),
+  'is deaf to what a release wants': onCommit(({ turn }) => ({
+    turn: turn?.release ? { ...turn, want: undefined } : turn,
+  })),
+});
+
+const renewals = broken('renew', {
+  'renews whatever it is asked to': () => ({ renew: async (asked) => asked }),
+  'renews nothing': () => ({ renew: async () => [] }),
+  'says that it renewed and does not': (store) => ({
+    renew: async (asked) => {
+      const held = await store.renew(asked, 0);
+      await store.renew(held, 20);
+      return held;
+    },
+  }),
+});
+
+const claims = broken('claim', {
+  'gives out what somebody holds': (store) => ({
+    claim: async (request) => {
+      const given = await store.claim(request);
+      await store.renew(given, -1);
+      return given;
+    },
+  }),
+  'loses what it could not give out': (store) => ({
+    claim: async (request) =>
+      (await store.claim({ ...request, limit: request.limit + 1 })).slice(0, request.limit),
+  }),
+  'ignores the limit': (store) => ({ claim: (request) => store.claim({ ...request, limit: 1_000 }) }),
+  'ignores the task that is asked for': (store) => ({
+    claim: ({ taskId: _, ...request }) => store.claim(request),
+  }),
+  'mixes up queues': (store) => {
+    const queues = new Set<string>();
+    return {
+      commit: (commit) => {
+        if (commit.turn) queues.add(commit.turn.queue);
+        return store.commit(commit);
+      },
+      claim: async (request) => {
+        const given = [];
+        for (const queue of queues) given.push(...(await store.claim({ ...request, queue })));
+        return given.slice(0, request.limit);
+      },
+    };
+  },
+  'does not give a token its leases again': (store) => ({
+    claim: async (request) => (await store.claim(request)).filter(({ cause }) => cause !== 'held'),
+  }),
+  'gives a token that asks again a new fence': (store) => ({
+    claim: async (request) =>
+      (await store.claim(request)).map((lease) =>
+        lease.cause === 'held' ? { ...lease, fence: lease.fence + 1, cause: 'expired' } : lease,
+      ),
+  }),
+  'never fires a clock': onCommit(({ head }) => ({ head: head && { ...head, dueAt: undefined } })),
+  'fires clocks that have time': onCommit(({ head }) => ({
+    head: head?.dueAt ? { ...head, dueAt: '2020-01-01T00:00:00.000Z' } : head,
+  })),
+  'gives out every task of an id as one': (store) => ({
+    claim: async (request) => {
+      const given = await store.claim(request);
+      return given.filter(({ taskId }, n) => given.findIndex((lease) => lease.taskId === taskId) === n);
+    },
+  }),
+});
+
+const reads = [
+  ...broken('waiting', {
+    'counts what is run as waiting': (store) => {
+      let count = 0;
+      return {
+        commit: async (commit) => {
+          const committed = await store.commit(commit);
+          if (commit.turn?.want) count++;
+          return committed;
+        },
+        waiting: async () => count,
+      };
+    },
+    'counts the tasks of all queues': (store) => {
+      const queues = new Set<string>();
+      return {
+        commit: (commit) => {
+          if (commit.turn) queues.add(commit.turn.queue);
+          return store.commit(commit);
+        },
+        waiting: async () => {
+          let sum = 0;
+          for (const queue of queues) sum += await store.waiting(queue);
+          return sum;
+        },
+      };
+    },
+  }),
+  ...broken('load', {
+    'reads head and facts at different moments': (store) => ({
+      load: async (scope, taskId) => {
+        const early = await store.load(scope, taskId);
+        await soon();
+        const late = await store.load(scope, taskId);
+        return early && late && { ...late, head: early.head };
+      },
+    }),
+    'gives every reader the same thing to change': (store) => {
+      const cache = new Map<string, unknown>();
+      return {
+        load: async (scope, taskId) => {
+          const log = await store.load(scope, taskId);
+          if (!log) return undefined;
+          const key = `${keyOf({ scope, taskId })}\n${log.version}`;
+          if (!cache.has(key)) cache.set(key, structuredClone(log));
+          return cache.get(key) as typeof log;
+        },
+      };
+    },
+    'finds tasks whatever their case': withIds((id) => id.toLowerCase()),
+  }),
+  ...broken('readFacts', {
+    'skips a fact': (store) => ({
+      readFacts: async (scope, taskId, after, limit) =>
+        (await store.readFacts(scope, taskId, after, limit)).filter(
+          ({ version }) => after === 0 || version !== after + 2,
+        ),
+    }),
+    'starts one too early': (store) => ({
+      readFacts: (scope, taskId, after, limit) =>
+        store.readFacts(scope, taskId, Math.max(0, after - 1), limit),
+    }),
+    'ignores the limit': (store) => ({
+      readFacts: (scope, taskId, after) => store.readFacts(scope, taskId, after, 1e6),
+    }),
+    'only has what follows the snapshot': (store) => ({
+      readFacts: async (scope, taskId, after, limit) => {
+        const log = await store.load(scope, taskId);
+        return (log?.facts ?? []).filter(({ version }) => version > after).slice(0, limit);
+      },
+    }),
+  }),
+];
+
+const byAge = (a: ListedTask, b: ListedTask) => (a.head.statusAt < b.head.statusAt ? -1 : 1);
+const all = { limit: 1e6, after: undefined };
+
+const lists = broken('list', {
+  'puts the oldest first': onList((page) => ({ ...page, tasks: page.tasks.toSorted(byAge) })),
+  'leaves ties as they come': onList((page) => ({
+    ...page,
+    tasks: page.tasks.toSorted((a, b) =>
+      a.head.statusAt === b.head.statusAt && a.taskId < b.taskId ? -1 : 0,
+    ),
+  })),
+  'starts a page with the last task of the one before': onList(
+    async (page, { after, limit, ...query }, store, scope) => {
+      const { tasks } = await store.list(scope, { ...query, ...all });
+      const from = tasks.findIndex(({ taskId }) => taskId === after?.taskId);
+      return from < 0 ? page : { ...page, tasks: tasks.slice(from, from + limit) };
+    },
+  ),
+  'skips tasks of the same moment at the end of a page': onList((page, { after }) => ({
+    ...page,
+    tasks: page.tasks.filter(({ head }) => head.statusAt !== after?.statusAt),
+  })),
+  'counts the page instead of all': onList(({ tasks }) => ({ tasks, total: tasks.length })),
+  'counts what is left instead of all': onList(async (page, query, store, scope) => {
+    const { tasks } = await store.list(scope, { ...query, limit: 1e6 });
+    return { ...page, total: tasks.length };
+  }),
+  'leaves out the moment that is asked for': onList(async (_, query, store, scope) => {
+    const { tasks } = await store.list(scope, { ...query, limit: 1e6 });
+    const later = tasks.filter(({ head }) => head.statusAt !== query.statusSince);
+    return { tasks: later.slice(0, query.limit), total: later.length };
+  }),
+  'ignores the context': (store) => ({
+    list: (scope, query) => store.list(scope, { ...query, contextId: undefined }),
+  }),
+  'takes an empty context for none': (store) => ({
+    list: (scope, query) => store.list(scope, { ...query, contextId: query.contextId || undefined }),
+  }),
+  'ignores the state': (store) => ({
+    list: (scope, query) => store.list(scope, { ...query, state: undefined }),
+  }),
+  'always shows logs that are no tasks': (store) => ({
+    list: (scope, query) => store.list(scope, { ...query, answered: true }),
+  }),
+  'never shows logs that are no tasks': (store) => ({
+    list: (scope, query) => store.list(scope, { ...query, answered: false }),
+  }),
+  'gives the last fact instead of the one of the status': onList(async (page, _, store, scope) => ({
+    ...page,
+    tasks: await Promise.all(
+      page.tasks.map(async (task) => ({
+        ...task,
+        fact: (await store.readFacts(scope, task.taskId, 0, 1e6)).at(-1)!,
+      })),
+    ),
+  })),
+  'leaves tasks where they were': (store) => {
+    const at = new Map<string, string>();
+    return {
+      commit: (commit) => {
+        const { head } = commit;
+        if (!head) return store.commit(commit);
+        const statusAt = at.get(keyOf(commit)) ?? head.statusAt;
+        at.set(keyOf(commit), statusAt);
+        return store.commit({ ...commit, head: { ...head, statusAt } });
+      },
+    };
+  },
+});
+
+const isolation = [
+  ...broken('what lies in another scope', {
+    'loads what lies in another scope': (store) => {
+      const scopes = new Map<string, string>();
+      return {
+        commit: (commit) => {
+          scopes.set(commit.taskId, commit.scope);
+          return store.commit(commit);
+        },
+        load: (scope, taskId) => store.load(scopes.get(taskId) ?? scope, taskId),
+      };
+    },
+    'lists what lies in another scope': (store) => {
+      const scopes = new Set<string>();
+      return {
+        commit: (commit) => {
+          scopes.add(commit.scope);
+          return store.commit(commit);
+        },
+        list: async (_, query) => {
+          const pages = await Promise.all([...scopes].map((scope) => store.list(scope, query)));
+          const tasks = pages.flatMap((page) => page.tasks);
+          return { tasks: tasks.slice(0, query.limit), total: tasks.length };
+        },
+      };
+    },
+  }),
+  ...broken('ids', {
+    'trims ids': withIds((id) => id.trim() || id),
+    'folds accents together': withIds((id) => id.normalize('NFC')),
+    'cuts ids off': withIds((id) => id.slice(0, 255)),
+    'runs scope and task together': (store) => ({
+      commit: (commit) => store.commit({ ...commit, scope: '', taskId: `${commit.scope}:${commit.taskId}` }),
+      readFacts: (scope, taskId, ...rest) => store.readFacts('', `${scope}:${taskId}`, ...rest),
+    }),
+  }),
+];
+
+const watching = [
+  ...broken('watch', {
+    'goes on ringing after unwatch': (store) => ({
+      watch: async (topic, wake) => {
+        await store.watch(topic, wake);
+        return () => {};
+      },
+    }),
+    'wakes only the first watcher': (store) => {
+      const watched = new Set<string>();
+      return {
+        watch: async (topic, wake) => {
+          const key = JSON.stringify(topic);
+          if (watched.has(key)) return () => {};
+          watched.add(key);
+          return store.watch(topic, wake);
+        },
+      };
+    },
+    'rings for tasks only': (store) => ({
+      watch: async (topic, wake) => ('queue' in topic ? () => {} : store.watch(topic, wake)),
+    }),
+    'does not ring for open appends': (store) => {
+      let silent = false;
+      return {
+        commit: async (commit) => {
+          silent = commit.expectedVersion === 'open';
+          const committed = await store.commit(commit);
+          silent = false;
+          return committed;
+        },
+        watch: (topic, wake) => store.watch(topic, () => (silent ? undefined : wake())),
+      };
+    },
+    'rings before the commit can be read': (store) => {
+      const waiting = new Set<() => void>();
+      return {
+        watch: async (_, wake) => {
+          waiting.add(wake);
+          return () => void waiting.delete(wake);
+        },
+        commit: async (commit) => {
+          for (const wake of waiting) wake();
+          await soon();
+          return store.commit(commit);
+        },
+      };
+    },
+  }),
+  ...broken('prune', {
+    'prunes open logs': (store) => {
+      const open = new Map<string, Commit>();
+      const gone = new Set<string>();
+      return {
+        commit: async (commit) => {
+          const committed = await store.commit(commit);
+          if (commit.head?.closed) open.delete(keyOf(commit));
+          else if (commit.head) open.set(keyOf(commit), commit);
+          return committed;
+        },
+        prune: async (options) => {
+          const pruned = await store.prune(options);
+          for (const key of open.keys()) gone.add(key);
+          return pruned + gone.size;
+        },
+      };
+    },
+    'prunes more than asked for': (store) => ({
+      prune: (options) => store.prune({ ...options, limit: 1e6 }),
+    }),
+    'prunes the edge too': (store) => ({
+      prune: ({ closedBefore, limit }) =>
+        store.prune({ closedBefore: new Date(Date.parse(closedBefore) + 1).toISOString(), limit }),
+    }),
+    'remembers the keys of pruned logs': (store) => {
+      const used = new Set<string>();
+      return {
+        commit: async (commit) => {
+          const key = `${keyOf(commit)}\n${commit.once}`;
+          if (commit.once && used.has(key)) return { version: 1, repeated: true };
+          const committed = await store.commit(commit);
+          used.add(key);
+          return committed;
+        },
+      };
+    },
+  }),
+];
+
+const sabotaged: Broken[] = [
+  { fault: 'does not check the version', section: 'commit', open: (store) => sabotage(store, 'cas') },
+  { fault: 'does not check the writer', section: 'a lease', open: (store) => sabotage(store, 'fence') },
+  { fault: 'does not keep commit ids', section: 'commit', open: (store) => sabotage(store, 'commit-id') },
+  { fault: 'never rings', section: 'watch', open: (store) => sabotage(store, 'bell') },
+  { fault: 'lets followers sleep', section: 'follow', open: (store) => sabotage(store, 'bell') },
+  {
+    fault: 'does not ring for others',
+    section: 'watch',
+    open: (store) => sabotage(store, 'bell'),
+    onlySecond: true,
+  },
+];
+
+export const brokenTaskStores: readonly Broken[] = [
+  ...sabotaged,
+  ...commits,
+  ...opens,
+  ...onces,
+  ...leases,
+  ...renewals,
+  ...claims,
+  ...reads,
+  ...lists,
+  ...isolation,
+  ...watching,
+];
