@@ -1,1 +1,18 @@
-export {};
+export type { AgentClient } from './agent-client.ts';
+export type { AgentOperations } from './agent-operations.ts';
+export type { CachedCard, CardCache } from './card-cache.ts';
+export { ClientError, type ClientErrorCode } from './client-error.ts';
+export type { Clock } from './clock.ts';
+export { connect } from './connect.ts';
+export { conversation, statusMessageIsLast } from './conversation.ts';
+export { dataOf, type MessageInput, type SendOptions, textOf } from './message-input.ts';
+export type { AgentEvent, AgentReply } from './one-of.ts';
+export type {
+  CallOptions,
+  ConnectOptions,
+  Credentials,
+  CredentialsRequest,
+  RetryOptions,
+} from './settings.ts';
+export { isInterrupted, isTerminal } from './states.ts';
+export { applyEvent, TaskView } from './task-view.ts';

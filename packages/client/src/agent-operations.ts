@@ -1,0 +1,41 @@
+import {
+  methodName,
+  type OperationName,
+  operationNames,
+  operations,
+  type Params,
+  type Reply,
+} from '@batonjs/protocol/operations';
+import type { Session } from './session.ts';
+import type { CallOptions } from './settings.ts';
+
+/** The arguments of an operation; params that may be empty may be left out. */
+type Arguments<Name extends OperationName> =
+  Record<never, never> extends Params<Name>
+    ? [params?: Params<Name>, options?: CallOptions]
+    : [params: Params<Name>, options?: CallOptions];
+
+/**
+ * The operations of A2A as methods, `tenant` filled in from the card. They reject with an `A2AError` for what the agent
+ * answers, with a `ClientError` for what happens on the way; a stream is opened when it is iterated. Spec: §5.3.
+ */
+export type AgentOperations = {
+  readonly [Name in OperationName as Uncapitalize<Name>]: (...args: Arguments<Name>) => Reply<Name>;
+};
+
+/** One method for each row of the operation table. */
+export const agentOperations = (session: Session): AgentOperations => {
+  const method =
+    (name: OperationName) =>
+    (params: Readonly<Record<string, unknown>> = {}, options?: CallOptions) =>
+      operations[name].kind === 'stream'
+        ? events(session, name, params, options)
+        : session.call(name, params, options);
+  const methods: Record<string, unknown> = {};
+  for (const name of operationNames) methods[methodName(name)] = method(name);
+  return methods as AgentOperations;
+};
+
+async function* events(session: Session, ...call: Parameters<Session['stream']>) {
+  for await (const { event } of session.stream(...call)) yield event;
+}

@@ -1,0 +1,14 @@
+import type { SendMessageResult, StreamEvent } from '@batonjs/protocol';
+
+/** Exactly one of the members; the others can be asked for and are not there. */
+export type OneOf<Members> = {
+  [Name in keyof Members]: { [Key in Name]: Members[Key] } & {
+    [Other in Exclude<keyof Members, Name>]?: undefined;
+  };
+}[keyof Members];
+
+/** What came of a message: a task or a message. Spec: §3.1.1. */
+export type AgentReply = OneOf<SendMessageResult>;
+
+/** One event of a stream: a task, a message, or an update of a task. Spec: §3.2.3. */
+export type AgentEvent = OneOf<StreamEvent>;

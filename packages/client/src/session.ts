@@ -1,0 +1,175 @@
+import type { Call } from '@batonjs/bindings';
+import { decodeSse } from '@batonjs/bindings/sse';
+import type { AgentCard, StreamResponse } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { EVENT_STREAM } from '@batonjs/protocol/headers';
+import { type Operation, type OperationName, operations } from '@batonjs/protocol/operations';
+import { type CallScope, openScope } from './call-scope.ts';
+import { exchange, readText, watchBody } from './exchange.ts';
+import { type Candidate, candidatesOf } from './interfaces.ts';
+import { IDEMPOTENCY, startRetries } from './retries.ts';
+import type { CallOptions, Settings } from './settings.ts';
+import { asEvent, checkResult } from './shapes.ts';
+
+/** One event of a stream, with the position to resume after, if the server gives one. */
+export interface PlacedEvent {
+  readonly id?: string | undefined;
+  readonly event: StreamResponse;
+}
+
+/** What a stream needs to know besides what every call does. */
+export interface StreamOptions extends CallOptions {
+  readonly lastEventId?: string | undefined;
+}
+
+type AnyParams = Readonly<Record<string, unknown>>;
+
+/** The connection to one agent: its card, the interface in use, and how calls are made. */
+export class Session {
+  readonly settings: Settings;
+  card!: AgentCard;
+  candidates!: readonly Candidate[];
+  /** Index of the interface in use. */
+  current = 0;
+  /** Retries left to all calls. */
+  budget: number;
+
+  constructor(card: AgentCard, settings: Settings) {
+    this.settings = settings;
+    this.budget = settings.retry.budget;
+    this.use(card);
+  }
+
+  /** Replaces the card; the interface in use stays if the new card has it too. */
+  use(card: AgentCard): void {
+    const { url, codec } = this.candidates?.[this.current] ?? {};
+    this.candidates = candidatesOf(card, this.settings);
+    this.card = card;
+    this.current = Math.max(
+      0,
+      this.candidates.findIndex((other) => other.url === url && other.codec === codec),
+    );
+  }
+
+  offers(extension: string): boolean {
+    return Boolean(this.card.capabilities?.extensions?.some(({ uri }) => uri === extension));
+  }
+
+  /** Throws what the agent would answer to an operation that its card does not offer. Spec: §3.3.4. */
+  check(operation: OperationName): void {
+    const { capability }: Operation = operations[operation];
+    if (!capability || !this.settings.checkCapabilities || this.card.capabilities?.[capability]) return;
+    throw new A2AError(
+      capability === 'pushNotifications' ? 'PUSH_NOTIFICATION_NOT_SUPPORTED' : 'UNSUPPORTED_OPERATION',
+      `The agent's card does not offer ${capability}`,
+    );
+  }
+
+  /** Makes a call that has one answer. */
+  async call(operation: OperationName, params: AnyParams, options: CallOptions = {}): Promise<unknown> {
+    this.check(operation);
+    const scope = openScope(options, this.settings);
+    const retries = startRetries(this, operation, params, options, scope.signal);
+    try {
+      for (;;) {
+        try {
+          const { call, codec, response } = await this.send(operation, params, options, scope);
+          const result = codec.decodeReply(call, await this.readReply(response));
+          this.budget = Math.min(this.settings.retry.budget, this.budget + 0.1);
+          return checkResult(operation, result);
+        } catch (error) {
+          await retries.after(scope.classify(error));
+        }
+      }
+    } catch (error) {
+      throw scope.classify(error);
+    } finally {
+      scope.close();
+    }
+  }
+
+  /** Makes a call that has many answers; until the first one, it is repeated like any other. Leaving the loop ends it. */
+  async *stream(
+    operation: OperationName,
+    params: AnyParams,
+    options: StreamOptions = {},
+  ): AsyncGenerator<PlacedEvent, void, void> {
+    this.check(operation);
+    const scope = openScope(options, this.settings);
+    const retries = startRetries(this, operation, params, options, scope.signal);
+    try {
+      for (let started = false; ; ) {
+        try {
+          for await (const event of this.connect(operation, params, options, scope)) {
+            started = true;
+            yield event;
+          }
+          return;
+        } catch (error) {
+          if (started) throw error;
+          await retries.after(scope.classify(error));
+        }
+      }
+    } catch (error) {
+      throw scope.classify(error);
+    } finally {
+      scope.close();
+    }
+  }
+
+  /** One connection, as long as it lasts. */
+  async *connect(
+    operation: OperationName,
+    params: AnyParams,
+    options: StreamOptions,
+    scope: CallScope,
+  ): AsyncGenerator<PlacedEvent, void, void> {
+    const { call, codec, response } = await this.send(operation, params, options, scope);
+    if (!response.ok || !response.headers.get('content-type')?.startsWith(EVENT_STREAM)) {
+      // An error before the first event is an ordinary reply, and so may be a whole answer.
+      const result = codec.decodeReply(call, await this.readReply(response));
+      yield { event: checkResult('SendMessage', result) as StreamResponse };
+      return;
+    }
+    if (!response.body) return;
+    const listen = () => scope.limit(options.idleTimeoutMs, 'NETWORK', 'Nothing was heard');
+    const body = watchBody(
+      response.body,
+      this.settings.maxEventBytes,
+      options.idleTimeoutMs ? listen : () => {},
+    );
+    scope.lift();
+    if (options.idleTimeoutMs) listen();
+    for await (const { data, id } of decodeSse(body.stream)) {
+      body.seen(data);
+      yield { id, event: asEvent(codec.decodeEvent(call, data)) };
+    }
+    // Some implementations of fetch end a body that was aborted as if it were complete.
+    if (scope.signal.aborted) throw scope.signal.reason;
+  }
+
+  private async send(
+    operation: OperationName,
+    given: AnyParams,
+    options: StreamOptions,
+    { signal }: CallScope,
+  ) {
+    const { codec, url, tenant } = this.candidates[this.current]!;
+    const params = tenant ? { ...given, tenant } : given;
+    const call: Call = { operation, params };
+    const request = codec.encodeCall(call, url);
+    const known = [...this.settings.extensions, ...(options.extensions ?? [])];
+    const extensions = [...new Set(this.offers(IDEMPOTENCY) ? [...known, IDEMPOTENCY] : known)];
+    const headers = {
+      ...options.headers,
+      ...(options.lastEventId && { 'last-event-id': options.lastEventId }),
+    };
+    const context = { settings: this.settings, version: codec.version, extensions, headers, signal };
+    return { call, codec, response: await exchange(request, context) };
+  }
+
+  private async readReply(response: Response) {
+    const { status, headers } = response;
+    return { status, headers, body: await readText(response, this.settings.maxResponseBytes) };
+  }
+}

@@ -1,0 +1,109 @@
+import type { ClientBinding } from '@batonjs/bindings';
+import { httpJsonClient } from '@batonjs/bindings/http-json';
+import { jsonRpcClient } from '@batonjs/bindings/json-rpc';
+import type { CardCache } from './card-cache.ts';
+import { type Clock, systemClock } from './clock.ts';
+
+/** What a call may decide for itself. */
+export interface CallOptions {
+  /** Ends the call with `ABORTED`. The task that it is about lives on. */
+  readonly signal?: AbortSignal;
+  /**
+   * Milliseconds until the answer must be complete, retries included, or until a stream must have started; 0 is no bound.
+   * 5 minutes by default.
+   */
+  readonly timeoutMs?: number;
+  /** Of a stream: milliseconds without a byte, heartbeats included, after which it counts as broken; 0 is no bound. */
+  readonly idleTimeoutMs?: number;
+  /** Sent with every request of this call. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Extensions to activate, besides those of the client. */
+  readonly extensions?: readonly string[];
+  /** Whether this call may be repeated although its operation changes something; overrides what the client would decide. */
+  readonly repeatable?: boolean;
+}
+
+/** How failures that may pass are met: exponential backoff with full jitter, `Retry-After` honoured. */
+export interface RetryOptions {
+  /** Attempts of one call, the first one included; of a stream that is followed, without hearing anything new. 5 by default. */
+  readonly attempts?: number;
+  /** Milliseconds of the first pause, 200 by default; it doubles each time. */
+  readonly firstMs?: number;
+  /** Milliseconds that no pause exceeds, 10,000 by default. A longer `Retry-After` ends the retries. */
+  readonly longestMs?: number;
+  /**
+   * Retries that all calls share, 50 by default. Ten answers win one back, so that an agent in trouble is soon left in
+   * peace.
+   */
+  readonly budget?: number;
+}
+
+/** What credentials are asked for. */
+export interface CredentialsRequest {
+  /** Where they will be sent. A card may name any host: look before handing out a secret. */
+  readonly url: string;
+  /** The `WWW-Authenticate` of the 401 that refused the ones before; absent on the first attempt. */
+  readonly challenge?: string;
+}
+
+/** Headers that authenticate a request. Called for every request, so keep what is still valid. */
+export type Credentials = (
+  request: CredentialsRequest,
+) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+
+/** How to reach an agent. */
+export interface ConnectOptions {
+  /** Sends the requests; a server's own `fetch` calls it without a network. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** What the client speaks; JSON-RPC and HTTP+JSON of A2A 1.0 by default. */
+  readonly bindings?: readonly ClientBinding[];
+  /** Only interfaces with this `protocolBinding`. */
+  readonly binding?: string;
+  /** Only interfaces with this `protocolVersion`. */
+  readonly version?: string;
+  /** Whether another interface of the card is tried when one cannot be reached. On by default. Spec: §5.2. */
+  readonly fallback?: boolean;
+  /** Extensions to activate in every request. Spec: §3.2.6. */
+  readonly extensions?: readonly string[];
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Asked once more, and the request repeated once, after a 401. */
+  readonly credentials?: Credentials;
+  /** As in `CallOptions`, for calls that do not say. */
+  readonly timeoutMs?: number;
+  /** Bytes that an answer which is no stream may have; 16 MiB by default. */
+  readonly maxResponseBytes?: number;
+  /** Bytes that one event of a stream may have; 16 MiB by default. */
+  readonly maxEventBytes?: number;
+  /** `false` for none. Operations that change something are repeated only where that is safe. */
+  readonly retry?: RetryOptions | false;
+  /** Whether operations that the card does not offer are refused here already. On by default. Spec: §3.3.4. */
+  readonly checkCapabilities?: boolean;
+  /** Keeps cards between connections. */
+  readonly cards?: CardCache;
+  readonly clock?: Partial<Clock>;
+}
+
+/** The options with everything filled in that has a default. */
+export type Settings = ReturnType<typeof toSettings>;
+
+/** Fills in the defaults. */
+export const toSettings = ({ clock, retry, ...options }: ConnectOptions) => ({
+  bindings: [jsonRpcClient, httpJsonClient] as readonly ClientBinding[],
+  fallback: true,
+  extensions: [] as readonly string[],
+  timeoutMs: 300_000,
+  maxResponseBytes: 0x1000000,
+  maxEventBytes: 0x1000000,
+  checkCapabilities: true,
+  cards: new Map() as CardCache,
+  ...options,
+  retry: {
+    firstMs: 200,
+    longestMs: 10_000,
+    budget: 50,
+    ...(retry || {}),
+    attempts: retry === false ? 1 : (retry?.attempts ?? 5),
+  },
+  clock: { ...systemClock, ...clock },
+});
