@@ -12,11 +12,11 @@ export function a2aExpress(server: Pick<AgentServer, 'handle'>): RequestHandler 
     try {
       const gone = new AbortController();
       res.once('close', () => gone.abort());
-      const url = new URL(req.url, 'http://mount');
+      const { path, query } = targetOf(req.url);
       const reply = await server.handle({
         method: req.method,
-        path: url.pathname,
-        query: url.searchParams,
+        path,
+        query,
         headers: headersOf(req),
         readBody: (limit) => readBody(req, limit),
         baseUrl: baseUrlOf(req),
@@ -32,6 +32,12 @@ export function a2aExpress(server: Pick<AgentServer, 'handle'>): RequestHandler 
       else res.destroy();
     }
   };
+}
+
+/** Split by hand: a URL parser would resolve `..`, take `//name` for a host, and throw at some. */
+function targetOf(target: string): { path: string; query: URLSearchParams } {
+  const [, path = '', query] = /^([^?#]*)(?:\?([^#]*))?/.exec(target) ?? [];
+  return { path, query: new URLSearchParams(query) };
 }
 
 const headersOf = ({ headers }: Request): Record<string, string | undefined> => {

@@ -1,0 +1,78 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  type AgentServer,
+  type AgentServerOptions,
+  artifact,
+  completed,
+  createAgentServer,
+  failed,
+  inputRequired,
+  taskAgent,
+  working,
+} from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
+import express from 'express';
+import { a2aExpress } from '../src/index.ts';
+
+/** What must never reach a client. */
+export const secret = 'hunter2';
+
+/** An agent on a real port: at `/agent`, and at `/parsed` behind `express.json()`. */
+export interface Served {
+  readonly origin: string;
+  readonly server: AgentServer;
+  /** How often the obedient agent was called. */
+  readonly calls: number;
+  /** What is stored for callers without tenant: how many tasks and answers, and the length of every log. */
+  stored(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Serves an agent; without one, one that does what the text says: `ask`, `hold`, `fail`, and completes otherwise. */
+export async function serve(options: Partial<AgentServerOptions> = {}): Promise<Served> {
+  const store = options.store ?? memoryStore();
+  let calls = 0;
+  const obedient = taskAgent(async function* ({ text, signal }) {
+    calls++;
+    yield working('On it');
+    if (text === 'ask') return yield inputRequired('Well?');
+    if (text === 'fail') return yield failed('It did not work');
+    if (text === 'hold') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    yield artifact('answer', text || 'nothing');
+    yield completed();
+  });
+  const server = createAgentServer({
+    card: { name: 'Table', description: 'For tests' },
+    agent: obedient,
+    store,
+    log: () => {},
+    ...options,
+  });
+  const app = express();
+  app.use('/agent', a2aExpress(server));
+  app.use('/parsed', express.json(), a2aExpress(server));
+  const http = await listen(createServer(app));
+  return {
+    origin: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    server,
+    get calls() {
+      return calls;
+    },
+    async stored() {
+      const scope = JSON.stringify(['agent', '', '']);
+      const tasks = await store.list(scope, { limit: 200 });
+      const answers = await store.list(scope, { limit: 200, answered: true });
+      const logs = [...tasks.tasks, ...answers.tasks].map(({ taskId, head }) => `${taskId}@${head.version}`);
+      return JSON.stringify([tasks.total, answers.total, logs.sort()]);
+    },
+    async close() {
+      await server.close({ graceMs: 0 });
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+const listen = (http: Server) =>
+  new Promise<Server>((resolve) => http.listen(0, '127.0.0.1', () => resolve(http)));
