@@ -32,6 +32,8 @@ export async function accept(
   if (message.role !== 'ROLE_USER') {
     throw invalidParams([{ field: 'message.role', description: 'must be ROLE_USER' }]);
   }
+  if (configuration?.taskPushNotificationConfig && !settings.card.capabilities.pushNotifications)
+    throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
   const existing = message.taskId ? await settings.tasks.open(context.scope, message.taskId) : undefined;
   try {
     if (message.taskId && !existing?.state.task)
