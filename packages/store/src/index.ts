@@ -1,1 +1,20 @@
-export {};
+export { admit, claimable, granted, type Row } from './admit.ts';
+export { follow, pause, type FollowOptions } from './follow.ts';
+export { foldLog, loadTask } from './load-task.ts';
+export type { Delivery, DeliveryOutcome, PushConfig, PushConfigStore } from './push-config-store.ts';
+export { isStoreError, StoreError, type StoreErrorCode } from './store-error.ts';
+export type {
+  ClaimRequest,
+  Commit,
+  Committed,
+  Lease,
+  ListedTask,
+  Scope,
+  StoredFact,
+  StoredLog,
+  TaskPage,
+  TaskQuery,
+  TaskStore,
+  Topic,
+  Unwatch,
+} from './task-store.ts';

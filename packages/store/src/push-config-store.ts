@@ -1,0 +1,70 @@
+import type { TaskPushNotificationConfig } from '@batonjs/protocol';
+import type { Scope } from './task-store.ts';
+
+/** A webhook of a task and how far the log was delivered to it. */
+export interface PushConfig {
+  readonly scope: Scope;
+  readonly taskId: string;
+  readonly id: string;
+  /** As registered, secrets included. */
+  readonly config: TaskPushNotificationConfig;
+  /** Protocol version of the registering request, which is the format of its deliveries. */
+  readonly protocolVersion: string;
+  /** Where its deliveries are claimed from: the queue of the task. */
+  readonly queue: string;
+  /** Position up to which the log was delivered. */
+  readonly cursor: number;
+  /** Attempts of the delivery after the cursor that failed. */
+  readonly attempts: number;
+  /** No attempt before this time: ISO 8601, UTC, milliseconds. */
+  readonly retryAt?: string;
+  /** Why delivery was given up. Counts as delivered until it is revived. */
+  readonly dead?: string;
+}
+
+/** The right to deliver to one webhook. Lost like a lease of a task. */
+export interface Delivery {
+  readonly push: PushConfig;
+  readonly holder: string;
+  readonly fence: number;
+}
+
+/** What became of a delivery. All but `keep` give the right back. */
+export type DeliveryOutcome =
+  /** Delivered (or skipped) up to here; `keep` holds on to the right for `ttlMs` more milliseconds. */
+  | { readonly cursor: number; readonly keep?: { readonly ttlMs: number } }
+  /** Failed; `retryAt` says when to try again (ISO 8601, UTC, milliseconds). */
+  | { readonly retryAt: string; readonly attempts: number }
+  /** Given up, for this reason. */
+  | { readonly dead: string };
+
+/** Where webhooks are kept. The log itself is the outbox: a delivery is due while the log is longer than a cursor. */
+export interface PushConfigStore {
+  /**
+   * Adds the webhook, or replaces the one with this id, keeping its cursor if that is further and clearing `dead`.
+   * Anything under way for a replaced one is fenced.
+   */
+  putPushConfig(push: Omit<PushConfig, 'attempts' | 'retryAt' | 'dead'>): Promise<void>;
+  getPushConfig(scope: Scope, taskId: string, id: string): Promise<PushConfig | undefined>;
+  /** Ordered by id, after the id `after`. */
+  listPushConfigs(
+    scope: Scope,
+    taskId: string,
+    page: { readonly limit: number; readonly after?: string },
+  ): Promise<readonly PushConfig[]>;
+  /** Resolves whether it was there. Deliveries under way are fenced. */
+  removePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean>;
+  /** Rights to deliver to webhooks of the queue that are behind their log, not dead, not waiting and not held. */
+  claimDeliveries(request: {
+    readonly queue: string;
+    readonly holder: string;
+    readonly ttlMs: number;
+    readonly limit: number;
+  }): Promise<readonly Delivery[]>;
+  /** Records an outcome. Resolves `false`, changing nothing, if the right was lost. */
+  advance(delivery: Delivery, outcome: DeliveryOutcome): Promise<boolean>;
+  /** Webhooks of the queue that were given up, ordered by scope, task and id. */
+  listDead(queue: string, page: { readonly limit: number }): Promise<readonly PushConfig[]>;
+  /** Tries a dead webhook again from its cursor. Resolves whether there was one. */
+  revive(scope: Scope, taskId: string, id: string): Promise<boolean>;
+}
