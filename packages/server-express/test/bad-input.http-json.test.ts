@@ -189,20 +189,27 @@ const cancels: readonly Row[] = [
   ['no JSON', { body: '{' }, 'PARSE_ERROR'],
 ];
 
+const toWrong = ([what, sent, reason, more]: Row) => ({ what, sent, reason, more });
+const toCall = ([what, method, path, reason, fields]: Call) => ({ what, method, path, reason, fields });
+
 describe('a body is refused', () => {
-  it.each(bodies)('%s: $2', (_what, sent, reason, more) => refuse(sent, { reason, ...more }));
+  it.each(bodies.map(toWrong))('$what: $reason', ({ sent, reason, more }) =>
+    refuse(sent, { reason, ...more }),
+  );
 });
 
 describe('a request is refused', () => {
-  it.each(requests)('%s: $2', (_what, sent, reason, more) => refuse(sent, { reason, ...more }));
+  it.each(requests.map(toWrong))('$what: $reason', ({ sent, reason, more }) =>
+    refuse(sent, { reason, ...more }),
+  );
 });
 
 describe('an operation is refused', () => {
-  it.each(calls)('$1 $2 with %s: $3', (_what, method, path, reason, fields) =>
+  it.each(calls.map(toCall))('$method with $what: $reason', ({ method, path, reason, fields }) =>
     refuse({ method, path: typeof path === 'function' ? path(known) : path }, { reason, fields }),
   );
 
-  it.each(cancels)('a cancel with %s: $2', (_what, sent, reason, more) =>
+  it.each(cancels.map(toWrong))('a cancel with $what: $reason', ({ sent, reason, more }) =>
     refuse({ path: `/tasks/${known.asking}:cancel`, ...sent }, { reason, ...more }),
   );
 });

@@ -197,16 +197,23 @@ const calls: readonly Call[] = [
   ['no other card here [R-CARD-21]', 'GetExtendedAgentCard', {}, 'UNSUPPORTED_OPERATION'],
 ];
 
+const toWrong = ([what, sent, reason, more]: Row) => ({ what, sent, reason, more });
+const toCall = ([what, method, params, reason, fields]: Call) => ({ what, method, params, reason, fields });
+
 describe('a body is refused', () => {
-  it.each(bodies)('%s: $2', (_what, sent, reason, more) => refuse(sent, { reason, ...more }));
+  it.each(bodies.map(toWrong))('$what: $reason', ({ sent, reason, more }) =>
+    refuse(sent, { reason, ...more }),
+  );
 });
 
 describe('a request is refused', () => {
-  it.each(requests)('%s: $2', (_what, sent, reason, more) => refuse(sent, { reason, ...more }));
+  it.each(requests.map(toWrong))('$what: $reason', ({ sent, reason, more }) =>
+    refuse(sent, { reason, ...more }),
+  );
 });
 
 describe('an operation is refused', () => {
-  it.each(calls)('$1 with %s: $3', (_what, method, params, reason, fields) =>
+  it.each(calls.map(toCall))('$method with $what: $reason', ({ method, params, reason, fields }) =>
     refuse(
       { body: rpcBody(method, typeof params === 'function' ? params(known) : params) },
       { reason, fields },
