@@ -1,0 +1,43 @@
+import { replay, toSnapshot } from '@batonjs/lifecycle';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+import { foldLog, loadTask } from '../src/index.ts';
+import { append, create } from './a-log.ts';
+
+describe('loadTask', () => {
+  it('knows nothing of a task that is not there', async () => {
+    expect(await loadTask(memoryStore(), 's', 't')).toBeUndefined();
+  });
+
+  it('is the state of the whole log, whatever was appended openly', async () => {
+    const store = memoryStore();
+    await create(store);
+    await append(store, 2);
+    const state = await loadTask(store, 's', 't');
+    expect(state).toMatchObject({ version: 4, task: { id: 't', status: { state: 'TASK_STATE_SUBMITTED' } } });
+    const facts = (await store.readFacts('s', 't', 0, 9)).map(({ fact }) => fact);
+    expect(state).toEqual(replay(facts));
+  });
+
+  it('starts from the snapshot if there is one', async () => {
+    const store = memoryStore();
+    await create(store);
+    const facts = (await store.readFacts('s', 't', 0, 9)).map(({ fact }) => fact);
+    const other = memoryStore();
+    await create(other, { snapshot: toSnapshot(replay(facts)!) });
+    await append(other, 1);
+    const log = (await other.load('s', 't'))!;
+    expect(log.facts).toHaveLength(1);
+    expect(foldLog(log)).toMatchObject({ version: 3, task: { id: 't' } });
+  });
+
+  it('refuses a log of a newer release', async () => {
+    const store = memoryStore();
+    await create(store);
+    const log = (await store.load('s', 't'))!;
+    const facts = log.facts.map((stored) => ({ ...stored, fact: { ...stored.fact, format: 2 } }));
+    expect(() => foldLog({ ...log, facts: facts as never })).toThrow(
+      expect.objectContaining({ code: 'UNKNOWN_FACT' }),
+    );
+  });
+});
