@@ -5,6 +5,11 @@ import { Groups } from './groups.ts';
 export class Bells {
   readonly #watchers = new Groups<string, () => void>();
 
+  /** How many topics are watched. */
+  get topics(): number {
+    return this.#watchers.size;
+  }
+
   watch(topic: Topic, wake: () => void): Unwatch {
     // A function of its own, for one that watches twice.
     const watcher = () => wake();

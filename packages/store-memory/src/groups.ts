@@ -2,6 +2,11 @@
 export class Groups<Key, Member> {
   readonly #sets = new Map<Key, Set<Member>>();
 
+  /** How many keys have members. */
+  get size(): number {
+    return this.#sets.size;
+  }
+
   get(key: Key): ReadonlySet<Member> {
     return this.#sets.get(key) ?? new Set();
   }

@@ -60,7 +60,7 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
       const before = known?.row;
       const length = before?.version ?? 0;
       const after = admit(before, commit, now());
-      const row = commit.head ? { ...after, head: frozenCopy(commit.head) } : after;
+      const row = commit.head ? { ...after, head: Object.freeze({ ...commit.head }) } : after;
       const facts = commit.facts.map((fact, n) =>
         Object.freeze({ version: length + n + 1, commitId, fact: frozenCopy(fact) }),
       );

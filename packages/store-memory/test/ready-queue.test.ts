@@ -1,0 +1,81 @@
+import type { Row } from '@batonjs/store';
+import { describe, expect, it } from 'vitest';
+import type { Log } from '../src/log.ts';
+import { ReadyQueue } from '../src/ready-queue.ts';
+
+const now = Date.UTC(2026, 0, 1);
+const statusAt = new Date(now).toISOString();
+const head = {
+  closed: false,
+  contextId: 'c',
+  version: 1,
+  statusAt,
+  statusVersion: 1,
+  generation: 1,
+  turn: 0,
+  attempt: 0,
+};
+const row = (more: Partial<Row>): Row => ({ version: 1, head, queue: 'q', wanted: false, fence: 0, ...more });
+
+/** Logs that count how often somebody looks at them. */
+function crowd(queue: ReadyQueue, size: number, make: (n: number) => Row) {
+  const looks = { count: 0 };
+  for (let n = 0; n < size; n++) {
+    const after = make(n);
+    const log: Log = {
+      scope: 's',
+      taskId: `t${n}`,
+      facts: [],
+      get row() {
+        looks.count++;
+        return after;
+      },
+      set row(_) {},
+    };
+    queue.replace(log, undefined, after, now + n);
+  }
+  return looks;
+}
+
+const request = { queue: 'q', holder: 'h', ttlMs: 1_000, limit: 4 };
+const ids = (logs: readonly Log[]) => logs.map(({ taskId }) => taskId);
+
+describe('the ready queue', () => {
+  it.each<[string, (n: number) => Row]>([
+    ['held', (n) => row({ holder: `h${n}`, fence: 1, leaseUntil: now + 60_000 + n })],
+    [
+      'waiting for their clocks',
+      (n) => row({ head: { ...head, dueAt: new Date(now + 60_000 + n).toISOString() } }),
+    ],
+    ['idle', () => row({})],
+  ])('does not look at 10,000 tasks that are %s', (_, make) => {
+    const queue = new ReadyQueue();
+    const looks = crowd(queue, 10_000, make);
+    expect(queue.claimable(request, now)).toEqual([]);
+    expect(looks.count).toBe(0);
+  });
+
+  it('looks at as many wanted tasks as it gives out, the oldest first', () => {
+    const queue = new ReadyQueue();
+    const looks = crowd(queue, 10_000, () => row({ wanted: true }));
+    expect(ids(queue.claimable(request, now + 60_000))).toEqual(['t0', 't1', 't2', 't3']);
+    expect(ids(queue.claimable({ ...request, taskId: 't9000' }, now + 60_000))).toEqual(['t9000']);
+    expect(looks.count).toBeLessThan(20);
+    expect(queue.waiting('q')).toBe(10_000);
+  });
+
+  it('gives out what ran out longest ago first, whatever it is', () => {
+    const queue = new ReadyQueue();
+    crowd(
+      queue,
+      3,
+      (n) =>
+        [
+          row({ holder: 'dead', fence: 1, leaseUntil: now - 10 }),
+          row({ head: { ...head, dueAt: new Date(now - 20).toISOString() } }),
+          row({ wanted: true }),
+        ].at(n)!,
+    );
+    expect(ids(queue.claimable(request, now + 5))).toEqual(['t1', 't0', 't2']);
+  });
+});
