@@ -1,24 +1,29 @@
-import type { AgentServer } from '@batonjs/server';
-import type { Request, RequestHandler, Response } from 'express';
-import { readBody } from './read-body.ts';
+import type { AgentServer, HttpExchange } from '@batonjs/server';
+import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
+import { readBody, refusedBody } from './read-body.ts';
 
 /**
- * Serves an agent from an Express app, below the path it is mounted at. Works with or without `express.json()` before
- * it. The agent's card names the address of the request only on this machine or where Express trusts its proxy
+ * Serves an agent from an Express app, below the path it is mounted at: `app.use('/agent', a2aExpress(server))`. Works with
+ * or without `express.json()` before it; what a body parser refuses is answered in the protocol's own words, hence the
+ * second handler. The agent's card names the address of the request only on this machine or where Express trusts its proxy
  * (`trust proxy`); elsewhere give the server its `publicUrl`.
  */
-export function a2aExpress(server: Pick<AgentServer, 'handle'>): RequestHandler {
-  return async (req, res, next) => {
+export function a2aExpress(
+  server: Pick<AgentServer, 'handle'>,
+): [handler: RequestHandler, onError: ErrorRequestHandler] {
+  const answer = async (req: Request, res: Response, next: NextFunction, read: HttpExchange['readBody']) => {
     try {
       const gone = new AbortController();
-      res.once('close', () => gone.abort());
+      res.once('close', () => {
+        if (!res.writableFinished) gone.abort(left);
+      });
       const { path, query } = targetOf(req.url);
       const reply = await server.handle({
         method: req.method,
         path,
         query,
         headers: headersOf(req),
-        readBody: (limit) => readBody(req, limit),
+        readBody: read,
         baseUrl: baseUrlOf(req),
         signal: gone.signal,
       });
@@ -32,6 +37,13 @@ export function a2aExpress(server: Pick<AgentServer, 'handle'>): RequestHandler 
       else res.destroy();
     }
   };
+  return [
+    (req, res, next) => answer(req, res, next, (limit) => readBody(req, limit)),
+    (error: unknown, req, res, next) => {
+      const read = refusedBody(error, req);
+      return read ? answer(req, res, next, read) : next(error);
+    },
+  ];
 }
 
 /** Split by hand: a URL parser would resolve `..`, take `//name` for a host, and throw at some. */
@@ -39,6 +51,9 @@ function targetOf(target: string): { path: string; query: URLSearchParams } {
   const [, path = '', query] = /^([^?#]*)(?:\?([^#]*))?/.exec(target) ?? [];
   return { path, query: new URLSearchParams(query) };
 }
+
+/** Why a request is not of interest any more. One for all: an abort without a reason makes an error with a stack. */
+const left = new Error('The client left');
 
 const headersOf = ({ headers }: Request): Record<string, string | undefined> => {
   const flat: Record<string, string | undefined> = {};

@@ -1,4 +1,4 @@
-import type { Body } from '@batonjs/server';
+import type { Body, HttpExchange } from '@batonjs/server';
 import type { Request } from 'express';
 
 /** The body of a request, or undefined if it is larger than `limit` bytes; what is too much is not kept. */
@@ -28,3 +28,23 @@ export function readBody(req: Request, limit: number): Promise<Body | undefined>
     req.once('close', () => reject(new Error('The client left')));
   });
 }
+
+/** How to read a body that a parser before us did not want, or undefined if the error is not about that. */
+export function refusedBody(error: unknown, req: Request): HttpExchange['readBody'] | undefined {
+  const { type, code, limit, body } = Object(error) as Record<string, unknown>;
+  switch (type) {
+    case 'entity.too.large':
+      return async () => ({ longerThan: Number(limit) });
+    case 'entity.parse.failed':
+      return async () => ({ bytes: typeof body === 'string' ? Buffer.from(body) : unreadable });
+    case 'charset.unsupported':
+    case 'encoding.unsupported':
+      return async (most) => (req.readableEnded ? { bytes: unreadable } : readBody(req, most));
+    default:
+      // What zlib could not unpack.
+      return String(code).startsWith('Z_') ? async () => ({ bytes: unreadable }) : undefined;
+  }
+}
+
+/** Stands for a body that is lost: not JSON. */
+const unreadable = Buffer.from('?');

@@ -1,7 +1,10 @@
 import type { HttpReply } from '@batonjs/bindings';
 
-/** What `readBody` reads. */
-export type Body = { readonly bytes: Uint8Array } | { readonly value: unknown };
+/** What `readBody` reads; `longerThan`: who read it before stopped after so many bytes. */
+export type Body =
+  | { readonly bytes: Uint8Array }
+  | { readonly value: unknown }
+  | { readonly longerThan: number };
 
 /** A request as a skin hands it over: plain values, and a body that is read only when it is needed. */
 export interface HttpExchange {

@@ -10,8 +10,10 @@ export async function readBody(
   { bodyBytes, jsonDepth }: Limits,
 ): Promise<JsonBody | undefined> {
   if (method !== 'POST') return undefined;
-  const body = Number(headers['content-length']) > bodyBytes ? undefined : await readBody(bodyBytes);
-  if (!body) throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${bodyBytes} bytes`);
+  const declared = Number(headers['content-length']);
+  const body = (declared > bodyBytes ? undefined : await readBody(bodyBytes)) ?? { longerThan: bodyBytes };
+  if ('longerThan' in body)
+    throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${body.longerThan} bytes`);
   return jsonBody('bytes' in body ? { text: toText(body.bytes) } : body, { maxDepth: jsonDepth });
 }
 
