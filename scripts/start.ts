@@ -6,15 +6,17 @@
  */
 import { spawnSync } from 'node:child_process';
 
+process.stdout.write('Building what is not built yet …\n');
 const build = spawnSync(
   'turbo',
   ['run', 'build', '--filter=@batonjs/gallery^...', '--output-logs=errors-only'],
-  {
-    stdio: 'inherit',
-  },
+  { stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' },
 );
 if (build.error) throw build.error;
-if (build.status !== 0) process.exit(build.status ?? 1);
+if (build.status !== 0) {
+  process.stdout.write(build.stdout);
+  process.exit(build.status ?? 1);
+}
 
 const gallery = new URL('../apps/gallery/src/main.ts', import.meta.url);
 await import(gallery.href);

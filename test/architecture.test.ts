@@ -17,7 +17,7 @@ const arrows: Record<string, readonly string[]> = {
   server: ['bindings', 'lifecycle', 'protocol', 'store'],
   'server-express': ['server'],
   client: ['bindings', 'protocol'],
-  'expense-agent': ['server'],
+  'expense-agent': ['client', 'server', 'server-express', 'store-sqlite'],
   gallery: ['client', 'expense-agent', 'server', 'server-express', 'store-sqlite'],
 };
 

@@ -1,1 +1,2 @@
-export {};
+export { approveExpense } from './agent.ts';
+export { card } from './card.ts';

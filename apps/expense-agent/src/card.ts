@@ -1,0 +1,16 @@
+import type { CardInput } from '@batonjs/server';
+
+/** What the expense agent says about itself. */
+export const card: CardInput = {
+  name: 'Expense agent',
+  description: 'Approves expenses, and asks for what is missing.',
+  skills: [
+    {
+      id: 'approve-expense',
+      name: 'Approve an expense',
+      description: 'Takes an amount and a currency, as data or as text, and approves amounts above zero.',
+      tags: ['expense', 'finance'],
+      examples: ['100 USD', '{"amount": 100, "currency": "USD"}'],
+    },
+  ],
+};

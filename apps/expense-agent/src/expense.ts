@@ -1,0 +1,39 @@
+import type { Message, Part } from '@batonjs/server';
+import { amountOf, currencyOf, readWords } from './words.ts';
+
+/** An expense as far as it is known. */
+export interface Expense {
+  readonly amount?: number;
+  /** ISO 4217. */
+  readonly currency?: string;
+}
+
+/** What the client said about its expense so far; what it said later counts. */
+export function readExpense(messages: readonly Message[]): Expense {
+  const said = messages.filter(({ role }) => role === 'ROLE_USER').flatMap(({ parts }) => parts);
+  return Object.assign({}, ...said.map(readPart));
+}
+
+function readPart(part: Part): Expense {
+  if ('text' in part) return readWords(part.text);
+  if (!('data' in part) || typeof part.data !== 'object' || part.data === null) return {};
+  const { amount, currency } = part.data as Record<string, unknown>;
+  // What is there and makes no sense is unknown from now on: better asked again than approved by mistake.
+  return {
+    ...(amount != null && { amount: typeof amount === 'number' ? amountOf(amount) : undefined }),
+    ...(currency != null && { currency: currencyOf(String(currency)) }),
+  };
+}
+
+/** Whether nothing is left to ask. */
+export const isComplete = (expense: Expense): expense is Required<Expense> =>
+  expense.amount !== undefined && expense.currency !== undefined;
+
+/** Asks for what is missing. */
+export function questionAbout({ amount, currency }: Expense): string {
+  if (amount === undefined && currency === undefined)
+    return 'What is the amount, and in which currency? For example: 100 USD';
+  return amount === undefined
+    ? `What is the amount in ${currency}? A number, for example: 100`
+    : `Which currency is the amount of ${amount} in? A code of three letters, for example: USD`;
+}

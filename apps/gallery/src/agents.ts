@@ -1,0 +1,7 @@
+import { approveExpense, card as expenseCard } from '@batonjs/expense-agent';
+import type { GalleryAgent } from './gallery.ts';
+
+/** Every agent of the gallery; the first one is the default agent. Each is served at `/agents/<name>`. */
+export const agents: readonly [GalleryAgent, ...GalleryAgent[]] = [
+  { name: 'expense', agent: approveExpense, card: expenseCard },
+];

@@ -1,0 +1,50 @@
+import { a2aExpress } from '@batonjs/server-express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
+import { curlLine } from './curl-line.ts';
+import type { Exhibit } from './gallery.ts';
+
+/** Everything that is served: the agents, the default agent's card, an index, and how the server is. */
+export function createApp(exhibits: readonly [Exhibit, ...Exhibit[]]): Express {
+  const app = express();
+  app.disable('x-powered-by').enable('case sensitive routing').set('json spaces', 2);
+  for (const { name, server } of exhibits) app.use(`/agents/${name}`, a2aExpress(server));
+  app.all('/.well-known/agent-card.json', a2aExpress(exhibits[0].server));
+  app.get('/', (_request, response) => void response.json(indexOf(exhibits)));
+  app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
+  app.get('/readyz', readiness(exhibits));
+  app.use((request, response) => refuse(response, 404, `There is nothing at ${request.path}`));
+  app.use(failed);
+  return app;
+}
+
+const indexOf = (exhibits: readonly Exhibit[]) => ({
+  name: 'Baton gallery',
+  agents: exhibits.map((exhibit) => ({
+    name: exhibit.name,
+    description: exhibit.server.card.description,
+    url: exhibit.url,
+    card: `${exhibit.url}/.well-known/agent-card.json`,
+    try: curlLine(exhibit),
+  })),
+});
+
+/** Ready while every agent accepts requests and its store answers. */
+const readiness =
+  (exhibits: readonly Exhibit[]): RequestHandler =>
+  async (_request, response) => {
+    const ready = await Promise.all(exhibits.map(({ server }) => server.ready()));
+    if (ready.every(Boolean)) response.json({ status: 'ready' });
+    else response.status(503).set('retry-after', '1').json({ status: 'not ready' });
+  };
+
+/** What Express could not make sense of, such as a path that is no URL. */
+const failed: ErrorRequestHandler = (error, _request, response, _next) => {
+  const status = Number(error?.status);
+  if (status >= 400 && status < 500) refuse(response, status, 'The request makes no sense');
+  else refuse(response, 500, 'The server failed');
+};
+
+const refuse = (response: Response, code: number, message: string): void =>
+  void response.status(code).json({ error: { code, status: statuses[code] ?? 'INVALID_ARGUMENT', message } });
+
+const statuses: Readonly<Record<number, string>> = { 404: 'NOT_FOUND', 500: 'INTERNAL' };

@@ -1,0 +1,33 @@
+import { StartError } from './start-error.ts';
+
+/** Where the gallery is served and where its tasks are kept. */
+export interface Settings {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** The folder of the database; created where it is missing. */
+  readonly dataFolder: string;
+  /** What clients see instead of host and port, without trailing slash. */
+  readonly publicUrl?: string;
+}
+
+/** Reads `HOST`, `PORT`, `BATON_DATA` and `PUBLIC_URL`. Throws a `StartError` for what cannot be served. */
+export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
+  return {
+    host: env.HOST || '127.0.0.1',
+    port: readPort(env.PORT || '4000'),
+    dataFolder: env.BATON_DATA || '.data',
+    publicUrl: env.PUBLIC_URL ? readUrl(env.PUBLIC_URL) : undefined,
+  };
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new StartError(`PORT must be a whole number from 0 to 65535, not "${text}".`);
+}
+
+function readUrl(text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text.replace(/\/+$/, '');
+  throw new StartError(`PUBLIC_URL must be an absolute http or https URL, not "${text}".`);
+}

@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAgentServer } from '@batonjs/server';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agents } from '../src/agents.ts';
+import { createApp } from '../src/app.ts';
+import { type Gallery, openGallery } from '../src/gallery.ts';
+import { readSettings } from '../src/settings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-gallery-'));
+let gallery: Gallery;
+beforeAll(async () => {
+  gallery = await openGallery(agents, readSettings({ PORT: '0', BATON_DATA: join(folder, 'not', 'there') }));
+});
+afterAll(async () => {
+  await gallery.close();
+  rmSync(folder, { recursive: true });
+});
+
+const get = (path: string, init?: RequestInit) => fetch(`${gallery.localUrl}${path}`, init);
+const headers = { 'a2a-version': '1.0', 'content-type': 'application/json' };
+const message = { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: '100 USD' }] };
+
+describe('the gallery', () => {
+  it('lists its agents, each with its card and a line to try it', async () => {
+    const { agents: listed } = await (await get('/')).json();
+    expect(listed.map(({ name }: { name: string }) => name)).toEqual(agents.map(({ name }) => name));
+    for (const { url, card, try: line } of listed) {
+      expect((await fetch(card)).status).toBe(200);
+      expect(line).toMatch(`curl -s ${url}/message:send`);
+    }
+  });
+
+  it.each(['/agents/expense', '/agents/expense/'])('speaks JSON-RPC at %s', async (path) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'SendMessage', params: { message } });
+    const reply = await (await get(path, { method: 'POST', headers, body })).json();
+    expect(reply).toMatchObject({ id: 7, result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
+  });
+
+  it('speaks HTTP+JSON below that', async () => {
+    const body = JSON.stringify({ message });
+    const sent = await get('/agents/expense/message:send', { method: 'POST', headers, body });
+    const { task } = await sent.json();
+    expect(await (await get(`/agents/expense/tasks/${task.id}`, { headers })).json()).toEqual(task);
+  });
+
+  it("has the default agent's card at its origin", async () => {
+    const paths = ['/.well-known/agent-card.json', '/agents/expense/.well-known/agent-card.json'];
+    const [origin, own] = await Promise.all(paths.map(async (path) => (await get(path)).json()));
+    expect(origin).toEqual(own);
+    expect(origin.supportedInterfaces[0].url).toBe(`${gallery.localUrl}/agents/expense`);
+  });
+
+  it('is alive and ready', async () => {
+    expect((await get('/healthz')).status).toBe(200);
+    expect((await get('/readyz')).status).toBe(200);
+  });
+
+  it.each([
+    ['GET', '/nothing', 404],
+    ['GET', '/agents', 404],
+    ['GET', '/agents/nobody', 404],
+    ['POST', '/agents/expense/nothing', 404],
+    ['POST', '/', 404],
+    ['DELETE', '/healthz', 404],
+    ['GET', '/agents/expense/%zz', 404],
+    ['GET', '/%zz', 404],
+    ['POST', '/.well-known/agent-card.json', 405],
+  ])('answers %s %s with JSON and %i', async (method, path, status) => {
+    const reply = await get(path, { method, headers });
+    expect(reply.status).toBe(status);
+    expect(reply.headers.get('content-type')).toMatch(/json/);
+    expect(await reply.json()).toHaveProperty('error');
+  });
+});
+
+describe('readiness', () => {
+  it('ends with the store', async () => {
+    const store = sqliteStore(':memory:');
+    const [{ name, ...options }] = agents;
+    const server = createAgentServer({ ...options, name, store, log: () => {} });
+    const listener = createApp([{ name, url: 'http://127.0.0.1', server }]).listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const { port } = listener.address() as AddressInfo;
+    const readyz = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
+    expect(await readyz()).toBe(200);
+    await store.close();
+    expect(await readyz()).toBe(503);
+    await server.close();
+    listener.close();
+  });
+});
+
+describe('settings', () => {
+  it('have defaults', () => {
+    expect(readSettings({})).toEqual({ host: '127.0.0.1', port: 4000, dataFolder: '.data' });
+  });
+
+  it('name another public address', async () => {
+    const env = { PORT: '0', BATON_DATA: join(folder, 'public'), PUBLIC_URL: 'https://agents.example.com/' };
+    const elsewhere = await openGallery(agents, readSettings(env));
+    const card = await (await fetch(`${elsewhere.localUrl}/.well-known/agent-card.json`)).json();
+    expect(card.supportedInterfaces[0].url).toBe('https://agents.example.com/agents/expense');
+    await elsewhere.close();
+  });
+
+  it.each([
+    [{ PORT: 'x' }, /^PORT must be/],
+    [{ PUBLIC_URL: 'agents.example.com' }, /^PUBLIC_URL must be/],
+    [{ PUBLIC_URL: 'ftp://agents.example.com' }, /^PUBLIC_URL must be/],
+  ])('that cannot be are refused: %j', (env, why) => {
+    expect(() => readSettings(env)).toThrow(why);
+  });
+});

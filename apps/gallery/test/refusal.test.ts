@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { node, run } from '../../../test/processes.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-gallery-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What the gallery says before it ends with 1. */
+async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
+  const args = ['--conditions=@batonjs/source', join(import.meta.dirname, '../src/main.ts')];
+  await using gallery = run(node, args, { env: { PORT: '0', BATON_DATA: join(folder, 'data'), ...env } });
+  expect(await gallery.ended).toBe(1);
+  return gallery.output;
+}
+
+describe('the gallery says in one line why it cannot start', () => {
+  it('when its port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const said = await refusal({ PORT: String(port) });
+    other.close();
+    expect(said).toMatch(new RegExp(`^Port ${port} of 127\\.0\\.0\\.1 is in use\\..*PORT.*\\n$`));
+  });
+
+  it('when its host is not this machine', async () => {
+    expect(await refusal({ HOST: '192.0.2.1' })).toMatch(
+      /^Port 0 of 192\.0\.2\.1 cannot be used .*HOST.*\n$/,
+    );
+  });
+
+  it('when its port is none', async () => {
+    expect(await refusal({ PORT: '4000x' })).toMatch(/^PORT must be a whole number .* not "4000x"\.\n$/);
+  });
+
+  it('when its folder is a file', async () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    expect(await refusal({ BATON_DATA: file })).toMatch(
+      /^Tasks cannot be kept in .*file \(BATON_DATA\): .*\n$/,
+    );
+  });
+
+  it('when its database is something else', async () => {
+    writeFileSync(
+      join(folder, 'tasks.db'),
+      'This is no database, and long enough to be looked at. '.repeat(40),
+    );
+    expect(await refusal({ BATON_DATA: folder })).toMatch(/is not a SQLite database\n$/);
+  });
+});

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { root } from './source-files.ts';
+
+/** A command that runs in a process group of its own, as it would in a terminal. */
+export interface Command {
+  /** All that it has written so far. */
+  readonly output: string;
+  /** Resolves to the output once it matches; rejects if the command ends before. */
+  until(pattern: RegExp): Promise<string>;
+  /** Sends a signal to the whole group, as Ctrl-C does. */
+  signal(signal: NodeJS.Signals): void;
+  /** How it ended: its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  /** Kills what is left of the group. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The Node.js that runs the tests. */
+export const node = process.execPath;
+
+/** Starts a command; `env` is added to the environment, and installed commands are found. */
+export function run(
+  command: string,
+  args: readonly string[],
+  { cwd = root, env = {} }: { cwd?: string; env?: Readonly<Record<string, string>> } = {},
+): Command {
+  const path = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`;
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...process.env, PATH: path, ...env },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const changed = new EventTarget();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      changed.dispatchEvent(new Event('change'));
+    });
+  }
+  const ended = once(child, 'close').then(([code, signal]) => code ?? signal);
+  const signal = (name: NodeJS.Signals) => {
+    try {
+      process.kill(-child.pid!, name);
+    } catch (error) {
+      // The group has ended already.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  };
+  return {
+    get output() {
+      return output;
+    },
+    until(pattern) {
+      return new Promise((resolve, reject) => {
+        const look = () => pattern.test(output) && resolve(output);
+        changed.addEventListener('change', look);
+        look();
+        void ended.then((how) => reject(new Error(`Ended with ${how} before ${pattern}:\n${output}`)));
+      });
+    },
+    signal,
+    ended,
+    async [Symbol.asyncDispose]() {
+      signal('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** A port that nobody uses. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (typeof address !== 'object' || !address) throw new Error('No port');
+  return address.port;
+}
