@@ -51,7 +51,6 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const tasks = new LiveTasks(settings);
   const runner = new Runner(settings, tasks);
   const claimer = new Claimer(settings, tasks, runner);
-  const closing = new AbortController();
   let open = true;
   const card = completeCard(options.card, { streaming: true });
   const publicUrl = options.publicUrl?.replace(/\/+$/, '');
@@ -69,7 +68,6 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
     bindings: options.bindings ?? [jsonRpcServer, httpJsonServer],
     authenticate: options.authenticate,
-    closing: closing.signal,
     isOpen: () => open,
   };
   const handle = createHandler(handlerSettings);
@@ -113,7 +111,6 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
       await claimer.close();
       await runner.drain(graceMs);
       // Only now: whoever waits for a turn that was allowed to finish hears how it ended.
-      closing.abort(new Error('The server closes'));
       tasks.close();
     },
   };

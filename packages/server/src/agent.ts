@@ -85,7 +85,6 @@ export interface Turn {
 }
 
 const alwaysTask = Symbol.for('batonjs.taskAgent');
-// biome-ignore lint/suspicious/useAwait: only its constructor matters
 const AsyncGeneratorFunction = async function* () {}.constructor;
 
 /** Marks a function that always answers with a task, so that the task exists before the function is called. */

@@ -21,7 +21,7 @@ export interface CallContext {
   readonly extensions: readonly string[];
   /** `Major.Minor` of the protocol that the call speaks. */
   readonly version: string;
-  /** Aborted when the client is gone or the server closes. */
+  /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
   /** Where a broken stream is to go on. */
   readonly lastEventId?: string | undefined;

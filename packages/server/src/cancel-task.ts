@@ -2,6 +2,7 @@ import { decide, viewTask } from '@batonjs/lifecycle';
 import type { CancelTaskRequest, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { isStoreError } from '@batonjs/store';
+import { atMost } from './at-most.ts';
 import type { CallContext } from './call-context.ts';
 import { isoTime } from './clock.ts';
 import type { LiveTask } from './live-task.ts';
@@ -23,7 +24,9 @@ export async function cancelTask(
     if (!live.state.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
     await live.watch();
     await request(live, metadata, settings);
-    await ended(live, context.signal, settings);
+    await atMost(settings.cancelWaitMs, context.signal, settings.clock, async (signal) => {
+      while (!live.state.closed && !signal.aborted) await live.change(signal);
+    });
     // Says so if another end won the race.
     decideAgain(live, settings);
     return viewTask(live.state, { currentStatusInHistory: settings.currentStatusInHistory });
@@ -48,23 +51,6 @@ async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], 
     return;
   }
   if (run === 'here' && !live.state.openTurn) await claimer.claimNow(live.scope, live.taskId);
-}
-
-async function ended(
-  live: LiveTask,
-  signal: AbortSignal,
-  { clock, cancelWaitMs }: ServiceSettings,
-): Promise<void> {
-  const over = new AbortController();
-  const stop = () => over.abort();
-  signal.addEventListener('abort', stop);
-  void clock.sleep(cancelWaitMs, over.signal).then(stop);
-  try {
-    while (!live.state.closed && !over.signal.aborted) await live.change(over.signal);
-  } finally {
-    signal.removeEventListener('abort', stop);
-    stop();
-  }
 }
 
 function decideAgain(live: LiveTask, { clock }: ServiceSettings): void {

@@ -1,4 +1,4 @@
-import { type State, viewTask } from '@batonjs/lifecycle';
+import { historyOf, type State, viewTask } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
 import { loadTask, type Scope, type TaskStore } from '@batonjs/store';
 import type { References, TurnContext } from './agent.ts';
@@ -20,9 +20,9 @@ export function contextOf(store: TaskStore, scope: Scope, contextId: string, tas
   };
 }
 
-function said({ conversation: { messages }, answer }: State): Message[] {
-  const all = messages.items.slice(0, messages.length);
-  return answer ? [...all, answer] : all;
+function said(state: State): Message[] {
+  const all = historyOf(state, { currentStatusInHistory: true });
+  return state.answer ? [...all, structuredClone(state.answer)] : all;
 }
 
 /** The tasks with these ids, as far as they exist in the scope. */

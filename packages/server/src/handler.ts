@@ -32,8 +32,6 @@ export interface HandlerSettings extends ServiceSettings {
   readonly bindings: readonly [ServerBinding, ...ServerBinding[]];
   readonly authenticate: Authenticate | undefined;
   readonly publicUrl: string | undefined;
-  /** Ends all streams: the server closes. */
-  readonly closing: AbortSignal;
 }
 
 /** Answers requests: picks the binding, checks in the protocol's order, calls the operation, encodes. Spec: §5, §3.3. */
@@ -113,7 +111,7 @@ async function contextOf(
   binding: ServerBinding,
   settings: HandlerSettings,
 ): Promise<CallContext> {
-  const { authenticate, queue, closing } = settings;
+  const { authenticate, queue } = settings;
   const caller = await authenticate?.(exchange);
   if (authenticate && !caller) throw new A2AError('UNAUTHENTICATED');
   const version = versionOf(exchange);
@@ -129,7 +127,7 @@ async function contextOf(
     caller,
     extensions: requested.filter((uri) => declared.some((extension) => extension.uri === uri)),
     version,
-    signal: AbortSignal.any([exchange.signal, closing]),
+    signal: exchange.signal,
     lastEventId: headers['last-event-id'],
   };
 }

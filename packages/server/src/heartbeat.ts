@@ -1,5 +1,4 @@
-import type { Lease } from '@batonjs/store';
-import { bounded } from './bounded.ts';
+import { type Lease, StoreError } from '@batonjs/store';
 import type { RunSettings } from './settings.ts';
 
 interface Held {
@@ -52,7 +51,7 @@ export class Heartbeat {
     const leases = [...this.#held.keys()];
     const asked = clock.monotonic();
     try {
-      const kept = await bounded(store.renew(leases, leaseMs), Math.min(leaseMs / 3, this.#left()), clock);
+      const kept = await this.#atMost(Math.min(leaseMs / 3, this.#left()), store.renew(leases, leaseMs));
       const keys = new Set(kept.map(keyOf));
       for (const lease of leases) {
         const held = this.#held.get(lease);
@@ -63,6 +62,16 @@ export class Heartbeat {
     } catch (error) {
       log('error', 'Could not renew leases', { leases: leases.length, error });
     }
+  }
+
+  /** To the millisecond: a late answer is no answer here. */
+  async #atMost<T>(ms: number, call: Promise<T>): Promise<T> {
+    const done = new AbortController();
+    const late = this.#settings.clock.sleep(ms, done.signal).then(() => undefined);
+    const kept = await Promise.race([call, late]).finally(() => done.abort());
+    if (kept === undefined)
+      throw new StoreError('UNAVAILABLE', `The store did not renew leases within ${ms} ms`);
+    return kept;
   }
 
   #loseDoubtful(): void {

@@ -1,28 +1,24 @@
 import type { Message } from '@batonjs/protocol';
 import type { Inbox } from './agent.ts';
-import type { LiveTask } from './live-task.ts';
+import type { LeasedTask } from './leased-task.ts';
 
 /** The messages of a task that no turn has taken yet, for the turn that runs. */
-export function createInbox(
-  live: LiveTask,
-  signal: AbortSignal,
-  takeMessage: (messageId: string) => Promise<unknown>,
-): Inbox {
+export function createInbox(leased: LeasedTask, signal: AbortSignal): Inbox {
   let taking: Promise<unknown> = Promise.resolve();
   const takeNext = async (): Promise<Message | undefined> => {
-    while (!signal.aborted && !live.state.closed) {
-      const message = live.state.untaken[0]?.message;
+    while (!signal.aborted && !leased.state.closed) {
+      const message = leased.state.untaken[0]?.message;
       if (message) {
-        await takeMessage(message.messageId);
-        return message;
+        await leased.write(() => [{ type: 'take', messageId: message.messageId }]);
+        return structuredClone(message);
       }
-      await live.change(signal);
+      await leased.live.change(signal);
     }
     return undefined;
   };
   const inbox: Inbox = {
     get size() {
-      return live.state.untaken.length;
+      return leased.state.untaken.length;
     },
     take() {
       const taken = taking.then(takeNext);

@@ -36,6 +36,7 @@ export class LiveTask {
   #trouble: unknown;
   #origin: string | undefined;
   #followers = 0;
+  #ended = false;
 
   constructor(scope: Scope, taskId: string, settings: LiveSettings, log?: StoredLog) {
     this.scope = scope;
@@ -87,6 +88,12 @@ export class LiveTask {
 
   leave(): void {
     this.#followers--;
+  }
+
+  /** Whoever follows is let go: the server closes. */
+  endFollowing(): void {
+    this.#ended = true;
+    this.#wake();
   }
 
   /** Calls `listener` whenever facts were added, until the returned function is called. */
@@ -188,7 +195,7 @@ export class LiveTask {
       const facts =
         after >= this.version ? [] : (this.#recent.after(after) ?? (await this.#readAfter(after)));
       for (const stored of facts) {
-        if (signal.aborted) return;
+        if (signal.aborted || this.#ended) return;
         after = stored.version;
         yield stored;
       }

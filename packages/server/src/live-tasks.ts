@@ -71,8 +71,10 @@ export class LiveTasks {
     });
   }
 
+  /** Ends all following. */
   close(): void {
     this.#stop.abort();
+    for (const { live } of this.#entries.values()) live.endFollowing();
   }
 
   #use(scope: Scope, taskId: string, make: () => LiveTask): LiveTask {

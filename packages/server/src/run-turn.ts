@@ -2,6 +2,7 @@ import type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message, Part, Task } from '@batonjs/protocol';
 import type { Agent, Claims, References, Turn } from './agent.ts';
 import { toParts } from './builders.ts';
+import { textOf, valuesOf } from './said.ts';
 
 /** What a turn in a unit test may be given besides its message. */
 export interface RunTurnOptions {
@@ -50,13 +51,8 @@ export async function runTurn(
   const turn: Turn = {
     message,
     messages,
-    text: message.parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n'),
-    values: Object.assign(
-      {},
-      ...messages.flatMap(({ role, parts }) =>
-        role === 'ROLE_USER' ? parts.flatMap((part) => ('data' in part ? [part.data] : [])) : [],
-      ),
-    ),
+    text: textOf(message),
+    values: valuesOf(messages),
     contextId,
     taskId,
     task: options.task,

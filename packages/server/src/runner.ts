@@ -1,5 +1,6 @@
 import type { Lease } from '@batonjs/store';
 import { Heartbeat } from './heartbeat.ts';
+import { LeasedTask } from './leased-task.ts';
 import type { LiveTask } from './live-task.ts';
 import type { LiveTasks } from './live-tasks.ts';
 import type { RunSettings } from './settings.ts';
@@ -42,7 +43,7 @@ export class Runner {
     lease: Lease,
     { since, started = false }: { since: number; started?: boolean },
   ): void {
-    const run = new TaskRun(live, lease, this.#settings);
+    const run = new TaskRun(new LeasedTask(live, lease, this.#settings), this.#settings);
     this.#heartbeat.add(lease, since, () => run.halt('fenced'));
     const full = this.free <= 1;
     const over = run.run(started).finally(() => {

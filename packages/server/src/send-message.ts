@@ -1,6 +1,7 @@
 import { toStreamResponse, viewTask } from '@batonjs/lifecycle';
 import type { SendMessageRequest, SendMessageResponse } from '@batonjs/protocol';
 import { type Accepted, accept, ensureTask } from './accept.ts';
+import { atMost } from './at-most.ts';
 import type { CallContext } from './call-context.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { settling } from './settle.ts';
@@ -29,24 +30,16 @@ export async function sendMessage(
 }
 
 /** Resolves when the message is settled, the wait has lasted long enough, or nobody waits any more. */
-async function settled(
+function settled(
   { live, position }: Accepted,
   messageId: string,
   { signal }: CallContext,
   { clock, blockingMs }: ServiceSettings,
 ): Promise<void> {
-  const over = new AbortController();
-  const stop = () => over.abort();
-  signal.addEventListener('abort', stop);
-  if (signal.aborted) stop();
-  void clock.sleep(blockingMs, over.signal).then(stop);
   const settles = settling(messageId);
-  try {
-    for await (const { fact } of live.follow(position - 1, over.signal)) if (settles(fact)) return;
-  } finally {
-    signal.removeEventListener('abort', stop);
-    stop();
-  }
+  return atMost(blockingMs, signal, clock, async (over) => {
+    for await (const { fact } of live.follow(position - 1, over)) if (settles(fact)) return;
+  });
 }
 
 /** SendStreamingMessage. Spec: §3.1.2. */

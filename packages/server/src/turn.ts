@@ -1,59 +1,51 @@
-import { type Command, type MessageReceived, type State, viewTask } from '@batonjs/lifecycle';
-import type { Lease } from '@batonjs/store';
+import { historyOf, type MessageReceived, type State, viewTask } from '@batonjs/lifecycle';
+import type { Message, Task } from '@batonjs/protocol';
 import type { Turn } from './agent.ts';
 import { contextOf, referencesOf } from './context.ts';
 import { createInbox } from './inbox.ts';
-import type { LiveTask } from './live-task.ts';
+import type { LeasedTask } from './leased-task.ts';
+import { textOf, valuesOf } from './said.ts';
 import type { RunSettings } from './settings.ts';
+import { createSteps } from './steps.ts';
 import { wakeKeyOf } from './wake-key.ts';
 
-/** What a turn is made of. */
-export interface TurnSource {
-  readonly live: LiveTask;
-  readonly lease: Lease;
-  readonly settings: RunSettings;
-  readonly signal: AbortSignal;
-  readonly write: (command: Command) => Promise<unknown>;
-}
-
-/** What the agent is given for one run. */
-export function createTurn({ live, lease, settings, signal, write }: TurnSource): Turn {
-  const { state } = live;
-  const { scope, taskId } = live;
-  const messages = state.conversation.messages.items.slice(0, state.conversation.messages.length);
+/** What the agent is given for one run. What costs something is made when it is asked for. */
+export function createTurn(leased: LeasedTask, settings: RunSettings, signal: AbortSignal): Turn {
+  const { live, lease } = leased;
+  const { state, scope, taskId } = live;
+  const { contextId } = state;
   const latest = latestTaken(state);
-  const { message } = latest;
-  const used = new Set<string>();
+  const message = structuredClone(latest.message);
+  const { currentStatusInHistory } = settings;
+  let messages: Message[] | undefined;
   return {
     message,
-    messages,
-    text: message.parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n'),
-    values: valuesOf(messages),
-    contextId: state.contextId,
-    taskId,
-    get task() {
-      const now = live.state;
-      return now.task && viewTask(now, { currentStatusInHistory: settings.currentStatusInHistory });
+    get messages() {
+      messages ??= historyOf(state, { currentStatusInHistory: true });
+      return messages;
     },
-    context: contextOf(settings.store, scope, state.contextId, taskId),
+    get text() {
+      return textOf(message);
+    },
+    get values() {
+      return valuesOf(this.messages);
+    },
+    contextId,
+    taskId,
+    get task(): Task | undefined {
+      return live.state.task && viewTask(live.state, { currentStatusInHistory });
+    },
+    get context() {
+      return contextOf(settings.store, scope, contextId, taskId);
+    },
     references: () => referencesOf(settings.store, scope, message.referenceTaskIds ?? []),
     caller: latest.caller ?? {},
     metadata: latest.metadata ?? {},
     acceptedOutputModes: latest.configuration?.acceptedOutputModes ?? [],
     extensions: latest.extensions ?? [],
     attempt: state.openTurn?.attempt ?? 1,
-    async step<T>(name: string, fn: () => T | Promise<T>): Promise<T> {
-      if (used.has(name)) throw new TypeError(`The step "${name}" was used in this turn already`);
-      used.add(name);
-      const done = live.state.openTurn?.steps ?? {};
-      if (Object.hasOwn(done, name)) return done[name] as T;
-      const result = await fn();
-      // What a later attempt would get is what this one gets: JSON.
-      const plain = result === undefined ? null : JSON.parse(JSON.stringify(result));
-      await write({ type: 'complete-step', name, result: plain });
-      return result === undefined ? result : plain;
-    },
-    inbox: createInbox(live, signal, (messageId) => write({ type: 'take', messageId })),
+    step: createSteps(leased),
+    inbox: createInbox(leased, signal),
     signal,
     fence: lease.fence,
     wakeKey: wakeKeyOf(scope, taskId),
@@ -64,16 +56,4 @@ function latestTaken({ taken, untaken }: State): MessageReceived {
   const latest = taken.at(-1) ?? untaken.at(-1);
   if (!latest) throw new TypeError('A turn needs a message');
   return latest;
-}
-
-function valuesOf(messages: Turn['messages']): Record<string, unknown> {
-  const values: Record<string, unknown> = {};
-  for (const { role, parts } of messages) {
-    if (role !== 'ROLE_USER') continue;
-    for (const part of parts) {
-      if ('data' in part && typeof part.data === 'object' && !Array.isArray(part.data))
-        Object.assign(values, part.data);
-    }
-  }
-  return values;
 }

@@ -39,7 +39,7 @@ const serve = (store: TaskStore, agent: Agent, options: Partial<AgentServerOptio
   return server;
 };
 const work = (store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) => {
-  const worker = createWorker({ agent, store, log: () => {}, leaseMs: 200, ...options });
+  const worker = createWorker({ agent, store, log: () => {}, ...options });
   open.push(worker);
   return worker;
 };
@@ -112,13 +112,16 @@ it('shows the same events in every process', async () => {
   expect(here.slice(-100)).toEqual(there.slice(-100));
 });
 
+/** Short, so that a death is noticed soon. */
+const mortality = { leaseMs: 300 };
+
 describe('a task whose process dies', () => {
   it("fails with a reason under 'fail'", async () => {
     const store = memoryStore();
     const doomed = mortal(store);
-    const { id } = await start(serve(doomed, steady));
+    const { id } = await start(serve(doomed, steady, mortality));
     doomed.kill();
-    const b = serve(store, steady);
+    const b = serve(store, steady, mortality);
     const task = await until(b, id, 'FAILED');
     expect(codeOf(task)).toBe('PROCESS_LOST');
   });
@@ -135,11 +138,11 @@ describe('a task whose process dies', () => {
       if (attempt === 1) await new Promise(() => {});
       yield completed(receipt);
     };
-    const first = serve(doomed, agent, { restart: 'rerun' });
+    const first = serve(doomed, agent, { ...mortality, restart: 'rerun' });
     const { id } = await start(first);
     await until(first, id, 'WORKING');
     doomed.kill();
-    const task = await until(serve(store, agent, { restart: 'rerun' }), id, 'COMPLETED');
+    const task = await until(serve(store, agent, { ...mortality, restart: 'rerun' }), id, 'COMPLETED');
     expect(task.status.message?.parts).toEqual([{ text: 'receipt 1' }]);
     expect([attempts, charged]).toEqual([[1, 2], 1]);
   });
@@ -155,12 +158,16 @@ describe('a task whose process dies', () => {
     let id = '';
     for (let i = 0; i < 2; i++) {
       const doomed = mortal(store);
-      const server = serve(doomed, agent, { restart: 'rerun', maxAttempts: 2 });
+      const server = serve(doomed, agent, { ...mortality, restart: 'rerun', maxAttempts: 2 });
       if (i === 0) id = (await start(server)).id;
       await vi.waitFor(() => expect(attempts).toBe(i + 1), { timeout: 5_000 });
       doomed.kill();
     }
-    const task = await until(serve(store, agent, { restart: 'rerun', maxAttempts: 2 }), id, 'FAILED');
+    const task = await until(
+      serve(store, agent, { ...mortality, restart: 'rerun', maxAttempts: 2 }),
+      id,
+      'FAILED',
+    );
     expect([codeOf(task), attempts]).toEqual(['PROCESS_LOST', 2]);
   });
 
@@ -173,10 +180,10 @@ describe('a task whose process dies', () => {
       yield working();
       await new Promise(() => {});
     };
-    const { id } = await start(serve(doomed, agent, { restart: 'rerun' }));
+    const { id } = await start(serve(doomed, agent, { ...mortality, restart: 'rerun' }));
     await vi.waitFor(() => expect(runs).toBe(1));
     doomed.kill();
-    const b = serve(store, agent, { restart: 'rerun', cancelGraceMs: 60_000 });
+    const b = serve(store, agent, { ...mortality, restart: 'rerun', cancelGraceMs: 60_000 });
     expect((await rpc(b, 'CancelTask', { id })).status.state).toBe('TASK_STATE_CANCELED');
     expect(runs).toBe(1);
   });
@@ -204,10 +211,10 @@ describe('a task whose process dies', () => {
         wrote = error;
       }
     };
-    const first = serve(paused, agent, { restart: 'rerun' });
+    const first = serve(paused, agent, { ...mortality, restart: 'rerun' });
     const { id } = await start(first);
     cut = true;
-    const task = await until(serve(store, agent, { restart: 'rerun' }), id, 'COMPLETED');
+    const task = await until(serve(store, agent, { ...mortality, restart: 'rerun' }), id, 'COMPLETED');
     expect(task.status.message?.parts).toEqual([{ text: 'second' }]);
     expect(aborted).toBeInstanceOf(Error);
     expect(wrote).toBeUndefined();

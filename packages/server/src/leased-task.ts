@@ -1,0 +1,133 @@
+import { type Command, isTerminal, type State, type TaskUpdate } from '@batonjs/lifecycle';
+import { A2AError } from '@batonjs/protocol/errors';
+import { type Commit, type Lease, StoreError } from '@batonjs/store';
+import { canceled, type Failure, failed } from './builders.ts';
+import { isoTime } from './clock.ts';
+import { decideAll } from './decision.ts';
+import type { LiveTask } from './live-task.ts';
+import type { RunSettings } from './settings.ts';
+import { dueAt } from './task-clocks.ts';
+import { transitionsIn } from './transition.ts';
+import { type Written, write } from './write.ts';
+
+/**
+ * A task that this process may write because it holds the lease. Every write carries the fence, so that what a process
+ * writes that lost its lease changes nothing. Methods reject with a `StoreError` when that happens.
+ */
+export class LeasedTask {
+  readonly live: LiveTask;
+  readonly lease: Lease;
+  readonly #settings: RunSettings;
+  #lost = false;
+  #writes: Promise<unknown> = Promise.resolve();
+
+  constructor(live: LiveTask, lease: Lease, settings: RunSettings) {
+    this.live = live;
+    this.lease = lease;
+    this.#settings = settings;
+  }
+
+  get state(): State {
+    return this.live.state;
+  }
+
+  /** The lease is gone, or may be: nothing is written any more. */
+  lose(): void {
+    this.#lost = true;
+  }
+
+  /** What an agent reports. INPUT_REQUIRED also ends the turn and gives the task back. */
+  async update(update: TaskUpdate): Promise<void> {
+    const asks = 'status' in update && update.status.state === 'TASK_STATE_INPUT_REQUIRED';
+    if (!asks) return void (await this.write((state) => this.#commandsFor(state, update)));
+    await this.write(
+      (state) =>
+        // Somebody wants it ended: asking the client for more would hide that until the next message.
+        state.cancelRequested
+          ? this.#commandsFor(state, canceled())
+          : [...this.#commandsFor(state, update), { type: 'end-turn' }],
+      (state) => (state.closed ? undefined : this.#giveBack(state)),
+    );
+  }
+
+  /** Ends the task, if nothing else has. */
+  async finish(update: TaskUpdate): Promise<void> {
+    await this.write((state) => (state.closed ? [] : this.#commandsFor(state, update)));
+  }
+
+  fail(failure: Failure): Promise<void> {
+    return this.finish(failed(failure));
+  }
+
+  cancel(): Promise<void> {
+    return this.finish(canceled());
+  }
+
+  /** Gives the task back. A message that came meanwhile is seen, because the release is decided on the whole log. */
+  async release(): Promise<void> {
+    await this.write(
+      (state) => [
+        { type: 'end-turn' },
+        ...(state.cancelRequested ? this.#commandsFor(state, canceled()) : []),
+      ],
+      (state) => (state.closed ? undefined : this.#giveBack(state)),
+    );
+  }
+
+  /** Gives the task to another process in the middle of its turn: whoever claims it runs the turn again. */
+  async handOver(): Promise<void> {
+    await this.write(
+      () => [],
+      () => ({ queue: this.#settings.queue, release: true, want: true }),
+    );
+  }
+
+  /** One write of this turn after another: two at once would only get into each other's way. */
+  write(
+    commands: (state: State) => readonly Command[],
+    turn?: (state: State) => Commit['turn'],
+  ): Promise<Written> {
+    const written = this.#writes.then(() => this.#write(commands, turn));
+    this.#writes = written.catch(() => {});
+    return written;
+  }
+
+  async #write(
+    commands: (state: State) => readonly Command[],
+    turn?: (state: State) => Commit['turn'],
+  ): Promise<Written> {
+    if (this.#lost) throw new StoreError('FENCED', 'The task belongs to another process');
+    const { clock, clocks, onTransition } = this.#settings;
+    let before = this.live.known;
+    const written = await write(
+      this.live,
+      (state) => {
+        before = state;
+        return decideAll(state, state ? commands(state) : [], isoTime(clock.now()));
+      },
+      {
+        writer: this.lease,
+        turn,
+        dueAt: (state) => dueAt(state, clocks),
+        giveUp: () => this.#lost,
+      },
+    );
+    const facts = written.facts.map(({ fact }) => fact);
+    for (const transition of transitionsIn(before, this.live.taskId, facts)) onTransition(transition);
+    return written;
+  }
+
+  #commandsFor(state: State, update: TaskUpdate): Command[] {
+    const { factsPerTask, bytesPerTask } = this.#settings.limits;
+    const ends = 'status' in update && isTerminal(update.status.state);
+    if (!ends && (state.version >= factsPerTask || state.weight >= bytesPerTask)) {
+      throw new A2AError('RESOURCE_EXHAUSTED', 'The task has reached the size limit of this server');
+    }
+    const create: Command[] = state.task ? [] : [{ type: 'create', taskId: this.live.taskId }];
+    return [...create, { type: 'update', update }];
+  }
+
+  #giveBack({ untaken, woken }: State): Commit['turn'] {
+    return { queue: this.#settings.queue, release: true, want: untaken.length > 0 || woken !== undefined };
+  }
+}
