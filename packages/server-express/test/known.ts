@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { exchange } from './exchange.ts';
+import { exchange, type Sent } from './exchange.ts';
 import type { Served } from './serve.ts';
 import { type Known, said } from './wrong-sends.ts';
 
@@ -11,33 +11,38 @@ export const rpcBody = (method: string, params?: unknown, more: object = {}) =>
   JSON.stringify({ jsonrpc: '2.0', id: 'r', method, params, ...more });
 
 /** The result of a call that succeeds. */
-export async function call(origin: string, method: string, params: unknown) {
+export async function call(
+  origin: string,
+  method: string,
+  params: unknown,
+  headers: Sent['headers'] = usual,
+) {
   const body = rpcBody(method, params);
-  const { json, text } = await exchange(origin, { method: 'POST', path: '/agent', headers: usual, body });
+  const { json, text } = await exchange(origin, { method: 'POST', path: '/agent', headers, body });
   expect(json, text).toHaveProperty('result');
   return json.result;
 }
 
 /** Makes the tasks that the tables refer to. */
-export async function prepare(served: Served): Promise<Known> {
-  const { origin } = served;
+export async function prepare(served: Served, headers: Sent['headers'] = usual): Promise<Known> {
+  const ask = (method: string, params: unknown) => call(served.origin, method, params, headers);
   const send = async (text: string, more: object = {}) =>
-    (await call(origin, 'SendMessage', { message: said({ parts: [{ text }] }), ...more })).task;
+    (await ask('SendMessage', { message: said({ parts: [{ text }] }), ...more })).task;
   const completed = await send('hello');
   const failed = await send('fail');
   const asking = await send('ask');
-  await call(origin, 'SendMessage', {
+  await ask('SendMessage', {
     message: said({ parts: [{ text: 'ask' }], contextId: asking.contextId }),
   });
   const canceled = await send('ask');
-  await call(origin, 'CancelTask', { id: canceled.id });
+  await ask('CancelTask', { id: canceled.id });
   const holding = await send('hold', { configuration: { returnImmediately: true } });
   // It records that it is at work whenever it does; nothing may happen by itself while the tables run.
   await vi.waitFor(async () => {
-    const { status } = await call(origin, 'GetTask', { id: holding.id });
+    const { status } = await ask('GetTask', { id: holding.id });
     expect(status.state).toBe('TASK_STATE_WORKING');
   });
-  const page = await call(origin, 'ListTasks', { contextId: asking.contextId, pageSize: 1 });
+  const page = await ask('ListTasks', { contextId: asking.contextId, pageSize: 1 });
   expect(page.nextPageToken).not.toBe('');
   return {
     completed: completed.id,
