@@ -3,6 +3,9 @@ import { describe, it } from 'vitest';
 import { type Check, type CheckOptions, type Opened, runCheck } from './check.ts';
 import { taskStoreChecks } from './checks/task-store.ts';
 
+/** For the properties on a slow medium; everything else takes a small part of it. */
+const timeoutMs = 60_000;
+
 /** Every test that a `TaskStore` has to pass, on a fresh store each. Call it once per adapter and configuration. */
 export function describeTaskStore(
   name: string,
@@ -22,7 +25,7 @@ export function describeChecks<S extends TaskStore>(
     for (const section of new Set(checks.map((check) => check.section))) {
       describe(section, () => {
         for (const check of checks.filter((one) => one.section === section)) {
-          it(check.title, () => runCheck(check, open, options));
+          it(check.title, () => runCheck(check, open, options), timeoutMs);
         }
       });
     }

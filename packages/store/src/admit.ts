@@ -46,7 +46,8 @@ export function admit(row: Row | undefined, commit: Commit, now: number): Row {
     leaseUntil: row?.leaseUntil,
   };
   if (head.closed) return { ...after, wanted: false, holder: undefined, leaseUntil: undefined };
-  if (turn?.release) return { ...after, wanted: turn.want === true, holder: undefined, leaseUntil: undefined };
+  if (turn?.release)
+    return { ...after, wanted: turn.want === true, holder: undefined, leaseUntil: undefined };
   if (turn?.acquire && after.holder === undefined) {
     const { holder, ttlMs } = turn.acquire;
     return { ...after, wanted: false, fence: after.fence + 1, holder, leaseUntil: now + ttlMs };
@@ -57,7 +58,14 @@ export function admit(row: Row | undefined, commit: Commit, now: number): Row {
 /** The lease a commit was granted, if it asked for one: compare the row before and after. */
 export function granted(after: Row, { scope, taskId, turn }: Commit): Lease | undefined {
   if (!turn?.acquire || after.holder !== turn.acquire.holder) return undefined;
-  return { scope, taskId, queue: turn.queue, holder: turn.acquire.holder, fence: after.fence, cause: 'committed' };
+  return {
+    scope,
+    taskId,
+    queue: turn.queue,
+    holder: turn.acquire.holder,
+    fence: after.fence,
+    cause: 'committed',
+  };
 }
 
 /**

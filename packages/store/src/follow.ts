@@ -44,7 +44,11 @@ export async function* follow(
   }
 }
 
-async function rungOrLate(rung: Promise<void>, ms: number, sleep: NonNullable<FollowOptions['sleep']>): Promise<void> {
+async function rungOrLate(
+  rung: Promise<void>,
+  ms: number,
+  sleep: NonNullable<FollowOptions['sleep']>,
+): Promise<void> {
   if (ms === Number.POSITIVE_INFINITY) return rung;
   const stop = new AbortController();
   await Promise.race([rung, sleep(ms, stop.signal)]);
@@ -59,7 +63,10 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
       signal?.removeEventListener('abort', done);
       resolve();
     };
-    const timer: ReturnType<typeof setTimeout> & { unref?: () => void } = setTimeout(done, Math.min(ms, 2 ** 31 - 1));
+    const timer: ReturnType<typeof setTimeout> & { unref?: () => void } = setTimeout(
+      done,
+      Math.min(ms, 2 ** 31 - 1),
+    );
     timer.unref?.();
     signal?.addEventListener('abort', done);
     if (signal?.aborted) done();

@@ -1,5 +1,5 @@
 export { admit, claimable, granted, type Row } from './admit.ts';
-export { follow, pause, type FollowOptions } from './follow.ts';
+export { type FollowOptions, follow, pause } from './follow.ts';
 export { foldLog, loadTask } from './load-task.ts';
 export type { Delivery, DeliveryOutcome, PushConfig, PushConfigStore } from './push-config-store.ts';
 export { isStoreError, StoreError, type StoreErrorCode } from './store-error.ts';

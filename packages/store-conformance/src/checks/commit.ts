@@ -231,6 +231,13 @@ export const commitChecks = section('commit', {
     same((await store.readFacts('s', 't', 2, 9))[0], { version: 3, commitId: 'id', fact: chunk(1) });
   },
 
+  async 'is finished before the store is closed'({ store, reopen }) {
+    const taskIds = Array.from({ length: 5 }, (_, n) => `t${n}`);
+    const committing = Promise.all(taskIds.map((taskId) => logOf(store, { taskId }).create()));
+    const [again] = await Promise.all([reopen(), committing]);
+    for (const taskId of taskIds) assert.equal((await again.load('s', taskId))?.version, 2);
+  },
+
   async 'survives being opened again'({ store, reopen }) {
     const log = logOf(store);
     await log.create({ snapshot: snapshotAt(2), once: 'key' });
