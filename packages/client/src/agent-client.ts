@@ -1,9 +1,10 @@
-import type { AgentCard, AgentInterface } from '@batonjs/protocol';
+import type { AgentCard, AgentInterface, Task } from '@batonjs/protocol';
 import { type AgentOperations, agentOperations } from './agent-operations.ts';
-import { type MessageInput, type SendOptions, toRequest } from './message-input.ts';
+import { idOf, type MessageInput, type SendOptions, toRequest } from './message-input.ts';
 import type { AgentReply } from './one-of.ts';
 import type { Session } from './session.ts';
 import type { CallOptions } from './settings.ts';
+import { type FollowOptions, TaskStream } from './task-stream.ts';
 
 /** An agent that can be asked. */
 export interface AgentClient extends AgentOperations {
@@ -15,6 +16,23 @@ export interface AgentClient extends AgentOperations {
   readCard(options?: CallOptions): Promise<AgentCard>;
   /** Sends a message and waits for what comes of it: a task that has ended or waits for somebody, or a message. Spec: §3.1.1. */
   send(input: MessageInput, options?: SendOptions): Promise<AgentReply>;
+  /** Sends a message and follows what comes of it, until it has ended or waits for an answer. Spec: §3.1.2. */
+  stream(input: MessageInput, options?: SendOptions & FollowOptions): TaskStream;
+  /** Follows a task until it has ended. Spec: §3.1.6. */
+  follow(task: Task | string, options?: FollowOptions): TaskStream;
+  /** The same for one task. */
+  task(task: Task | string): TaskHandle;
+}
+
+/** What can be asked of one task. */
+export interface TaskHandle {
+  readonly id: string;
+  get(options?: CallOptions): Promise<Task>;
+  cancel(options?: CallOptions): Promise<Task>;
+  /** Says something to it: the answer to its question, or more. */
+  send(input: MessageInput, options?: SendOptions): Promise<AgentReply>;
+  /** Follows it until it has ended. */
+  follow(options?: FollowOptions): TaskStream;
 }
 
 /** The client of a session. */
@@ -23,6 +41,10 @@ export function createAgentClient(
   reread: (options?: CallOptions) => Promise<AgentCard>,
 ): AgentClient {
   const operations = agentOperations(session);
+  const send = (input: MessageInput, options: SendOptions = {}) =>
+    session.call('SendMessage', { ...toRequest(input, options) }, options) as Promise<AgentReply>;
+  const follow = (task: Task | string, options: FollowOptions = {}) =>
+    new TaskStream(session, { taskId: idOf(task) }, options);
   return {
     ...operations,
     async getExtendedAgentCard(params, options) {
@@ -44,7 +66,18 @@ export function createAgentClient(
       if (card.version !== before.version || !before.capabilities?.extendedAgentCard) session.use(card);
       return session.card;
     },
-    send: (input, options = {}) =>
-      session.call('SendMessage', { ...toRequest(input, options) }, options) as Promise<AgentReply>,
+    send,
+    follow,
+    stream: (input, options = {}) => new TaskStream(session, { request: toRequest(input, options) }, options),
+    task: (task) => {
+      const id = idOf(task);
+      return {
+        id,
+        get: (options) => operations.getTask({ id }, options),
+        cancel: (options) => operations.cancelTask({ id }, options),
+        send: (input, options) => send(input, { task, ...options }),
+        follow: (options) => follow(id, options),
+      };
+    },
   };
 }

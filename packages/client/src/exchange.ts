@@ -1,6 +1,6 @@
 import type { OutgoingRequest } from '@batonjs/bindings';
 import { A2A_EXTENSIONS, A2A_VERSION } from '@batonjs/protocol/headers';
-import ky from 'ky';
+import { sendHttp } from '#http';
 import { ClientError } from './client-error.ts';
 import type { CallOptions, Settings } from './settings.ts';
 
@@ -22,7 +22,7 @@ export async function exchange(request: OutgoingRequest, context: Context): Prom
   aborted.catch(() => {});
   const send = async ({ url, method, body, headers: own }: OutgoingRequest, challenge?: string) => {
     const credentials = await settings.credentials?.({ url, ...(challenge !== undefined && { challenge }) });
-    const response = ky(url, {
+    const init: RequestInit = {
       method,
       body,
       signal,
@@ -36,11 +36,8 @@ export async function exchange(request: OutgoingRequest, context: Context): Prom
       },
       // Whoever the agent points to must not be given the credentials.
       redirect: settings.credentials ? 'error' : 'follow',
-      timeout: false,
-      retry: 0,
-      throwHttpErrors: false,
-      ...(settings.fetch && { fetch: (input: RequestInfo | URL) => settings.fetch!(input as Request) }),
-    });
+    };
+    const response = settings.fetch ? settings.fetch(new Request(url, init)) : sendHttp(url, init);
     // A fetch that is passed in may not care for the signal.
     return Promise.race([response, aborted]);
   };

@@ -1,5 +1,6 @@
-export type { AgentClient } from './agent-client.ts';
+export type { AgentClient, TaskHandle } from './agent-client.ts';
 export type { AgentOperations } from './agent-operations.ts';
+export { type AnswerMessage, answer } from './answer.ts';
 export type { CachedCard, CardCache } from './card-cache.ts';
 export { ClientError, type ClientErrorCode } from './client-error.ts';
 export type { Clock } from './clock.ts';
@@ -15,4 +16,5 @@ export type {
   RetryOptions,
 } from './settings.ts';
 export { isInterrupted, isTerminal } from './states.ts';
+export type { FollowOptions, TaskStream } from './task-stream.ts';
 export { applyEvent, TaskView } from './task-view.ts';
