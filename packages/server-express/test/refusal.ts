@@ -83,7 +83,9 @@ export function expectRefusal(binding: 'JSONRPC' | 'HTTP+JSON', reply: Received,
 /** Nothing of what only the server's own people may see. */
 export function expectDiscreet(text: string): void {
   expect(text).not.toMatch(/<!doctype|<html|<pre>/i);
-  expect(text).not.toMatch(/\bat .+:\d+:\d+|node_modules|file:\/\/|\/packages\/|\.ts\b/);
+  expect(text).not.toMatch(
+    /\bat .+\.[cm]?[jt]s:\d+:\d+|node:internal|node_modules|file:\/\/|\/packages\/|\.ts\b/,
+  );
   expect(text).not.toMatch(/TypeError|ZodError|SyntaxError|Cannot read|is not a function/);
   expect(text).not.toContain(secret);
 }

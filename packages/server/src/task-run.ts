@@ -4,6 +4,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { isStoreError } from '@batonjs/store';
 import type { Answer } from './agent.ts';
 import type { Failure } from './builders.ts';
+import { checkMessage, checkUpdate } from './check-answer.ts';
 import { failureOf } from './failure.ts';
 import type { LeasedTask } from './leased-task.ts';
 import type { RunSettings } from './settings.ts';
@@ -102,6 +103,7 @@ export class TaskRun {
     if (!('parts' in message)) {
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent returned neither a message nor updates');
     }
+    checkMessage(message);
     if (this.#task.state.cancelRequested) return this.#task.cancel();
     await this.#task.write(() => [{ type: 'answer', message }]);
   }
@@ -117,6 +119,7 @@ export class TaskRun {
         if (next === halted) return await this.#stop();
         if (next.done) return await this.#ended();
         try {
+          checkUpdate(next.value);
           await this.#task.update(next.value);
         } catch (error) {
           // What the agent may not do is its own problem: thrown at the `yield`, where it can be caught.
