@@ -1,0 +1,107 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { admit, type Commit, type Committed, granted, type Row } from '@batonjs/store';
+import type { Changes } from './changes.ts';
+import type { Contexts } from './contexts.ts';
+import type { Deliveries } from './deliveries.ts';
+import { stateOf, type TaskRow, type TaskRows, toRow } from './task-row.ts';
+import type { Totals } from './totals.ts';
+
+/** What a commit touches besides its facts. */
+export interface CommitTables {
+  readonly db: DatabaseSync;
+  readonly rows: TaskRows;
+  readonly contexts: Contexts;
+  readonly totals: Totals;
+  readonly deliveries: Deliveries;
+  readonly changes: Changes;
+}
+
+/** Writes commits, inside transactions of others. */
+export class Commits {
+  readonly #tables: CommitTables;
+  readonly #findOnce;
+  readonly #insertOnce;
+  readonly #insertFact;
+  readonly #putSnapshot;
+
+  constructor(tables: CommitTables) {
+    this.#tables = tables;
+    const { db } = tables;
+    this.#findOnce = db.prepare('SELECT version FROM once_keys WHERE task = ? AND key = ?');
+    this.#insertOnce = db.prepare('INSERT INTO once_keys (task, key, version) VALUES (?, ?, ?)');
+    this.#insertFact = db.prepare('INSERT INTO facts (task, version, commit_id, fact) VALUES (?, ?, ?, ?)');
+    this.#putSnapshot = db.prepare('REPLACE INTO snapshots (task, version, snapshot) VALUES (?, ?, ?)');
+  }
+
+  /**
+   * Returns what writes the commit, at a time of the store's clock; it throws a refusal before it changes anything. The
+   * commit's owner may change its facts, head and snapshot meanwhile.
+   */
+  prepare(commit: Commit): (now: number) => Committed {
+    const facts = commit.facts.map((fact) => JSON.stringify(fact));
+    const snapshot = commit.snapshot && {
+      version: commit.snapshot.version,
+      json: JSON.stringify(commit.snapshot),
+    };
+    const kept: Commit = { ...commit, facts: [...commit.facts], head: commit.head && { ...commit.head } };
+    return (now) => {
+      const { scope, taskId, commitId, once } = kept;
+      const found = this.#tables.rows.find(scope, taskId);
+      const repeated = found && once !== undefined && this.#findOnce.get(found.id, once);
+      if (repeated) return { version: Number(repeated.version), repeated: true };
+      const before = found && toRow(found);
+      const after = admit(before, kept, now);
+
+      const hasPush = found ? found.has_push === 1 : this.#tables.deliveries.any(scope, taskId);
+      const id = found
+        ? this.#change(found, before!, after, now)
+        : this.#create(scope, taskId, after, hasPush, now);
+      let version = found?.version ?? 0;
+      if (once !== undefined) this.#insertOnce.run(id, once, version + 1);
+      for (const fact of facts) this.#insertFact.run(id, ++version, commitId, fact);
+      if (snapshot) this.#putSnapshot.run(id, snapshot.version, snapshot.json);
+      this.#touch(kept, after, hasPush, now);
+      return { version, lease: granted(after, kept) };
+    };
+  }
+
+  #create(scope: string, taskId: string, after: Row, hasPush: boolean, now: number): number {
+    const { rows, contexts, totals } = this.#tables;
+    const state = stateOf(after.head);
+    const context = contexts.enter(scope, after.head.contextId, countOf(state));
+    totals.add(scope, state, 1);
+    return rows.insert(scope, taskId, after, context, hasPush, now);
+  }
+
+  #change(found: TaskRow, before: Row, after: Row, now: number): number {
+    const { rows, contexts, totals } = this.#tables;
+    const { scope, state: was } = found;
+    const state = stateOf(after.head);
+    if (state !== was) {
+      totals.add(scope, was, -1);
+      totals.add(scope, state, 1);
+    }
+    const moved = before.head.contextId !== after.head.contextId;
+    if (!moved && countOf(state) === countOf(was)) {
+      rows.update(found, after, found.context, now);
+    } else {
+      contexts.leave(found.context, countOf(was));
+      rows.update(found, after, contexts.enter(scope, after.head.contextId, countOf(state)), now);
+      if (moved) contexts.deleteUnused(found.context);
+    }
+    return found.id;
+  }
+
+  #touch({ scope, taskId, facts, turn }: Commit, after: Row, hasPush: boolean, now: number): void {
+    const { changes, deliveries } = this.#tables;
+    if (facts.length > 0) {
+      changes.touch({ scope, taskId }, after.version);
+      if (hasPush) deliveries.plan(scope, taskId, now);
+    }
+    const { queue, holder, wanted } = after;
+    if (turn?.want && wanted && holder === undefined && queue !== undefined) changes.touch({ queue });
+  }
+}
+
+/** Logs that never became a task are not counted as tasks. */
+const countOf = (state: string): 0 | 1 => (state === '' ? 0 : 1);

@@ -1,0 +1,87 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Delivery, DeliveryOutcome, PushConfigStore, Scope } from '@batonjs/store';
+import type { Changes } from './changes.ts';
+import { type PushRow, toPushConfig } from './push-row.ts';
+
+type ClaimDeliveries = Parameters<PushConfigStore['claimDeliveries']>[0];
+
+/** Gives out deliveries and records what became of them. What changes something is called inside transactions of others. */
+export class Deliveries {
+  readonly #changes: Changes;
+  readonly #plan;
+  readonly #queues;
+  readonly #any;
+  readonly #due;
+  readonly #hold;
+  readonly #held;
+  readonly #keep;
+  readonly #delivered;
+  readonly #failed;
+  readonly #givenUp;
+
+  constructor(db: DatabaseSync, changes: Changes) {
+    this.#changes = changes;
+    this.#plan = db.prepare(
+      `UPDATE push_configs SET ready_at = max(coalesce(retry_at, 0), coalesce(lease_until, ?))
+       WHERE scope = ? AND task_id = ? AND ready_at IS NULL AND dead IS NULL AND cursor <
+         (SELECT version FROM tasks WHERE tasks.task_id = push_configs.task_id AND tasks.scope = push_configs.scope)`,
+    );
+    this.#queues = db.prepare(
+      `SELECT DISTINCT queue FROM push_configs
+       WHERE scope = ? AND task_id = ? AND ready_at IS NOT NULL AND holder IS NULL`,
+    );
+    this.#any = db.prepare('SELECT 1 FROM push_configs WHERE scope = ? AND task_id = ? LIMIT 1');
+    this.#due = db.prepare(
+      'SELECT * FROM push_configs WHERE queue = ? AND ready_at <= ? ORDER BY ready_at, id LIMIT ?',
+    );
+    this.#hold = db.prepare(
+      'UPDATE push_configs SET holder = ?, fence = ?, lease_until = ?, ready_at = ? WHERE id = ?',
+    );
+    this.#held = db.prepare(
+      'SELECT id FROM push_configs WHERE scope = ? AND task_id = ? AND config_id = ? AND holder = ? AND fence = ?',
+    );
+    const after = (set: string) => db.prepare(`UPDATE push_configs SET ready_at = NULL, ${set} WHERE id = ?`);
+    const free = 'holder = NULL, lease_until = NULL';
+    this.#keep = after('cursor = ?, attempts = 0, retry_at = NULL, lease_until = ?');
+    this.#delivered = after(`cursor = ?, attempts = 0, retry_at = NULL, ${free}`);
+    this.#failed = after(`retry_at = ?, attempts = ?, ${free}`);
+    this.#givenUp = after(`dead = ?, ${free}`);
+  }
+
+  /** Whether the task has a webhook. */
+  any(scope: Scope, taskId: string): boolean {
+    return this.#any.get(scope, taskId) !== undefined;
+  }
+
+  /** Makes those webhooks of the task due that are behind its log, and rings for those that nobody delivers to. */
+  plan(scope: Scope, taskId: string, now: number): void {
+    this.#plan.run(now, scope, taskId);
+    for (const { queue } of this.#queues.all(scope, taskId)) this.#changes.touch({ queue: String(queue) });
+  }
+
+  /** Whether a claim would get anything, as far as a look without a lock can tell. */
+  anyDue(queue: string, now: number): boolean {
+    return this.#due.get(queue, now, 1) !== undefined;
+  }
+
+  claim({ queue, holder, ttlMs, limit }: ClaimDeliveries, now: number): Delivery[] {
+    const due = this.#due.all(queue, now, limit) as unknown as PushRow[];
+    return due.map((row) => {
+      const fence = row.fence + 1;
+      this.#hold.run(holder, fence, now + ttlMs, now + ttlMs, row.id);
+      return { push: toPushConfig(row), holder, fence };
+    });
+  }
+
+  advance({ push, holder, fence }: Delivery, outcome: DeliveryOutcome, now: number): boolean {
+    const { scope, taskId } = push;
+    const held = this.#held.get(scope, taskId, push.id, holder, fence) as { id: number } | undefined;
+    if (!held) return false;
+    if ('dead' in outcome) this.#givenUp.run(outcome.dead, held.id);
+    else if ('retryAt' in outcome) this.#failed.run(Date.parse(outcome.retryAt), outcome.attempts, held.id);
+    else if (outcome.keep) this.#keep.run(outcome.cursor, now + outcome.keep.ttlMs, held.id);
+    else this.#delivered.run(outcome.cursor, held.id);
+    this.plan(scope, taskId, now);
+    return true;
+  }
+}

@@ -1,0 +1,90 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
+import type { Reads } from './reads.ts';
+import type { TaskRows } from './task-row.ts';
+
+/** How long reading may keep everything else of this process waiting, in milliseconds. */
+const sliceMs = 8;
+
+interface FactRow {
+  readonly version: number;
+  readonly commit_id: string;
+  readonly fact: string;
+}
+
+/** Reads logs, the long ones in slices. */
+export class Facts {
+  readonly #reads: Reads;
+  readonly #rows: TaskRows;
+  readonly #snapshot;
+  readonly #facts;
+
+  constructor(db: DatabaseSync, rows: TaskRows, reads: Reads) {
+    this.#reads = reads;
+    this.#rows = rows;
+    this.#snapshot = db.prepare('SELECT version, snapshot FROM snapshots WHERE task = ?');
+    this.#facts = db.prepare(
+      `SELECT version, commit_id, fact FROM facts WHERE task = ? AND version > ? AND version <= ? ORDER BY version`,
+    );
+  }
+
+  async load(scope: Scope, taskId: string): Promise<StoredLog | undefined> {
+    const start = await this.#reads.run(() => {
+      const row = this.#rows.find(scope, taskId);
+      if (!row) return undefined;
+      const snapshot = this.#snapshot.get(row.id) as { version: number; snapshot: string } | undefined;
+      return { row, snapshot, facts: this.#slice(row.id, snapshot?.version ?? 0, row.version) };
+    });
+    if (!start) return undefined;
+    const { row, snapshot, facts } = start;
+    // Facts never change, so that what a later slice reads up to this version was there when the first one was read.
+    const all = await this.#rest(row.id, facts, snapshot?.version ?? 0, row.version);
+    // Deleted meanwhile: it is not there any more.
+    if (all.length < row.version - (snapshot?.version ?? 0)) return undefined;
+    return {
+      head: JSON.parse(row.head),
+      version: row.version,
+      facts: all,
+      ...(snapshot && { snapshot: JSON.parse(snapshot.snapshot) }),
+    };
+  }
+
+  async read(scope: Scope, taskId: string, after: number, limit: number): Promise<StoredFact[]> {
+    const start = await this.#reads.run(() => {
+      const row = this.#rows.find(scope, taskId);
+      if (!row || row.version <= after) return undefined;
+      const last = Math.min(row.version, after + limit);
+      return { id: row.id, last, facts: this.#slice(row.id, after, last) };
+    });
+    if (!start) return [];
+    const { id, last, facts } = start;
+    if (facts[0]?.version !== after + 1) {
+      throw new StoreError('LOG_GAP', `The facts of task ${taskId} after ${after} are not kept any more`);
+    }
+    return this.#rest(id, facts, after, last);
+  }
+
+  /** The facts up to `last` that a first slice may have left over; fewer if the log was deleted meanwhile. */
+  async #rest(task: number, facts: StoredFact[], after: number, last: number): Promise<StoredFact[]> {
+    for (;;) {
+      const end = facts.at(-1)?.version ?? after;
+      if (end >= last) return facts;
+      await new Promise((resolve) => setImmediate(resolve));
+      const slice = await this.#reads.run(() => this.#slice(task, end, last));
+      if (slice.length === 0) return facts;
+      for (const fact of slice) facts.push(fact);
+    }
+  }
+
+  /** Facts after a position, as many as one slice of time allows, at least one if there is one. */
+  #slice(task: number, after: number, last: number): StoredFact[] {
+    const end = performance.now() + sliceMs;
+    const facts: StoredFact[] = [];
+    for (const found of this.#facts.iterate(task, after, last)) {
+      const { version, commit_id, fact } = found as unknown as FactRow;
+      facts.push({ version, commitId: commit_id, fact: JSON.parse(fact) });
+      if (performance.now() > end) break;
+    }
+    return facts;
+  }
+}

@@ -1,0 +1,44 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '@batonjs/store';
+import { Backoff } from './backoff.ts';
+import { isBusy, unavailable } from './sqlite-error.ts';
+
+/** Reads, each of one moment of the database. */
+export class Reads {
+  readonly #db: DatabaseSync;
+  readonly #name: string;
+  readonly #patienceMs: number;
+  readonly #begin;
+  readonly #commit;
+
+  constructor({ db, name, patienceMs }: { db: DatabaseSync; name: string; patienceMs: number }) {
+    this.#db = db;
+    this.#name = name;
+    this.#patienceMs = patienceMs;
+    this.#begin = db.prepare('BEGIN');
+    this.#commit = db.prepare('COMMIT');
+  }
+
+  /** Rejects with code `UNAVAILABLE` if the file cannot be read. Whatever the work itself throws is passed on. */
+  async run<T>(work: () => T): Promise<T> {
+    const backoff = new Backoff(this.#patienceMs);
+    for (;;) {
+      try {
+        return this.#once(work);
+      } catch (error) {
+        if (!isBusy(error)) throw unavailable(this.#name, error);
+        if (backoff.isOver) throw new StoreError('UNAVAILABLE', `${this.#name} is held by another process`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, backoff.nextMs()));
+    }
+  }
+
+  #once<T>(work: () => T): T {
+    this.#begin.run();
+    try {
+      return work();
+    } finally {
+      if (this.#db.isTransaction) this.#commit.run();
+    }
+  }
+}

@@ -1,0 +1,101 @@
+/** Marks a SQLite file as ours: "Batn". */
+export const applicationId = 0x42_61_74_6e;
+
+/**
+ * What brings a file from each version to the next: the first entry makes version 1 out of an empty file. Entries that
+ * were released are never changed; a change of the schema is one more entry.
+ */
+export const migrations: readonly string[] = [
+  // Columns exist only for what is searched by; the rest of a head is JSON. Times are milliseconds since 1970.
+  `
+  CREATE TABLE contexts (
+    id INTEGER PRIMARY KEY,
+    scope TEXT NOT NULL,
+    context_id TEXT NOT NULL,
+    tasks INTEGER NOT NULL,
+    UNIQUE (scope, context_id)
+  ) STRICT;
+
+  CREATE TABLE tasks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    head TEXT NOT NULL,
+    context INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    status_at INTEGER NOT NULL,
+    closed INTEGER NOT NULL,
+    queue TEXT,
+    wanted INTEGER NOT NULL,
+    fence INTEGER NOT NULL,
+    holder TEXT,
+    lease_until INTEGER,
+    waiting_since INTEGER,
+    ready_at INTEGER,
+    has_push INTEGER NOT NULL,
+    UNIQUE (task_id, scope)
+  ) STRICT;
+  CREATE INDEX tasks_by_status ON tasks (scope, state, status_at, task_id);
+  CREATE INDEX tasks_by_context ON tasks (context, state, status_at);
+  CREATE INDEX tasks_waiting ON tasks (queue, waiting_since) WHERE waiting_since IS NOT NULL;
+  CREATE INDEX tasks_ready ON tasks (queue, ready_at) WHERE ready_at IS NOT NULL;
+  CREATE INDEX tasks_held ON tasks (holder) WHERE holder IS NOT NULL;
+  CREATE INDEX tasks_closed ON tasks (status_at) WHERE closed = 1;
+
+  CREATE TABLE facts (
+    task INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    commit_id TEXT NOT NULL,
+    fact TEXT NOT NULL,
+    PRIMARY KEY (task, version)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE snapshots (
+    task INTEGER PRIMARY KEY,
+    version INTEGER NOT NULL,
+    snapshot TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE once_keys (
+    task INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    PRIMARY KEY (task, key)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE totals (
+    scope TEXT NOT NULL,
+    state TEXT NOT NULL,
+    tasks INTEGER NOT NULL,
+    PRIMARY KEY (scope, state)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE changes (
+    sequence INTEGER PRIMARY KEY,
+    touched TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE push_configs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    config_id TEXT NOT NULL,
+    config TEXT NOT NULL,
+    protocol_version TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    cursor INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    retry_at INTEGER,
+    dead TEXT,
+    fence INTEGER NOT NULL,
+    holder TEXT,
+    lease_until INTEGER,
+    ready_at INTEGER,
+    UNIQUE (scope, task_id, config_id)
+  ) STRICT;
+  CREATE INDEX push_configs_ready ON push_configs (queue, ready_at) WHERE ready_at IS NOT NULL;
+  CREATE INDEX push_configs_held ON push_configs (holder) WHERE holder IS NOT NULL;
+  CREATE INDEX push_configs_dead ON push_configs (queue, scope, task_id, config_id) WHERE dead IS NOT NULL;
+  `,
+];

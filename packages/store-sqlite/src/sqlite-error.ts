@@ -1,0 +1,46 @@
+import { isStoreError, StoreError } from '@batonjs/store';
+
+// Primary result codes of SQLite, https://www.sqlite.org/rescode.html
+const busy = 5;
+const readonly = 8;
+const corrupt = 11;
+const full = 13;
+const cannotOpen = 14;
+const protocol = 15;
+const notADatabase = 26;
+
+const explanations: Readonly<Record<number, string>> = {
+  [readonly]: 'cannot be written: the file, its folder or its disk is read-only',
+  [corrupt]: 'is damaged',
+  [full]: 'cannot grow: the disk is full',
+  [cannotOpen]: 'cannot be opened: the folder is missing, not writable, or the path is a folder itself',
+  [notADatabase]: 'is not a SQLite database',
+};
+
+/** Whether another process holds a lock that this one needed; nothing was done. */
+export const isBusy = (error: unknown): boolean => {
+  const code = codeOf(error);
+  return code === busy || code === protocol;
+};
+
+/** What the store rejects with for whatever SQLite threw: `UNAVAILABLE`, because a later attempt may find it repaired. */
+export function unavailable(name: string, error: unknown): unknown {
+  return translated('UNAVAILABLE', name, error);
+}
+
+/** What opening a file throws for whatever SQLite threw: `UNUSABLE`. */
+export function unusable(name: string, error: unknown): unknown {
+  return translated('UNUSABLE', name, error);
+}
+
+function translated(code: 'UNAVAILABLE' | 'UNUSABLE', name: string, error: unknown): unknown {
+  const number = codeOf(error);
+  if (number === undefined || isStoreError(error, code)) return error;
+  const why = explanations[number] ?? `failed: ${(error as Error).message}`;
+  return new StoreError(code, `${name} ${why}`, { cause: error });
+}
+
+function codeOf(error: unknown): number | undefined {
+  const extended = (error as { errcode?: unknown } | undefined)?.errcode;
+  return typeof extended === 'number' ? extended & 0xff : undefined;
+}

@@ -1,0 +1,30 @@
+import { resolve } from 'node:path';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { type Durability, openDatabase } from './open-database.ts';
+import { storeOn } from './store-on.ts';
+
+export interface SqliteStoreOptions {
+  /**
+   * What an acknowledged commit survives: `'full'` (default) a power failure, `'normal'` a killed process only, several
+   * times faster.
+   */
+  readonly durability?: Durability;
+  /** The store's clock, in milliseconds since 1970; all processes on a file need the same. Default `Date.now`. */
+  readonly now?: () => number;
+  /** Told after each transaction how many writes it held: one that is always 1 tells of writers that wait for each other. */
+  readonly onGroup?: (size: number) => void;
+}
+
+/**
+ * Tasks in a SQLite file, for any number of processes of one machine; `':memory:'` for this process alone. The file and
+ * its folder are created where they are missing, a file of an older release is brought up to date. Throws a `StoreError`
+ * of code `UNUSABLE` for a file that cannot be written, is no database of ours, or comes from a newer release.
+ */
+export function sqliteStore(
+  path: string,
+  { durability = 'full', now = Date.now, onGroup }: SqliteStoreOptions = {},
+): TaskStore & PushConfigStore {
+  const shared = path !== ':memory:';
+  const name = shared ? resolve(path) : path;
+  return storeOn(openDatabase(name, durability), { name, shared, now, onGroup });
+}

@@ -1,0 +1,119 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { Bells } from './bells.ts';
+import { Changes } from './changes.ts';
+import { Commits } from './commits.ts';
+import { Contexts } from './contexts.ts';
+import { Deliveries } from './deliveries.ts';
+import { Facts } from './facts.ts';
+import { Gate } from './gate.ts';
+import { GroupCommit } from './group-commit.ts';
+import { Leases } from './leases.ts';
+import { Prune } from './prune.ts';
+import { PushConfigs } from './push-configs.ts';
+import { Reads } from './reads.ts';
+import { TaskList } from './task-list.ts';
+import { TaskRows } from './task-row.ts';
+import { Totals } from './totals.ts';
+import { Watch } from './watch.ts';
+
+export interface StoreOnOptions {
+  /** What errors call the database. */
+  readonly name: string;
+  /** Whether other processes can write to the database at all. */
+  readonly shared: boolean;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Told after each transaction how many writes it held. */
+  readonly onGroup?: (size: number) => void;
+  /** How long a call waits for other processes that hold the file, in milliseconds. Default 4,000. */
+  readonly patienceMs?: number;
+}
+
+/** Logs are deleted in transactions of so many, so that other writers get their turn. */
+const pruneAtOnce = 50;
+
+/** A store on an open database, which it closes. */
+export function storeOn(
+  db: DatabaseSync,
+  { name, shared, now, onGroup, patienceMs = 4_000 }: StoreOnOptions,
+): TaskStore & PushConfigStore {
+  const bells = new Bells();
+  const changes = new Changes(db, bells);
+  const rows = new TaskRows(db);
+  const totals = new Totals(db);
+  const contexts = new Contexts(db);
+  const deliveries = new Deliveries(db, changes);
+  const pushConfigs = new PushConfigs(db, deliveries);
+  const commits = new Commits({ db, rows, contexts, totals, deliveries, changes });
+  const leases = new Leases(db, rows);
+  const reads = new Reads({ db, name, patienceMs });
+  const facts = new Facts(db, rows, reads);
+  const tasks = new TaskList(db, totals, contexts);
+  const prune = new Prune(db, totals, contexts);
+  const watch = new Watch(bells, changes, shared);
+  const gate = new Gate(name);
+  const group = new GroupCommit({ db, name, patienceMs, effects: [totals, changes], onGroup });
+  let closing: Promise<void> | undefined;
+
+  const read = <T>(work: () => T): Promise<T> => gate.pass(() => reads.run(work));
+  const write = <T>(work: () => T): Promise<T> => gate.pass(() => group.run(work));
+
+  return {
+    commit: (commit) =>
+      gate.pass(() => {
+        const prepared = commits.prepare(commit);
+        return group.run(() => prepared(now()));
+      }),
+
+    load: (scope, taskId) => gate.pass(() => facts.load(scope, taskId)),
+    readFacts: (scope, taskId, after, limit) => gate.pass(() => facts.read(scope, taskId, after, limit)),
+    list: (scope, query) => read(() => tasks.list(scope, query)),
+    watch: (topic, wake) => read(() => watch.start(topic, wake)),
+
+    claim: (request) =>
+      gate.pass(async () => {
+        // Most claims find nothing: they need not wait for the lock of the writers, or make them wait.
+        const any = await reads.run(() => leases.anyFor(request, now()));
+        return any ? group.run(() => leases.claim(request, now())) : [];
+      }),
+
+    renew: (held, ttlMs) => write(() => leases.renew(held, ttlMs, now())),
+    waiting: (queue) => read(() => leases.waiting(queue)),
+
+    prune: ({ closedBefore, limit }) =>
+      gate.pass(async () => {
+        let deleted = 0;
+        for (;;) {
+          const most = Math.min(pruneAtOnce, limit - deleted);
+          const some = await group.run(() => prune.delete(closedBefore, most));
+          deleted += some;
+          if (some < pruneAtOnce) return deleted;
+        }
+      }),
+
+    close() {
+      closing ??= (async () => {
+        watch.stop();
+        await gate.close();
+        db.close();
+      })();
+      return closing;
+    },
+
+    putPushConfig: (push) => write(() => pushConfigs.put(push, now())),
+    getPushConfig: (scope, taskId, id) => read(() => pushConfigs.get(scope, taskId, id)),
+    listPushConfigs: (scope, taskId, page) => read(() => pushConfigs.list(scope, taskId, page)),
+    removePushConfig: (scope, taskId, id) => write(() => pushConfigs.remove(scope, taskId, id)),
+
+    claimDeliveries: (request) =>
+      gate.pass(async () => {
+        const any = await reads.run(() => deliveries.anyDue(request.queue, now()));
+        return any ? group.run(() => deliveries.claim(request, now())) : [];
+      }),
+
+    advance: (delivery, outcome) => write(() => deliveries.advance(delivery, outcome, now())),
+    listDead: (queue, { limit }) => read(() => pushConfigs.dead(queue, limit)),
+    revive: (scope, taskId, id) => write(() => pushConfigs.revive(scope, taskId, id, now())),
+  };
+}

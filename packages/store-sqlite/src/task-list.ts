@@ -1,0 +1,111 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { ListedTask, Scope, TaskPage, TaskQuery } from '@batonjs/store';
+import type { Contexts } from './contexts.ts';
+import type { Totals } from './totals.ts';
+
+/** What a list is of: all tasks of a scope, or those of a context; by its column, its value and its exact totals. */
+interface Shelf {
+  readonly column: 'scope' | 'context';
+  readonly value: string | number;
+}
+
+interface ListedRow {
+  readonly task_id: string;
+  readonly head: string;
+  readonly version: number;
+  readonly commit_id: string;
+  readonly fact: string;
+}
+
+/**
+ * Lists tasks. One ordered walk over an index per state, merged: so a page costs the same however many tasks there are,
+ * and logs that are no tasks are left out without being skipped over.
+ */
+export class TaskList {
+  readonly #db: DatabaseSync;
+  readonly #totals: Totals;
+  readonly #contexts: Contexts;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(db: DatabaseSync, totals: Totals, contexts: Contexts) {
+    this.#db = db;
+    this.#totals = totals;
+    this.#contexts = contexts;
+  }
+
+  list(scope: Scope, query: TaskQuery): TaskPage {
+    const { contextId, state, answered } = query;
+    const states = this.#totals
+      .read(scope)
+      .filter((one) => (one.state !== '' || answered) && (state === undefined || one.state === state));
+    if (states.length === 0) return { tasks: [], total: 0 };
+    const names = states.map((one) => one.state);
+    const context = contextId === undefined ? undefined : this.#contexts.find(scope, contextId);
+    if (contextId !== undefined && !context) return { tasks: [], total: 0 };
+    const shelf: Shelf = context
+      ? { column: 'context', value: context.id }
+      : { column: 'scope', value: scope };
+    return {
+      tasks: this.#page(shelf, names, query),
+      total: this.#total(shelf, states, query, context?.tasks),
+    };
+  }
+
+  #page(
+    { column, value }: Shelf,
+    states: readonly string[],
+    { after, statusSince, limit }: TaskQuery,
+  ): ListedTask[] {
+    const conditions = [
+      `${column} = ? AND state = ?`,
+      statusSince !== undefined && 'status_at >= ?',
+      after && '(status_at, task_id) < (?, ?)',
+    ];
+    const walk = `SELECT id, task_id, status_at, head FROM tasks WHERE ${conditions.filter(Boolean).join(' AND ')}`;
+    const order = 'ORDER BY status_at DESC, task_id DESC';
+    const sql = `SELECT found.task_id, found.head, facts.version, facts.commit_id, facts.fact
+      FROM (${states.map(() => walk).join(' UNION ALL ')} ${order} LIMIT ?) AS found
+      JOIN facts ON facts.task = found.id AND facts.version = found.head ->> 'statusVersion'
+      ${order}`;
+    const values = states.flatMap((state): SQLInputValue[] => [
+      value,
+      state,
+      ...(statusSince === undefined ? [] : [Date.parse(statusSince)]),
+      ...(after ? [Date.parse(after.statusAt), after.taskId] : []),
+    ]);
+    const rows = this.#prepare(sql).all(...values, limit) as unknown as ListedRow[];
+    return rows.map(({ task_id, head, version, commit_id, fact }) => ({
+      taskId: task_id,
+      head: JSON.parse(head),
+      fact: { version, commitId: commit_id, fact: JSON.parse(fact) },
+    }));
+  }
+
+  /** From the counters where there is one; otherwise counted on an index. */
+  #total(
+    { column, value }: Shelf,
+    states: readonly { state: string; tasks: number }[],
+    { state, statusSince, answered }: TaskQuery,
+    ofContext: number | undefined,
+  ): number {
+    if (statusSince === undefined) {
+      if (ofContext === undefined) return states.reduce((total, { tasks }) => total + tasks, 0);
+      if (state === undefined && !answered) return ofContext;
+    }
+    const since = statusSince === undefined ? '' : 'AND status_at >= ?';
+    const count = this.#prepare(
+      `SELECT count(*) AS tasks FROM tasks WHERE ${column} = ? AND state = ? ${since}`,
+    );
+    const from = statusSince === undefined ? [] : [Date.parse(statusSince)];
+    return states.reduce(
+      (total, one) => total + (count.get(value, one.state, ...from) as { tasks: number }).tasks,
+      0,
+    );
+  }
+
+  #prepare(sql: string): StatementSync {
+    const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}

@@ -1,0 +1,141 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Row, Scope } from '@batonjs/store';
+
+type Head = Row['head'];
+
+/** A row of the table `tasks`. */
+export interface TaskRow {
+  readonly id: number;
+  readonly scope: string;
+  readonly task_id: string;
+  readonly version: number;
+  readonly head: string;
+  readonly context: number;
+  readonly state: string;
+  readonly status_at: number;
+  readonly queue: string | null;
+  readonly wanted: number;
+  readonly fence: number;
+  readonly holder: string | null;
+  readonly lease_until: number | null;
+  readonly waiting_since: number | null;
+  readonly ready_at: number | null;
+  readonly has_push: number;
+}
+
+/** The columns that `TaskRow` names. */
+export const taskColumns =
+  'id, scope, task_id, version, head, context, state, status_at, queue, wanted, fence, holder, lease_until, waiting_since, ready_at, has_push';
+
+/** What of a row decides about commits and claims. */
+export function toRow(row: TaskRow): Row {
+  return {
+    version: row.version,
+    head: JSON.parse(row.head),
+    queue: row.queue ?? undefined,
+    wanted: row.wanted === 1,
+    fence: row.fence,
+    holder: row.holder ?? undefined,
+    leaseUntil: row.lease_until ?? undefined,
+  };
+}
+
+/** The state in the indexes: empty while the log is no task. */
+export const stateOf = (head: Head): string => head.state ?? '';
+
+type ListColumns = [state: string, statusAt: number, closed: number, context: number];
+type ClaimColumns = (string | number | null)[];
+
+/** What a task is listed by. */
+export const listColumns = (head: Head, context: number): ListColumns => [
+  stateOf(head),
+  Date.parse(head.statusAt),
+  head.closed ? 1 : 0,
+  context,
+];
+
+/** What a task is claimed by. `waitingSince`: since when it waited already. */
+export function claimColumns(row: Row, waitingSince: number): ClaimColumns {
+  const waiting = row.wanted && row.holder === undefined && !row.head.closed;
+  return [
+    row.queue ?? null,
+    row.wanted ? 1 : 0,
+    row.fence,
+    row.holder ?? null,
+    row.leaseUntil ?? null,
+    waiting && row.queue !== undefined ? waitingSince : null,
+    row.queue === undefined || waiting ? null : readyAt(row),
+  ];
+}
+
+/** When somebody may claim a task that nobody waits for: when its lease runs out, or its clock. */
+function readyAt({ head, holder, leaseUntil }: Row): number | null {
+  if (head.closed) return null;
+  if (holder !== undefined) return leaseUntil ?? 0;
+  return head.dueAt === undefined ? null : Date.parse(head.dueAt);
+}
+
+/** Reads and writes rows of the table `tasks`. */
+export class TaskRows {
+  readonly #find;
+  readonly #insert;
+  readonly #updates;
+
+  constructor(db: DatabaseSync) {
+    this.#find = db.prepare(`SELECT ${taskColumns} FROM tasks WHERE task_id = ? AND scope = ?`);
+    this.#insert = db.prepare(
+      `INSERT INTO tasks (scope, task_id, has_push, version, head, ${listed}, ${claimed})
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    // Setting a column costs an update of every index over it, even where the value stays the same.
+    this.#updates = {
+      neither: db.prepare('UPDATE tasks SET version = ?, head = ? WHERE id = ?'),
+      list: db.prepare(`UPDATE tasks SET version = ?, head = ?, ${set(listed)} WHERE id = ?`),
+      claim: db.prepare(`UPDATE tasks SET version = ?, head = ?, ${set(claimed)} WHERE id = ?`),
+      both: db.prepare(
+        `UPDATE tasks SET version = ?, head = ?, ${set(listed)}, ${set(claimed)} WHERE id = ?`,
+      ),
+    };
+  }
+
+  find(scope: Scope, taskId: string): TaskRow | undefined {
+    return this.#find.get(taskId, scope) as TaskRow | undefined;
+  }
+
+  /** Returns the id of the new row. */
+  insert(scope: Scope, taskId: string, row: Row, context: number, hasPush: boolean, now: number): number {
+    const { lastInsertRowid } = this.#insert.run(
+      scope,
+      taskId,
+      hasPush ? 1 : 0,
+      row.version,
+      JSON.stringify(row.head),
+      ...listColumns(row.head, context),
+      ...claimColumns(row, now),
+    );
+    return Number(lastInsertRowid);
+  }
+
+  update(before: TaskRow, row: Row, context: number, now: number): void {
+    const list = listColumns(row.head, context);
+    const claim = claimColumns(row, before.waiting_since ?? now);
+    const head = JSON.stringify(row.head);
+    const listedAnew = list[0] !== before.state || list[1] !== before.status_at || context !== before.context;
+    if (claimedAnew(before, claim)) {
+      if (listedAnew) this.#updates.both.run(row.version, head, ...list, ...claim, before.id);
+      else this.#updates.claim.run(row.version, head, ...claim, before.id);
+    } else if (listedAnew) this.#updates.list.run(row.version, head, ...list, before.id);
+    else this.#updates.neither.run(row.version, head, before.id);
+  }
+}
+
+const listed = 'state, status_at, closed, context';
+const claimed = 'queue, wanted, fence, holder, lease_until, waiting_since, ready_at';
+const set = (columns: string) => columns.replaceAll(/\w+/g, '$& = ?');
+
+function claimedAnew(before: TaskRow, claim: ClaimColumns): boolean {
+  const { queue, wanted, fence, holder, lease_until, waiting_since, ready_at } = before;
+  return [queue, wanted, fence, holder, lease_until, waiting_since, ready_at].some(
+    (value, n) => value !== claim[n],
+  );
+}

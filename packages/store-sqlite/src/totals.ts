@@ -1,0 +1,40 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Scope } from '@batonjs/store';
+
+/** How many logs of each state a scope has, so that nobody has to count them. */
+export class Totals {
+  readonly #add;
+  readonly #read;
+  #pending = new Map<Scope, Map<string, number>>();
+
+  constructor(db: DatabaseSync) {
+    this.#add = db.prepare(
+      'INSERT INTO totals (scope, state, tasks) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks',
+    );
+    this.#read = db.prepare('SELECT state, tasks FROM totals WHERE scope = ? AND tasks > 0');
+  }
+
+  /** Notes that the transaction under way makes so many more (or fewer) logs of this state. */
+  add(scope: Scope, state: string, tasks: number): void {
+    const states = this.#pending.get(scope) ?? new Map<string, number>();
+    this.#pending.set(scope, states);
+    states.set(state, (states.get(state) ?? 0) + tasks);
+  }
+
+  /** Writes what was noted, once for the whole transaction. */
+  write(): void {
+    for (const [scope, states] of this.#pending) {
+      for (const [state, tasks] of states) if (tasks !== 0) this.#add.run(scope, state, tasks);
+    }
+    this.#pending = new Map();
+  }
+
+  forget(): void {
+    this.#pending = new Map();
+  }
+
+  /** The states that logs of this scope are in, and how many are in each. */
+  read(scope: Scope): { readonly state: string; readonly tasks: number }[] {
+    return this.#read.all(scope) as { state: string; tasks: number }[];
+  }
+}

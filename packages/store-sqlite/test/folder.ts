@@ -1,0 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** A new empty folder. */
+export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'baton-sqlite-'));
+
+export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+
+/** A path in a folder of its own, which is deleted after the test. */
+export function freshPath(name = 'tasks.db'): string {
+  const folder = newFolder();
+  onTestFinished(() => removeFolder(folder));
+  return join(folder, name);
+}
