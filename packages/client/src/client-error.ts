@@ -7,6 +7,8 @@ export type ClientErrorCode =
   /** The caller's own signal was aborted; its reason is the `cause`. */
   | 'ABORTED'
   | 'RESPONSE_TOO_LARGE'
+  /** The hook that gives the credentials failed; its error is the `cause`. */
+  | 'CREDENTIALS'
   /** What stands at the card's address is no agent card. */
   | 'INVALID_CARD'
   /** The card lists no interface that this client speaks, or none that it may use. */

@@ -21,7 +21,7 @@ export async function exchange(request: OutgoingRequest, context: Context): Prom
   });
   aborted.catch(() => {});
   const send = async ({ url, method, body, headers: own }: OutgoingRequest, challenge?: string) => {
-    const credentials = await settings.credentials?.({ url, ...(challenge !== undefined && { challenge }) });
+    const credentials = await credentialsFor(url, challenge, settings);
     const init: RequestInit = {
       method,
       body,
@@ -52,6 +52,14 @@ export async function exchange(request: OutgoingRequest, context: Context): Prom
   if (!next) return response;
   response.body?.cancel().catch(() => {});
   return next();
+}
+
+async function credentialsFor(url: string, challenge: string | undefined, settings: Settings) {
+  try {
+    return await settings.credentials?.({ url, ...(challenge !== undefined && { challenge }) });
+  } catch (error) {
+    throw new ClientError('CREDENTIALS', 'There are no credentials for this agent', error);
+  }
 }
 
 /** Reads a whole body as text. Rejects with `RESPONSE_TOO_LARGE` as soon as it has more than so many bytes. */

@@ -9,15 +9,9 @@ export interface Candidate extends AgentInterface {
   readonly codec: ClientBinding;
 }
 
-/**
- * The interfaces of a card that this client speaks, binding and version, in the card's order. Throws `NO_INTERFACE` when
- * there is none. Spec: §3.6.3, §8.3.2.
- */
-export function candidatesOf(card: AgentCard, settings: Settings): Candidate[] {
-  const listed = (card.supportedInterfaces ?? []).filter(
-    (entry) => typeof entry?.url === 'string' && URL.canParse(entry.url),
-  );
-  const candidates = listed.flatMap((entry) => {
+/** The interfaces of a card that this client speaks, binding and version, in the card's order. Spec: §3.6.3, §8.3.2. */
+export const candidatesOf = (card: AgentCard, settings: Settings): Candidate[] =>
+  listed(card).flatMap((entry) => {
     const { protocolBinding, protocolVersion } = entry;
     const spoken = parseVersion(protocolVersion) ?? PROTOCOL_VERSION;
     if ((settings.binding ?? protocolBinding) !== protocolBinding) return [];
@@ -27,14 +21,17 @@ export function candidatesOf(card: AgentCard, settings: Settings): Candidate[] {
     );
     return codec ? [{ ...entry, codec }] : [];
   });
-  if (candidates.length === 0) {
-    const offered = listed.map(
-      ({ protocolBinding, protocolVersion }) => `${protocolBinding} ${protocolVersion}`,
-    );
-    throw new ClientError(
-      'NO_INTERFACE',
-      `${card.name} has no interface that can be used here; its card lists ${offered.join(', ') || 'none'}`,
-    );
-  }
-  return candidates;
+
+/** Says what the card has instead. */
+export function noInterface(card: AgentCard): ClientError {
+  const offered = listed(card).map(
+    ({ protocolBinding, protocolVersion }) => `${protocolBinding} ${protocolVersion}`,
+  );
+  return new ClientError(
+    'NO_INTERFACE',
+    `${card.name} has no interface that can be used here; its card lists ${offered.join(', ') || 'none'}`,
+  );
 }
+
+const listed = ({ supportedInterfaces }: AgentCard) =>
+  (supportedInterfaces ?? []).filter((entry) => typeof entry?.url === 'string' && URL.canParse(entry.url));

@@ -53,10 +53,8 @@ export function startRetries(
       const pause = Math.max(usual, retryAfter * 1_000);
       if (!repeatable || !isTransient(error) || attempt++ >= retry.attempts || pause > retry.longestMs)
         throw error;
-      if (!following && --session.budget < 0) {
-        session.budget = 0;
-        throw error;
-      }
+      if (!following && session.budget < 10) throw error;
+      if (!following) session.budget -= 10;
       tried.clear();
       await clock.sleep(pause, signal);
       if (signal.aborted) throw signal.reason;

@@ -6,7 +6,7 @@ import { EVENT_STREAM } from '@batonjs/protocol/headers';
 import { type Operation, type OperationName, operations } from '@batonjs/protocol/operations';
 import { type CallScope, openScope } from './call-scope.ts';
 import { exchange, readText, watchBody } from './exchange.ts';
-import { type Candidate, candidatesOf } from './interfaces.ts';
+import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
 import { IDEMPOTENCY, startRetries } from './retries.ts';
 import type { CallOptions, Settings } from './settings.ts';
 import { asEvent, checkResult } from './shapes.ts';
@@ -31,20 +31,23 @@ export class Session {
   candidates!: readonly Candidate[];
   /** Index of the interface in use. */
   current = 0;
-  /** Retries left to all calls. */
+  /** Tenths of retries left to all calls. */
   budget: number;
 
   constructor(card: AgentCard, settings: Settings) {
     this.settings = settings;
-    this.budget = settings.retry.budget;
+    this.budget = settings.retry.budget * 10;
     this.use(card);
+    if (!this.candidates) throw noInterface(card);
   }
 
-  /** Replaces the card; the interface in use stays if the new card has it too. */
+  /** Replaces the card. The interface in use stays if the new card has it too, or has none that can be used. */
   use(card: AgentCard): void {
     const { url, codec } = this.candidates?.[this.current] ?? {};
-    this.candidates = candidatesOf(card, this.settings);
+    const candidates = candidatesOf(card, this.settings);
     this.card = card;
+    if (candidates.length === 0) return;
+    this.candidates = candidates;
     this.current = Math.max(
       0,
       this.candidates.findIndex((other) => other.url === url && other.codec === codec),
@@ -75,7 +78,7 @@ export class Session {
         try {
           const { call, codec, response } = await this.send(operation, params, options, scope);
           const result = codec.decodeReply(call, await this.readReply(response));
-          this.budget = Math.min(this.settings.retry.budget, this.budget + 0.1);
+          this.budget = Math.min(this.settings.retry.budget * 10, this.budget + 1);
           return checkResult(operation, result);
         } catch (error) {
           await retries.after(scope.classify(error));

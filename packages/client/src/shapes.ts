@@ -8,11 +8,11 @@ const isObject = (value: unknown): value is Loose => typeof value === 'object' &
 
 /** Whether a value is enough of a task to work with. */
 export const isTask = (value: unknown): value is Task =>
-  isObject(value) &&
-  typeof value.id === 'string' &&
-  isObject(value.status) &&
-  typeof value.status.state === 'string';
+  isObject(value) && typeof value.id === 'string' && isStatus(value.status);
 
+const isStatus = (value: unknown) => isObject(value) && typeof value.state === 'string';
+
+/** An artifact is alike in this. */
 const isMessage = (value: unknown): boolean => isObject(value) && Array.isArray(value.parts);
 
 /**
@@ -42,8 +42,8 @@ export function asEvent(value: unknown): StreamResponse {
   if (
     (task === undefined || isTask(task)) &&
     (message === undefined || isMessage(message)) &&
-    (statusUpdate === undefined || (isObject(statusUpdate) && isObject(statusUpdate.status))) &&
-    (artifactUpdate === undefined || (isObject(artifactUpdate) && isObject(artifactUpdate.artifact)))
+    (statusUpdate === undefined || (isObject(statusUpdate) && isStatus(statusUpdate.status))) &&
+    (artifactUpdate === undefined || (isObject(artifactUpdate) && isMessage(artifactUpdate.artifact)))
   ) {
     return value as StreamResponse;
   }
