@@ -84,7 +84,8 @@ export function claimable(
   return row.head.dueAt !== undefined && Date.parse(row.head.dueAt) <= now ? 'due' : undefined;
 }
 
-function mustMakeSense({ expectedVersion, facts, head, snapshot, once, turn }: Commit): void {
+/** Throws `INVALID_COMMIT` for a commit that contradicts itself. `admit` asks this first; a store that mirrors it calls it. */
+export function mustMakeSense({ expectedVersion, facts, head, snapshot, once, turn }: Commit): void {
   const wrong =
     expectedVersion === 'open'
       ? head || snapshot || turn?.acquire || turn?.release || !once || facts.length === 0

@@ -10,12 +10,12 @@ export type Sabotage = 'fence' | 'cas' | 'commit-id' | 'bell';
 
 /** The store without one of its protections, to prove that a test notices. Never for anything else. */
 export function sabotage<S extends TaskStore>(store: S, what: Sabotage): S {
+  let commits = 0;
   const methods = {
     fence: { commit: (commit: Commit) => store.commit({ ...commit, writer: undefined }) },
     cas: { commit: (commit: Commit) => commitAnywhere(store, commit) },
     'commit-id': {
-      commit: (commit: Commit) =>
-        store.commit({ ...commit, commitId: `${commit.commitId} ${Math.random()}` }),
+      commit: (commit: Commit) => store.commit({ ...commit, commitId: `${commit.commitId} ${++commits}` }),
     },
     bell: { watch: async () => () => {} },
   }[what];
