@@ -2,6 +2,7 @@ import type { Message, TaskStatus } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { messageOf } from './conversation.ts';
 import { FACT_FORMAT, type Fact, type MessageReceived, type Metadata, type TaskUpdate } from './facts.ts';
+import { frozenJson } from './frozen-json.ts';
 import type { OpenTurn, State, TaskRecord } from './state.ts';
 import { canTransition, isInterrupted, isTerminal } from './states.ts';
 
@@ -9,7 +10,7 @@ import { canTransition, isInterrupted, isTerminal } from './states.ts';
 export type Command =
   /**
    * A client's message arrives; on an empty log it is what everything else answers. Nothing happens if a message with
-   * its id arrived before: whether it says the same is for whoever keeps the fingerprints (`once`) to tell.
+   * its id arrived before: whether it says the same is for whoever used `once` to tell.
    */
   | ({ readonly type: 'receive' } & Omit<MessageReceived, 'type' | 'format' | 'at'>)
   /** The log becomes a task that clients can see. Nothing happens if it is one, or was answered without. */
@@ -217,7 +218,7 @@ function mustBeWhole(what: string, id: unknown, parts: unknown): void {
 
 function asStored(fact: Fact): Fact {
   try {
-    return JSON.parse(JSON.stringify(fact));
+    return frozenJson(fact);
   } catch (cause) {
     throw new A2AError('INVALID_AGENT_RESPONSE', 'What the agent put out is not JSON', { cause });
   }

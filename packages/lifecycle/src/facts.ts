@@ -26,8 +26,6 @@ export interface MessageReceived extends Written {
   readonly extensions?: readonly string[];
   /** Non-secret claims about who sent it. */
   readonly caller?: Metadata;
-  /** Hash over message and metadata, so that the same `messageId` with another body is noticed. */
-  readonly fingerprint?: string;
 }
 
 /** From here on the log is a task that clients can see. */

@@ -18,6 +18,7 @@ export {
   type TurnStarted,
   type Woken,
 } from './facts.ts';
+export { frozenJson } from './frozen-json.ts';
 export { agrees, type Head, headOf } from './head.ts';
 export type { List } from './list.ts';
 export { fromSnapshot, type PlainState, type Snapshot, toSnapshot } from './snapshot.ts';

@@ -1,5 +1,4 @@
 import type { Artifact, Message, StreamResponse, Task } from '@batonjs/protocol';
-import { copy } from './copy.ts';
 import type { Fact } from './facts.ts';
 import { toArray } from './list.ts';
 import type { ArtifactRecord, State } from './state.ts';
@@ -14,7 +13,7 @@ export interface TaskView {
   readonly currentStatusInHistory?: boolean;
 }
 
-/** The task as clients see it. It is the caller's own, down to the last part. Throws `TypeError` if the log is not a task. */
+/** The task as clients see it. Its content is the state's own: not to be changed. Throws `TypeError` if the log is not a task. */
 export function viewTask(state: State, view: TaskView = {}): Task {
   const { task, contextId } = state;
   if (!task) throw new TypeError('The log is not a task');
@@ -22,7 +21,7 @@ export function viewTask(state: State, view: TaskView = {}): Task {
   return {
     id: task.id,
     contextId,
-    status: copy(task.status),
+    status: task.status,
     ...(view.artifacts !== false && { artifacts: task.artifacts.map(viewArtifact) }),
     ...(history.length > 0 && { history }),
   };
@@ -40,12 +39,14 @@ export function historyOf(state: State, view: TaskView = {}): Message[] {
   const hidden = currentStatusInHistory ? -1 : state.statusMessageAt;
   const start = Math.max(0, length - historyLength - (hidden === -1 ? 0 : 1));
   const shown = items.slice(start, length).filter((_, index) => start + index !== hidden);
-  return copy(shown.length > historyLength ? shown.slice(-historyLength) : shown);
+  return shown.length > historyLength ? shown.slice(-historyLength) : shown;
 }
 
-/** One artifact with all its parts, the caller's own. */
-export const viewArtifact = ({ about, parts }: ArtifactRecord): Artifact =>
-  copy({ ...about, parts: toArray(parts) });
+/** One artifact with all its parts. */
+export const viewArtifact = ({ about, parts }: ArtifactRecord): Artifact => ({
+  ...about,
+  parts: toArray(parts),
+});
 
 /**
  * How a fact looks to somebody who follows the task, or nothing if followers do not see it. Shares its content with the

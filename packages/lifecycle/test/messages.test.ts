@@ -21,7 +21,6 @@ describe('a message to a task', () => {
       metadata: { skill: 'x' },
       extensions: ['urn:x'],
       caller: { sub: 'alice' },
-      fingerprint: 'f',
     };
     const [fact] = task.when(command);
     const { type: _, message, ...rest } = command;

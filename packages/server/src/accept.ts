@@ -1,13 +1,14 @@
-import { type Command, decide, type MessageReceived, type State } from '@batonjs/lifecycle';
+import { type Command, decide, type State } from '@batonjs/lifecycle';
 import type { Message, SendMessageRequest } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { isStoreError, type StoredFact } from '@batonjs/store';
 import type { CallContext } from './call-context.ts';
 import { isoTime, newId } from './clock.ts';
 import { decideAll } from './decision.ts';
-import { derivedTaskId, fingerprintOf } from './fingerprint.ts';
+import { derivedTaskId } from './derived-task-id.ts';
 import type { LiveTask } from './live-task.ts';
 import { checkInputModes, checkOutputModes } from './media-modes.ts';
+import { isSameMessage } from './same-message.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { dueAt } from './task-clocks.ts';
 import { transitionsIn } from './transition.ts';
@@ -60,7 +61,6 @@ function toReceive({ message, configuration, metadata }: SendMessageRequest, con
   return {
     type: 'receive',
     message,
-    fingerprint: fingerprintOf(message, metadata),
     ...(configuration && { configuration: kept }),
     ...(metadata && { metadata }),
     ...(context.extensions.length > 0 && { extensions: context.extensions }),
@@ -87,7 +87,7 @@ async function beginLog(
   if (here) commands.push({ type: 'start-turn' });
   const live = tasks.begin(scope, taskId);
   try {
-    if (live.known) return await join(live, owned, settings);
+    if (live.known) return await join(live, receive, settings);
     await live.watch();
     const since = clock.monotonic();
     const acquire = { holder: newId(clock), ttlMs: leaseMs };
@@ -102,7 +102,7 @@ async function beginLog(
     );
     if (written.facts.length === 0) {
       await live.look();
-      return await join(live, owned, settings);
+      return await join(live, receive, settings);
     }
     const { state } = live;
     const facts = written.facts.map(({ fact }) => fact);
@@ -150,9 +150,9 @@ async function continueTask(live: LiveTask, receive: Receive, settings: ServiceS
   }
 }
 
-function mustBeTheSame(stored: StoredFact | undefined, { fingerprint }: Receive, taskId: string): void {
-  const fact = stored?.fact as MessageReceived | undefined;
-  if (fact?.type === 'message-received' && fact.fingerprint === fingerprint) return;
+function mustBeTheSame(stored: StoredFact | undefined, receive: Receive, taskId: string): void {
+  const fact = stored?.fact;
+  if (fact?.type === 'message-received' && isSameMessage(fact, receive)) return;
   throw new A2AError('MESSAGE_ID_CONFLICT', undefined, { metadata: { existingTaskId: taskId } });
 }
 

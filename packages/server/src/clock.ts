@@ -19,8 +19,13 @@ export const systemClock: Clock = {
   random: Math.random,
 };
 
-/** ISO 8601, UTC, milliseconds. */
-export const isoTime = (ms: number): string => new Date(ms).toISOString();
+let latest = { ms: 0, text: new Date(0).toISOString() };
+
+/** ISO 8601, UTC, milliseconds. Remembers the last, because much happens in the same millisecond. */
+export function isoTime(ms: number): string {
+  if (latest.ms !== ms) latest = { ms, text: new Date(ms).toISOString() };
+  return latest.text;
+}
 
 /** A fresh unguessable id; made of the clock's chance where that is not the system's. */
 export function newId({ random }: Clock): string {

@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto';
 import { viewTask } from '@batonjs/lifecycle';
 import type { ListTasksRequest, ListTasksResponse, Task } from '@batonjs/protocol';
 import { invalidParams } from '@batonjs/protocol/errors';
 import { type ListedTask, loadTask, type TaskQuery } from '@batonjs/store';
 import type { CallContext } from './call-context.ts';
-import { fingerprintText } from './fingerprint.ts';
 import type { ServiceSettings } from './service-settings.ts';
 
 /** ListTasks: newest status first. A task says its status; history and artifacts only where asked for. Spec: §3.1.4. */
@@ -18,7 +18,7 @@ export async function listTasks(
     ...(status && { state: status }),
     ...(statusTimestampAfter && { statusSince: statusTimestampAfter }),
   };
-  const digest = fingerprintText(JSON.stringify([scope, filters]));
+  const digest = digestOf(JSON.stringify([scope, filters]));
   const after = pageToken ? readToken(pageToken, digest) : undefined;
   // One more than the page holds tells whether there is another page.
   const { tasks, total } = await settings.store.list(scope, {
@@ -55,6 +55,10 @@ async function view(
   if (!state?.task) return undefined;
   return viewTask(state, { historyLength, artifacts: includeArtifacts, currentStatusInHistory });
 }
+
+/** Ties a token to its query, so that it does not page through another one. */
+const digestOf = (query: string): string =>
+  createHash('sha256').update(query).digest('base64url').slice(0, 16);
 
 const toToken = ({ taskId, head }: ListedTask, digest: string): string =>
   Buffer.from(JSON.stringify([head.statusAt, taskId, digest])).toString('base64url');

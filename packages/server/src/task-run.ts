@@ -6,6 +6,7 @@ import type { Answer } from './agent.ts';
 import type { Failure } from './builders.ts';
 import { checkMessage, checkUpdate } from './check-answer.ts';
 import { failureOf } from './failure.ts';
+import { LazyAbort } from './lazy-abort.ts';
 import type { LeasedTask } from './leased-task.ts';
 import type { RunSettings } from './settings.ts';
 import { dueAt, dueWhileRunning } from './task-clocks.ts';
@@ -24,8 +25,8 @@ export type Halt =
 export class TaskRun {
   readonly #task: LeasedTask;
   readonly #settings: RunSettings;
-  readonly #signal = new AbortController();
-  readonly #over = new AbortController();
+  readonly #signal = new LazyAbort();
+  readonly #over = new LazyAbort();
   #halted: Halt | undefined;
   #onHalt: (halt: Halt) => void = () => {};
   #canceling = false;
@@ -55,7 +56,7 @@ export class TaskRun {
   }
 
   halt(halt: Halt): void {
-    if (this.#halted === 'fenced' || this.#over.signal.aborted) return;
+    if (this.#halted === 'fenced' || this.#over.aborted) return;
     if (halt === 'fenced') this.#task.lose();
     this.#halted = halt;
     this.#signal.abort(new Error(reasons[halt]));
@@ -84,7 +85,7 @@ export class TaskRun {
     this.#notice();
     void this.#keepTime();
     try {
-      const turn = createTurn(task, this.#settings, this.#signal.signal);
+      const turn = createTurn(task, this.#settings, this.#signal);
       const answer = await this.#orHalt(new Promise<Answer>((resolve) => resolve(agent(turn))));
       if (answer === halted) return await this.#stop();
       if (Symbol.asyncIterator in answer) await this.#consume(answer);
@@ -172,7 +173,7 @@ export class TaskRun {
       if (due === undefined) return;
       if (due <= clock.now()) return this.halt('deadline');
       await clock.sleep(due - clock.now(), this.#over.signal);
-      if (this.#over.signal.aborted) return;
+      if (this.#over.aborted) return;
     }
   }
 

@@ -1,8 +1,9 @@
 import { historyOf, type MessageReceived, type State, viewTask } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
-import type { Turn } from './agent.ts';
+import type { Inbox, Turn } from './agent.ts';
 import { contextOf, referencesOf } from './context.ts';
 import { createInbox } from './inbox.ts';
+import type { LazyAbort } from './lazy-abort.ts';
 import type { LeasedTask } from './leased-task.ts';
 import { textOf, valuesOf } from './said.ts';
 import type { RunSettings } from './settings.ts';
@@ -10,22 +11,28 @@ import { createSteps } from './steps.ts';
 import { wakeKeyOf } from './wake-key.ts';
 
 /** What the agent is given for one run. What costs something is made when it is asked for. */
-export function createTurn(leased: LeasedTask, settings: RunSettings, signal: AbortSignal): Turn {
+export function createTurn(leased: LeasedTask, settings: RunSettings, abort: LazyAbort): Turn {
   const { live, lease } = leased;
   const { state, scope, taskId } = live;
   const { contextId } = state;
   const latest = latestTaken(state);
-  const message = structuredClone(latest.message);
+  // What an agent is given is its own: it may change it, and the state must not notice.
+  let message: Message | undefined;
   const { currentStatusInHistory } = settings;
   let messages: Message[] | undefined;
+  let step: Turn['step'] | undefined;
+  let inbox: Inbox | undefined;
   return {
-    message,
+    get message() {
+      message ??= structuredClone(latest.message);
+      return message;
+    },
     get messages() {
-      messages ??= historyOf(state, { currentStatusInHistory: true });
+      messages ??= structuredClone(historyOf(state, { currentStatusInHistory: true }));
       return messages;
     },
     get text() {
-      return textOf(message);
+      return textOf(latest.message);
     },
     get values() {
       return valuesOf(this.messages);
@@ -33,22 +40,32 @@ export function createTurn(leased: LeasedTask, settings: RunSettings, signal: Ab
     contextId,
     taskId,
     get task(): Task | undefined {
-      return live.state.task && viewTask(live.state, { currentStatusInHistory });
+      return live.state.task && structuredClone(viewTask(live.state, { currentStatusInHistory }));
     },
     get context() {
       return contextOf(settings.store, scope, contextId, taskId);
     },
-    references: () => referencesOf(settings.store, scope, message.referenceTaskIds ?? []),
+    references: () => referencesOf(settings.store, scope, latest.message.referenceTaskIds ?? []),
     caller: latest.caller ?? {},
     metadata: latest.metadata ?? {},
     acceptedOutputModes: latest.configuration?.acceptedOutputModes ?? [],
     extensions: latest.extensions ?? [],
     attempt: state.openTurn?.attempt ?? 1,
-    step: createSteps(leased),
-    inbox: createInbox(leased, signal),
-    signal,
+    get step() {
+      step ??= createSteps(leased);
+      return step;
+    },
+    get inbox() {
+      inbox ??= createInbox(leased, abort.signal);
+      return inbox;
+    },
+    get signal() {
+      return abort.signal;
+    },
     fence: lease.fence,
-    wakeKey: wakeKeyOf(scope, taskId),
+    get wakeKey() {
+      return wakeKeyOf(scope, taskId);
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import {
   admit,
   type ClaimRequest,
   claimable,
+  frozenJson,
   granted,
   type Lease,
   type PushConfigStore,
@@ -9,7 +10,6 @@ import {
   type TaskStore,
 } from '@batonjs/store';
 import { Bells } from './bells.ts';
-import { frozenCopy } from './frozen-copy.ts';
 import { type Log, Logs } from './log.ts';
 import { Outbox } from './outbox.ts';
 import { pushConfigs } from './push-configs.ts';
@@ -62,9 +62,9 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
       const after = admit(before, commit, now());
       const row = commit.head ? { ...after, head: Object.freeze({ ...commit.head }) } : after;
       const facts = commit.facts.map((fact, n) =>
-        Object.freeze({ version: length + n + 1, commitId, fact: frozenCopy(fact) }),
+        Object.freeze({ version: length + n + 1, commitId, fact: frozenJson(fact) }),
       );
-      const snapshot = frozenCopy(commit.snapshot);
+      const snapshot = frozenJson(commit.snapshot);
 
       // Whatever can fail has not failed: from here on everything happens.
       const log = known ?? { scope, taskId, row, facts: [] };

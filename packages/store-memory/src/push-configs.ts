@@ -1,5 +1,4 @@
-import type { PushConfig, PushConfigStore } from '@batonjs/store';
-import { frozenCopy } from './frozen-copy.ts';
+import { frozenJson, type PushConfig, type PushConfigStore } from '@batonjs/store';
 import { isHeld, type Outbox } from './outbox.ts';
 
 /** The `PushConfigStore` half of a memory store. */
@@ -9,7 +8,7 @@ export function pushConfigs(outbox: Outbox, now: () => number): PushConfigStore 
       const known = outbox.get(push).get(push.id);
       const cursor = Math.max(push.cursor, known?.push.cursor ?? 0);
       if (known) outbox.remove(known);
-      outbox.put({ push: frozenCopy({ ...push, cursor, attempts: 0 }), fence: (known?.fence ?? 0) + 1 });
+      outbox.put({ push: frozenJson({ ...push, cursor, attempts: 0 }), fence: (known?.fence ?? 0) + 1 });
     },
 
     async getPushConfig(scope, taskId, id) {
@@ -49,7 +48,7 @@ export function pushConfigs(outbox: Outbox, now: () => number): PushConfigStore 
       webhook.push =
         'cursor' in outcome
           ? fresh({ ...webhook.push, cursor: outcome.cursor })
-          : frozenCopy({ ...webhook.push, ...outcome });
+          : frozenJson({ ...webhook.push, ...outcome });
       outbox.put(webhook);
       return true;
     },
@@ -73,7 +72,7 @@ export function pushConfigs(outbox: Outbox, now: () => number): PushConfigStore 
 }
 
 /** As if nothing had ever failed. */
-const fresh = ({ retryAt, dead, ...push }: PushConfig): PushConfig => frozenCopy({ ...push, attempts: 0 });
+const fresh = ({ retryAt, dead, ...push }: PushConfig): PushConfig => frozenJson({ ...push, attempts: 0 });
 
 function byName(a: PushConfig, b: PushConfig): number {
   for (const key of ['scope', 'taskId', 'id'] as const)

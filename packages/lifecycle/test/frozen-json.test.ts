@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { frozenCopy } from '../src/frozen-copy.ts';
+import { frozenJson } from '../src/frozen-json.ts';
 
 const isFrozen = (value: unknown): boolean =>
   typeof value !== 'object' ||
@@ -11,7 +11,7 @@ describe('a frozen copy', () => {
   it('is what JSON would make of it, and frozen to the bottom', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        const copy = frozenCopy(value);
+        const copy = frozenJson(value);
         expect(JSON.stringify(copy)).toBe(JSON.stringify(value));
         expect(isFrozen(copy)).toBe(true);
       }),
@@ -26,7 +26,7 @@ describe('a frozen copy', () => {
     ['objects without a prototype', Object.assign(Object.create(null), { a: 1 })],
     ['a member named like the prototype', JSON.parse('{"__proto__":{"a":1}}')],
   ])('treats %s as JSON does', (_, value) => {
-    const copy = frozenCopy(value);
+    const copy = frozenJson(value);
     expect(copy).toEqual(JSON.parse(JSON.stringify(value)));
     expect(JSON.stringify(copy)).toBe(JSON.stringify(value));
     expect(isFrozen(copy)).toBe(true);
@@ -34,13 +34,13 @@ describe('a frozen copy', () => {
 
   it('leaves the original as it was', () => {
     const original = { a: [{ b: 1 }] };
-    const copy = frozenCopy(original);
+    const copy = frozenJson(original);
     original.a[0]!.b = 2;
     expect(Object.isFrozen(original)).toBe(false);
     expect(copy).toEqual({ a: [{ b: 1 }] });
   });
 
   it('refuses what JSON cannot say', () => {
-    expect(() => frozenCopy({ a: 1n })).toThrow(TypeError);
+    expect(() => frozenJson({ a: 1n })).toThrow(TypeError);
   });
 });

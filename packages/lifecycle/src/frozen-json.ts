@@ -1,8 +1,10 @@
 /**
  * A copy of a JSON value that nobody can change, so that every reader can be given the same one. Holds what
- * `JSON.stringify` would have written: no `undefined` members, dates as text. Throws `TypeError` for what JSON cannot say.
+ * `JSON.stringify` would have written: no `undefined` members, dates as text. What is frozen already is taken to be such
+ * a copy. Throws `TypeError` for what JSON cannot say, `RangeError` for what holds itself.
  */
-export const frozenCopy = <T>(value: T): T => copy(value) as T;
+export const frozenJson = <T>(value: T): T =>
+  typeof value === 'object' && Object.isFrozen(value) ? value : (copy(value) as T);
 
 function copy(value: unknown): unknown {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
@@ -11,7 +13,9 @@ function copy(value: unknown): unknown {
   if (typeof value !== 'object') return undefined;
   if (Array.isArray(value)) return Object.freeze(value.map(copyItem));
   const prototype = Object.getPrototypeOf(value);
-  const isPlain = prototype === Object.prototype || prototype === null;
+  const isPlain =
+    (prototype === Object.prototype || prototype === null) &&
+    typeof (value as { toJSON?: unknown }).toJSON !== 'function';
   return isPlain ? copyMembers({ ...value }) : copy(JSON.parse(JSON.stringify(value) ?? 'null'));
 }
 

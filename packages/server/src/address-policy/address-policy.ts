@@ -1,0 +1,100 @@
+import { isIP } from 'node:net';
+import { AddressRefused } from './address-refused.ts';
+import { allowList } from './allow-list.ts';
+import { isPublicAddress } from './public-address.ts';
+import { lookUpHost, type Resolve, resolveHost } from './resolve-host.ts';
+
+/** Which URLs from outside may be contacted. */
+export interface AddressPolicyOptions {
+  /**
+   * Destinations that are accepted although they are not public: `'localhost:*'`, `'127.0.0.1:8080'`, `'[::1]:*'`,
+   * `'10.0.0.0/8'`, `'*.svc.cluster.local:443'`. Without a port, any port. A listed name is trusted whatever it resolves
+   * to.
+   */
+  readonly allow?: readonly string[];
+  /** Ports of public hosts. Default: 80, 443, and all from 1,024 on. */
+  readonly ports?: readonly number[];
+  /** Whether public hosts may be contacted without TLS; listed ones always may. Default true. */
+  readonly http?: boolean;
+  /** Finds the addresses of names that are not listed. Default: the DNS, without the hosts file. */
+  readonly resolve?: Resolve;
+}
+
+/** A URL that may be contacted, at these addresses and no others. */
+export interface Destination {
+  readonly url: URL;
+  /** Host name or address, without brackets and trailing dots. */
+  readonly host: string;
+  readonly addresses: readonly string[];
+}
+
+/** Decides which URLs may be contacted, and where. */
+export interface AddressPolicy {
+  /** What can be said without asking anybody. Throws `AddressRefused`. */
+  check(url: string): URL;
+  /**
+   * Resolves the host once and checks every address. Throws `AddressRefused`, or what the resolver threw. Who contacts the
+   * destination connects to `addresses` and does not resolve again.
+   */
+  destination(url: string, signal: AbortSignal): Promise<Destination>;
+}
+
+/** Lets through what anybody on the Internet can reach, and what is listed. Throws `TypeError` for a wrong list. */
+export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy {
+  const { allow = [], ports, http = true } = options;
+  const list = allowList(allow);
+
+  function check(text: string): { url: URL; host: string; port: number } {
+    const url = URL.parse(text);
+    if (!url) throw new AddressRefused('must be an absolute URL');
+    const { protocol, username, password } = url;
+    if (protocol !== 'https:' && protocol !== 'http:') throw new AddressRefused('must be an https URL');
+    if (username || password) throw new AddressRefused('must not contain credentials');
+    const host = hostOf(url);
+    const port = Number(url.port || (protocol === 'https:' ? 443 : 80));
+    if (list.coversName(host, port)) return { url, host, port };
+    if (protocol === 'http:' && !http) throw new AddressRefused('must be an https URL');
+    if (!(ports ? ports.includes(port) : isUsualPort(port)))
+      throw new AddressRefused(`must not have port ${port}`);
+    if (isIP(host) !== 0 ? !isPublicAddress(host) : isLocalName(host))
+      throw new AddressRefused('must lead to a public address');
+    return { url, host, port };
+  }
+
+  return {
+    check: (text) => check(text).url,
+    async destination(text, signal) {
+      const { url, host, port } = check(text);
+      if (isIP(host) !== 0) return { url, host, addresses: [host] };
+      if (list.coversName(host, port)) {
+        const addresses = await until(signal, (options.resolve ?? lookUpHost)(host, signal));
+        return { url, host, addresses };
+      }
+      const addresses = await until(signal, (options.resolve ?? resolveHost)(host, signal));
+      // One wrong address among right ones is an attempt, not an accident.
+      const wrong = addresses.some(
+        (address) => !isPublicAddress(address) && !list.coversAddress(address, port),
+      );
+      if (wrong || addresses.length === 0) throw new AddressRefused('must lead to a public address');
+      return { url, host, addresses };
+    },
+  };
+}
+
+/** A resolver may not know signals; whoever asks does not wait for it. */
+function until<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '');
+
+const isUsualPort = (port: number): boolean => port === 80 || port === 443 || port >= 1_024;
+
+/** Names that resolve to this machine or its network everywhere, and the empty one. */
+const isLocalName = (host: string): boolean =>
+  host === '' || !host.includes('.') || host.endsWith('.localhost');

@@ -1,0 +1,29 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import { isAddressRefused } from './address-refused.ts';
+import { type SafeFetchOptions, safeFetch } from './safe-fetch.ts';
+
+/** Who may be asked for files, and for how much. `maxBytes` is 10 MiB by default, `timeoutMs` 30,000. */
+export type FetchFileOptions = Omit<SafeFetchOptions, 'method' | 'body'>;
+
+/** A file that was fetched. */
+export interface FetchedFile {
+  readonly bytes: Uint8Array;
+  /** As its server says, without parameters. */
+  readonly mediaType?: string;
+}
+
+/**
+ * Fetches the file of a message's `url` part, and nothing that lies inside this network. Throws `INVALID_PARAMS` with what
+ * the client may know; the rest is its `cause`. Spec: §14.1.1.
+ */
+export async function fetchFile(url: string, options: FetchFileOptions = {}): Promise<FetchedFile> {
+  try {
+    const response = await safeFetch(url, { timeoutMs: 30_000, maxBytes: 10 * 1024 * 1024, ...options });
+    if (!response.ok) throw new Error(`Its server answered ${response.status}`);
+    const mediaType = response.headers.get('content-type')?.split(';', 1)[0]?.trim();
+    return { bytes: await response.bytes(), ...(mediaType && { mediaType }) };
+  } catch (cause) {
+    const why = isAddressRefused(cause) ? `its URL ${cause.message}` : 'its server did not deliver it';
+    throw new A2AError('INVALID_PARAMS', `The file cannot be fetched: ${why}`, { cause });
+  }
+}

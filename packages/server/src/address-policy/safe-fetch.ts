@@ -1,0 +1,38 @@
+import { type AddressPolicyOptions, addressPolicy } from './address-policy.ts';
+import { sendTo } from './send-to.ts';
+
+/** A request to a URL that somebody else chose. */
+export interface SafeFetchOptions extends AddressPolicyOptions {
+  /** Default `GET`. */
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** How long it may take with everything, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number;
+  /** Bytes of the reply's body. Default 1 MiB. */
+  readonly maxBytes?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Like `fetch`, for URLs from outside: public addresses only unless listed, resolved once and connected to as checked, no
+ * redirects followed, the reply read whole within bounds. Rejects with `AddressRefused`, or with an error that says what
+ * went wrong.
+ */
+export async function safeFetch(url: string, options: SafeFetchOptions = {}): Promise<Response> {
+  const { method = 'GET', headers = {}, body, timeoutMs = 10_000, maxBytes = 1024 * 1024 } = options;
+  const late = AbortSignal.timeout(timeoutMs);
+  const signal = options.signal ? AbortSignal.any([late, options.signal]) : late;
+  const destination = await addressPolicy(options).destination(url, signal);
+  const reply = await sendTo(destination, { method, headers, body }, { signal, maxBytes });
+  signal.throwIfAborted();
+  if (!reply.complete) throw new RangeError(`The reply is longer than ${maxBytes} bytes, or broke off`);
+  const entries = Object.entries(reply.headers).flatMap(([name, value]): [string, string][] =>
+    (Array.isArray(value) ? value : [value ?? '']).map((one) => [name, one]),
+  );
+  const hasBody = ![101, 204, 205, 304].includes(reply.status) && method !== 'HEAD';
+  return new Response(hasBody ? new Uint8Array(reply.body) : null, {
+    status: reply.status,
+    headers: entries,
+  });
+}

@@ -1,0 +1,81 @@
+import http, { type IncomingHttpHeaders } from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { Destination } from './address-policy.ts';
+
+/** What is sent. */
+export interface Outgoing {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+/** What came back. A redirect is a reply like any other. */
+export interface Incoming {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Uint8Array;
+  /** False if the body was longer than wanted, or broke off. */
+  readonly complete: boolean;
+}
+
+/**
+ * Sends one request to the addresses of a destination, over a connection of its own, and reads at most `maxBytes` of the
+ * reply's body. Rejects if there is no reply before the signal; once there is a status, it resolves.
+ */
+export function sendTo(
+  { url, host, addresses }: Destination,
+  { method, headers, body }: Outgoing,
+  { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
+): Promise<Incoming> {
+  const isSecure = url.protocol === 'https:';
+  return new Promise((resolve, reject) => {
+    const request = (isSecure ? https : http).request({
+      host,
+      port: url.port || (isSecure ? 443 : 80),
+      path: url.pathname + url.search,
+      method,
+      headers: { ...headers, host: url.host },
+      // A name is not resolved again: what it says now may not be what was checked.
+      lookup: pinned(addresses),
+      // The certificate is that of the name, though the connection goes to an address.
+      ...(isSecure && { servername: isIP(host) === 0 ? host : '' }),
+      // Connections are not shared: one that is kept was checked by another policy, or long ago.
+      agent: false,
+      signal,
+    });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const chunks: Uint8Array[] = [];
+      let length = 0;
+      const settle = (complete: boolean) => {
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks),
+          complete,
+        });
+        request.destroy();
+      };
+      response.on('data', (chunk: Uint8Array) => {
+        length += chunk.byteLength;
+        if (length > maxBytes) settle(false);
+        else chunks.push(chunk);
+      });
+      response.on('end', () => settle(true));
+      response.on('error', () => settle(false));
+      response.on('close', () => settle(false));
+    });
+    request.end(body);
+  });
+}
+
+const pinned =
+  (addresses: readonly string[]): LookupFunction =>
+  (_name, options, callback) => {
+    const all = addresses.map((address) => ({ address, family: isIP(address) }));
+    const [first] = all;
+    if (!first) callback(Object.assign(new Error('No address'), { code: 'ENOTFOUND' }), '', 0);
+    else if (options.all) callback(null, all);
+    else callback(null, first.address, first.family);
+  };

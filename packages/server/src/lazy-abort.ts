@@ -1,0 +1,23 @@
+/** An `AbortController` that is made only if somebody asks for its signal: most turns need none. */
+export class LazyAbort {
+  #controller: AbortController | undefined;
+  #reason: unknown;
+
+  get aborted(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.aborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Only the first reason counts. */
+  abort(reason: unknown): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(this.#reason);
+  }
+}
