@@ -1,12 +1,4 @@
-import {
-  type Command,
-  evolve,
-  historyOf,
-  type State,
-  toSnapshot,
-  viewArtifact,
-  viewTask,
-} from '@batonjs/lifecycle';
+import { type Command, evolve, historyOf, type State, toSnapshot, viewTask } from '@batonjs/lifecycle';
 import type { Task } from '@batonjs/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
