@@ -6,24 +6,20 @@ import { type TaskRow, type TaskRows, taskColumns, toRow } from './task-row.ts';
 export class Leases {
   readonly #rows: TaskRows;
   readonly #held;
-  readonly #free;
-  readonly #freeOne;
   readonly #waiting;
+  readonly #ready;
+  readonly #named;
+  readonly #countWaiting;
 
   constructor(db: DatabaseSync, rows: TaskRows) {
     this.#rows = rows;
-    this.#held = db.prepare(`SELECT ${taskColumns} FROM tasks WHERE holder = ? AND queue = ? LIMIT ?`);
-    this.#free = db.prepare(
-      `SELECT ${taskColumns} FROM tasks WHERE id IN (
-         SELECT id FROM (SELECT id FROM tasks WHERE queue = ? AND waiting_since IS NOT NULL ORDER BY waiting_since LIMIT ?)
-         UNION ALL
-         SELECT id FROM (SELECT id FROM tasks WHERE queue = ? AND ready_at <= ? ORDER BY ready_at LIMIT ?)
-       ) ORDER BY coalesce(waiting_since, ready_at), id LIMIT ?`,
-    );
-    this.#freeOne = db.prepare(
-      `SELECT ${taskColumns} FROM tasks WHERE task_id = ? AND queue = ? ORDER BY id LIMIT ?`,
-    );
-    this.#waiting = db.prepare(
+    const find = (condition: string) =>
+      db.prepare(`SELECT ${taskColumns} FROM tasks WHERE ${condition} LIMIT ?`);
+    this.#held = find('holder = ? AND queue = ?');
+    this.#waiting = find('queue = ? AND waiting_since IS NOT NULL ORDER BY waiting_since');
+    this.#ready = find('queue = ? AND ready_at <= ? ORDER BY ready_at');
+    this.#named = find('task_id = ? AND queue = ?');
+    this.#countWaiting = db.prepare(
       'SELECT count(*) AS tasks FROM tasks WHERE queue = ? AND waiting_since IS NOT NULL',
     );
   }
@@ -34,7 +30,7 @@ export class Leases {
   }
 
   claim(request: ClaimRequest, now: number): Lease[] {
-    return this.#candidates(request, now).map(({ found, cause }) => {
+    return this.#candidates(request, now).map(({ row: found, cause }) => {
       const { holder, ttlMs } = request;
       const before = toRow(found);
       const fence = cause === 'held' ? before.fence : before.fence + 1;
@@ -56,23 +52,33 @@ export class Leases {
   }
 
   waiting(queue: string): number {
-    return (this.#waiting.get(queue) as { tasks: number }).tasks;
+    return (this.#countWaiting.get(queue) as { tasks: number }).tasks;
   }
 
+  /** What the holder has already comes first, then what was ready longest. */
   #candidates(request: ClaimRequest, now: number) {
     const { queue, holder, limit, taskId } = request;
-    const held = this.#held.all(holder, queue, limit) as unknown as TaskRow[];
+    const held = asRows(this.#held.all(holder, queue, limit));
     const free =
       taskId === undefined
-        ? this.#free.all(queue, limit, queue, now, limit, limit)
-        : this.#freeOne.all(taskId, queue, limit);
-    const known = new Set(held.map(({ id }) => id));
-    return [...held, ...(free as unknown as TaskRow[]).filter(({ id }) => !known.has(id))]
-      .filter((found) => taskId === undefined || found.task_id === taskId)
-      .flatMap((found) => {
-        const cause = claimable(toRow(found), request, now);
-        return cause === undefined ? [] : [{ found, cause }];
+        ? asRows([...this.#waiting.all(queue, limit), ...this.#ready.all(queue, now, limit)]).sort(
+            readierFirst,
+          )
+        : // Tasks of other scopes may have the same id, and not be free.
+          asRows(this.#named.all(taskId, queue, -1));
+    const found = new Map([...held, ...free].map((row) => [row.id, row]));
+    return [...found.values()]
+      .flatMap((row) => {
+        const cause =
+          taskId === undefined || row.task_id === taskId ? claimable(toRow(row), request, now) : undefined;
+        return cause === undefined ? [] : [{ row, cause }];
       })
       .slice(0, limit);
   }
 }
+
+const asRows = (found: unknown[]) => found as TaskRow[];
+
+const readySince = ({ waiting_since, ready_at }: TaskRow): number => waiting_since ?? ready_at ?? 0;
+
+const readierFirst = (a: TaskRow, b: TaskRow): number => readySince(a) - readySince(b) || a.id - b.id;
