@@ -12,7 +12,9 @@ export type ClientErrorCode =
   /** What stands at the card's address is no agent card. */
   | 'INVALID_CARD'
   /** The card lists no interface that this client speaks, or none that it may use. */
-  | 'NO_INTERFACE';
+  | 'NO_INTERFACE'
+  /** A step of a `TaskGraph` did not come to a good end; the `cause` says how. */
+  | 'STEP_FAILED';
 
 /** A failure that never was on the wire. What an agent answered is an `A2AError` instead. */
 export class ClientError extends Error {
