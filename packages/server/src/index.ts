@@ -1,6 +1,16 @@
 export type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
 export type { Artifact, Message, Part, Task } from '@batonjs/protocol';
 export {
+  type AddressPolicy,
+  type AddressPolicyOptions,
+  addressPolicy,
+  type Destination,
+} from './address-policy/address-policy.ts';
+export { AddressRefused, isAddressRefused } from './address-policy/address-refused.ts';
+export { type FetchedFile, type FetchFileOptions, fetchFile } from './address-policy/fetch-file.ts';
+export type { Resolve } from './address-policy/resolve-host.ts';
+export { type SafeFetchOptions, safeFetch } from './address-policy/safe-fetch.ts';
+export {
   type Agent,
   type Answer,
   type Claims,
