@@ -101,7 +101,7 @@ async function beginLog(
       },
     );
     if (written.facts.length === 0) {
-      await live.look();
+      await live.refresh();
       return await join(live, receive, settings);
     }
     const { state } = live;

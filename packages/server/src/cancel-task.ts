@@ -25,7 +25,7 @@ export async function cancelTask(
     await live.watch();
     await request(live, metadata, settings);
     await atMost(settings.cancelWaitMs, context.signal, settings.clock, async (signal) => {
-      while (!live.state.closed && !signal.aborted) await live.change(signal);
+      while (!live.isOver && !signal.aborted) await live.change(signal);
     });
     // Says so if another end won the race.
     decideAgain(live, settings);

@@ -1,5 +1,4 @@
 import type { Lease, Scope, Unwatch } from '@batonjs/store';
-import { bounded } from './bounded.ts';
 import { newId } from './clock.ts';
 import type { LiveTasks } from './live-tasks.ts';
 import type { Runner } from './runner.ts';
@@ -64,7 +63,7 @@ export class Claimer {
   }
 
   async #claim(limit: number, taskId?: string): Promise<number> {
-    const { store, clock, queue, leaseMs, storeTimeoutMs } = this.#settings;
+    const { store, clock, queue, leaseMs } = this.#settings;
     const since = clock.monotonic();
     const request = {
       queue,
@@ -73,7 +72,7 @@ export class Claimer {
       limit,
       ...(taskId !== undefined && { taskId }),
     };
-    const leases = await bounded(store.claim(request), storeTimeoutMs, clock);
+    const leases = await store.claim(request);
     await Promise.all(leases.map((lease) => this.#take(lease, since)));
     return leases.length;
   }

@@ -1,3 +1,4 @@
+import { boundedStore } from './bounded-store.ts';
 import { systemClock } from './clock.ts';
 import { consoleLog, type Log } from './log.ts';
 import type { WorkerOptions } from './options.ts';
@@ -12,9 +13,11 @@ export function completeSettings(options: WorkerOptions, run: 'here' | 'workers'
     throw new TypeError('`store` must be a task store, such as memoryStore()');
   mustBePositive({ leaseMs, maxAttempts, lookEveryMs });
   const log = guarded(options.log ?? consoleLog);
+  const { storeTimeoutMs = 5_000 } = options;
+  const clock = { ...systemClock, ...options.clock };
   return {
     agent,
-    store,
+    store: boundedStore(store, storeTimeoutMs, clock),
     queue: name,
     run,
     restart: options.restart ?? 'fail',
@@ -24,12 +27,12 @@ export function completeSettings(options: WorkerOptions, run: 'here' | 'workers'
     cancelGraceMs: options.cancelGraceMs ?? 5_000,
     clocks: options.clocks ?? {},
     limits: { ...defaultLimits, ...options.limits },
-    storeTimeoutMs: options.storeTimeoutMs ?? 5_000,
+    storeTimeoutMs,
     lookEveryMs,
     currentStatusInHistory: options.currentStatusInHistory ?? false,
     log,
     onTransition: hook(options.onTransition, log),
-    clock: { ...systemClock, ...options.clock },
+    clock,
   };
 }
 

@@ -8,11 +8,12 @@ import {
   type StoredLog,
   type Unwatch,
 } from '@batonjs/store';
-import { bounded } from './bounded.ts';
 import type { LiveSettings } from './live-tasks.ts';
 import { RecentFacts } from './recent-facts.ts';
 
 const batch = 256;
+/** How long a reader that can wait does so before it asks the store again. */
+const retryMs = 100;
 
 /**
  * A task that something in this process is busy with: its folded log, kept up to date with one tail that the running
@@ -28,7 +29,8 @@ export class LiveTask {
   readonly #recent = new RecentFacts();
   readonly #waiters = new Set<() => void>();
   readonly #listeners = new Set<() => void>();
-  #unwatch: Promise<Unwatch> | undefined;
+  #watched = false;
+  #unwatch: Promise<Unwatch | undefined> | undefined;
   #looking: Promise<void> | undefined;
   #lookingAgain: Promise<void> | undefined;
   #rungAt = 0;
@@ -96,6 +98,11 @@ export class LiveTask {
     this.#wake();
   }
 
+  /** Whether nothing more will be noticed here, because the log is closed or the server is. */
+  get isOver(): boolean {
+    return this.#ended || this.state.closed;
+  }
+
   /** Calls `listener` whenever facts were added, until the returned function is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -104,28 +111,35 @@ export class LiveTask {
 
   /** Whether something waits for what other processes write. */
   get watched(): boolean {
-    return this.#unwatch !== undefined;
+    return this.#watched;
   }
 
-  /** Starts to notice what other processes write. */
+  /** Starts to notice what other processes write. Never rejects: without a bell, the regular looks find what is new. */
   async watch(): Promise<void> {
-    if (this.#unwatch) return void (await this.#unwatch);
-    const topic = { scope: this.scope, taskId: this.taskId };
-    this.#unwatch = this.settings.store.watch(topic, (version) => this.#ring(version));
-    // Without a bell, the regular looks still find what is new.
-    this.#unwatch.catch((error: unknown) => {
-      this.#unwatch = undefined;
-      this.settings.log('error', 'Could not watch a task', { taskId: this.taskId, error });
-    });
-    await this.#unwatch.catch(() => {});
+    this.#watched = true;
+    const isHung = this.#unwatch !== undefined;
+    this.#unwatch ??= this.#hang();
+    await this.#unwatch;
     // What was committed before the bell was hung is not announced any more.
-    if (this.#state) await this.look();
+    if (!isHung && this.#state) await this.look();
   }
 
   async unwatch(): Promise<void> {
     const unwatch = this.#unwatch;
+    this.#watched = false;
     this.#unwatch = undefined;
     await (await unwatch)?.();
+  }
+
+  /** Finds what the bell missed; hangs it again if that failed. Never rejects. */
+  check(): Promise<void> {
+    return this.#unwatch ? this.look() : this.watch();
+  }
+
+  /** Reads what is new, if anything. Rejects if the store cannot be read. */
+  async refresh(): Promise<void> {
+    await this.look();
+    if (this.#trouble) throw this.#trouble;
   }
 
   /** Reads what is new, if anything. Never rejects; followers that want to know learn of trouble. */
@@ -180,7 +194,7 @@ export class LiveTask {
   /** The `commitId` of the first fact: tells this log from another one that once had the same task id. */
   async origin(): Promise<string> {
     if (this.#origin === undefined) {
-      const [first] = await this.settings.store.readFacts(this.scope, this.taskId, 0, 1);
+      const [first] = await this.#readAfter(0, 1);
       this.#origin = first?.commitId ?? '';
     }
     return this.#origin;
@@ -191,15 +205,15 @@ export class LiveTask {
    * store again. With `strict`, rejects when the store cannot be read; otherwise waits until it can.
    */
   async *follow(after: number, signal: AbortSignal, { strict = false } = {}): AsyncGenerator<StoredFact> {
-    while (!signal.aborted) {
-      const facts =
-        after >= this.version ? [] : (this.#recent.after(after) ?? (await this.#readAfter(after)));
+    while (!signal.aborted && !this.#ended) {
+      const lags = after < this.version;
+      const facts = lags ? (this.#recent.after(after) ?? (await this.#catchUp(after, signal, strict))) : [];
       for (const stored of facts) {
         if (signal.aborted || this.#ended) return;
         after = stored.version;
         yield stored;
       }
-      if (facts.length > 0) continue;
+      if (lags) continue;
       if (strict && this.#trouble) throw this.#trouble;
       await this.change(signal);
     }
@@ -219,8 +233,32 @@ export class LiveTask {
     });
   }
 
-  #readAfter(after: number): Promise<readonly StoredFact[]> {
-    return this.settings.store.readFacts(this.scope, this.taskId, after, batch);
+  /** What a reader has missed; nothing yet, if the store cannot be read and the reader can wait until it can. */
+  async #catchUp(after: number, signal: AbortSignal, strict: boolean): Promise<readonly StoredFact[]> {
+    try {
+      const facts = await this.#readAfter(after);
+      if (facts.length > 0) return facts;
+    } catch (error) {
+      if (strict || isStoreError(error, 'LOG_GAP')) throw error;
+    }
+    await this.settings.clock.sleep(retryMs, signal);
+    return [];
+  }
+
+  #readAfter(after: number, limit = batch): Promise<readonly StoredFact[]> {
+    return this.settings.store.readFacts(this.scope, this.taskId, after, limit);
+  }
+
+  async #hang(): Promise<Unwatch | undefined> {
+    const { store, log } = this.settings;
+    const topic = { scope: this.scope, taskId: this.taskId };
+    try {
+      return await store.watch(topic, (version) => this.#ring(version));
+    } catch (error) {
+      this.#unwatch = undefined;
+      log('error', 'Could not watch a task', { taskId: this.taskId, error });
+      return undefined;
+    }
   }
 
   #ring(version = Number.POSITIVE_INFINITY): void {
@@ -230,12 +268,11 @@ export class LiveTask {
   }
 
   async #read(): Promise<void> {
-    const { store, clock, storeTimeoutMs, log } = this.settings;
+    const { log } = this.settings;
     try {
       this.#rungAt = 0;
       for (;;) {
-        const read = store.readFacts(this.scope, this.taskId, this.version, batch);
-        const facts = await bounded(read, storeTimeoutMs, clock);
+        const facts = await this.#readAfter(this.version);
         this.#trouble = undefined;
         this.add(facts);
         if (facts.length < batch) break;

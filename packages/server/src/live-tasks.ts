@@ -1,11 +1,11 @@
 import type { Scope, TaskStore } from '@batonjs/store';
-import { bounded } from './bounded.ts';
 import type { Clock } from './clock.ts';
 import { LiveTask } from './live-task.ts';
 import type { Log } from './log.ts';
 
 /** What live tasks share. */
 export interface LiveSettings {
+  /** Answers within `storeTimeoutMs`. */
   readonly store: TaskStore;
   readonly clock: Clock;
   /** How long one store call may take, in milliseconds. */
@@ -35,20 +35,29 @@ export class LiveTasks {
     return this.#entries.size;
   }
 
-  /** The task as the store has it now, or undefined. Whoever gets it calls `release` when done. */
+  /**
+   * The task as the store has it now, or undefined; rejects if the store cannot be read. Whoever gets it calls `release`
+   * when done.
+   */
   async open(scope: Scope, taskId: string): Promise<LiveTask | undefined> {
-    const there = this.#entries.get(keyOf(scope, taskId));
-    if (there) {
-      there.users++;
-      await there.live.look();
-      if (there.live.known) return there.live;
-      this.release(there.live);
-      return undefined;
+    const key = keyOf(scope, taskId);
+    if (!this.#entries.has(key)) {
+      const log = await this.settings.store.load(scope, taskId);
+      if (!log) return undefined;
+      // Somebody else may have opened it meanwhile, on an older log.
+      if (!this.#entries.has(key))
+        return this.#use(scope, taskId, () => new LiveTask(scope, taskId, this.settings, log));
     }
-    const { store, storeTimeoutMs, clock } = this.settings;
-    const log = await bounded(store.load(scope, taskId), storeTimeoutMs, clock);
-    if (!log) return undefined;
-    return this.#use(scope, taskId, () => new LiveTask(scope, taskId, this.settings, log));
+    const live = this.begin(scope, taskId);
+    try {
+      await live.refresh();
+      if (live.known) return live;
+    } catch (error) {
+      this.release(live);
+      throw error;
+    }
+    this.release(live);
+    return undefined;
   }
 
   /** A task whose log does not exist yet, as far as this process knows. To be released like an opened one. */
@@ -92,9 +101,8 @@ export class LiveTasks {
     while (!this.#stop.signal.aborted) {
       await clock.sleep(lookEveryMs, this.#stop.signal);
       if (this.#stop.signal.aborted) return;
-      await Promise.all(
-        [...this.#entries.values()].filter(({ live }) => live.watched).map(({ live }) => live.look()),
-      );
+      const watched = [...this.#entries.values()].filter(({ live }) => live.watched);
+      await Promise.all(watched.map(({ live }) => live.check()));
     }
   }
 }

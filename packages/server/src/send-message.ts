@@ -62,7 +62,9 @@ export async function* sendStreamingMessage(
       event: { task: viewTask(state, { historyLength, currentStatusInHistory }) },
     });
     if (state.task) yield snapshot();
-    for await (const { version, fact } of live.follow(position - 1, context.signal, { strict: true })) {
+    // What is known may be older than the message, if the log could not be read since.
+    const after = Math.min(position - 1, state.version);
+    for await (const { version, fact } of live.follow(after, context.signal, { strict: true })) {
       const settlement = settles(fact);
       if (settlement === 'closed' || (settlement === 'input-required' && closeStreamsOnInputRequired))
         settled = true;

@@ -7,7 +7,6 @@ import {
   type StoredFact,
   StoreError,
 } from '@batonjs/store';
-import { bounded } from './bounded.ts';
 import { newId } from './clock.ts';
 import type { Decision } from './decision.ts';
 import type { LiveTask } from './live-task.ts';
@@ -87,11 +86,9 @@ export async function appendOpenly(
   const until = clock.monotonic() + storeTimeoutMs;
   for (;;) {
     try {
-      const { version, repeated } = await bounded(store.commit(commit), storeTimeoutMs, clock);
+      const { version, repeated } = await store.commit(commit);
       const first = repeated ? version : version - facts.length + 1;
-      const [stored] = repeated
-        ? await bounded(store.readFacts(scope, taskId, first - 1, 1), storeTimeoutMs, clock)
-        : [];
+      const [stored] = repeated ? await store.readFacts(scope, taskId, first - 1, 1) : [];
       await live.look();
       return { facts: [], first, repeated: repeated && stored?.commitId !== commit.commitId };
     } catch (error) {
@@ -138,13 +135,9 @@ async function send(
   const expected = live.version;
   for (;;) {
     try {
-      const committed = await bounded(store.commit(commit), storeTimeoutMs, clock);
+      const committed = await store.commit(commit);
       if (!committed.repeated) return committed;
-      const [earlier] = await bounded(
-        store.readFacts(live.scope, live.taskId, committed.version - 1, 1),
-        storeTimeoutMs,
-        clock,
-      );
+      const [earlier] = await store.readFacts(live.scope, live.taskId, committed.version - 1, 1);
       if (earlier?.commitId !== commit.commitId) return 'repeated';
       return { version: expected + commit.facts.length, lease: await regainLease(live, commit) };
     } catch (error) {
@@ -175,21 +168,31 @@ async function send(
 
 /** What follows the position a commit was decided on; undefined if the store does not say. */
 async function readNext(live: LiveTask, expected: number): Promise<readonly StoredFact[] | undefined> {
-  const { store, clock, storeTimeoutMs } = live.settings;
   try {
-    return await bounded(store.readFacts(live.scope, live.taskId, expected, 256), storeTimeoutMs, clock);
+    return await live.settings.store.readFacts(live.scope, live.taskId, expected, 256);
   } catch {
     return undefined;
   }
 }
 
-/** The lease of a commit whose answer was lost: the token that asked for it is handed it again. */
+/**
+ * The lease of a commit whose answer was lost: the token that asked for it is handed it again. Nothing if somebody else
+ * had the task since, or the store does not say: then the task is recovered like any other.
+ */
 async function regainLease(live: LiveTask, { turn, taskId }: Commit): Promise<Lease | undefined> {
   if (!turn?.acquire) return undefined;
-  const { store, clock, storeTimeoutMs } = live.settings;
+  const { store, clock } = live.settings;
   const { holder, ttlMs } = turn.acquire;
-  const claim = store.claim({ queue: turn.queue, holder, ttlMs, limit: 1, taskId });
-  return (await bounded(claim, storeTimeoutMs, clock))[0];
+  const until = clock.monotonic() + ttlMs;
+  for (;;) {
+    try {
+      const [lease] = await store.claim({ queue: turn.queue, holder, ttlMs, limit: 1, taskId });
+      return lease?.cause === 'held' ? lease : undefined;
+    } catch (error) {
+      if (!isStoreError(error, 'UNAVAILABLE') || clock.monotonic() >= until) return undefined;
+      await clock.sleep(backOff(clock.random));
+    }
+  }
 }
 
 const isAmbiguous = (error: unknown): boolean =>

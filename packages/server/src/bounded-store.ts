@@ -1,0 +1,35 @@
+import type { TaskStore } from '@batonjs/store';
+import { bounded } from './bounded.ts';
+import type { Clock } from './clock.ts';
+
+/** What may take as long as it takes: nobody waits for it. */
+const patient = new Set<PropertyKey>(['close', 'prune']);
+
+/** The store, each of whose calls is answered within so many milliseconds, if need be with `UNAVAILABLE`. */
+export function boundedStore<Store extends TaskStore>(store: Store, ms: number, clock: Clock): Store {
+  const methods = new Map<PropertyKey, unknown>();
+  const watch: TaskStore['watch'] = (topic, wake) => {
+    const hung = store.watch(topic, wake);
+    let late = false;
+    hung.then((unwatch) => late && unwatch()).catch(() => {});
+    return bounded(hung, ms, clock).catch((error: unknown) => {
+      late = true;
+      throw error;
+    });
+  };
+  methods.set('watch', watch);
+  return new Proxy(store, {
+    get(target, name) {
+      const method = methods.get(name);
+      if (method !== undefined) return method;
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function' || patient.has(name)) return member;
+      const inTime = (...args: unknown[]) => {
+        const call = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
+        return bounded(call.apply(target, args), ms, clock);
+      };
+      methods.set(name, inTime);
+      return inTime;
+    },
+  });
+}
