@@ -72,6 +72,7 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     const { clock, retry } = settings;
     const view = this.#view;
     const isSending = 'request' in start;
+    const isFollowUp = isSending && start.request.message.taskId !== undefined;
     const pollMs = this.#options.pollMs ?? 500;
     const scope = openScope({ signal: this.#options.signal, timeoutMs: 0 }, settings);
     const options = { ...this.#options, signal: scope.signal };
@@ -83,6 +84,9 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     let polls = settings.checkCapabilities && !card.capabilities?.streaming;
     let looks = polls;
     let resumed = false;
+    // A question may be one that was asked before the message was read: a server that gives positions closes the stream
+    // when it has answered the message, of others one cannot be sure.
+    let isAmbiguous = false;
     let pause = pollMs;
     try {
       for (;;) {
@@ -102,8 +106,9 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
             pause = pollMs;
             yield placed.event as AgentEvent;
             if (view.message || (view.task && isTerminal(view.task))) return;
-            // A server that gives positions closes the stream of a message when it has answered that message.
-            if (isSending && !isFirst && asks(view.task) && (resumed || polls || !placed.id)) return;
+            if (isFirst)
+              isAmbiguous = Boolean(placed.id && isFollowUp && view.task && !isInterrupted(view.task));
+            else if (isSending && asks(view.task) && (resumed || !isAmbiguous)) return;
           }
           if (isSending && !resumed && view.task && isInterrupted(view.task)) return;
         } catch (error) {

@@ -373,6 +373,28 @@ describe('the stream of a message', () => {
     expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
   });
 
+  it('waits for the answer to a message that was sent while the task was running', async () => {
+    const server = await script(({ event, end }) => {
+      event({ task: taskIn('WORKING') }, 'log.5');
+      event(statusOf('INPUT_REQUIRED'), 'log.6');
+      event(statusOf('WORKING'), 'log.7');
+      event(statusOf('INPUT_REQUIRED'), 'log.8');
+      end();
+    });
+    const events = await collect((await connect(server.url, quick)).stream('and this', { task: 't-1' }));
+    expect(events).toHaveLength(4);
+  });
+
+  it('ends at the question of a server that gives positions and keeps it open all the same', async () => {
+    const server = await script(({ event }) => {
+      event({ task: taskIn('INPUT_REQUIRED') }, 'log.5');
+      event(statusOf('WORKING'), 'log.6');
+      event(statusOf('INPUT_REQUIRED'), 'log.7');
+    });
+    const events = await collect((await connect(server.url, quick)).stream('INR', { task: 't-1' }));
+    expect(events).toHaveLength(3);
+  });
+
   it('does not end at the question that the message answers [R-STR-10]', async () => {
     const server = await script(({ event }) => {
       event({ task: taskIn('INPUT_REQUIRED') });
