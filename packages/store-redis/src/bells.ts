@@ -1,0 +1,48 @@
+import type { Topic } from '@batonjs/store';
+import { taskName } from './shards.ts';
+
+type Wake = (version?: number) => void;
+
+/** Who watches what in this process. */
+export class Bells {
+  readonly #watchers = new Map<string, Set<{ readonly wake: Wake }>>();
+
+  /** Returns what stops it. */
+  hang(topic: Topic, wake: Wake): () => void {
+    const key = keyOf(topic);
+    const watchers = this.#watchers.get(key) ?? new Set();
+    this.#watchers.set(key, watchers);
+    const watcher = { wake };
+    watchers.add(watcher);
+    return () => {
+      if (watchers.delete(watcher) && watchers.size === 0) this.#watchers.delete(key);
+    };
+  }
+
+  /** Rings for what a script said: `q<queue>`, or `t<version>`, NUL and the name of a task. */
+  hear(message: string): void {
+    const end = message.indexOf('\0');
+    if (message.startsWith('q')) this.#ring(message);
+    else this.#ring(`t${message.slice(end + 1)}`, Number(message.slice(1, end)));
+  }
+
+  ringAll(): void {
+    for (const key of this.#watchers.keys()) this.#ring(key);
+  }
+
+  #ring(key: string, version?: number): void {
+    for (const { wake } of this.#watchers.get(key) ?? []) {
+      try {
+        wake(version);
+      } catch (error) {
+        // What is stored stays stored, whatever its watchers do; their mistake is theirs to hear of.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+}
+
+const keyOf = (topic: Topic): string =>
+  'queue' in topic ? `q${topic.queue}` : `t${taskName(topic.scope, topic.taskId)}`;

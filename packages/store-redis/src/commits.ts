@@ -1,0 +1,97 @@
+import {
+  type Commit,
+  type Committed,
+  isStoreError,
+  mustMakeSense,
+  StoreError,
+  type StoreErrorCode,
+} from '@batonjs/store';
+import type { Database } from './database.ts';
+import { commit as source } from './lua/commit.ts';
+import { script } from './script.ts';
+import { taskName } from './shards.ts';
+
+const commitScript = script(source);
+
+type Head = NonNullable<Commit['head']>;
+
+/** Writes commits, each in one script. */
+export class Commits {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async write(commit: Commit): Promise<Committed> {
+    const { scope, taskId, commitId, expectedVersion, facts, head, snapshot, once, writer, turn } = commit;
+    const name = taskName(scope, taskId);
+    try {
+      mustMakeSense(commit);
+    } catch (error) {
+      return await this.#repeated(commit, name, error);
+    }
+    const reply = await this.#database.ofTask(
+      commitScript,
+      taskId,
+      name,
+      String(expectedVersion),
+      once ?? '',
+      writer ? String(writer.fence) : '',
+      writer?.holder ?? '',
+      head ? JSON.stringify(head) : '',
+      head ? placeOf(head) : '',
+      head?.dueAt === undefined ? '' : String(timeOf(head.dueAt, 'dueAt')),
+      turn?.queue ?? '',
+      turn?.want ? '1' : '',
+      turn?.release ? '1' : '',
+      turn?.acquire?.holder ?? '',
+      turn?.acquire ? String(turn.acquire.ttlMs) : '',
+      snapshot ? JSON.stringify(snapshot) : '',
+      snapshot ? String(snapshot.version) : '',
+      ...facts.map((fact) => `${commitId}\0${JSON.stringify(fact)}`),
+    );
+    if (typeof reply === 'number') return { version: reply };
+    const [first, second] = reply as readonly [string | number, number];
+    if (first === 'REPEATED') return { version: second, repeated: true };
+    if (typeof first === 'string') throw refusal(first as StoreErrorCode, commit, second);
+    const { queue, acquire } = turn!;
+    const { holder } = acquire!;
+    return { version: first, lease: { scope, taskId, queue, holder, fence: second, cause: 'committed' } };
+  }
+
+  /** A `once` that counted answers even for a commit that makes no sense. */
+  async #repeated({ once, taskId }: Commit, name: string, error: unknown): Promise<Committed> {
+    if (!isStoreError(error, 'INVALID_COMMIT') || once === undefined) throw error;
+    const { base } = (await this.#database.shards()).of(taskId);
+    const version = await this.#database.command('HGET', `${base}task:${name}`, `once:${once}`);
+    if (version === null) throw error;
+    return { version: Number(version), repeated: true };
+  }
+}
+
+/** What a task is listed by, as the scripts read it. */
+function placeOf({ closed, statusAt, state, contextId }: Head): string {
+  return `${closed ? 1 : 0}${timeOf(statusAt, 'statusAt')}\0${state ?? ''}\0${contextId}`;
+}
+
+/** A script that fails in its middle is not undone: nothing that Redis cannot read may reach one. */
+function timeOf(iso: string, what: string): number {
+  const time = Date.parse(iso);
+  if (Number.isNaN(time)) throw new StoreError('INVALID_COMMIT', `Invalid commit: ${what} is no time`);
+  return time;
+}
+
+function refusal(
+  code: StoreErrorCode,
+  { taskId, expectedVersion, writer }: Commit,
+  version: number,
+): StoreError {
+  const messages: Partial<Record<StoreErrorCode, string>> = {
+    FENCED: `${writer?.holder} does not hold task ${taskId} any more`,
+    LOG_CLOSED: `The log of task ${taskId} is closed`,
+    VERSION_CONFLICT: `The log of task ${taskId} is at ${version}, not ${expectedVersion === 'open' ? 'there' : expectedVersion}`,
+    INVALID_COMMIT: 'The first commit of a log needs a head',
+  };
+  return new StoreError(code, messages[code] ?? code);
+}

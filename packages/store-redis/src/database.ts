@@ -1,0 +1,81 @@
+import { isStoreError, StoreError } from '@batonjs/store';
+import type { RedisDriver, RedisReply } from './driver.ts';
+import { run, type Script } from './script.ts';
+import { type Shard, Shards } from './shards.ts';
+import { type StartOptions, start } from './start.ts';
+
+/** Redis as the store uses it: checked before it is used, and again after every interruption. */
+export class Database {
+  readonly #driver: RedisDriver;
+  readonly #options: StartOptions;
+  #epoch = -1;
+  #shards: Shards | undefined;
+  #starting: Promise<Shards> | undefined;
+
+  constructor(driver: RedisDriver, options: StartOptions) {
+    this.#driver = driver;
+    this.#options = options;
+  }
+
+  /** Where tasks are, once Redis has been found usable. */
+  shards(): Shards | Promise<Shards> {
+    if (this.#shards && this.#epoch === this.#driver.epoch) return this.#shards;
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  /** Runs a script about one task, whose name is the first argument as well as part of the first key. */
+  async ofTask(
+    script: Script,
+    taskId: string,
+    name: string,
+    ...args: readonly string[]
+  ): Promise<RedisReply> {
+    const known = this.shards();
+    const { base } = (known instanceof Shards ? known : await known).of(taskId);
+    return this.#run(script, [`${base}task:${name}`, base], [name, ...args]);
+  }
+
+  /** Runs a script about a whole shard. */
+  ofShard(script: Script, { base }: Shard, ...args: readonly string[]): Promise<RedisReply> {
+    return this.#run(script, [`${base}states`, base], args);
+  }
+
+  /** Sends one command. The key is one of a shard's. */
+  async command(name: string, key: string, ...args: readonly string[]): Promise<RedisReply> {
+    try {
+      return await this.#driver.command(key, [name, key, ...args]);
+    } catch (error) {
+      throw this.#unavailable(error);
+    }
+  }
+
+  async #run(script: Script, keys: readonly [string, string], args: readonly string[]): Promise<RedisReply> {
+    try {
+      return await run(this.#driver, script, keys, args);
+    } catch (error) {
+      throw this.#unavailable(error);
+    }
+  }
+
+  async #start(): Promise<Shards> {
+    // Redis may have been replaced meanwhile; what is found out is about the connection of now, or an older one.
+    const { epoch } = this.#driver;
+    try {
+      const count = await start(this.#driver, this.#options);
+      if (this.#shards?.all.length !== count) this.#shards = new Shards(this.#options.prefix, count);
+      this.#epoch = Math.max(epoch, 1);
+      return this.#shards;
+    } catch (error) {
+      throw this.#unavailable(error);
+    }
+  }
+
+  #unavailable(error: unknown): unknown {
+    if (isStoreError(error, 'UNAVAILABLE') || isStoreError(error, 'UNUSABLE')) return error;
+    const why = error instanceof Error ? error.message : String(error);
+    return new StoreError('UNAVAILABLE', `Redis at ${this.#driver.name} refused: ${why}`, { cause: error });
+  }
+}

@@ -1,0 +1,45 @@
+import type { Delivery, DeliveryOutcome, PushConfigStore } from '@batonjs/store';
+import type { Database } from './database.ts';
+import { advance, claimDeliveries } from './lua/webhooks.ts';
+import { type PushRow, toPushConfig } from './push-row.ts';
+import { script } from './script.ts';
+import { taskName } from './shards.ts';
+
+const claimScript = script(claimDeliveries);
+const advanceScript = script(advance);
+
+type ClaimDeliveries = Parameters<PushConfigStore['claimDeliveries']>[0];
+
+/** Gives out deliveries and records what became of them. */
+export class Deliveries {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async claim({ queue, holder, ttlMs, limit }: ClaimDeliveries): Promise<Delivery[]> {
+    const given: Delivery[] = [];
+    for (const shard of (await this.#database.shards()).shuffled()) {
+      if (given.length === limit) break;
+      const args = [queue, holder, String(ttlMs), String(limit - given.length)];
+      const rows = await this.#database.ofShard(claimScript, shard, ...args);
+      for (const row of rows as unknown as readonly PushRow[]) {
+        given.push({ push: toPushConfig(row), holder, fence: row[8] });
+      }
+    }
+    return given;
+  }
+
+  async advance({ push, holder, fence }: Delivery, outcome: DeliveryOutcome): Promise<boolean> {
+    const { scope, taskId, id } = push;
+    const args = [id, holder, String(fence), ...argumentsOf(outcome)];
+    return (await this.#database.ofTask(advanceScript, taskId, taskName(scope, taskId), ...args)) === 1;
+  }
+}
+
+function argumentsOf(outcome: DeliveryOutcome): readonly [kind: string, value: string, more: string] {
+  if ('dead' in outcome) return ['dead', outcome.dead, ''];
+  if ('retryAt' in outcome) return ['retry', String(Date.parse(outcome.retryAt)), String(outcome.attempts)];
+  return ['cursor', String(outcome.cursor), outcome.keep ? String(outcome.keep.ttlMs) : ''];
+}

@@ -1,0 +1,80 @@
+import type { ClaimRequest, Lease } from '@batonjs/store';
+import type { Database } from './database.ts';
+import { claim as claimSource, renew as renewSource } from './lua/leases.ts';
+import { script } from './script.ts';
+import { fromTaskName, type Shard, taskName } from './shards.ts';
+
+const claimScript = script(claimSource);
+const renewScript = script(renewSource);
+
+type Cause = Exclude<Lease['cause'], 'committed'>;
+
+/** Which leases a shard is asked for. */
+type Which = 'all' | 'held' | 'free';
+
+/** Gives leases out and keeps them alive. */
+export class Leases {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async claim(request: ClaimRequest): Promise<Lease[]> {
+    const { taskId, limit } = request;
+    const shards = await this.#database.shards();
+    const [only] = taskId === undefined ? shards.all : [shards.of(taskId)];
+    if (taskId !== undefined || shards.all.length === 1)
+      return (await this.#ask(only!, request, 'all')).leases;
+
+    // What the token holds comes first, wherever that is; and it shows which shards are worth asking for more.
+    const shuffled = shards.shuffled();
+    const asked = await Promise.all(shuffled.map((shard) => this.#ask(shard, request, 'held')));
+    const leases = asked.flatMap((answer) => answer.leases).slice(0, limit);
+    for (const [n, { others }] of asked.entries()) {
+      if (others === 0 || leases.length === limit) continue;
+      const rest = { ...request, limit: limit - leases.length };
+      leases.push(...(await this.#ask(shuffled[n]!, rest, 'free')).leases);
+    }
+    return leases;
+  }
+
+  /** Those of the leases that are still held, now for `ttlMs` more. */
+  async renew(leases: readonly Lease[], ttlMs: number): Promise<Lease[]> {
+    const shards = await this.#database.shards();
+    const held = new Set<Lease>();
+    const ask = async (shard: Shard) => {
+      const here = leases.filter(({ taskId }) => shards.of(taskId) === shard);
+      if (here.length === 0) return;
+      const args = here.flatMap(({ scope, taskId, fence, holder }) => [
+        taskName(scope, taskId),
+        String(fence),
+        holder,
+      ]);
+      const answer = await this.#database.ofShard(renewScript, shard, String(ttlMs), ...args);
+      for (const [n, isHeld] of (answer as readonly number[]).entries()) if (isHeld) held.add(here[n]!);
+    };
+    await Promise.all(shards.all.map(ask));
+    return leases.filter((lease) => held.has(lease));
+  }
+
+  async waiting(queue: string): Promise<number> {
+    const { all } = await this.#database.shards();
+    const counts = await Promise.all(
+      all.map(({ base }) => this.#database.command('HGET', `${base}waiting`, queue)),
+    );
+    return counts.reduce((sum: number, count) => sum + Number(count ?? 0), 0);
+  }
+
+  async #ask(shard: Shard, { queue, holder, ttlMs, limit, taskId = '' }: ClaimRequest, which: Which) {
+    const args = [queue, holder, String(ttlMs), String(limit), taskId, which];
+    const reply = await this.#database.ofShard(claimScript, shard, ...args);
+    const [others, ...members] = reply as readonly [number, ...(string | number)[]];
+    const leases: Lease[] = [];
+    for (let n = 0; n < members.length; n += 3) {
+      const [name, fence, cause] = members.slice(n, n + 3) as [string, number, Cause];
+      leases.push({ ...fromTaskName(name), queue, holder, fence, cause });
+    }
+    return { leases, others };
+  }
+}

@@ -1,0 +1,143 @@
+import { pause, StoreError } from '@batonjs/store';
+
+/** A connection in the making, and once it is ready. */
+export interface Link {
+  /** Rejects if there was no connecting. */
+  readonly ready: Promise<void>;
+  /** Drops it; what is under way rejects. */
+  destroy(): void;
+}
+
+/** Begins to connect. Calls `lost` when the connection is gone after it was ready. */
+export type Open<L extends Link> = (lost: (cause: unknown) => void) => L;
+
+/** How long calls wait for a connection that was lost just now. After that they are refused at once. */
+const graceMs = 1_000;
+const longestPauseMs = 500;
+
+/** Keeps one connection at a time: makes it anew when it is lost, again and again, until closed. */
+export class Lifeline<L extends Link> {
+  readonly #open: Open<L>;
+  readonly #name: string;
+  readonly #timeoutMs: number;
+  readonly #retired = new Set<L>();
+  readonly #stop = new AbortController();
+  #link: L | undefined;
+  #epoch = 0;
+  #next = expected<L>();
+  #lost: (cause: unknown) => void = () => {};
+  #downSince = performance.now();
+  #cause: unknown;
+
+  /** `name`: for messages. `timeoutMs`: how long connecting may take. */
+  constructor(open: Open<L>, name: string, timeoutMs: number) {
+    this.#open = open;
+    this.#name = name;
+    this.#timeoutMs = timeoutMs;
+    void this.#run();
+  }
+
+  /** The connection, while there is one. */
+  get link(): L | undefined {
+    return this.#link;
+  }
+
+  /** How many connections there have been. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** The connection, waited for if it may come soon; rejects with code `UNAVAILABLE`. */
+  async wait(): Promise<L> {
+    if (this.#link) return this.#link;
+    const patienceMs = this.#epoch > 0 ? Math.min(graceMs, this.#timeoutMs) : this.#timeoutMs;
+    const leftMs = this.#downSince + patienceMs - performance.now();
+    if (leftMs <= 0 || this.#stop.signal.aborted) throw this.unavailable();
+    return within(leftMs, this.#next.promise, () => this.unavailable());
+  }
+
+  /** Gives a connection up that does not answer. */
+  replace(link: L, cause: unknown): void {
+    if (link === this.#link) this.#lost(cause);
+  }
+
+  unavailable(cause: unknown = this.#cause): StoreError {
+    const why = cause instanceof Error && cause.message ? `: ${cause.message}` : '';
+    const what = this.#stop.signal.aborted ? 'was disconnected' : `cannot be reached${why}`;
+    return new StoreError('UNAVAILABLE', `Redis at ${this.#name} ${what}`, { cause });
+  }
+
+  close(): void {
+    this.#stop.abort();
+    this.#lost(undefined);
+    this.#next.reject(this.unavailable());
+    for (const link of this.#retired) link.destroy();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    let failures = 0;
+    while (!signal.aborted) {
+      const lost = Promise.withResolvers<unknown>();
+      this.#lost = lost.resolve;
+      const link = this.#open(lost.resolve);
+      try {
+        const failed = lost.promise.then((cause) => Promise.reject(cause));
+        await within(this.#timeoutMs, Promise.race([link.ready, failed]), () => this.#silent());
+        failures = 0;
+        this.#cause = await this.#use(link, lost.promise);
+      } catch (error) {
+        link.destroy();
+        this.#cause = error;
+        failures++;
+        await pause(Math.min(longestPauseMs, 20 * 2 ** failures) * (0.5 + Math.random() / 2), signal);
+      }
+    }
+  }
+
+  /** Lets the connection be used until it is lost. Returns why it was. */
+  async #use(link: L, lost: Promise<unknown>): Promise<unknown> {
+    this.#link = link;
+    this.#epoch++;
+    this.#next.resolve(link);
+    const cause = await lost;
+    this.#next = expected();
+    this.#link = undefined;
+    this.#downSince = performance.now();
+    this.#retire(link);
+    return cause;
+  }
+
+  /** What was sent on the old connection may still be answered, until its time is up. */
+  #retire(link: L): void {
+    const drop = () => {
+      this.#retired.delete(link);
+      link.destroy();
+    };
+    if (this.#stop.signal.aborted) drop();
+    else {
+      this.#retired.add(link);
+      setTimeout(drop, this.#timeoutMs).unref();
+    }
+  }
+
+  #silent(): Error {
+    return new Error(`no answer within ${this.#timeoutMs} ms`);
+  }
+}
+
+/** A promise that others may or may not wait for. */
+function expected<T>(): PromiseWithResolvers<T> {
+  const resolvers = Promise.withResolvers<T>();
+  resolvers.promise.catch(() => {});
+  return resolvers;
+}
+
+/** What the promise comes to, unless it takes longer. */
+function within<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  return Promise.race([promise, end]).finally(() => clearTimeout(timer));
+}

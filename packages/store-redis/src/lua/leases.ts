@@ -1,0 +1,84 @@
+import { common } from './common.ts';
+
+/**
+ * Keys: `states`, base. Arguments: queue, holder, ms, how many at most, task id or nothing; `held` for only those that
+ * the holder has already, `free` for only the others, `all`. Answers how many others there are (with `held`, at most as
+ * many as asked for), then name, fence and cause of each lease.
+ */
+export const claim = `${common}
+local queue, holder, ttl, limit, task, which = unpack(ARGV)
+limit = tonumber(limit)
+local now = clock()
+local ready = base .. 'ready:' .. queue
+local answer, given = {0}, 0
+
+local function give(name, fence, cause)
+  given = given + 1
+  answer[#answer + 1] = name
+  answer[#answer + 1] = fence
+  answer[#answer + 1] = cause
+  call('HSET', base .. 'task:' .. name, 'until', now + ttl, 'holder', holder, 'fence', fence, 'wanted', '')
+  call('ZADD', ready, now + ttl, name)
+end
+
+local function is_asked_for(name)
+  return task == '' or string.sub(name, 1, #task + 1) == task .. NUL
+end
+
+if which ~= 'free' then
+  for _, name in ipairs(call('SMEMBERS', base .. 'held:' .. holder)) do
+    if given < limit and is_asked_for(name) then
+      local kept = call('HMGET', base .. 'task:' .. name, 'fence', 'queue')
+      if kept[2] == queue then give(name, tonumber(kept[1]), 'held') end
+    end
+  end
+end
+if given == limit then return answer end
+
+local names
+if task == '' then
+  names = call('ZRANGEBYSCORE', ready, '-inf', now, 'LIMIT', 0, limit)
+else
+  names = call('ZRANGEBYLEX', base .. 'open:' .. queue, '[' .. task .. NUL, '(' .. task .. '\\1')
+end
+for _, name in ipairs(names) do
+  local at = call('ZSCORE', ready, name)
+  if given < limit and at and tonumber(at) <= now then
+    local kept = call('HMGET', base .. 'task:' .. name, 'fence', 'holder', 'wanted')
+    local was_holder = kept[2] or ''
+    if was_holder ~= holder then
+      answer[1] = answer[1] + 1
+      if which ~= 'held' then
+        local cause = 'due'
+        if was_holder ~= '' then
+          cause = 'expired'
+          call('SREM', base .. 'held:' .. was_holder, name)
+        elseif kept[3] == '1' then
+          cause = 'wanted'
+          call('HINCRBY', base .. 'waiting', queue, -1)
+        end
+        give(name, tonumber(kept[1] or 0) + 1, cause)
+        call('SADD', base .. 'held:' .. holder, name)
+      end
+    end
+  end
+end
+return answer
+`;
+
+/** Keys: `states`, base. Arguments: ms, then name, fence and holder of each lease. Answers 1 for each that is held, or 0. */
+export const renew = `${common}
+local lease_until = clock() + ARGV[1]
+local answer = {}
+for n = 2, #ARGV, 3 do
+  local name = ARGV[n]
+  local kept = call('HMGET', base .. 'task:' .. name, 'fence', 'holder', 'queue')
+  local is_held = kept[1] == ARGV[n + 1] and kept[2] == ARGV[n + 2]
+  if is_held then
+    call('HSET', base .. 'task:' .. name, 'until', lease_until)
+    call('ZADD', base .. 'ready:' .. kept[3], lease_until, name)
+  end
+  answer[#answer + 1] = is_held and 1 or 0
+end
+return answer
+`;

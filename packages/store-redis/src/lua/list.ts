@@ -1,0 +1,70 @@
+import { common } from './common.ts';
+
+/**
+ * Keys: `states`, base. Arguments: scope, `1` if only of a context, the context; the state or nothing, `1` for logs that
+ * are no tasks too; the oldest statusAt or `-inf`; how many; statusAt and task id of the last one already shown, or
+ * nothing. Answers how many there are in all, then task id, head and entry of each.
+ */
+export const list = `${common}
+local scope, of_context, context, only, answered, since, limit, at, after = unpack(ARGV)
+limit = tonumber(limit)
+
+-- Lua's own comparison goes by the locale of the server, sorted sets go by bytes.
+local function is_less(a, b)
+  for n = 1, math.min(#a, #b) do
+    local x, y = string.byte(a, n), string.byte(b, n)
+    if x ~= y then return x < y end
+  end
+  return #a < #b
+end
+
+-- How many in a list come before what follows the last one shown, whether or not that one is still there.
+local function shown(key)
+  if at == '' then return 0 end
+  local low = call('ZCOUNT', key, '(' .. at, '+inf')
+  local high = low + call('ZCOUNT', key, at, at)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if is_less(call('ZREVRANGE', key, middle, middle)[1], after) then
+      high = middle
+    else
+      low = middle + 1
+    end
+  end
+  return low
+end
+
+local states = only ~= '' and {only} or call('SMEMBERS', base .. 'states')
+local total, found = 0, {}
+for _, state in ipairs(states) do
+  if state ~= '' or answered == '1' then
+    local key = base .. 'list:' .. scope .. NUL .. state
+    if of_context == '1' then key = base .. 'context:' .. scope .. NUL .. context .. NUL .. state end
+    local count = since == '-inf' and call('ZCARD', key) or call('ZCOUNT', key, since, '+inf')
+    if count > 0 then
+      total = total + count
+      local first = shown(key)
+      local last = math.min(first + limit, count) - 1
+      local page = first <= last and call('ZREVRANGE', key, first, last, 'WITHSCORES') or {}
+      for n = 1, #page, 2 do
+        found[#found + 1] = {page[n], tonumber(page[n + 1])}
+      end
+    end
+  end
+end
+table.sort(found, function(a, b)
+  if a[2] ~= b[2] then return a[2] > b[2] end
+  return is_less(b[1], a[1])
+end)
+
+local answer = {total}
+for n = 1, math.min(limit, #found) do
+  local task = found[n][1]
+  local name = task .. NUL .. scope
+  local head = call('HGET', base .. 'task:' .. name, 'head')
+  answer[#answer + 1] = task
+  answer[#answer + 1] = head
+  answer[#answer + 1] = call('LINDEX', base .. 'log:' .. name, cjson.decode(head).statusVersion - 1)
+end
+return answer
+`;

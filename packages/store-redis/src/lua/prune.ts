@@ -1,0 +1,24 @@
+import { common, relist } from './common.ts';
+import { pruning } from './webhooks.ts';
+
+/**
+ * Keys: `states`, base. Arguments: statusAt before which, how many to delete, how many of the oldest to leave out, how many
+ * to look at. Answers how many it deleted and how many it looked at.
+ */
+export const prune = `${common}${relist}${pruning}
+local before, limit, skip, batch = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
+local deleted, looked = 0, 0
+for _, name in ipairs(call('ZRANGEBYSCORE', base .. 'closed', '-inf', '(' .. before, 'LIMIT', skip, batch)) do
+  if deleted == limit then break end
+  looked = looked + 1
+  local row = base .. 'task:' .. name
+  local kept = call('HMGET', row, 'version', 'place', 'hooks')
+  if not (kept[3] and undelivered(name, tonumber(kept[1]))) then
+    if kept[3] then drop(name) end
+    relist(name, kept[2], nil)
+    call('UNLINK', row, base .. 'log:' .. name)
+    deleted = deleted + 1
+  end
+end
+return {deleted, looked}
+`;

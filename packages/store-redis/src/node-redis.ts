@@ -1,0 +1,77 @@
+import { isStoreError, StoreError } from '@batonjs/store';
+import { CommandLink } from './command-link.ts';
+import { Deadlines } from './deadlines.ts';
+import type { RedisDriver, RedisReply } from './driver.ts';
+import { Lifeline } from './lifeline.ts';
+import type { ClientOptions } from './seeds.ts';
+import { Subscription } from './subscription.ts';
+
+export interface NodeRedisOptions {
+  readonly urls: readonly string[];
+  /** How long a command may take, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly client?: ClientOptions;
+}
+
+/** A driver on node-redis: one server, or a Cluster if the server says that it is part of one. */
+export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): RedisDriver {
+  const name = urls.map(withoutSecrets).join(', ');
+  const seeds = new Set(urls);
+  const lifeline = new Lifeline(
+    (lost) => new CommandLink({ seeds, timeoutMs, client, lost }),
+    name,
+    timeoutMs,
+  );
+  const deadlines = new Deadlines(timeoutMs);
+  let subscription: Subscription | undefined;
+
+  /** Rejections become Redis's own refusals or `UNAVAILABLE`. */
+  function guard(link: CommandLink, answer: Promise<RedisReply>): Promise<RedisReply> {
+    const late = () => {
+      const error = new StoreError('UNAVAILABLE', `Redis at ${name} did not answer within ${timeoutMs} ms`);
+      if (link.mayBeReplaced) lifeline.replace(link, error);
+      return error;
+    };
+    return deadlines.within(answer, late).catch((error: unknown) => {
+      throw isRefusal(error) || isStoreError(error, 'UNAVAILABLE') ? error : lifeline.unavailable(error);
+    });
+  }
+
+  return {
+    name,
+    get epoch() {
+      return lifeline.epoch;
+    },
+    command(key, args) {
+      const { link } = lifeline;
+      return link
+        ? guard(link, link.send(key, args))
+        : lifeline.wait().then((found) => guard(found, found.send(key, args)));
+    },
+    async info() {
+      const link = await lifeline.wait();
+      return link.infos;
+    },
+    subscribe(channels, heard, missed) {
+      subscription ??= new Subscription({ seeds, name, timeoutMs, client, channels, heard, missed });
+      return subscription.ready();
+    },
+    async close() {
+      subscription?.close();
+      lifeline.close();
+    },
+  };
+}
+
+/** Redis's own refusals begin with a code in capitals. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && /^[A-Z][A-Z]+( |$)/.test(error.message);
+
+function withoutSecrets(url: string): string {
+  try {
+    const { host, pathname } = new URL(url);
+    return `${host}${pathname === '/' ? '' : pathname}`;
+  } catch {
+    throw new StoreError('UNUSABLE', 'The URL of Redis is not a URL');
+  }
+}

@@ -1,0 +1,28 @@
+import type { Database } from './database.ts';
+import { prune as source } from './lua/prune.ts';
+import { script } from './script.ts';
+
+const pruneScript = script(source);
+
+/** How many logs are looked at in one script: while it runs, nobody else is served. */
+const batch = 50;
+
+/** Deletes old logs. Returns how many. */
+export async function prune(database: Database, closedBefore: string, limit: number): Promise<number> {
+  const { all } = await database.shards();
+  let total = 0;
+  for (const shard of all) {
+    let skip = 0;
+    for (;;) {
+      if (total >= limit) return total;
+      const args = [Date.parse(closedBefore), limit - total, skip, batch].map(String);
+      const reply = await database.ofShard(pruneScript, shard, ...args);
+      const [deleted, looked] = reply as readonly [number, number];
+      total += deleted;
+      // Those that are not to be deleted yet stay where they are, before the next ones.
+      skip += looked - deleted;
+      if (looked < batch) break;
+    }
+  }
+  return total;
+}

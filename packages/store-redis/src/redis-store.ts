@@ -1,0 +1,112 @@
+import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import { Bells } from './bells.ts';
+import { Commits } from './commits.ts';
+import { Database } from './database.ts';
+import { Deliveries } from './deliveries.ts';
+import type { RedisDriver } from './driver.ts';
+import { Facts } from './facts.ts';
+import { Gate } from './gate.ts';
+import { Leases } from './leases.ts';
+import { nodeRedis } from './node-redis.ts';
+import { prune } from './prune.ts';
+import { PushConfigs } from './push-configs.ts';
+import type { ClientOptions } from './seeds.ts';
+import { TaskList } from './task-list.ts';
+
+export interface RedisStoreOptions {
+  /**
+   * `redis://user:password@host:6379/0`, or `rediss:` for TLS. Of a Cluster, any node; several, if some may be down.
+   * Default `redis://127.0.0.1:6379`.
+   */
+  readonly url?: string | readonly string[];
+  /** More options of node-redis for each connection: certificates, a credentials provider. */
+  readonly client?: ClientOptions;
+  /** Another Redis client than node-redis, instead of `url` and `client`. It is closed with the store. */
+  readonly driver?: RedisDriver;
+  /** What all keys begin with, without braces: stores of different prefixes share a Redis. Default `baton`. */
+  readonly prefix?: string;
+  /**
+   * Into how many parts tasks are divided, 1 to 1,024. Each is served by one node of a Cluster, and each costs lists and
+   * claims a command. Stored when tasks are first kept and never changed. Default 16 on a Cluster, otherwise 1.
+   */
+  readonly shards?: number;
+  /** How long Redis may take to answer before a call rejects with `UNAVAILABLE`, in milliseconds. Default 4,000. */
+  readonly timeoutMs?: number;
+  /** Use a Redis that may evict any key when its memory is full, and lose tasks by it. Default false. */
+  readonly allowEviction?: boolean;
+}
+
+/**
+ * Tasks in Redis 6.2 or newer, in Valkey, or in Redis Cluster, for any number of processes on any number of machines. It
+ * connects by itself and connects anew; while Redis cannot be reached, calls reject with code `UNAVAILABLE` in bounded
+ * time. A Redis that is too old, may evict tasks, or keeps them in another number of shards makes calls reject with code
+ * `UNUSABLE`. What a commit survives is a setting of Redis: see `appendfsync` in the README.
+ */
+export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & PushConfigStore {
+  const options = typeof redis === 'string' ? { url: redis } : redis;
+  const { url = 'redis://127.0.0.1:6379', client, prefix = 'baton', shards, timeoutMs = 4_000 } = options;
+  if (/[{}]/.test(prefix)) throw new StoreError('UNUSABLE', 'The prefix of keys cannot contain braces');
+  const urls = typeof url === 'string' ? [url] : url;
+  const driver = options.driver ?? nodeRedis({ urls, client, timeoutMs });
+  const database = new Database(driver, { prefix, shards, allowEviction: options.allowEviction ?? false });
+  const commits = new Commits(database);
+  const facts = new Facts(database);
+  const tasks = new TaskList(database);
+  const leases = new Leases(database);
+  const pushConfigs = new PushConfigs(database);
+  const deliveries = new Deliveries(database);
+  const bells = new Bells();
+  const gate = new Gate();
+  let listening: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
+
+  async function listen(): Promise<void> {
+    const { all } = await database.shards();
+    const channels = all.map(({ channel }) => channel);
+    await driver.subscribe(
+      channels,
+      (message) => bells.hear(message),
+      () => bells.ringAll(),
+    );
+  }
+
+  return {
+    commit: (commit) => gate.pass(() => commits.write(commit)),
+    load: (scope, taskId) => gate.pass(() => facts.load(scope, taskId)),
+    readFacts: (scope, taskId, after, limit) => gate.pass(() => facts.read(scope, taskId, after, limit)),
+    list: (scope, query) => gate.pass(() => tasks.list(scope, query)),
+
+    watch: (topic, wake) =>
+      gate.pass(async () => {
+        const unhang = bells.hang(topic, wake);
+        try {
+          listening ??= listen();
+          await listening;
+        } catch (error) {
+          listening = undefined;
+          unhang();
+          throw error;
+        }
+        return unhang;
+      }),
+
+    claim: (request) => gate.pass(() => leases.claim(request)),
+    renew: (held, ttlMs) => gate.pass(() => leases.renew(held, ttlMs)),
+    waiting: (queue) => gate.pass(() => leases.waiting(queue)),
+    prune: ({ closedBefore, limit }) => gate.pass(() => prune(database, closedBefore, limit)),
+
+    close() {
+      closing ??= gate.close().then(() => driver.close());
+      return closing;
+    },
+
+    putPushConfig: (push) => gate.pass(() => pushConfigs.put(push)),
+    getPushConfig: (scope, taskId, id) => gate.pass(() => pushConfigs.get(scope, taskId, id)),
+    listPushConfigs: (scope, taskId, page) => gate.pass(() => pushConfigs.list(scope, taskId, page)),
+    removePushConfig: (scope, taskId, id) => gate.pass(() => pushConfigs.remove(scope, taskId, id)),
+    claimDeliveries: (request) => gate.pass(() => deliveries.claim(request)),
+    advance: (delivery, outcome) => gate.pass(() => deliveries.advance(delivery, outcome)),
+    listDead: (queue, { limit }) => gate.pass(() => pushConfigs.dead(queue, limit)),
+    revive: (scope, taskId, id) => gate.pass(() => pushConfigs.revive(scope, taskId, id)),
+  };
+}

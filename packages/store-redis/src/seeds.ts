@@ -1,0 +1,55 @@
+import { createClient, type RedisClientOptions } from 'redis';
+
+export type Client = ReturnType<typeof createClient>;
+
+/** Options of node-redis for connections to one server. */
+export type ClientOptions = Pick<
+  RedisClientOptions,
+  'username' | 'password' | 'credentialsProvider' | 'name' | 'database' | 'socket' | 'RESP'
+>;
+
+/** A connection to one server that is never made anew by itself, and queues nothing while it is not there. */
+export function clientOf(url: string, options: ClientOptions, connectTimeout: number): Client {
+  const socket = { ...options.socket, connectTimeout, reconnectStrategy: false as const };
+  const fixed = { disableOfflineQueue: true, maintNotifications: 'disabled' as const };
+  return createClient({ ...options, ...fixed, url, socket } as RedisClientOptions) as Client;
+}
+
+/** What an `INFO` says of one thing. */
+export const infoOf = (info: string, field: string): string | undefined =>
+  new RegExp(`^${field}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+
+/** A server that answers, and what it says of itself. */
+export interface Seed {
+  readonly url: string;
+  readonly client: Client;
+  readonly info: string;
+}
+
+/** The first of these servers that answers and can be written to; the connections to the others are dropped. */
+export async function firstOf(
+  urls: readonly string[],
+  options: ClientOptions,
+  connectTimeout: number,
+  clients: Set<Client>,
+): Promise<Seed> {
+  const probes = urls.map(async (url): Promise<Seed> => {
+    const client = clientOf(url, options, connectTimeout).on('error', () => {});
+    clients.add(client);
+    await client.connect();
+    const info = String(await client.sendCommand(['INFO']));
+    if (infoOf(info, 'role') !== 'master' && infoOf(info, 'cluster_enabled') !== '1') {
+      throw new Error('it is a replica and cannot be written to');
+    }
+    return { url, client, info };
+  });
+  const found = await Promise.any(probes).catch((error: AggregateError) => {
+    throw error.errors[0];
+  });
+  for (const client of clients) {
+    if (client === found.client) continue;
+    clients.delete(client);
+    client.destroy();
+  }
+  return found;
+}

@@ -1,0 +1,42 @@
+import type { Scope } from '@batonjs/store';
+import { crc16 } from './crc16.ts';
+
+/** A part of the tasks, all of whose keys Redis Cluster keeps in one slot. */
+export interface Shard {
+  /** What its keys begin with: `baton:{3}:`. Never a key itself. */
+  readonly base: string;
+  /** Where its bells ring. */
+  readonly channel: string;
+}
+
+/** Which task is where. The braces make Redis Cluster hash the number between them and nothing else. */
+export class Shards {
+  readonly all: readonly Shard[];
+
+  constructor(prefix: string, count: number) {
+    this.all = Array.from({ length: count }, (_, n) => {
+      const base = `${prefix}:{${n}}:`;
+      return { base, channel: `${base}bell` };
+    });
+  }
+
+  /** By the task id alone: a claim names no scope. */
+  of(taskId: string): Shard {
+    return this.all[this.all.length === 1 ? 0 : crc16(taskId) % this.all.length]!;
+  }
+
+  /** All of them, from a random one on. */
+  shuffled(): Shard[] {
+    const first = Math.floor(Math.random() * this.all.length);
+    return [...this.all.slice(first), ...this.all.slice(0, first)];
+  }
+}
+
+/** What a task is called in keys and scripts. Neither id contains NUL. */
+export const taskName = (scope: Scope, taskId: string): string => `${taskId}\0${scope}`;
+
+/** The scope and task id of a name. */
+export function fromTaskName(name: string): { readonly scope: Scope; readonly taskId: string } {
+  const end = name.indexOf('\0');
+  return { taskId: name.slice(0, end), scope: name.slice(end + 1) };
+}

@@ -1,0 +1,56 @@
+import { StoreError } from '@batonjs/store';
+import type { RedisDriver } from './driver.ts';
+import { infoOf } from './seeds.ts';
+
+/** Of the way keys are laid out. A release that changes it counts up. */
+const layout = 1;
+const oldest = [6, 2] as const;
+const shardsOfCluster = 16;
+const mostShards = 1_024;
+
+export interface StartOptions {
+  readonly prefix: string;
+  readonly shards?: number;
+  readonly allowEviction: boolean;
+}
+
+/**
+ * Makes sure that this Redis can be used, and returns into how many shards the tasks are divided. Rejects with code
+ * `UNUSABLE` if it is too old, may evict what is stored, or holds tasks in another number of shards.
+ */
+export async function start(
+  driver: RedisDriver,
+  { prefix, shards, allowEviction }: StartOptions,
+): Promise<number> {
+  const unusable = (why: string) => new StoreError('UNUSABLE', `Redis at ${driver.name} ${why}`);
+  const infos = await driver.info();
+  for (const info of infos) {
+    const version = infoOf(info, 'redis_version') ?? '0';
+    if (isOlder(version)) throw unusable(`is of version ${version}; ${oldest.join('.')} or newer is needed`);
+    const policy = infoOf(info, 'maxmemory_policy') ?? 'noeviction';
+    if (policy.startsWith('allkeys-') && !allowEviction) {
+      throw unusable(`may evict tasks: maxmemory-policy is ${policy}, and should be noeviction`);
+    }
+  }
+  const isCluster = infos.some((info) => infoOf(info, 'cluster_enabled') === '1');
+  const wanted = shards ?? (isCluster ? shardsOfCluster : 1);
+  if (!Number.isInteger(wanted) || wanted < 1 || wanted > mostShards) {
+    throw unusable(`cannot keep tasks in ${wanted} shards: 1 to ${mostShards} are possible`);
+  }
+  const key = `${prefix}:layout`;
+  await driver.command(key, ['HSETNX', key, 'shards', String(wanted)]);
+  await driver.command(key, ['HSETNX', key, 'layout', String(layout)]);
+  const kept = (await driver.command(key, ['HMGET', key, 'shards', 'layout'])) as readonly string[];
+  if (Number(kept[1]) > layout) throw unusable(`was written by a newer release (layout ${kept[1]})`);
+  if (shards !== undefined && Number(kept[0]) !== shards) {
+    throw unusable(
+      `keeps the tasks of "${prefix}" in ${kept[0]} shards, not in ${shards}; the number cannot be changed`,
+    );
+  }
+  return Number(kept[0]);
+}
+
+function isOlder(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < oldest[0] || (major === oldest[0] && minor < oldest[1]);
+}

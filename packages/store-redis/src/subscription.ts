@@ -1,0 +1,76 @@
+import { Lifeline, type Link } from './lifeline.ts';
+import { type Client, type ClientOptions, clientOf } from './seeds.ts';
+
+export interface SubscriptionOptions {
+  /** Servers, any of which will do: those of a Cluster pass on what they hear. */
+  readonly seeds: ReadonlySet<string>;
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly client: ClientOptions;
+  readonly channels: readonly string[];
+  readonly heard: (message: string, channel: string) => void;
+  readonly missed: () => void;
+}
+
+/** Listens to channels, over one connection, made anew when it is lost. */
+export class Subscription {
+  readonly #lifeline: Lifeline<SubscriptionLink>;
+
+  constructor(options: SubscriptionOptions) {
+    let attempts = 0;
+    const open = (lost: (cause: unknown) => void) => new SubscriptionLink(options, attempts++, lost);
+    this.#lifeline = new Lifeline(open, options.name, options.timeoutMs);
+  }
+
+  async ready(): Promise<void> {
+    await this.#lifeline.wait();
+  }
+
+  close(): void {
+    this.#lifeline.close();
+  }
+}
+
+class SubscriptionLink implements Link {
+  readonly ready: Promise<void>;
+  readonly #options: SubscriptionOptions;
+  readonly #client: Client;
+  readonly #lost: (cause: unknown) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: SubscriptionOptions, attempt: number, lost: (cause: unknown) => void) {
+    const { seeds, client, timeoutMs } = options;
+    this.#options = options;
+    this.#lost = lost;
+    this.#client = clientOf([...seeds][attempt % seeds.size]!, client, timeoutMs).on('error', lost);
+    this.ready = this.#connect(attempt);
+  }
+
+  destroy(): void {
+    clearTimeout(this.#timer);
+    this.#client.destroy();
+  }
+
+  async #connect(attempt: number): Promise<void> {
+    const { channels, heard, missed } = this.#options;
+    await this.#client.connect();
+    await this.#client.subscribe([...channels], heard);
+    if (attempt > 0) missed();
+    this.#listen();
+  }
+
+  /** A connection that was cut without a word looks like one on which nothing happens. */
+  #listen(): void {
+    const { timeoutMs } = this.#options;
+    this.#timer = setTimeout(() => {
+      this.#timer = setTimeout(() => this.#lost(new Error('the subscription is silent')), timeoutMs);
+      this.#timer.unref();
+      const answered = () => {
+        clearTimeout(this.#timer);
+        this.#listen();
+      };
+      this.#client.ping().then(answered, this.#lost);
+    }, timeoutMs / 2);
+    this.#timer.unref();
+  }
+}

@@ -1,0 +1,85 @@
+import type { ListedTask, Scope, TaskPage, TaskQuery } from '@batonjs/store';
+import type { Database } from './database.ts';
+import { toFact } from './facts.ts';
+import { list as source } from './lua/list.ts';
+import { script } from './script.ts';
+import type { Shard } from './shards.ts';
+
+const listScript = script(source);
+
+type Place = NonNullable<TaskQuery['after']>;
+
+/** What one shard has to offer to a page. */
+interface Offer {
+  readonly shard: Shard;
+  readonly total: number;
+  readonly tasks: ListedTask[];
+  /** Whether the shard may have more after these. */
+  more: boolean;
+}
+
+/** Lists tasks: every shard is read from the same place on, and the pages are merged. */
+export class TaskList {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async list(scope: Scope, query: TaskQuery): Promise<TaskPage> {
+    const { all } = await this.#database.shards();
+    const { limit } = query;
+    // A page comes from all shards in about equal parts; who has to give more is asked again.
+    const share = all.length === 1 ? limit : Math.min(limit, 2 + Math.ceil((2 * limit) / all.length));
+    const offers = await Promise.all(all.map((shard) => this.#offer(shard, scope, query, share)));
+    const total = offers.reduce((sum, offer) => sum + offer.total, 0);
+    if (offers.length === 1) return { tasks: offers[0]!.tasks, total };
+    const tasks: ListedTask[] = [];
+    while (tasks.length < limit) {
+      const best = offers.reduce((one, other) => (isBefore(other.tasks[0], one.tasks[0]) ? other : one));
+      const task = best.tasks.shift();
+      if (!task) break;
+      tasks.push(task);
+      if (best.tasks.length > 0 || !best.more) continue;
+      const after = { statusAt: task.head.statusAt, taskId: task.taskId };
+      const next = await this.#offer(best.shard, scope, { ...query, after }, share);
+      best.tasks.push(...next.tasks);
+      best.more = next.more;
+    }
+    return { tasks, total };
+  }
+
+  async #offer(shard: Shard, scope: Scope, query: TaskQuery, limit: number): Promise<Offer> {
+    const { contextId, state, statusSince, after, answered } = query;
+    const reply = await this.#database.ofShard(
+      listScript,
+      shard,
+      scope,
+      contextId === undefined ? '' : '1',
+      contextId ?? '',
+      state ?? '',
+      answered || state !== undefined ? '1' : '',
+      statusSince === undefined ? '-inf' : String(Date.parse(statusSince)),
+      String(limit),
+      after ? String(Date.parse(after.statusAt)) : '',
+      after?.taskId ?? '',
+    );
+    const [total, ...members] = reply as readonly [number, ...string[]];
+    const tasks: ListedTask[] = [];
+    for (let n = 0; n < members.length; n += 3) {
+      const head = JSON.parse(members[n + 1]!);
+      tasks.push({ taskId: members[n]!, head, fact: toFact(members[n + 2], head.statusVersion) });
+    }
+    return { shard, total, tasks, more: tasks.length === limit };
+  }
+}
+
+/** Whether a task comes before another one; one that is not there comes last. */
+function isBefore(a: ListedTask | undefined, b: ListedTask | undefined): boolean {
+  if (!a || !b) return a !== undefined;
+  const [one, other] = [placeOf(a), placeOf(b)];
+  if (one.statusAt !== other.statusAt) return Date.parse(one.statusAt) > Date.parse(other.statusAt);
+  return Buffer.compare(Buffer.from(one.taskId), Buffer.from(other.taskId)) > 0;
+}
+
+const placeOf = ({ head, taskId }: ListedTask): Place => ({ statusAt: head.statusAt, taskId });

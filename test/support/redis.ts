@@ -1,0 +1,183 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const exec = promisify(execFile);
+
+/** The two families of programs that speak the same protocol. */
+export type RedisFamily = 'redis' | 'valkey';
+
+/** A server of one's own: on a free port of this machine, with a folder of its own. */
+export interface RedisServer {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Runs one command through the family's own command line client. */
+  cli(...args: readonly string[]): Promise<string>;
+  /** Kills it without a warning; what it has written stays. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and folder. */
+  restart(): Promise<void>;
+  /** Ends it and deletes its folder. */
+  stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  readonly family?: RedisFamily;
+  /** Default `always`: nothing that was acknowledged is lost with the server. */
+  readonly appendfsync?: 'always' | 'everysec' | 'no';
+  /** More lines of its configuration: `['--maxmemory', '100mb']`. */
+  readonly args?: readonly string[];
+}
+
+const howToGetIt = {
+  redis: 'No redis-server here: `apt-get install redis-server`, `brew install redis`, or set REDIS_URL.',
+  valkey: 'No valkey-server here: `apt-get install valkey-server` or `brew install valkey`.',
+};
+
+/**
+ * Whether tests that need the server can run: it is there, or is installed now (Redis, as root on Debian). Says how to get
+ * it where not. Throws there on CI, which never skips these tests.
+ */
+export async function canStart(family: RedisFamily = 'redis'): Promise<boolean> {
+  if (await isThere(family)) return true;
+  if (family === 'redis' && process.getuid?.() === 0 && (await isThere('apt-get', '--version'))) {
+    console.warn('Installing redis-server with apt-get, because these tests need it.');
+    await exec('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server']).catch(async () => {
+      await exec('apt-get', ['update']);
+      await exec('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server']);
+    });
+    if (await isThere(family)) return true;
+  }
+  if (family === 'redis' && process.env.CI === 'true') throw new Error(howToGetIt[family]);
+  console.warn(`Skipped. ${howToGetIt[family]}`);
+  return false;
+}
+
+async function isThere(program: string, flag?: string): Promise<boolean> {
+  const [command, args] = flag ? [program, [flag]] : [`${program}-server`, ['--version']];
+  return exec(command, args).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The Redis that tests without a wish of their own use: `REDIS_URL`, or one that is started; undefined to skip them. */
+export async function redisForTests(): Promise<Pick<RedisServer, 'url' | 'stop'> | undefined> {
+  const url = process.env.REDIS_URL;
+  if (url) return { url, stop: async () => {} };
+  return (await canStart()) ? startRedis() : undefined;
+}
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Starts a server and waits until it answers. */
+export async function startRedis(options: StartOptions = {}): Promise<RedisServer> {
+  const { family = 'redis', appendfsync = 'always', args = [] } = options;
+  const dir = await mkdtemp(join(tmpdir(), `baton-${family}-`));
+  const port = await freePort();
+  const cli = async (...command: readonly string[]) => {
+    const { stdout } = await exec(`${family}-cli`, ['-p', String(port), ...command]);
+    return stdout.trim();
+  };
+  let child: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    const basics = { port, dir, bind: '127.0.0.1', save: '', appendonly: 'yes', appendfsync };
+    const flags = Object.entries(basics).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    child = spawn(`${family}-server`, [...flags, ...args], { stdio: 'ignore' });
+    running.add(child);
+    child.once('exit', () => running.delete(child!));
+    for (let attempts = 0; (await cli('PING').catch(() => '')) !== 'PONG'; attempts++) {
+      if (child.exitCode !== null || attempts > 500)
+        throw new Error(`${family}-server on port ${port} does not answer`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  async function kill(): Promise<void> {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    get pid() {
+      return child?.pid ?? 0;
+    },
+    cli,
+    kill,
+    restart: start,
+    async stop() {
+      await kill();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Three or more primaries that share all slots among them. */
+export interface RedisCluster {
+  readonly nodes: readonly RedisServer[];
+  readonly urls: readonly string[];
+  stop(): Promise<void>;
+}
+
+export async function startCluster({
+  primaries = 3,
+  ...options
+}: StartOptions & { primaries?: number } = {}) {
+  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', ...(options.args ?? [])];
+  const nodes = await Promise.all(Array.from({ length: primaries }, () => startRedis({ ...options, args })));
+  const share = Math.ceil(16_384 / primaries);
+  for (const [n, node] of nodes.entries()) {
+    const slots = Array.from({ length: share }, (_, slot) => n * share + slot).filter(
+      (slot) => slot < 16_384,
+    );
+    await node.cli('CLUSTER', 'ADDSLOTS', ...slots.map(String));
+    await node.cli('CLUSTER', 'SET-CONFIG-EPOCH', String(n + 1));
+    if (n > 0) await node.cli('CLUSTER', 'MEET', '127.0.0.1', String(nodes[0]!.port));
+  }
+  for (const node of nodes) {
+    for (let attempts = 0; !(await isWhole(node, primaries)); attempts++) {
+      if (attempts > 500) throw new Error('The Cluster does not come together');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+  const cluster: RedisCluster = {
+    nodes,
+    urls: nodes.map(({ url }) => url),
+    stop: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
+  };
+  return cluster;
+}
+
+async function isWhole(node: RedisServer, size: number): Promise<boolean> {
+  const info = await node.cli('CLUSTER', 'INFO');
+  return /cluster_state:ok/.test(info) && info.includes(`cluster_known_nodes:${size}`);
+}
+
+/** A port that is free now, low enough that the bus of a Cluster, 10,000 above it, has one too. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 30_000);
+    if ((await isFree(port)) && (await isFree(port + 10_000))) return port;
+  }
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
