@@ -192,8 +192,11 @@ const unstreamable: ReadonlySet<string> = new Set([
 const asks = (task: Task | undefined): boolean => task?.status.state === 'TASK_STATE_INPUT_REQUIRED';
 
 /** Whether a position is not after another one; false where the two cannot be compared. */
-function isBehind(id = '', other = ''): boolean {
-  const [, origin, at] = /^(.*)\.(\d+)$/.exec(id) ?? [];
-  const [, known, last] = /^(.*)\.(\d+)$/.exec(other) ?? [];
-  return origin !== undefined && origin === known && Number(at) <= Number(last);
+function isBehind(id: string | undefined, other: string | undefined): boolean {
+  if (!id || !other) return false;
+  const dot = id.lastIndexOf('.') + 1;
+  const last = other.lastIndexOf('.') + 1;
+  return (
+    dot > 0 && id.slice(0, dot) === other.slice(0, last) && Number(id.slice(dot)) <= Number(other.slice(last))
+  );
 }
