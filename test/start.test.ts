@@ -3,17 +3,26 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pnpm } from '../scripts/packed/pack.ts';
 import { type Command, node, run } from './processes.ts';
+import { root } from './source-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-start-'));
+// What is not built yet would be built by the first start.
+beforeAll(async () => {
+  await promisify(execFile)(
+    join(root, 'node_modules/.bin/turbo'),
+    ['run', 'build', '--filter=@batonjs/gallery^...'],
+    { cwd: root },
+  );
+}, 120_000);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What `pnpm start` runs, without pnpm around it. */
 const start = (env: Record<string, string>): Command => run(node, ['scripts/start.ts'], { env });
 
-const urlIn = (output: string) => output.match(/^Agents at (\S+?):? /m)?.[1]?.replace(/:$/, '') ?? '';
+const urlIn = (output: string) => output.match(/^Agents at (http:\S+):/m)![1]!;
 const json = async (url: string) => (await fetch(url, { headers: { 'a2a-version': '1.0' } })).json();
 
 describe('the start command', () => {
