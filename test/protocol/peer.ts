@@ -60,6 +60,16 @@ export function everywhere(
   });
 }
 
+/** Runs a block of tests about the wire itself, which no store changes, on every skin. */
+export function onEverySkin(
+  title: string,
+  block: (serve: (agent: Agent, options?: Partial<AgentServerOptions>) => Promise<Peer>) => void,
+): void {
+  describe.each(['in process', 'Express'] as const)(`${title}: %s`, (skin) => {
+    block((agent, options) => open({ binding: 'JSONRPC', skin, store: 'memory' }, agent, options));
+  });
+}
+
 /** Starts an agent in one setting. */
 export async function open(
   { binding: name, skin, store: kind }: Setting,

@@ -210,7 +210,9 @@ everywhere('SendMessage', (serve) => {
   });
 
   it('does not drop an inline push config where there is no push [R-SEND-16]', async () => {
-    const { call } = await serve(() => reply('Hi'));
+    const { call } = await serve(() => reply('Hi'), {
+      card: { name: 'Row', description: 'For tests', capabilities: { pushNotifications: false } },
+    });
     const configuration = { taskPushNotificationConfig: { url: 'https://example.com/hook' } };
     await expect(call('SendMessage', { message: say('hi'), configuration })).rejects.toMatchObject({
       reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
