@@ -4,6 +4,7 @@ import { AGENT_CARD_PATH, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/
 import { openScope } from './call-scope.ts';
 import { ClientError } from './client-error.ts';
 import { exchange, readText } from './exchange.ts';
+import { pauseAfter } from './retries.ts';
 import type { CallOptions, Settings } from './settings.ts';
 
 /** A card as it was read. */
@@ -36,31 +37,49 @@ export async function readCard(
   settings: Settings,
   options: CallOptions = {},
 ): Promise<AgentCard> {
-  const { cards, clock, maxResponseBytes, extensions } = settings;
+  const { cards, clock } = settings;
   const cached = cards.get(url);
   if (cached && cached.freshUntil > clock.now()) return cached.card;
   const scope = openScope(options, settings);
   try {
-    const headers = { accept: JSON_TYPE, ...(cached?.etag && { 'if-none-match': cached.etag }) };
-    const request = { method: 'GET', url, headers };
-    const context = { ...options, settings, extensions, version: PROTOCOL_VERSION, signal: scope.signal };
-    const response = await exchange(request, context);
-    const { status, headers: told } = response;
-    const body = await readText(response, maxResponseBytes);
-    const known = status === 304 ? cached : undefined;
-    const card = known?.card ?? toCard(url, status, body, told);
-    const maxAge = /max-age=(\d+)/.exec(told.get('cache-control') ?? '')?.[1];
-    cards.set(url, {
-      card,
-      etag: told.get('etag') ?? known?.etag ?? null,
-      freshUntil: clock.now() + Number(maxAge ?? 0) * 1_000,
-    });
-    return card;
-  } catch (error) {
-    throw scope.classify(error);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const { card, etag, maxAge } = await fetchCard(url, cached, settings, {
+          ...options,
+          signal: scope.signal,
+        });
+        cards.set(url, { card, etag, freshUntil: clock.now() + maxAge * 1_000 });
+        return card;
+      } catch (error) {
+        const failure = scope.classify(error);
+        const pause = pauseAfter(failure, attempt, settings);
+        if (pause === undefined) throw failure;
+        await clock.sleep(pause, scope.signal);
+      }
+    }
   } finally {
     scope.close();
   }
+}
+
+async function fetchCard(
+  url: string,
+  cached: CachedCard | undefined,
+  settings: Settings,
+  options: CallOptions & { signal: AbortSignal },
+) {
+  const headers = { accept: JSON_TYPE, ...(cached?.etag && { 'if-none-match': cached.etag }) };
+  const { extensions, maxResponseBytes } = settings;
+  const context = { ...options, settings, extensions, version: PROTOCOL_VERSION };
+  const response = await exchange({ method: 'GET', url, headers }, context);
+  const { status, headers: told } = response;
+  const body = await readText(response, maxResponseBytes);
+  const known = status === 304 ? cached : undefined;
+  return {
+    card: known?.card ?? toCard(url, status, body, told),
+    etag: told.get('etag') ?? known?.etag ?? null,
+    maxAge: Number(/max-age=(\d+)/.exec(told.get('cache-control') ?? '')?.[1] ?? 0),
+  };
 }
 
 function toCard(url: string, status: number, body: string, headers: Headers): AgentCard {

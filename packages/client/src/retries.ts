@@ -2,7 +2,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { ClientError } from './client-error.ts';
 import type { Session } from './session.ts';
-import type { CallOptions } from './settings.ts';
+import type { CallOptions, Settings } from './settings.ts';
 
 /** URI of the extension by which an agent says that a message sent twice is received once. */
 export const IDEMPOTENCY = 'https://batonjs.dev/extensions/idempotency/v1';
@@ -27,7 +27,7 @@ export function startRetries(
   signal: AbortSignal,
   following = false,
 ): Retries {
-  const { fallback, retry, clock } = session.settings;
+  const { fallback, clock } = session.settings;
   let attempt = 1;
   let tried = new Set<number>();
 
@@ -48,11 +48,8 @@ export function startRetries(
     },
     async after(error) {
       if (fallBack(error)) return;
-      const { retryAfter = 0 } = error as Partial<A2AError>;
-      const usual = Math.min(retry.longestMs, retry.firstMs * 2 ** (attempt - 1)) * clock.random();
-      const pause = Math.max(usual, retryAfter * 1_000);
-      if (!repeatable || !isTransient(error) || attempt++ >= retry.attempts || pause > retry.longestMs)
-        throw error;
+      const pause = repeatable ? pauseAfter(error, attempt++, session.settings) : undefined;
+      if (pause === undefined) throw error;
       if (!following && session.budget < 10) throw error;
       if (!following) session.budget -= 10;
       tried.clear();
@@ -60,6 +57,15 @@ export function startRetries(
       if (signal.aborted) throw signal.reason;
     },
   };
+}
+
+/** Milliseconds after which the same may be tried again, given how often it was; nothing if it may not. */
+export function pauseAfter(error: unknown, attempt: number, { retry, clock }: Settings): number | undefined {
+  if (!isTransient(error) || attempt >= retry.attempts) return undefined;
+  const { retryAfter = 0 } = error as Partial<A2AError>;
+  const usual = Math.min(retry.longestMs, retry.firstMs * 2 ** (attempt - 1)) * clock.random();
+  const pause = Math.max(usual, retryAfter * 1_000);
+  return pause > retry.longestMs ? undefined : pause;
 }
 
 /** Whether doing it twice is like doing it once. */
@@ -73,7 +79,7 @@ const isRepeatable = (
     : !operation.startsWith('Create') || typeof id === 'string';
 
 /** Whether the same call may succeed later. */
-export const isTransient = (error: unknown): boolean =>
+const isTransient = (error: unknown): boolean =>
   ClientError.is(error, 'NETWORK') ||
   (A2AError.is(error) && (error.reason === 'UNAVAILABLE' || error.reason === 'RESOURCE_EXHAUSTED'));
 

@@ -88,9 +88,24 @@ describe('reading the card', () => {
   });
 
   it('says that nobody listens', async () => {
-    const error = await failureOf(connect(`http://127.0.0.1:${await freePort()}`));
+    const error = await failureOf(connect(`http://127.0.0.1:${await freePort()}`, { retry: false }));
     expect(ClientError.is(error, 'NETWORK')).toBe(true);
     expect(ClientError.is(error, 'TIMEOUT')).toBe(false);
+  });
+
+  it('tries again when the agent is not there yet [R-SEED-13]', async () => {
+    let requests = 0;
+    const { url } = await serve((_, response) => {
+      requests += 1;
+      if (requests === 1) return response.socket?.destroy();
+      if (requests === 2) return response.writeHead(503).end();
+      return response.end(JSON.stringify(bothBindings('http://127.0.0.1')));
+    });
+    expect((await connect(url, { retry: { firstMs: 1 } })).card.name).toBe('Peer');
+    requests = 0;
+    expect((await failureOf(connect(url, { retry: { firstMs: 1, attempts: 2 } }))).reason).toBe(
+      'UNAVAILABLE',
+    );
   });
 
   it('gives up at its deadline', async () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { type ConnectOptions, connect } from '@batonjs/client';
 import type { OperationName, Params } from '@batonjs/protocol';
 import { A2AError, type ErrorReason, errorTable } from '@batonjs/protocol/errors';
@@ -224,6 +225,33 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('operations on %s', (binding) => {
     };
     expect((await failureOf(reading())).code).toBe('RESPONSE_TOO_LARGE');
     expect(seen).toBe(events);
+  });
+
+  it('reads any number of small events, whatever they come to together', async () => {
+    const events = 100;
+    const { url } = await peer(async ({ event, end }) => {
+      for (let index = 0; index < events; index += 1) {
+        event({ task: taskIn('WORKING') });
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      end();
+    });
+    const agent = await connect(url, { binding, maxEventBytes: 1024 });
+    expect(await collect(agent.subscribeToTask({ id: 't-1' }))).toHaveLength(events);
+  });
+
+  it('leaves nothing behind on the signal of a caller who stays', async () => {
+    const { url } = await peer(({ call, result, event, end }) => {
+      if (call.operation === 'GetTask') return result(taskIn('WORKING'));
+      event({ task: taskIn('COMPLETED') });
+      return end();
+    });
+    const { signal } = new AbortController();
+    const agent = await connect(url, { binding });
+    await agent.getTask({ id: 't-1' }, { signal });
+    await collect(agent.subscribeToTask({ id: 't-1' }, { signal }));
+    await collect(agent.follow('t-1', { signal }));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('gives up at its deadline, whether or not an answer has begun', async () => {
