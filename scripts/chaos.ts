@@ -1,0 +1,16 @@
+/**
+ * `pnpm chaos --store sqlite --kills 200 --seed 1`: kills and stops server processes that share a store while clients
+ * work with them. The last line says what was lost; the exit code is 1 if anything was.
+ *
+ * `--sabotage fence | cas | commit-id | bell` takes out a protection: then the exit code has to be 1.
+ */
+import { chaos } from './chaos/chaos.ts';
+import { readOptions } from './chaos/options.ts';
+
+const options = readOptions(process.argv.slice(2));
+const { kills, tasks, counts, violations } = await chaos(options);
+for (const { kind, taskId, client = '', message } of violations.slice(0, 30))
+  console.error(`${kind}: task ${taskId} ${client}: ${message}`);
+if (violations.length > 0) console.error(`${violations.length} violations with seed ${options.seed}`);
+console.log(JSON.stringify({ kills, tasks, ...counts }));
+process.exit(violations.length > 0 ? 1 : 0);

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Observation, Violation } from '@batonjs/store-conformance/history';
+import { Errand, type World } from '../workload/errand.ts';
+import { randomPlan } from '../workload/plan.ts';
+import { pick, seeded } from '../workload/random.ts';
+import { countByKind, judge, readLogs, scopeOf, unsettled } from '../workload/verdict.ts';
+import { Fleet } from './fleet.ts';
+import { httpWire } from './http-wire.ts';
+import { killAtRandom } from './killer.ts';
+import { mediumOf } from './medium.ts';
+import type { ChaosOptions } from './options.ts';
+
+/** What a run has shown. */
+export interface ChaosReport {
+  readonly kills: number;
+  readonly tasks: number;
+  readonly counts: ReturnType<typeof countByKind>;
+  readonly violations: readonly Violation[];
+}
+
+/** Too late to begin anything: the run is over. */
+class Over extends Error {}
+
+const scopes = ['rerun', 'fail'].map(scopeOf);
+
+/** Kills server processes while clients work with them, then reads the store and says what went wrong. */
+export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
+  const { store: name, seed, leaseMs, sabotage, clients } = options;
+  const medium = mediumOf(name);
+  const place = await medium.prepare(options.url);
+  const fleet = new Fleet({ store: name, location: place.location, leaseMs, seed, sabotage, faults: true });
+  const size = { chunks: sabotage === 'fence' ? 40 : 10, paceMs: 15 };
+  const observations: Observation[] = [];
+  const complaints: Violation[] = [];
+  const underWay = new Set<Errand>();
+  const ended: Promise<void>[] = [];
+  let plans = 0;
+  let begins = true;
+  const lateness = Promise.withResolvers<void>();
+  let permitted = Promise.withResolvers<void>();
+  permitted.resolve();
+
+  const worldOf = (random: () => number): World => ({
+    wire: ({ agent }) => httpWire(`${pick(random, fleet.origins)}/${agent}/`, leaseMs * 3),
+    sleep: (ms) => sleep(ms),
+    random,
+    permission: () => permitted.promise,
+    lateness: () => lateness.promise,
+    observe: (observation) => observations.push(observation),
+    complain: (violation) => complaints.push(violation),
+  });
+
+  async function run(errand: Errand): Promise<void> {
+    underWay.add(errand);
+    try {
+      await errand.run();
+      underWay.delete(errand);
+    } catch (error) {
+      if (error instanceof Over) return;
+      const { taskId = '', plan } = errand;
+      complaints.push({ kind: 'lost', taskId, client: plan.name, message: String(error) });
+    } finally {
+      errand.report();
+    }
+  }
+
+  async function client(): Promise<void> {
+    while (begins) {
+      const random = seeded(`${seed} task ${plans}`);
+      const plan = randomPlan(random, `t${plans++}`, size);
+      const over = run(new Errand(plan, worldOf(random)));
+      if (plan.late) ended.push(over);
+      else await over;
+    }
+  }
+
+  try {
+    await fleet.start(options.processes);
+    const store = await medium.open(place.location);
+    const stop = new AbortController();
+    const end = performance.now() + options.forMs;
+    const working = Promise.all(Array.from({ length: clients }, client));
+    // A protection that is missing shows sooner or later: no need to go on then.
+    const glancing = sabotage && glance();
+    async function glance() {
+      while (!stop.signal.aborted) {
+        await sleep(leaseMs);
+        const seen = [...observations];
+        if (judge(await readLogs(store, scopes), seen, { settled: false }).length > 0) return stop.abort();
+      }
+    }
+    const kills = await killAtRandom(fleet, {
+      kills: options.kills,
+      leaseMs,
+      onlyStops: sabotage === 'fence',
+      random: seeded(`${seed} killer`),
+      tasks: () => plans,
+      enough: () => performance.now() > end || stop.signal.aborted || (!!sabotage && complaints.length > 0),
+    });
+    stop.abort();
+    await glancing;
+
+    // What is under way has three lease times to settle; meanwhile nobody sends anything new.
+    begins = false;
+    permitted = Promise.withResolvers();
+    permitted.promise.catch(() => {});
+    fleet.calm();
+    await sleep(leaseMs * 3);
+    for (const { taskId, head } of unsettled(await readLogs(store, scopes)))
+      complaints.push({ kind: 'stuck', taskId, message: `it is ${head.state ?? 'no task'}` });
+
+    // Then everybody finishes what they began.
+    permitted.resolve();
+    lateness.resolve();
+    const all = working.then(() => Promise.all(ended));
+    if ((await Promise.race([all, sleep(leaseMs * (sabotage ? 3 : 20), 'late')])) === 'late') {
+      for (const { plan, taskId = '' } of underWay)
+        complaints.push({ kind: 'stuck', taskId, client: plan.name, message: 'its client still waits' });
+    }
+    for (let n = 0; n < fleet.crashes; n++)
+      complaints.push({ kind: 'lost', taskId: '', message: 'a process ended by itself' });
+    const logs = await readLogs(store, scopes);
+    await store.close();
+    const violations = [...complaints, ...judge(logs, observations, { settled: false })];
+    return { kills, tasks: logs.length, counts: countByKind(violations), violations };
+  } finally {
+    permitted.reject(new Over());
+    await fleet.close();
+    await place.remove();
+  }
+}

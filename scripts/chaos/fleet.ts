@@ -1,0 +1,113 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { ServerOrders } from './server.ts';
+
+const compiled = fileURLToPath(new URL('../../node_modules/.cache/chaos', import.meta.url));
+
+/** One place where a server process runs; when it is killed, another takes its place. */
+interface Member {
+  child: ChildProcess;
+  origin: string | undefined;
+  state: 'starting' | 'up' | 'stopped';
+}
+
+/** The server processes of a run. */
+export class Fleet {
+  readonly #orders: ServerOrders;
+  readonly #members: Member[] = [];
+  #started = 0;
+  #closed = false;
+  #calm = false;
+  /** Processes that ended though nobody killed them. */
+  crashes = 0;
+
+  constructor(orders: ServerOrders) {
+    this.#orders = orders;
+  }
+
+  /** Resolves when all of them listen. */
+  async start(count: number): Promise<void> {
+    for (let n = 0; n < count; n++) {
+      const member: Member = { child: this.#spawn(), origin: undefined, state: 'starting' };
+      this.#members.push(member);
+      this.#listen(member);
+    }
+    while (this.up.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  /** Where servers listen, or listened a moment ago: a client cannot know which of them still live. */
+  get origins(): string[] {
+    return this.#members.flatMap(({ origin }) => origin ?? []);
+  }
+
+  /** Those that can be killed or stopped. */
+  get up(): readonly unknown[] {
+    return this.#members.filter(({ state }) => state === 'up');
+  }
+
+  /** SIGKILL, and another process in its place. */
+  kill(who: unknown): void {
+    const member = who as Member;
+    member.state = 'starting';
+    member.child.removeAllListeners('exit');
+    member.child.kill('SIGKILL');
+    member.child = this.#spawn();
+    this.#listen(member);
+  }
+
+  /** SIGSTOP, and SIGCONT after so many milliseconds. */
+  async stop(who: unknown, ms: number): Promise<void> {
+    const member = who as Member;
+    member.state = 'stopped';
+    member.child.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    member.child.kill('SIGCONT');
+    member.state = 'up';
+  }
+
+  /** No more faults of the store, in processes of now and later. */
+  calm(): void {
+    this.#calm = true;
+    for (const { child } of this.#members) if (child.connected) child.send('calm');
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all(
+      this.#members.map(async ({ child }) => {
+        if (child.exitCode !== null || child.signalCode !== null) return;
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }),
+    );
+  }
+
+  #spawn(): ChildProcess {
+    const seed = `${this.#orders.seed}/${this.#started++}`;
+    const orders: ServerOrders = { ...this.#orders, seed, faults: this.#orders.faults && !this.#calm };
+    return fork(new URL('./server.ts', import.meta.url), [JSON.stringify(orders)], {
+      execArgv: ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning'],
+      // Starting takes a quarter of the time when nothing has to be compiled again.
+      env: { ...process.env, NODE_COMPILE_CACHE: compiled },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+  }
+
+  #listen(member: Member): void {
+    const { child } = member;
+    child.once('message', (message) => {
+      if (member.child !== child) return;
+      member.origin = `http://127.0.0.1:${(message as { port: number }).port}`;
+      member.state = 'up';
+      if (this.#calm) child.send('calm');
+    });
+    child.once('exit', () => {
+      if (this.#closed || member.child !== child) return;
+      this.crashes++;
+      member.state = 'starting';
+      member.child = this.#spawn();
+      this.#listen(member);
+    });
+  }
+}

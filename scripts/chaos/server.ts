@@ -1,0 +1,90 @@
+/** One server process of a run: two agents on one store, behind HTTP. Its orders come from the process that started it. */
+import { createServer } from 'node:http';
+import { flushCompileCache } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAgentServer } from '@batonjs/server';
+import { a2aExpress } from '@batonjs/server-express';
+import { pause, type TaskStore } from '@batonjs/store';
+import { faultyStore, type Sabotage, sabotage } from '@batonjs/store-conformance/faults';
+import express from 'express';
+import { countingAgent } from '../workload/agent.ts';
+import { seeded } from '../workload/random.ts';
+import { type MediumName, mediumOf } from './medium.ts';
+
+/** What a process is told when it starts. */
+export interface ServerOrders {
+  readonly store: MediumName;
+  readonly location: string;
+  readonly leaseMs: number;
+  readonly seed: string;
+  readonly sabotage?: Sabotage;
+  /** How often the store fails or is slow; none if false. */
+  readonly faults: boolean;
+}
+
+const orders = JSON.parse(process.argv[2] ?? '{}') as ServerOrders;
+const { leaseMs } = orders;
+const random = seeded(orders.seed);
+let calm = !orders.faults;
+process.on('message', () => {
+  calm = true;
+});
+process.on('disconnect', () => process.exit());
+
+/** Without the bell, and without what makes up for it. */
+function deaf(store: TaskStore): TaskStore {
+  let claimed = false;
+  const silent = sabotage(store, 'bell');
+  return new Proxy(silent, {
+    get(target, name) {
+      if (name !== 'claim') return Reflect.get(target, name);
+      return (request: Parameters<TaskStore['claim']>[0]) => {
+        if (claimed && request.taskId === undefined) return Promise.resolve([]);
+        claimed = true;
+        return target.claim(request);
+      };
+    },
+  });
+}
+
+function broken(store: TaskStore): TaskStore {
+  if (orders.sabotage === undefined) return store;
+  return orders.sabotage === 'bell' ? deaf(store) : sabotage(store, orders.sabotage);
+}
+
+const opened = await mediumOf(orders.store).open(orders.location);
+const store = faultyStore(broken(opened), {
+  random,
+  rates: { delay: 0.1, failBefore: 0.01, failAfter: 0.02, loseRing: 0.1, repeatRing: 0.05 },
+  sleep: (ms) => pause(ms),
+  active: () => !calm,
+});
+
+const app = express();
+for (const restart of ['rerun', 'fail'] as const) {
+  const server = createAgentServer({
+    card: { name: restart, description: 'Counts' },
+    name: restart,
+    agent: countingAgent((ms) => sleep(ms)),
+    store,
+    restart,
+    maxAttempts: 1_000,
+    idempotency: true,
+    leaseMs,
+    lookEveryMs: orders.sabotage === 'bell' ? Number.POSITIVE_INFINITY : leaseMs / 2,
+    storeTimeoutMs: leaseMs,
+    cancelGraceMs: leaseMs / 4,
+    cancelWaitMs: leaseMs,
+    blockingMs: leaseMs,
+    log: (level, message, details) => {
+      if (process.env.CHAOS_LOG && level === 'error') console.error(process.pid, message, details);
+    },
+  });
+  app.use(`/${restart}`, a2aExpress(server));
+}
+const http = createServer(app).listen(0, '127.0.0.1', () => {
+  process.send?.({ port: (http.address() as AddressInfo).port });
+  // A process that is killed writes nothing when it ends.
+  flushCompileCache();
+});

@@ -1,0 +1,87 @@
+import { isInterrupted, replay } from '@batonjs/lifecycle';
+import type { TaskStore } from '@batonjs/store';
+import {
+  checkHistory,
+  type KeptLog,
+  type Observation,
+  readLog,
+  type Violation,
+  type ViolationKind,
+} from '@batonjs/store-conformance/history';
+import { totalChunks } from './agent.ts';
+import type { Work } from './plan.ts';
+
+/** Every log of the scopes. */
+export async function readLogs(store: TaskStore, scopes: readonly string[]): Promise<KeptLog[]> {
+  const logs: KeptLog[] = [];
+  for (const scope of scopes) {
+    let after: { statusAt: string; taskId: string } | undefined;
+    for (;;) {
+      const { tasks } = await store.list(scope, { limit: 100, ...(after && { after }) });
+      for (const { taskId } of tasks) {
+        const log = await readLog(store, scope, taskId);
+        if (log) logs.push(log);
+      }
+      const last = tasks.at(-1);
+      if (!last) break;
+      after = { statusAt: last.head.statusAt, taskId: last.taskId };
+    }
+  }
+  return logs;
+}
+
+/** The scope of callers that are not known to an agent of this name. */
+export const scopeOf = (agent: string): string => JSON.stringify([agent, '', '']);
+
+/** Logs that neither ended nor wait for their client: who waits has heard everything that was said. */
+export const unsettled = (logs: readonly KeptLog[]): KeptLog[] =>
+  logs.filter(({ head, facts }) => {
+    if (head.closed) return false;
+    if (!head.state || !isInterrupted(head.state)) return true;
+    const state = replay(facts.map(({ fact }) => fact));
+    return state === undefined || state.untaken.length > 0 || state.cancelRequested !== undefined;
+  });
+
+/** How the logs and what clients saw break the invariants. */
+export function judge(
+  logs: readonly KeptLog[],
+  observations: readonly Observation[],
+  options: { readonly settled: boolean },
+): Violation[] {
+  return [...checkHistory({ logs, observations, ...options }), ...logs.flatMap(checkCount)];
+}
+
+/** Over all turns and attempts, the chunks of a task count up from 0; a completed task has all of them. */
+function checkCount({ taskId, facts, head }: KeptLog): Violation[] {
+  const found: Violation[] = [];
+  const say = (kind: ViolationKind, message: string) => found.push({ kind, taskId, message });
+  let next = 0;
+  for (const { fact, version } of facts) {
+    if (fact.type !== 'artifact-updated') continue;
+    const [part] = fact.artifact.parts;
+    const { chunk } = (part && 'data' in part ? part.data : {}) as { chunk: number };
+    if (chunk === next) next++;
+    else say(chunk < next ? 'duplicated' : 'lost', `chunk ${chunk} stands at ${version} instead of ${next}`);
+  }
+  const first = facts[0]?.fact;
+  const asked = first?.type === 'message-received' ? first.message.parts[0] : undefined;
+  if (head.state !== 'TASK_STATE_COMPLETED' || !asked || !('data' in asked)) return found;
+  const total = totalChunks(asked.data as unknown as Work);
+  if (next !== total) say('lost', `it completed with ${next} of ${total} chunks`);
+  return found;
+}
+
+/** How many violations of each kind. */
+export function countByKind(violations: readonly Violation[]): Record<ViolationKind, number> {
+  const counts = {
+    lost: 0,
+    duplicated: 0,
+    reordered: 0,
+    stuck: 0,
+    doubleTerminal: 0,
+    doubleTurns: 0,
+    corrupt: 0,
+  };
+  for (const { kind } of violations) counts[kind]++;
+  return counts;
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { node, run } from './processes.ts';
+
+/** Runs the crash harness; resolves to its exit code and to what its last line says. */
+async function chaos(...args: string[]) {
+  await using command = run(node, ['--conditions=@batonjs/source', 'scripts/chaos.ts', ...args]);
+  const code = await command.ended;
+  const last = command.output.trimEnd().split('\n').at(-1) ?? '';
+  return { code, report: JSON.parse(last), output: command.output };
+}
+
+describe('server processes on one SQLite file', () => {
+  it('lose, repeat and double nothing when they are killed and stopped at random', {
+    timeout: 90_000,
+  }, async () => {
+    const { code, report, output } = await chaos('--store', 'sqlite-normal', '--kills', '12', '--seed', '1');
+    const { tasks, ...counts } = report;
+    expect(counts, output).toEqual({
+      kills: 12,
+      lost: 0,
+      duplicated: 0,
+      reordered: 0,
+      stuck: 0,
+      doubleTerminal: 0,
+      doubleTurns: 0,
+      corrupt: 0,
+    });
+    expect(tasks).toBeGreaterThanOrEqual(60);
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    ['the fence is not checked', 'fence', 30],
+    ['the version is not checked', 'cas', 30],
+    ['commit ids are not kept', 'commit-id', 30],
+    ['the bell is silent and nobody looks', 'bell', 3],
+  ])('are caught when %s', { timeout: 90_000 }, async (_what, protection, kills) => {
+    const { code, report, output } = await chaos(
+      '--store',
+      'sqlite-normal',
+      '--sabotage',
+      protection,
+      '--kills',
+      String(kills),
+    );
+    const { kills: _kills, tasks: _tasks, ...counts } = report;
+    expect(
+      Object.values<number>(counts).some((count) => count > 0),
+      output,
+    ).toBe(true);
+    expect(code).toBe(1);
+  });
+});
