@@ -68,7 +68,9 @@ describe('close', () => {
 
 describe('a process with an open store', () => {
   it('ends when it has nothing else to do, even while it watches', async () => {
-    const child = start('watch-and-end.ts', [freshPath()], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const child = start(new URL('./watch-and-end.ts', import.meta.url), [freshPath()], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
     const [code] = await once(child, 'exit');
     expect(code).toBe(0);
   });

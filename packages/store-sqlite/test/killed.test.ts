@@ -11,7 +11,7 @@ async function writeAndDie(
   durability: Durability,
   lines: number,
 ): Promise<Map<string, number>> {
-  const child = start('write-until-killed.ts', [path, durability], {
+  const child = start(new URL('./write-until-killed.ts', import.meta.url), [path, durability], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   let printed = '';

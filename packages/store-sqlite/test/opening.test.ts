@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sqliteStore } from '../src/index.ts';
 import { type Durability, openDatabase } from '../src/open-database.ts';
@@ -121,7 +122,7 @@ describe('a file is refused', () => {
     protect(path);
     // Another user, where this one is allowed everything.
     const ids = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-    const script = join(import.meta.dirname, 'open-once.ts');
+    const script = fileURLToPath(new URL('./open-once.ts', import.meta.url));
     const flags = ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning'];
     const { stdout, stderr } = spawnSync(process.execPath, [...flags, script, path], {
       ...ids,

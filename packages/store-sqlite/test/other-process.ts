@@ -1,5 +1,5 @@
 import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type PushConfigStore, StoreError, type TaskStore, type Topic } from '@batonjs/store';
 
 type Store = TaskStore & PushConfigStore;
@@ -20,13 +20,9 @@ export type Reply =
   | { readonly id: number; readonly code: string; readonly message: string }
   | { readonly rung: number; readonly version?: number };
 
-/** Starts a script of this folder on the sources. */
-export const start = (
-  script: string,
-  args: readonly string[] = [],
-  options: ForkOptions = {},
-): ChildProcess =>
-  fork(join(import.meta.dirname, script), args, {
+/** Starts a script on the sources. */
+export const start = (script: URL, args: readonly string[] = [], options: ForkOptions = {}): ChildProcess =>
+  fork(fileURLToPath(script), args, {
     execArgv: ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',
     ...options,
@@ -34,7 +30,7 @@ export const start = (
 
 /** A process that opens stores for us and passes our calls on to them. */
 export function otherProcess() {
-  const child = start('store-process.ts');
+  const child = start(new URL('./store-process.ts', import.meta.url));
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const watchers = new Map<number, (version?: number) => void>();
   let requests = 0;
