@@ -1,4 +1,4 @@
-import type { SendMessageRequest, StreamResponse, Task } from '@batonjs/protocol';
+import type { SendMessageRequest, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { openScope } from './call-scope.ts';
 import { ClientError } from './client-error.ts';
@@ -7,6 +7,7 @@ import { startRetries } from './retries.ts';
 import type { PlacedEvent, Session } from './session.ts';
 import type { CallOptions } from './settings.ts';
 import { isInterrupted, isTerminal } from './states.ts';
+import { isBehind, listenToTask, lookAtTask } from './task-source.ts';
 import { TaskView } from './task-view.ts';
 
 /** How a task is followed. */
@@ -95,9 +96,11 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
         let isFirst = false;
         try {
           const id = isSending ? (view.task?.id ?? '') : start.taskId;
-          for await (const placed of looks
-            ? this.#look(request, id, options)
-            : this.#listen(request, id, options)) {
+          const open = looks ? lookAtTask : listenToTask;
+          for await (const placed of open(this.#session, id, request, {
+            ...options,
+            lastEventId: this.#lastEventId,
+          })) {
             isFirst = request !== undefined;
             if (request) retries = retriesOf('SubscribeToTask');
             request = undefined;
@@ -137,39 +140,6 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     }
   }
 
-  /** One connection. */
-  #listen(
-    request: SendMessageRequest | undefined,
-    id: string,
-    options: FollowOptions,
-  ): AsyncGenerator<PlacedEvent> {
-    const once = { ...options, repeatable: false };
-    return request
-      ? this.#session.stream('SendStreamingMessage', { ...request }, { ...once, lastEventId: undefined })
-      : this.#session.stream('SubscribeToTask', { id }, { ...once, lastEventId: this.#lastEventId });
-  }
-
-  /** One look at the task, in place of a connection. */
-  async *#look(
-    request: SendMessageRequest | undefined,
-    id: string,
-    options: FollowOptions,
-  ): AsyncGenerator<PlacedEvent> {
-    const once = { ...options, repeatable: false };
-    if (!request) yield { event: { task: (await this.#session.call('GetTask', { id }, once)) as Task } };
-    else {
-      // Only of a new task can be told, by looking, when it waits for an answer to this message.
-      const configuration = { ...request.configuration, returnImmediately: !request.message.taskId };
-      yield {
-        event: (await this.#session.call(
-          'SendMessage',
-          { ...request, configuration },
-          once,
-        )) as StreamResponse,
-      };
-    }
-  }
-
   /** Folds an event in, unless it was there already. */
   #accept({ id, event }: PlacedEvent): boolean {
     const { task } = event as AgentEvent;
@@ -190,13 +160,3 @@ const unstreamable: ReadonlySet<string> = new Set([
 ]);
 
 const asks = (task: Task | undefined): boolean => task?.status.state === 'TASK_STATE_INPUT_REQUIRED';
-
-/** Whether a position is not after another one; false where the two cannot be compared. */
-function isBehind(id: string | undefined, other: string | undefined): boolean {
-  if (!id || !other) return false;
-  const dot = id.lastIndexOf('.') + 1;
-  const last = other.lastIndexOf('.') + 1;
-  return (
-    dot > 0 && id.slice(0, dot) === other.slice(0, last) && Number(id.slice(dot)) <= Number(other.slice(last))
-  );
-}

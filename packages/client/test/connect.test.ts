@@ -261,6 +261,18 @@ describe('falling back', () => {
     expect((await agent.send('hello')).task?.id).toBe('t-1');
   });
 
+  it('tries all of them again after a pause', async () => {
+    let failures = 1;
+    const first = await peer(({ destroy, result }) =>
+      failures-- > 0 ? destroy() : result(taskIn('WORKING')),
+    );
+    const second = await peer(({ destroy }) => destroy());
+    const card = cardOf([at(first.url, 'JSONRPC'), at(second.url, 'JSONRPC')]);
+    const agent = await connect(card, { retry: { firstMs: 1 } });
+    expect((await agent.getTask(get)).id).toBe('t-1');
+    expect([first.calls.length, second.calls.length]).toEqual([2, 2]);
+  });
+
   it('can be turned off [R-VER-07]', async () => {
     const { url, calls } = await peer(({ result }) => result(taskIn('WORKING')));
     const dead = `http://127.0.0.1:${await freePort()}`;
