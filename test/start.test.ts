@@ -25,7 +25,7 @@ const start = (env: Record<string, string>): Command => run(node, ['scripts/star
 const urlIn = (output: string) => output.match(/^Agents at (http:\S+):/m)![1]!;
 const json = async (url: string) => (await fetch(url, { headers: { 'a2a-version': '1.0' } })).json();
 
-describe('the start command', () => {
+describe('the start command', { timeout: 60_000 }, () => {
   it('shows the card, a line to copy and a whole conversation, and stops cleanly on Ctrl-C', async () => {
     await using gallery = start({ PORT: '0', BATON_DATA: join(folder, 'first') });
     const output = await gallery.until(/Ctrl-C/);
