@@ -31,26 +31,19 @@ export class Commits {
     } catch (error) {
       return await this.#repeated(commit, name, error);
     }
-    const reply = await this.#database.ofTask(
-      commitScript,
-      taskId,
-      name,
+    const args = [
       String(expectedVersion),
-      once ?? '',
-      writer ? String(writer.fence) : '',
-      writer?.holder ?? '',
       head ? JSON.stringify(head) : '',
       head ? placeOf(head) : '',
       head?.dueAt === undefined ? '' : String(timeOf(head.dueAt, 'dueAt')),
-      turn?.queue ?? '',
-      turn?.want ? '1' : '',
-      turn?.release ? '1' : '',
-      turn?.acquire?.holder ?? '',
-      turn?.acquire ? String(turn.acquire.ttlMs) : '',
-      snapshot ? JSON.stringify(snapshot) : '',
-      snapshot ? String(snapshot.version) : '',
-      ...facts.map((fact) => `${commitId}\0${JSON.stringify(fact)}`),
-    );
+      String(facts.length),
+    ];
+    for (const fact of facts) args.push(`${commitId}\0${JSON.stringify(fact)}`);
+    if (once !== undefined) args.push('once', once);
+    if (writer) args.push('fence', String(writer.fence), 'writer', writer.holder);
+    if (turn) args.push('queue', turn.queue, ...turnOf(turn));
+    if (snapshot) args.push('snapshot', JSON.stringify(snapshot), 'from', String(snapshot.version));
+    const reply = await this.#database.ofTask(commitScript, taskId, name, args);
     if (typeof reply === 'number') return { version: reply };
     const [first, second] = reply as readonly [string | number, number];
     if (first === 'REPEATED') return { version: second, repeated: true };
@@ -68,6 +61,14 @@ export class Commits {
     if (version === null) throw error;
     return { version: Number(version), repeated: true };
   }
+}
+
+function turnOf({ want, release, acquire }: NonNullable<Commit['turn']>): string[] {
+  return [
+    ...(want ? ['want', '1'] : []),
+    ...(release ? ['release', '1'] : []),
+    ...(acquire ? ['acquire', acquire.holder, 'ttl', String(acquire.ttlMs)] : []),
+  ];
 }
 
 /** What a task is listed by, as the scripts read it. */

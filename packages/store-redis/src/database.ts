@@ -1,6 +1,6 @@
 import { isStoreError, StoreError } from '@batonjs/store';
 import type { RedisDriver, RedisReply } from './driver.ts';
-import { run, type Script } from './script.ts';
+import type { Script } from './script.ts';
 import { type Shard, Shards } from './shards.ts';
 import { type StartOptions, start } from './start.ts';
 
@@ -26,38 +26,34 @@ export class Database {
     return this.#starting;
   }
 
-  /** Runs a script about one task, whose name is the first argument as well as part of the first key. */
-  async ofTask(
-    script: Script,
-    taskId: string,
-    name: string,
-    ...args: readonly string[]
-  ): Promise<RedisReply> {
+  /** Runs a script about one task, whose name is its first argument. */
+  ofTask(script: Script, taskId: string, name: string, args: readonly string[]): Promise<RedisReply> {
     const known = this.shards();
-    const { base } = (known instanceof Shards ? known : await known).of(taskId);
-    return this.#run(script, [`${base}task:${name}`, base], [name, ...args]);
+    if (!(known instanceof Shards)) return known.then(() => this.ofTask(script, taskId, name, args));
+    const { base } = known.of(taskId);
+    return this.#run(script, `${base}task:${name}`, base, [name, ...args]);
   }
 
   /** Runs a script about a whole shard. */
-  ofShard(script: Script, { base }: Shard, ...args: readonly string[]): Promise<RedisReply> {
-    return this.#run(script, [`${base}states`, base], args);
+  ofShard(script: Script, { base }: Shard, args: readonly string[]): Promise<RedisReply> {
+    return this.#run(script, `${base}states`, base, args);
   }
 
-  /** Sends one command. The key is one of a shard's. */
-  async command(name: string, key: string, ...args: readonly string[]): Promise<RedisReply> {
-    try {
-      return await this.#driver.command(key, [name, key, ...args]);
-    } catch (error) {
+  /** Sends one command about a key of a shard. */
+  command(name: string, key: string, ...args: readonly string[]): Promise<RedisReply> {
+    return this.#driver.command(key, [name, key, ...args]).catch((error) => {
       throw this.#unavailable(error);
-    }
+    });
   }
 
-  async #run(script: Script, keys: readonly [string, string], args: readonly string[]): Promise<RedisReply> {
-    try {
-      return await run(this.#driver, script, keys, args);
-    } catch (error) {
-      throw this.#unavailable(error);
-    }
+  /** Runs a script in the slot of its keys, and sends its source along only if Redis does not remember it. */
+  #run({ sha, source }: Script, key: string, base: string, args: readonly string[]): Promise<RedisReply> {
+    return this.#driver.command(key, ['EVALSHA', sha, '2', key, base, ...args]).catch((error) => {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw this.#unavailable(error);
+      return this.#driver.command(key, ['EVAL', source, '2', key, base, ...args]).catch((again) => {
+        throw this.#unavailable(again);
+      });
+    });
   }
 
   async #start(): Promise<Shards> {

@@ -12,8 +12,8 @@ export class Deadlines {
     this.#ms = ms;
   }
 
-  /** What the promise comes to, or a rejection with what `late` returns. */
-  within<T>(promise: Promise<T>, late: () => Error): Promise<T> {
+  /** What the promise comes to, or a rejection: with what `late` returns, or what `failed` makes of the promise's own. */
+  within<T>(promise: Promise<T>, late: () => unknown, failed: (error: unknown) => unknown): Promise<T> {
     return new Promise((resolve, reject) => {
       const entry = { end: performance.now() + this.#ms, giveUp: () => reject(late()) };
       this.#waiting.add(entry);
@@ -25,7 +25,7 @@ export class Deadlines {
         },
         (error) => {
           this.#waiting.delete(entry);
-          reject(error);
+          reject(failed(error));
         },
       );
     });

@@ -23,7 +23,7 @@ export class Deliveries {
     for (const shard of (await this.#database.shards()).shuffled()) {
       if (given.length === limit) break;
       const args = [queue, holder, String(ttlMs), String(limit - given.length)];
-      const rows = await this.#database.ofShard(claimScript, shard, ...args);
+      const rows = await this.#database.ofShard(claimScript, shard, args);
       for (const row of rows as unknown as readonly PushRow[]) {
         given.push({ push: toPushConfig(row), holder, fence: row[8] });
       }
@@ -34,7 +34,7 @@ export class Deliveries {
   async advance({ push, holder, fence }: Delivery, outcome: DeliveryOutcome): Promise<boolean> {
     const { scope, taskId, id } = push;
     const args = [id, holder, String(fence), ...argumentsOf(outcome)];
-    return (await this.#database.ofTask(advanceScript, taskId, taskName(scope, taskId), ...args)) === 1;
+    return (await this.#database.ofTask(advanceScript, taskId, taskName(scope, taskId), args)) === 1;
   }
 }
 

@@ -27,7 +27,7 @@ export class Facts {
 
   async load(scope: Scope, taskId: string): Promise<StoredLog | undefined> {
     const name = taskName(scope, taskId);
-    const loaded = (await this.#database.ofTask(loadScript, taskId, name, String(batch))) as Loaded | null;
+    const loaded = (await this.#database.ofTask(loadScript, taskId, name, [String(batch)])) as Loaded | null;
     if (!loaded) return undefined;
     const [version, head, snapshot, from, entries] = loaded;
     const facts = entries.map((entry, n) => toFact(entry, from + n + 1));

@@ -6,16 +6,18 @@ export class Gate {
   #closed = false;
   #left: (() => void) | undefined;
 
+  readonly #leave = (): void => {
+    this.#inside--;
+    if (this.#inside === 0) this.#left?.();
+  };
+
   /** Rejects with code `UNAVAILABLE` once closed. */
-  async pass<T>(call: () => T | Promise<T>): Promise<T> {
-    if (this.#closed) throw new StoreError('UNAVAILABLE', 'The store is closed');
+  pass<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#closed) return Promise.reject(new StoreError('UNAVAILABLE', 'The store is closed'));
     this.#inside++;
-    try {
-      return await call();
-    } finally {
-      this.#inside--;
-      if (this.#inside === 0) this.#left?.();
-    }
+    const called = call();
+    called.then(this.#leave, this.#leave);
+    return called;
   }
 
   /** Closes it. Resolves when everybody has left; to be called once. */

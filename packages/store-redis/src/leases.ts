@@ -51,7 +51,7 @@ export class Leases {
         String(fence),
         holder,
       ]);
-      const answer = await this.#database.ofShard(renewScript, shard, String(ttlMs), ...args);
+      const answer = await this.#database.ofShard(renewScript, shard, [String(ttlMs), ...args]);
       for (const [n, isHeld] of (answer as readonly number[]).entries()) if (isHeld) held.add(here[n]!);
     };
     await Promise.all(shards.all.map(ask));
@@ -68,7 +68,7 @@ export class Leases {
 
   async #ask(shard: Shard, { queue, holder, ttlMs, limit, taskId = '' }: ClaimRequest, which: Which) {
     const args = [queue, holder, String(ttlMs), String(limit), taskId, which];
-    const reply = await this.#database.ofShard(claimScript, shard, ...args);
+    const reply = await this.#database.ofShard(claimScript, shard, args);
     const [others, ...members] = reply as readonly [number, ...(string | number)[]];
     const leases: Lease[] = [];
     for (let n = 0; n < members.length; n += 3) {

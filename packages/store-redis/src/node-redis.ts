@@ -25,6 +25,9 @@ export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): R
   const deadlines = new Deadlines(timeoutMs);
   let subscription: Subscription | undefined;
 
+  const failed = (error: unknown) =>
+    isRefusal(error) || isStoreError(error, 'UNAVAILABLE') ? error : lifeline.unavailable(error);
+
   /** Rejections become Redis's own refusals or `UNAVAILABLE`. */
   function guard(link: CommandLink, answer: Promise<RedisReply>): Promise<RedisReply> {
     const late = () => {
@@ -32,9 +35,7 @@ export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): R
       if (link.mayBeReplaced) lifeline.replace(link, error);
       return error;
     };
-    return deadlines.within(answer, late).catch((error: unknown) => {
-      throw isRefusal(error) || isStoreError(error, 'UNAVAILABLE') ? error : lifeline.unavailable(error);
-    });
+    return deadlines.within(answer, late, failed);
   }
 
   return {

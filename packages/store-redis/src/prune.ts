@@ -16,7 +16,7 @@ export async function prune(database: Database, closedBefore: string, limit: num
     for (;;) {
       if (total >= limit) return total;
       const args = [Date.parse(closedBefore), limit - total, skip, batch].map(String);
-      const reply = await database.ofShard(pruneScript, shard, ...args);
+      const reply = await database.ofShard(pruneScript, shard, args);
       const [deleted, looked] = reply as readonly [number, number];
       total += deleted;
       // Those that are not to be deleted yet stay where they are, before the next ones.

@@ -26,11 +26,11 @@ export class PushConfigs {
 
   async put({ scope, taskId, id, config, protocolVersion, queue, cursor }: Put): Promise<void> {
     const args = [id, JSON.stringify(config), protocolVersion, queue, String(cursor)];
-    await this.#database.ofTask(scripts.put, taskId, taskName(scope, taskId), ...args);
+    await this.#database.ofTask(scripts.put, taskId, taskName(scope, taskId), args);
   }
 
   async get(scope: Scope, taskId: string, id: string): Promise<PushConfig | undefined> {
-    const row = await this.#database.ofTask(scripts.get, taskId, taskName(scope, taskId), id);
+    const row = await this.#database.ofTask(scripts.get, taskId, taskName(scope, taskId), [id]);
     return row ? toPushConfig(row as PushRow) : undefined;
   }
 
@@ -40,24 +40,24 @@ export class PushConfigs {
     { limit, after = '' }: { readonly limit: number; readonly after?: string },
   ): Promise<PushConfig[]> {
     const name = taskName(scope, taskId);
-    const rows = await this.#database.ofTask(scripts.page, taskId, name, after, String(limit));
+    const rows = await this.#database.ofTask(scripts.page, taskId, name, [after, String(limit)]);
     return (rows as unknown as readonly PushRow[]).map(toPushConfig);
   }
 
   async remove(scope: Scope, taskId: string, id: string): Promise<boolean> {
-    return (await this.#database.ofTask(scripts.remove, taskId, taskName(scope, taskId), id)) === 1;
+    return (await this.#database.ofTask(scripts.remove, taskId, taskName(scope, taskId), [id])) === 1;
   }
 
   async dead(queue: string, limit: number): Promise<PushConfig[]> {
     const { all } = await this.#database.shards();
     const ask = (shard: (typeof all)[number]) =>
-      this.#database.ofShard(scripts.dead, shard, queue, String(limit));
+      this.#database.ofShard(scripts.dead, shard, [queue, String(limit)]);
     const rows = (await Promise.all(all.map(ask))).flat() as unknown as PushRow[];
     return rows.map(toPushConfig).sort(byName).slice(0, limit);
   }
 
   async revive(scope: Scope, taskId: string, id: string): Promise<boolean> {
-    return (await this.#database.ofTask(scripts.revive, taskId, taskName(scope, taskId), id)) === 1;
+    return (await this.#database.ofTask(scripts.revive, taskId, taskName(scope, taskId), [id])) === 1;
   }
 }
 

@@ -51,9 +51,7 @@ export class TaskList {
 
   async #offer(shard: Shard, scope: Scope, query: TaskQuery, limit: number): Promise<Offer> {
     const { contextId, state, statusSince, after, answered } = query;
-    const reply = await this.#database.ofShard(
-      listScript,
-      shard,
+    const reply = await this.#database.ofShard(listScript, shard, [
       scope,
       contextId === undefined ? '' : '1',
       contextId ?? '',
@@ -63,7 +61,7 @@ export class TaskList {
       String(limit),
       after ? String(Date.parse(after.statusAt)) : '',
       after?.taskId ?? '',
-    );
+    ]);
     const [total, ...members] = reply as readonly [number, ...string[]];
     const tasks: ListedTask[] = [];
     for (let n = 0; n < members.length; n += 3) {

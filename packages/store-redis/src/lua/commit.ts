@@ -1,88 +1,103 @@
 import { common, plan, relist } from './common.ts';
 
 /**
- * Keys: `task:<name>`, base. Arguments: name, expected version or `open`, once; fence and holder of the writer; head, place
- * and due time after the commit; queue, want, release, holder and ms of acquire; snapshot and its version; entries of the
- * log. Empty means absent. Answers the version, with the fence if a lease was granted, or a code and a version. It does
- * what `admit` does, and checks everything before it writes anything: Redis does not undo what a script has done.
+ * Keys: `task:<name>`, base. Arguments: name; expected version or `open`; head, place and due time after the commit;
+ * how many entries, and the entries of the log; then pairs of a name and a value: `once`; `fence` and `writer`; `queue`,
+ * `want`, `release`, `acquire` (the holder) and `ttl` (ms); `snapshot` and its version `from`. Empty or left out means
+ * absent. Answers the version, with the fence if a lease was granted, or a code and a version. It does what `admit` does,
+ * and checks everything before it writes anything: Redis does not undo what a script has done.
  */
-export const commit = `${common}${relist}${plan}
+export const commit = `${common}
 local row = KEYS[1]
-local name, expected, once, fence, writer, head, place, due = unpack(ARGV, 1, 8)
-local queue, want, release, acquire, ttl, snapshot, from = unpack(ARGV, 9, 15)
-local facts = #ARGV - 15
+local name, expected, head, place, due = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local last = 6 + ARGV[6]
+local given = {}
+for n = last + 1, #ARGV, 2 do given[ARGV[n]] = ARGV[n + 1] end
+local once, want, release, acquire = given.once, given.want, given.release, given.acquire
 
-local kept =
-  call('HMGET', row, 'version', 'place', 'fence', 'holder', 'queue', 'wanted', 'due', 'hooks', 'once:' .. once)
-if kept[9] then return {'REPEATED', tonumber(kept[9])} end
-local version, was_holder = tonumber(kept[1] or 0), kept[4] or ''
-if fence ~= '' and (kept[3] ~= fence or was_holder ~= writer) then return {'FENCED', version} end
-if kept[2] and string.byte(kept[2]) == 49 then return {'LOG_CLOSED', version} end
+local kept
+if once then
+  kept = call('HMGET', row, 'version', 'row', 'hooks', 'once:' .. once)
+  if kept[4] then return {'REPEATED', tonumber(kept[4])} end
+else
+  kept = call('HMGET', row, 'version', 'row', 'hooks')
+end
+local version, was_fence, was_holder, was_queue, was_wanted, was_due, was_place = 0, 0, '', '', false, '', nil
+if kept[1] then
+  version = tonumber(kept[1])
+  was_fence, was_holder, was_queue, was_wanted, was_due, was_place = unpack_row(kept[2])
+end
+if given.writer and (was_fence ~= tonumber(given.fence) or was_holder ~= given.writer) then
+  return {'FENCED', version}
+end
+if was_place and string.byte(was_place) == 49 then return {'LOG_CLOSED', version} end
 if expected == 'open' then
   if version == 0 then return {'VERSION_CONFLICT', version} end
 elseif tonumber(expected) ~= version then
   return {'VERSION_CONFLICT', version}
 end
-if head == '' and version == 0 then return {'INVALID_COMMIT', version} end
+if head == '' then
+  if version == 0 then return {'INVALID_COMMIT', version} end
+  place, due = was_place, was_due
+end
 
-local was_queue, was_wanted, was_due = kept[5] or '', kept[6] == '1', kept[7] or ''
-local closed = head ~= '' and string.byte(place) == 49
-local wanted, holder, lease_until = was_wanted, was_holder, nil
-fence = tonumber(kept[3] or 0)
-if queue == '' then queue = was_queue end
-if head == '' then due = was_due end
+local closed = string.byte(place) == 49
+local fence, holder, queue, wanted, lease_until = was_fence, was_holder, given.queue or was_queue, was_wanted, nil
 if closed then
   wanted, holder = false, ''
-elseif release == '1' then
+elseif release then
   wanted, holder = want == '1', ''
-elseif acquire ~= '' and was_holder == '' then
-  wanted, holder, fence, lease_until = false, acquire, fence + 1, clock() + ttl
-elseif want == '1' then
+elseif acquire and was_holder == '' then
+  wanted, holder, fence, lease_until = false, acquire, fence + 1, clock() + given.ttl
+elseif want then
   wanted = true
 end
 
-if facts == 1 then
-  call('RPUSH', base .. 'log:' .. name, ARGV[16])
+if last == 7 then
+  call('RPUSH', base .. 'log:' .. name, ARGV[7])
 else
-  for n = 16, #ARGV, 1000 do
-    call('RPUSH', base .. 'log:' .. name, unpack(ARGV, n, math.min(n + 999, #ARGV)))
+  for n = 7, last, 1000 do
+    call('RPUSH', base .. 'log:' .. name, unpack(ARGV, n, math.min(n + 999, last)))
   end
 end
+version = version + last - 6
 
-local changes = {'version', version + facts}
-local function change(field, value)
-  changes[#changes + 1] = field
-  changes[#changes + 1] = value
+local moved = place ~= was_place
+local rescheduled = closed or queue ~= was_queue or holder ~= was_holder or wanted ~= was_wanted or due ~= was_due
+if moved or rescheduled or once or given.snapshot then
+  local changes = {'version', version, 'row', pack(fence, holder, queue, wanted, due, place)}
+  local function change(field, value)
+    changes[#changes + 1] = field
+    changes[#changes + 1] = value
+  end
+  if head ~= '' then change('head', head) end
+  if lease_until then change('until', lease_until) end
+  if once then change('once:' .. once, version + 7 - last) end
+  if given.snapshot then
+    change('snapshot', given.snapshot)
+    change('from', given.from)
+  end
+  call('HSET', row, unpack(changes))
+elseif head ~= '' then
+  call('HSET', row, 'version', version, 'head', head)
+else
+  call('HSET', row, 'version', version)
 end
-if head ~= '' then change('head', head) end
-if head ~= '' and place ~= kept[2] then change('place', place) end
-if due ~= was_due then change('due', due) end
-if queue ~= was_queue then change('queue', queue) end
-if wanted ~= was_wanted then change('wanted', wanted and '1' or '') end
-if holder ~= was_holder then change('holder', holder) end
-if lease_until then
-  change('fence', fence)
-  change('until', lease_until)
-end
-if snapshot ~= '' then
-  change('snapshot', snapshot)
-  change('from', from)
-end
-if once ~= '' then change('once:' .. once, version + 1) end
-call('HSET', row, unpack(changes))
-version = version + facts
 
-if head ~= '' and place ~= kept[2] then relist(name, kept[2], place) end
+if moved then
+  ${relist}
+  relist(name, was_place, place)
+end
 
 if holder ~= was_holder then
   if was_holder ~= '' then call('SREM', base .. 'held:' .. was_holder, name) end
   if holder ~= '' then call('SADD', base .. 'held:' .. holder, name) end
 end
 
-local same_queue = queue == was_queue
-local was_waiting = was_wanted and was_holder == '' and was_queue ~= ''
-local waiting = wanted and holder == '' and queue ~= ''
-if closed or not same_queue or holder ~= was_holder or wanted ~= was_wanted or due ~= was_due then
+if rescheduled then
+  local same_queue = queue == was_queue
+  local was_waiting = was_wanted and was_holder == '' and was_queue ~= ''
+  local waiting = wanted and holder == '' and queue ~= ''
   local goes_on_waiting = waiting and was_waiting and same_queue
   if was_queue ~= '' and (closed or not same_queue) then
     call('ZREM', base .. 'ready:' .. was_queue, name)
@@ -106,12 +121,15 @@ if closed or not same_queue or holder ~= was_holder or wanted ~= was_wanted or d
   end
 end
 
-if facts > 0 then
+if last > 6 then
   ring('t' .. version .. NUL .. name)
-  if kept[8] then plan(name, version) end
+  if kept[3] then
+    ${plan}
+    plan(name, version)
+  end
 end
-if waiting and (want == '1' or not same_queue) then ring('q' .. queue) end
+if wanted and holder == '' and queue ~= '' and (want or queue ~= was_queue) then ring('q' .. queue) end
 
-if acquire ~= '' and holder == acquire then return {version, fence} end
+if acquire and holder == acquire then return {version, fence} end
 return version
 `;

@@ -3,7 +3,8 @@
  * Cluster moves a slot key by key, scripts would see one half of a shard, and a missing key among several is what makes
  * Redis refuse them (TRYAGAIN) until the slot has moved. All other keys are made from `base` and lie in the same slot.
  *
- * - `task:<name>` hash: version, head, place, fence, holder, until, queue, wanted, due, snapshot, from, hooks, once:<key>
+ * - `task:<name>` hash: version, head, row, until, snapshot, from, hooks, once:<key>; in one field, because reading fields
+ *   costs more than anything else, `row`: fence, holder, queue, whether a turn is wanted, due time, place; `''` for none
  * - `log:<name>` list: commit id, NUL, fact
  * - `list:<scope> <state>`, `context:<scope> <context> <state>` (parted by NUL) sorted by statusAt: task ids
  * - `states` set: those that lists exist of; `closed` sorted by statusAt: names
@@ -16,7 +17,8 @@
  * state, NUL, context. Times are milliseconds since 1970.
  */
 export const common = `
-local call, base, NUL = redis.call, KEYS[2], '\\0'
+local call, pack, unpack_row = redis.call, cmsgpack.pack, cmsgpack.unpack
+local base, NUL = KEYS[2], '\\0'
 
 local function clock()
   local time = call('TIME')

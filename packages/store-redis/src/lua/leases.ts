@@ -17,7 +17,6 @@ local function give(name, fence, cause)
   answer[#answer + 1] = name
   answer[#answer + 1] = fence
   answer[#answer + 1] = cause
-  call('HSET', base .. 'task:' .. name, 'until', now + ttl, 'holder', holder, 'fence', fence, 'wanted', '')
   call('ZADD', ready, now + ttl, name)
 end
 
@@ -28,8 +27,12 @@ end
 if which ~= 'free' then
   for _, name in ipairs(call('SMEMBERS', base .. 'held:' .. holder)) do
     if given < limit and is_asked_for(name) then
-      local kept = call('HMGET', base .. 'task:' .. name, 'fence', 'queue')
-      if kept[2] == queue then give(name, tonumber(kept[1]), 'held') end
+      local key = base .. 'task:' .. name
+      local fence, _, of_queue = unpack_row(call('HGET', key, 'row'))
+      if of_queue == queue then
+        call('HSET', key, 'until', now + ttl)
+        give(name, fence, 'held')
+      end
     end
   end
 end
@@ -44,20 +47,21 @@ end
 for _, name in ipairs(names) do
   local at = call('ZSCORE', ready, name)
   if given < limit and at and tonumber(at) <= now then
-    local kept = call('HMGET', base .. 'task:' .. name, 'fence', 'holder', 'wanted')
-    local was_holder = kept[2] or ''
+    local key = base .. 'task:' .. name
+    local fence, was_holder, _, wanted, due, place = unpack_row(call('HGET', key, 'row'))
     if was_holder ~= holder then
       answer[1] = answer[1] + 1
       if which ~= 'held' then
+        call('HSET', key, 'row', pack(fence + 1, holder, queue, false, due, place), 'until', now + ttl)
         local cause = 'due'
         if was_holder ~= '' then
           cause = 'expired'
           call('SREM', base .. 'held:' .. was_holder, name)
-        elseif kept[3] == '1' then
+        elseif wanted then
           cause = 'wanted'
           call('HINCRBY', base .. 'waiting', queue, -1)
         end
-        give(name, tonumber(kept[1] or 0) + 1, cause)
+        give(name, fence + 1, cause)
         call('SADD', base .. 'held:' .. holder, name)
       end
     end
@@ -72,11 +76,15 @@ local lease_until = clock() + ARGV[1]
 local answer = {}
 for n = 2, #ARGV, 3 do
   local name = ARGV[n]
-  local kept = call('HMGET', base .. 'task:' .. name, 'fence', 'holder', 'queue')
-  local is_held = kept[1] == ARGV[n + 1] and kept[2] == ARGV[n + 2]
-  if is_held then
-    call('HSET', base .. 'task:' .. name, 'until', lease_until)
-    call('ZADD', base .. 'ready:' .. kept[3], lease_until, name)
+  local row = call('HGET', base .. 'task:' .. name, 'row')
+  local is_held = false
+  if row then
+    local fence, holder, queue = unpack_row(row)
+    is_held = fence == tonumber(ARGV[n + 1]) and holder == ARGV[n + 2]
+    if is_held then
+      call('HSET', base .. 'task:' .. name, 'until', lease_until)
+      call('ZADD', base .. 'ready:' .. queue, lease_until, name)
+    end
   end
   answer[#answer + 1] = is_held and 1 or 0
 end

@@ -12,10 +12,10 @@ for _, name in ipairs(call('ZRANGEBYSCORE', base .. 'closed', '-inf', '(' .. bef
   if deleted == limit then break end
   looked = looked + 1
   local row = base .. 'task:' .. name
-  local kept = call('HMGET', row, 'version', 'place', 'hooks')
+  local kept = call('HMGET', row, 'version', 'row', 'hooks')
   if not (kept[3] and undelivered(name, tonumber(kept[1]))) then
     if kept[3] then drop(name) end
-    relist(name, kept[2], nil)
+    relist(name, select(6, unpack_row(kept[2])), nil)
     call('UNLINK', row, base .. 'log:' .. name)
     deleted = deleted + 1
   end
