@@ -17,7 +17,7 @@ export interface AgentClient extends AgentOperations {
   /** Sends a message and waits for what comes of it: a task that has ended or waits for somebody, or a message. Spec: §3.1.1. */
   send(input: MessageInput, options?: SendOptions): Promise<AgentReply>;
   /** Sends a message and follows what comes of it, until it has ended or waits for an answer. Spec: §3.1.2. */
-  stream(input: MessageInput, options?: SendOptions & FollowOptions): TaskStream;
+  stream(input: MessageInput, options?: SendOptions & Omit<FollowOptions, 'lastEventId'>): TaskStream;
   /** Follows a task until it has ended. Spec: §3.1.6. */
   follow(task: Task | string, options?: FollowOptions): TaskStream;
   /** The same for one task. */

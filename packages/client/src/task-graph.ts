@@ -21,7 +21,7 @@ export interface Step {
   readonly answer?: (task: Task) => MessageInput | undefined | Promise<MessageInput | undefined>;
 }
 
-/** Where a step stands. `skipped`: never started, because another one failed. */
+/** Where a step stands. When another one fails, a step that runs is `canceled`, and one that waits is `skipped`. */
 export type StepState = 'waiting' | 'running' | 'done' | 'failed' | 'canceled' | 'skipped';
 
 /** Something that happened in a graph: a step changed its state, or its stream brought an event. */
@@ -194,9 +194,8 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
     const task = this.#tasks.get(name);
     if (!task || this.#states.get(name) !== 'running') return;
     const agent = this.#steps.get(name)?.agent ?? this.#agent;
-    const left = await agent.cancelTask({ id: task.id }).catch(() => undefined);
-    // One that was done before it could be canceled says so itself.
-    if (left?.status.state === 'TASK_STATE_COMPLETED') return;
+    // That it was done before it could be canceled is no news.
+    await agent.cancelTask({ id: task.id }).catch(() => {});
     if (this.#states.get(name) === 'running') this.#tell(name, 'canceled');
   }
 

@@ -12,11 +12,7 @@ type Source = (
 /** One connection, as long as it lasts. */
 export const listenToTask: Source = (session, id, request, options) =>
   request
-    ? session.stream(
-        'SendStreamingMessage',
-        { ...request },
-        { ...options, lastEventId: undefined, repeatable: false },
-      )
+    ? session.stream('SendStreamingMessage', { ...request }, { ...options, repeatable: false })
     : session.stream('SubscribeToTask', { id }, { ...options, repeatable: false });
 
 /** One look at the task, in place of a connection. */

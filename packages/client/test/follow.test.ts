@@ -71,13 +71,21 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
       ({ event, end }) => {
         event(chunk('one', false), 'log.10');
         event(chunk('two'), 'log.11');
-        event(chunk('two'), 'log.11');
+        event(chunk('one', false), 'log.10');
+        end();
+      },
+      ({ event, end }) => {
         event(statusOf('COMPLETED'), 'log.12');
         end();
       },
     );
     const events = await collect((await connect(server.url, options)).stream('hello'));
     expect(events.slice(1)).toEqual([chunk('one', false), chunk('two'), statusOf('COMPLETED')]);
+    expect(server.headers.map((headers) => headers['last-event-id'])).toEqual([
+      undefined,
+      'log.10',
+      'log.11',
+    ]);
   });
 
   it('takes a task event that does not follow as the whole truth, even from another or a shorter log', async () => {
@@ -235,8 +243,34 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
       else event(statusOf('COMPLETED'), `log.${number}`);
       response.write(': bye\n\n', destroy);
     });
-    const agent = await connect(server.url, { ...options, retry: { firstMs: 1, longestMs: 1, attempts: 3 } });
+    const agent = await connect(server.url, { ...options, retry: { firstMs: 1, attempts: 3 } });
     expect(await collect(agent.follow('t-1'))).toHaveLength(20);
+  });
+
+  it('does not count connections that lasted, although nothing new came', async () => {
+    let now = 0;
+    let number = 0;
+    const server = await peer(({ event, destroy, response }) => {
+      number += 1;
+      now += 60_000;
+      event(number < 20 ? { task: taskIn('WORKING') } : statusOf('COMPLETED'), `log.${number}`);
+      response.write(': bye\n\n', destroy);
+    });
+    const retry = { firstMs: 1, attempts: 3 };
+    const agent = await connect(server.url, { ...options, retry, clock: { now: () => now } });
+    expect(await collect(agent.follow('t-1'))).toHaveLength(2);
+  });
+
+  it('looks less and less often while nothing changes', async () => {
+    const answers = ['WORKING', 'WORKING', 'WORKING', 'INPUT_REQUIRED', 'INPUT_REQUIRED', 'COMPLETED'];
+    const server = await peer(({ result }) => result(taskIn(answers.shift()!)), {
+      card: (url) => bothBindings(url, { capabilities: {} }),
+    });
+    const pauses: number[] = [];
+    const clock = { sleep: async (ms: number) => void pauses.push(ms) };
+    const agent = await connect(server.url, { ...options, clock, timeoutMs: 0 });
+    await collect(agent.follow('t-1', { pollMs: 100 }));
+    expect(pauses).toEqual([100, 150, 225, 100, 150]);
   });
 
   it('ends with the error of a task that is gone', async () => {
@@ -296,6 +330,26 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
       },
     );
     const stream = (await connect(server.url, options)).stream('hello', { idleTimeoutMs: 40 });
+    expect(await collect(stream)).toHaveLength(2);
+  });
+
+  it('does not wait for ever where not even heartbeats are heard', async () => {
+    const server = await script(
+      ({ event }) => event({ task: taskIn('WORKING') }, 'log.1'),
+      ({ event, end }) => {
+        event(statusOf('COMPLETED'), 'log.2');
+        end();
+      },
+    );
+    let silences = 0;
+    const clock = {
+      sleep: (ms: number, signal?: AbortSignal) =>
+        new Promise<void>((resolve) => {
+          signal?.addEventListener('abort', () => resolve());
+          if (ms < 1_000 || (ms === 120_000 && silences++ === 1)) resolve();
+        }),
+    };
+    const stream = (await connect(server.url, { ...options, clock })).stream('hello');
     expect(await collect(stream)).toHaveLength(2);
   });
 
@@ -383,6 +437,16 @@ describe('the stream of a message', () => {
     });
     const events = await collect((await connect(server.url, quick)).stream('and this', { task: 't-1' }));
     expect(events).toHaveLength(4);
+  });
+
+  it('takes the question for the answer to such a message when the connection breaks after it', async () => {
+    const server = await script(({ event, response, destroy }) => {
+      event({ task: taskIn('WORKING') }, 'log.5');
+      event(statusOf('INPUT_REQUIRED'), 'log.6');
+      response.write(': bye\n\n', destroy);
+    });
+    const events = await collect((await connect(server.url, quick)).stream('and this', { task: 't-1' }));
+    expect(events).toHaveLength(2);
   });
 
   it('ends at the question of a server that gives positions and keeps it open all the same', async () => {

@@ -147,6 +147,32 @@ describe('a graph of tasks [R-CTX-09]', () => {
     expect((await agent.task(hotel!).get()).status.state).toBe('TASK_STATE_CANCELED');
   });
 
+  it('cancels a task too that it hears of only after another step has failed', async () => {
+    const card = { name: 'Agency', description: 'Books', version: '1.0.0', skills: [] };
+    const server = createAgentServer({ card, agent: travel, store: memoryStore() });
+    servers.add(server);
+    const agent = await connect('http://localhost', {
+      fetch: async (request) => {
+        const isLate = request.method === 'POST' && (await request.clone().text()).includes('wait late');
+        const response = await server.fetch(request);
+        if (isLate) await gate('failed').opened;
+        return response;
+      },
+    });
+    const steps = { late: { send: 'wait late' }, tour: { send: 'fail tour' } };
+    const graph = new TaskGraph(agent, steps, { contextId: 'c-trip' });
+    const reading = async () => {
+      for await (const { state } of graph) if (state === 'failed') gate('failed').open();
+    };
+    expect((await failureOf(reading())).code).toBe('STEP_FAILED');
+    expect(graph.states).toEqual({ late: 'canceled', tour: 'failed' });
+    const { tasks } = await agent.listTasks({ contextId: 'c-trip' });
+    expect(tasks.map(({ status }) => status.state).sort()).toEqual([
+      'TASK_STATE_CANCELED',
+      'TASK_STATE_FAILED',
+    ]);
+  });
+
   it('answers questions, and fails where it has no answer', async () => {
     const agent = await agency();
     const answered = new TaskGraph(agent, {
