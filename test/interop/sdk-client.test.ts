@@ -12,6 +12,7 @@ import {
   ContentTypeNotSupportedError,
   ExtensionSupportRequiredError,
   PushNotificationNotSupportedError,
+  RequestMalformedError,
   TaskNotCancelableError,
   TaskNotFoundError,
   UnsupportedOperationError,
@@ -348,23 +349,14 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the client of the official SDK on %s', 
       expect(taskOf(await client.sendMessage(request('x'), { serviceParameters })).id).toBeTruthy();
     });
 
-    it('VERSION_NOT_SUPPORTED', async () => {
-      await connect();
-      const { AgentCard } = await import('@a2a-js/sdk');
-      const supportedInterfaces = [
-        { url: `${ours.url}/agent`, protocolBinding: binding, protocolVersion: '1.7' },
-      ];
-      const card = AgentCard.fromJSON({ ...ours.server.card, supportedInterfaces });
-      const client = await new ClientFactory().createFromAgentCard(card);
-      const error = await failure(client.getTask(byId('x')));
-      // [SDK] Sends the version of the interface, if it can speak it or not.
-      expect(client.protocolVersion === '1.0' ? 'TASK_NOT_FOUND' : 'VERSION_NOT_SUPPORTED').toBe(
-        error.reason,
-      );
-      if (error.reason === 'VERSION_NOT_SUPPORTED') expect(error).toBeInstanceOf(VersionNotSupportedError);
+    it('VERSION_NOT_SUPPORTED [R-VER-03]', async () => {
+      const client = await connect();
+      // A transport by itself names no version, which is 0.3.
+      const error = await failure(client.transport.getTask(byId('x')));
+      expect(error).toBeInstanceOf(VersionNotSupportedError);
     });
 
-    it('invalid parameters', async () => {
+    it('INVALID_PARAMS [R-SEND-12] [R-SEND-13] [R-LIST-06]', async () => {
       const client = await connect();
       const errors = await Promise.all([
         failure(client.listTasks({ ...list, pageSize: 101 })),
@@ -372,9 +364,8 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the client of the official SDK on %s', 
         failure(client.sendMessage(request('x', { role: 'ROLE_AGENT' }))),
       ]);
       for (const error of errors) {
-        // [SDK] Knows no reason for them but the one of its own class.
-        expect(error.reason).toMatch(/INVALID_PARAMS|REQUEST_MALFORMED|INVALID_ARGUMENT/);
-        expect(error.message).toContain('Invalid parameters');
+        expect(error).toBeInstanceOf(RequestMalformedError);
+        expect(error.reason).toBe('INVALID_PARAMS');
       }
     });
 
