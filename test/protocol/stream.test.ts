@@ -7,10 +7,12 @@ import {
   inputRequired,
   rejected,
   reply,
+  taskAgent,
   working,
 } from '@batonjs/server';
+import { pause } from '@batonjs/store';
 import { expect, it } from 'vitest';
-import { brief, collect, everywhere, gate, type Seen, say } from './peer.ts';
+import { brief, collect, everywhere, gate, onEverySkin, type Seen, say } from './peer.ts';
 
 everywhere('SendStreamingMessage', (serve) => {
   it('is one message and its end, from an agent that just answers [R-STR-01]', async () => {
@@ -282,5 +284,32 @@ everywhere('SendStreamingMessage', (serve) => {
     expect(logs.size).toBe(1);
     expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
     expect(versions).toHaveLength(4);
+  });
+});
+
+onEverySkin('A stream on which nothing happens', (serve) => {
+  it('is kept open by comments, which are no events [R-SSE-02]', async () => {
+    const held = gate();
+    const agent = taskAgent(async function* () {
+      await held.opened;
+      yield completed();
+    });
+    // Fifteen seconds are one millisecond.
+    const sleep = (ms: number, signal?: AbortSignal) => pause(ms === 15_000 ? 1 : ms, signal);
+    const { fetch } = await serve(agent, { clock: { sleep } });
+    const response = await fetch('/message:stream', {
+      method: 'POST',
+      headers: { 'a2a-version': '1.0', 'content-type': 'application/json' },
+      body: JSON.stringify({ message: say('go') }),
+    });
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const piece of response.body ?? []) {
+      text += decoder.decode(piece, { stream: true });
+      if (text.includes(': ping\n\n: ping\n\n')) held.open();
+    }
+    const blocks = text.split('\n\n').filter((block) => block !== '' && block !== ': ping');
+    expect(blocks).toHaveLength(2);
+    for (const block of blocks) expect(block).toMatch(/^id: .+\ndata: .+$/);
   });
 });
