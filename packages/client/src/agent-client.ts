@@ -14,7 +14,10 @@ export interface AgentClient extends AgentOperations {
   readonly interface: AgentInterface;
   /** Reads the card again, as far as its caching headers allow, and goes on with what it says now. */
   readCard(options?: CallOptions): Promise<AgentCard>;
-  /** Sends a message and waits for what comes of it: a task that has ended or waits for somebody, or a message. Spec: §3.1.1. */
+  /**
+   * Sends a message and waits for what comes of it: a message, or a task that has ended or waits for somebody. A task on
+   * which the agent lets nobody wait any longer comes as it is; `stream(…).result()` waits on. Spec: §3.1.1.
+   */
   send(input: MessageInput, options?: SendOptions): Promise<AgentReply>;
   /** Sends a message and follows what comes of it, until it has ended or waits for an answer. Spec: §3.1.2. */
   stream(input: MessageInput, options?: SendOptions & Omit<FollowOptions, 'lastEventId'>): TaskStream;
