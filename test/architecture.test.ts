@@ -9,6 +9,7 @@ const arrows: Record<string, readonly string[]> = {
   protocol: [],
   lifecycle: ['protocol'],
   bindings: ['protocol'],
+  auth: ['protocol'],
   store: ['lifecycle', 'protocol'],
   'store-conformance': ['lifecycle', 'protocol', 'store'],
   'store-memory': ['store'],
@@ -103,7 +104,7 @@ describe('lifecycle', () => {
 });
 
 describe('a browser', () => {
-  it.each(['client', 'bindings'])('that loads %s loads neither zod nor Node.js', (name) => {
+  it.each(['client', 'bindings', 'auth'])('that loads %s loads neither zod nor Node.js', (name) => {
     const loaded = loadedFrom(`packages/${name}/src/index.ts`);
     expect([...loaded].filter((specifier) => /^(zod|node:)/.test(specifier))).toEqual([]);
   });

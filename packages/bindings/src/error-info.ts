@@ -22,8 +22,9 @@ export const toDetails = (error: A2AError): ErrorDetail[] => {
 };
 
 /** The response headers that an error asks for. */
-export const toHeaders = ({ retryAfter, metadata }: A2AError): Record<string, string> => ({
+export const toHeaders = ({ retryAfter, challenge, metadata }: A2AError): Record<string, string> => ({
   ...(retryAfter !== undefined && { 'retry-after': String(Math.max(0, Math.ceil(retryAfter))) }),
+  ...(challenge && { 'www-authenticate': challenge }),
   ...(metadata?.allow && { allow: metadata.allow }),
 });
 

@@ -81,6 +81,8 @@ export interface A2AErrorOptions {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Seconds after which trying again makes sense; travels as `Retry-After`. */
   readonly retryAfter?: number;
+  /** How to authenticate, as `WWW-Authenticate` says it; a reply that carries the error has that header. */
+  readonly challenge?: string;
   /** What led here. It stays in this process. */
   readonly cause?: unknown;
 }
@@ -97,17 +99,19 @@ export class A2AError extends Error {
   readonly details: readonly ErrorDetail[];
   readonly metadata: Readonly<Record<string, string>> | undefined;
   readonly retryAfter: number | undefined;
+  readonly challenge: string | undefined;
 
   constructor(
     reason: ErrorReason,
     message: string = errorTable[reason].message,
-    { details = [], metadata, retryAfter, cause }: A2AErrorOptions = {},
+    { details = [], metadata, retryAfter, challenge, cause }: A2AErrorOptions = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.reason = reason;
     this.details = details;
     this.metadata = metadata;
     this.retryAfter = retryAfter;
+    this.challenge = challenge;
     Object.defineProperty(this, brand, { value: true });
   }
 

@@ -1,0 +1,48 @@
+import type { SecurityRequirement } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './authenticator.ts';
+import { mergeSchemes } from './merge-schemes.ts';
+
+/**
+ * Lets in only who satisfies every one of several authenticators, such as the key of an application and the token of its
+ * user. The caller is the combination of all; its scopes are those of all together.
+ */
+export function allOf(first: Authenticator, ...others: readonly Authenticator[]): Authenticator {
+  const all = [first, ...others];
+  const told = all.map((one) => one.challenge).join(', ');
+  return Object.assign(
+    async (request: CredentialedRequest) => {
+      const callers: AuthenticatedCaller[] = [];
+      for (const authenticate of all) {
+        const caller = await authenticate(request);
+        if (caller) callers.push(caller);
+      }
+      if (callers.length === 0) return undefined;
+      if (callers.length < all.length)
+        throw new A2AError('UNAUTHENTICATED', 'More credentials are needed', { challenge: told });
+      return combine(callers);
+    },
+    {
+      securitySchemes: mergeSchemes(all),
+      securityRequirements: all
+        .map(({ securityRequirements }) => securityRequirements)
+        .reduce((left, right) => left.flatMap((a) => right.map((b) => both(a, b)))),
+      challenge: told,
+    },
+  );
+}
+
+function combine(callers: readonly AuthenticatedCaller[]): AuthenticatedCaller {
+  return {
+    scope: JSON.stringify(callers.map(({ scope }) => scope)),
+    claims: Object.assign({}, ...callers.map(({ claims }) => claims)),
+    scopes: [...new Set(callers.flatMap(({ scopes = [] }) => scopes))],
+  };
+}
+
+function both(a: SecurityRequirement, b: SecurityRequirement): SecurityRequirement {
+  const schemes = { ...a.schemes };
+  for (const [name, { list = [] }] of Object.entries(b.schemes ?? {}))
+    schemes[name] = { list: [...new Set([...(schemes[name]?.list ?? []), ...list])] };
+  return { schemes };
+}

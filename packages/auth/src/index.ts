@@ -1,0 +1,14 @@
+export { allOf } from './all-of.ts';
+export { anyOf } from './any-of.ts';
+export { type ApiKeyOptions, type ApiKeyPlace, apiKey } from './api-key.ts';
+export type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './authenticator.ts';
+export { type BearerJwtOptions, bearerJwt } from './bearer-jwt.ts';
+export { CardSignatureError, type CardSignatureProblem } from './card-signature-error.ts';
+export { jwksHandler } from './jwks-handler.ts';
+export type { KeySet, KeySetCaching } from './key-set.ts';
+export { publicKeys } from './public-keys.ts';
+export { type SignCardOptions, signCard } from './sign-card.ts';
+export { NOTIFICATION_JWT, type PushDelivery, type SignPushOptions, signPush } from './sign-push.ts';
+export type { CardTrust } from './trusted-keys.ts';
+export { type VerifiedCard, verifyCard } from './verify-card.ts';
+export { type ReceivedPush, type VerifyPushOptions, verifyPush } from './verify-push.ts';
