@@ -16,6 +16,9 @@ export const LEGACY_EXTENSIONS = 'X-A2A-Extensions';
 /** Header that carries `TaskPushNotificationConfig.token` to a webhook. */
 export const NOTIFICATION_TOKEN = 'X-A2A-Notification-Token';
 
+/** Header that names one delivery to a webhook, the same in every attempt, so that receivers notice a repeated one. */
+export const DELIVERY_ID = 'Webhook-Id';
+
 /** Media type of HTTP+JSON bodies and of webhooks. Spec: §11.1. */
 export const A2A_JSON = 'application/a2a+json';
 

@@ -46,6 +46,7 @@ export async function serve(options: Partial<AgentServerOptions> = {}): Promise<
     card: { name: 'Table', description: 'For tests' },
     agent: obedient,
     store,
+    push: false,
     log: () => {},
     ...options,
   });

@@ -8,6 +8,7 @@ import { decideAll } from './decision.ts';
 import { derivedTaskId } from './derived-task-id.ts';
 import type { LiveTask } from './live-task.ts';
 import { checkInputModes, checkOutputModes } from './media-modes.ts';
+import { checkInlineConfig } from './push/put-inline-config.ts';
 import { isSameMessage } from './same-message.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { dueAt } from './task-clocks.ts';
@@ -35,6 +36,7 @@ export async function accept(
   }
   if (configuration?.taskPushNotificationConfig && !settings.card.capabilities.pushNotifications)
     throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+  await checkInlineConfig(request, context, settings);
   const existing = message.taskId ? await settings.tasks.open(context.scope, message.taskId) : undefined;
   try {
     if (message.taskId && !existing?.state.task)
@@ -143,7 +145,7 @@ async function continueTask(live: LiveTask, receive: Receive, settings: ServiceS
       return { live, position: written.first, state: live.state };
     } catch (error) {
       if (!isStoreError(error, 'LOG_CLOSED')) throw error;
-      await live.look();
+      await live.refresh();
       // The task ended meanwhile: `decide` says so in the protocol's words.
       if (!live.state.closed) throw error;
     }

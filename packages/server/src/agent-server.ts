@@ -13,6 +13,9 @@ import { createHandler, type HandlerSettings } from './handler.ts';
 import type { Handle } from './http-exchange.ts';
 import { LiveTasks } from './live-tasks.ts';
 import type { AgentServerOptions } from './options.ts';
+import { type PushDeliveries, pushDeliveries } from './push/dead-letters.ts';
+import { Deliverer } from './push/deliverer.ts';
+import { completePush } from './push/push-settings.ts';
 import { Runner } from './runner.ts';
 import { readWakeKey } from './wake-key.ts';
 import { appendOpenly } from './write.ts';
@@ -32,12 +35,14 @@ export interface AgentServer {
   wake(wakeKey: string, metadata?: Record<string, unknown>): Promise<void>;
   /** Whether it accepts requests and its store answers. */
   ready(): Promise<boolean>;
+  /** What became of webhooks. */
+  readonly push: PushDeliveries;
   /** How many turns run here, and how many tasks are held in memory. */
   readonly load: { readonly turns: number; readonly tasks: number };
   /** Deletes tasks that ended before a time (milliseconds since 1970) and have nothing undelivered. Resolves to how many. */
   prune(options: { closedBefore: number; limit?: number }): Promise<number>;
   /**
-   * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for the running turns, ends the rest
+   * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for running turns and deliveries, ends the rest
    * (FAILED under `restart: 'fail'`, handed back to other processes under `'rerun'`), and ends all streams. The store
    * stays open.
    */
@@ -52,7 +57,13 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const runner = new Runner(settings, tasks);
   const claimer = new Claimer(settings, tasks, runner);
   let open = true;
-  const card = completeCard(options.card, { streaming: true });
+  const push = completePush(store, options.push);
+  const deliverer = push && new Deliverer({ ...settings, push });
+  const card = completeCard(options.card, { streaming: true, pushNotifications: push !== undefined });
+  if (card.capabilities.pushNotifications && !push)
+    throw new TypeError(
+      '`card.capabilities.pushNotifications` needs a store that keeps webhooks, and `push`',
+    );
   const publicUrl = options.publicUrl?.replace(/\/+$/, '');
   const handlerSettings: HandlerSettings = {
     ...settings,
@@ -60,6 +71,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     tasks,
     runner,
     claimer,
+    push,
     publicUrl,
     alwaysTask: isTaskAgent(options.agent),
     idempotency: options.idempotency ?? 'authenticated',
@@ -72,10 +84,12 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   };
   const handle = createHandler(handlerSettings);
   if (settings.run === 'here') claimer.start();
+  deliverer?.start();
 
   return {
     card,
     handle,
+    push: pushDeliveries(push, queue),
     fetch: createFetch(handle, publicUrl ? new URL(publicUrl).pathname.replace(/\/+$/, '') : ''),
     get load() {
       return { turns: runner.running, tasks: tasks.size };
@@ -109,9 +123,11 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     async close({ graceMs = 10_000 } = {}) {
       open = false;
       await claimer.close();
+      const deadline = clock.monotonic() + graceMs;
       await runner.drain(graceMs);
       // Only now: whoever waits for a turn that was allowed to finish hears how it ended.
       tasks.close();
+      await deliverer?.close(Math.max(0, deadline - clock.monotonic()));
     },
   };
 }

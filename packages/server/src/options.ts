@@ -5,6 +5,7 @@ import type { Authenticate } from './authenticate.ts';
 import type { CardInput } from './card.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
+import type { PushOptions } from './push/push-options.ts';
 import type { Limits, TaskClocks } from './settings.ts';
 import type { Transition } from './transition.ts';
 
@@ -32,6 +33,8 @@ export interface WorkerOptions {
   readonly lookEveryMs?: number;
   /** Whether `history` ends in the message of the current status. Default false. */
   readonly currentStatusInHistory?: boolean;
+  /** How webhooks are served, if the store keeps them; false: not at all. */
+  readonly push?: PushOptions | false;
   /** Sees every error that clients are not shown. Default: errors and warnings to standard error. */
   readonly log?: Log;
   /** Sees every change of state that this process wrote. */

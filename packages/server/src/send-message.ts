@@ -3,6 +3,7 @@ import type { SendMessageRequest, SendMessageResponse } from '@batonjs/protocol'
 import { type Accepted, accept, ensureTask } from './accept.ts';
 import { atMost } from './at-most.ts';
 import type { CallContext } from './call-context.ts';
+import { putInlineConfig } from './push/put-inline-config.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { settling } from './settle.ts';
 import { idOf, type StreamEvent } from './stream-event.ts';
@@ -16,6 +17,7 @@ export async function sendMessage(
   const accepted = await accept(request, context, settings);
   const { live } = accepted;
   try {
+    await putInlineConfig(accepted, request, context, settings);
     const { historyLength, returnImmediately } = request.configuration ?? {};
     if (!returnImmediately) await settled(accepted, request.message.messageId, context, settings);
     if (!live.state.task && !live.state.closed) await ensureTask(live, settings);
@@ -52,6 +54,7 @@ export async function* sendStreamingMessage(
   const accepted = await accept(request, context, settings);
   const { live, position } = accepted;
   try {
+    await putInlineConfig(accepted, request, context, settings);
     const settles = settling(request.message.messageId);
     const { historyLength } = request.configuration ?? {};
     let { state } = accepted;

@@ -1,6 +1,7 @@
 import type { AgentCard } from '@batonjs/protocol';
 import type { Claimer } from './claimer.ts';
 import type { LiveTasks } from './live-tasks.ts';
+import type { PushSettings } from './push/push-settings.ts';
 import type { Runner } from './runner.ts';
 import type { RunSettings } from './settings.ts';
 
@@ -10,6 +11,8 @@ export interface ServiceSettings extends RunSettings {
   readonly tasks: LiveTasks;
   readonly runner: Runner;
   readonly claimer: Claimer;
+  /** Undefined where there are no webhooks. */
+  readonly push: PushSettings | undefined;
   /** Whether the agent always works on a task. */
   readonly alwaysTask: boolean;
   /** Whether the same `messageId` starts one task only. */

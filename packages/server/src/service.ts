@@ -4,6 +4,12 @@ import type { CallContext } from './call-context.ts';
 import { cancelTask } from './cancel-task.ts';
 import { getTask } from './get-task.ts';
 import { listTasks } from './list-tasks.ts';
+import {
+  createTaskPushNotificationConfig,
+  deleteTaskPushNotificationConfig,
+  getTaskPushNotificationConfig,
+  listTaskPushNotificationConfigs,
+} from './push/push-config-operations.ts';
 import { sendMessage, sendStreamingMessage } from './send-message.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import type { StreamEvent } from './stream-event.ts';
@@ -20,10 +26,6 @@ type Method<Name extends OperationName> = (
 /** The eleven operations. */
 export type Service = { readonly [Name in OperationName]: Method<Name> };
 
-const pushNotSupported = async (): Promise<never> => {
-  throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
-};
-
 export const service: Service = {
   SendMessage: sendMessage,
   SendStreamingMessage: sendStreamingMessage,
@@ -31,10 +33,10 @@ export const service: Service = {
   ListTasks: listTasks,
   CancelTask: cancelTask,
   SubscribeToTask: subscribeToTask,
-  CreateTaskPushNotificationConfig: pushNotSupported,
-  GetTaskPushNotificationConfig: pushNotSupported,
-  ListTaskPushNotificationConfigs: pushNotSupported,
-  DeleteTaskPushNotificationConfig: pushNotSupported,
+  CreateTaskPushNotificationConfig: createTaskPushNotificationConfig,
+  GetTaskPushNotificationConfig: getTaskPushNotificationConfig,
+  ListTaskPushNotificationConfigs: listTaskPushNotificationConfigs,
+  DeleteTaskPushNotificationConfig: deleteTaskPushNotificationConfig,
   GetExtendedAgentCard: async () => {
     throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
   },

@@ -2,9 +2,11 @@ import { Claimer } from './claimer.ts';
 import { completeSettings } from './complete-settings.ts';
 import { LiveTasks } from './live-tasks.ts';
 import type { WorkerOptions } from './options.ts';
+import { Deliverer } from './push/deliverer.ts';
+import { completePush } from './push/push-settings.ts';
 import { Runner } from './runner.ts';
 
-/** A process that only claims tasks and runs their turns. */
+/** A process that only claims tasks, runs their turns, and serves webhooks. */
 export interface Worker {
   /** How many turns run here now. */
   readonly running: number;
@@ -18,17 +20,23 @@ export interface Worker {
 /** Starts to work for servers that leave their turns to workers, or that died. */
 export function createWorker(options: WorkerOptions): Worker {
   const settings = completeSettings(options, 'here');
+  const { clock } = settings;
   const tasks = new LiveTasks(settings);
   const runner = new Runner(settings, tasks);
   const claimer = new Claimer(settings, tasks, runner);
+  const push = completePush(options.store, options.push);
+  const deliverer = push && new Deliverer({ ...settings, push });
   claimer.start();
+  deliverer?.start();
   return {
     get running() {
       return runner.running;
     },
     async close({ graceMs = 10_000 } = {}) {
       await claimer.close();
+      const deadline = clock.monotonic() + graceMs;
       await runner.drain(graceMs);
+      await deliverer?.close(Math.max(0, deadline - clock.monotonic()));
       tasks.close();
     },
   };

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import type { StreamResponse } from '@batonjs/protocol';
+import { A2A_VERSION, DELIVERY_ID, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
+import type { PushConfig } from '@batonjs/store';
+import { isAddressRefused } from '../address-policy/address-refused.ts';
+import { sendTo } from '../address-policy/send-to.ts';
+import { atMost } from '../at-most.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { PushFormat } from './push-format.ts';
+import type { PushSettings } from './push-settings.ts';
+import { retryAfter } from './retry-delay.ts';
+
+/** One update on its way to one webhook. */
+export interface Parcel {
+  readonly push: PushConfig;
+  readonly id: string;
+  readonly format: PushFormat;
+  readonly event: StreamResponse;
+}
+
+/** How an attempt ended. `reason` holds nothing that is secret, and nothing that the webhook said. */
+export type AttemptResult =
+  | { readonly delivered: true }
+  | {
+      readonly delivered: false;
+      readonly reason: string;
+      /** Whether another attempt may do better, and how long the webhook wants to be left alone, in milliseconds. */
+      readonly retry: boolean;
+      readonly afterMs?: number | undefined;
+    };
+
+interface AttemptSettings {
+  readonly push: PushSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** How much of an answer is read before the connection is closed. Nobody looks at it. */
+const maxBytes = 16 * 1024;
+/** How long a signature may be believed. */
+const signedSeconds = 300;
+
+/** Posts an update once. Never rejects. `closing` cuts it short. Spec: §4.3.3. */
+export async function attempt(
+  parcel: Parcel,
+  settings: AttemptSettings,
+  closing: AbortSignal,
+): Promise<AttemptResult> {
+  const { timeoutMs } = settings.push;
+  let result: AttemptResult = failure(`no answer within ${timeoutMs} ms`);
+  await atMost(timeoutMs, closing, settings.clock, async (signal) => {
+    try {
+      result = await post(parcel, settings, signal);
+    } catch (error) {
+      if (!signal.aborted) result = failureOf(error);
+    }
+  });
+  return result;
+}
+
+async function post(
+  parcel: Parcel,
+  { push: { policy, sign }, clock, log }: AttemptSettings,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  const { config, taskId } = parcel.push;
+  const destination = await policy.destination(config.url, signal);
+  const { authentication, token } = config;
+  let body: string;
+  let signed: Readonly<Record<string, string>>;
+  try {
+    body = parcel.format.encode(parcel.event);
+    signed = (await sign?.(unsigned(parcel, body, clock.now()))) ?? {};
+  } catch (error) {
+    log('error', 'A delivery could not be made', { taskId, error });
+    return failure('could not be made');
+  }
+  const headers = {
+    ...Object.fromEntries(Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value])),
+    'content-type': parcel.format.mediaType,
+    'user-agent': 'Baton',
+    [A2A_VERSION.toLowerCase()]: parcel.format.version,
+    [DELIVERY_ID.toLowerCase()]: parcel.id,
+    ...(authentication && {
+      authorization: [authentication.scheme, authentication.credentials].filter(Boolean).join(' '),
+    }),
+    ...(token && { [NOTIFICATION_TOKEN.toLowerCase()]: token }),
+  };
+  const reply = await sendTo(destination, { method: 'POST', headers, body }, { signal, maxBytes });
+  return judge(reply.status, reply.headers['retry-after'], clock.now());
+}
+
+const unsigned = ({ push, id }: Parcel, body: string, now: number) => {
+  const iat = Math.floor(now / 1_000);
+  return {
+    claims: {
+      jti: id,
+      aud: push.config.url,
+      iat,
+      exp: iat + signedSeconds,
+      taskId: push.taskId,
+      request_body_sha256: createHash('sha256').update(body).digest('hex'),
+    },
+    body,
+    authorized: push.config.authentication !== undefined,
+  };
+};
+
+function judge(status: number, header: string | undefined, now: number): AttemptResult {
+  if (status >= 200 && status < 300) return { delivered: true };
+  const retry = status >= 500 || status === 408 || status === 425 || status === 429;
+  return { ...failure(`answered ${status}`), retry, afterMs: retryAfter(header, now) };
+}
+
+function failureOf(error: unknown): AttemptResult {
+  if (isAddressRefused(error)) return { ...failure(`URL ${error.message}`), retry: false };
+  // The text of such errors may hold addresses and headers.
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
+  return failure(`connection ${code}`);
+}
+
+const failure = (reason: string) => ({ delivered: false, reason, retry: true }) as const;

@@ -1,0 +1,37 @@
+import type { PushConfig, Scope } from '@batonjs/store';
+import type { PushSettings } from './push-settings.ts';
+
+/** A webhook that was given up, with what it did not get. */
+export interface DeadLetter {
+  readonly scope: Scope;
+  readonly taskId: string;
+  /** Id of the webhook. */
+  readonly id: string;
+  /** Without query, which may hold a secret. */
+  readonly url: string;
+  /** Why it was given up. */
+  readonly reason: string;
+  /** Position in the log up to which it got everything. */
+  readonly cursor: number;
+}
+
+/** What whoever runs a server may want to know and do about its webhooks. */
+export interface PushDeliveries {
+  /** Webhooks that were given up, at most `limit` (default 100). Empty where there is no push. */
+  deadLetters(options?: { limit?: number }): Promise<DeadLetter[]>;
+  /** Tries one again, from where it stopped. Resolves whether it was there and dead. */
+  redeliver(letter: Pick<DeadLetter, 'scope' | 'taskId' | 'id'>): Promise<boolean>;
+}
+
+export function pushDeliveries(push: PushSettings | undefined, queue: string): PushDeliveries {
+  return {
+    deadLetters: async ({ limit = 100 } = {}) =>
+      ((await push?.store.listDead(queue, { limit })) ?? []).map(toDeadLetter),
+    redeliver: async ({ scope, taskId, id }) => (await push?.store.revive(scope, taskId, id)) ?? false,
+  };
+}
+
+function toDeadLetter({ scope, taskId, id, config, dead = '', cursor }: PushConfig): DeadLetter {
+  const url = URL.parse(config.url);
+  return { scope, taskId, id, url: url ? url.origin + url.pathname : '', reason: dead, cursor };
+}

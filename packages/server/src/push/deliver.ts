@@ -1,0 +1,110 @@
+import { FACT_FORMAT, toStreamResponse } from '@batonjs/lifecycle';
+import type { Delivery, DeliveryOutcome, StoredFact } from '@batonjs/store';
+import { bounded } from '../bounded.ts';
+import { isoTime } from '../clock.ts';
+import { type AttemptResult, attempt } from './attempt.ts';
+import { deliveryId } from './delivery-id.ts';
+import type { DeliverySettings } from './push-settings.ts';
+import { retryDelay } from './retry-delay.ts';
+import { isWanted } from './wanted-update.ts';
+
+/** Facts that are looked at before the webhook goes to the end of the queue again. */
+const batch = 16;
+
+/** How long the right to deliver is asked for, in whole milliseconds: an attempt and the store calls around it fit in. */
+export const deliveryMs = ({ leaseMs, push }: DeliverySettings): number =>
+  Math.ceil(leaseMs + push.timeoutMs * 1.25);
+
+/** How a step ended. */
+export interface Step {
+  /** Whether the webhook did what it was asked to. */
+  readonly works: boolean;
+  /** Milliseconds until the next attempt; unset if none is planned. */
+  readonly againMs?: number;
+}
+
+const done: Step = { works: true };
+
+/**
+ * Takes one webhook a step further in the log: posts what it wants to know, in order, and records how far it got. Rejects
+ * if the store does not answer; then the right runs out and the rest is delivered again.
+ */
+export async function deliver(
+  delivery: Delivery,
+  settings: DeliverySettings,
+  closing: AbortSignal,
+): Promise<Step> {
+  const { store, push, clock, storeTimeoutMs } = settings;
+  const { scope, taskId, id, cursor, attempts } = delivery.push;
+  const inTime = <T>(call: Promise<T>): Promise<T> => bounded(call, storeTimeoutMs, clock);
+  const advance = (outcome: DeliveryOutcome) => inTime(push.store.advance(delivery, outcome));
+
+  const facts = await inTime(store.readFacts(scope, taskId, cursor, batch));
+  const last = facts.at(-1);
+  if (facts.some(({ fact }) => fact.format !== FACT_FORMAT)) {
+    // Another process may know this format; skipping the fact would hide it for good.
+    await advance({ retryAt: isoTime(clock.now() + retryDelay(1, push.retry, clock.random)), attempts });
+    return done;
+  }
+  if (facts.some(({ fact }) => fact.type === 'answered')) {
+    // The answer was a message: there is no task that a webhook could be of.
+    await inTime(push.store.removePushConfig(scope, taskId, id));
+    return done;
+  }
+  const due = facts.filter(({ fact }) => isWanted(fact, push.updates));
+  const first = due.length === 0 || facts[0]?.version === 1 ? facts[0] : await firstOf();
+  for (const stored of due) {
+    const result = await send(stored, first);
+    if (!result.delivered) {
+      const before = stored === due[0] ? attempts : 0;
+      const outcome = closing.aborted ? handedBack(before) : outcomeOf(result, stored, before);
+      await advance(outcome);
+      const againMs = 'retryAt' in outcome ? Date.parse(outcome.retryAt) - clock.now() : undefined;
+      return { works: false, againMs };
+    }
+    const keep = stored === due.at(-1) ? undefined : { ttlMs: deliveryMs(settings) };
+    // The right was lost: whoever has it delivers the rest.
+    if (keep && !(await advance({ cursor: stored.version, keep }))) return done;
+  }
+  await advance({ cursor: last?.version ?? cursor });
+  return done;
+
+  async function firstOf(): Promise<StoredFact | undefined> {
+    return (await inTime(store.readFacts(scope, taskId, 0, 1)))[0];
+  }
+
+  async function send({ version, fact }: StoredFact, first: StoredFact | undefined): Promise<AttemptResult> {
+    const format = push.formats.get(delivery.push.protocolVersion);
+    const contextId = first?.fact.type === 'message-received' ? first.fact.message.contextId : undefined;
+    const event = toStreamResponse({ id: taskId, contextId: contextId ?? '' }, fact);
+    if (!first || !event) return { delivered: true };
+    if (!format) {
+      const reason = `no format for version ${delivery.push.protocolVersion}`;
+      return { delivered: false, reason, retry: true };
+    }
+    const name = deliveryId(delivery.push, first, version);
+    return attempt({ push: delivery.push, id: name, format, event }, settings, closing);
+  }
+
+  function handedBack(attempts: number): DeliveryOutcome {
+    return { retryAt: isoTime(clock.now()), attempts };
+  }
+
+  function outcomeOf(
+    { reason, retry, afterMs = 0 }: AttemptResult & { delivered: false },
+    { version, fact }: StoredFact,
+    before: number,
+  ): DeliveryOutcome {
+    const { maxAttempts, maxAgeMs, maxDelayMs } = push.retry;
+    const attempts = before + 1;
+    const now = clock.now();
+    const details = { taskId, configId: id, version, attempts, reason };
+    if (!retry || attempts >= maxAttempts || now - Date.parse(fact.at) > maxAgeMs) {
+      settings.log('warn', 'A webhook was given up', details);
+      return { dead: `${reason}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}` };
+    }
+    const wait = Math.max(retryDelay(attempts, push.retry, clock.random), Math.min(afterMs, maxDelayMs));
+    settings.log('info', 'A delivery failed and is tried again', { ...details, afterMs: Math.round(wait) });
+    return { retryAt: isoTime(now + wait), attempts };
+  }
+}

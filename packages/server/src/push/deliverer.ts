@@ -1,0 +1,118 @@
+import type { Delivery, Unwatch } from '@batonjs/store';
+import { bounded } from '../bounded.ts';
+import { isoTime, newId } from '../clock.ts';
+import { deliver, deliveryMs, type Step } from './deliver.ts';
+import { HostShares } from './host-shares.ts';
+import type { DeliverySettings } from './push-settings.ts';
+import { retryDelay } from './retry-delay.ts';
+
+const batch = 32;
+
+/** Delivers what the webhooks of a queue are behind their logs, side by side with other processes. */
+export class Deliverer {
+  readonly #settings: DeliverySettings;
+  readonly #shares: HostShares;
+  readonly #stop = new AbortController();
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  #unwatch: Promise<Unwatch> | undefined;
+  #rung = new AbortController();
+  #over: Promise<void> | undefined;
+
+  constructor(settings: DeliverySettings) {
+    this.#settings = settings;
+    this.#shares = new HostShares(settings.push.concurrency);
+  }
+
+  start(): void {
+    const { store, queue, log } = this.#settings;
+    this.#unwatch = store.watch({ queue }, () => this.#rung.abort());
+    this.#unwatch.catch((error: unknown) => log('error', 'Could not watch the queue', { queue, error }));
+    this.#over = this.#loop();
+  }
+
+  /**
+   * Claims once more, so that what happened last goes out, waits up to `graceMs` milliseconds for what is under way, and
+   * leaves the rest to other processes.
+   */
+  async close(graceMs: number): Promise<void> {
+    this.#stop.abort();
+    this.#rung.abort();
+    await this.#over;
+    if (graceMs > 0) await this.#claimSafely();
+    const done = new AbortController();
+    const all = Promise.all(this.#running).then(() => done.abort());
+    await Promise.race([all, this.#settings.clock.sleep(graceMs, done.signal)]);
+    this.#closing.abort();
+    await Promise.all(this.#running);
+    await (await this.#unwatch?.catch(() => undefined))?.();
+  }
+
+  async #loop(): Promise<void> {
+    const { clock, pollMs } = this.#settings;
+    while (!this.#stop.signal.aborted) {
+      this.#rung = new AbortController();
+      const isFull = await this.#claimSafely();
+      if (isFull || this.#stop.signal.aborted) continue;
+      await clock.sleep(pollMs * (0.75 + clock.random() / 2), this.#rung.signal);
+    }
+  }
+
+  /** Resolves whether there may be more to claim at once. */
+  async #claimSafely(): Promise<boolean> {
+    const limit = Math.min(batch, this.#shares.free);
+    if (limit <= 0) return false;
+    try {
+      return (await this.#claim(limit)) === limit;
+    } catch (error) {
+      this.#settings.log('error', 'Could not claim deliveries', { error });
+      return false;
+    }
+  }
+
+  async #claim(limit: number): Promise<number> {
+    const { push, queue, clock, storeTimeoutMs } = this.#settings;
+    const request = { queue, holder: newId(clock), ttlMs: deliveryMs(this.#settings), limit };
+    const deliveries = await bounded(push.store.claimDeliveries(request), storeTimeoutMs, clock);
+    for (const delivery of deliveries) {
+      const running = this.#run(delivery).finally(() => this.#running.delete(running));
+      this.#running.add(running);
+    }
+    return deliveries.length;
+  }
+
+  async #run(delivery: Delivery): Promise<void> {
+    const { taskId, id, config } = delivery.push;
+    const host = URL.parse(config.url)?.host ?? '';
+    try {
+      if (!this.#shares.enter(host)) return await this.#postpone(delivery, host);
+      let step: Step = { works: false };
+      try {
+        step = await deliver(delivery, this.#settings, this.#closing.signal);
+      } finally {
+        const wasFull = this.#shares.free === 0;
+        this.#shares.leave(host, !step.works);
+        if (wasFull) this.#rung.abort();
+      }
+      this.#ringIn(step.againMs);
+    } catch (error) {
+      this.#settings.log('error', 'Could not record a delivery', { taskId, configId: id, error });
+    }
+  }
+
+  /** Its host has all it may have: back to the queue, for longer while that host does not answer. */
+  async #postpone(delivery: Delivery, host: string): Promise<void> {
+    const { push, clock, storeTimeoutMs, pollMs } = this.#settings;
+    const failures = this.#shares.failures(host);
+    const wait = failures > 0 ? retryDelay(failures + 1, push.retry, clock.random) : pollMs * clock.random();
+    const outcome = { retryAt: isoTime(clock.now() + wait), attempts: delivery.push.attempts };
+    await bounded(push.store.advance(delivery, outcome), storeTimeoutMs, clock);
+    this.#ringIn(wait);
+  }
+
+  /** What is due before the next regular look is not to wait for that. */
+  #ringIn(ms = Number.POSITIVE_INFINITY): void {
+    const { clock, pollMs } = this.#settings;
+    if (ms < pollMs) void clock.sleep(ms + 1, this.#stop.signal).then(() => this.#rung.abort());
+  }
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import type { SendMessageRequest } from '@batonjs/protocol';
+import type { Accepted } from '../accept.ts';
+import { bounded } from '../bounded.ts';
+import type { CallContext } from '../call-context.ts';
+import type { ServiceSettings } from '../service-settings.ts';
+import { checkPushConfig } from './check-push-config.ts';
+import { checkRoom } from './check-room.ts';
+
+const path = 'configuration.taskPushNotificationConfig.';
+
+/** Refuses a send whose webhook could not be registered afterwards. To be called before anything is stored. */
+export async function checkInlineConfig(
+  { message, configuration }: SendMessageRequest,
+  { scope }: CallContext,
+  { push }: ServiceSettings,
+): Promise<void> {
+  const config = configuration?.taskPushNotificationConfig;
+  if (!config || !push) return;
+  await checkPushConfig(config, push, path);
+  if (message.taskId) await checkRoom(scope, message.taskId, config.id, push);
+}
+
+/**
+ * Registers the webhook that came with a message, from that message on. The log is the outbox: nothing that happened
+ * between the message and this is lost. A repeated send meets the same webhook. Spec: §3.2.2.
+ */
+export async function putInlineConfig(
+  { live, position }: Accepted,
+  { message, configuration }: SendMessageRequest,
+  { scope, version }: CallContext,
+  { push, queue, clock, storeTimeoutMs }: ServiceSettings,
+): Promise<void> {
+  const config = configuration?.taskPushNotificationConfig;
+  if (!config || !push || live.state.answer) return;
+  const { taskId } = live;
+  const id = config.id ?? derivedId(message.messageId);
+  const entry = {
+    scope,
+    taskId,
+    id,
+    config: { ...config, id, taskId },
+    protocolVersion: version,
+    queue,
+    cursor: position - 1,
+  };
+  await bounded(push.store.putPushConfig(entry), storeTimeoutMs, clock);
+}
+
+const derivedId = (messageId: string): string =>
+  createHash('sha256').update(`push:${messageId}`).digest('base64url').slice(0, 22);

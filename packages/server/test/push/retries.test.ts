@@ -1,0 +1,189 @@
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it, vi } from 'vitest';
+import { HostShares } from '../../src/push/host-shares.ts';
+import { retryAfter, retryDelay } from '../../src/push/retry-delay.ts';
+import { begin, create, patient, scope, send, serve } from './serve.ts';
+import { webhook } from './webhook.ts';
+
+const now = Date.UTC(2026, 5, 1);
+
+/** A webhook that fails once as told, on a clock that stands still, and what was noted for the next attempt. */
+async function failOnce(status: number, headers: Record<string, string>) {
+  let time = now;
+  const hook = await webhook((_, before) =>
+    before === 0 ? (response) => response.writeHead(status, headers).end() : 200,
+  );
+  const store = memoryStore({ now: () => time });
+  const clock = { now: () => time, random: () => 0.5 };
+  const server = serve(store, { retry: { baseDelayMs: 1_000, maxDelayMs: 60_000 } }, { clock });
+  const task = await send(server, { id: 'w', url: hook.url() });
+  const push = await vi.waitFor(async () => {
+    const found = await store.getPushConfig(scope, task.id, 'w');
+    expect(found?.attempts).toBe(1);
+    return found;
+  });
+  const pass = (ms: number) => {
+    time += ms;
+  };
+  return { waitMs: Date.parse(push?.retryAt ?? '') - now, hook, pass };
+}
+
+describe('what a webhook asks for with Retry-After [R-PUSH-27]', () => {
+  it.each([
+    ['in seconds', 429, '7', 7_000],
+    ['as a date', 503, new Date(now + 9_000).toUTCString(), 9_000],
+    ['in the past', 503, new Date(now - 9_000).toUTCString(), 500],
+    ['beyond all bounds', 503, '999999', 60_000],
+    ['shorter than the backoff', 503, '0', 500],
+    ['nonsense', 503, 'soon', 500],
+    ['a negative number', 503, '-5', 500],
+  ])('%s is respected within bounds', async (_what, status, header, expected) => {
+    const { waitMs, hook, pass } = await failOnce(status, { 'retry-after': header });
+    expect(waitMs).toBe(expected);
+    pass(expected);
+    await hook.until(1);
+  });
+
+  it('is left alone until then', async () => {
+    const { hook, pass } = await failOnce(429, { 'retry-after': '7' });
+    const other = await webhook();
+    pass(6_999);
+    // Another delivery of this process, started later, is there first.
+    await send(serve(memoryStore()), { url: other.url() });
+    await other.until(1);
+    expect(hook.received).toHaveLength(1);
+    pass(1);
+    await hook.until(1);
+  });
+});
+
+describe('the wait before another attempt [R-PUSH-26]', () => {
+  const retry = { baseDelayMs: 1_000, maxDelayMs: 10_000, maxAttempts: 9, maxAgeMs: 1 };
+
+  it('is random below a bound that doubles and ends somewhere', () => {
+    expect([1, 2, 3, 4, 5, 60].map((n) => retryDelay(n, retry, () => 1))).toEqual([
+      1_000, 2_000, 4_000, 8_000, 10_000, 10_000,
+    ]);
+    expect(retryDelay(3, retry, () => 0.25)).toBe(1_000);
+  });
+
+  it('takes no Retry-After for more than it says', () => {
+    expect(
+      ['1', '', undefined, '1.5', '12 parsecs', '99999999999'].map((text) => retryAfter(text, 0)),
+    ).toEqual([1_000, undefined, undefined, undefined, undefined, undefined]);
+  });
+});
+
+describe('a webhook is given up', () => {
+  it.each([400, 401, 403, 404, 405, 410, 413, 422, 499])(
+    'at once when it answers %i [R-PUSH-27]',
+    async (status) => {
+      const hook = await webhook(() => status);
+      const server = serve(memoryStore());
+      await send(server, { url: hook.url() });
+      await vi.waitFor(async () => {
+        expect(await server.push.deadLetters()).toMatchObject([{ reason: `answered ${status}, 1 attempt` }]);
+      });
+      expect(hook.received).toHaveLength(1);
+    },
+  );
+
+  it.each([301, 302, 303, 307, 308])(
+    'at once when it answers %i, and nobody goes where it points [R-PUSH-27] [R-PUSH-41]',
+    async (status) => {
+      const target = await webhook();
+      const hook = await webhook(() => (response) => {
+        response.writeHead(status, { location: target.url() }).end();
+      });
+      const server = serve(memoryStore());
+      await send(server, { url: hook.url() });
+      await vi.waitFor(async () => {
+        expect(await server.push.deadLetters()).toMatchObject([{ reason: `answered ${status}, 1 attempt` }]);
+      });
+      expect([hook.received.length, target.received]).toEqual([1, []]);
+    },
+  );
+
+  it('after so many attempts [R-PUSH-26]', async () => {
+    const hook = await webhook(() => 500);
+    const server = serve(memoryStore(), { retry: { maxAttempts: 3 } });
+    await send(server, { url: hook.url() });
+    await vi.waitFor(async () => {
+      expect(await server.push.deadLetters()).toMatchObject([{ reason: 'answered 500, 3 attempts' }]);
+    });
+    expect(hook.received).toHaveLength(3);
+  });
+
+  it('when the update is too old, yet never without an attempt [R-PUSH-24]', async () => {
+    let time = now;
+    const hook = await webhook((_, before) => (before === 0 ? 500 : 200));
+    const store = memoryStore({ now: () => time });
+    const { agent, letGo } = patient();
+    const server = serve(store, { retry: { maxAgeMs: 1_000 } }, { agent, clock: { now: () => time } });
+    const task = await begin(server);
+    letGo();
+    await vi.waitFor(async () => expect((await store.load(scope, task.id))?.head.closed).toBe(true));
+    time += 1_001;
+    const config = { taskId: task.id, id: 'w', url: hook.url() };
+    await store.putPushConfig({
+      ...config,
+      scope,
+      config,
+      protocolVersion: '1.0',
+      queue: 'agent',
+      cursor: 0,
+    });
+    const letters = await vi.waitFor(async () => {
+      const found = await server.push.deadLetters();
+      expect(found).toMatchObject([{ reason: 'answered 500, 1 attempt' }]);
+      return found;
+    });
+    await server.push.redeliver(letters[0]!);
+    await hook.until(2);
+    expect(hook.acknowledged).toEqual(['WORKING', 'COMPLETED']);
+  });
+
+  it('without any effect on the other webhooks of the task [R-PUSH-28]', async () => {
+    const dead = await webhook(() => 410);
+    const hook = await webhook();
+    const { agent, letGo } = patient();
+    const server = serve(memoryStore(), {}, { agent });
+    const task = await begin(server);
+    for (const { url } of [dead, hook]) await create(server, { taskId: task.id, url: url() });
+    letGo();
+    await vi.waitFor(() => expect(hook.acknowledged).toContain('COMPLETED'));
+    await vi.waitFor(async () => expect(await server.push.deadLetters()).toHaveLength(1));
+  });
+});
+
+describe('what hosts may have of the attempts under way [R-PUSH-28]', () => {
+  it('is never all of them, however many ask', () => {
+    const shares = new HostShares(12);
+    const takeAll = (host: string) => {
+      let taken = 0;
+      while (shares.enter(host)) taken++;
+      return taken;
+    };
+    expect(['a', 'b', 'c', 'd', 'e', 'f'].map(takeAll)).toEqual([6, 3, 2, 1, 0, 0]);
+    expect(shares.free).toBe(0);
+    shares.leave('a', false);
+    expect([takeAll('f'), shares.free]).toEqual([1, 0]);
+  });
+
+  it('counts failures of a busy host, and forgets it afterwards', () => {
+    const shares = new HostShares(8);
+    for (let n = 0; n < 4; n++) shares.enter('a');
+    shares.leave('a', true);
+    shares.leave('a', true);
+    expect(shares.failures('a')).toBe(2);
+    shares.leave('a', false);
+    expect(shares.failures('a')).toBe(0);
+    shares.leave('a', true);
+    expect([shares.failures('a'), shares.free]).toEqual([0, 8]);
+  });
+
+  it('is one at least', () => {
+    const shares = new HostShares(1);
+    expect([shares.enter('a'), shares.enter('a'), shares.free]).toEqual([true, false, 0]);
+  });
+});

@@ -1,0 +1,91 @@
+import { inspect } from 'node:util';
+import type { TaskPushNotificationConfig } from '@batonjs/protocol';
+import type { TaskStore } from '@batonjs/store';
+import { onTestFinished } from 'vitest';
+import {
+  type Agent,
+  type AgentServer,
+  type AgentServerOptions,
+  append,
+  artifact,
+  completed,
+  createAgentServer,
+  type PushOptions,
+  taskAgent,
+  text,
+  working,
+} from '../../src/index.ts';
+import { rpc, say } from '../rpc.ts';
+
+/** Everything a webhook may be told of. */
+export const chatty: Agent = taskAgent(async function* ({ text: said }) {
+  yield working(said);
+  yield artifact('essay', text('once'));
+  yield append('essay', text('upon'));
+  yield append({ artifactId: 'essay', lastChunk: true }, text('a time'));
+  yield completed();
+});
+
+/** What `chatty` is heard to say by default. */
+export const heard = ['WORKING', 'essay:once', 'essay:a time', 'COMPLETED'];
+
+/** Works until it is let go. */
+export function patient() {
+  const gate = Promise.withResolvers<void>();
+  const agent = taskAgent(async function* () {
+    yield working();
+    await gate.promise;
+    yield completed();
+  });
+  return { agent, letGo: gate.resolve };
+}
+
+export const quick: PushOptions = {
+  allow: ['127.0.0.1:*'],
+  timeoutMs: 2_000,
+  retry: { baseDelayMs: 5, maxDelayMs: 20, maxAttempts: 1_000_000 },
+};
+
+export interface Served extends AgentServer {
+  /** All that was logged, as text. */
+  readonly logged: () => string;
+}
+
+/** A server until the test ends, with one webhook setting changed or another. */
+export function serve(store: TaskStore, push: PushOptions = {}, options: Partial<AgentServerOptions> = {}) {
+  const log: unknown[] = [];
+  const server = createAgentServer({
+    card: { name: 'Test', description: 'For tests' },
+    agent: chatty,
+    store,
+    leaseMs: 1_000,
+    push: { ...quick, ...push, retry: { ...quick.retry, ...push.retry } },
+    log: (...entry) => log.push(entry),
+    ...options,
+  });
+  onTestFinished(() => server.close({ graceMs: 0 }));
+  return Object.assign(server, {
+    logged: () => inspect(log, { depth: 10, showHidden: true }),
+  }) satisfies Served;
+}
+
+/** Sends a message with a webhook and resolves to the task. */
+export async function send(
+  server: AgentServer,
+  config: Partial<TaskPushNotificationConfig>,
+  more: object = {},
+  content = 'go',
+): Promise<{ id: string }> {
+  const configuration = { taskPushNotificationConfig: config, ...more };
+  return (await rpc(server, 'SendMessage', { message: say(content), configuration })).task;
+}
+
+/** A task that works until its agent is let go. */
+export const begin = async (server: AgentServer): Promise<{ id: string }> =>
+  (await rpc(server, 'SendMessage', { message: say('go'), configuration: { returnImmediately: true } })).task;
+
+export const create = (server: AgentServer, config: Partial<TaskPushNotificationConfig>) =>
+  rpc(server, 'CreateTaskPushNotificationConfig', config);
+
+/** Scope of the callers of a server that knows none. */
+export const scope = JSON.stringify(['agent', '', '']);

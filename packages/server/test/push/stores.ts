@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { onTestFinished } from 'vitest';
+
+export type Store = TaskStore & PushConfigStore;
+
+/** Ways to keep tasks that two servers share. Each opens the same tasks as often as it is called. */
+export const stores: readonly (readonly [name: string, create: () => () => Store])[] = [
+  [
+    'memory',
+    () => {
+      const store = memoryStore();
+      return () => store;
+    },
+  ],
+  [
+    'SQLite',
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), 'baton-push-'));
+      const opened: Store[] = [];
+      onTestFinished(async () => {
+        await Promise.all(opened.map((store) => store.close()));
+        rmSync(folder, { recursive: true, force: true });
+      });
+      return () => {
+        const store = sqliteStore(join(folder, 'tasks.db'));
+        opened.push(store);
+        return store;
+      };
+    },
+  ],
+];
