@@ -7,8 +7,10 @@ import {
   message,
   type Oneof,
   oneof,
+  optionalId,
   optionalText,
   protoEnum,
+  requiredId,
   requiredText,
   struct,
   url,
@@ -47,14 +49,14 @@ export type Role = z.infer<typeof Role>;
 
 /** One turn of the conversation. Spec: §4.1.4. */
 export const Message = message({
-  messageId: requiredText,
-  contextId: optionalText,
-  taskId: optionalText,
+  messageId: requiredId,
+  contextId: optionalId,
+  taskId: optionalId,
   role: Role.refine((role) => role !== 'ROLE_UNSPECIFIED', 'is required'),
   parts: boundedList(Part).refine(isNotEmpty, 'must have at least one part'),
   metadata: struct.optional(),
   extensions: boundedList(z.string()).optional(),
-  referenceTaskIds: boundedList(z.string()).optional(),
+  referenceTaskIds: boundedList(requiredId).optional(),
 });
 export type Message = z.infer<typeof Message>;
 

@@ -7,6 +7,16 @@ export const requiredText = z.string().min(1, 'must not be empty');
 /** A string without presence: missing, `null` and `""` are the same. */
 export const optionalText = z.string().optional();
 
+const maxIdLength = 512;
+
+/** An id in a request: 1 to 512 characters of well-formed Unicode without NUL, so that every store can keep it. */
+export const requiredId = requiredText
+  .max(maxIdLength, `must have at most ${maxIdLength} characters`)
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode without NUL');
+
+/** An id without presence: missing, `null` and `""` are the same. */
+export const optionalId = requiredId.optional();
+
 /** An absolute URL. */
 export const url = z.string().refine((text) => URL.canParse(text), 'must be an absolute URL');
 
@@ -114,7 +124,9 @@ function canonicalMembers(shape: Shape) {
     const snakeCase = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     if (snakeCase !== name) spellings.set(snakeCase, name);
   }
-  const emptyIsAbsent = new Set(names.filter((name) => shape[name] === optionalText));
+  const emptyIsAbsent = new Set(
+    names.filter((name) => shape[name] === optionalText || shape[name] === optionalId),
+  );
   const nullIsValue = new Set(names.filter((name) => shape[name] === anyJson));
   const isAbsent = (name: string, member: unknown) =>
     member === null ? !nullIsValue.has(name) : member === '' && emptyIsAbsent.has(name);

@@ -4,7 +4,9 @@ import {
   boundedList,
   int32,
   message,
+  optionalId,
   optionalText,
+  requiredId,
   requiredText,
   struct,
   timestamp,
@@ -12,7 +14,7 @@ import {
 } from './proto-json.ts';
 import { Task, TaskState } from './tasks.ts';
 
-const tenant = optionalText;
+const tenant = optionalId;
 const historyLength = int32(0).optional();
 const metadata = struct.optional();
 
@@ -22,8 +24,8 @@ export type AuthenticationInfo = z.infer<typeof AuthenticationInfo>;
 
 const pushNotificationConfig = {
   tenant,
-  id: optionalText,
-  taskId: optionalText,
+  id: optionalId,
+  taskId: optionalId,
   url,
   token: optionalText,
   authentication: AuthenticationInfo.optional(),
@@ -36,7 +38,7 @@ export type TaskPushNotificationConfig = z.infer<typeof TaskPushNotificationConf
 /** Registers a webhook: a {@link TaskPushNotificationConfig} that names its task. Spec: §3.1.7. */
 export const CreateTaskPushNotificationConfigRequest = message({
   ...pushNotificationConfig,
-  taskId: requiredText,
+  taskId: requiredId,
 });
 export type CreateTaskPushNotificationConfigRequest = z.infer<typeof CreateTaskPushNotificationConfigRequest>;
 
@@ -59,13 +61,13 @@ export const SendMessageRequest = message({
 export type SendMessageRequest = z.infer<typeof SendMessageRequest>;
 
 /** Asks for a task, with at most `historyLength` messages of its history. Spec: §3.1.3. */
-export const GetTaskRequest = message({ tenant, id: requiredText, historyLength });
+export const GetTaskRequest = message({ tenant, id: requiredId, historyLength });
 export type GetTaskRequest = z.infer<typeof GetTaskRequest>;
 
 /** Asks for tasks, newest status first. `statusTimestampAfter` is inclusive, an unspecified `status` no filter. Spec: §3.1.4. */
 export const ListTasksRequest = message({
   tenant,
-  contextId: optionalText,
+  contextId: optionalId,
   status: TaskState.transform((state) => (state === 'TASK_STATE_UNSPECIFIED' ? undefined : state)).optional(),
   pageSize: int32(1, 100).optional(),
   pageToken: optionalText,
@@ -85,33 +87,33 @@ export const ListTasksResponse = message({
 export type ListTasksResponse = z.infer<typeof ListTasksResponse>;
 
 /** Asks for a task to be canceled. Spec: §3.1.5. */
-export const CancelTaskRequest = message({ tenant, id: requiredText, metadata });
+export const CancelTaskRequest = message({ tenant, id: requiredId, metadata });
 export type CancelTaskRequest = z.infer<typeof CancelTaskRequest>;
 
 /** Asks for the events of a task that runs already. Spec: §3.1.6. */
-export const SubscribeToTaskRequest = message({ tenant, id: requiredText });
+export const SubscribeToTaskRequest = message({ tenant, id: requiredId });
 export type SubscribeToTaskRequest = z.infer<typeof SubscribeToTaskRequest>;
 
 /** Asks for one webhook of a task. Spec: §3.1.8. */
 export const GetTaskPushNotificationConfigRequest = message({
   tenant,
-  taskId: requiredText,
-  id: requiredText,
+  taskId: requiredId,
+  id: requiredId,
 });
 export type GetTaskPushNotificationConfigRequest = z.infer<typeof GetTaskPushNotificationConfigRequest>;
 
 /** Removes one webhook of a task. Spec: §3.1.10. */
 export const DeleteTaskPushNotificationConfigRequest = message({
   tenant,
-  taskId: requiredText,
-  id: requiredText,
+  taskId: requiredId,
+  id: requiredId,
 });
 export type DeleteTaskPushNotificationConfigRequest = z.infer<typeof DeleteTaskPushNotificationConfigRequest>;
 
 /** Asks for the webhooks of a task; `pageSize` 0 is the server's own page size. Spec: §3.1.9. */
 export const ListTaskPushNotificationConfigsRequest = message({
   tenant,
-  taskId: requiredText,
+  taskId: requiredId,
   pageSize: int32(0).optional(),
   pageToken: optionalText,
 });

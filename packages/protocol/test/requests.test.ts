@@ -365,3 +365,42 @@ describe('a wrong request', () => {
     expect(found[100]).toBe(': and 900 more');
   });
 });
+
+describe('an id in a request', () => {
+  const config = { taskId: 't', id: 'c', url: 'https://x.example' };
+  const rows: readonly [operation: OperationName, field: string, request: (id: string) => object][] = [
+    ['SendMessage', 'message.messageId', (messageId) => send({ messageId })],
+    ['SendMessage', 'message.contextId', (contextId) => send({ contextId })],
+    ['SendStreamingMessage', 'message.taskId', (taskId) => send({ taskId })],
+    ['SendMessage', 'message.referenceTaskIds[1]', (id) => send({ referenceTaskIds: ['t', id] })],
+    ['SendMessage', 'tenant', (tenant) => send({}, { tenant })],
+    [
+      'SendMessage',
+      'configuration.taskPushNotificationConfig.id',
+      (id) => send({}, { configuration: { taskPushNotificationConfig: { ...config, id } } }),
+    ],
+    ['GetTask', 'id', (id) => ({ id })],
+    ['ListTasks', 'contextId', (contextId) => ({ contextId })],
+    ['CancelTask', 'id', (id) => ({ id })],
+    ['SubscribeToTask', 'id', (id) => ({ id })],
+    ['CreateTaskPushNotificationConfig', 'taskId', (taskId) => ({ ...config, taskId })],
+    ['CreateTaskPushNotificationConfig', 'id', (id) => ({ ...config, id })],
+    ['GetTaskPushNotificationConfig', 'taskId', (taskId) => ({ ...config, taskId })],
+    ['GetTaskPushNotificationConfig', 'id', (id) => ({ ...config, id })],
+    ['ListTaskPushNotificationConfigs', 'taskId', (taskId) => ({ taskId })],
+    ['DeleteTaskPushNotificationConfig', 'taskId', (taskId) => ({ ...config, taskId })],
+    ['DeleteTaskPushNotificationConfig', 'id', (id) => ({ ...config, id })],
+    ['GetExtendedAgentCard', 'tenant', (tenant) => ({ tenant })],
+  ];
+
+  it.each(rows)('%s: %s is one that every store can keep [R-OP-05]', (operation, field, request) => {
+    const form = 'must be well-formed Unicode without NUL';
+    expect(violations(operation, request('x'.repeat(513)))).toEqual([
+      `${field}: must have at most 512 characters`,
+    ]);
+    expect(violations(operation, request('a\0b'))).toEqual([`${field}: ${form}`]);
+    expect(violations(operation, request('a\ud800'))).toEqual([`${field}: ${form}`]);
+    for (const id of ['x'.repeat(512), ' ', '../é 😀\n'])
+      expect(violations(operation, request(id))).toEqual([]);
+  });
+});
