@@ -91,10 +91,17 @@ everywhere('Contexts and references', (serve) => {
       })();
     });
     const contextId = 'c';
-    await call('SendMessage', { message: say('talk', { contextId }) });
-    const { task } = await call('SendMessage', { message: say('one', { contextId }) });
-    await call('SendMessage', { message: say('elsewhere', { contextId: 'd' }) });
-    await call('SendMessage', { message: say('two', { contextId }) });
+    const send = async (text: string, more: object) => {
+      const sent = await call('SendMessage', { message: say(text, more) });
+      // What begins in the same millisecond has no order.
+      const now = Date.now();
+      await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(now);
+      return sent;
+    };
+    await send('talk', { contextId });
+    const { task } = await send('one', { contextId });
+    await send('elsewhere', { contextId: 'd' });
+    await send('two', { contextId });
     expect(tasks).toEqual([task]);
     expect(messages.map(({ role, parts }) => [role, 'text' in parts[0]! && parts[0].text])).toEqual([
       ['ROLE_USER', 'talk'],

@@ -122,8 +122,9 @@ const requests: readonly Row[] = [
   ['an id that is a path', get('/tasks/..%2F..%2Fetc%2Fpasswd'), 'TASK_NOT_FOUND'],
   ['an id of dots', get('/tasks/..'), 'TASK_NOT_FOUND'],
   ['an id of encoded dots', get('/tasks/%2e%2e'), 'TASK_NOT_FOUND'],
-  ['an id with a null', get('/tasks/%00'), 'TASK_NOT_FOUND'],
-  ['an id of 10,000 characters', get(`/tasks/${'x'.repeat(10_000)}`), 'TASK_NOT_FOUND'],
+  ['an id with a NUL', get('/tasks/%00'), 'INVALID_PARAMS', { fields: ['id'] }],
+  ['an id of 512 characters', get(`/tasks/${'x'.repeat(512)}`), 'TASK_NOT_FOUND'],
+  ['an id of 10,000 characters', get(`/tasks/${'x'.repeat(10_000)}`), 'INVALID_PARAMS', { fields: ['id'] }],
   ['an id in another script', get(`/tasks/${encodeURIComponent('任务')}`), 'TASK_NOT_FOUND'],
 ];
 
