@@ -75,11 +75,11 @@ export function faultyStore<S extends TaskStore>(store: S, options: FaultyStoreO
     throw new StoreError('UNAVAILABLE', `${call.method} was done, but nobody was told`);
   }
 
-  function rung(wake: () => void): () => void {
-    return () => {
+  function rung(wake: (version?: number) => void): (version?: number) => void {
+    return (version) => {
       const [lost, repeated] = active() ? [random(), random()] : [1, 1];
-      if (lost >= (rates.loseRing ?? 0)) wake();
-      if (repeated < (rates.repeatRing ?? 0)) void sleep(maxDelayMs).then(wake);
+      if (lost >= (rates.loseRing ?? 0)) wake(version);
+      if (repeated < (rates.repeatRing ?? 0)) void sleep(maxDelayMs).then(() => wake(version));
     };
   }
 

@@ -1,0 +1,59 @@
+import type { StoredFact } from '@batonjs/store';
+import fc from 'fast-check';
+import { type Scenario, scenarios } from './scenario.ts';
+import { type Simulated, type SimulateOptions, simulate } from './simulate.ts';
+
+export interface CheckOptions extends SimulateOptions {
+  /** How long a failing scenario is made smaller, in milliseconds. Default 10,000. */
+  readonly shrinkMs?: number;
+}
+
+/** The scenario of a seed. */
+export function scenarioOf(seed: number): Scenario {
+  // As a property draws it, which is not as `sample` would draw it of the arbitrary itself.
+  const drawn = fc.sample(
+    fc.asyncProperty(scenarios, async () => {}),
+    { seed, numRuns: 1 },
+  );
+  return drawn[0]![0];
+}
+
+/** What a seed shows: nothing if all is well, otherwise the smallest scenario that still fails and its history. */
+export async function checkSeed(seed: number, options: CheckOptions = {}): Promise<string | undefined> {
+  const { shrinkMs = 10_000 } = options;
+  let smallest: { scenario: Scenario; simulated: Simulated } | undefined;
+  const property = fc.asyncProperty(scenarios, async (scenario) => {
+    const simulated = await simulate(scenario, options);
+    if (simulated.violations.length === 0) return;
+    smallest = { scenario, simulated };
+    throw new Error('It broke an invariant');
+  });
+  await fc.check(property, { seed, numRuns: 1, interruptAfterTimeLimit: shrinkMs });
+  return smallest && describe(seed, smallest.scenario, smallest.simulated);
+}
+
+function describe(seed: number, scenario: Scenario, { violations, logs, observations }: Simulated): string {
+  const concerned = new Set(violations.map(({ taskId }) => taskId));
+  return [
+    `Seed ${seed} breaks ${violations.length} invariants:`,
+    ...violations
+      .slice(0, 10)
+      .map(({ kind, taskId, client = '', message }) => `  ${kind}: task ${taskId} ${client}: ${message}`),
+    `Smallest scenario found: ${JSON.stringify(scenario)}`,
+    ...logs
+      .filter(({ taskId }) => concerned.has(taskId))
+      .flatMap(({ taskId, facts }) => [`Log of ${taskId}:`, ...facts.map((stored) => `  ${brief(stored)}`)]),
+    ...observations
+      .filter(({ taskId }) => concerned.has(taskId))
+      .map((seen) => `Seen: ${JSON.stringify(seen, leaveOutContent)}`),
+  ].join('\n');
+}
+
+function brief({ version, commitId, fact }: StoredFact): string {
+  const { type, at } = fact;
+  const { format: _, type: __, at: ___, ...rest } = fact;
+  return `${version} ${at} ${type} ${commitId.slice(0, 8)} ${JSON.stringify(rest).slice(0, 160)}`;
+}
+
+const leaveOutContent = (name: string, value: unknown): unknown =>
+  name === 'response' || name === 'snapshot' ? '…' : value;

@@ -1,0 +1,50 @@
+import type { TaskStore, Topic } from '@batonjs/store';
+import type { VirtualProcess } from './virtual-process.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+export interface RemoteStoreOptions {
+  readonly time: VirtualTime;
+  readonly process: VirtualProcess;
+  /** How long a message travels, in milliseconds. */
+  readonly latency: () => number;
+}
+
+/**
+ * A store as a process reaches it over a network: what was asked for happens although the process was paused or died
+ * since, and then nobody hears of it.
+ */
+export function remoteStore<Store extends TaskStore>(
+  store: Store,
+  { time, process, latency }: RemoteStoreOptions,
+): Store {
+  const remotely = <T>(act: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      if (process.isDead) return;
+      time.schedule(latency(), () => {
+        act().then(
+          (result) => void process.deliver(latency(), () => resolve(result)),
+          (error) => void process.deliver(latency(), () => reject(error)),
+        );
+      });
+    });
+
+  async function watch(topic: Topic, wake: (version?: number) => void) {
+    let watching = true;
+    const unwatch = await remotely(() =>
+      store.watch(topic, (version) => void process.deliver(latency(), () => watching && wake(version))),
+    );
+    return () => {
+      watching = false;
+      return unwatch();
+    };
+  }
+
+  return new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function' || typeof name === 'symbol') return member;
+      if (name === 'watch') return watch;
+      return (...args: unknown[]) => remotely(() => member.apply(target, args));
+    },
+  });
+}

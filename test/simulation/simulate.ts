@@ -1,0 +1,149 @@
+import { createAgentServer } from '@batonjs/server';
+import type { TaskStore } from '@batonjs/store';
+import { faultyStore } from '@batonjs/store-conformance/faults';
+import type { KeptLog, Observation, Violation } from '@batonjs/store-conformance/history';
+import { memoryStore } from '@batonjs/store-memory';
+import { countingAgent } from '../../scripts/workload/agent.ts';
+import { Errand, type World } from '../../scripts/workload/errand.ts';
+import { pick, seeded } from '../../scripts/workload/random.ts';
+import { judge, readLogs, scopeOf, unsettled } from '../../scripts/workload/verdict.ts';
+import { remoteStore } from './remote-store.ts';
+import { leaseMs, type Scenario } from './scenario.ts';
+import { VirtualProcess } from './virtual-process.ts';
+import { VirtualTime } from './virtual-time.ts';
+import { virtualWire } from './virtual-wire.ts';
+
+/** Everything that a run has shown. */
+export interface Simulated {
+  readonly violations: readonly Violation[];
+  readonly logs: readonly KeptLog[];
+  readonly observations: readonly Observation[];
+  /** How many events it took. */
+  readonly events: number;
+}
+
+export interface SimulateOptions {
+  /** What is taken out of the store, to see that it is missed. */
+  readonly spoil?: (store: TaskStore) => TaskStore;
+  /** How long servers trust the bell, in milliseconds. */
+  readonly lookEveryMs?: number;
+  /** Is told of what servers log. */
+  readonly log?: (message: string, details: unknown) => void;
+}
+
+const disturbedMs = 1_300;
+const longestMs = 20_000;
+
+/** Servers over one store and clients that work with them, in virtual time: the same scenario always does the same. */
+export async function simulate(scenario: Scenario, options: SimulateOptions = {}): Promise<Simulated> {
+  const { seed, skewsMs, restart, latencyMs, rates } = scenario;
+  const time = new VirtualTime(seeded(`${seed} order`));
+  const base = memoryStore({ now: () => time.now });
+  const observations: Observation[] = [];
+  const violations: Violation[] = [];
+  let calm = false;
+  let incarnations = 0;
+
+  function start(skewMs: number) {
+    const name = `${seed} process ${incarnations++}`;
+    const process = new VirtualProcess(time, name, skewMs);
+    const random = seeded(`${name} network`);
+    const latency = () => Math.round(random() * latencyMs);
+    const spoiled = options.spoil ? options.spoil(base) : base;
+    const faulty = faultyStore<TaskStore>(spoiled, {
+      random: seeded(`${name} faults`),
+      rates,
+      sleep: (ms) => time.sleep(ms),
+      maxDelayMs: leaseMs / 2,
+      active: () => !calm,
+    });
+    const server = createAgentServer({
+      card: { name: 'Simulated', description: 'Counts' },
+      agent: countingAgent((ms) => process.clock.sleep(ms)),
+      store: remoteStore(faulty, { time, process, latency }),
+      clock: process.clock,
+      restart,
+      maxAttempts: 1_000,
+      idempotency: true,
+      leaseMs,
+      lookEveryMs: options.lookEveryMs ?? leaseMs / 2,
+      storeTimeoutMs: leaseMs,
+      cancelGraceMs: leaseMs / 4,
+      cancelWaitMs: leaseMs,
+      blockingMs: leaseMs,
+      log: (_level, message, details) => options.log?.(`${time.now} ${name}: ${message}`, details),
+    });
+    return { process, server, latency };
+  }
+
+  const servers = skewsMs.map(start);
+  const permitted = { is: true, wake: Promise.withResolvers<void>() };
+  const lateness = Promise.withResolvers<void>();
+  const errands = scenario.tasks.map((plan) => {
+    const random = seeded(`${seed} client ${plan.name}`);
+    const world: World = {
+      wire: () => virtualWire({ time, ...pick(random, servers), patienceMs: leaseMs * 3 }),
+      sleep: (ms) => time.sleep(ms),
+      random,
+      permission: () => (permitted.is ? Promise.resolve() : permitted.wake.promise),
+      lateness: () => lateness.promise,
+      observe: (observation) => observations.push(observation),
+      complain: (violation) => violations.push(violation),
+    };
+    const errand = new Errand(plan, world);
+    let over = false;
+    time.schedule(plan.at, () => {
+      errand
+        .run()
+        .catch((error: unknown) => {
+          const { taskId = '' } = errand;
+          violations.push({ kind: 'lost', taskId, client: plan.name, message: String(error) });
+        })
+        .finally(() => {
+          over = true;
+        });
+    });
+    return { errand, isOver: () => over };
+  });
+
+  for (const { at, server, what, ms } of scenario.disturbances) {
+    const place = server % servers.length;
+    time.schedule(at, () => {
+      const victim = servers[place]!;
+      if (what === 'pause') {
+        victim.process.pause();
+        time.schedule(ms, () => victim.process.resume());
+      } else if (!victim.process.isDead) {
+        victim.process.kill();
+        time.schedule(ms, () => {
+          servers[place] = start(skewsMs[place]!);
+        });
+      }
+    });
+  }
+
+  const lastEnd = scenario.disturbances.map(({ at, ms }) => at + ms);
+  await time.pass(Math.max(disturbedMs, ...lastEnd) + 1);
+  // What is under way settles; meanwhile nobody sends anything new.
+  calm = true;
+  permitted.is = false;
+  await time.pass(leaseMs * 8);
+  const scopes = [scopeOf('agent')];
+  for (const { taskId, head } of unsettled(await readLogs(base, scopes)))
+    violations.push({ kind: 'stuck', taskId, message: `it is ${head.state ?? 'no task'}` });
+  permitted.is = true;
+  permitted.wake.resolve();
+  lateness.resolve();
+  await time.pass(longestMs, () => errands.every(({ isOver }) => isOver()));
+
+  for (const { errand, isOver } of errands) {
+    errand.report();
+    const { taskId = '', plan } = errand;
+    if (!isOver())
+      violations.push({ kind: 'stuck', taskId, client: plan.name, message: 'its client still waits' });
+  }
+  const logs = await readLogs(base, scopes);
+  violations.push(...judge(logs, observations, { settled: violations.length === 0 }));
+  for (const { process } of servers) process.kill();
+  return { violations, logs, observations, events: time.events };
+}
