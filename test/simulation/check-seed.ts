@@ -11,11 +11,9 @@ export interface CheckOptions extends SimulateOptions {
 /** The scenario of a seed. */
 export function scenarioOf(seed: number): Scenario {
   // As a property draws it, which is not as `sample` would draw it of the arbitrary itself.
-  const drawn = fc.sample(
-    fc.asyncProperty(scenarios, async () => {}),
-    { seed, numRuns: 1 },
-  );
-  return drawn[0]![0];
+  const property = fc.asyncProperty(scenarios, async () => {});
+  const [drawn] = fc.sample(property, { seed, numRuns: 1 }) as [scenario: Scenario][];
+  return drawn![0];
 }
 
 /** What a seed shows: nothing if all is well, otherwise the smallest scenario that still fails and its history. */
