@@ -14,6 +14,11 @@ export interface Call {
 /** A call that arrived, with the request that carried it. */
 export interface ReceivedCall extends Call {
   readonly request: HttpRequest;
+  /**
+   * Where a stream is to go on, in place of the request's `Last-Event-ID`. One that names no position begins with the task
+   * as it is, also if it has ended.
+   */
+  readonly lastEventId?: string;
 }
 
 /** What both halves say about themselves. */
@@ -22,6 +27,8 @@ interface Named {
   readonly name: string;
   /** As in `AgentInterface.protocolVersion`. */
   readonly version: string;
+  /** The header that lists extensions, if it is not `A2A-Extensions`. */
+  readonly extensionsHeader?: string;
 }
 
 /** The server half of a binding: HTTP in, operations out. It keeps no state between calls. Spec: §5. */
@@ -31,12 +38,14 @@ export interface ServerBinding extends Named {
   /** Reads the call. Throws an `A2AError` when there is none. */
   decodeCall(request: HttpRequest): ReceivedCall;
   encodeResult(call: ReceivedCall, result: unknown): HttpReply;
-  /** One event of a stream, as the `data` of a server-sent event. */
-  encodeEvent(call: ReceivedCall, event: unknown): string;
+  /** One event of a stream, as the `data` of a server-sent event. After `isLast` the stream ends. */
+  encodeEvent(call: ReceivedCall, event: unknown, isLast?: boolean): string;
   /** An error before any event was sent; `request` need not hold a call. */
   encodeError(error: A2AError, request: HttpRequest): HttpReply;
   /** An error in a running stream, as the `data` of its last server-sent event. */
   encodeStreamError(error: A2AError, call: ReceivedCall): string;
+  /** The name of the server-sent event that carries such an error; none by default. */
+  readonly streamErrorEvent?: string;
 }
 
 /** The client half of a binding: operations in, HTTP out. It keeps no state between calls. Spec: §5. */
@@ -47,4 +56,6 @@ export interface ClientBinding extends Named {
   decodeReply(call: Call, reply: IncomingReply): unknown;
   /** The event in the `data` of a server-sent event. Throws the `A2AError` that it carries. */
   decodeEvent(call: Call, data: string): unknown;
+  /** Whether the `data` of a server-sent event says that the stream ends with it; by default it ends when it is closed. */
+  isLastEvent?(data: string): boolean;
 }

@@ -1,4 +1,5 @@
 export type { Call, ClientBinding, ReceivedCall, ServerBinding } from './binding.ts';
+export type { ClientCompatibility, PushFormat, ServerCompatibility } from './compatibility.ts';
 export type { HttpReply, HttpRequest, IncomingReply, JsonBody, OutgoingRequest } from './http.ts';
 export { httpJsonClient, httpJsonServer } from './http-json.ts';
 export { type JsonLimits, jsonBody, parseJson } from './json-body.ts';

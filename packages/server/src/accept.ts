@@ -13,6 +13,7 @@ import { isSameMessage } from './same-message.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { dueAt } from './task-clocks.ts';
 import { transitionsIn } from './transition.ts';
+import { toWireError } from './wire-error.ts';
 import { appendOpenly, write } from './write.ts';
 
 /** A client's message that is in the log. Whoever gets it releases `live`. */
@@ -80,8 +81,8 @@ async function beginLog(
   const { messageId } = receive.message;
   const derived = idempotency === 'authenticated' ? context.caller !== undefined : idempotency;
   const taskId = derived ? derivedTaskId(scope, messageId) : newId(clock);
-  const here = settings.run === 'here' && runner.free > 0;
-  if (!here) await checkBacklog(settings);
+  const reserved = runner.reserve(settings.run === 'here' ? 1 : 0);
+  const here = reserved.turns > 0;
   const contextId = receive.message.contextId || newId(clock);
   const owned: Receive = { ...receive, message: { ...receive.message, contextId } };
   const commands: Command[] = [owned];
@@ -89,6 +90,7 @@ async function beginLog(
   if (here) commands.push({ type: 'start-turn' });
   const live = tasks.begin(scope, taskId);
   try {
+    if (!here) await checkBacklog(settings);
     if (live.known) return await join(live, receive, settings);
     await live.watch();
     const since = clock.monotonic();
@@ -113,7 +115,10 @@ async function beginLog(
     return { live, position: 1, state };
   } catch (error) {
     tasks.release(live);
-    throw error;
+    // Whoever sent it may look for the task under this id.
+    throw toWireError(error, settings.log, { taskId });
+  } finally {
+    reserved.release();
   }
 }
 
@@ -170,12 +175,15 @@ const taskOf = ({ taskId }: Message) => ({ metadata: { taskId: taskId ?? '' } })
 
 /** Whether the log became a task or was answered; a task is made of it if neither. */
 export async function ensureTask(live: LiveTask, settings: ServiceSettings): Promise<void> {
-  const { clock } = settings;
-  const written = await write(live, (state) =>
-    state && !state.closed && !state.task
-      ? decideAll(state, [{ type: 'create', taskId: live.taskId }], isoTime(clock.now()))
-      : { facts: [], state },
+  const { clock, clocks } = settings;
+  const written = await write(
+    live,
+    (state) =>
+      state && !state.closed && !state.task
+        ? decideAll(state, [{ type: 'create', taskId: live.taskId }], isoTime(clock.now()))
+        : { facts: [], state },
+    { dueAt: (state) => dueAt(state, clocks) },
   );
   const facts = written.facts.map(({ fact }) => fact);
-  for (const transition of transitionsIn(live.state, live.taskId, facts)) settings.onTransition(transition);
+  for (const transition of transitionsIn(undefined, live.taskId, facts)) settings.onTransition(transition);
 }

@@ -1,6 +1,7 @@
-import { httpJsonServer, jsonRpcServer } from '@batonjs/bindings';
+import { httpJsonServer, jsonRpcServer, type ServerBinding } from '@batonjs/bindings';
 import type { AgentCard } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import { parseVersion } from '@batonjs/protocol/headers';
 import { isStoreError } from '@batonjs/store';
 import { isTaskAgent } from './agent.ts';
 import { completeCard } from './card.ts';
@@ -57,7 +58,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const runner = new Runner(settings, tasks);
   const claimer = new Claimer(settings, tasks, runner);
   let open = true;
-  const push = completePush(store, options.push);
+  const { compatibility = [] } = options;
+  const push = completePush(store, options.push, compatibility);
   const deliverer = push && new Deliverer({ ...settings, push });
   const card = completeCard(options.card, { streaming: true, pushNotifications: push !== undefined });
   if (card.capabilities.pushNotifications && !push)
@@ -78,7 +80,11 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     blockingMs: options.blockingMs ?? 120_000,
     cancelWaitMs: options.cancelWaitMs ?? 10_000,
     closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
-    bindings: options.bindings ?? [jsonRpcServer, httpJsonServer],
+    bindings: [
+      ...(options.bindings ?? ([jsonRpcServer, httpJsonServer] as const)),
+      ...compatibility.flatMap(({ bindings }) => bindings).filter((binding) => isListed(card, binding)),
+    ],
+    compatibility,
     authenticate: options.authenticate,
     isOpen: () => open,
   };
@@ -131,3 +137,11 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     },
   };
 }
+
+/** Whether a card that lists its interfaces lists this one. Spec: §3.6.2. */
+const isListed = ({ supportedInterfaces }: AgentCard, { name, version }: ServerBinding): boolean =>
+  supportedInterfaces.length === 0 ||
+  supportedInterfaces.some(
+    ({ protocolBinding, protocolVersion }) =>
+      protocolBinding === name && parseVersion(protocolVersion) === version,
+  );

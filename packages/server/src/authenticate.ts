@@ -1,10 +1,17 @@
+import type { SecurityRequirement, SecurityScheme } from '@batonjs/protocol';
 import type { Caller } from './call-context.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
 /**
  * Says who sends a request, from its headers and query. `undefined` refuses it as UNAUTHENTICATED; throw an `A2AError`
- * to say more, `PERMISSION_DENIED` for a caller who is known but may not.
+ * to say more, `PERMISSION_DENIED` for a caller who is known but may not. Ready-made ones are in `@batonjs/auth`.
  */
-export type Authenticate = (
-  request: Pick<HttpExchange, 'method' | 'path' | 'query' | 'headers'>,
-) => Caller | undefined | Promise<Caller | undefined>;
+export interface Authenticate {
+  (
+    request: Pick<HttpExchange, 'method' | 'path' | 'query' | 'headers'>,
+  ): Caller | undefined | Promise<Caller | undefined>;
+  /** How callers prove who they are: for the card, unless it says so itself. Spec: §7.3. */
+  readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
+  /** What of that is needed: any of these. */
+  readonly securityRequirements?: readonly SecurityRequirement[];
+}

@@ -49,7 +49,7 @@ export function cardAt(
 }
 
 /** The answer to a GET of the card; 304 if the client has it already. Spec: §8.6. */
-export function cardReply(card: AgentCard, { headers, method }: HttpExchange): HttpReply {
+export function cardReply(card: object, { headers, method }: HttpExchange): HttpReply {
   const body = JSON.stringify(card);
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   const caching = {

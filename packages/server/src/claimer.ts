@@ -32,7 +32,7 @@ export class Claimer {
 
   /** Takes this one task at once, if it may be taken; otherwise the loop of some process will. */
   async claimNow(scope: Scope, taskId: string): Promise<void> {
-    if (this.#stop.signal.aborted || this.#runner.free <= 0) return;
+    if (this.#stop.signal.aborted) return;
     await this.#claim(1, taskId).catch((error: unknown) => {
       this.#settings.log('error', 'Could not claim a task', { scope, taskId, error });
     });
@@ -49,10 +49,9 @@ export class Claimer {
     const { clock, pollMs, log } = this.#settings;
     while (!this.#stop.signal.aborted) {
       this.#rung = new AbortController();
-      const limit = Math.min(batch, this.#runner.free);
       let claimed = 0;
       try {
-        if (limit > 0) claimed = await this.#claim(limit);
+        claimed = await this.#claim(batch);
       } catch (error) {
         log('error', 'Could not claim tasks', { error });
       }
@@ -62,19 +61,19 @@ export class Claimer {
     }
   }
 
-  async #claim(limit: number, taskId?: string): Promise<number> {
+  async #claim(most: number, taskId?: string): Promise<number> {
     const { store, clock, queue, leaseMs } = this.#settings;
-    const since = clock.monotonic();
-    const request = {
-      queue,
-      holder: newId(clock),
-      ttlMs: leaseMs,
-      limit,
-      ...(taskId !== undefined && { taskId }),
-    };
-    const leases = await store.claim(request);
-    await Promise.all(leases.map((lease) => this.#take(lease, since)));
-    return leases.length;
+    const { turns: limit, release } = this.#runner.reserve(most);
+    try {
+      if (limit === 0) return 0;
+      const since = clock.monotonic();
+      const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit };
+      const leases = await store.claim(taskId === undefined ? about : { ...about, taskId });
+      await Promise.all(leases.map((lease) => this.#take(lease, since)));
+      return leases.length;
+    } finally {
+      release();
+    }
   }
 
   async #take(lease: Lease, since: number): Promise<void> {

@@ -3,6 +3,7 @@ import {
   type HttpRequest,
   type ReceivedCall,
   type ServerBinding,
+  type ServerCompatibility,
   sseHeaders,
 } from '@batonjs/bindings';
 import { parseParams } from '@batonjs/protocol';
@@ -17,7 +18,7 @@ import {
 } from '@batonjs/protocol/headers';
 import { operations } from '@batonjs/protocol/operations';
 import type { Authenticate } from './authenticate.ts';
-import { type CallContext, scopeOf } from './call-context.ts';
+import { type CallContext, type Caller, scopeOf } from './call-context.ts';
 import { cardAt, cardReply } from './card.ts';
 import type { Handle, HttpExchange } from './http-exchange.ts';
 import { readBody } from './read-body.ts';
@@ -30,6 +31,7 @@ import { toWireError } from './wire-error.ts';
 /** What answering requests needs to know. */
 export interface HandlerSettings extends ServiceSettings {
   readonly bindings: readonly [ServerBinding, ...ServerBinding[]];
+  readonly compatibility: readonly ServerCompatibility[];
   readonly authenticate: Authenticate | undefined;
   readonly publicUrl: string | undefined;
 }
@@ -40,19 +42,25 @@ export function createHandler(settings: HandlerSettings): Handle {
     if (exchange.path === AGENT_CARD_PATH) return card(exchange, settings);
     let request = withoutBody(exchange);
     const candidates = settings.bindings.filter((binding) => binding.matches(request));
-    let binding = candidates[0] ?? settings.bindings[0];
+    const of = (wanted: string) =>
+      candidates.find(({ version }) => version === wanted) ?? candidates[0] ?? settings.bindings[0];
+    let binding = of(statedVersion(request) ?? IMPLIED_VERSION);
     try {
       request = { ...request, body: await readBody(exchange, settings.limits) };
-      binding = candidates.find(({ version }) => version === versionOf(request)) ?? binding;
+      const version = statedVersion(request) ?? impliedVersion(request, settings);
+      binding = of(version);
       const decoded = decode(binding, request);
-      const context = await contextOf(exchange, request, decoded, binding, settings);
+      const caller = await callerOf(exchange, settings);
+      if (version !== binding.version) throw versionNotSupported(version, settings);
+      const context = contextOf(exchange, decoded.call, caller, version, settings);
       const { call } = decoded;
       if (!call) throw decoded.error;
       checkCapability(call, settings);
       checkExtensions(context, settings);
       const reply = await perform(call, context, binding, settings);
       if (context.extensions.length > 0)
-        reply.headers[A2A_EXTENSIONS.toLowerCase()] = context.extensions.join(', ');
+        reply.headers[(binding.extensionsHeader ?? A2A_EXTENSIONS).toLowerCase()] =
+          context.extensions.join(', ');
       return reply;
     } catch (error) {
       const { method, path } = exchange;
@@ -61,13 +69,17 @@ export function createHandler(settings: HandlerSettings): Handle {
   };
 }
 
-function card(exchange: HttpExchange, { card, publicUrl, bindings, log }: HandlerSettings): HttpReply {
+function card(exchange: HttpExchange, settings: HandlerSettings): HttpReply {
+  const { publicUrl, bindings, compatibility, log } = settings;
   const { method, path, baseUrl } = exchange;
   try {
     if (method !== 'GET' && method !== 'HEAD') {
       throw new A2AError('METHOD_NOT_ALLOWED', undefined, { metadata: { allow: 'GET, HEAD' } });
     }
-    return cardReply(cardAt(card, publicUrl ?? baseUrl, bindings), exchange);
+    const card = cardAt(settings.card, publicUrl ?? baseUrl, bindings);
+    const version = statedVersion(exchange);
+    const older = compatibility.map((other) => other.encodeCard(card, version)).find(Boolean);
+    return cardReply(older ?? card, exchange);
   } catch (error) {
     const plain = bindings.find(({ name }) => name === 'HTTP+JSON') ?? bindings[0];
     return plain.encodeError(toWireError(error, log, { method, path }), withoutBody(exchange));
@@ -104,20 +116,24 @@ function decode(binding: ServerBinding, request: HttpRequest): Decoded {
   }
 }
 
-async function contextOf(
+async function callerOf(
   exchange: HttpExchange,
-  { headers }: HttpRequest,
-  { call }: Decoded,
-  binding: ServerBinding,
-  settings: HandlerSettings,
-): Promise<CallContext> {
-  const { authenticate, queue } = settings;
+  { authenticate }: HandlerSettings,
+): Promise<Caller | undefined> {
   const caller = await authenticate?.(exchange);
   if (authenticate && !caller) throw new A2AError('UNAUTHENTICATED');
-  const version = versionOf(exchange);
-  if (version !== binding.version) throw versionNotSupported(version, settings);
+  return caller;
+}
+
+function contextOf(
+  { headers, signal }: HttpExchange,
+  call: ReceivedCall | undefined,
+  caller: Caller | undefined,
+  version: string,
+  { queue, card }: HandlerSettings,
+): CallContext {
   const tenant = typeof call?.params.tenant === 'string' ? call.params.tenant : undefined;
-  const declared = settings.card.capabilities.extensions ?? [];
+  const declared = card.capabilities.extensions ?? [];
   const requested = parseExtensions(
     headers[A2A_EXTENSIONS.toLowerCase()],
     headers[LEGACY_EXTENSIONS.toLowerCase()],
@@ -127,17 +143,20 @@ async function contextOf(
     caller,
     extensions: requested.filter((uri) => declared.some((extension) => extension.uri === uri)),
     version,
-    signal: exchange.signal,
-    lastEventId: headers['last-event-id'],
+    signal,
+    lastEventId: call?.lastEventId ?? headers['last-event-id'],
   };
 }
 
-/** The version that a request speaks; the header wins over the query. Spec: §3.6. */
-function versionOf({ headers, query }: Pick<HttpRequest, 'headers' | 'query'>): string {
+/** The version that a request names; the header wins over the query. Spec: §3.6. */
+function statedVersion({ headers, query }: Pick<HttpRequest, 'headers' | 'query'>): string | undefined {
   const inQuery =
     query.size > 0 ? [...query].find(([name]) => name.toLowerCase() === 'a2a-version')?.[1] : undefined;
-  return parseVersion(headers['a2a-version']) ?? parseVersion(inQuery) ?? IMPLIED_VERSION;
+  return parseVersion(headers['a2a-version']) ?? parseVersion(inQuery);
 }
+
+const impliedVersion = (request: HttpRequest, { compatibility }: HandlerSettings): string =>
+  compatibility.map((other) => other.impliedVersion(request)).find(Boolean) ?? IMPLIED_VERSION;
 
 function versionNotSupported(requestedVersion: string, { bindings }: HandlerSettings): A2AError {
   const supportedVersions = [...new Set(bindings.map(({ version }) => version))].join(',');
@@ -176,14 +195,27 @@ async function perform(
   const { operation } = call;
   const params = parseParams(operation, call.params);
   if (!settings.isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
-  const answer = (service as AnyService)[operation](params, context, settings);
-  if (!(Symbol.asyncIterator in answer)) return binding.encodeResult(call, await answer);
-  const rest = answer[Symbol.asyncIterator]();
-  // The first event decides whether there is a stream at all: until then, an error is an ordinary reply.
-  const first = await rest.next();
-  const onError = (error: unknown) => toWireError(error, settings.log, { operation });
-  const body = streamBody({ first, rest, binding, call, clock: settings.clock, onError });
-  return { status: 200, headers: { ...sseHeaders }, body };
+  const onError = (error: unknown) =>
+    toWireError(error, settings.log, { operation, taskId: taskNamedIn(params) });
+  try {
+    const answer = (service as AnyService)[operation](params, context, settings);
+    if (!(Symbol.asyncIterator in answer)) return binding.encodeResult(call, await answer);
+    const rest = answer[Symbol.asyncIterator]();
+    // The first event decides whether there is a stream at all: until then, an error is an ordinary reply.
+    const first = await rest.next();
+    const body = streamBody({ first, rest, binding, call, clock: settings.clock, onError });
+    return { status: 200, headers: { ...sseHeaders }, body };
+  } catch (error) {
+    throw onError(error);
+  }
+}
+
+function taskNamedIn(params: {
+  readonly id?: string;
+  readonly taskId?: string;
+  readonly message?: { readonly taskId?: string };
+}): string | undefined {
+  return params.taskId ?? params.message?.taskId ?? params.id;
 }
 
 /** The service as the handler sees it: it knows no operation. */

@@ -51,7 +51,6 @@ export type { Body, Handle, HttpExchange } from './http-exchange.ts';
 export type { Log } from './log.ts';
 export type { AgentServerOptions, WorkerOptions } from './options.ts';
 export type { DeadLetter, PushDeliveries } from './push/dead-letters.ts';
-export { type PushFormat, pushFormat } from './push/push-format.ts';
 export type { PushOptions, PushRetry } from './push/push-options.ts';
 export type { PushClaims, SignPush, UnsignedDelivery } from './push/sign-push.ts';
 export type { PushUpdates } from './push/wanted-update.ts';

@@ -1,4 +1,4 @@
-import type { ServerBinding } from '@batonjs/bindings';
+import type { ServerBinding, ServerCompatibility } from '@batonjs/bindings';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent } from './agent.ts';
 import type { Authenticate } from './authenticate.ts';
@@ -35,6 +35,8 @@ export interface WorkerOptions {
   readonly currentStatusInHistory?: boolean;
   /** How webhooks are served, if the store keeps them; false: not at all. */
   readonly push?: PushOptions | false;
+  /** Other versions of the protocol to speak besides 1.0, such as `v03()` of `@batonjs/bindings-v0-3`. */
+  readonly compatibility?: readonly ServerCompatibility[];
   /** Sees every error that clients are not shown. Default: errors and warnings to standard error. */
   readonly log?: Log;
   /** Sees every change of state that this process wrote. */

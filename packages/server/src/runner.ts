@@ -6,12 +6,20 @@ import type { LiveTasks } from './live-tasks.ts';
 import type { RunSettings } from './settings.ts';
 import { TaskRun } from './task-run.ts';
 
+/** Room for turns that may start here soon. */
+export interface Reserved {
+  readonly turns: number;
+  /** To be called once, when those that start here have started. */
+  release(): void;
+}
+
 /** The turns that run in this process. */
 export class Runner {
   readonly #settings: RunSettings;
   readonly #tasks: LiveTasks;
   readonly #heartbeat: Heartbeat;
   readonly #running = new Map<TaskRun, Promise<void>>();
+  #reserved = 0;
   #onFree: () => void = () => {};
 
   constructor(settings: RunSettings, tasks: LiveTasks) {
@@ -20,9 +28,24 @@ export class Runner {
     this.#heartbeat = new Heartbeat(settings);
   }
 
-  /** How many more turns may run here now. */
-  get free(): number {
-    return this.#settings.limits.turns - this.#running.size;
+  /**
+   * Keeps room for up to so many turns, for as many as there is. What is about to ask the store reserves first: many that
+   * ask at once would otherwise all find the same room.
+   */
+  reserve(most: number): Reserved {
+    const turns = Math.max(0, Math.min(most, this.#free));
+    this.#reserved += turns;
+    return { turns, release: () => this.#leave(() => (this.#reserved -= turns)) };
+  }
+
+  get #free(): number {
+    return this.#settings.limits.turns - this.#running.size - this.#reserved;
+  }
+
+  #leave(leave: () => unknown): void {
+    const wasFull = this.#free <= 0;
+    leave();
+    if (wasFull && this.#free > 0) this.#onFree();
   }
 
   get running(): number {
@@ -45,12 +68,10 @@ export class Runner {
   ): void {
     const run = new TaskRun(new LeasedTask(live, lease, this.#settings), this.#settings);
     this.#heartbeat.add(lease, since, () => run.halt('fenced'));
-    const full = this.free <= 1;
     const over = run.run(started).finally(() => {
       this.#heartbeat.remove(lease);
-      this.#running.delete(run);
       this.#tasks.release(live);
-      if (full) this.#onFree();
+      this.#leave(() => this.#running.delete(run));
     });
     this.#running.set(run, over);
   }

@@ -78,7 +78,7 @@ export async function* sendStreamingMessage(
           yield snapshot();
         } else {
           const event = toStreamResponse({ id: task?.id ?? live.taskId, contextId: state.contextId }, fact);
-          if (event) yield { id: idOf(origin, version), event };
+          if (event) yield { id: idOf(origin, version), event, isLast: settled };
         }
       }
       if (settled) return;

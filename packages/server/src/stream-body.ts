@@ -37,7 +37,8 @@ export async function* streamBody({
     let pending: Promise<IteratorResult<StreamEvent>> | undefined;
     while (!next?.done) {
       if (next) {
-        yield encodeSse({ data: binding.encodeEvent(call, next.value.event), id: next.value.id });
+        const { id, event, isLast } = next.value;
+        yield encodeSse({ data: binding.encodeEvent(call, event, isLast), id });
         pending = rest.next();
       } else {
         yield sseHeartbeat;
@@ -48,7 +49,8 @@ export async function* streamBody({
       });
     }
   } catch (error) {
-    yield encodeSse({ data: binding.encodeStreamError(onError(error), call) });
+    const data = binding.encodeStreamError(onError(error), call);
+    yield encodeSse({ data, event: binding.streamErrorEvent });
   } finally {
     over.abort();
     void rest.return?.();

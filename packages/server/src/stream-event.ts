@@ -5,6 +5,8 @@ export interface StreamEvent {
   /** As in SSE `id` and `Last-Event-ID`. */
   readonly id: string;
   readonly event: StreamResponse;
+  /** The stream ends after it. */
+  readonly isLast?: boolean;
 }
 
 /** `origin` tells this log from another that had the same task id once. */

@@ -61,8 +61,9 @@ async function* events(
   if (state.closed && after >= state.version) return;
   for await (const { version, fact } of live.follow(after, signal, { strict: true })) {
     const event = toStreamResponse(task, fact);
-    if (event) yield { id: idOf(origin, version), event };
-    if (fact.type === 'status-changed' && isTerminal(fact.status.state)) return;
+    const isLast = fact.type === 'status-changed' && isTerminal(fact.status.state);
+    if (event) yield { id: idOf(origin, version), event, isLast };
+    if (isLast) return;
   }
 }
 

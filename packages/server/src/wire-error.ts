@@ -2,7 +2,10 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { isStoreError } from '@batonjs/store';
 import type { Log } from './log.ts';
 
-/** What a client is told of anything that went wrong. What it is not told is logged. */
+/**
+ * What a client is told of anything that went wrong. What it is not told is logged. `details.taskId`: the task it is
+ * about, so that the client can look for it when the store answers again.
+ */
 export function toWireError(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
   if (A2AError.is(error)) return error;
   if (
@@ -11,7 +14,9 @@ export function toWireError(error: unknown, log: Log, details: Readonly<Record<s
     isStoreError(error, 'VERSION_CONFLICT')
   ) {
     log('error', 'The store is not available', { ...details, error });
-    return new A2AError('UNAVAILABLE', undefined, { retryAfter: 1, cause: error });
+    const { taskId } = details;
+    const metadata = typeof taskId === 'string' ? { taskId } : undefined;
+    return new A2AError('UNAVAILABLE', undefined, { retryAfter: 1, metadata, cause: error });
   }
   if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'UNKNOWN_FACT') {
     log('error', 'A task was written by a newer release', { ...details, error });

@@ -24,7 +24,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const tasks = new LiveTasks(settings);
   const runner = new Runner(settings, tasks);
   const claimer = new Claimer(settings, tasks, runner);
-  const push = completePush(options.store, options.push);
+  const push = completePush(options.store, options.push, options.compatibility);
   const deliverer = push && new Deliverer({ ...settings, push });
   claimer.start();
   deliverer?.start();

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { PushFormat } from '@batonjs/bindings';
 import type { StreamResponse } from '@batonjs/protocol';
 import { A2A_VERSION, DELIVERY_ID, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
 import type { PushConfig } from '@batonjs/store';
@@ -7,7 +8,6 @@ import { sendTo } from '../address-policy/send-to.ts';
 import { atMost } from '../at-most.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { PushFormat } from './push-format.ts';
 import type { PushSettings } from './push-settings.ts';
 import { retryAfter } from './retry-delay.ts';
 

@@ -1,5 +1,4 @@
 import type { AddressPolicyOptions } from '../address-policy/address-policy.ts';
-import type { PushFormat } from './push-format.ts';
 import type { SignPush } from './sign-push.ts';
 import type { PushUpdates } from './wanted-update.ts';
 
@@ -30,7 +29,5 @@ export interface PushOptions extends AddressPolicyOptions {
   readonly configsPerTask?: number;
   /** Whether get and list leave out `token` and `authentication.credentials`. Default true. */
   readonly redactSecrets?: boolean;
-  /** Bodies for webhooks that were registered in other versions of the protocol. */
-  readonly formats?: readonly PushFormat[];
   readonly sign?: SignPush;
 }

@@ -1,7 +1,8 @@
+import type { PushFormat, ServerCompatibility } from '@batonjs/bindings';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { type AddressPolicy, addressPolicy } from '../address-policy/address-policy.ts';
 import type { RunSettings } from '../settings.ts';
-import { type PushFormat, pushFormat } from './push-format.ts';
+import { pushFormat } from './push-format.ts';
 import type { PushOptions, PushRetry } from './push-options.ts';
 import type { SignPush } from './sign-push.ts';
 import type { PushUpdates } from './wanted-update.ts';
@@ -30,6 +31,7 @@ export interface DeliverySettings extends RunSettings {
 export function completePush(
   store: TaskStore | (TaskStore & PushConfigStore),
   options: PushOptions | false = {},
+  compatibility: readonly ServerCompatibility[] = [],
 ): PushSettings | undefined {
   if (options === false || !('claimDeliveries' in store)) return undefined;
   const settings: PushSettings = {
@@ -47,7 +49,12 @@ export function completePush(
     concurrency: options.concurrency ?? 256,
     configsPerTask: options.configsPerTask ?? 100,
     redactSecrets: options.redactSecrets ?? true,
-    formats: new Map([pushFormat, ...(options.formats ?? [])].map((format) => [format.version, format])),
+    formats: new Map(
+      [pushFormat, ...compatibility.map((other) => other.pushFormat)].map((format) => [
+        format.version,
+        format,
+      ]),
+    ),
     sign: options.sign,
   };
   const { timeoutMs, concurrency, retry } = settings;

@@ -1,8 +1,10 @@
+import type { ServerCompatibility } from '@batonjs/bindings';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, vi } from 'vitest';
 import { completed, createWorker, inputRequired, reply, taskAgent } from '../../src/index.ts';
 import { rpc, say } from '../rpc.ts';
-import { begin, chatty, create, heard, patient, quick, scope, send, serve } from './serve.ts';
+import { begin, create, patient, scope, send, serve } from './serve.ts';
+import { chatty, heard, quick } from './settings.ts';
 import { stores } from './stores.ts';
 import { type Received, webhook } from './webhook.ts';
 
@@ -303,7 +305,13 @@ describe('a webhook', () => {
       encode: (event: object) => JSON.stringify({ ...Object.values(event)[0], kind: Object.keys(event)[0] }),
     };
     const { agent, letGo } = patient();
-    const server = serve(store, { formats: [format] }, { agent });
+    const old: ServerCompatibility = {
+      bindings: [],
+      pushFormat: format,
+      impliedVersion: () => undefined,
+      encodeCard: () => undefined,
+    };
+    const server = serve(store, {}, { agent, compatibility: [old] });
     const { id: taskId } = await begin(server);
     const config = { taskId, id: 'old', url: hook.url() };
     await store.putPushConfig({
