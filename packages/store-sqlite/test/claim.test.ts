@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { sqliteStore } from '../src/index.ts';
-import { complete, create } from './logs.ts';
+import { chunk, commitOf, complete, create } from './logs.ts';
 
 const claim = { queue: 'q', holder: 'h', ttlMs: 60_000, limit: 1 };
 const wanted = { turn: { queue: 'q', want: true } };
@@ -23,6 +23,8 @@ it('tasks are claimed in the order in which they became ready, whatever made the
   await complete(store, 'finished', 1);
   time = 2_000;
   await create(store, 'last', wanted);
+  // Wanted once more, but waiting since it was wanted first.
+  await store.commit(commitOf('first', 1, [chunk(1)], wanted));
   const claimed = [];
   for (let n = 0; n < 4; n++) claimed.push(...(await store.claim({ ...claim, holder: `h${n}` })));
   expect(claimed.map(({ taskId }) => taskId)).toEqual(['first', 'left', 'last']);

@@ -19,7 +19,7 @@ function measured() {
 describe('the bytes written', () => {
   it('per appended chunk are the same at the beginning and after thousands', async () => {
     const { store, written } = measured();
-    await create(store, 't');
+    await create(store, 't', { turn: { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } } });
     let version = 1;
     const perChunk = async (chunks: number) => {
       const before = written();

@@ -1,7 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { isStoreError } from '@batonjs/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { GroupCommit } from '../src/group-commit.ts';
 import { sqliteStore } from '../src/index.ts';
+import { openDatabase } from '../src/open-database.ts';
+import { storeOn } from '../src/store-on.ts';
 import { freshPath } from './folder.ts';
 import { chunk, commitOf, create } from './logs.ts';
 
@@ -148,6 +151,31 @@ describe('a write that SQLite fails', () => {
   });
 });
 
+describe('a transaction that cannot be committed', () => {
+  it('fails all its writes, once each', async () => {
+    const db = new DatabaseSync(':memory:');
+    db.exec('CREATE TABLE written (value TEXT)');
+    let forgotten = 0;
+    const effect = {
+      write: () => db.exec('INSERT INTO nonsense VALUES (1)'),
+      announce: () => expect.unreachable(),
+      forget: () => forgotten++,
+    };
+    const group = new GroupCommit({ db, name: 'file', patienceMs: 100, effects: [effect] });
+    let attempts = 0;
+    const write = () => {
+      attempts++;
+      db.exec("INSERT INTO written VALUES ('x')");
+    };
+    expect(codes(await Promise.allSettled([group.run(write), group.run(write)]))).toEqual([
+      'UNAVAILABLE',
+      'UNAVAILABLE',
+    ]);
+    expect([attempts, forgotten]).toEqual([2, 1]);
+    expect(db.prepare('SELECT * FROM written').all()).toEqual([]);
+  });
+});
+
 describe('a file that another process holds', () => {
   it('is waited for without keeping the event loop', async () => {
     const path = freshPath();
@@ -179,8 +207,6 @@ describe('a file that another process holds', () => {
 
   it('is an error in the end, and nothing is stored then', async () => {
     const path = freshPath();
-    const { openDatabase } = await import('../src/open-database.ts');
-    const { storeOn } = await import('../src/store-on.ts');
     const store = storeOn(openDatabase(path, 'normal'), {
       name: path,
       shared: true,

@@ -1,0 +1,57 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { Bells } from '../src/bells.ts';
+import { Changes } from '../src/changes.ts';
+import { sqliteStore } from '../src/index.ts';
+import { openDatabase } from '../src/open-database.ts';
+import { freshPath } from './folder.ts';
+import { create } from './logs.ts';
+
+function twoHandles() {
+  const path = freshPath();
+  const handles = [1, 2].map(() => sqliteStore(path, { durability: 'normal' }));
+  onTestFinished(async () => {
+    for (const handle of handles) await handle.close();
+  });
+  return handles as [ReturnType<typeof sqliteStore>, ReturnType<typeof sqliteStore>];
+}
+
+it('what another process wrote is noticed even if this one wrote right after it', async () => {
+  const [mine, theirs] = twoHandles();
+  for (let n = 0; n < 5; n++) {
+    const taskId = `theirs ${n}`;
+    const rung = new Promise<number | undefined>(
+      (resolve) => void mine.watch({ scope: 's', taskId }, resolve),
+    );
+    await create(mine, `before ${n}`);
+    await create(theirs, taskId);
+    await create(mine, `after ${n}`);
+    expect(await rung).toBe(1);
+  }
+});
+
+it('everything rings when more happened than is remembered', () => {
+  const path = freshPath();
+  const [mine, theirs] = [openDatabase(path, 'normal'), openDatabase(path, 'normal')];
+  onTestFinished(() => {
+    mine.close();
+    theirs.close();
+  });
+  const bells = new Bells();
+  const rings: string[] = [];
+  const topic = (taskId: string) => ({ scope: 's', taskId });
+  for (const taskId of ['first', 'last', 'never']) bells.hang(topic(taskId), () => rings.push(taskId));
+  const noticed = new Changes(mine, bells);
+  noticed.start();
+  const written = new Changes(theirs, new Bells());
+  const write = (taskId: string, version: number) => {
+    theirs.exec('BEGIN IMMEDIATE');
+    written.touch(topic(taskId), version);
+    written.write();
+    theirs.exec('COMMIT');
+    written.announce();
+  };
+  write('first', 1);
+  expect([noticed.look(), noticed.look(), rings]).toEqual([true, false, ['first']]);
+  for (let version = 1; version <= 2_000; version++) write('last', version);
+  expect([noticed.look(), noticed.look(), rings]).toEqual([true, false, ['first', 'first', 'last', 'never']]);
+});
