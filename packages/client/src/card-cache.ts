@@ -76,13 +76,17 @@ async function fetchCard(
   const body = await readText(response, maxResponseBytes);
   const known = status === 304 ? cached : undefined;
   return {
-    card: known?.card ?? toCard(url, status, body, told),
+    card: known?.card ?? toCard(url, status, body, told, settings),
     etag: told.get('etag') ?? known?.etag ?? null,
     maxAge: Number(/max-age=(\d+)/.exec(told.get('cache-control') ?? '')?.[1] ?? 0),
   };
 }
 
-function toCard(url: string, status: number, body: string, headers: Headers): AgentCard {
+/** A card of another version in the words of 1.0, or the value itself. */
+export const translated = (card: unknown, { compatibility }: Settings): Partial<AgentCard> | null =>
+  compatibility.map((other) => other.decodeCard(card)).find(Boolean) ?? (card as Partial<AgentCard> | null);
+
+function toCard(url: string, status: number, body: string, headers: Headers, settings: Settings): AgentCard {
   const invalid = (what: string) => new ClientError('INVALID_CARD', `${url} ${what}`);
   if (status === 401 || status === 403 || status === 429 || status >= 500) {
     httpJsonClient.decodeReply({ operation: 'GetExtendedAgentCard', params: {} }, { status, headers, body });
@@ -90,7 +94,7 @@ function toCard(url: string, status: number, body: string, headers: Headers): Ag
   if (status !== 200) throw invalid(`answers ${status}, not with an agent card`);
   let card: Partial<AgentCard> | null;
   try {
-    card = JSON.parse(body);
+    card = translated(JSON.parse(body), settings);
   } catch {
     throw invalid('is not JSON');
   }

@@ -1,6 +1,6 @@
 import type { AgentCard } from '@batonjs/protocol';
 import { type AgentClient, createAgentClient } from './agent-client.ts';
-import { cardUrl, readCard } from './card-cache.ts';
+import { cardUrl, readCard, translated } from './card-cache.ts';
 import { Session } from './session.ts';
 import { type CallOptions, type ConnectOptions, toSettings } from './settings.ts';
 
@@ -15,7 +15,8 @@ export async function connect(
 ): Promise<AgentClient> {
   const settings = toSettings(options);
   if (typeof agent === 'object' && !(agent instanceof URL)) {
-    return createAgentClient(new Session(agent, settings), async () => agent);
+    const card = translated(agent, settings) as AgentCard;
+    return createAgentClient(new Session(card, settings), async () => card);
   }
   const url = cardUrl(agent);
   const read = (call?: CallOptions) => readCard(url, settings, call);

@@ -8,13 +8,14 @@ import type { CallOptions, Settings } from './settings.ts';
 interface Context extends CallOptions {
   readonly settings: Settings;
   readonly version: string;
+  readonly extensionsHeader?: string | undefined;
   readonly extensions: readonly string[];
   readonly signal: AbortSignal;
 }
 
 /** Sends a request and resolves to whatever was answered. Rejects when there was no answer. */
 export async function exchange(request: OutgoingRequest, context: Context): Promise<Response> {
-  const { settings, version, extensions, headers, signal } = context;
+  const { settings, version, extensionsHeader = A2A_EXTENSIONS, extensions, headers, signal } = context;
   signal.throwIfAborted();
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));
@@ -29,7 +30,7 @@ export async function exchange(request: OutgoingRequest, context: Context): Prom
       headers: {
         ...own,
         [A2A_VERSION]: version,
-        ...(extensions.length > 0 && { [A2A_EXTENSIONS]: extensions.join(', ') }),
+        ...(extensions.length > 0 && { [extensionsHeader]: extensions.join(', ') }),
         ...settings.headers,
         ...headers,
         ...credentials,

@@ -146,6 +146,7 @@ export class Session {
     for await (const { data, id } of decodeSse(body.stream)) {
       body.seen(data);
       yield { id, event: asEvent(codec.decodeEvent(call, data)) };
+      if (codec.isLastEvent?.(data)) return;
     }
     // Some implementations of fetch end a body that was aborted as if it were complete.
     if (scope.signal.aborted) throw scope.signal.reason;
@@ -167,7 +168,8 @@ export class Session {
       ...options.headers,
       ...(options.lastEventId && { 'last-event-id': options.lastEventId }),
     };
-    const context = { settings: this.settings, version: codec.version, extensions, headers, signal };
+    const { version, extensionsHeader } = codec;
+    const context = { settings: this.settings, version, extensionsHeader, extensions, headers, signal };
     return { call, codec, response: await exchange(request, context) };
   }
 

@@ -1,4 +1,4 @@
-import type { ClientBinding } from '@batonjs/bindings';
+import type { ClientBinding, ClientCompatibility } from '@batonjs/bindings';
 import { httpJsonClient } from '@batonjs/bindings/http-json';
 import { jsonRpcClient } from '@batonjs/bindings/json-rpc';
 import type { CardCache } from './card-cache.ts';
@@ -57,6 +57,8 @@ export interface ConnectOptions {
   readonly fetch?: (request: Request) => Promise<Response>;
   /** What the client speaks; JSON-RPC and HTTP+JSON of A2A 1.0 by default. */
   readonly bindings?: readonly ClientBinding[];
+  /** Other versions of the protocol to speak besides 1.0, such as `v03Client()` of `@batonjs/bindings-v0-3`. */
+  readonly compatibility?: readonly ClientCompatibility[];
   /** Only interfaces with this `protocolBinding`. */
   readonly binding?: string;
   /** Only interfaces with this `protocolVersion`. */
@@ -88,8 +90,13 @@ export interface ConnectOptions {
 export type Settings = ReturnType<typeof toSettings>;
 
 /** Fills in the defaults. */
-export const toSettings = ({ clock, retry, ...options }: ConnectOptions) => ({
-  bindings: [jsonRpcClient, httpJsonClient] as readonly ClientBinding[],
+export const toSettings = ({
+  clock,
+  retry,
+  bindings = [jsonRpcClient, httpJsonClient],
+  compatibility = [],
+  ...options
+}: ConnectOptions) => ({
   fallback: true,
   extensions: [] as readonly string[],
   timeoutMs: 300_000,
@@ -98,6 +105,8 @@ export const toSettings = ({ clock, retry, ...options }: ConnectOptions) => ({
   checkCapabilities: true,
   cards: new Map() as CardCache,
   ...options,
+  bindings: [...bindings, ...compatibility.flatMap((other) => other.bindings)],
+  compatibility,
   retry: {
     firstMs: 200,
     longestMs: 10_000,
