@@ -49,28 +49,29 @@ export class Claimer {
     const { clock, pollMs, log } = this.#settings;
     while (!this.#stop.signal.aborted) {
       this.#rung = new AbortController();
-      let claimed = 0;
+      let more = false;
       try {
-        claimed = await this.#claim(batch);
+        more = await this.#claim(batch);
       } catch (error) {
         log('error', 'Could not claim tasks', { error });
       }
-      if (claimed === batch || this.#stop.signal.aborted) continue;
+      if (more || this.#stop.signal.aborted) continue;
       // Apart from each other, so that many processes do not all look at the same moment.
       await clock.sleep(pollMs * (0.75 + clock.random() / 2), this.#rung.signal);
     }
   }
 
-  async #claim(most: number, taskId?: string): Promise<number> {
+  /** Resolves whether it got as many as it asked for, so that there may be more. */
+  async #claim(most: number, taskId?: string): Promise<boolean> {
     const { store, clock, queue, leaseMs } = this.#settings;
     const { turns: limit, release } = this.#runner.reserve(most);
     try {
-      if (limit === 0) return 0;
+      if (limit === 0) return false;
       const since = clock.monotonic();
       const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit };
       const leases = await store.claim(taskId === undefined ? about : { ...about, taskId });
       await Promise.all(leases.map((lease) => this.#take(lease, since)));
-      return leases.length;
+      return leases.length === limit;
     } finally {
       release();
     }

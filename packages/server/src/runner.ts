@@ -20,6 +20,7 @@ export class Runner {
   readonly #heartbeat: Heartbeat;
   readonly #running = new Map<TaskRun, Promise<void>>();
   #reserved = 0;
+  #refused = false;
   #onFree: () => void = () => {};
 
   constructor(settings: RunSettings, tasks: LiveTasks) {
@@ -35,6 +36,7 @@ export class Runner {
   reserve(most: number): Reserved {
     const turns = Math.max(0, Math.min(most, this.#free));
     this.#reserved += turns;
+    if (turns === 0 && most > 0) this.#refused = true;
     return { turns, release: () => this.#leave(() => (this.#reserved -= turns)) };
   }
 
@@ -43,16 +45,17 @@ export class Runner {
   }
 
   #leave(leave: () => unknown): void {
-    const wasFull = this.#free <= 0;
     leave();
-    if (wasFull && this.#free > 0) this.#onFree();
+    if (!this.#refused || this.#free <= 0) return;
+    this.#refused = false;
+    this.#onFree();
   }
 
   get running(): number {
     return this.#running.size;
   }
 
-  /** Calls `listener` when a full runner has room again. */
+  /** Calls `listener` when there is room again after somebody found none. */
   onFree(listener: () => void): void {
     this.#onFree = listener;
   }

@@ -7,7 +7,11 @@ import type { Log } from './log.ts';
  * about, so that the client can look for it when the store answers again.
  */
 export function toWireError(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
-  if (A2AError.is(error)) return error;
+  if (A2AError.is(error)) {
+    // Whatever led to it is shown to nobody else.
+    if (error.cause !== undefined) log('error', 'A request failed', { ...details, error });
+    return error;
+  }
   if (
     isStoreError(error, 'UNAVAILABLE') ||
     isStoreError(error, 'FENCED') ||
