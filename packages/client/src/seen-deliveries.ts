@@ -1,0 +1,18 @@
+/** Which deliveries were dealt with; shared by all processes that receive, if it outlives one. */
+export interface SeenDeliveries {
+  has(id: string): boolean | Promise<boolean>;
+  add(id: string): void | Promise<void>;
+}
+
+/** Remembers the latest `limit` deliveries of this process. */
+export function seenDeliveries(limit = 10_000): SeenDeliveries {
+  const seen = new Set<string>();
+  return {
+    has: (id) => seen.has(id),
+    add(id) {
+      seen.add(id);
+      const [oldest] = seen;
+      if (seen.size > limit && oldest !== undefined) seen.delete(oldest);
+    },
+  };
+}
