@@ -6,7 +6,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type AgentServerOptions, createAgentServer, type PushOptions } from '../../src/index.ts';
 import { say } from '../rpc.ts';
-import { chatty } from './serve.ts';
+import { chatty } from './settings.ts';
 
 const secrets = { token: 'tok-1', authentication: { scheme: 'Bearer', credentials: 'cred-1' } };
 const url = 'https://93.184.216.34/hook';

@@ -3,31 +3,16 @@ import type { TaskPushNotificationConfig } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
 import { onTestFinished } from 'vitest';
 import {
-  type Agent,
   type AgentServer,
   type AgentServerOptions,
-  append,
-  artifact,
   completed,
   createAgentServer,
   type PushOptions,
   taskAgent,
-  text,
   working,
 } from '../../src/index.ts';
 import { rpc, say } from '../rpc.ts';
-
-/** Everything a webhook may be told of. */
-export const chatty: Agent = taskAgent(async function* ({ text: said }) {
-  yield working(said);
-  yield artifact('essay', text('once'));
-  yield append('essay', text('upon'));
-  yield append({ artifactId: 'essay', lastChunk: true }, text('a time'));
-  yield completed();
-});
-
-/** What `chatty` is heard to say by default. */
-export const heard = ['WORKING', 'essay:once', 'essay:a time', 'COMPLETED'];
+import { chatty, quick } from './settings.ts';
 
 /** Works until it is let go. */
 export function patient() {
@@ -39,12 +24,6 @@ export function patient() {
   });
   return { agent, letGo: gate.resolve };
 }
-
-export const quick: PushOptions = {
-  allow: ['127.0.0.1:*'],
-  timeoutMs: 2_000,
-  retry: { baseDelayMs: 5, maxDelayMs: 20, maxAttempts: 1_000_000 },
-};
 
 export interface Served extends AgentServer {
   /** All that was logged, as text. */

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { serve } from './serve.ts';
+import { heard } from './settings.ts';
+import { webhook } from './webhook.ts';
+
+it.each([0, 1, 3])(
+  'a process killed at update %i leaves the rest to another one, which goes on under the same ids [R-PUSH-04] [R-PUSH-27] [R-PUSH-30]',
+  async (at) => {
+    const folder = mkdtempSync(join(tmpdir(), 'baton-push-'));
+    const path = join(folder, 'tasks.db');
+    // Answers nothing while the first process lives: it is killed while it delivers.
+    let isKilled = false;
+    const hook = await webhook((_, before) => (before < at || isKilled ? 200 : () => {}));
+    const script = join(import.meta.dirname, 'deliver-until-killed.ts');
+    const args = ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning', script];
+    const child = spawn(process.execPath, [...args, path, hook.url()], { stdio: 'inherit' });
+    const ended = once(child, 'exit');
+    onTestFinished(async () => {
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    });
+    await vi.waitFor(() => expect(hook.received).toHaveLength(at + 1), { timeout: 15_000 });
+    child.kill('SIGKILL');
+    await ended;
+    isKilled = true;
+    const store = sqliteStore(path);
+    serve(store);
+    await hook.until(heard.length);
+    expect(hook.acknowledged).toEqual(heard);
+    expect(hook.received[at + 1]).toMatchObject({ id: hook.received[at]?.id, text: hook.received[at]?.text });
+    expect(new Set(hook.received.map(({ headers }) => headers['x-a2a-notification-token']))).toEqual(
+      new Set(['kept']),
+    );
+  },
+);
