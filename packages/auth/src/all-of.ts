@@ -9,7 +9,6 @@ import { mergeSchemes } from './merge-schemes.ts';
  */
 export function allOf(first: Authenticator, ...others: readonly Authenticator[]): Authenticator {
   const all = [first, ...others];
-  const told = all.map((one) => one.challenge).join(', ');
   return Object.assign(
     async (request: CredentialedRequest) => {
       const callers: AuthenticatedCaller[] = [];
@@ -18,8 +17,7 @@ export function allOf(first: Authenticator, ...others: readonly Authenticator[])
         if (caller) callers.push(caller);
       }
       if (callers.length === 0) return undefined;
-      if (callers.length < all.length)
-        throw new A2AError('UNAUTHENTICATED', 'More credentials are needed', { challenge: told });
+      if (callers.length < all.length) throw new A2AError('UNAUTHENTICATED', 'More credentials are needed');
       return combine(callers);
     },
     {
@@ -27,7 +25,6 @@ export function allOf(first: Authenticator, ...others: readonly Authenticator[])
       securityRequirements: all
         .map(({ securityRequirements }) => securityRequirements)
         .reduce((left, right) => left.flatMap((a) => right.map((b) => both(a, b)))),
-      challenge: told,
     },
   );
 }

@@ -8,7 +8,6 @@ import { mergeSchemes } from './merge-schemes.ts';
  */
 export function anyOf(first: Authenticator, ...others: readonly Authenticator[]): Authenticator {
   const all = [first, ...others];
-  const told = all.map((one) => one.challenge).join(', ');
   return Object.assign(
     async (request: CredentialedRequest) => {
       const refusals: unknown[] = [];
@@ -23,13 +22,12 @@ export function anyOf(first: Authenticator, ...others: readonly Authenticator[])
       const weightiest = refusals.find((error) => is(error, 'PERMISSION_DENIED')) ?? refusals.find(isOther);
       if (weightiest !== undefined) throw weightiest;
       const [wrong] = refusals;
-      if (wrong) throw new A2AError('UNAUTHENTICATED', (wrong as A2AError).message, { challenge: told });
+      if (wrong) throw new A2AError('UNAUTHENTICATED', (wrong as A2AError).message);
       return undefined;
     },
     {
       securitySchemes: mergeSchemes(all),
       securityRequirements: all.flatMap(({ securityRequirements }) => securityRequirements),
-      challenge: told,
     },
   );
 }

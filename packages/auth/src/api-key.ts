@@ -1,7 +1,6 @@
 import type { APIKeySecurityScheme } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './authenticator.ts';
-import { challenge } from './challenge.ts';
 import { areEqual, sha256, toHex } from './digest.ts';
 
 /** Where API keys are sent and whose they are. */
@@ -29,14 +28,13 @@ export type ApiKeyPlace =
 export function apiKey({ keys, name = 'apiKey', description, ...place }: ApiKeyOptions): Authenticator {
   const at = readPlace(place);
   const find = typeof keys === 'function' ? (hash: Uint8Array) => keys(toHex(hash)) : finder(keys);
-  const told = challenge('ApiKey', { realm: name, in: at.location, name: at.name });
 
   return Object.assign(
     async (request: CredentialedRequest) => {
       const key = at.read(request);
       if (!key) return undefined;
       const caller = await find(await sha256(key));
-      if (!caller) throw new A2AError('UNAUTHENTICATED', 'The API key is not valid', { challenge: told });
+      if (!caller) throw new A2AError('UNAUTHENTICATED', 'The API key is not valid');
       return caller;
     },
     {
@@ -50,7 +48,6 @@ export function apiKey({ keys, name = 'apiKey', description, ...place }: ApiKeyO
         },
       },
       securityRequirements: [{ schemes: { [name]: { list: [] } } }],
-      challenge: told,
     },
   );
 }

@@ -27,6 +27,4 @@ export interface Authenticator {
   readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
   /** For the card's `securityRequirements`: any of them will do. */
   readonly securityRequirements: readonly SecurityRequirement[];
-  /** `WWW-Authenticate` of a reply to a request without credentials. */
-  readonly challenge: string;
 }

@@ -1,9 +1,9 @@
 import type { SecurityScheme } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import { challenge } from '@batonjs/protocol/headers';
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { algorithms } from './algorithms.ts';
 import type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './authenticator.ts';
-import { challenge } from './challenge.ts';
 import { type KeySet, type KeySetCaching, keyFinder } from './key-set.ts';
 
 /** Which tokens are accepted, and whose they are. */
@@ -41,12 +41,7 @@ export interface BearerJwtOptions {
 export function bearerJwt(options: BearerJwtOptions): Authenticator {
   const { name = 'bearer', scopes: needed = [], caller = callerOf } = options;
   const findKey = keyFinder(options.jwks, options.caching);
-  const tell = (more: Readonly<Record<string, string>> = {}) =>
-    challenge('Bearer', {
-      realm: name,
-      ...(needed.length > 0 && { scope: needed.join(' ') }),
-      ...more,
-    });
+  const tell = (more: Readonly<Record<string, string>>) => challenge('Bearer', { realm: name, ...more });
 
   const verify = async (token: string): Promise<JWTPayload> => {
     try {
@@ -84,7 +79,6 @@ export function bearerJwt(options: BearerJwtOptions): Authenticator {
     {
       securitySchemes: { [name]: options.scheme ?? jwtScheme },
       securityRequirements: [{ schemes: { [name]: { list: [...needed] } } }],
-      challenge: tell(),
     },
   );
 }

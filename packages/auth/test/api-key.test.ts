@@ -31,13 +31,10 @@ describe('apiKey', () => {
   });
 
   it.each(['key-of-eve', 'key-of-ad', 'key-of-adaa', 'KEY-OF-ADA', 'key-of-ada, key-of-bob', '__proto__'])(
-    'refuses %s, saying how to do it right and nothing else [R-ERR-08] [R-ERR-11]',
+    'refuses %s, and says nothing of it [R-ERR-08] [R-ERR-11]',
     async (key) => {
       const error = await refusal(apiKey({ header: 'X-Api-Key', keys }), request({ 'x-api-key': key }));
-      expect(error).toMatchObject({
-        reason: 'UNAUTHENTICATED',
-        challenge: 'ApiKey realm="apiKey", in="header", name="X-Api-Key"',
-      });
+      expect(error).toMatchObject({ reason: 'UNAUTHENTICATED', challenge: undefined });
       expect(JSON.stringify([error, error.message])).not.toContain(key);
     },
   );
@@ -53,7 +50,7 @@ describe('apiKey', () => {
   });
 
   it('says in the card what it wants [R-AUTH-01]', () => {
-    const { securitySchemes, securityRequirements, challenge } = apiKey({
+    const { securitySchemes, securityRequirements } = apiKey({
       cookie: 'session',
       keys,
       name: 'browser "session"',
@@ -67,6 +64,5 @@ describe('apiKey', () => {
     for (const scheme of Object.values(securitySchemes)) SecurityScheme.parse(scheme);
     for (const requirement of securityRequirements) SecurityRequirement.parse(requirement);
     expect(securityRequirements).toEqual([{ schemes: { 'browser "session"': { list: [] } } }]);
-    expect(challenge).toBe('ApiKey realm="browser \\"session\\"", in="cookie", name="session"');
   });
 });

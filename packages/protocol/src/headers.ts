@@ -13,6 +13,9 @@ export const A2A_EXTENSIONS = 'A2A-Extensions';
 /** Name of {@link A2A_EXTENSIONS} in version 0.3. */
 export const LEGACY_EXTENSIONS = 'X-A2A-Extensions';
 
+/** URI of the extension by which an agent says that a message sent twice is received once. */
+export const IDEMPOTENCY = 'https://batonjs.dev/extensions/idempotency/v1';
+
 /** Header that carries `TaskPushNotificationConfig.token` to a webhook. */
 export const NOTIFICATION_TOKEN = 'X-A2A-Notification-Token';
 
@@ -46,3 +49,13 @@ export function parseExtensions(...values: readonly (string | null | undefined)[
   const uris = values.flatMap((value) => value?.split(',') ?? []).map((uri) => uri.trim());
   return [...new Set(uris)].filter((uri) => uri !== '');
 }
+
+/** One challenge of a `WWW-Authenticate` header: a scheme with its parameters. */
+export function challenge(scheme: string, parameters: Readonly<Record<string, string>>): string {
+  const list = Object.entries(parameters).map(([name, value]) => `${name}="${quotable(value)}"`);
+  return `${scheme} ${list.join(', ')}`;
+}
+
+/** Anything but printable ASCII would break the header, or let a name write headers of its own. */
+const quotable = (value: string): string =>
+  value.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, (character) => `\\${character}`);

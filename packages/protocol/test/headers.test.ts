@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseExtensions, parseVersion } from '../src/headers.ts';
+import { challenge, parseExtensions, parseVersion } from '../src/headers.ts';
 
 describe('parseVersion', () => {
   it.each([
@@ -25,5 +25,17 @@ describe('parseExtensions', () => {
       parseExtensions('https://a.example/x , ,https://b.example', undefined, null, 'https://a.example/x,c'),
     ).toEqual(['https://a.example/x', 'https://b.example', 'c']);
     expect(parseExtensions(undefined, '')).toEqual([]);
+  });
+});
+
+describe('challenge', () => {
+  it('names a scheme with its parameters [R-ERR-08]', () => {
+    expect(challenge('Bearer', { realm: 'oauth', scope: 'a b' })).toBe('Bearer realm="oauth", scope="a b"');
+  });
+
+  it('is one header, whatever the parameters are', () => {
+    expect(challenge('X', { realm: 'a"b\\c\r\nSet-Cookie: d=é\0' })).toBe(
+      'X realm="a\\"b\\\\c??Set-Cookie: d=??"',
+    );
   });
 });

@@ -1,17 +1,23 @@
-import type { AgentServer, HttpExchange } from '@batonjs/server';
+import type { A2AError, AgentServer, HttpExchange } from '@batonjs/server';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { readBody, refusedBody } from './read-body.ts';
 
 /**
  * Serves an agent from an Express app, below the path it is mounted at: `app.use('/agent', a2aExpress(server))`. Works with
- * or without `express.json()` before it; what a body parser refuses is answered in the protocol's own words, hence the
- * second handler. The agent's card names the address of the request only on this machine or where Express trusts its proxy
+ * or without `express.json()` before it; what a body parser refuses is answered in the protocol's own words, and so is an
+ * `A2AError` that a middleware passes on, hence the second handler. The agent's card names the address of the request only on this machine or where Express trusts its proxy
  * (`trust proxy`); elsewhere give the server its `publicUrl`.
  */
 export function a2aExpress(
   server: Pick<AgentServer, 'handle'>,
 ): [handler: RequestHandler, onError: ErrorRequestHandler] {
-  const answer = async (req: Request, res: Response, next: NextFunction, read: HttpExchange['readBody']) => {
+  const answer = async (
+    req: Request,
+    res: Response,
+    next: NextFunction,
+    read: HttpExchange['readBody'],
+    refusal?: A2AError,
+  ) => {
     try {
       const gone = new AbortController();
       res.once('close', () => {
@@ -26,6 +32,7 @@ export function a2aExpress(
         readBody: read,
         baseUrl: baseUrlOf(req),
         signal: gone.signal,
+        refusal,
       });
       // What was not read of the body would be taken for the next request.
       if (reply.status === 413) res.setHeader('connection', 'close');
@@ -40,11 +47,14 @@ export function a2aExpress(
   return [
     (req, res, next) => answer(req, res, next, (limit) => readBody(req, limit)),
     (error: unknown, req, res, next) => {
+      if (isRefusal(error)) return answer(req, res, next, (limit) => readBody(req, limit), error);
       const read = refusedBody(error, req);
       return read ? answer(req, res, next, read) : next(error);
     },
   ];
 }
+
+const isRefusal = (error: unknown): error is A2AError => error instanceof Error && error.name === 'A2AError';
 
 /** Split by hand: a URL parser would resolve `..`, take `//name` for a host, and throw at some. */
 function targetOf(target: string): { path: string; query: URLSearchParams } {

@@ -4,20 +4,24 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { parseVersion } from '@batonjs/protocol/headers';
 import { isStoreError } from '@batonjs/store';
 import { isTaskAgent } from './agent.ts';
-import { completeCard } from './card.ts';
+import { type CardInput, completeCard } from './card.ts';
+import { createCards } from './cards.ts';
 import { Claimer } from './claimer.ts';
 import { isoTime, newId } from './clock.ts';
 import { completeSettings } from './complete-settings.ts';
+import { completeCors, withCors } from './cors.ts';
 import { decideAll } from './decision.ts';
 import { createFetch } from './fetch.ts';
 import { createHandler, type HandlerSettings } from './handler.ts';
 import type { Handle } from './http-exchange.ts';
+import { knownOfCard } from './known-of-card.ts';
 import { LiveTasks } from './live-tasks.ts';
 import type { AgentServerOptions } from './options.ts';
 import { type PushDeliveries, pushDeliveries } from './push/dead-letters.ts';
 import { Deliverer } from './push/deliverer.ts';
 import { completePush } from './push/push-settings.ts';
 import { Runner } from './runner.ts';
+import { credentialHeaders } from './security.ts';
 import { readWakeKey } from './wake-key.ts';
 import { appendOpenly } from './write.ts';
 
@@ -61,34 +65,42 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const { compatibility = [] } = options;
   const push = completePush(store, options.push, compatibility);
   const deliverer = push && new Deliverer({ ...settings, push });
-  const card = completeCard(options.card, { streaming: true, pushNotifications: push !== undefined });
+  const known = knownOfCard(options, push !== undefined);
+  const card = completeCard(options.card, known);
   if (card.capabilities.pushNotifications && !push)
     throw new TypeError(
       '`card.capabilities.pushNotifications` needs a store that keeps webhooks, and `push`',
     );
   const publicUrl = options.publicUrl?.replace(/\/+$/, '');
+  const bindings: HandlerSettings['bindings'] = [
+    ...(options.bindings ?? ([jsonRpcServer, httpJsonServer] as const)),
+    ...compatibility.flatMap(({ bindings }) => bindings).filter((binding) => isListed(card, binding)),
+  ];
+  const { extendedCard, signCard } = options;
+  const complete = (members: Partial<CardInput>) => completeCard({ ...options.card, ...members }, known);
   const handlerSettings: HandlerSettings = {
     ...settings,
     card,
+    cards: createCards({ card, complete, extendedCard, signCard, bindings, publicUrl }),
     tasks,
     runner,
     claimer,
     push,
-    publicUrl,
     alwaysTask: isTaskAgent(options.agent),
     idempotency: options.idempotency ?? 'authenticated',
     blockingMs: options.blockingMs ?? 120_000,
     cancelWaitMs: options.cancelWaitMs ?? 10_000,
     closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
-    bindings: [
-      ...(options.bindings ?? ([jsonRpcServer, httpJsonServer] as const)),
-      ...compatibility.flatMap(({ bindings }) => bindings).filter((binding) => isListed(card, binding)),
-    ],
+    bindings,
     compatibility,
+    tenants: options.tenants,
     authenticate: options.authenticate,
     isOpen: () => open,
   };
-  const handle = createHandler(handlerSettings);
+  const handle = withCors(
+    createHandler(handlerSettings),
+    completeCors(options.cors, credentialHeaders(card)),
+  );
   if (settings.run === 'here') claimer.start();
   deliverer?.start();
 

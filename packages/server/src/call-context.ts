@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Scope } from '@batonjs/store';
 import type { Claims } from './agent.ts';
 
@@ -25,8 +26,15 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Where a broken stream is to go on. */
   readonly lastEventId?: string | undefined;
+  /** Where the server was reached, if the request may be believed to say it. */
+  readonly baseUrl?: string | undefined;
 }
 
+const longestScope = 512;
+
 /** The scope of a caller's tasks: opaque to stores, equal only if all three are. */
-export const scopeOf = (agent: string, tenant: string | undefined, caller: Caller | undefined): Scope =>
-  JSON.stringify([agent, tenant ?? '', caller?.scope ?? '']);
+export function scopeOf(agent: string, tenant: string | undefined, caller: Caller | undefined): Scope {
+  const scope = JSON.stringify([agent, tenant ?? '', caller?.scope ?? '']);
+  // A caller may have any name, a store takes no longer ids.
+  return scope.length <= longestScope ? scope : createHash('sha256').update(scope).digest('base64url');
+}

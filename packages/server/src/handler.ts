@@ -19,13 +19,16 @@ import {
 import { operations } from '@batonjs/protocol/operations';
 import type { Authenticate } from './authenticate.ts';
 import { type CallContext, type Caller, scopeOf } from './call-context.ts';
-import { cardAt, cardReply } from './card.ts';
+import { cardReply, extendedCardReply } from './card.ts';
+import type { CardPlace } from './cards.ts';
 import type { Handle, HttpExchange } from './http-exchange.ts';
 import { readBody } from './read-body.ts';
+import { credentialHeaders, withChallenge } from './security.ts';
 import { type Service, service } from './service.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { streamBody } from './stream-body.ts';
 import type { StreamEvent } from './stream-event.ts';
+import { checkTenant, type Tenants } from './tenants.ts';
 import { toWireError } from './wire-error.ts';
 
 /** What answering requests needs to know. */
@@ -33,19 +36,21 @@ export interface HandlerSettings extends ServiceSettings {
   readonly bindings: readonly [ServerBinding, ...ServerBinding[]];
   readonly compatibility: readonly ServerCompatibility[];
   readonly authenticate: Authenticate | undefined;
-  readonly publicUrl: string | undefined;
+  readonly tenants: Tenants | undefined;
 }
 
 /** Answers requests: picks the binding, checks in the protocol's order, calls the operation, encodes. Spec: §5, §3.3. */
 export function createHandler(settings: HandlerSettings): Handle {
   return async (exchange) => {
-    if (exchange.path === AGENT_CARD_PATH) return card(exchange, settings);
+    const place = cardPlaceOf(exchange, settings);
+    if (place) return card(exchange, place, settings);
     let request = withoutBody(exchange);
     const candidates = settings.bindings.filter((binding) => binding.matches(request));
     const of = (wanted: string) =>
       candidates.find(({ version }) => version === wanted) ?? candidates[0] ?? settings.bindings[0];
     let binding = of(statedVersion(request) ?? IMPLIED_VERSION);
     try {
+      if (exchange.refusal) throw exchange.refusal;
       request = { ...request, body: await readBody(exchange, settings.limits) };
       const version = statedVersion(request) ?? impliedVersion(request, settings);
       binding = of(version);
@@ -57,32 +62,61 @@ export function createHandler(settings: HandlerSettings): Handle {
       if (!call) throw decoded.error;
       checkCapability(call, settings);
       checkExtensions(context, settings);
-      const reply = await perform(call, context, binding, settings);
+      const reply = await perform(call, context, binding, exchange, settings);
       if (context.extensions.length > 0)
         reply.headers[(binding.extensionsHeader ?? A2A_EXTENSIONS).toLowerCase()] =
           context.extensions.join(', ');
-      return reply;
+      return privately(reply);
     } catch (error) {
       const { method, path } = exchange;
-      return binding.encodeError(toWireError(error, settings.log, { method, path }), request);
+      const wire = toWireError(error, settings.log, { method, path });
+      return privately(binding.encodeError(withChallenge(wire, settings.card), request));
     }
   };
 }
 
-function card(exchange: HttpExchange, settings: HandlerSettings): HttpReply {
-  const { publicUrl, bindings, compatibility, log } = settings;
-  const { method, path, baseUrl } = exchange;
+/** What is said to one caller is not for caches between, unless it says otherwise. */
+function privately(reply: HttpReply): HttpReply {
+  reply.headers['cache-control'] ??= 'no-store';
+  return reply;
+}
+
+/** The card that a request asks for: the agent's, or where there are tenants that of one. */
+function cardPlaceOf({ path, baseUrl }: HttpExchange, { tenants }: HandlerSettings): CardPlace | undefined {
+  if (path === AGENT_CARD_PATH) return { baseUrl };
+  if (!tenants || !path.endsWith(AGENT_CARD_PATH)) return undefined;
+  const tenant = path.slice(1, -AGENT_CARD_PATH.length);
+  return tenant === '' || tenant.includes('/') ? undefined : { baseUrl, tenant };
+}
+
+async function card(
+  exchange: HttpExchange,
+  { baseUrl, tenant: encoded }: CardPlace,
+  settings: HandlerSettings,
+): Promise<HttpReply> {
+  const { bindings, compatibility, log, cards, tenants } = settings;
+  const { method, path } = exchange;
   try {
     if (method !== 'GET' && method !== 'HEAD') {
       throw new A2AError('METHOD_NOT_ALLOWED', undefined, { metadata: { allow: 'GET, HEAD' } });
     }
-    const card = cardAt(settings.card, publicUrl ?? baseUrl, bindings);
+    const tenant = encoded && decodePath(encoded);
+    await checkTenant(tenant, undefined, tenants);
+    const card = await cards.public({ baseUrl, tenant });
     const version = statedVersion(exchange);
     const older = compatibility.map((other) => other.encodeCard(card, version)).find(Boolean);
     return cardReply(older ?? card, exchange);
   } catch (error) {
     const plain = bindings.find(({ name }) => name === 'HTTP+JSON') ?? bindings[0];
     return plain.encodeError(toWireError(error, log, { method, path }), withoutBody(exchange));
+  }
+}
+
+function decodePath(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new A2AError('METHOD_NOT_FOUND');
   }
 }
 
@@ -126,7 +160,7 @@ async function callerOf(
 }
 
 function contextOf(
-  { headers, signal }: HttpExchange,
+  { headers, signal, baseUrl }: HttpExchange,
   call: ReceivedCall | undefined,
   caller: Caller | undefined,
   version: string,
@@ -145,6 +179,7 @@ function contextOf(
     version,
     signal,
     lastEventId: call?.lastEventId ?? headers['last-event-id'],
+    baseUrl,
   };
 }
 
@@ -190,16 +225,22 @@ async function perform(
   call: ReceivedCall,
   context: CallContext,
   binding: ServerBinding,
+  exchange: HttpExchange,
   settings: HandlerSettings,
 ): Promise<HttpReply> {
   const { operation } = call;
   const params = parseParams(operation, call.params);
+  await checkTenant(params.tenant, context.caller, settings.tenants);
   if (!settings.isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
   const onError = (error: unknown) =>
     toWireError(error, settings.log, { operation, taskId: taskNamedIn(params) });
   try {
     const answer = (service as AnyService)[operation](params, context, settings);
-    if (!(Symbol.asyncIterator in answer)) return binding.encodeResult(call, await answer);
+    if (!(Symbol.asyncIterator in answer)) {
+      const reply = binding.encodeResult(call, await answer);
+      if (operation !== 'GetExtendedAgentCard') return reply;
+      return extendedCardReply(reply, exchange, credentialHeaders(settings.card));
+    }
     const rest = answer[Symbol.asyncIterator]();
     // The first event decides whether there is a stream at all: until then, an error is an ordinary reply.
     const first = await rest.next();
@@ -210,12 +251,9 @@ async function perform(
   }
 }
 
-function taskNamedIn(params: {
-  readonly id?: string;
-  readonly taskId?: string;
-  readonly message?: { readonly taskId?: string };
-}): string | undefined {
-  return params.taskId ?? params.message?.taskId ?? params.id;
+function taskNamedIn(params: object): string | undefined {
+  const { taskId, message, id } = params as { taskId?: string; message?: { taskId?: string }; id?: string };
+  return taskId ?? message?.taskId ?? id;
 }
 
 /** The service as the handler sees it: it knows no operation. */

@@ -1,4 +1,5 @@
 import type { HttpReply } from '@batonjs/bindings';
+import type { A2AError } from '@batonjs/protocol/errors';
 
 /** What `readBody` reads; `longerThan`: who read it before stopped after so many bytes. */
 export type Body =
@@ -24,6 +25,8 @@ export interface HttpExchange {
   readonly baseUrl?: string | undefined;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
+  /** Somebody before refused the request, for its rate perhaps: it is answered so, in the words of its binding. */
+  readonly refusal?: A2AError | undefined;
 }
 
 /** Answers a request. Never rejects. */

@@ -1,5 +1,6 @@
 export type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
 export type { Artifact, Message, Part, Task } from '@batonjs/protocol';
+export { A2AError } from '@batonjs/protocol/errors';
 export {
   type AddressPolicy,
   type AddressPolicyOptions,
@@ -45,7 +46,9 @@ export {
 } from './builders.ts';
 export type { Caller } from './call-context.ts';
 export type { CardInput, SkillInput } from './card.ts';
+export type { ExtendedCard, SignCard } from './cards.ts';
 export type { Clock } from './clock.ts';
+export type { CorsOptions } from './cors.ts';
 export { type Emit, emitting } from './emitting.ts';
 export type { Body, Handle, HttpExchange } from './http-exchange.ts';
 export type { Log } from './log.ts';
@@ -56,5 +59,6 @@ export type { PushClaims, SignPush, UnsignedDelivery } from './push/sign-push.ts
 export type { PushUpdates } from './push/wanted-update.ts';
 export { type RunTurnOptions, runTurn, type TurnOutcome } from './run-turn.ts';
 export type { Limits, TaskClocks } from './settings.ts';
+export type { Tenants } from './tenants.ts';
 export type { Transition } from './transition.ts';
 export { createWorker, type Worker } from './worker.ts';

@@ -3,10 +3,13 @@ import type { TaskStore } from '@batonjs/store';
 import type { Agent } from './agent.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { CardInput } from './card.ts';
+import type { ExtendedCard, SignCard } from './cards.ts';
 import type { Clock } from './clock.ts';
+import type { CorsOptions } from './cors.ts';
 import type { Log } from './log.ts';
 import type { PushOptions } from './push/push-options.ts';
 import type { Limits, TaskClocks } from './settings.ts';
+import type { Tenants } from './tenants.ts';
 import type { Transition } from './transition.ts';
 
 /** What a worker and a server have in common. All times in milliseconds. */
@@ -54,6 +57,19 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly publicUrl?: string;
   /** Says who calls. Without it, all callers share their tasks. */
   readonly authenticate?: Authenticate;
+  /**
+   * What authenticated callers are told instead, or who is told what. Media types and extensions that only it names are
+   * not accepted: name them in `card` too.
+   */
+  readonly extendedCard?: ExtendedCard;
+  readonly signCard?: SignCard;
+  /**
+   * Which tenants there are; a request may always name none. Default: any name, each with tasks of its own. The card of
+   * a tenant is at `/<tenant>/.well-known/agent-card.json`.
+   */
+  readonly tenants?: Tenants;
+  /** Which web pages may call the agent; `true`: any. Default false: pages may read the card only. */
+  readonly cors?: CorsOptions | boolean;
   /** Whether a repeated `messageId` meets the task it started. Default: for authenticated callers. */
   readonly idempotency?: boolean | 'authenticated';
   /** How long a blocking SendMessage waits before the task is returned as it is. Default 120,000. */

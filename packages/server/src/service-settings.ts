@@ -1,4 +1,5 @@
 import type { AgentCard } from '@batonjs/protocol';
+import type { Cards } from './cards.ts';
 import type { Claimer } from './claimer.ts';
 import type { LiveTasks } from './live-tasks.ts';
 import type { PushSettings } from './push/push-settings.ts';
@@ -7,7 +8,9 @@ import type { RunSettings } from './settings.ts';
 
 /** What the operations are made of. */
 export interface ServiceSettings extends RunSettings {
+  /** The public card, without interfaces unless they were given. */
   readonly card: AgentCard;
+  readonly cards: Cards;
   readonly tasks: LiveTasks;
   readonly runner: Runner;
   readonly claimer: Claimer;

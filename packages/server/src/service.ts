@@ -1,5 +1,4 @@
 import type { OperationName, Params, Result } from '@batonjs/protocol';
-import { A2AError } from '@batonjs/protocol/errors';
 import type { CallContext } from './call-context.ts';
 import { cancelTask } from './cancel-task.ts';
 import { getTask } from './get-task.ts';
@@ -37,7 +36,6 @@ export const service: Service = {
   GetTaskPushNotificationConfig: getTaskPushNotificationConfig,
   ListTaskPushNotificationConfigs: listTaskPushNotificationConfigs,
   DeleteTaskPushNotificationConfig: deleteTaskPushNotificationConfig,
-  GetExtendedAgentCard: async () => {
-    throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
-  },
+  GetExtendedAgentCard: ({ tenant }, { baseUrl, caller }, { cards }) =>
+    cards.extended({ baseUrl, tenant }, caller),
 };

@@ -1,4 +1,4 @@
-import { A2AError } from '@batonjs/protocol/errors';
+import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { isStoreError } from '@batonjs/store';
 import type { Log } from './log.ts';
 
@@ -9,7 +9,8 @@ import type { Log } from './log.ts';
 export function toWireError(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
   if (A2AError.is(error)) {
     // Whatever led to it is shown to nobody else.
-    if (error.cause !== undefined) log('error', 'A request failed', { ...details, error });
+    if (error.cause !== undefined && errorTable[error.reason].http >= 500)
+      log('error', 'A request failed', { ...details, error });
     return error;
   }
   if (

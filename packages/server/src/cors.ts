@@ -1,0 +1,100 @@
+import type { HttpReply } from '@batonjs/bindings';
+import { AGENT_CARD_PATH } from '@batonjs/protocol/headers';
+import type { Handle, HttpExchange } from './http-exchange.ts';
+
+/** Which web pages may call the agent. */
+export interface CorsOptions {
+  /** Origins such as `https://app.example`, or what decides. Default: any. */
+  readonly origins?: readonly string[] | ((origin: string) => boolean);
+  /** Request headers to allow besides those of the protocol and of the card's security schemes. */
+  readonly headers?: readonly string[];
+  /** Whether the browser sends its cookies. Only with `origins`: any page could act for its visitors. Default false. */
+  readonly credentials?: boolean;
+  /** How long a browser may keep the answer to a preflight, in seconds. Default 600. */
+  readonly maxAgeSeconds?: number;
+}
+
+/** The options with everything filled in. */
+export interface CorsSettings {
+  readonly allows: (origin: string) => boolean;
+  /** Whether the answer is the same for every origin. */
+  readonly any: boolean;
+  readonly headers: readonly string[];
+  readonly credentials: boolean;
+  readonly maxAgeSeconds: number;
+}
+
+const requestHeaders = [
+  'a2a-extensions',
+  'a2a-version',
+  'accept',
+  'content-type',
+  'if-none-match',
+  'last-event-id',
+  'traceparent',
+  'tracestate',
+  'x-a2a-extensions',
+];
+const responseHeaders =
+  'a2a-extensions, allow, etag, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-a2a-extensions';
+
+/** Throws `TypeError` for what no browser would accept. */
+export function completeCors(options: CorsOptions | boolean = false, credentialHeaders: readonly string[]) {
+  if (options === false) return undefined;
+  const { origins, headers = [], credentials = false, maxAgeSeconds = 600 } = options === true ? {} : options;
+  if (credentials && !origins) throw new TypeError('`cors.credentials` needs `cors.origins`');
+  const all = [...requestHeaders, ...credentialHeaders, ...headers].map((name) => name.toLowerCase());
+  const settings: CorsSettings = {
+    allows: typeof origins === 'function' ? origins : (origin) => origins?.includes(origin) ?? true,
+    any: !origins,
+    headers: [...new Set(all)].filter((name) => name !== 'cookie').sort(),
+    credentials,
+    maxAgeSeconds,
+  };
+  return settings;
+}
+
+/** The public card may be read from any page. */
+const cardOnly = completeCors({}, []) as CorsSettings;
+
+/** Answers preflights and lets web pages read the replies. Spec: Fetch §3.2. */
+export function withCors(handle: Handle, cors: CorsSettings | undefined): Handle {
+  return async (exchange) => {
+    const { method, path, headers } = exchange;
+    const settings = cors ?? (path.endsWith(AGENT_CARD_PATH) ? cardOnly : undefined);
+    if (!settings) return handle(exchange);
+    const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+    const reply = isPreflight ? preflight(settings, path) : await handle(exchange);
+    return { ...reply, headers: merge(reply.headers, allowed(settings, exchange)) };
+  };
+}
+
+const preflight = ({ headers, maxAgeSeconds }: CorsSettings, path: string): HttpReply => ({
+  status: 204,
+  headers: {
+    'access-control-allow-methods': path.endsWith(AGENT_CARD_PATH) ? 'GET, HEAD' : 'DELETE, GET, HEAD, POST',
+    'access-control-allow-headers': headers.join(', '),
+    'access-control-max-age': String(maxAgeSeconds),
+  },
+});
+
+function allowed(
+  { any, allows, credentials }: CorsSettings,
+  { headers: { origin } }: HttpExchange,
+): Record<string, string> {
+  if (any) return { 'access-control-allow-origin': '*', 'access-control-expose-headers': responseHeaders };
+  if (!origin || !allows(origin)) return { vary: 'Origin' };
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': responseHeaders,
+    ...(credentials && { 'access-control-allow-credentials': 'true' }),
+    vary: 'Origin',
+  };
+}
+
+/** The card allows every page by itself; it does not where the owner says otherwise. */
+function merge(headers: HttpReply['headers'], more: Record<string, string>): Record<string, string> {
+  const { 'access-control-allow-origin': _, ...others } = headers;
+  const vary = [headers.vary, more.vary].filter(Boolean).join(', ');
+  return { ...others, ...more, ...(vary && { vary }) };
+}

@@ -1,0 +1,48 @@
+import type { AgentCard, SecurityScheme } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { challenge } from '@batonjs/protocol/headers';
+
+type Security = Pick<AgentCard, 'securitySchemes' | 'securityRequirements'>;
+
+/**
+ * The error as callers are told it: a refusal for lack of credentials names every scheme of the card, unless it names one
+ * itself. Spec: §3.3.2, RFC 9110 §11.6.1.
+ */
+export function withChallenge(error: A2AError, security: Security): A2AError {
+  if (error.reason !== 'UNAUTHENTICATED' || error.challenge) return error;
+  const { reason, message, details, metadata, retryAfter, cause } = error;
+  const challenge = challengeOf(security);
+  return new A2AError(reason, message, { details, metadata, retryAfter, cause, challenge });
+}
+
+function challengeOf({ securitySchemes = {}, securityRequirements = [] }: Security): string | undefined {
+  const challenges = Object.entries(securitySchemes).flatMap(([name, scheme]) => {
+    const scopes = securityRequirements.flatMap(({ schemes }) => schemes?.[name]?.list ?? []);
+    const scope = [...new Set(scopes)].join(' ');
+    return challengeOfScheme(scheme, { realm: name, ...(scope && { scope }) }) ?? [];
+  });
+  return challenges.join(', ') || undefined;
+}
+
+function challengeOfScheme(
+  scheme: SecurityScheme,
+  parameters: Readonly<Record<string, string>>,
+): string | undefined {
+  if ('apiKeySecurityScheme' in scheme) {
+    const { location, name } = scheme.apiKeySecurityScheme;
+    return challenge('ApiKey', { ...parameters, in: location, name });
+  }
+  if ('httpAuthSecurityScheme' in scheme) return challenge(scheme.httpAuthSecurityScheme.scheme, parameters);
+  // A certificate is asked for before there is a request.
+  return 'mtlsSecurityScheme' in scheme ? undefined : challenge('Bearer', parameters);
+}
+
+/** Names of the headers that carry credentials, in lower case. */
+export function credentialHeaders({ securitySchemes = {} }: Security): string[] {
+  const names = Object.values(securitySchemes).flatMap((scheme) => {
+    if (!('apiKeySecurityScheme' in scheme)) return 'mtlsSecurityScheme' in scheme ? [] : ['authorization'];
+    const { location, name } = scheme.apiKeySecurityScheme;
+    return location === 'header' ? [name.toLowerCase()] : location === 'cookie' ? ['cookie'] : [];
+  });
+  return [...new Set(['authorization', ...names])];
+}
