@@ -37,8 +37,11 @@ export function startRetries(
     if (!fallback || !(unsent || misunderstood)) return false;
     tried.add(session.current);
     const next = session.candidates.findIndex((_, index) => !tried.has(index));
-    if (next !== -1) session.current = next;
-    return next !== -1;
+    if (next === -1) return false;
+    // Now already: the calls of a stream that is followed fall back themselves, and may come back on another one.
+    tried.add(next);
+    session.current = next;
+    return true;
   };
 
   return {

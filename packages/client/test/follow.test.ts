@@ -517,3 +517,19 @@ describe('following a task that waits', () => {
     expect(events).toEqual([{ task: taskIn('INPUT_REQUIRED') }, statusOf('COMPLETED')]);
   });
 });
+
+describe('following a task of an agent with several interfaces', () => {
+  it('gives up when none of them can be reached any more', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    let connections = 0;
+    const agent = await connect(bothBindings(url), {
+      retry: { firstMs: 1, attempts: 3 },
+      fetch: (request) => {
+        connections += 1;
+        return fetch(request);
+      },
+    });
+    expect(await failureOf(collect(agent.follow('t-1')))).toMatchObject({ code: 'NETWORK' });
+    expect(connections).toBeLessThan(20);
+  });
+});
