@@ -1,0 +1,249 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  type Agent,
+  type AgentServer,
+  type AgentServerOptions,
+  append,
+  artifact,
+  completed,
+  createAgentServer,
+  inputRequired,
+  text,
+  working,
+} from '../src/index.ts';
+import { change, switchable, unavailable } from './faulty.ts';
+import { brief, collect, rpc, say, stream } from './rpc.ts';
+
+/** Rule 10 of the architecture: what clients are told when the store does not answer. */
+
+const now = { returnImmediately: true };
+const open: AgentServer[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close({ graceMs: 0 })));
+});
+
+const serve = (store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) => {
+  const server = createAgentServer({
+    card: { name: 'Test', description: 'For tests' },
+    log: () => {},
+    leaseMs: 2_000,
+    lookEveryMs: 50,
+    storeTimeoutMs: 100,
+    agent,
+    store,
+    ...options,
+  });
+  open.push(server);
+  return server;
+};
+
+const asking: Agent = async function* ({ messages }) {
+  yield messages.length === 1 ? inputRequired('Well?') : completed();
+};
+
+/** The reply of a server to a call over HTTP. */
+async function post(server: AgentServer, method: string, params: object) {
+  const response = await server.fetch(
+    new Request('http://localhost/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    }),
+  );
+  const { error } = await response.json();
+  return { retryAfter: response.headers.get('retry-after'), info: error?.data?.[0] };
+}
+
+describe.each(['hangs', 'fails'])('a store that %s', (how) => {
+  const broken = () => {
+    const state = { isDown: false, store: memoryStore() as TaskStore };
+    const memory = state.store;
+    state.store = new Proxy(memory, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => {
+          if (!state.isDown) return member.apply(target, args);
+          return how === 'hangs' ? new Promise(() => {}) : Promise.reject(unavailable());
+        };
+      },
+    });
+    return state;
+  };
+
+  it.each(['GetTask', 'SubscribeToTask', 'CancelTask', 'SendMessage', 'SendStreamingMessage'])(
+    'makes %s UNAVAILABLE, with the id of the task',
+    async (method) => {
+      const state = broken();
+      const server = serve(state.store, asking);
+      const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+      state.isDown = true;
+      const params = method.startsWith('Send')
+        ? { message: say('on', { taskId: task.id }) }
+        : { id: task.id };
+      const { info, retryAfter } = await post(server, method, params);
+      expect(info).toMatchObject({ reason: 'UNAVAILABLE', metadata: { taskId: task.id } });
+      expect(Number(retryAfter)).toBeGreaterThan(0);
+    },
+  );
+
+  it('makes ListTasks UNAVAILABLE', async () => {
+    const state = broken();
+    const server = serve(state.store, asking);
+    state.isDown = true;
+    expect((await post(server, 'ListTasks', {})).info).toMatchObject({ reason: 'UNAVAILABLE' });
+    expect(await server.ready()).toBe(false);
+  });
+
+  it.each(['SendMessage', 'SendStreamingMessage'])(
+    'makes a first %s UNAVAILABLE, with the id under which its task may be found',
+    async (method) => {
+      const state = broken();
+      const server = serve(state.store, asking, { idempotency: true });
+      const message = say('go');
+      state.isDown = true;
+      const { info, retryAfter } = await post(server, method, { message });
+      expect(info).toMatchObject({ reason: 'UNAVAILABLE', metadata: { taskId: expect.any(String) } });
+      expect(Number(retryAfter)).toBeGreaterThan(0);
+      state.isDown = false;
+      const { task } = await rpc(server, 'SendMessage', { message });
+      expect(task.id).toBe(info.metadata.taskId);
+    },
+  );
+});
+
+describe('while the store is away', () => {
+  it('a blocking wait goes on, and hears how the task ended', async () => {
+    const state = switchable(memoryStore());
+    const go = Promise.withResolvers<void>();
+    const server = serve(state.store, async function* () {
+      yield working();
+      await go.promise;
+      for (let n = 0; n < 20; n++) yield n === 0 ? artifact('out', text('0')) : append('out', text(`${n}`));
+      yield completed();
+    });
+    let isOver = false;
+    const sent = rpc(server, 'SendMessage', { message: say('go') }).finally(() => {
+      isOver = true;
+    });
+    await vi.waitFor(() => expect(server.load.turns).toBe(1));
+    state.isDown = true;
+    go.resolve();
+    await sleep(200);
+    expect(isOver).toBe(false);
+    state.isDown = false;
+    const { task } = await sent;
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(task.artifacts[0].parts).toHaveLength(20);
+  });
+
+  it('a blocking wait that has to read what it missed waits for that, too', async () => {
+    const memory = memoryStore();
+    let refusals = 3;
+    // Only a reader that lags far behind asks for so much.
+    const store = change(memory, {
+      readFacts:
+        (readFacts) =>
+        async (...args) => {
+          if (args[3] === 256 && args[2] > 0 && refusals-- > 0) throw unavailable();
+          return readFacts(...args);
+        },
+    });
+    const front = serve(store, asking, { run: 'workers' });
+    serve(memory, async function* () {
+      yield artifact('out', text('0'));
+      for (let n = 1; n < 1_300; n++) yield append('out', text(`${n}`));
+      yield completed();
+    });
+    const { task } = await rpc(front, 'SendMessage', { message: say('go') });
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('a running stream gets an error as its last event, and the rest when it resumes', async () => {
+    const state = switchable(memoryStore());
+    const go = Promise.withResolvers<void>();
+    const server = serve(state.store, async function* () {
+      yield working();
+      await go.promise;
+      yield completed();
+    });
+    const seen: string[] = [];
+    let lastId = '';
+    const following = (async () => {
+      for await (const { id, event } of stream(server, 'SendStreamingMessage', { message: say('go') })) {
+        seen.push(brief(event));
+        lastId = id ?? '';
+        if (seen.length === 2) state.isDown = true;
+      }
+    })();
+    await expect(following).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    state.isDown = false;
+    go.resolve();
+    expect(seen).toEqual(['task SUBMITTED', 'WORKING']);
+    const { tasks } = await rpc(server, 'ListTasks', {});
+    const rest = stream(server, 'SubscribeToTask', { id: tasks[0].id }, { 'last-event-id': lastId });
+    expect(await collect(rest)).toEqual(['COMPLETED']);
+  });
+
+  it('a follower whose bell could not be hung still hears everything', async () => {
+    const memory = memoryStore();
+    let refusals = 2;
+    const store = change(memory, {
+      watch: (watch) => async (topic, wake) => {
+        if ('taskId' in topic && refusals-- > 0) throw unavailable();
+        return watch(topic, wake);
+      },
+    });
+    const front = serve(store, asking, { run: 'workers' });
+    const worker = serve(memory, async function* () {
+      yield working();
+      await sleep(200);
+      yield completed();
+    });
+    const { task } = await rpc(front, 'SendMessage', { message: say('go') });
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(refusals).toBeLessThan(1);
+    expect((await rpc(worker, 'GetTask', { id: task.id })).status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('a turn waits with its update, and is told when it lost the task', async () => {
+    const state = switchable(memoryStore());
+    const memory = state.store;
+    let told: unknown;
+    const wrote: string[] = [];
+    const server = serve(
+      memory,
+      async function* ({ signal }) {
+        signal.addEventListener('abort', () => {
+          told = signal.reason;
+        });
+        yield working('one');
+        wrote.push('one');
+        state.isDown = true;
+        yield working('two');
+        wrote.push('two');
+      },
+      { leaseMs: 200 },
+    );
+    await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
+    await vi.waitFor(() => expect(told).toBeInstanceOf(Error));
+    expect(wrote).toEqual(['one']);
+    state.isDown = false;
+  });
+});
+
+describe('a server that closes', () => {
+  it('ends the streams of tasks that wait for their clients', async () => {
+    const server = serve(memoryStore(), asking);
+    const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+    const following = collect(stream(server, 'SubscribeToTask', { id: task.id }));
+    const canceling = serve(memoryStore(), asking);
+    await vi.waitFor(() => expect(server.load.tasks).toBe(1));
+    await server.close({ graceMs: 0 });
+    expect(await following).toEqual(['task INPUT_REQUIRED']);
+    await canceling.close();
+  });
+});
