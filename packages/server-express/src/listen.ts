@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { AgentServer } from '@batonjs/server';
+import express from 'express';
+import { a2aExpress } from './a2a-express.ts';
+
+/** Where an agent is served. */
+export interface ListenOptions {
+  /** 0, the default, takes any free port. */
+  readonly port?: number;
+  /** `127.0.0.1` by default: this machine only. Elsewhere give the server its `publicUrl`. */
+  readonly host?: string;
+  /** The path the agent is mounted at, such as `/agents/echo`; `/` by default. */
+  readonly path?: string;
+}
+
+/** An agent that is being served. */
+export interface Listening {
+  /** Where this machine reaches it. */
+  readonly url: string;
+  /**
+   * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for what runs, answers who still waits, and
+   * frees the port. The store stays open. A second call waits for the first.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/** How long answers may take to go out once everything has ended, in milliseconds. */
+const farewellMs = 1_000;
+
+/** Serves one agent on a port of its own. Rejects with the error of Node.js if the port cannot be had. */
+export async function listen(
+  server: Pick<AgentServer, 'handle' | 'close'>,
+  { port = 0, host = '127.0.0.1', path = '/' }: ListenOptions = {},
+): Promise<Listening> {
+  const app = express().disable('x-powered-by').use(path, a2aExpress(server));
+  const listener = createServer(app).listen(port, host);
+  await once(listener, 'listening');
+  const address = listener.address() as AddressInfo;
+  const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  let closed: Promise<void> | undefined;
+  return {
+    url: `http://${name}:${address.port}${path.replace(/\/+$/, '')}`,
+    close(options) {
+      closed ??= (async () => {
+        // The port stays open meanwhile: waiting clients get their answers.
+        await server.close(options);
+        const ended = once(listener, 'close');
+        listener.close();
+        const farewell = setTimeout(() => listener.closeAllConnections(), farewellMs);
+        await ended;
+        clearTimeout(farewell);
+      })();
+      return closed;
+    },
+  };
+}

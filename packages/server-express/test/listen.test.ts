@@ -1,0 +1,62 @@
+import { connect, textOf } from '@batonjs/client';
+import { type Agent, completed, createAgentServer, reply, working } from '@batonjs/server';
+import { listen } from '@batonjs/server-express';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+
+const card = { name: 'Echo', description: 'Says it again' };
+const serverOf = (agent: Agent) => createAgentServer({ card, agent, store: memoryStore(), log: () => {} });
+const echo: Agent = ({ text }) => reply(text);
+
+describe('listen', () => {
+  it.each(['/', '/agents/echo', '/agents/echo/'])('serves an agent at %s of a free port', async (path) => {
+    const { url, close } = await listen(serverOf(echo), { path });
+    const agent = await connect(url);
+    expect(agent.interface.url).toBe(url);
+    expect(textOf((await agent.send('Hello')).message)).toBe('Hello');
+    await close();
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('lets what runs finish, and answers who waits for it, before it frees the port', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { promise: running, resolve: run } = Promise.withResolvers<void>();
+    const { url, close } = await listen(
+      serverOf(async function* () {
+        yield working();
+        run();
+        await released;
+        yield completed('Done');
+      }),
+    );
+    const sent = (await connect(url)).send('Work');
+    await running;
+    const closing = close();
+    expect(close()).toBe(closing);
+    release();
+    await closing;
+    expect((await sent).task?.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('ends what does not finish in time', async () => {
+    const { url, close } = await listen(
+      serverOf(async function* () {
+        yield working();
+        await new Promise(() => {});
+      }),
+    );
+    const agent = await connect(url);
+    const stream = agent.stream('Work');
+    await stream[Symbol.asyncIterator]().next();
+    await close({ graceMs: 0 });
+    expect((await stream.result()).task?.status.state).toBe('TASK_STATE_FAILED');
+  });
+
+  it('rejects where the port is taken', async () => {
+    const { url, close } = await listen(serverOf(echo));
+    await expect(listen(serverOf(echo), { port: Number(new URL(url).port) })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    });
+    await close();
+  });
+});
