@@ -5,6 +5,7 @@ import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { algorithms } from './algorithms.ts';
 import type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './authenticator.ts';
 import { type KeySet, type KeySetCaching, keyFinder } from './key-set.ts';
+import { isFaultOfToken } from './token-fault.ts';
 
 /** Which tokens are accepted, and whose they are. */
 export interface BearerJwtOptions {
@@ -99,19 +100,3 @@ const callerOf = ({ iss, sub }: JWTPayload, scopes: readonly string[]): Authenti
   claims: { iss, sub, scopes },
   scopes,
 });
-
-/** What is wrong with the token itself; all else is wrong with the keys or the way to them. */
-const faults = new Set([
-  'ERR_JWT_EXPIRED',
-  'ERR_JWT_CLAIM_VALIDATION_FAILED',
-  'ERR_JWT_INVALID',
-  'ERR_JWS_INVALID',
-  'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
-  'ERR_JWKS_NO_MATCHING_KEY',
-  'ERR_JWKS_MULTIPLE_MATCHING_KEYS',
-  'ERR_JOSE_ALG_NOT_ALLOWED',
-  'ERR_JOSE_NOT_SUPPORTED',
-]);
-
-const isFaultOfToken = (error: unknown): boolean =>
-  error instanceof errors.JOSEError && faults.has(error.code);

@@ -1,8 +1,11 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import { DELIVERY_ID } from '@batonjs/protocol/headers';
 import { type JWTPayload, jwtVerify } from 'jose';
 import { algorithms } from './algorithms.ts';
 import { areEqual, sha256, toHex } from './digest.ts';
 import { type KeySet, type KeySetCaching, keyFinder } from './key-set.ts';
 import { NOTIFICATION_JWT } from './sign-push.ts';
+import { isFaultOfToken } from './token-fault.ts';
 
 /** How old a delivery may be, whatever it says itself. */
 const longestSeconds = 600;
@@ -27,16 +30,18 @@ export interface ReceivedPush {
   readonly headers: { get(name: string): string | null };
   /** The text of the body, exactly as it arrived. */
   readonly body: string;
+  /** The task that the body is about, for whoever has read it. */
+  readonly taskId?: string;
 }
 
 /**
- * What checks deliveries signed with `signPush`: that the agent sent this body, to this webhook, not long ago. Resolves to
- * the claims; rejects for what is not genuine. That a delivery came before is for the receiver to notice, by `jti`.
- * Spec: §13.2.
+ * What checks deliveries signed with `signPush`: that the agent sent this body, to this webhook, not long ago. Pass it to
+ * `webhookReceiver` as `verify`. Resolves to the claims; rejects for what is not genuine, with `UNAVAILABLE` if the keys
+ * cannot be had. That a delivery came before is for the receiver to notice, by its id, which is signed too. Spec: §13.2.
  */
 export function verifyPush(options: VerifyPushOptions): (push: ReceivedPush) => Promise<JWTPayload> {
   const findKey = keyFinder(options.jwks, options.caching);
-  return async ({ headers, body }) => {
+  return async ({ headers, body, taskId }) => {
     const [, bearer] = /^bearer +(\S+)$/i.exec(headers.get('authorization') ?? '') ?? [];
     const token = headers.get(NOTIFICATION_JWT) ?? bearer;
     if (!token) throw new Error('The delivery is not signed');
@@ -48,7 +53,14 @@ export function verifyPush(options: VerifyPushOptions): (push: ReceivedPush) => 
       clockTolerance: options.clockToleranceSeconds ?? 5,
       maxTokenAge: longestSeconds,
       ...(options.now && { currentDate: new Date(options.now()) }),
+    }).catch((error: unknown) => {
+      if (isFaultOfToken(error)) throw error;
+      throw new A2AError('UNAVAILABLE', 'The signature cannot be checked', { cause: error });
     });
+    if (payload.jti !== headers.get(DELIVERY_ID))
+      throw new Error('The signature is that of another delivery');
+    if (taskId !== undefined && payload.taskId !== taskId)
+      throw new Error('The signature is that of another task');
     const encoder = new TextEncoder();
     const said = encoder.encode(String(payload.request_body_sha256));
     if (!areEqual(encoder.encode(toHex(await sha256(body))), said))

@@ -25,7 +25,7 @@ const delivery = (more: Partial<UnsignedDelivery['claims']> = {}, authorized = f
 });
 
 const received = (headers: Readonly<Record<string, string>>, text = body): ReceivedPush => ({
-  headers: new Headers(headers),
+  headers: new Headers({ 'webhook-id': 'd-1', ...headers }),
   body: text,
 });
 
@@ -63,6 +63,23 @@ describe('a signed delivery', () => {
     ['names no task', async () => received(await sign(delivery({ taskId: undefined as never })))],
   ])('that %s is refused [R-PUSH-42]', async (_, make, options) => {
     await expect(verifier(options)(await make())).rejects.toThrow();
+  });
+
+  it('that came before is refused under another id, and for another task [R-PUSH-30] [R-PUSH-42]', async () => {
+    const headers = await sign(delivery());
+    await expect(verifier()(received({ ...headers, 'webhook-id': 'd-2' }))).rejects.toThrow(
+      /another delivery/,
+    );
+    const { headers: all } = received(headers);
+    await expect(verifier()({ headers: all, body, taskId: 't-2' })).rejects.toThrow(/another task/);
+    await expect(verifier()({ headers: all, body, taskId: 't-1' })).resolves.toBeDefined();
+  });
+
+  it('cannot be told from others while the keys cannot be had', async () => {
+    const server = await serveKeys(key);
+    server.trouble = 500;
+    const verify = verifier({ jwks: server.url });
+    await expect(verify(received(await sign(delivery())))).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
   });
 
   it('is verified with the keys that the agent publishes, also new ones [R-PUSH-44]', async () => {
