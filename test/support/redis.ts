@@ -16,12 +16,12 @@ export interface RedisServer {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Runs one command through the family's own command line client. */
+  /** Runs one command through the family's own command line client. Rejects with what the server refuses with. */
   cli(...args: readonly string[]): Promise<string>;
   /** Kills it without a warning; what it has written stays. */
   kill(): Promise<void>;
-  /** Starts it again on the same port and folder. */
-  restart(): Promise<void>;
+  /** Starts it again on the same port and folder; `empty`: without what it had kept. */
+  restart(options?: { readonly empty?: boolean }): Promise<void>;
   /** Ends it and deletes its folder. */
   stop(): Promise<void>;
 }
@@ -84,8 +84,14 @@ export async function startRedis(options: StartOptions = {}): Promise<RedisServe
   const dir = await mkdtemp(join(tmpdir(), `baton-${family}-`));
   const port = await freePort();
   const cli = async (...command: readonly string[]) => {
-    const { stdout } = await exec(`${family}-cli`, ['-p', String(port), ...command]);
-    return stdout.trim();
+    // What holds NUL cannot be an argument of a program.
+    const last = command.at(-1)?.includes('\0') ? command.at(-1) : undefined;
+    const flags = ['-p', String(port), ...(last ? ['-x'] : [])];
+    const running = exec(`${family}-cli`, [...flags, ...(last ? command.slice(0, -1) : command)]);
+    running.child.stdin?.end(last);
+    const answer = (await running).stdout.trim();
+    if (/^(ERR|IOERR|BUSYKEY|MOVED|CLUSTERDOWN) /.test(answer)) throw new Error(`${command[0]}: ${answer}`);
+    return answer;
   };
   let child: ChildProcess | undefined;
 
@@ -95,7 +101,7 @@ export async function startRedis(options: StartOptions = {}): Promise<RedisServe
     child = spawn(`${family}-server`, [...flags, ...args], { stdio: 'ignore' });
     running.add(child);
     child.once('exit', () => running.delete(child!));
-    for (let attempts = 0; (await cli('PING').catch(() => '')) !== 'PONG'; attempts++) {
+    for (let attempts = 0; !/PONG|NOAUTH/.test(await cli('PING').catch(() => '')); attempts++) {
       if (child.exitCode !== null || attempts > 500)
         throw new Error(`${family}-server on port ${port} does not answer`);
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -118,7 +124,11 @@ export async function startRedis(options: StartOptions = {}): Promise<RedisServe
     },
     cli,
     kill,
-    restart: start,
+    async restart({ empty = false } = {}) {
+      await kill();
+      if (empty) await rm(join(dir, 'appendonlydir'), { recursive: true, force: true });
+      await start();
+    },
     async stop() {
       await kill();
       await rm(dir, { recursive: true, force: true });

@@ -8,8 +8,10 @@ export interface TcpProxy {
   freeze(): void;
   /** Passes on again, and what was held back too. */
   thaw(): void;
-  /** Ends all connections; new ones are taken. */
+  /** Ends all connections, and what was held back is lost; new ones are taken. */
   cut(): void;
+  /** Resolves when the next client connects. */
+  nextClient(): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -49,6 +51,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     cut() {
       for (const socket of sockets) socket.destroy();
     },
+    nextClient: () => once(server, 'connection'),
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -10,6 +10,7 @@ import type { Database } from './database.ts';
 import { commit as source } from './lua/commit.ts';
 import { script } from './script.ts';
 import { taskName } from './shards.ts';
+import { timeOf } from './time-of.ts';
 
 const commitScript = script(source);
 
@@ -74,13 +75,6 @@ function turnOf({ want, release, acquire }: NonNullable<Commit['turn']>): string
 /** What a task is listed by, as the scripts read it. */
 function placeOf({ closed, statusAt, state, contextId }: Head): string {
   return `${closed ? 1 : 0}${timeOf(statusAt, 'statusAt')}\0${state ?? ''}\0${contextId}`;
-}
-
-/** A script that fails in its middle is not undone: nothing that Redis cannot read may reach one. */
-function timeOf(iso: string, what: string): number {
-  const time = Date.parse(iso);
-  if (Number.isNaN(time)) throw new StoreError('INVALID_COMMIT', `Invalid commit: ${what} is no time`);
-  return time;
 }
 
 function refusal(

@@ -57,12 +57,12 @@ export class Database {
   }
 
   async #start(): Promise<Shards> {
-    // Redis may have been replaced meanwhile; what is found out is about the connection of now, or an older one.
-    const { epoch } = this.#driver;
     try {
-      const count = await start(this.#driver, this.#options);
+      const infos = await this.#driver.info();
+      const { epoch } = this.#driver;
+      const count = await start(this.#driver, infos, this.#options);
       if (this.#shards?.all.length !== count) this.#shards = new Shards(this.#options.prefix, count);
-      this.#epoch = Math.max(epoch, 1);
+      this.#epoch = epoch;
       return this.#shards;
     } catch (error) {
       throw this.#unavailable(error);

@@ -4,6 +4,7 @@ import { advance, claimDeliveries } from './lua/webhooks.ts';
 import { type PushRow, toPushConfig } from './push-row.ts';
 import { script } from './script.ts';
 import { taskName } from './shards.ts';
+import { timeOf } from './time-of.ts';
 
 const claimScript = script(claimDeliveries);
 const advanceScript = script(advance);
@@ -40,6 +41,7 @@ export class Deliveries {
 
 function argumentsOf(outcome: DeliveryOutcome): readonly [kind: string, value: string, more: string] {
   if ('dead' in outcome) return ['dead', outcome.dead, ''];
-  if ('retryAt' in outcome) return ['retry', String(Date.parse(outcome.retryAt)), String(outcome.attempts)];
+  if ('retryAt' in outcome)
+    return ['retry', String(timeOf(outcome.retryAt, 'retryAt')), String(outcome.attempts)];
   return ['cursor', String(outcome.cursor), outcome.keep ? String(outcome.keep.ttlMs) : ''];
 }

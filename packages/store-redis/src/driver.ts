@@ -9,12 +9,12 @@ export type RedisReply = string | number | null | readonly RedisReply[];
 export interface RedisDriver {
   /** What to call the server in messages: without a password. */
   readonly name: string;
-  /** Changes whenever a connection was lost and made anew: another server may be at its end. */
+  /** Which connection there is: another number whenever it is made anew, 0 while there is none. */
   readonly epoch: number;
-  /** Sends one command, to the node that has this key; strings are sent and read as UTF-8. */
-  command(key: string, args: readonly string[]): Promise<RedisReply>;
-  /** What `INFO` says, of every primary of a Cluster. */
+  /** Waits for a connection if it may come soon. What `INFO` says, of every primary of a Cluster. */
   info(): Promise<readonly string[]>;
+  /** Sends one command to the node that has this key, if there is a connection; strings are sent and read as UTF-8. */
+  command(key: string, args: readonly string[]): Promise<RedisReply>;
   /** Listens to channels until it is closed. Resolves when it does; `missed` is called whenever it did not for a while. */
   subscribe(
     channels: readonly string[],

@@ -42,9 +42,9 @@ export class Lifeline<L extends Link> {
     return this.#link;
   }
 
-  /** How many connections there have been. */
+  /** Which connection there is, counted from 1; 0 while there is none. */
   get epoch(): number {
-    return this.#epoch;
+    return this.#link ? this.#epoch : 0;
   }
 
   /** The connection, waited for if it may come soon; rejects with code `UNAVAILABLE`. */

@@ -25,8 +25,12 @@ export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): R
   const deadlines = new Deadlines(timeoutMs);
   let subscription: Subscription | undefined;
 
-  const failed = (error: unknown) =>
-    isRefusal(error) || isStoreError(error, 'UNAVAILABLE') ? error : lifeline.unavailable(error);
+  function failed(link: CommandLink, error: unknown): unknown {
+    const isRefusal = error instanceof Error && refusal.test(error.message);
+    // What it is connected to has become a replica: another server is the one to write to now.
+    if (isRefusal && error.message.includes('READONLY') && link.mayBeReplaced) lifeline.replace(link, error);
+    return isRefusal || isStoreError(error, 'UNAVAILABLE') ? error : lifeline.unavailable(error);
+  }
 
   /** Rejections become Redis's own refusals or `UNAVAILABLE`. */
   function guard(link: CommandLink, answer: Promise<RedisReply>): Promise<RedisReply> {
@@ -35,7 +39,7 @@ export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): R
       if (link.mayBeReplaced) lifeline.replace(link, error);
       return error;
     };
-    return deadlines.within(answer, late, failed);
+    return deadlines.within(answer, late, (error) => failed(link, error));
   }
 
   return {
@@ -45,9 +49,7 @@ export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): R
     },
     command(key, args) {
       const { link } = lifeline;
-      return link
-        ? guard(link, link.send(key, args))
-        : lifeline.wait().then((found) => guard(found, found.send(key, args)));
+      return link ? guard(link, link.send(key, args)) : Promise.reject(lifeline.unavailable());
     },
     async info() {
       const link = await lifeline.wait();
@@ -65,8 +67,7 @@ export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): R
 }
 
 /** Redis's own refusals begin with a code in capitals. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof Error && /^[A-Z][A-Z]+( |$)/.test(error.message);
+const refusal = /^[A-Z][A-Z]+( |$)/;
 
 function withoutSecrets(url: string): string {
   try {

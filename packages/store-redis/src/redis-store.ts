@@ -10,6 +10,7 @@ import { Leases } from './leases.ts';
 import { nodeRedis } from './node-redis.ts';
 import { prune } from './prune.ts';
 import { PushConfigs } from './push-configs.ts';
+import { readAgain } from './read-again.ts';
 import type { ClientOptions } from './seeds.ts';
 import { TaskList } from './task-list.ts';
 
@@ -60,6 +61,8 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
   let listening: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
 
+  const read = <T>(ask: () => Promise<T>): Promise<T> => gate.pass(() => readAgain(ask));
+
   async function listen(): Promise<void> {
     const { all } = await database.shards();
     const channels = all.map(({ channel }) => channel);
@@ -72,9 +75,9 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
 
   return {
     commit: (commit) => gate.pass(() => commits.write(commit)),
-    load: (scope, taskId) => gate.pass(() => facts.load(scope, taskId)),
-    readFacts: (scope, taskId, after, limit) => gate.pass(() => facts.read(scope, taskId, after, limit)),
-    list: (scope, query) => gate.pass(() => tasks.list(scope, query)),
+    load: (scope, taskId) => read(() => facts.load(scope, taskId)),
+    readFacts: (scope, taskId, after, limit) => read(() => facts.read(scope, taskId, after, limit)),
+    list: (scope, query) => read(() => tasks.list(scope, query)),
 
     watch: (topic, wake) =>
       gate.pass(async () => {
@@ -92,7 +95,7 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
 
     claim: (request) => gate.pass(() => leases.claim(request)),
     renew: (held, ttlMs) => gate.pass(() => leases.renew(held, ttlMs)),
-    waiting: (queue) => gate.pass(() => leases.waiting(queue)),
+    waiting: (queue) => read(() => leases.waiting(queue)),
     prune: ({ closedBefore, limit }) => gate.pass(() => prune(database, closedBefore, limit)),
 
     close() {
@@ -101,12 +104,12 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
     },
 
     putPushConfig: (push) => gate.pass(() => pushConfigs.put(push)),
-    getPushConfig: (scope, taskId, id) => gate.pass(() => pushConfigs.get(scope, taskId, id)),
-    listPushConfigs: (scope, taskId, page) => gate.pass(() => pushConfigs.list(scope, taskId, page)),
+    getPushConfig: (scope, taskId, id) => read(() => pushConfigs.get(scope, taskId, id)),
+    listPushConfigs: (scope, taskId, page) => read(() => pushConfigs.list(scope, taskId, page)),
     removePushConfig: (scope, taskId, id) => gate.pass(() => pushConfigs.remove(scope, taskId, id)),
     claimDeliveries: (request) => gate.pass(() => deliveries.claim(request)),
     advance: (delivery, outcome) => gate.pass(() => deliveries.advance(delivery, outcome)),
-    listDead: (queue, { limit }) => gate.pass(() => pushConfigs.dead(queue, limit)),
+    listDead: (queue, { limit }) => read(() => pushConfigs.dead(queue, limit)),
     revive: (scope, taskId, id) => gate.pass(() => pushConfigs.revive(scope, taskId, id)),
   };
 }

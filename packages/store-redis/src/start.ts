@@ -20,10 +20,10 @@ export interface StartOptions {
  */
 export async function start(
   driver: RedisDriver,
+  infos: readonly string[],
   { prefix, shards, allowEviction }: StartOptions,
 ): Promise<number> {
   const unusable = (why: string) => new StoreError('UNUSABLE', `Redis at ${driver.name} ${why}`);
-  const infos = await driver.info();
   for (const info of infos) {
     const version = infoOf(info, 'redis_version') ?? '0';
     if (isOlder(version)) throw unusable(`is of version ${version}; ${oldest.join('.')} or newer is needed`);

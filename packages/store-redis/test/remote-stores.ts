@@ -1,0 +1,80 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { PushConfigStore, StoreErrorCode, TaskStore, Topic } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
+import type { RedisStoreOptions } from '../src/index.ts';
+import type { Reply, Request } from './store-process.ts';
+
+type Store = TaskStore & PushConfigStore;
+
+/** Stores that live in another process. */
+export interface RemoteStores {
+  readonly pid: number;
+  open(options: RedisStoreOptions): Store;
+  /** Kills the process without a warning. */
+  kill(): Promise<void>;
+}
+
+type Body<R> = R extends unknown ? Omit<R, 'id'> : never;
+
+/** Starts a process that keeps stores. */
+export function startStoreProcess(): RemoteStores {
+  const child = fork(fileURLToPath(new URL('store-process.ts', import.meta.url)), {
+    execArgv: ['--conditions=@batonjs/source'],
+    serialization: 'advanced',
+  });
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const bells = new Map<number, (version?: number) => void>();
+  let count = 0;
+
+  child.on('message', (reply: Reply) => {
+    if ('bell' in reply) return bells.get(reply.bell)?.(reply.version);
+    const call = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if ('error' in reply) {
+      const { message, code } = reply.error;
+      call?.reject(code ? new StoreError(code as StoreErrorCode, message) : new Error(message));
+    } else call?.resolve(reply.result);
+  });
+  child.on('exit', () => {
+    for (const call of waiting.values()) call.reject(new Error('The process of the store has ended'));
+  });
+
+  function ask(body: Body<Request>): Promise<unknown> {
+    const id = ++count;
+    const call = Promise.withResolvers<unknown>();
+    waiting.set(id, call);
+    child.send({ id, ...body });
+    return call.promise;
+  }
+
+  async function watch(store: number, topic: Topic, wake: (version?: number) => void) {
+    const bell = ++count;
+    bells.set(bell, wake);
+    await ask({ store, watch: topic, bell });
+    return async () => {
+      bells.delete(bell);
+      await ask({ store, unwatch: bell });
+    };
+  }
+
+  return {
+    pid: child.pid!,
+    open(options) {
+      const store = ++count;
+      void ask({ store, open: options });
+      return new Proxy({} as Store, {
+        get: (_, method: string) =>
+          method === 'watch'
+            ? (topic: Topic, wake: () => void) => watch(store, topic, wake)
+            : (...args: readonly unknown[]) => ask({ store, method, args }),
+      });
+    },
+    async kill() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

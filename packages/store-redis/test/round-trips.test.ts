@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { redisForTests } from '../../../test/support/redis.ts';
+import { type RedisDriver, redisStore } from '../src/index.ts';
+import { nodeRedis } from '../src/node-redis.ts';
+import { chunkAfter } from './logs.ts';
+
+const redis = await redisForTests();
+afterAll(() => redis?.stop());
+
+/** A driver that writes down what it is asked to send. */
+function recording(driver: RedisDriver) {
+  const sent: string[] = [];
+  const recorder: RedisDriver = {
+    name: driver.name,
+    get epoch() {
+      return driver.epoch;
+    },
+    info: () => driver.info(),
+    command(key, args) {
+      sent.push(args[0]!);
+      return driver.command(key, args);
+    },
+    subscribe: (...args) => driver.subscribe(...args),
+    close: () => driver.close(),
+  };
+  return { recorder, sent };
+}
+
+describe.skipIf(!redis)('Each call of a store with one shard', () => {
+  it('sends one command, and watching none', async () => {
+    const { recorder, sent } = recording(nodeRedis({ urls: [redis!.url], timeoutMs: 4_000 }));
+    const store = redisStore({ driver: recorder, prefix: 'counted' });
+    // The first call of a kind also finds out that Redis is usable and does not know the script yet.
+    const lease = { queue: 'q', holder: 'h', ttlMs: 60_000 };
+    const calls = [
+      (n: number) => store.commit(chunkAfter(n, { turn: { queue: 'q', acquire: lease } })),
+      () => store.load('s', 't'),
+      () => store.readFacts('s', 't', 0, 10),
+      () => store.list('s', { limit: 10 }),
+      () => store.claim({ ...lease, limit: 10 }),
+      () => store.renew([{ ...lease, scope: 's', taskId: 't', fence: 1, cause: 'held' }], 60_000),
+      () => store.waiting('q'),
+      () => store.prune({ closedBefore: '2030-01-01T00:00:00.000Z', limit: 1 }),
+      () => store.claimDeliveries({ ...lease, limit: 10 }),
+    ];
+    for (const call of calls) await call(0);
+    for (const call of calls) {
+      sent.length = 0;
+      await call(1);
+      expect(sent.length, String(call)).toBe(1);
+    }
+    await store.watch({ queue: 'q' }, () => {});
+    sent.length = 0;
+    for (let n = 0; n < 10; n++) await store.watch({ scope: 's', taskId: `t${n}` }, () => {});
+    expect(sent).toEqual([]);
+    await store.close();
+  });
+
+  it('rings with the length of the log', async () => {
+    const store = redisStore({ url: redis!.url, prefix: 'rung' });
+    const rung = Promise.withResolvers<number | undefined>();
+    await store.watch({ scope: 's', taskId: 't' }, (version) => version === 3 && rung.resolve(version));
+    for (const version of [0, 1, 2]) await store.commit(chunkAfter(version));
+    expect(await rung.promise).toBe(3);
+    await store.close();
+  });
+
+  it('lets thousands of commits of one moment share the connection', async () => {
+    const store = redisStore({ url: redis!.url, prefix: 'together' });
+    const taskIds = Array.from({ length: 3_000 }, (_, n) => `t${n}`);
+    const written = await Promise.all(taskIds.map((taskId) => store.commit(chunkAfter(0, { taskId }))));
+    expect(new Set(written.map(({ version }) => version))).toEqual(new Set([1]));
+    expect((await store.list('s', { limit: 1 })).total).toBe(3_000);
+    await store.close();
+  });
+});

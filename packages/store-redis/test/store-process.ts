@@ -1,0 +1,41 @@
+import { type RedisStoreOptions, redisStore } from '../src/index.ts';
+
+/** What another process asks of the stores in this one. */
+export type Request = { readonly id: number; readonly store: number } & (
+  | { readonly open: RedisStoreOptions }
+  | { readonly method: string; readonly args: readonly unknown[] }
+  | { readonly watch: unknown; readonly bell: number }
+  | { readonly unwatch: number }
+);
+
+export type Reply =
+  | { readonly id: number; readonly result?: unknown }
+  | { readonly id: number; readonly error: { readonly message: string; readonly code?: unknown } }
+  | { readonly bell: number; readonly version?: number };
+
+const stores = new Map<number, ReturnType<typeof redisStore>>();
+const bells = new Map<number, () => unknown>();
+const tell = (reply: Reply) => process.send?.(reply);
+
+async function answer(request: Request): Promise<unknown> {
+  if ('open' in request) return void stores.set(request.store, redisStore(request.open));
+  if ('unwatch' in request) return void (await bells.get(request.unwatch)?.());
+  const store = stores.get(request.store)!;
+  if ('watch' in request) {
+    const { bell, watch } = request;
+    const wake = (version?: number) => tell({ bell, version });
+    bells.set(bell, await store.watch(watch as Parameters<typeof store.watch>[0], wake));
+    return undefined;
+  }
+  const method = Reflect.get(store, request.method) as (...args: readonly unknown[]) => Promise<unknown>;
+  return method(...request.args);
+}
+
+process.on('message', (request: Request) => {
+  const { id } = request;
+  answer(request).then(
+    (result) => tell({ id, result }),
+    ({ message, code }) => tell({ id, error: { message, code } }),
+  );
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,17 @@
+import { randomUUID } from 'node:crypto';
+import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
+import { afterAll, describe } from 'vitest';
+import { canStart, startRedis } from '../../../test/support/redis.ts';
+import { redisStore } from '../src/index.ts';
+
+const valkey = (await canStart('valkey')) ? await startRedis({ family: 'valkey' }) : undefined;
+afterAll(() => valkey?.stop());
+
+describe.skipIf(!valkey)('Valkey', () => {
+  const open = () => {
+    const options = { url: valkey!.url, prefix: `test-${randomUUID()}` };
+    return { store: redisStore(options), second: redisStore(options) };
+  };
+  describeTaskStore('redisStore', open);
+  describePushConfigStore('redisStore', open);
+});
