@@ -21,6 +21,8 @@ export interface Accepted {
   readonly live: LiveTask;
   /** Position of the message. */
   readonly position: number;
+  /** The message was in the log already. */
+  readonly repeated?: boolean;
   /** The log right after the commit that brought the message; later than that if it was known before. */
   readonly state: State;
 }
@@ -129,7 +131,7 @@ const overtaken = { facts: [], state: undefined };
 async function join(live: LiveTask, receive: Receive, settings: ServiceSettings): Promise<Accepted> {
   const [first] = await settings.store.readFacts(live.scope, live.taskId, 0, 1);
   mustBeTheSame(first, receive, live.taskId);
-  return { live, position: 1, state: live.state };
+  return { live, position: 1, repeated: true, state: live.state };
 }
 
 /** Adds a message to the log of its task. What it finds out may be newer than what was checked before. */
@@ -147,7 +149,7 @@ async function continueTask(live: LiveTask, receive: Receive, settings: ServiceS
       } else if (run === 'here' && !live.state.openTurn) {
         await claimer.claimNow(live.scope, live.taskId);
       }
-      return { live, position: written.first, state: live.state };
+      return { live, position: written.first, repeated: written.repeated, state: live.state };
     } catch (error) {
       if (!isStoreError(error, 'LOG_CLOSED')) throw error;
       await live.refresh();

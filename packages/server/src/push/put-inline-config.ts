@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { SendMessageRequest } from '@batonjs/protocol';
 import type { Accepted } from '../accept.ts';
 import { bounded } from '../bounded.ts';
@@ -26,7 +27,7 @@ export async function checkInlineConfig(
  * between the message and this is lost. A repeated send meets the same webhook. Spec: §3.2.2.
  */
 export async function putInlineConfig(
-  { live, position }: Accepted,
+  { live, position, repeated }: Accepted,
   { message, configuration }: SendMessageRequest,
   { scope, version }: CallContext,
   { push, queue, clock, storeTimeoutMs }: ServiceSettings,
@@ -35,16 +36,24 @@ export async function putInlineConfig(
   if (!config || !push || live.state.answer) return;
   const { taskId } = live;
   const id = config.id ?? derivedId(message.messageId);
+  const own = { ...config, id, taskId };
+  // Putting it again would disturb a delivery that is under way.
+  if (repeated && (await isThere())) return;
   const entry = {
     scope,
     taskId,
     id,
-    config: { ...config, id, taskId },
+    config: own,
     protocolVersion: version,
     queue,
     cursor: position - 1,
   };
   await bounded(push.store.putPushConfig(entry), storeTimeoutMs, clock);
+
+  async function isThere(): Promise<boolean> {
+    const known = await push?.store.getPushConfig(scope, taskId, id);
+    return known?.dead === undefined && isDeepStrictEqual(known?.config, own);
+  }
 }
 
 const derivedId = (messageId: string): string =>
