@@ -1,10 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
+import { redisStore } from '@batonjs/store-redis';
 import { sqliteStore } from '@batonjs/store-sqlite';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
+import { redisForTests } from '../../../../test/support/redis.ts';
+
+const redis = await redisForTests();
+afterAll(() => redis?.stop());
 
 export type Store = TaskStore & PushConfigStore;
 
@@ -33,4 +39,18 @@ export const stores: readonly (readonly [name: string, create: () => () => Store
       };
     },
   ],
+  ...(redis ? [['Redis', () => onRedis(redis.url)] as const] : []),
 ];
+
+function onRedis(url: string): () => Store {
+  const options = { url, prefix: `push-${randomUUID()}`, shards: 4 };
+  const opened: Store[] = [];
+  onTestFinished(async () => {
+    await Promise.all(opened.map((store) => store.close()));
+  });
+  return () => {
+    const store = redisStore(options);
+    opened.push(store);
+    return store;
+  };
+}
