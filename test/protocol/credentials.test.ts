@@ -1,0 +1,165 @@
+import { anyOf, apiKey, bearerJwt } from '@batonjs/auth';
+import type { AgentCard } from '@batonjs/protocol';
+import { operationNames, operations } from '@batonjs/protocol/operations';
+import { A2AError, type Authenticate, completed } from '@batonjs/server';
+import { expect, it } from 'vitest';
+import { everywhere, type Peer, say } from './peer.ts';
+
+const byKey = apiKey({
+  header: 'X-API-Key',
+  keys: new Map([
+    ['key-of-ada', { scope: 'ada', claims: { name: 'Ada' } }],
+    ['key-of-bob', { scope: 'bob' }],
+  ]),
+});
+const byToken = bearerJwt({
+  issuer: 'https://id.example',
+  audience: 'https://agent.example',
+  jwks: [],
+  scopes: ['tasks'],
+});
+const done = async function* () {
+  yield completed('Done');
+};
+
+/** A request for every operation, on the binding of the peer. */
+const params = (id: string) => ({
+  message: say('go'),
+  id,
+  taskId: id,
+  url: 'https://client.example/hook',
+});
+
+/** The status and headers of whatever is answered to an operation. */
+async function answerTo(peer: Peer, operation: keyof typeof operations, headers: Record<string, string>) {
+  const [rule] = operations[operation].http;
+  const [method = '', template = ''] = rule.split(' ');
+  const isRpc = peer.binding === 'JSONRPC';
+  const path = isRpc ? '' : template.replace(/\{\w+\}/g, 'x');
+  const body = isRpc ? { jsonrpc: '2.0', id: 1, method: operation, params: params('x') } : params('x');
+  return peer.fetch(path, {
+    method: isRpc ? 'POST' : method,
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...headers },
+    ...((isRpc || method === 'POST') && { body: JSON.stringify(body) }),
+  });
+}
+
+everywhere('Credentials', (serve) => {
+  it.each(operationNames)(
+    'are asked of %s first of all [R-OP-02] [R-AUTH-01] [R-ERR-08]',
+    async (operation) => {
+      const peer = await serve(done, { authenticate: byKey });
+      for (const headers of [{}, { 'x-api-key': 'wrong' }, { authorization: 'Bearer key-of-ada' }]) {
+        const response = await answerTo(peer, operation, headers as Record<string, string>);
+        expect(response.status).toBe(401);
+        expect(response.headers.get('www-authenticate')).toBe(
+          'ApiKey realm="apiKey", in="header", name="X-API-Key"',
+        );
+        expect(await response.text()).toContain('UNAUTHENTICATED');
+      }
+    },
+  );
+
+  it('are not asked for the card [R-CARD-01]', async () => {
+    const { fetch } = await serve(done, { authenticate: byKey });
+    expect((await fetch('/.well-known/agent-card.json')).status).toBe(200);
+  });
+
+  it('make a caller, whose claims the agent is told [R-AUTH-02]', async () => {
+    const { call } = await serve(
+      async function* ({ caller }) {
+        yield completed(`Hello, ${caller.name}`);
+      },
+      { authenticate: byKey },
+    );
+    const { task } = await call('SendMessage', { message: say('go') }, { 'x-api-key': 'key-of-ada' });
+    expect(task.status.message.parts).toEqual([{ text: 'Hello, Ada' }]);
+  });
+
+  it('that do not suffice are told so, with the scope that is missing [R-ERR-08]', async () => {
+    const authenticate: Authenticate = () => {
+      throw new A2AError('PERMISSION_DENIED', undefined, {
+        metadata: { scope: 'tasks' },
+        challenge: 'Bearer scope="tasks"',
+      });
+    };
+    const peer = await serve(done, { authenticate });
+    const response = await answerTo(peer, 'GetTask', {});
+    expect(response.status).toBe(403);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer scope="tasks"');
+    await expect(peer.call('GetTask', { id: 'x' })).rejects.toMatchObject({
+      reason: 'PERMISSION_DENIED',
+      metadata: { scope: 'tasks' },
+    });
+  });
+
+  it('that cannot be checked are the server’s trouble, which only its owner is told of', async () => {
+    const logged: unknown[] = [];
+    const authenticate: Authenticate = () => {
+      throw new A2AError('UNAVAILABLE', undefined, { cause: new Error('hunter2'), retryAfter: 1 });
+    };
+    const { call } = await serve(done, {
+      authenticate,
+      log: (_level, _message, details) => void logged.push(details?.error),
+    });
+    const error = await call('GetTask', { id: 'x' }).catch((thrown) => thrown);
+    expect(error).toMatchObject({ reason: 'UNAVAILABLE', retryAfter: 1 });
+    expect(JSON.stringify(error)).not.toContain('hunter2');
+    expect(logged).toEqual([expect.objectContaining({ cause: new Error('hunter2') })]);
+  });
+
+  it('are what the card says they are [R-AUTH-01] [R-CARD-05]', async () => {
+    const { fetch } = await serve(done, { authenticate: anyOf(byToken, byKey) });
+    const response = await fetch('/.well-known/agent-card.json');
+    const card: AgentCard = await response.json();
+    expect(card.securitySchemes).toEqual({ ...byToken.securitySchemes, ...byKey.securitySchemes });
+    expect(card.securityRequirements).toEqual([
+      { schemes: { bearer: { list: ['tasks'] } } },
+      { schemes: { apiKey: { list: [] } } },
+    ]);
+    expect(JSON.stringify(card)).not.toContain('key-of-ada');
+    const peer = await serve(done, { authenticate: anyOf(byToken, byKey) });
+    expect((await answerTo(peer, 'GetTask', {})).headers.get('www-authenticate')).toBe(
+      'Bearer realm="bearer", scope="tasks", ApiKey realm="apiKey", in="header", name="X-API-Key"',
+    );
+  });
+
+  it('may be described by the card itself [R-DM-48]', async () => {
+    const securitySchemes: AgentCard['securitySchemes'] = {
+      basic: { httpAuthSecurityScheme: { scheme: 'Basic' } },
+      login: { openIdConnectSecurityScheme: { openIdConnectUrl: 'https://id.example' } },
+      tls: { mtlsSecurityScheme: {} },
+      cookie: { apiKeySecurityScheme: { location: 'cookie', name: 'session' } },
+    };
+    const peer = await serve(done, {
+      authenticate: byKey,
+      card: { name: 'Row', description: 'For tests', securitySchemes },
+    });
+    const card = await (await peer.fetch('/.well-known/agent-card.json')).json();
+    expect(card.securitySchemes).toEqual(securitySchemes);
+    expect((await answerTo(peer, 'GetTask', {})).headers.get('www-authenticate')).toBe(
+      'Basic realm="basic", Bearer realm="login", ApiKey realm="cookie", in="cookie", name="session"',
+    );
+  });
+
+  it('of any length name a caller [R-OP-03]', async () => {
+    const authenticate: Authenticate = ({ headers }) => ({
+      scope: `${'é"\ud800'.repeat(2_000)}${headers.who}`,
+    });
+    const { call } = await serve(done, { authenticate });
+    const { task } = await call('SendMessage', { message: say('go') }, { who: 'a' });
+    await expect(call('GetTask', { id: task.id }, { who: 'a' })).resolves.toMatchObject({ id: task.id });
+    await expect(call('GetTask', { id: task.id }, { who: 'b' })).rejects.toMatchObject({
+      reason: 'TASK_NOT_FOUND',
+    });
+  });
+
+  it('make what is answered private to the caller', async () => {
+    const peer = await serve(done, { authenticate: byKey });
+    for (const headers of [{ 'x-api-key': 'key-of-ada' }, {}])
+      for (const operation of ['GetTask', 'ListTasks', 'SendMessage'] as const) {
+        const response = await answerTo(peer, operation, headers as Record<string, string>);
+        expect(response.headers.get('cache-control')).toBe('no-store');
+      }
+  });
+});
