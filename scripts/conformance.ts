@@ -1,0 +1,43 @@
+/**
+ * `pnpm conformance`: writes `docs/conformance.md` from the report of the last `pnpm test`. Exits with 1 when a row that has
+ * to be covered is not. `--check` writes nothing, and fails when the page is not what it would write.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { checklist } from './conformance/checklist.ts';
+import { page } from './conformance/page.ts';
+import { problems } from './conformance/problems.ts';
+import { evidenceOf, type VitestReport } from './conformance/report.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const { values } = parseArgs({
+  options: {
+    check: { type: 'boolean', default: false },
+    report: { type: 'string', default: join(root, '.reports/vitest.json') },
+  },
+});
+const path = join(root, 'docs/conformance.md');
+const rows = checklist();
+const evidence = evidenceOf(JSON.parse(readFileSync(values.report, 'utf8')) as VitestReport, root);
+const found = problems(rows, evidence);
+const written = page(rows, evidence);
+
+if (!values.check) writeFileSync(path, written);
+else if (written !== readFileSync(path, 'utf8')) found.push(staleness(readFileSync(path, 'utf8'), written));
+
+for (const problem of found) console.error(problem);
+const count = rows.areas.flatMap((area) => area.rows).length;
+const covered = rows.areas.flatMap((area) => area.rows).filter(({ id }) => evidence.has(id)).length;
+console.log(`Conformance: ${covered} of ${count} rows are covered, ${found.length} problems`);
+process.exitCode = found.length > 0 ? 1 : 0;
+
+function staleness(before: string, after: string): string {
+  const [old, now] = [before.split('\n'), after.split('\n')];
+  const at = now.findIndex((line, index) => line !== old[index]);
+  return [
+    'docs/conformance.md is stale: run `npx -y pnpm@12 conformance` after `npx -y pnpm@12 test`. The first difference:',
+    `  it says ${old[at] ?? 'nothing'}`,
+    `  it should say ${now[at] ?? 'nothing'}`,
+  ].join('\n');
+}
