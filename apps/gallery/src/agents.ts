@@ -1,7 +1,9 @@
+import { convertMoney, card as currencyCard } from '@batonjs/currency';
 import { approveExpense, card as expenseCard } from '@batonjs/expense-agent';
 import type { GalleryAgent } from './gallery.ts';
 
 /** Every agent of the gallery; the first one is the default agent. Each is served at `/agents/<name>`. */
 export const agents: readonly [GalleryAgent, ...GalleryAgent[]] = [
   { name: 'expense', agent: approveExpense, card: expenseCard },
+  { name: 'currency', agent: convertMoney, card: currencyCard, currentStatusInHistory: true },
 ];

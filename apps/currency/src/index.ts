@@ -1,0 +1,2 @@
+export { convertMoney } from './agent.ts';
+export { card } from './card.ts';

@@ -1,0 +1,20 @@
+import { createAgentServer } from '@batonjs/server';
+import { listen } from '@batonjs/server-express';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { convertMoney } from './agent.ts';
+import { card } from './card.ts';
+
+const { PORT = '4002', BATON_DATA = '.data' } = process.env;
+const store = sqliteStore(`${BATON_DATA}/currency.db`);
+const server = createAgentServer({
+  name: 'currency',
+  card,
+  agent: convertMoney,
+  store,
+  currentStatusInHistory: true,
+});
+const { url, close } = await listen(server, { port: Number(PORT) });
+console.log(`The currency agent is at ${url}`);
+
+const stop = () => close().then(() => store.close());
+process.on('SIGINT', stop).on('SIGTERM', stop);

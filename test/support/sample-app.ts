@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Command, freePort, node, run } from '../processes.ts';
+import { root } from '../source-files.ts';
+
+/** A sample agent that runs alone, as `pnpm --filter <app> start` would run it, on a port and a database of its own. */
+export interface SampleApp {
+  readonly url: string;
+  /** Kills its process where it stands. */
+  kill(): Promise<void>;
+  /** Starts it again, at the same place. */
+  restart(): Promise<void>;
+  /** Its own client, run to its end. */
+  converse(): Promise<Command>;
+  /** Ends it as Ctrl-C does. Resolves to how it ended. */
+  stop(): Promise<number | NodeJS.Signals>;
+}
+
+const sources = '--conditions=@batonjs/source';
+
+/** Starts `apps/<name>`; `env` is added to its environment. */
+export async function startApp(name: string, env: Readonly<Record<string, string>> = {}): Promise<SampleApp> {
+  const cwd = join(root, 'apps', name);
+  const data = mkdtempSync(join(tmpdir(), `baton-${name}-`));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const start = async () => {
+    const started = run(node, [sources, 'src/main.ts'], {
+      cwd,
+      env: { PORT: String(port), BATON_DATA: data, ...env },
+    });
+    await started.until(/is at http/);
+    return started;
+  };
+  let server = await start();
+  return {
+    url,
+    async kill() {
+      server.signal('SIGKILL');
+      await server.ended;
+    },
+    async restart() {
+      server = await start();
+    },
+    async converse() {
+      const client = run(node, [sources, 'src/converse.ts', url], { cwd });
+      await client.ended;
+      return client;
+    },
+    async stop() {
+      // Twice: a package manager hands on what the terminal has sent already.
+      server.signal('SIGINT');
+      server.signal('SIGINT');
+      const how = await server.ended;
+      rmSync(data, { recursive: true });
+      return how;
+    },
+  };
+}
