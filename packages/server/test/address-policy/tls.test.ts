@@ -8,9 +8,11 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { safeFetch } from '../../src/index.ts';
 
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+/** Makes the certificate; without it these tests are skipped. */
+const program = 'openssl';
+const canCertify = spawnSync(program, ['version']).status === 0;
 
-describe.skipIf(!hasOpenssl)('a server with TLS at a checked address', () => {
+describe.skipIf(!canCertify)('a server with TLS at a checked address', () => {
   const names: unknown[] = [];
   let port = 0;
   let close = () => {};
@@ -30,7 +32,7 @@ describe.skipIf(!hasOpenssl)('a server with TLS at a checked address', () => {
       '-days',
       '2',
     ];
-    execFileSync('openssl', [...made, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' });
+    execFileSync(program, [...made, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' });
     const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
       names.push((request.socket as tls.TLSSocket & { servername: unknown }).servername);
       response.end('ok');

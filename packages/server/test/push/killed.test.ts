@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { serve } from './serve.ts';
@@ -17,7 +18,7 @@ it.each([0, 1, 3])(
     // Answers nothing while the first process lives: it is killed while it delivers.
     let isKilled = false;
     const hook = await webhook((_, before) => (before < at || isKilled ? 200 : () => {}));
-    const script = join(import.meta.dirname, 'deliver-until-killed.ts');
+    const script = fileURLToPath(new URL('./deliver-until-killed.ts', import.meta.url));
     const args = ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning', script];
     const child = spawn(process.execPath, [...args, path, hook.url()], { stdio: 'inherit' });
     const ended = once(child, 'exit');
