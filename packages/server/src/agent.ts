@@ -1,5 +1,5 @@
 import type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
-import type { Message, Task } from '@batonjs/protocol';
+import type { Artifact, Message, Task } from '@batonjs/protocol';
 
 /** What an agent may answer with: a message, or updates of a task. */
 export type Answer = Message | AsyncIterable<TaskUpdate>;
@@ -21,9 +21,18 @@ export type Agent = (turn: Turn) => Answer | Promise<Answer>;
 /** Non-secret facts about who called, as `authenticate` returned them. */
 export type Claims = Readonly<Metadata>;
 
-/** Tasks that a message refers to. Those that do not exist for this caller are `missing`. */
+/** An artifact that a message refers to, and the task that made it. */
+export interface ReferencedArtifact {
+  readonly taskId: string;
+  readonly artifact: Artifact;
+}
+
+/** What a message refers to. Ids of tasks and artifacts that do not exist for this caller are `missing`. */
 export interface References {
+  /** Those that `referenceTaskIds` names, and those of the artifacts. */
   readonly tasks: readonly Task[];
+  /** Those that `{ taskId, artifactId }` in the metadata of its parts names, as `refine` of the client does. */
+  readonly artifacts: readonly ReferencedArtifact[];
   readonly missing: readonly string[];
 }
 
@@ -59,7 +68,7 @@ export interface Turn {
   /** The task as it is now, or undefined while the log is not a task. */
   readonly task: Task | undefined;
   readonly context: TurnContext;
-  /** The tasks that `message.referenceTaskIds` names. */
+  /** The tasks and artifacts that `message` refers to. */
   references(): Promise<References>;
   readonly caller: Claims;
   /** Request metadata sent with `message`. */

@@ -1,7 +1,7 @@
 import { historyOf, type State, viewTask } from '@batonjs/lifecycle';
-import type { Message, Task } from '@batonjs/protocol';
+import type { Message } from '@batonjs/protocol';
 import { loadTask, type Scope, type TaskStore } from '@batonjs/store';
-import type { References, TurnContext } from './agent.ts';
+import type { TurnContext } from './agent.ts';
 
 const most = 100;
 
@@ -23,15 +23,4 @@ export function contextOf(store: TaskStore, scope: Scope, contextId: string, tas
 function said(state: State): Message[] {
   const all = historyOf(state, { currentStatusInHistory: true });
   return state.answer ? [...all, structuredClone(state.answer)] : all;
-}
-
-/** The tasks with these ids, as far as they exist in the scope. */
-export async function referencesOf(
-  store: TaskStore,
-  scope: Scope,
-  ids: readonly string[],
-): Promise<References> {
-  const found = await Promise.all(ids.map(async (id) => ({ id, state: await loadTask(store, scope, id) })));
-  const tasks: Task[] = found.flatMap(({ state }) => (state?.task ? [viewTask(state)] : []));
-  return { tasks, missing: found.filter(({ state }) => !state?.task).map(({ id }) => id) };
 }

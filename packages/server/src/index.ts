@@ -16,6 +16,7 @@ export {
   type Answer,
   type Claims,
   type Inbox,
+  type ReferencedArtifact,
   type References,
   type Turn,
   type TurnContext,

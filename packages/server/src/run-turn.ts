@@ -16,7 +16,7 @@ export interface RunTurnOptions {
   readonly metadata?: Metadata;
   readonly extensions?: readonly string[];
   readonly acceptedOutputModes?: readonly string[];
-  readonly references?: References;
+  readonly references?: Partial<References>;
   readonly contextTasks?: readonly Task[];
   readonly attempt?: number;
   /** Results of steps that an earlier attempt completed. */
@@ -61,7 +61,12 @@ export async function runTurn(
       tasks: async () => [...(options.contextTasks ?? [])],
       messages: async () => [],
     },
-    references: async () => options.references ?? { tasks: [], missing: message.referenceTaskIds ?? [] },
+    references: async () => ({
+      tasks: [],
+      artifacts: [],
+      missing: options.references ? [] : (message.referenceTaskIds ?? []),
+      ...options.references,
+    }),
     caller: options.caller ?? {},
     metadata: options.metadata ?? {},
     acceptedOutputModes: options.acceptedOutputModes ?? [],

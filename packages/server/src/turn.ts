@@ -1,10 +1,11 @@
 import { historyOf, type MessageReceived, type State, viewTask } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
 import type { Inbox, Turn } from './agent.ts';
-import { contextOf, referencesOf } from './context.ts';
+import { contextOf } from './context.ts';
 import { createInbox } from './inbox.ts';
 import type { LazyAbort } from './lazy-abort.ts';
 import type { LeasedTask } from './leased-task.ts';
+import { referencesOf } from './references.ts';
 import { textOf, valuesOf } from './said.ts';
 import type { RunSettings } from './settings.ts';
 import { createSteps } from './steps.ts';
@@ -45,7 +46,7 @@ export function createTurn(leased: LeasedTask, settings: RunSettings, abort: Laz
     get context() {
       return contextOf(settings.store, scope, contextId, taskId);
     },
-    references: () => referencesOf(settings.store, scope, latest.message.referenceTaskIds ?? []),
+    references: () => referencesOf(settings.store, scope, latest.message),
     caller: latest.caller ?? {},
     metadata: latest.metadata ?? {},
     acceptedOutputModes: latest.configuration?.acceptedOutputModes ?? [],
