@@ -42,9 +42,18 @@ export function sendTo(
       ...(isSecure && { servername: isIP(host) === 0 ? host : '' }),
       // Connections are not shared: one that is kept was checked by another policy, or long ago.
       agent: false,
-      signal,
     });
+    let onAbort = () => reject(signal.reason);
+    const stop = () => {
+      onAbort();
+      request.destroy();
+    };
+    signal.addEventListener('abort', stop);
     request.on('error', reject);
+    request.on('close', () => {
+      signal.removeEventListener('abort', stop);
+      reject(Object.assign(new Error('The connection was closed'), { code: 'ECONNRESET' }));
+    });
     request.on('response', (response) => {
       const chunks: Uint8Array[] = [];
       let length = 0;
@@ -57,6 +66,7 @@ export function sendTo(
         });
         request.destroy();
       };
+      onAbort = () => settle(false);
       response.on('data', (chunk: Uint8Array) => {
         length += chunk.byteLength;
         if (length > maxBytes) settle(false);
@@ -66,7 +76,8 @@ export function sendTo(
       response.on('error', () => settle(false));
       response.on('close', () => settle(false));
     });
-    request.end(body);
+    if (signal.aborted) stop();
+    else request.end(body);
   });
 }
 

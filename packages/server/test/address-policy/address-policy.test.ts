@@ -113,6 +113,15 @@ describe('a reply', () => {
       ).rejects.toMatchObject({ name: expect.stringMatching(/TimeoutError|AbortError/) });
   });
 
+  it('that is none, because the server wants to talk something else, is an error', async () => {
+    const port = await serve((_req, res) => {
+      res.writeHead(101, { connection: 'upgrade', upgrade: 'websocket' }).end();
+    });
+    await expect(safeFetch(`http://127.0.0.1:${port}/`, { allow: ['127.0.0.1'] })).rejects.toMatchObject({
+      code: 'ECONNRESET',
+    });
+  });
+
   it('of a resolver that never answers is given up too', async () => {
     const asking = safeFetch('https://slow.example/', {
       resolve: () => new Promise(() => {}),

@@ -94,6 +94,7 @@ export const hostileNames: Readonly<Record<string, readonly string[]>> = {
   'metadata.example': ['169.254.169.254'],
   'mapped.example': ['::ffff:127.0.0.1'],
   'zone.example': ['fe80::1%lo'],
+  'zone-of-public.example': ['2606:2800:220:1:248:1893:25c8:1946%lo'],
   'mixed.example': ['93.184.216.34', '127.0.0.1'],
   'mixed6.example': ['2606:2800:220:1:248:1893:25c8:1946', '::1'],
   'garbage.example': ['127.1'],

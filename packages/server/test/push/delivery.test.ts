@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { ServerCompatibility } from '@batonjs/bindings';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, vi } from 'vitest';
@@ -207,6 +208,27 @@ describe('a webhook', () => {
         'x-a2a-notification-token': 'tok',
       });
     }
+  });
+
+  it.each([
+    ['never ends', (response: ServerResponse) => void response.writeHead(200).write('thank you for')],
+    [
+      'is endless',
+      (response: ServerResponse) => {
+        response.writeHead(200);
+        const more = () => response.destroyed || response.write('x'.repeat(10_000), more);
+        more();
+      },
+    ],
+  ])('has got an update when it says so, though its answer %s', async (_what, answer) => {
+    const hook = await webhook(() => answer);
+    const server = serve(memoryStore(), { timeoutMs: 300 });
+    const { id } = await send(server, { id: 'w', url: hook.url() });
+    await vi.waitFor(() => expect(hook.received).toHaveLength(heard.length), { timeout: 10_000 });
+    expect(new Set(idsOf(hook.received)).size).toBe(heard.length);
+    expect(await rpc(server, 'ListTaskPushNotificationConfigs', { taskId: id })).toMatchObject({
+      configs: [{}],
+    });
   });
 
   it('that was registered later gets what happens from then on [R-PUSH-31]', async () => {
