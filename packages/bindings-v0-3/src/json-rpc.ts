@@ -1,0 +1,191 @@
+import {
+  type ClientBinding,
+  encodeSse,
+  type HttpReply,
+  type HttpRequest,
+  jsonRpcClient,
+  jsonRpcServer,
+  type ServerBinding,
+  sseHeaders,
+} from '@batonjs/bindings';
+import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
+import { LEGACY_EXTENSIONS } from '@batonjs/protocol/headers';
+import { type OperationName, operations } from '@batonjs/protocol/operations';
+import { V03 } from './agent-card.ts';
+import { downError, upError } from './error.ts';
+import type { Say } from './loss.ts';
+import { downParams, downResult, upParams, upResult } from './operation.ts';
+import { isObject } from './shape.ts';
+import { spellSendParams, spellTaskPushConfig } from './spelling.ts';
+import type { V03Error } from './wire.ts';
+
+/** The methods of 0.3. ListTasks has none. Spec: 0.3 §7. */
+const methods: Readonly<Record<string, OperationName>> = {
+  'message/send': 'SendMessage',
+  'message/stream': 'SendStreamingMessage',
+  'tasks/get': 'GetTask',
+  'tasks/cancel': 'CancelTask',
+  'tasks/resubscribe': 'SubscribeToTask',
+  'tasks/pushNotificationConfig/set': 'CreateTaskPushNotificationConfig',
+  'tasks/pushNotificationConfig/get': 'GetTaskPushNotificationConfig',
+  'tasks/pushNotificationConfig/list': 'ListTaskPushNotificationConfigs',
+  'tasks/pushNotificationConfig/delete': 'DeleteTaskPushNotificationConfig',
+  'agent/getAuthenticatedExtendedCard': 'GetExtendedAgentCard',
+};
+
+const methodOf = Object.fromEntries(
+  Object.entries(methods).map(([method, operation]) => [operation, method]),
+) as Partial<Record<OperationName, string>>;
+
+const about = { name: jsonRpcServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
+
+/** JSON-RPC of 0.3, server half. `isLenient`: requests need not be spelt as the specification does. Spec: 0.3 §7. */
+export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
+  const operationOf = (method: unknown): OperationName | undefined => {
+    const name = isLenient ? String(method).replaceAll('.', '/') : String(method);
+    return Object.hasOwn(methods, name) ? methods[name] : undefined;
+  };
+  const asked = (request: HttpRequest) => {
+    try {
+      const envelope = request.body?.json();
+      return isObject(envelope) ? { envelope, operation: operationOf(envelope.method) } : {};
+    } catch {
+      return {};
+    }
+  };
+  const translate = (envelope: unknown): unknown => {
+    if (!isObject(envelope) || typeof envelope.method !== 'string') return envelope;
+    const { method, params: given } = envelope;
+    const operation = operationOf(method);
+    const params = given ?? {};
+    if (!operation || !isObject(params)) return { ...envelope, method: operation ?? '', params };
+    const spelt = isLenient ? spellParams(operation, params) : params;
+    if (!isLenient) checkKinds(params);
+    const newer = upParams(operation, spelt, say);
+    if (operation !== 'GetTaskPushNotificationConfig' || newer.id !== undefined)
+      return { ...envelope, method: operation, params: newer };
+    // Of webhooks that are not named, one is chosen when the result is there.
+    const list = 'ListTaskPushNotificationConfigs';
+    return { ...envelope, method: list, params: upParams(list, params, say) };
+  };
+
+  return {
+    ...about,
+
+    matches: jsonRpcServer.matches,
+
+    decodeCall(request) {
+      const { body } = request;
+      const newer = { ...request, body: body && { json: () => translate(body.json()) } };
+      const call = jsonRpcServer.decodeCall(newer);
+      // Of a task that has ended, 0.3 tells how it is; and it knows positions as little as 1.0 does.
+      const lastEventId = request.headers['last-event-id'] ?? '';
+      return { ...call, request, ...(call.operation === 'SubscribeToTask' && { lastEventId }) };
+    },
+
+    encodeResult(call, result) {
+      const { operation } = asked(call.request);
+      const older = downResult(call.operation, result, say);
+      if (call.operation === operation || !Array.isArray(older))
+        return jsonRpcServer.encodeResult(call, older);
+      if (older.length === 0) throw new A2AError('TASK_NOT_FOUND', 'The task has no webhook');
+      const { taskId } = call.params;
+      const own = older.find(({ pushNotificationConfig }) => pushNotificationConfig.id === taskId);
+      return jsonRpcServer.encodeResult(call, own ?? older[0]);
+    },
+
+    encodeEvent: (call, event, isLast) =>
+      jsonRpcServer.encodeEvent(call, downResult(call.operation, event, say, isLast)),
+
+    encodeError(error, request) {
+      const reply = jsonRpcServer.encodeError(error, request);
+      const body = withError(String(reply.body), error);
+      const { operation } = asked(request);
+      const isStream = operation && operations[operation].kind === 'stream';
+      // Clients of 0.3 read nothing but events in answer to a method that streams.
+      return isStream && reply.status === 200 ? asEvent(reply, body) : { ...reply, body };
+    },
+
+    encodeStreamError: (error, call) => withError(jsonRpcServer.encodeStreamError(error, call), error),
+  };
+}
+
+const spellParams = (operation: OperationName, params: Record<string, unknown>): Record<string, unknown> => {
+  const isSend = operation === 'SendMessage' || operation === 'SendStreamingMessage';
+  if (isSend) return spellSendParams(params) as Record<string, unknown>;
+  return operation === 'CreateTaskPushNotificationConfig'
+    ? (spellTaskPushConfig(params) as Record<string, unknown>)
+    : params;
+};
+
+/** Throws `INVALID_PARAMS` for parts that do not say what they are. */
+function checkKinds({ message }: Record<string, unknown>): void {
+  const parts = isObject(message) && Array.isArray(message.parts) ? message.parts : [];
+  const violations = parts.flatMap((part, n): FieldViolation[] =>
+    isObject(part) && ['text', 'file', 'data'].includes(String(part.kind))
+      ? []
+      : [{ field: `message.parts[${n}].kind`, description: 'must be text, file or data' }],
+  );
+  if (violations.length > 0) throw invalidParams(violations);
+}
+
+const withError = (body: string, error: A2AError): string =>
+  JSON.stringify({ ...JSON.parse(body), error: downError(error) });
+
+const asEvent = (reply: HttpReply, data: string): HttpReply => ({
+  status: reply.status,
+  headers: { ...reply.headers, ...sseHeaders },
+  body: encodeSse({ data }),
+});
+
+/** JSON-RPC of 0.3, client half. Reads whatever spelling the agent uses. Spec: 0.3 §7. */
+export function askJsonRpc(say: Say): ClientBinding {
+  return {
+    ...about,
+
+    encodeCall(call, baseUrl) {
+      const params = downParams(call.operation, call.params, say);
+      const request = jsonRpcClient.encodeCall(call, baseUrl);
+      const { jsonrpc, id } = JSON.parse(String(request.body));
+      return {
+        ...request,
+        body: JSON.stringify({ jsonrpc, id, method: methodOf[call.operation], params }),
+      };
+    },
+
+    decodeReply: (call, reply) =>
+      upResult(
+        call.operation,
+        decoded(reply.body, () => jsonRpcClient.decodeReply(call, reply)),
+        say,
+      ),
+
+    decodeEvent: (call, data) =>
+      upResult(
+        call.operation,
+        decoded(data, () => jsonRpcClient.decodeEvent(call, data)),
+        say,
+      ),
+
+    isLastEvent: (data) => /"final"\s*:\s*true/.test(data) && JSON.parse(data).result?.final === true,
+  };
+}
+
+/** What `decode` returns. Errors that it finds in the text are read again, as errors of 0.3. */
+function decoded(text: string, decode: () => unknown): unknown {
+  try {
+    return decode();
+  } catch (error) {
+    const wire = A2AError.is(error) ? errorIn(text) : undefined;
+    throw wire && A2AError.is(error) ? upError(wire, error) : error;
+  }
+}
+
+function errorIn(text: string): V03Error | undefined {
+  try {
+    const { error } = JSON.parse(text);
+    return typeof error?.code === 'number' ? { ...error, message: String(error.message ?? '') } : undefined;
+  } catch {
+    return undefined;
+  }
+}

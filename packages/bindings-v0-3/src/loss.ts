@@ -1,0 +1,62 @@
+// biome-ignore format: a table reads best with one row per line
+/**
+ * Everything that one version says and the other cannot. `up` is from 0.3 to 1.0. Nothing else is lost: `down(up(x))` and
+ * `up(down(x))` are `x` but for these.
+ */
+export const losses = {
+  'authentication-schemes': { direction: 'up', what: 'All but the first of `authentication.schemes` of a webhook; without any, its `authentication`' },
+  'request-metadata': { direction: 'up', what: '`metadata` of a request about a task, unless it cancels the task' },
+  'state-transition-history': { direction: 'up', what: '`capabilities.stateTransitionHistory` of a card' },
+  'protocol-version': { direction: 'up', what: 'The `protocolVersion` of a card, if it is not 0.3.0', harmless: true },
+  'interface-repeated': { direction: 'up', what: 'An interface that a card names twice', harmless: true },
+  'transport-implied': { direction: 'up', what: 'That `preferredTransport` was left out and JSONRPC is meant', harmless: true },
+  'waiting-implied': { direction: 'both', what: 'That a configuration says nothing of waiting and waiting is meant', harmless: true },
+  'state-unknown': { direction: 'both', what: 'A state that the other version has no word for; it becomes `unknown` or `TASK_STATE_UNSPECIFIED`' },
+  'context-id': { direction: 'down', what: 'That a task or an update has no `contextId`; its task id stands in' },
+  tenant: { direction: 'down', what: '`tenant`, of requests, webhooks and interfaces' },
+  paging: { direction: 'down', what: 'That there are more webhooks than one answer holds' },
+  'device-code': { direction: 'down', what: 'The OAuth flow `deviceCode`; its scheme stays, without flows' },
+  'pkce-required': { direction: 'down', what: '`pkceRequired` of an OAuth flow' },
+  signatures: { direction: 'both', what: 'Signatures of a card: they sign its text in one version' },
+  'interface-newer': { direction: 'down', what: 'Interfaces of a card in other versions', harmless: true },
+} as const satisfies Record<string, LossRow>;
+
+interface LossRow {
+  readonly direction: 'up' | 'down' | 'both';
+  /** For people. */
+  readonly what: string;
+  /** Nobody misses it: it is not worth a warning. */
+  readonly harmless?: true;
+}
+
+/** Names a kind of loss. */
+export type LossCode = keyof typeof losses;
+
+/** Something that a translation left out. */
+export interface Loss {
+  readonly code: LossCode;
+  /** Where it stood, such as `configuration.pushNotificationConfig`. Empty: the value itself. */
+  readonly path: string;
+}
+
+/** Is told of losses while a value is translated. */
+export type Say = (code: LossCode, path: string) => void;
+
+/** Takes losses; by default each kind is written to the console once. */
+export type OnLoss = (loss: Loss) => void;
+
+/** A `Say` for losses that matter to whoever runs this. */
+export function warner(onLoss: OnLoss = warnOnce()): Say {
+  return (code, path) => {
+    if (!('harmless' in losses[code])) onLoss({ code, path });
+  };
+}
+
+function warnOnce(): OnLoss {
+  const said = new Set<LossCode>();
+  return ({ code, path }) => {
+    if (said.has(code)) return;
+    said.add(code);
+    console.warn(`A2A 0.3: lost at ${path || 'the top'}: ${losses[code].what}`);
+  };
+}

@@ -1,0 +1,77 @@
+import { type AgentServer, type AgentServerOptions, createAgentServer } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
+import { afterEach } from 'vitest';
+import { type V03Options, v03 } from '../src/index.ts';
+
+const running = new Set<AgentServer>();
+
+afterEach(async () => {
+  for (const server of running) await server.close({ graceMs: 0 });
+  running.clear();
+});
+
+/** A server of both versions, until the test ends. */
+export function serve(
+  options: Pick<AgentServerOptions, 'agent'> & Partial<AgentServerOptions>,
+  older: V03Options = {},
+) {
+  const server = createAgentServer({
+    card: { name: 'Both', description: 'Speaks two versions' },
+    store: memoryStore(),
+    log: () => {},
+    compatibility: [v03(older)],
+    ...options,
+  });
+  running.add(server);
+  return server;
+}
+
+/** What a POST of JSON text is answered with. */
+export async function post(
+  server: Pick<AgentServer, 'fetch'>,
+  body: string,
+  headers: Record<string, string> = {},
+  path = '/',
+): Promise<Response> {
+  const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body };
+  return server.fetch(new Request(`http://localhost${path}`, request));
+}
+
+let calls = 0;
+
+/** What a method of 0.3 is answered with: the whole envelope. */
+export async function ask(
+  server: Pick<AgentServer, 'fetch'>,
+  method: string,
+  params?: unknown,
+  headers: Record<string, string> = {},
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into results with matchers
+): Promise<any> {
+  calls += 1;
+  const reply = await post(server, JSON.stringify({ jsonrpc: '2.0', id: calls, method, params }), headers);
+  return reply.json();
+}
+
+/** The envelopes of all events that a method of 0.3 is answered with. */
+export async function listen(
+  server: Pick<AgentServer, 'fetch'>,
+  method: string,
+  params: unknown,
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into events with matchers
+): Promise<any[]> {
+  const reply = await post(server, JSON.stringify({ jsonrpc: '2.0', id: 'stream', method, params }));
+  if (reply.headers.get('content-type') !== 'text/event-stream') throw new Error('That is no stream');
+  const text = await reply.text();
+  return Array.from(text.matchAll(/^data: (.*)$/gm), ([, data]) => JSON.parse(data!));
+}
+
+let messages = 0;
+
+/** A message of 0.3. */
+export const say = (text: string, more: object = {}) => ({
+  kind: 'message',
+  messageId: `m-${++messages}`,
+  role: 'user',
+  parts: [{ kind: 'text', text }],
+  ...more,
+});
