@@ -21,8 +21,17 @@ const arrows: Record<string, readonly string[]> = {
   client: ['bindings', 'protocol'],
   'from-executor': ['protocol', 'server'],
   'expense-agent': ['client', 'server', 'server-express', 'store-sqlite'],
+  'boat-designer': ['client', 'server', 'server-express', 'store-sqlite'],
   currency: ['client', 'server', 'server-express', 'store-sqlite'],
-  gallery: ['client', 'currency', 'expense-agent', 'server', 'server-express', 'store-sqlite'],
+  gallery: [
+    'boat-designer',
+    'client',
+    'currency',
+    'expense-agent',
+    'server',
+    'server-express',
+    'store-sqlite',
+  ],
 };
 
 /** Files over 300 lines, each with the reason why splitting it would make it harder to read. */

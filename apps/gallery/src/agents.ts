@@ -1,3 +1,4 @@
+import { card as boatCard, designBoat } from '@batonjs/boat-designer';
 import { convertMoney, card as currencyCard } from '@batonjs/currency';
 import { approveExpense, card as expenseCard } from '@batonjs/expense-agent';
 import type { GalleryAgent } from './gallery.ts';
@@ -6,4 +7,5 @@ import type { GalleryAgent } from './gallery.ts';
 export const agents: readonly [GalleryAgent, ...GalleryAgent[]] = [
   { name: 'expense', agent: approveExpense, card: expenseCard },
   { name: 'currency', agent: convertMoney, card: currencyCard, currentStatusInHistory: true },
+  { name: 'boat-designer', agent: designBoat, card: boatCard },
 ];

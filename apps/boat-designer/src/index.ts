@@ -1,0 +1,2 @@
+export { designBoat } from './agent.ts';
+export { card } from './card.ts';
