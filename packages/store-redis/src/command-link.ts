@@ -2,7 +2,7 @@ import { createCluster, type RedisClusterOptions } from 'redis';
 import { crc16 } from './crc16.ts';
 import type { RedisReply } from './driver.ts';
 import type { Link } from './lifeline.ts';
-import { type Client, type ClientOptions, firstOf, infoOf } from './seeds.ts';
+import { type Client, type ClientOptions, firstOf, fixedOptions, infoOf } from './seeds.ts';
 
 type Cluster = ReturnType<typeof createCluster>;
 
@@ -78,9 +78,9 @@ export class CommandLink implements Link {
         ...client,
         ...account,
         socket: { ...client.socket, connectTimeout: timeoutMs, ...(secure && { tls: true }) },
-        disableOfflineQueue: true,
-        maintNotifications: 'disabled',
+        ...fixedOptions,
       },
+      commandOptions: fixedOptions.commandOptions,
     } as RedisClusterOptions) as Cluster;
     // Commands reject by themselves; an `error` event without a listener would end the process.
     this.#cluster = cluster.on('error', () => {});

@@ -31,12 +31,12 @@ export class Database {
     const known = this.shards();
     if (!(known instanceof Shards)) return known.then(() => this.ofTask(script, taskId, name, args));
     const { base } = known.of(taskId);
-    return this.#run(script, `${base}task:${name}`, base, [name, ...args]);
+    return this.#run(script, `${base}task:${name}`, [base, name], args);
   }
 
   /** Runs a script about a whole shard. */
   ofShard(script: Script, { base }: Shard, args: readonly string[]): Promise<RedisReply> {
-    return this.#run(script, `${base}states`, base, args);
+    return this.#run(script, `${base}states`, [base], args);
   }
 
   /** Sends one command about a key of a shard. */
@@ -46,11 +46,12 @@ export class Database {
     });
   }
 
-  /** Runs a script in the slot of its keys, and sends its source along only if Redis does not remember it. */
-  #run({ sha, source }: Script, key: string, base: string, args: readonly string[]): Promise<RedisReply> {
-    return this.#driver.command(key, ['EVALSHA', sha, '2', key, base, ...args]).catch((error) => {
+  /** Runs a script in the slot of its key, and sends its source along only if Redis does not remember it. */
+  #run(script: Script, key: string, first: readonly string[], args: readonly string[]): Promise<RedisReply> {
+    const rest = ['2', key, ...first].concat(args);
+    return this.#driver.command(key, ['EVALSHA', script.sha].concat(rest)).catch((error) => {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw this.#unavailable(error);
-      return this.#driver.command(key, ['EVAL', source, '2', key, base, ...args]).catch((again) => {
+      return this.#driver.command(key, ['EVAL', script.source].concat(rest)).catch((again) => {
         throw this.#unavailable(again);
       });
     });

@@ -85,7 +85,7 @@ export class Lifeline<L extends Link> {
         const failed = lost.promise.then((cause) => Promise.reject(cause));
         await within(this.#timeoutMs, Promise.race([link.ready, failed]), () => this.#silent());
         failures = 0;
-        this.#cause = await this.#use(link, lost.promise);
+        await this.#use(link, lost.promise);
       } catch (error) {
         link.destroy();
         this.#cause = error;
@@ -95,17 +95,16 @@ export class Lifeline<L extends Link> {
     }
   }
 
-  /** Lets the connection be used until it is lost. Returns why it was. */
-  async #use(link: L, lost: Promise<unknown>): Promise<unknown> {
+  /** Lets the connection be used until it is lost. */
+  async #use(link: L, lost: Promise<unknown>): Promise<void> {
     this.#link = link;
     this.#epoch++;
     this.#next.resolve(link);
-    const cause = await lost;
+    this.#cause = await lost;
     this.#next = expected();
     this.#link = undefined;
     this.#downSince = performance.now();
     this.#retire(link);
-    return cause;
   }
 
   /** What was sent on the old connection may still be answered, until its time is up. */

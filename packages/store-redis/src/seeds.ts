@@ -8,11 +8,20 @@ export type ClientOptions = Pick<
   'username' | 'password' | 'credentialsProvider' | 'name' | 'database' | 'socket' | 'RESP'
 >;
 
-/** A connection to one server that is never made anew by itself, and queues nothing while it is not there. */
+/**
+ * Nothing is queued while there is no connection. Commands have no timeout of node-redis's own: an `AbortSignal` for each
+ * would cost more than everything else it does, and guards only what was not sent yet.
+ */
+export const fixedOptions = {
+  disableOfflineQueue: true,
+  maintNotifications: 'disabled',
+  commandOptions: { timeout: undefined },
+} as const;
+
+/** A connection to one server that is never made anew by itself. */
 export function clientOf(url: string, options: ClientOptions, connectTimeout: number): Client {
   const socket = { ...options.socket, connectTimeout, reconnectStrategy: false as const };
-  const fixed = { disableOfflineQueue: true, maintNotifications: 'disabled' as const };
-  return createClient({ ...options, ...fixed, url, socket } as RedisClientOptions) as Client;
+  return createClient({ ...options, ...fixedOptions, url, socket } as RedisClientOptions) as Client;
 }
 
 /** What an `INFO` says of one thing. */

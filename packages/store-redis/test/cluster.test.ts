@@ -130,9 +130,9 @@ describe.skipIf(!cluster)('On a Cluster', () => {
   });
 
   it('when a primary dies its tasks are unavailable, others go on, and nothing acknowledged is lost', async () => {
-    const store = open('dying', 500);
+    const store = open('dying', 1_000);
     const taskIds = Array.from({ length: 40 }, (_, n) => `t${n}`);
-    for (const taskId of taskIds) await store.commit(chunkAfter(0, { taskId }));
+    for (const taskId of taskIds) await persist(store, chunkAfter(0, { taskId }));
     await cluster!.nodes[1]!.kill();
     const outcomes = await Promise.all(
       taskIds.map((taskId) => store.commit(chunkAfter(1, { taskId })).catch((error) => error.code)),
@@ -143,7 +143,8 @@ describe.skipIf(!cluster)('On a Cluster', () => {
     expect(outcomes.filter((outcome) => typeof outcome !== 'string').length).toBeGreaterThan(0);
     await cluster!.nodes[1]!.restart();
     for (const taskId of taskIds) await persist(store, chunkAfter(1, { taskId }));
-    for (const taskId of taskIds) expect((await store.load('s', taskId))?.version).toBe(2);
+    for (const taskId of taskIds)
+      expect((await untilItWorks(() => store.load('s', taskId)))?.version).toBe(2);
     expect((await untilItWorks(() => store.list('s', { limit: 1 }))).total).toBe(40);
   });
 });

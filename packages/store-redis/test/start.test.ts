@@ -2,7 +2,7 @@ import { isStoreError, type TaskStore } from '@batonjs/store';
 import { afterAll, describe, expect, it } from 'vitest';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
 import { type RedisDriver, type RedisStoreOptions, redisStore } from '../src/index.ts';
-import { chunkAfter, untilItWorks } from './logs.ts';
+import { chunkAfter, persist } from './logs.ts';
 
 const redis = (await canStart()) ? await startRedis() : undefined;
 afterAll(() => redis?.stop());
@@ -11,7 +11,7 @@ const opened: TaskStore[] = [];
 afterAll(() => Promise.all(opened.map((store) => store.close())));
 
 function open(options: RedisStoreOptions) {
-  const store = redisStore({ url: redis?.url, timeoutMs: 500, ...options });
+  const store = redisStore({ url: redis?.url, ...options });
   opened.push(store);
   return store;
 }
@@ -103,7 +103,8 @@ describe.skipIf(!redis)('A store without its Redis', () => {
   it('rejects within its bound without showing the password, and works once Redis is there', async () => {
     const late = await startRedis({ args: ['--requirepass', 'secret word'] });
     await late.kill();
-    const store = open({ url: `redis://:${encodeURIComponent('secret word')}@127.0.0.1:${late.port}` });
+    const url = `redis://:${encodeURIComponent('secret word')}@127.0.0.1:${late.port}`;
+    const store = open({ url, timeoutMs: 500 });
     const errors = await Promise.all([
       refusalOf(store),
       store.commit(chunkAfter(0)).catch((error) => error),
@@ -115,13 +116,15 @@ describe.skipIf(!redis)('A store without its Redis', () => {
       expect(error?.message).not.toContain('secret');
     }
     await late.restart();
-    expect(await untilItWorks(() => store.commit(chunkAfter(0)))).toEqual({ version: 1 });
+    await persist(store, chunkAfter(0));
     await late.stop();
   });
 
   it('says that the password is wrong', async () => {
     const guarded = await startRedis({ args: ['--requirepass', 'right'] });
-    const error = await refusalOf(open({ url: `redis://:wrong@127.0.0.1:${guarded.port}` }));
+    const error = await refusalOf(
+      open({ url: `redis://:wrong@127.0.0.1:${guarded.port}`, timeoutMs: 1_000 }),
+    );
     expect(error).toMatchObject({ code: 'UNAVAILABLE' });
     expect(error?.message).toMatch(/WRONGPASS/);
     await guarded.stop();

@@ -1,4 +1,4 @@
-import { common, plan, relist } from './common.ts';
+import { plan, prelude, relist } from './prelude.ts';
 
 /**
  * Keys: `task:<name>`, base. Arguments: name; expected version or `open`; head, place and due time after the commit;
@@ -7,7 +7,7 @@ import { common, plan, relist } from './common.ts';
  * absent. Answers the version, with the fence if a lease was granted, or a code and a version. It does what `admit` does,
  * and checks everything before it writes anything: Redis does not undo what a script has done.
  */
-export const commit = `${common}
+export const commit = `${prelude}
 local row = KEYS[1]
 local name, expected, head, place, due = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local last = 6 + ARGV[6]

@@ -1,11 +1,11 @@
-import { common } from './common.ts';
+import { prelude } from './prelude.ts';
 
 /**
  * Keys: `states`, base. Arguments: scope, `1` if only of a context, the context; the state or nothing, `1` for logs that
  * are no tasks too; the oldest statusAt or `-inf`; how many; statusAt and task id of the last one already shown, or
  * nothing. Answers how many there are in all, then task id, head and entry of each.
  */
-export const list = `${common}
+export const list = `${prelude}
 local scope, of_context, context, only, answered, since, limit, at, after = unpack(ARGV)
 limit = tonumber(limit)
 

@@ -1,7 +1,7 @@
-import { common } from './common.ts';
+import { prelude } from './prelude.ts';
 
 /** Keys: `task:<name>`, base. Arguments: name, how many facts at most. Answers version, head, snapshot, its version, entries. */
-export const load = `${common}
+export const load = `${prelude}
 local kept = call('HMGET', KEYS[1], 'version', 'head', 'snapshot', 'from')
 if not kept[1] then return false end
 local from = tonumber(kept[4] or 0)

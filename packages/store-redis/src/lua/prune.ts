@@ -1,11 +1,11 @@
-import { common, relist } from './common.ts';
+import { prelude, relist } from './prelude.ts';
 import { pruning } from './webhooks.ts';
 
 /**
  * Keys: `states`, base. Arguments: statusAt before which, how many to delete, how many of the oldest to leave out, how many
  * to look at. Answers how many it deleted and how many it looked at.
  */
-export const prune = `${common}${relist}${pruning}
+export const prune = `${prelude}${relist}${pruning}
 local before, limit, skip, batch = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local deleted, looked = 0, 0
 for _, name in ipairs(call('ZRANGEBYSCORE', base .. 'closed', '-inf', '(' .. before, 'LIMIT', skip, batch)) do

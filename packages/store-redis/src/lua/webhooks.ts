@@ -1,4 +1,4 @@
-import { common, plan } from './common.ts';
+import { plan, prelude } from './prelude.ts';
 
 /** `show(hook)`: what is known of a webhook, by name and id; undefined if there is none. */
 const show = `
@@ -34,7 +34,7 @@ end
 `;
 
 /** Arguments: name, id, config, protocol version, queue, cursor. */
-export const put = `${common}${plan}${forget}${ofOne}
+export const put = `${prelude}${plan}${forget}${ofOne}
 local config, protocol, queue, cursor = unpack(ARGV, 3, 6)
 local kept = call('HMGET', key, 'queue', 'cursor', 'fence')
 cursor = math.max(tonumber(cursor), tonumber(kept[2] or 0))
@@ -50,7 +50,7 @@ plan(name, version())
 `;
 
 /** Arguments: name, id. Answers 1 if it was there. */
-export const remove = `${common}${forget}${ofOne}
+export const remove = `${prelude}${forget}${ofOne}
 local queue = call('HGET', key, 'queue')
 if not queue then return 0 end
 forget(name, id, queue)
@@ -62,12 +62,12 @@ return 1
 `;
 
 /** Arguments: name, id. Answers the webhook or nothing. */
-export const get = `${common}${show}${ofOne}
+export const get = `${prelude}${show}${ofOne}
 return show(hook)
 `;
 
 /** Arguments: name, the id after which to begin or nothing, how many. Answers webhooks. */
-export const page = `${common}${show}${ofOne}
+export const page = `${prelude}${show}${ofOne}
 local answer = {}
 local from = id == '' and '-' or '(' .. id
 for _, one in ipairs(call('ZRANGEBYLEX', base .. 'hooks:' .. name, from, '+', 'LIMIT', 0, ARGV[3])) do
@@ -77,7 +77,7 @@ return answer
 `;
 
 /** Keys: `states`, base. Arguments: queue, how many. Answers webhooks that were given up. */
-export const dead = `${common}${show}
+export const dead = `${prelude}${show}
 local answer = {}
 for _, one in ipairs(call('ZRANGEBYLEX', base .. 'dead:' .. ARGV[1], '-', '+', 'LIMIT', 0, ARGV[2])) do
   local scope, task, id = string.match(one, '^([^%z]*)%z([^%z]*)%z(.*)$')
@@ -87,7 +87,7 @@ return answer
 `;
 
 /** Keys: `states`, base. Arguments: queue, holder, ms, how many. Answers webhooks with their new fence. */
-export const claimDeliveries = `${common}${show}
+export const claimDeliveries = `${prelude}${show}
 local now, answer, due = clock(), {}, base .. 'deliver:' .. ARGV[1]
 for _, hook in ipairs(call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, ARGV[4])) do
   call('HINCRBY', base .. 'hook:' .. hook, 'fence', 1)
@@ -102,7 +102,7 @@ return answer
  * Arguments: name, id, holder, fence; `cursor`, the cursor and ms to keep it or nothing; or `retry`, when and attempts; or
  * `dead` and why. Answers 1 if the right was held.
  */
-export const advance = `${common}${plan}${forget}${ofOne}
+export const advance = `${prelude}${plan}${forget}${ofOne}
 local holder, fence, outcome, value, more = unpack(ARGV, 3, 7)
 local kept = call('HMGET', key, 'holder', 'fence', 'queue')
 if kept[1] ~= holder or kept[2] ~= fence then return 0 end
@@ -123,7 +123,7 @@ return 1
 `;
 
 /** Arguments: name, id. Answers 1 if it had been given up. */
-export const revive = `${common}${plan}${forget}${ofOne}
+export const revive = `${prelude}${plan}${forget}${ofOne}
 local kept = call('HMGET', key, 'queue', 'dead')
 if not kept[2] then return 0 end
 call('HSET', key, 'attempts', 0)

@@ -16,7 +16,7 @@
  * A name is a task id, NUL and a scope; no id contains NUL. A place is `1` or `0` for closed or open, statusAt, NUL,
  * state, NUL, context. Times are milliseconds since 1970.
  */
-export const common = `
+export const prelude = `
 local call, pack, unpack_row = redis.call, cmsgpack.pack, cmsgpack.unpack
 local base, NUL = KEYS[2], '\\0'
 
