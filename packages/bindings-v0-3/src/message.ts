@@ -7,7 +7,8 @@ import type { V03Artifact, V03Message } from './wire.ts';
 export const upMessage = (message: V03Message): Message =>
   ifObject(message, ({ kind: _, role, parts, ...rest }) => ({
     ...rest,
-    role: roles[role] ?? (role as never),
+    // Not what was said: a word of 1.0 is none in 0.3.
+    role: roles[role] ?? ('ROLE_UNSPECIFIED' as never),
     parts: mapped(parts, upPart),
   }));
 
