@@ -24,6 +24,7 @@ const arrows: Record<string, readonly string[]> = {
   'boat-designer': ['client', 'server', 'server-express', 'store-sqlite'],
   currency: ['client', 'server', 'server-express', 'store-sqlite'],
   gallery: [
+    'bindings-v0-3',
     'boat-designer',
     'client',
     'currency',

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { v03 } from '@batonjs/bindings-v0-3';
 import { type AgentServer, type AgentServerOptions, createAgentServer } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { createApp } from './app.ts';
@@ -31,6 +32,9 @@ export interface Gallery {
   close(): Promise<void>;
 }
 
+/** Clients of A2A 0.3 are served too, however they spell it. */
+const compatibility = [v03({ lenient: true })];
+
 /** How long an answer may take to go out once everything has ended, in milliseconds. */
 const farewellMs = 1_000;
 
@@ -51,7 +55,8 @@ export async function openGallery(
   const [first, ...others] = agents;
   const serve = ({ name, ...options }: GalleryAgent): Exhibit => {
     const url = `${settings.publicUrl ?? localUrl}/agents/${name}`;
-    return { name, url, server: createAgentServer({ ...options, name, store, publicUrl: url }) };
+    const server = createAgentServer({ compatibility, ...options, name, store, publicUrl: url });
+    return { name, url, server };
   };
   const exhibits: [Exhibit, ...Exhibit[]] = [serve(first), ...others.map(serve)];
   listener.on('request', createApp(exhibits));
