@@ -181,6 +181,7 @@ it('streams everything since what it knew, though it could not read its own mess
 it('does not go on with a turn that somebody else had meanwhile', async () => {
   const memory = memoryStore();
   const had = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
   let isFirst = true;
   const slow = change(memory, {
     commit: (commit) => async (one) => {
@@ -191,8 +192,12 @@ it('does not go on with a turn that somebody else had meanwhile', async () => {
     },
     // Whether it still has the lease is answered when others had the task, and somebody wants another turn.
     claim: (claim) => async (request) => {
+      if (request.taskId === undefined) {
+        await asked.promise;
+        return claim(request);
+      }
       await had.promise;
-      return claim(request);
+      return claim(request).finally(asked.resolve);
     },
   });
   const runs: string[] = [];
