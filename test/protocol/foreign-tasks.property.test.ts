@@ -160,7 +160,7 @@ async function told(peer: Peer, caller: string, script: readonly Move[], all: Na
   }
   const ids = new Map<string, string>();
   return JSON.stringify(answers, undefined, 1)
-    .replace(/"m-[-\w]+"/g, '"message"')
+    .replace(/\bm-[-\w]+/g, 'message')
     .replaceAll(caller, 'me')
     .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, (id) => {
       if (!ids.has(id)) ids.set(id, `#${ids.size}`);
