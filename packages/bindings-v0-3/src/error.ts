@@ -80,3 +80,15 @@ const flat = (data: unknown): Record<string, string> | undefined =>
         ]),
       )
     : undefined;
+
+/** The error in a JSON text: bare, or in a member `error`. Undefined where none has a code. */
+export function errorIn(text: string): V03Error | undefined {
+  try {
+    const body = JSON.parse(text);
+    const { code, message, data } = body?.error ?? body ?? {};
+    if (typeof code !== 'number') return undefined;
+    return { code, message: String(message ?? ''), ...(data !== undefined && { data }) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,10 +1,195 @@
-import { type ClientBinding, httpJsonClient, httpJsonServer, type ServerBinding } from '@batonjs/bindings';
+import {
+  type ClientBinding,
+  type HttpRequest,
+  httpJsonClient,
+  httpJsonServer,
+  type ServerBinding,
+} from '@batonjs/bindings';
+import { A2AError } from '@batonjs/protocol/errors';
+import { JSON_TYPE, LEGACY_EXTENSIONS } from '@batonjs/protocol/headers';
+import type { OperationName } from '@batonjs/protocol/operations';
+import { V03 } from './agent-card.ts';
+import { downError, errorIn, upError } from './error.ts';
 import type { Say } from './loss.ts';
+import { downParams, downResult, upParams, upResult } from './operation.ts';
+import { protoCard, protoEvent, protoSendParams, protoTask, protoTaskPushConfig } from './proto-json.ts';
+import { isObject } from './shape.ts';
+import { spellSendParams, spellTaskPushConfig } from './spelling.ts';
+import type { V03Event, V03SendParams, V03Task, V03TaskPushConfig } from './wire.ts';
 
-export function serveHttpJson(_say: Say, _isLenient: boolean): ServerBinding {
-  return { ...httpJsonServer, version: '0.3' };
+const about = { name: httpJsonServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
+
+/**
+ * The JSON of HTTP+JSON: that of the protocol buffers (`proto`), as other SDKs have it, or that of JSON-RPC (`kind`), as
+ * the text of the specification shows it. Either is read.
+ */
+export type HttpJsonStyle = 'proto' | 'kind';
+
+/** HTTP+JSON of 0.3, server half: the paths of 1.0 below `/v1`. A message is answered in its own style. Spec: 0.3 §7. */
+export function serveHttpJson(say: Say, style: HttpJsonStyle, isLenient: boolean): ServerBinding {
+  const styleOf = ({ body }: HttpRequest): HttpJsonStyle => {
+    try {
+      const given = body?.json();
+      const message = isObject(given) ? (given.message ?? given.request) : undefined;
+      if (!isObject(message)) return style;
+      return Array.isArray(message.content) ? 'proto' : Array.isArray(message.parts) ? 'kind' : style;
+    } catch {
+      return style;
+    }
+  };
+  const encode = (operation: OperationName, request: HttpRequest, result: unknown, isLast?: boolean) => {
+    const isProto = styleOf(request) === 'proto';
+    if (isProto && operation === 'GetExtendedAgentCard') return protoCard(result as never, say);
+    const older = downResult(operation, result, say, isLast);
+    return isProto ? proto(operation, older, say) : older;
+  };
+
+  return {
+    ...about,
+    streamErrorEvent: 'error',
+
+    matches: httpJsonServer.matches,
+
+    decodeCall(request) {
+      const path = newerPath(request.path);
+      if (path === undefined) throw new A2AError('METHOD_NOT_FOUND');
+      const query = new URLSearchParams(request.query);
+      query.delete('tenant');
+      const { body } = request;
+      const newer = { ...request, path, query, body: body && { json: () => translate(path, body.json()) } };
+      const call = httpJsonServer.decodeCall(newer);
+      if (call.params.tenant !== undefined) throw new A2AError('METHOD_NOT_FOUND');
+      const lastEventId = request.headers['last-event-id'] ?? '';
+      return { ...call, request, ...(call.operation === 'SubscribeToTask' && { lastEventId }) };
+    },
+
+    encodeResult({ operation, request }, result) {
+      const isNew = operation === 'SendMessage' || operation === 'CreateTaskPushNotificationConfig';
+      return {
+        status: isNew ? 201 : 200,
+        headers: { 'content-type': JSON_TYPE },
+        body: JSON.stringify(encode(operation, request, result) ?? {}),
+      };
+    },
+
+    encodeEvent: ({ operation, request }, event, isLast) =>
+      JSON.stringify(encode(operation, request, event, isLast)),
+
+    encodeError(error, request) {
+      const { status, headers } = httpJsonServer.encodeError(error, request);
+      return {
+        status,
+        headers: { ...headers, 'content-type': JSON_TYPE },
+        body: JSON.stringify(downError(error)),
+      };
+    },
+
+    encodeStreamError: (error) => JSON.stringify(downError(error)),
+  };
+
+  function translate(path: string, given: unknown): unknown {
+    if (!isObject(given)) return given;
+    if (path.startsWith('/message:')) {
+      const spelt = spellSendParams(given, { isLenient }) as V03SendParams;
+      // Protocol buffers leave out what is false.
+      const isProto = styleOf({ body: { json: () => given } } as HttpRequest) === 'proto';
+      if (isProto && isObject(spelt.configuration)) spelt.configuration.blocking ??= false;
+      return upParams('SendMessage', spelt as never, say);
+    }
+    if (path.endsWith('/pushNotificationConfigs'))
+      return upParams('CreateTaskPushNotificationConfig', spellTaskPushConfig(given) as never, say);
+    return path.endsWith(':cancel') ? { metadata: given.metadata } : {};
+  }
 }
 
-export function askHttpJson(_say: Say): ClientBinding {
-  return { ...httpJsonClient, version: '0.3' };
+/** The path of 1.0, or undefined for a path that 0.3 does not have. */
+function newerPath(path: string): string | undefined {
+  const rest = /^\/v1(\/.+)$/.exec(path)?.[1];
+  if (rest === '/extendedAgentCard') return undefined;
+  return rest === '/card' ? '/extendedAgentCard' : rest;
+}
+
+function proto(operation: OperationName, older: unknown, say: Say): unknown {
+  switch (operation) {
+    case 'SendMessage':
+    case 'SendStreamingMessage':
+    case 'SubscribeToTask':
+      return protoEvent(older as V03Event, say);
+    case 'GetTask':
+    case 'CancelTask':
+      return protoTask(older as V03Task, say, '');
+    case 'ListTasks':
+      return (older as V03Task[]).map((task, n) => protoTask(task, say, `[${n}]`));
+    case 'CreateTaskPushNotificationConfig':
+    case 'GetTaskPushNotificationConfig':
+      return protoTaskPushConfig(older as V03TaskPushConfig);
+    case 'ListTaskPushNotificationConfigs':
+      return { configs: (older as V03TaskPushConfig[]).map(protoTaskPushConfig) };
+    default:
+      return older;
+  }
+}
+
+/** HTTP+JSON of 0.3, client half. Writes the JSON of the protocol buffers, reads either. Spec: 0.3 §7. */
+export function askHttpJson(say: Say): ClientBinding {
+  return {
+    ...about,
+
+    encodeCall(call, baseUrl) {
+      const { operation } = call;
+      const older = downParams(operation, call.params, say);
+      const base = new URL(baseUrl);
+      base.pathname = `${base.pathname.replace(/\/$/, '')}/v1`;
+      const { alternative, ...request } = httpJsonClient.encodeCall(call, base.href);
+      const body = bodyOf(operation, older, say);
+      const asOlder = ({ method, url, headers }: typeof request) => ({
+        method,
+        url: url.replace(/\/extendedAgentCard$/, '/card'),
+        headers: {
+          accept: headers.accept?.startsWith('text/') ? `text/event-stream, ${JSON_TYPE}` : JSON_TYPE,
+          ...(method === 'POST' && { 'content-type': JSON_TYPE }),
+        },
+        ...(method === 'POST' && { body: JSON.stringify(body) }),
+      });
+      return { ...asOlder(request), ...(alternative && { alternative: asOlder(alternative) }) };
+    },
+
+    decodeReply(call, reply) {
+      const isError = reply.status < 200 || reply.status > 299;
+      const wire = isError ? errorIn(reply.body) : undefined;
+      try {
+        return upResult(call.operation, httpJsonClient.decodeReply(call, reply), say);
+      } catch (error) {
+        throw wire && A2AError.is(error) ? upError(wire, error) : error;
+      }
+    },
+
+    decodeEvent(call, data) {
+      const wire = errorIn(data);
+      if (wire) throw upError(wire);
+      return upResult(call.operation, httpJsonClient.decodeEvent(call, data), say);
+    },
+
+    isLastEvent(data) {
+      if (!/"final"\s*:\s*true/.test(data)) return false;
+      const event = JSON.parse(data);
+      return (event.statusUpdate ?? event).final === true;
+    },
+  };
+}
+
+function bodyOf(operation: OperationName, older: object | undefined, say: Say): object {
+  switch (operation) {
+    case 'SendMessage':
+    case 'SendStreamingMessage':
+      return protoSendParams(older as V03SendParams, say);
+    case 'CreateTaskPushNotificationConfig':
+      return protoTaskPushConfig(older as V03TaskPushConfig);
+    case 'CancelTask': {
+      const { id, metadata } = older as { id: string; metadata?: object };
+      return { name: `tasks/${id}`, ...(metadata && { metadata }) };
+    }
+    default:
+      return {};
+  }
 }

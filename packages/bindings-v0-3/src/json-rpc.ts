@@ -12,12 +12,11 @@ import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/
 import { LEGACY_EXTENSIONS } from '@batonjs/protocol/headers';
 import { type OperationName, operations } from '@batonjs/protocol/operations';
 import { V03 } from './agent-card.ts';
-import { downError, upError } from './error.ts';
+import { downError, errorIn, upError } from './error.ts';
 import type { Say } from './loss.ts';
 import { downParams, downResult, upParams, upResult } from './operation.ts';
 import { isObject } from './shape.ts';
 import { spellSendParams, spellTaskPushConfig } from './spelling.ts';
-import type { V03Error } from './wire.ts';
 
 /** The methods of 0.3. ListTasks has none. Spec: 0.3 §7. */
 const methods: Readonly<Record<string, OperationName>> = {
@@ -112,7 +111,7 @@ export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
 
 const spellParams = (operation: OperationName, params: Record<string, unknown>): Record<string, unknown> => {
   const isSend = operation === 'SendMessage' || operation === 'SendStreamingMessage';
-  if (isSend) return spellSendParams(params) as Record<string, unknown>;
+  if (isSend) return spellSendParams(params, { isLenient: true }) as Record<string, unknown>;
   return operation === 'CreateTaskPushNotificationConfig'
     ? (spellTaskPushConfig(params) as Record<string, unknown>)
     : params;
@@ -178,14 +177,5 @@ function decoded(text: string, decode: () => unknown): unknown {
   } catch (error) {
     const wire = A2AError.is(error) ? errorIn(text) : undefined;
     throw wire && A2AError.is(error) ? upError(wire, error) : error;
-  }
-}
-
-function errorIn(text: string): V03Error | undefined {
-  try {
-    const { error } = JSON.parse(text);
-    return typeof error?.code === 'number' ? { ...error, message: String(error.message ?? '') } : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -14,6 +14,7 @@ export const losses = {
   'state-unknown': { direction: 'both', what: 'A state that the other version has no word for; it becomes `unknown` or `TASK_STATE_UNSPECIFIED`' },
   'context-id': { direction: 'down', what: 'That a task or an update has no `contextId`; its task id stands in' },
   tenant: { direction: 'down', what: '`tenant`, of requests, webhooks and interfaces' },
+  references: { direction: 'down', what: '`referenceTaskIds` of a message, on HTTP+JSON' },
   paging: { direction: 'down', what: 'That there are more webhooks than one answer holds' },
   'device-code': { direction: 'down', what: 'The OAuth flow `deviceCode`; its scheme stays, without flows' },
   'pkce-required': { direction: 'down', what: '`pkceRequired` of an OAuth flow' },

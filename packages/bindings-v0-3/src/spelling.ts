@@ -20,7 +20,7 @@ const present = (value: Loose): Loose =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null && member !== undefined));
 
 /** A part. */
-export function spellPart(given: unknown): unknown {
+function spellPart(given: unknown): unknown {
   if (!isObject(given)) return given;
   const { kind, type, ...part } = present(given) as Record<string, unknown>;
   const named = text(kind, type);
@@ -49,7 +49,7 @@ const unnested = (data: unknown): unknown =>
   isObject(data) && Object.keys(data).length === 1 && isObject(data.data) ? data.data : data;
 
 /** A message. */
-export function spellMessage(given: unknown): unknown {
+function spellMessage(given: unknown): unknown {
   if (!isObject(given)) return given;
   const { kind: _, parts, content, role, ...rest } = present(given);
   const isRole = typeof role === 'string';
@@ -62,7 +62,7 @@ export function spellMessage(given: unknown): unknown {
 }
 
 /** A message that somebody sends. One without `messageId` gets one. */
-export function spellSent(given: unknown): unknown {
+function spellSent(given: unknown): unknown {
   const message = spellMessage(given);
   return isObject(message) && text(message.messageId) === undefined
     ? { ...message, messageId: crypto.randomUUID() }
@@ -161,13 +161,13 @@ export function spellTaskPushConfig(given: unknown): unknown {
   });
 }
 
-/** Parameters of a send. */
-export function spellSendParams(given: unknown): unknown {
+/** Parameters of a send. If lenient, a message without `messageId` gets one. */
+export function spellSendParams(given: unknown, { isLenient }: { isLenient: boolean }): unknown {
   if (!isObject(given)) return given;
   const { message, request, configuration, ...rest } = present(given);
   return compact({
     ...rest,
-    message: spellSent(message ?? request),
+    message: (isLenient ? spellSent : spellMessage)(message ?? request),
     configuration: isObject(configuration) ? spellConfiguration(configuration) : configuration,
   });
 }

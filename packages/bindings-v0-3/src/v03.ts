@@ -2,7 +2,7 @@ import type { ClientCompatibility, HttpRequest, PushFormat, ServerCompatibility 
 import { JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isOperationName } from '@batonjs/protocol/operations';
 import { bothCards, downCard, isV03, upCard, V03 } from './agent-card.ts';
-import { askHttpJson, serveHttpJson } from './http-json.ts';
+import { askHttpJson, type HttpJsonStyle, serveHttpJson } from './http-json.ts';
 import { askJsonRpc, serveJsonRpc } from './json-rpc.ts';
 import { type OnLoss, type Say, warner } from './loss.ts';
 import { isObject } from './shape.ts';
@@ -26,8 +26,11 @@ export interface V03Options {
    * of 0.3 alone. It carries no signatures either way; readers of 1.0 say so and get theirs.
    */
   readonly card?: 'superset' | 'plain';
-  /** Whether HTTP+JSON is served besides JSON-RPC. Default true. */
-  readonly httpJson?: boolean;
+  /**
+   * What HTTP+JSON answers in where the request does not show it: the JSON of the protocol buffers (`proto`, default) or
+   * that of JSON-RPC (`kind`). False: only JSON-RPC is served.
+   */
+  readonly httpJson?: HttpJsonStyle | false;
   readonly onLoss?: OnLoss;
 }
 
@@ -36,12 +39,12 @@ export function v03({
   lenient = false,
   inferVersion = lenient,
   card = 'superset',
-  httpJson = true,
+  httpJson = 'proto',
   onLoss,
 }: V03Options = {}): ServerCompatibility {
   const say = warner(onLoss);
   return {
-    bindings: [serveJsonRpc(say, lenient), ...(httpJson ? [serveHttpJson(say, lenient)] : [])],
+    bindings: [serveJsonRpc(say, lenient), ...(httpJson ? [serveHttpJson(say, httpJson, lenient)] : [])],
     pushFormat: pushFormat(say),
     impliedVersion: (request) => (inferVersion && looksNewer(request) ? PROTOCOL_VERSION : undefined),
     encodeCard(newer, version) {

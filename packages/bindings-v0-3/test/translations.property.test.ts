@@ -54,6 +54,7 @@ const erasers: Record<LossCode, (value: Any, path: string) => void> = {
     if (path !== 'supportedInterfaces') return drop(value, path);
     for (const entry of value.supportedInterfaces) delete entry.tenant;
   },
+  references: () => {},
   paging: () => {},
   'device-code': drop,
   'pkce-required': drop,

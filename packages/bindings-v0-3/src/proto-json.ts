@@ -1,0 +1,109 @@
+import type { AgentCard } from '@batonjs/protocol';
+import { downCard } from './agent-card.ts';
+import type { Say } from './loss.ts';
+import { at, compact, mapped } from './shape.ts';
+import type {
+  V03Artifact,
+  V03Event,
+  V03Message,
+  V03Part,
+  V03SendParams,
+  V03Task,
+  V03TaskPushConfig,
+  V03TaskState,
+  V03TaskStatus,
+} from './wire.ts';
+
+// The JSON of the protocol buffers of 0.3, which is what HTTP+JSON really carries. It is read by `spelling.ts`.
+
+function protoPart(part: V03Part): object {
+  const { metadata } = part;
+  if (part.kind === 'text') return compact({ text: part.text, metadata });
+  if (part.kind === 'data') return compact({ data: { data: part.data }, metadata });
+  const { name, mimeType, ...file } = part.file;
+  const content = 'bytes' in file ? { fileWithBytes: file.bytes } : { fileWithUri: file.uri };
+  return compact({ file: compact({ ...content, mimeType, name }), metadata });
+}
+
+/** A message. `referenceTaskIds` have no place in it. */
+export function protoMessage(message: V03Message, say: Say, path: string): object {
+  const { kind: _, role, parts, referenceTaskIds, ...rest } = message;
+  if (referenceTaskIds) say('references', at(path, 'referenceTaskIds'));
+  return { ...rest, role: role === 'user' ? 'ROLE_USER' : 'ROLE_AGENT', content: mapped(parts, protoPart) };
+}
+
+const protoState = (state: V03TaskState): string =>
+  state === 'canceled'
+    ? 'TASK_STATE_CANCELLED'
+    : state === 'unknown'
+      ? 'TASK_STATE_UNSPECIFIED'
+      : `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}`;
+
+const protoStatus = ({ state, message, ...rest }: V03TaskStatus, say: Say, path: string): object =>
+  compact({
+    ...rest,
+    state: protoState(state),
+    message: message && protoMessage(message, say, at(path, 'message')),
+  });
+
+const protoArtifact = (artifact: V03Artifact): object => ({
+  ...artifact,
+  parts: mapped(artifact.parts, protoPart),
+});
+
+/** A task. */
+export function protoTask({ kind: _, status, artifacts, history, ...rest }: V03Task, say: Say, path: string) {
+  return compact({
+    ...rest,
+    status: protoStatus(status, say, at(path, 'status')),
+    artifacts: mapped(artifacts, protoArtifact),
+    history: mapped(history, (message, n) => protoMessage(message, say, at(at(path, 'history'), n))),
+  });
+}
+
+/** An event, or what a message is answered with, in the member that says what it is. */
+export function protoEvent(event: V03Event, say: Say): object {
+  switch (event.kind) {
+    case 'task':
+      return { task: protoTask(event, say, 'task') };
+    case 'message':
+      return { message: protoMessage(event, say, 'message') };
+    case 'status-update': {
+      const { kind: _, status, ...rest } = event;
+      return { statusUpdate: { ...rest, status: protoStatus(status, say, 'statusUpdate.status') } };
+    }
+    default: {
+      const { kind: _, artifact, ...rest } = event;
+      return { artifactUpdate: { ...rest, artifact: protoArtifact(artifact) } };
+    }
+  }
+}
+
+/** The parameters of a send. `blocking` is always said: left out, it is false. */
+export function protoSendParams({ message, configuration, ...rest }: V03SendParams, say: Say): object {
+  const { pushNotificationConfig: pushNotification, blocking = true, ...others } = configuration ?? {};
+  return compact({
+    ...rest,
+    message: protoMessage(message, say, 'message'),
+    configuration: compact({ ...others, blocking, pushNotification }),
+  });
+}
+
+/** A webhook, with its task in a resource name. */
+export const protoTaskPushConfig = ({ taskId, pushNotificationConfig }: V03TaskPushConfig): object => ({
+  name: `tasks/${taskId}/pushNotificationConfigs/${pushNotificationConfig.id ?? ''}`,
+  pushNotificationConfig,
+});
+
+/** A card: security stands in it as in 1.0. Throws `VERSION_NOT_SUPPORTED` unless the card has an interface of 0.3. */
+export function protoCard(card: AgentCard, say: Say): object {
+  const { security: _, securitySchemes: __, skills, ...older } = downCard(card, say, '');
+  return compact({
+    ...older,
+    securitySchemes: card.securitySchemes,
+    security: card.securityRequirements,
+    skills: skills.map(({ security: ___, ...skill }, n) =>
+      compact({ ...skill, security: card.skills[n]?.securityRequirements }),
+    ),
+  });
+}
