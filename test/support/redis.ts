@@ -73,10 +73,17 @@ export async function redisForTests(): Promise<Pick<RedisServer, 'url' | 'stop'>
   return (await canStart()) ? startRedis() : undefined;
 }
 
-const running = new Set<ChildProcess>();
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
+/** Kills a server and deletes its folder should this process end without doing so, however it ends. */
+function watchOver(server: ChildProcess, dir: string): void {
+  const script = 'cat > /dev/null; kill -9 "$1"; rm -rf "$2"';
+  const watchdog = spawn('sh', ['-c', script, 'sh', String(server.pid), dir], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  // What ended by itself is not there to be killed: somebody else may have its number by now.
+  server.once('exit', () => watchdog.kill('SIGKILL'));
+  watchdog.unref();
+}
 
 /** Starts a server and waits until it answers. */
 export async function startRedis(options: StartOptions = {}): Promise<RedisServer> {
@@ -99,11 +106,12 @@ export async function startRedis(options: StartOptions = {}): Promise<RedisServe
     const basics = { port, dir, bind: '127.0.0.1', save: '', appendonly: 'yes', appendfsync };
     const flags = Object.entries(basics).flatMap(([name, value]) => [`--${name}`, String(value)]);
     child = spawn(`${family}-server`, [...flags, ...args], { stdio: 'ignore' });
-    running.add(child);
-    child.once('exit', () => running.delete(child!));
+    watchOver(child, dir);
     for (let attempts = 0; !/PONG|NOAUTH/.test(await cli('PING').catch(() => '')); attempts++) {
-      if (child.exitCode !== null || attempts > 500)
+      if (child.exitCode !== null || attempts > 500) {
+        await kill();
         throw new Error(`${family}-server on port ${port} does not answer`);
+      }
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
