@@ -98,6 +98,24 @@ describe.each(stores)('with %s', (_name, create_) => {
     expect(late[0]?.id).toBe(hook.received[before - 1]?.id);
   });
 
+  it('hands what it was at to another server at once when it closes, and counts that as no failure', async () => {
+    const open = create_();
+    let isUp = false;
+    const hook = await webhook(() => (isUp ? 200 : () => {}));
+    const patient = {
+      timeoutMs: 60_000,
+      retry: { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000, maxAttempts: 1 },
+    };
+    const first = serve(open(), patient);
+    await send(first, { url: hook.url() });
+    await vi.waitFor(() => expect(hook.received).toHaveLength(1));
+    isUp = true;
+    await first.close({ graceMs: 0 });
+    const second = serve(open(), patient);
+    await hook.until(heard.length);
+    expect([await second.push.deadLetters(), hook.received[1]?.id]).toEqual([[], hook.received[0]?.id]);
+  });
+
   it('does not let a webhook that never answers delay any other [R-PUSH-28]', async () => {
     const hanging = await webhook(() => () => {});
     const hook = await webhook();
@@ -108,6 +126,20 @@ describe.each(stores)('with %s', (_name, create_) => {
     await hook.until(5 * heard.length);
     // None of them has been given up meanwhile: they all still hold what they had.
     expect(hanging.received.length).toBeLessThanOrEqual(2);
+  });
+
+  it('starts when the bell rings, whenever it would look again by itself', async () => {
+    const hook = await webhook();
+    // Time does not pass: whoever sleeps is only ever woken.
+    const sleep = (_ms: number, signal?: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        if (signal?.aborted) resolve();
+        signal?.addEventListener('abort', () => resolve());
+      });
+    const server = serve(create_()(), {}, { clock: { sleep } });
+    await send(server, { url: hook.url() });
+    await hook.until(heard.length);
+    expect(hook.acknowledged).toEqual(heard);
   });
 
   it('drops what is queued when the webhook is deleted [R-PUSH-07]', async () => {
@@ -272,20 +304,34 @@ describe('a webhook', () => {
     expect(hook.acknowledged).toEqual(['WORKING', 'COMPLETED']);
   });
 
-  it('of a send that is repeated is one webhook [R-SEND-16]', async () => {
+  it('of a send that is repeated is one webhook, and is not disturbed [R-SEND-16]', async () => {
+    const held = Promise.withResolvers<ServerResponse>();
+    const hook = await webhook(({ path }, before) => (path === '/hook' && before === 0 ? held.resolve : 200));
+    const server = serve(memoryStore(), {}, { idempotency: true });
+    const message = say('go');
+    const configuration = { taskPushNotificationConfig: { url: hook.url() } };
+    const { task } = await rpc(server, 'SendMessage', { message, configuration });
+    const response = await held.promise;
+    expect((await rpc(server, 'SendMessage', { message, configuration })).task.id).toBe(task.id);
+    response.writeHead(200).end();
+    await hook.until(heard.length - 1);
+    const { configs } = await rpc(server, 'ListTaskPushNotificationConfigs', { taskId: task.id });
+    expect(configs).toEqual([{ id: configs[0].id, taskId: task.id, url: hook.url() }]);
+    expect(hook.received).toHaveLength(heard.length);
+    expect(new Set(idsOf(hook.received)).size).toBe(heard.length);
+  });
+
+  it('of a task that was pruned and made anew does not meet its old deliveries again [R-PUSH-30]', async () => {
     const hook = await webhook();
     const server = serve(memoryStore(), {}, { idempotency: true });
     const message = say('go');
     const configuration = { taskPushNotificationConfig: { url: hook.url() } };
     const { task } = await rpc(server, 'SendMessage', { message, configuration });
     await hook.until(heard.length);
+    await vi.waitFor(async () => expect(await server.prune({ closedBefore: Date.now() + 60_000 })).toBe(1));
     expect((await rpc(server, 'SendMessage', { message, configuration })).task.id).toBe(task.id);
-    const { configs } = await rpc(server, 'ListTaskPushNotificationConfigs', { taskId: task.id });
-    expect(configs).toEqual([{ id: configs[0].id, taskId: task.id, url: hook.url() }]);
-    // Another task's deliveries come after whatever the repeated webhook would have caused.
-    await send(server, { url: hook.url('/other') });
     await hook.until(2 * heard.length);
-    expect(hook.received.filter(({ path }) => path === '/hook')).toHaveLength(heard.length);
+    expect(new Set(idsOf(hook.received)).size).toBe(2 * heard.length);
   });
 
   it('of a streaming send is in place before its first event [R-SEND-16]', async () => {
