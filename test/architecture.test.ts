@@ -23,6 +23,7 @@ const arrows: Record<string, readonly string[]> = {
   'expense-agent': ['client', 'server', 'server-express', 'store-sqlite'],
   'boat-designer': ['client', 'server', 'server-express', 'store-sqlite'],
   currency: ['client', 'server', 'server-express', 'store-sqlite'],
+  'trip-planner': ['client', 'server', 'server-express', 'store-sqlite'],
   gallery: [
     'bindings-v0-3',
     'boat-designer',
@@ -32,6 +33,7 @@ const arrows: Record<string, readonly string[]> = {
     'server',
     'server-express',
     'store-sqlite',
+    'trip-planner',
   ],
 };
 

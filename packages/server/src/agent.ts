@@ -4,6 +4,9 @@ import type { Artifact, Message, Task } from '@batonjs/protocol';
 /** What an agent may answer with: a message, or updates of a task. */
 export type Answer = Message | AsyncIterable<TaskUpdate>;
 
+/** What a generator is that yields updates, for a function that an agent calls with `yield*` or returns. */
+export type Updates = AsyncGenerator<TaskUpdate, void, void>;
+
 /**
  * What you write: a function of a turn. Return a message to just answer, or yield updates to work on a task. An
  * `async function*` always works on a task.

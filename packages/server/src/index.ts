@@ -20,6 +20,7 @@ export {
   type References,
   type Turn,
   type TurnContext,
+  type Updates,
   taskAgent,
 } from './agent.ts';
 export { type AgentServer, createAgentServer } from './agent-server.ts';

@@ -1,0 +1,2 @@
+export { tripPlanner } from './agent.ts';
+export { card } from './card.ts';

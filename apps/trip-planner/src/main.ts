@@ -1,0 +1,20 @@
+import { createAgentServer } from '@batonjs/server';
+import { listen } from '@batonjs/server-express';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { tripPlanner } from './agent.ts';
+import { card } from './card.ts';
+
+const { PORT = '4004', BATON_DATA = '.data' } = process.env;
+const store = sqliteStore(`${BATON_DATA}/trip-planner.db`);
+const server = createAgentServer({
+  name: 'trip-planner',
+  card,
+  agent: tripPlanner(),
+  store,
+  restart: 'rerun',
+});
+const { url, close } = await listen(server, { port: Number(PORT) });
+console.log(`The trip planner is at ${url}`);
+
+const stop = () => close().then(() => store.close());
+process.on('SIGINT', stop).on('SIGTERM', stop);

@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { type AgentClient, connect, TaskGraph, textOf } from '@batonjs/client';
+import { createAgentServer } from '@batonjs/server';
+import { type Listening, listen } from '@batonjs/server-express';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type SampleApp, startApp } from '../../../test/support/sample-app.ts';
+import { card, tripPlanner } from '../src/index.ts';
+import type { Reserve } from '../src/reserve.ts';
+
+describe('alone', () => {
+  let app: SampleApp;
+  beforeAll(async () => {
+    app = await startApp('trip-planner');
+  });
+  afterAll(async () => {
+    expect(await app.stop()).toBe(0);
+  });
+
+  it('holds the conversation of its own client', async () => {
+    const client = await app.converse();
+    expect(await client.ended, client.output).toBe(0);
+  });
+
+  it('books once what a killed process was booking', async () => {
+    const agent = await connect(app.url);
+    const { task } = await agent.send('Book a flight to Helsinki', { returnImmediately: true });
+    await app.kill();
+    await app.restart();
+    const { task: booked } = await agent.follow(task!).result();
+    expect(booked?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(booked?.artifacts).toHaveLength(1);
+  });
+});
+
+describe.each(['JSONRPC', 'HTTP+JSON'])('over %s', (binding) => {
+  let server: Listening;
+  let agent: AgentClient;
+  let reserve: Reserve;
+  const store = sqliteStore(':memory:');
+  beforeAll(async () => {
+    server = await listen(
+      createAgentServer({
+        card,
+        agent: tripPlanner((...request) => reserve(...request)),
+        store,
+        cancelGraceMs: 100,
+      }),
+    );
+    agent = await connect(server.url, { binding });
+  });
+  beforeEach(() => {
+    reserve = async ({ kind }) => `CODE-${kind}`;
+  });
+  afterAll(async () => {
+    await server.close();
+    await store.close();
+  });
+
+  const steps = {
+    flight: { send: 'Book a flight' },
+    hotel: { after: ['flight'], send: 'Book a hotel' },
+    snowmobile: { after: ['flight'], send: 'Book a snowmobile activity' },
+    spa: { after: ['hotel'], send: 'Add a spa reservation to the hotel booking' },
+  };
+
+  /** The context of a conversation in which a place was named. */
+  async function negotiate(place: string): Promise<string> {
+    const { message } = await agent.send(`Can you arrange a trip to ${place}?`);
+    expect(textOf(message)).toMatch(`In ${place} I can book`);
+    return message!.contextId!;
+  }
+
+  it('books hotel and snowmobile at the same time, each referring to the flight [R-CTX-09]', async () => {
+    const both = Promise.withResolvers<void>();
+    const under = new Set<string>();
+    reserve = async ({ kind }) => {
+      if (kind === 'hotel' || kind === 'snowmobile') {
+        under.add(kind);
+        if (under.size === 2) both.resolve();
+        // Neither ends before the other has begun: one after the other would wait for ever.
+        await both.promise;
+      }
+      return `CODE-${kind}`;
+    };
+    const contextId = await negotiate('Helsinki');
+    const { flight, hotel, snowmobile, spa } = await new TaskGraph(agent, steps, { contextId }).result();
+    const bookings = [flight, hotel, snowmobile, spa].map((reply) => reply!.task!);
+    expect(bookings.map((task) => task.contextId)).toEqual(Array(4).fill(contextId));
+    expect(new Set(bookings.map(({ id }) => id)).size).toBe(4);
+    const [first, second, third, fourth] = bookings;
+    const references = bookings.map(({ history }) => history?.[0]?.referenceTaskIds);
+    expect(references).toEqual([undefined, [first!.id], [first!.id], [second!.id]]);
+    expect(third!.artifacts?.[0]?.parts[1]).toMatchObject({
+      data: { place: 'Helsinki', basedOn: { taskId: first!.id } },
+    });
+    expect(fourth!.artifacts?.[0]?.parts[1]).toMatchObject({ data: { basedOn: { taskId: second!.id } } });
+  });
+
+  it('has the rest canceled when one booking cannot be had', async () => {
+    const canceled: string[] = [];
+    const underway = Promise.withResolvers<void>();
+    reserve = async ({ kind }, signal) => {
+      if (kind !== 'hotel') return `CODE-${kind}`;
+      underway.resolve();
+      await once(signal, 'abort');
+      canceled.push(kind);
+      throw signal.reason;
+    };
+    const contextId = await negotiate('Lisbon');
+    const trip = new TaskGraph(
+      agent,
+      {
+        ...steps,
+        snowmobile: {
+          after: ['flight'],
+          send: async () => {
+            await underway.promise;
+            return steps.snowmobile.send;
+          },
+        },
+      },
+      { contextId },
+    );
+    await expect(trip.result()).rejects.toMatchObject({
+      code: 'STEP_FAILED',
+      message: /no snowmobile .* Lisbon/,
+    });
+    expect(trip.states).toEqual({ flight: 'done', hotel: 'canceled', snowmobile: 'failed', spa: 'skipped' });
+    expect(canceled).toEqual(['hotel']);
+    const { tasks } = await agent.listTasks({ contextId });
+    expect(tasks.map(({ status }) => status.state).sort()).toEqual([
+      'TASK_STATE_CANCELED',
+      'TASK_STATE_COMPLETED',
+      'TASK_STATE_REJECTED',
+    ]);
+  });
+
+  it('asks about a flight of somebody else, or of nobody', async () => {
+    const { task } = await agent.send('Book a hotel', { references: ['nobody'] });
+    expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(textOf(task?.status.message)).toMatch(/^I do not know nobody\./);
+  });
+
+  it('answers only with the task once there is one', async () => {
+    const { task: asking } = await agent.send('Book a flight');
+    expect(asking?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    const { task, message } = await agent.send('What is possible?', { task: asking });
+    expect(message).toBeUndefined();
+    expect(task).toMatchObject({ id: asking!.id, status: { state: 'TASK_STATE_INPUT_REQUIRED' } });
+  });
+});
