@@ -1,5 +1,6 @@
 import type { AgentCard, AgentInterface, Task } from '@batonjs/protocol';
 import { type AgentOperations, agentOperations } from './agent-operations.ts';
+import { trust } from './card-cache.ts';
 import { idOf, type MessageInput, type SendOptions, toRequest } from './message-input.ts';
 import type { AgentReply } from './one-of.ts';
 import type { Session } from './session.ts';
@@ -52,6 +53,7 @@ export function createAgentClient(
     ...operations,
     async getExtendedAgentCard(params, options) {
       const card = await operations.getExtendedAgentCard(params, options);
+      await trust(card, session.settings);
       session.use(card);
       return card;
     },

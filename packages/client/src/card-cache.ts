@@ -76,7 +76,7 @@ async function fetchCard(
   const body = await readText(response, maxResponseBytes);
   const known = status === 304 ? cached : undefined;
   return {
-    card: known?.card ?? toCard(url, status, body, told, settings),
+    card: known?.card ?? (await toCard(url, status, body, told, settings)),
     etag: told.get('etag') ?? known?.etag ?? null,
     maxAge: Number(/max-age=(\d+)/.exec(told.get('cache-control') ?? '')?.[1] ?? 0),
   };
@@ -86,18 +86,39 @@ async function fetchCard(
 export const translated = (card: unknown, { compatibility }: Settings): Partial<AgentCard> | null =>
   compatibility.map((other) => other.decodeCard(card)).find(Boolean) ?? (card as Partial<AgentCard> | null);
 
-function toCard(url: string, status: number, body: string, headers: Headers, settings: Settings): AgentCard {
+/** Rejects with `UNTRUSTED_CARD` unless whoever uses the client trusts the card. */
+export async function trust(card: unknown, { verifyCard }: Settings): Promise<void> {
+  const untrusted = (cause?: unknown) =>
+    new ClientError('UNTRUSTED_CARD', 'The agent card is not to be trusted', cause);
+  let verdict: unknown;
+  try {
+    verdict = await verifyCard?.(card as AgentCard);
+  } catch (cause) {
+    throw untrusted(cause);
+  }
+  if (verdict === false) throw untrusted();
+}
+
+async function toCard(
+  url: string,
+  status: number,
+  body: string,
+  headers: Headers,
+  settings: Settings,
+): Promise<AgentCard> {
   const invalid = (what: string) => new ClientError('INVALID_CARD', `${url} ${what}`);
   if (status === 401 || status === 403 || status === 429 || status >= 500) {
     httpJsonClient.decodeReply({ operation: 'GetExtendedAgentCard', params: {} }, { status, headers, body });
   }
   if (status !== 200) throw invalid(`answers ${status}, not with an agent card`);
-  let card: Partial<AgentCard> | null;
+  let raw: unknown;
   try {
-    card = translated(JSON.parse(body), settings);
+    raw = JSON.parse(body);
   } catch {
     throw invalid('is not JSON');
   }
+  await trust(raw, settings);
+  const card = translated(raw, settings);
   if (!Array.isArray(card?.supportedInterfaces) || card.supportedInterfaces.length === 0) {
     throw invalid('is no agent card of A2A 1.0: it has no supportedInterfaces');
   }

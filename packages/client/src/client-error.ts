@@ -11,6 +11,8 @@ export type ClientErrorCode =
   | 'CREDENTIALS'
   /** What stands at the card's address is no agent card. */
   | 'INVALID_CARD'
+  /** The card was refused by `verifyCard`; its error is the `cause`. */
+  | 'UNTRUSTED_CARD'
   /** The card lists no interface that this client speaks, or none that it may use. */
   | 'NO_INTERFACE'
   /** A step of a `TaskGraph` did not come to a good end; the `cause` says how. */

@@ -1,11 +1,9 @@
 import { A2AError } from '@batonjs/protocol/errors';
+import { IDEMPOTENCY } from '@batonjs/protocol/headers';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { ClientError } from './client-error.ts';
 import type { Session } from './session.ts';
 import type { CallOptions, Settings } from './settings.ts';
-
-/** URI of the extension by which an agent says that a message sent twice is received once. */
-export const IDEMPOTENCY = 'https://batonjs.dev/extensions/idempotency/v1';
 
 /** What is done about the failures of one call. */
 export interface Retries {

@@ -2,12 +2,12 @@ import type { Call } from '@batonjs/bindings';
 import { decodeSse } from '@batonjs/bindings/sse';
 import type { AgentCard, StreamResponse } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { EVENT_STREAM } from '@batonjs/protocol/headers';
+import { EVENT_STREAM, IDEMPOTENCY } from '@batonjs/protocol/headers';
 import { type Operation, type OperationName, operations } from '@batonjs/protocol/operations';
 import { type CallScope, openScope } from './call-scope.ts';
 import { exchange, readText, watchBody } from './exchange.ts';
 import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
-import { IDEMPOTENCY, startRetries } from './retries.ts';
+import { startRetries } from './retries.ts';
 import type { CallOptions, Settings } from './settings.ts';
 import { asEvent, checkResult } from './shapes.ts';
 

@@ -1,6 +1,7 @@
 import type { ClientBinding, ClientCompatibility } from '@batonjs/bindings';
 import { httpJsonClient } from '@batonjs/bindings/http-json';
 import { jsonRpcClient } from '@batonjs/bindings/json-rpc';
+import type { AgentCard } from '@batonjs/protocol';
 import type { CardCache } from './card-cache.ts';
 import { type Clock, systemClock } from './clock.ts';
 
@@ -81,6 +82,11 @@ export interface ConnectOptions {
   readonly retry?: RetryOptions | false;
   /** Whether operations that the card does not offer are refused here already. On by default. Spec: §3.3.4. */
   readonly checkCapabilities?: boolean;
+  /**
+   * Looks at every card before it is used, such as `verifyCard` of `@batonjs/auth`; a rejection or `false` refuses it with
+   * `UNTRUSTED_CARD`. Cards of other versions are shown as they came. Spec: §8.4.3.
+   */
+  readonly verifyCard?: (card: AgentCard) => unknown;
   /** Keeps cards between connections. */
   readonly cards?: CardCache;
   readonly clock?: Partial<Clock>;
