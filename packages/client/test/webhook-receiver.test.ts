@@ -135,6 +135,7 @@ describe.each(mounts)('through %s', (mount, mounted) => {
     ['no JSON', 400, { body: '{' }],
     ['nothing', 400, { body: '' }],
     ['more than it may be', 413, { body: update('t'.repeat(2_000)) }],
+    ['far more than it may be', 413, { body: update('t'.repeat(20_000_000)) }],
   ])('refuses %s with %i', async (_what, status, sent) => {
     const { receiver, events } = receiverOf({ maxBytes: 1_000 });
     const send = await mounted(receiver);
