@@ -2,11 +2,16 @@ import { a2aExpress } from '@batonjs/server-express';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
 import { curlLine } from './curl-line.ts';
 import type { Exhibit } from './gallery.ts';
+import { limitRate } from './limit-rate.ts';
 
-/** Everything that is served: the agents, the default agent's card, an index, and how the server is. */
-export function createApp(exhibits: readonly [Exhibit, ...Exhibit[]]): Express {
+/**
+ * Everything that is served: the agents, the default agent's card, an index, and how the server is. An address may call
+ * agents so many times a minute.
+ */
+export function createApp(exhibits: readonly [Exhibit, ...Exhibit[]], perMinute = 6_000): Express {
   const app = express();
   app.disable('x-powered-by').enable('case sensitive routing').set('json spaces', 2);
+  app.use('/agents', limitRate(perMinute));
   for (const { name, server } of exhibits) app.use(`/agents/${name}`, a2aExpress(server));
   app.all('/.well-known/agent-card.json', a2aExpress(exhibits[0].server));
   app.get('/', (_request, response) => void response.json(indexOf(exhibits)));

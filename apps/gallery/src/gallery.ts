@@ -55,11 +55,11 @@ export async function openGallery(
   const [first, ...others] = agents;
   const serve = ({ name, ...options }: GalleryAgent): Exhibit => {
     const url = `${settings.publicUrl ?? localUrl}/agents/${name}`;
-    const server = createAgentServer({ compatibility, ...options, name, store, publicUrl: url });
+    const server = createAgentServer({ compatibility, cors: true, ...options, name, store, publicUrl: url });
     return { name, url, server };
   };
   const exhibits: [Exhibit, ...Exhibit[]] = [serve(first), ...others.map(serve)];
-  listener.on('request', createApp(exhibits));
+  listener.on('request', createApp(exhibits, settings.perMinute));
 
   return {
     localUrl,

@@ -9,15 +9,18 @@ export interface Settings {
   readonly dataFolder: string;
   /** What clients see instead of host and port, without trailing slash. */
   readonly publicUrl?: string;
+  /** How many requests a minute one address may send to agents. */
+  readonly perMinute?: number;
 }
 
-/** Reads `HOST`, `PORT`, `BATON_DATA` and `PUBLIC_URL`. Throws a `StartError` for what cannot be served. */
+/** Reads `HOST`, `PORT`, `BATON_DATA`, `PUBLIC_URL` and `RATE_LIMIT`. Throws a `StartError` for what cannot be served. */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   return {
     host: env.HOST || '127.0.0.1',
     port: readPort(env.PORT || '4000'),
     dataFolder: env.BATON_DATA || '.data',
     publicUrl: env.PUBLIC_URL ? readUrl(env.PUBLIC_URL) : undefined,
+    perMinute: env.RATE_LIMIT ? readCount(env.RATE_LIMIT) : undefined,
   };
 }
 
@@ -25,6 +28,11 @@ function readPort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new StartError(`PORT must be a whole number from 0 to 65535, not "${text}".`);
+}
+
+function readCount(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new StartError(`RATE_LIMIT must be a whole number of requests, not "${text}".`);
 }
 
 function readUrl(text: string): string {

@@ -51,7 +51,7 @@ export function createHandler(settings: HandlerSettings): Handle {
     let binding = of(statedVersion(request) ?? IMPLIED_VERSION);
     try {
       if (exchange.refusal) throw exchange.refusal;
-      request = { ...request, body: await readBody(exchange, settings.limits) };
+      request = { ...request, body: await readBody(exchange, settings.limits, settings.log) };
       const version = statedVersion(request) ?? impliedVersion(request, settings);
       binding = of(version);
       const decoded = decode(binding, request);
@@ -97,6 +97,7 @@ async function card(
   const { bindings, compatibility, log, cards, tenants } = settings;
   const { method, path } = exchange;
   try {
+    if (exchange.refusal) throw exchange.refusal;
     if (method !== 'GET' && method !== 'HEAD') {
       throw new A2AError('METHOD_NOT_ALLOWED', undefined, { metadata: { allow: 'GET, HEAD' } });
     }
@@ -108,7 +109,7 @@ async function card(
     return cardReply(older ?? card, exchange);
   } catch (error) {
     const plain = bindings.find(({ name }) => name === 'HTTP+JSON') ?? bindings[0];
-    return plain.encodeError(toWireError(error, log, { method, path }), withoutBody(exchange));
+    return privately(plain.encodeError(toWireError(error, log, { method, path }), withoutBody(exchange)));
   }
 }
 
