@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   type Agent,
   append,
@@ -14,9 +12,10 @@ import {
   text,
   working,
 } from '@batonjs/server';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Loss } from '../src/index.ts';
 import { ask, listen, post, say, serve } from './serve.ts';
+import { webhook } from './webhook.ts';
 
 /** Does what the text says: `talk`, `ask`, `hold` until it is let go; works otherwise. */
 function versatile() {
@@ -323,25 +322,6 @@ describe('versions', () => {
 });
 
 describe('webhooks', () => {
-  const hooks: { close(): void }[] = [];
-  afterEach(() => {
-    for (const hook of hooks.splice(0)) hook.close();
-  });
-
-  async function webhook() {
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies with matchers
-    const received: { headers: Record<string, unknown>; body: any }[] = [];
-    const server = createServer(async (request, response) => {
-      let body = '';
-      for await (const piece of request) body += piece;
-      received.push({ headers: request.headers, body: JSON.parse(body) });
-      response.end();
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    hooks.push({ close: () => server.close().closeAllConnections() });
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, received };
-  }
-
   it('are registered, found, listed and removed', async () => {
     const losses: Loss[] = [];
     const { server } = start({ push: quick }, { onLoss: (loss) => losses.push(loss) });

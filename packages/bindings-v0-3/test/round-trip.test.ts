@@ -89,7 +89,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a client and a server that use %s of 0.
 
   it('follow tasks, also ones that have ended, and cancel them', async () => {
     const agent = await pair(binding).client();
-    const { task } = await agent.send('hold', { configuration: { returnImmediately: true } } as never);
+    const { task } = await agent.send('hold', { returnImmediately: true });
     const followed = agent.follow(task!).result();
     const canceled = await agent.task(task!).cancel();
     expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
