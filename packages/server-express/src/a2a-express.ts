@@ -36,9 +36,15 @@ export function a2aExpress(
       });
       // What was not read of the body would be taken for the next request.
       if (reply.status === 413) res.setHeader('connection', 'close');
-      res.writeHead(reply.status, reply.headers);
-      if (reply.body === undefined || typeof reply.body === 'string') res.end(reply.body);
-      else await pump(reply.body, res, gone.signal);
+      const { status, headers, body } = reply;
+      if (typeof body === 'string') {
+        // Without a length it would go out in chunks, which costs a client and a server more than the rest of the reply.
+        res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+        return;
+      }
+      res.writeHead(status, headers);
+      if (body === undefined) res.end();
+      else await pump(body, res, gone.signal);
     } catch (error) {
       if (!res.headersSent) next(error);
       else res.destroy();
@@ -74,12 +80,21 @@ const headersOf = ({ headers }: Request): Record<string, string | undefined> => 
   return flat;
 };
 
-/** Where the request says the agent is, if it may be believed. */
+/** Where the request says the agent is, if it may be believed; where it arrived, if what it says is no host. */
 function baseUrlOf(req: Request): string | undefined {
-  const host = req.get('host');
-  const trusted = req.app.get('trust proxy') !== false || isLoopback(req.socket.remoteAddress);
-  return host && trusted ? `${req.protocol}://${host}${req.baseUrl}` : undefined;
+  const { remoteAddress, localAddress, localPort, destroyed } = req.socket;
+  // A connection that is gone has no address any more, and nobody waits for the answer.
+  const trusted = req.app.get('trust proxy') !== false || isLoopback(remoteAddress) || destroyed;
+  if (!trusted) return undefined;
+  const arrived = localAddress?.includes(':')
+    ? `[${localAddress}]:${localPort}`
+    : `${localAddress}:${localPort}`;
+  const host = hostIn(req.get('host')) ?? arrived;
+  return `${req.protocol}://${host}${req.baseUrl}`;
 }
+
+const hostIn = (header = ''): string | undefined =>
+  /^[^\s/\\?#@]+$/.test(header) && URL.canParse(`http://${header}`) ? header : undefined;
 
 const isLoopback = (address = '') => /^(::1$|127\.|::ffff:127\.)/.test(address);
 

@@ -1,7 +1,10 @@
 import type { Body, HttpExchange } from '@batonjs/server';
 import type { Request } from 'express';
 
-/** The body of a request, or undefined if it is larger than `limit` bytes; what is too much is not kept. */
+/**
+ * The body of a request, or undefined if it is larger than `limit` bytes; what is too much is not kept. Rejects if the
+ * client leaves before its end.
+ */
 export function readBody(req: Request, limit: number): Promise<Body | undefined> {
   // A parser that ran before has consumed the stream.
   if (req.body !== undefined || req.readableEnded) {
@@ -9,6 +12,8 @@ export function readBody(req: Request, limit: number): Promise<Body | undefined>
     if (typeof body === 'string') return Promise.resolve({ bytes: Buffer.from(body) });
     return Promise.resolve(Buffer.isBuffer(body) ? { bytes: body } : { value: body });
   }
+  const encoding = req.headers['content-encoding']?.trim() ?? '';
+  if (!/^(identity)?$/i.test(encoding)) return Promise.resolve({ encoding: encoding.slice(0, 40) });
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -37,6 +42,8 @@ export function refusedBody(error: unknown, req: Request): HttpExchange['readBod
       return async () => ({ longerThan: Number(limit) });
     case 'entity.parse.failed':
       return async () => ({ bytes: typeof body === 'string' ? Buffer.from(body) : unreadable });
+    case 'request.aborted':
+      return () => Promise.reject(error);
     case 'charset.unsupported':
     case 'encoding.unsupported':
       return async (most) => (req.readableEnded ? { bytes: unreadable } : readBody(req, most));

@@ -178,14 +178,21 @@ const taskOf = ({ taskId }: Message) => ({ metadata: { taskId: taskId ?? '' } })
 /** Whether the log became a task or was answered; a task is made of it if neither. */
 export async function ensureTask(live: LiveTask, settings: ServiceSettings): Promise<void> {
   const { clock, clocks } = settings;
-  const written = await write(
-    live,
-    (state) =>
-      state && !state.closed && !state.task
-        ? decideAll(state, [{ type: 'create', taskId: live.taskId }], isoTime(clock.now()))
-        : { facts: [], state },
-    { dueAt: (state) => dueAt(state, clocks) },
-  );
-  const facts = written.facts.map(({ fact }) => fact);
-  for (const transition of transitionsIn(undefined, live.taskId, facts)) settings.onTransition(transition);
+  try {
+    const written = await write(
+      live,
+      (state) =>
+        state && !state.closed && !state.task
+          ? decideAll(state, [{ type: 'create', taskId: live.taskId }], isoTime(clock.now()))
+          : { facts: [], state },
+      { dueAt: (state) => dueAt(state, clocks) },
+    );
+    const facts = written.facts.map(({ fact }) => fact);
+    for (const transition of transitionsIn(undefined, live.taskId, facts)) settings.onTransition(transition);
+  } catch (error) {
+    // The agent answered, or the task ended, at that very moment.
+    if (!isStoreError(error, 'LOG_CLOSED')) throw error;
+    await live.refresh();
+    if (!live.state.closed) throw error;
+  }
 }

@@ -14,7 +14,7 @@ export function createFetch(handle: Handle, mount: string): (request: Request) =
       path: below,
       query: url.searchParams,
       headers: Object.fromEntries(request.headers),
-      readBody: (limit) => readStream(request.body, limit),
+      readBody: (limit) => readStream(request, limit),
       baseUrl: isLoopback(url.hostname) ? `${url.origin}${mount}` : undefined,
       signal: AbortSignal.any([request.signal, gone.signal]),
     });

@@ -1,11 +1,15 @@
 import type { HttpReply } from '@batonjs/bindings';
 import type { A2AError } from '@batonjs/protocol/errors';
 
-/** What `readBody` reads; `longerThan`: who read it before stopped after so many bytes. */
+/**
+ * What `readBody` reads; `longerThan`: who read it before stopped after so many bytes; `encoding`: it is compressed that
+ * way, and nobody unpacked it.
+ */
 export type Body =
   | { readonly bytes: Uint8Array }
   | { readonly value: unknown }
-  | { readonly longerThan: number };
+  | { readonly longerThan: number }
+  | { readonly encoding: string };
 
 /** A request as a skin hands it over: plain values, and a body that is read only when it is needed. */
 export interface HttpExchange {
@@ -18,7 +22,7 @@ export interface HttpExchange {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
    * The body: its bytes, or the value a framework parsed already. Reads no further than `limit` bytes; undefined if there
-   * are more.
+   * are more. Rejects if the body does not come to its end.
    */
   readonly readBody: (limit: number) => Promise<Body | undefined>;
   /** Absolute URL of the mount without trailing slash, if the request may be believed to say it. */

@@ -2,31 +2,56 @@ import { isUtf8 } from 'node:buffer';
 import { type JsonBody, jsonBody } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Body, HttpExchange } from './http-exchange.ts';
+import type { Log } from './log.ts';
 import type { Limits } from './settings.ts';
 
-/** The body of a request, as far as it has one. Throws `PAYLOAD_TOO_LARGE`, or `PARSE_ERROR` if it is not UTF-8. */
+/**
+ * The body of a request, as far as it has one. Throws `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` if it is compressed, or
+ * `PARSE_ERROR` if it is not UTF-8 or ends too early.
+ */
 export async function readBody(
-  { method, headers, readBody }: HttpExchange,
+  { method, path, headers, readBody }: HttpExchange,
   { bodyBytes, jsonDepth }: Limits,
+  log: Log,
 ): Promise<JsonBody | undefined> {
   if (method !== 'POST') return undefined;
   const declared = Number(headers['content-length']);
-  const body = (declared > bodyBytes ? undefined : await readBody(bodyBytes)) ?? { longerThan: bodyBytes };
+  const read = declared > bodyBytes ? undefined : readBody(bodyBytes);
+  const body = (await read?.catch((error) => lost(error, log, { method, path }))) ?? {
+    longerThan: bodyBytes,
+  };
+  if ('encoding' in body)
+    throw new A2AError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `The body is compressed (${body.encoding}): send it as it is`,
+    );
   if ('longerThan' in body)
     throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${body.longerThan} bytes`);
   return jsonBody('bytes' in body ? { text: toText(body.bytes) } : body, { maxDepth: jsonDepth });
 }
+
+/** A client that leaves before it has said everything is no trouble, and nobody hears the answer. */
+function lost(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): never {
+  log('info', 'A client left before its request was complete', { ...details, error });
+  throw new A2AError('PARSE_ERROR', 'The body ended too early');
+}
+
+/** The coding of a body that is compressed. Spec: RFC 9110 §8.4. */
+const codingOf = (header: string | null | undefined): string | undefined =>
+  /^(identity)?$/i.test(header?.trim() ?? '') ? undefined : header?.slice(0, 40);
 
 function toText(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new A2AError('PARSE_ERROR', 'The body is not UTF-8');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
-/** Reads a web stream for `readBody`. */
+/** Reads the body of a web request for `readBody`. */
 export async function readStream(
-  body: ReadableStream<Uint8Array> | null,
+  { headers, body }: Pick<Request, 'headers' | 'body'>,
   limit: number,
 ): Promise<Body | undefined> {
+  const encoding = codingOf(headers.get('content-encoding'));
+  if (encoding) return { encoding };
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {

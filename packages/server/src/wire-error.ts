@@ -9,10 +9,20 @@ import type { Log } from './log.ts';
 export function toWireError(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
   if (A2AError.is(error)) {
     // Whatever led to it is shown to nobody else.
-    if (error.cause !== undefined && errorTable[error.reason].http >= 500)
+    if (error.cause !== undefined && errorTable[error.reason].http >= 500 && !logged.has(error))
       log('error', 'A request failed', { ...details, error });
+    logged.add(error);
     return error;
   }
+  const wire = translated(error, log, details);
+  logged.add(wire);
+  return wire;
+}
+
+/** Errors pass through several hands; one line each is enough. */
+const logged = new WeakSet<A2AError>();
+
+function translated(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
   if (
     isStoreError(error, 'UNAVAILABLE') ||
     isStoreError(error, 'FENCED') ||

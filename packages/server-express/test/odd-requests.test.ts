@@ -1,0 +1,90 @@
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import type { Log } from '@batonjs/server';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { exchange } from './exchange.ts';
+import { leavesNoTrace, rpcBody, usual } from './known.ts';
+import { expectRefusal } from './refusal.ts';
+import { type Served, serve } from './serve.ts';
+import { said } from './wrong-sends.ts';
+
+let served: Served;
+let logged: Parameters<Log>[] = [];
+beforeAll(async () => {
+  served = await serve({ log: (...entry) => logged.push(entry) });
+});
+afterAll(() => served.close());
+
+describe('the address in the card', () => {
+  const urlFor = async (host: string) => {
+    const path = '/agent/.well-known/agent-card.json';
+    const { json } = await exchange(served.origin, { path, headers: { host } });
+    return json.supportedInterfaces[0].url;
+  };
+
+  it('is that of the request', async () => {
+    expect(await urlFor('agents.example:8080')).toBe('http://agents.example:8080/agent');
+  });
+
+  it.each(['', ' ', 'a b', 'a/b', 'a@b', 'a?b', '[', 'host:99999'])(
+    'is where the request arrived if its host is %j',
+    async (host) => {
+      expect(await urlFor(host)).toBe(`${served.origin}/agent`);
+    },
+  );
+});
+
+// biome-ignore format: a table reads best with one row per line
+const bindings = [
+  { binding: 'JSONRPC', path: '', wrap: (params: object) => rpcBody('SendMessage', params) },
+  { binding: 'HTTP+JSON', path: '/message:send', wrap: (params: object) => JSON.stringify(params) },
+] as const;
+
+describe.each(bindings)('$binding', ({ binding, path, wrap }) => {
+  const body = wrap({ message: said() });
+
+  it.each(['gzip', 'br', 'magic', 'gzip, gzip'])(
+    'refuses a body compressed as %s where nobody unpacks it, and says so',
+    async (coding) => {
+      await leavesNoTrace(served, async () => {
+        const headers = { ...usual, 'content-encoding': coding };
+        const reply = await exchange(served.origin, {
+          method: 'POST',
+          path: `/agent${path}`,
+          headers,
+          body: gzipSync(body),
+        });
+        expectRefusal(binding, reply, { reason: 'UNSUPPORTED_MEDIA_TYPE', id: null });
+        expect(reply.text).toContain(`compressed (${coding})`);
+      });
+    },
+  );
+
+  it.each(['identity', 'Identity', ''])('takes a body of the coding %j', async (coding) => {
+    const headers = { ...usual, 'content-encoding': coding };
+    const reply = await exchange(served.origin, { method: 'POST', path: `/agent${path}`, headers, body });
+    expect(reply.status).toBe(200);
+  });
+
+  it.each(['/agent', '/parsed'])(
+    'thinks nothing of a client that leaves in the middle of a request to %s',
+    async (mount) => {
+      logged = [];
+      const { hostname, port } = new URL(served.origin);
+      const socket = connect(Number(port), hostname);
+      const head = [
+        `POST ${mount}${path || '/'} HTTP/1.1`,
+        'host: x',
+        'content-type: application/json',
+        'a2a-version: 1.0',
+        `content-length: ${body.length}`,
+      ];
+      await new Promise<void>((resolve) =>
+        socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 20)}`, () => resolve()),
+      );
+      socket.resetAndDestroy();
+      await vi.waitFor(() => expect(logged).toHaveLength(1));
+      expect(logged[0]!.slice(0, 2)).toEqual(['info', 'A client left before its request was complete']);
+    },
+  );
+});

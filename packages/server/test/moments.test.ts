@@ -1,0 +1,73 @@
+import type { Commit, TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type Agent, type AgentServerOptions, completed, createAgentServer, reply } from '../src/index.ts';
+import { change } from './faulty.ts';
+import { rpc, say } from './rpc.ts';
+
+const now = { returnImmediately: true };
+const scope = JSON.stringify(['agent', '', '']);
+
+function serve(store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) {
+  const server = createAgentServer({
+    card: { name: 'Test', description: 'For tests' },
+    log: () => {},
+    agent,
+    store,
+    ...options,
+  });
+  onTestFinished(() => server.close({ graceMs: 0 }));
+  return server;
+}
+
+/** A store in which the log of a task ends just before the client's task would be made of it. */
+function endingFirst(letGo: () => void): TaskStore {
+  const memory = memoryStore();
+  const isMadeForClient = ({ facts }: Commit) => facts.length === 1 && facts[0]?.type === 'task-created';
+  return change(memory, {
+    commit: (commit) => async (one) => {
+      if (!isMadeForClient(one)) return commit(one);
+      letGo();
+      await vi.waitFor(async () => expect((await memory.load(scope, one.taskId))?.head.closed).toBe(true));
+      return commit(one);
+    },
+  });
+}
+
+describe('when the agent ends at the moment at which the client gets a task', () => {
+  it('the client gets the answer', async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve(endingFirst(gate.resolve), async () => {
+      await gate.promise;
+      return reply('Just in time');
+    });
+    const { message } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
+    expect(message.parts).toEqual([{ text: 'Just in time' }]);
+  });
+
+  it('the client gets the task that has ended', async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve(endingFirst(gate.resolve), async () => {
+      await gate.promise;
+      return (async function* () {
+        yield completed();
+      })();
+    });
+    const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
+    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+});
+
+describe('what clients are not told', () => {
+  it('is logged once', async () => {
+    const lines: unknown[][] = [];
+    const store = change(memoryStore(), {
+      list: () => () => Promise.reject(new Error('secret')),
+    });
+    const server = serve(store, () => reply('Hi'), { log: (...line) => lines.push(line) });
+    await expect(rpc(server, 'ListTasks', {})).rejects.toMatchObject({ reason: 'INTERNAL_ERROR' });
+    expect(lines).toMatchObject([
+      ['error', 'A request failed', { operation: 'ListTasks', error: { message: 'secret' } }],
+    ]);
+  });
+});
