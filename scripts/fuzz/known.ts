@@ -1,0 +1,43 @@
+import type { Served } from './served.ts';
+import type { Known } from './valid-request.ts';
+
+const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+let messages = 0;
+
+/** Makes tasks that requests can be about. Rejects if the server does not do what it is asked. */
+export async function knownOf({ port, webhook }: Served): Promise<Known> {
+  // biome-ignore lint/suspicious/noExplicitAny: what is not there is noticed at once
+  async function call(method: string, params: object): Promise<any> {
+    const response = await fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: AbortSignal.timeout(10_000),
+    });
+    const body = (await response.json()) as { result?: unknown };
+    if (!body.result) throw new Error(`A good request was answered with ${JSON.stringify(body)}`);
+    return body.result;
+  }
+  const say = async (text: string, more: object = {}) => {
+    const message = {
+      messageId: `known-${process.pid}-${messages++}`,
+      role: 'ROLE_USER',
+      parts: [{ text }],
+      ...more,
+    };
+    const configuration = text === 'hold' ? { returnImmediately: true } : {};
+    return (await call('SendMessage', { message, configuration })).task;
+  };
+  const asking = await say('ask');
+  const { contextId } = asking;
+  const completed = await say('hello', { contextId });
+  const holding = await say('hold');
+  const config = await call('CreateTaskPushNotificationConfig', { taskId: asking.id, url: webhook });
+  const page = await call('ListTasks', { contextId, pageSize: 1 });
+  return {
+    tasks: [asking.id, completed.id, holding.id],
+    contextId,
+    pageToken: page.nextPageToken,
+    webhook: { taskId: asking.id, id: config.id, url: webhook },
+  };
+}
