@@ -1,0 +1,52 @@
+/** Baton, on Express or on `node:http`, with any of its stores. */
+import { createServer } from 'node:http';
+import { createAgentServer } from '@batonjs/server';
+import { a2aExpress } from '@batonjs/server-express';
+import express from 'express';
+import { listen } from '../harness/listen.ts';
+import { vitals } from '../harness/vitals.ts';
+import { answer, given } from '../harness/worker.ts';
+import { agent } from './agents.ts';
+import { nodeHttp } from './node-http-skin.ts';
+import { type StoreChoice, storeOf, type TaskStore } from './stores.ts';
+
+/** `counted`: what is handed to the store is counted, which takes time. */
+export type BatonOptions = StoreChoice & { http: 'express' | 'node:http'; counted?: boolean };
+
+const options = given<BatonOptions>();
+let groups: number[] = [];
+let handed = 0;
+const store = storeOf(options, (size) => void groups.push(size));
+const server = createAgentServer({
+  card: { name: 'Bench', description: 'Answers quotes' },
+  agent,
+  store: options.counted ? counting(store) : store,
+});
+const http = createServer(options.http === 'express' ? express().use(a2aExpress(server)) : nodeHttp(server));
+const url = await listen(http);
+
+function counting(store: TaskStore): TaskStore {
+  return {
+    ...store,
+    commit(commit) {
+      const { facts, head, snapshot } = commit;
+      handed += JSON.stringify({ facts, head, snapshot }).length;
+      return store.commit(commit);
+    },
+  };
+}
+
+const questions = {
+  ...vitals,
+  url: () => url,
+  /** The sizes of the transactions of SQLite since this was asked last, in order. */
+  groups(): number[] {
+    const sizes = groups;
+    groups = [];
+    return sizes;
+  },
+  /** How many bytes of facts, heads and snapshots the store was handed so far, if they are counted. */
+  handed: () => handed,
+};
+export type Baton = typeof questions;
+answer(questions);

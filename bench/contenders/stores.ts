@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import type { AgentServerOptions } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
+import { redisStore } from '@batonjs/store-redis';
+import { sqliteStore } from '@batonjs/store-sqlite';
+
+/** Where a contender keeps its tasks. SQLite always with `synchronous=FULL`. */
+export type StoreChoice =
+  | { readonly store: 'memory' }
+  | { readonly store: 'sqlite'; readonly folder: string }
+  | { readonly store: 'redis'; readonly redis: string };
+
+export type TaskStore = AgentServerOptions['store'];
+
+/** The store; `onGroup` is told how many commits each transaction of SQLite held. */
+export function storeOf(choice: StoreChoice, onGroup?: (size: number) => void): TaskStore {
+  if (choice.store === 'redis') return redisStore(choice.redis);
+  if (choice.store === 'sqlite') return sqliteStore(join(choice.folder, 'tasks.db'), { onGroup });
+  return memoryStore();
+}

@@ -1,0 +1,57 @@
+/** What one contender did in one respect: `runs` are the single values, in the order they were measured. */
+export interface Result {
+  readonly contender: Contender;
+  readonly median: number;
+  /** What the values count, and of which work where a benchmark has several. */
+  readonly unit: string;
+  readonly runs: readonly number[];
+}
+
+export type Contender =
+  | 'baton'
+  | 'official-sdk'
+  | 'express'
+  | 'node:http'
+  | 'bare-sqlite'
+  | 'bare-redis'
+  | 'bare-sse';
+
+/** What is to be reached: a name in `ratios`, and the bound. */
+export interface Goal {
+  readonly ratio: string;
+  readonly atLeast?: number;
+  readonly atMost?: number;
+}
+
+export interface Measured {
+  readonly results: readonly Result[];
+  /** Also plain figures, where the goal is one. */
+  readonly ratios: Readonly<Record<string, number>>;
+}
+
+export interface RunOptions {
+  /** How often each contender is measured. */
+  readonly runs: number;
+  /** Little work, to see that it works and how it grows; its figures mean nothing. */
+  readonly short: boolean;
+}
+
+export interface Benchmark {
+  readonly number: number;
+  readonly name: string;
+  /** What is done, in a few words. */
+  readonly work: string;
+  readonly goals: readonly Goal[];
+  /** Which goals also a short run must reach: they are about growth, not about time. */
+  readonly growth?: readonly Goal[];
+  /** Rejects if a contender gives a wrong answer. */
+  run(options: RunOptions): Promise<Measured>;
+}
+
+/** What is printed as the last line of a benchmark. */
+export interface Report extends Measured {
+  readonly bench: string;
+}
+
+export const isReached = ({ atLeast, atMost }: Goal, value: number | undefined): boolean =>
+  value !== undefined && value >= (atLeast ?? -Infinity) && value <= (atMost ?? Infinity);

@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startRedis } from '../../test/support/redis.ts';
+import type { Baton, BatonOptions } from '../contenders/baton.ts';
+import type { BatonStore } from '../contenders/baton-store.ts';
+import type { Floor } from '../contenders/node-http.ts';
+import type { OfficialSdk } from '../contenders/official-sdk.ts';
+import type { StoreChoice } from '../contenders/stores.ts';
+import type { Sample } from '../contenders/template.ts';
+import type { Load } from '../load/load.ts';
+import { Worker } from './worker.ts';
+
+export const startLoad = () => Worker.start<Load>('load/load.ts');
+
+export const startBaton = (options: BatonOptions) =>
+  Worker.start<Baton>('contenders/baton.ts', options, ['--expose-gc']);
+
+export const startBatonStore = (options: StoreChoice) =>
+  Worker.start<BatonStore>('contenders/baton-store.ts', options);
+
+export const startOfficialSdk = (options: { store: 'memory' } | { store: 'sqlite'; folder: string }) =>
+  Worker.start<OfficialSdk>('contenders/official-sdk.ts', options, ['--expose-gc']);
+
+export const startFloor = (name: 'express' | 'node-http', sample: Sample) =>
+  Worker.start<Floor>(`contenders/${name}.ts`, sample);
+
+/** Calls with a new folder, and deletes it afterwards. */
+export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'baton-bench-'));
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+export type Redis = Awaited<ReturnType<typeof startRedis>>;
+
+/**
+ * Calls with a Redis of its own. It appends to its file and leaves flushing to the system: a disk would be what is
+ * measured otherwise.
+ */
+export async function withRedis<T>(use: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = await startRedis({ appendfsync: 'no' });
+  try {
+    return await use(redis);
+  } finally {
+    await redis.stop();
+  }
+}
+
+const migrations = fileURLToPath(
+  new URL('../../node_modules/@a2a-js/sdk/dist/cli/a2a_db.js', import.meta.url),
+);
+
+/** Makes the tables of the official SDK's store, with its own program. */
+export function migrateOfficialSdk(folder: string): void {
+  const url = `sqlite:${join(folder, 'tasks.db')}`;
+  execFileSync(process.execPath, [migrations, 'upgrade', '--url', url, '--store', 'tasks'], {
+    stdio: 'ignore',
+  });
+}

@@ -1,0 +1,58 @@
+import type { Contender, Result } from './benchmark.ts';
+
+/** The middle one, or the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
+/** Values by contender and unit, in the order they were measured. */
+export class Values {
+  readonly #values = new Map<string, { contender: Contender; unit: string; runs: number[] }>();
+
+  add(contender: Contender, unit: string, value: number): void {
+    const key = `${contender}\n${unit}`;
+    const known = this.#values.get(key) ?? { contender, unit, runs: [] };
+    known.runs.push(value);
+    this.#values.set(key, known);
+  }
+
+  /** The median of a contender. Throws if it was not measured. */
+  median(contender: Contender, unit: string): number {
+    const known = this.#values.get(`${contender}\n${unit}`);
+    if (!known) throw new Error(`${contender} has no ${unit}`);
+    return median(known.runs);
+  }
+
+  /** How many times as much the first has as the second. */
+  ratio(one: Contender, other: Contender, unit: string): number {
+    return round(this.median(one, unit) / this.median(other, unit));
+  }
+
+  get results(): Result[] {
+    return [...this.#values.values()].map(({ contender, unit, runs }) => ({
+      contender,
+      median: round(median(runs)),
+      unit,
+      runs: runs.map(round),
+    }));
+  }
+}
+
+/** Three digits that mean something. */
+export const round = (value: number): number =>
+  Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
+
+/** Measures one contender after the other, again and again: what disturbs the machine for a while disturbs them all. */
+export async function alternate<Name extends string>(
+  names: readonly Name[],
+  runs: number,
+  measure: (name: Name, run: number) => Promise<void>,
+): Promise<void> {
+  for (let run = 0; run < runs; run++) {
+    // Nobody is always first.
+    const order = run % 2 === 0 ? names : [...names].reverse();
+    for (const name of order) await measure(name, run);
+  }
+}

@@ -1,0 +1,10 @@
+/** The process that asks. Its work is checked: a wrong answer is an error. */
+import { answer } from '../harness/worker.ts';
+import { chunks } from './chunks.ts';
+import { sampleOf, sends } from './sends.ts';
+
+const questions = { sends, sampleOf, chunks };
+
+export type Load = typeof questions;
+
+answer(questions);

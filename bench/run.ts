@@ -1,0 +1,41 @@
+/**
+ * `pnpm bench` runs every benchmark, prints the ratios against their goals, and writes `bench/results.json` and the table
+ * in `docs/performance.md`. `pnpm bench <number>` runs one and ends with a line of JSON. `--short`: little work, for CI; fails
+ * only if something does not work or grows as it must not. `--runs <n>`: instead of five.
+ */
+import { readdirSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { type Benchmark, isReached, type Report } from './harness/benchmark.ts';
+import { printTable, writeResults } from './harness/report.ts';
+
+const { values, positionals } = parseArgs({
+  options: { short: { type: 'boolean', default: false }, runs: { type: 'string' } },
+  allowPositionals: true,
+});
+const { short } = values;
+const runs = Number(values.runs ?? (short ? 1 : 5));
+
+const files = readdirSync(import.meta.dirname).filter((file) => /^\d\d-.*\.ts$/.test(file));
+const all = await Promise.all(
+  files.sort().map(async (file) => ((await import(`./${file}`)) as { benchmark: Benchmark }).benchmark),
+);
+const chosen = positionals.length === 0 ? all : all.filter(({ number }) => positionals.includes(`${number}`));
+if (chosen.length === 0) throw new Error(`There is no benchmark ${positionals.join(', ')}`);
+
+const reports: Report[] = [];
+for (const benchmark of chosen) {
+  process.stdout.write(`${benchmark.number}. ${benchmark.work} …\n`);
+  const measured = await benchmark.run({ runs, short });
+  reports.push({ bench: `${String(benchmark.number).padStart(2, '0')}-${benchmark.name}`, ...measured });
+}
+printTable(chosen, reports);
+if (short) {
+  const missed = chosen.flatMap(({ number, growth = [] }, n) =>
+    growth
+      .filter((goal) => !isReached(goal, reports[n]?.ratios[goal.ratio]))
+      .map((goal) => ({ number, ...goal })),
+  );
+  for (const goal of missed) process.stderr.write(`Grows too much: ${JSON.stringify(goal)}\n`);
+  if (missed.length > 0) process.exitCode = 1;
+} else if (positionals.length === 0) writeResults(chosen, reports, runs);
+if (positionals.length > 0) for (const report of reports) process.stdout.write(`${JSON.stringify(report)}\n`);
