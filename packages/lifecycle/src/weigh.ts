@@ -1,7 +1,5 @@
-import type { Fact } from './facts.ts';
-
-/** Roughly how many bytes a fact takes as JSON. Pure, and cheap: a string is not looked into. */
-export const weigh = (fact: Fact): number => weighJson(fact);
+/** Roughly how many bytes a fact, or a snapshot, takes as JSON. Pure, and cheap: a string is not looked into. */
+export const weigh = (value: object): number => weighJson(value);
 
 function weighJson(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;

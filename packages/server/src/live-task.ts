@@ -1,4 +1,4 @@
-import { evolve, type Fact, type Head, headOf, type State } from '@batonjs/lifecycle';
+import { evolve, type Fact, type Head, headOf, type Snapshot, type State } from '@batonjs/lifecycle';
 import { A2AError } from '@batonjs/protocol/errors';
 import {
   foldLog,
@@ -10,8 +10,11 @@ import {
 } from '@batonjs/store';
 import type { LiveSettings } from './live-tasks.ts';
 import { RecentFacts } from './recent-facts.ts';
+import { type TakenSnapshot, taken } from './taken-snapshot.ts';
 
 const batch = 256;
+/** About how many bytes a reader that lags holds at once. */
+const batchWeight = 250_000;
 /** How long a reader that can wait does so before it asks the store again. */
 const retryMs = 100;
 
@@ -25,7 +28,7 @@ export class LiveTask {
   readonly settings: LiveSettings;
   #state: State | undefined;
   #head: Head | undefined;
-  #snapshot = { version: 0, weight: 0 };
+  #snapshot: TakenSnapshot = { version: 0, weight: 0, ownWeight: 0 };
   readonly #recent = new RecentFacts();
   readonly #waiters = new Set<() => void>();
   readonly #listeners = new Set<() => void>();
@@ -47,7 +50,7 @@ export class LiveTask {
     if (!log) return;
     this.#state = foldLog(log);
     this.#head = log.head;
-    if (log.snapshot) this.#snapshot = { version: log.snapshot.version, weight: log.snapshot.state.weight };
+    if (log.snapshot) this.#snapshot = taken(log.snapshot);
     for (const stored of log.facts) {
       if (stored.version > log.head.version) this.#head = headOf(this.#head, stored.fact);
       if (stored.version === 1) this.#origin = stored.commitId;
@@ -71,12 +74,8 @@ export class LiveTask {
     return this.#state;
   }
 
-  get head(): Head | undefined {
-    return this.#head;
-  }
-
-  /** Where the latest snapshot this process knows of was taken. */
-  get snapshot(): { readonly version: number; readonly weight: number } {
+  /** The latest snapshot this process knows of. */
+  get snapshot(): TakenSnapshot {
     return this.#snapshot;
   }
 
@@ -168,9 +167,9 @@ export class LiveTask {
 
   /**
    * Takes in facts that are in the store now. Those known already are skipped; those after a gap are left to be read.
-   * `state` is the state after them, if it was folded already; `snapshot`, whether it was stored with them.
+   * `state` is the state after them, if it was folded already; `snapshot` was stored with them.
    */
-  add(facts: readonly StoredFact[], state?: State, snapshot = false): void {
+  add(facts: readonly StoredFact[], state?: State, snapshot?: Snapshot): void {
     let added = false;
     const adopt = state !== undefined && facts[0]?.version === this.version + 1;
     for (const stored of facts) {
@@ -182,7 +181,7 @@ export class LiveTask {
       added = true;
     }
     if (adopt) this.#state = state;
-    if (state && snapshot) this.#snapshot = { version: state.version, weight: state.weight };
+    if (snapshot) this.#snapshot = taken(snapshot);
     if (added) this.#wake();
   }
 
@@ -236,7 +235,10 @@ export class LiveTask {
   /** What a reader has missed; nothing yet, if the store cannot be read and the reader can wait until it can. */
   async #catchUp(after: number, signal: AbortSignal, strict: boolean): Promise<readonly StoredFact[]> {
     try {
-      const facts = await this.#readAfter(after);
+      // Of a log with large facts a few at a time: a reader that stops reading keeps what it was given.
+      const average = this.state.weight / this.version;
+      const limit = Math.max(1, Math.min(batch, Math.floor(batchWeight / average)));
+      const facts = await this.#readAfter(after, limit);
       if (facts.length > 0) return facts;
     } catch (error) {
       if (strict || isStoreError(error, 'LOG_GAP')) throw error;

@@ -2,7 +2,7 @@ import { weigh } from '@batonjs/lifecycle';
 import type { StoredFact } from '@batonjs/store';
 
 const maxFacts = 512;
-const maxWeight = 1_000_000;
+const maxWeight = 500_000;
 
 /**
  * The newest facts of a log, so that those who follow closely need not read them again. Bounded by number and by the

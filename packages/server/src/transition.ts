@@ -23,6 +23,7 @@ export function transitionsIn(
   const found: Transition[] = [];
   for (const fact of facts) {
     if (fact.type === 'message-received') contextId ||= fact.message.contextId ?? '';
+    if (fact.type === 'task-created') contextId = fact.contextId;
     const to =
       fact.type === 'task-created'
         ? 'TASK_STATE_SUBMITTED'

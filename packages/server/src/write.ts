@@ -10,6 +10,7 @@ import {
 import { newId } from './clock.ts';
 import type { Decision } from './decision.ts';
 import type { LiveTask } from './live-task.ts';
+import { isWorthAnother } from './taken-snapshot.ts';
 
 export interface WriteOptions {
   readonly writer?: Lease;
@@ -54,7 +55,7 @@ export async function write(
       const stored = facts.map(
         (fact, i): StoredFact => ({ version: first + i, commitId: commit.commitId, fact }),
       );
-      live.add(stored, state, commit.snapshot !== undefined);
+      live.add(stored, state, commit.snapshot);
       return { facts: stored, first, lease: committed.lease };
     }
   } finally {
@@ -114,16 +115,12 @@ function toCommit(
     expectedVersion: version,
     facts,
     ...(head && { head: { ...head, dueAt: due === undefined ? undefined : new Date(due).toISOString() } }),
-    ...(state && isWorthASnapshot(live, state) && { snapshot: toSnapshot(state) }),
+    ...(state && isWorthAnother(live.snapshot, state) && { snapshot: toSnapshot(state) }),
     ...(writer && { writer: { fence: writer.fence, holder: writer.holder } }),
     ...(turn && { turn }),
     ...(once && { once }),
   };
 }
-
-/** When the log since the last snapshot outweighs it: rarer and rarer, so that the cost per fact stays the same. */
-const isWorthASnapshot = ({ snapshot }: LiveTask, { version, weight }: State): boolean =>
-  version - snapshot.version >= 64 && weight >= 2 * snapshot.weight;
 
 async function send(
   live: LiveTask,
