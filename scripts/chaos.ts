@@ -3,11 +3,22 @@
  * work with them. The last line says what was lost; the exit code is 1 if anything was.
  *
  * `--sabotage fence | cas | commit-id | bell` takes out a protection: then the exit code has to be 1.
+ *
+ * `--cancels 1000`: cancels tasks through one process while they complete in another, and nobody is killed.
  */
+import { raceCancels } from './chaos/cancels.ts';
 import { chaos } from './chaos/chaos.ts';
 import { readOptions } from './chaos/options.ts';
 
 const options = readOptions(process.argv.slice(2));
+
+if (options.cancels !== undefined) {
+  const { details, ...report } = await raceCancels(options.cancels, options);
+  for (const detail of details.slice(0, 30)) console.error(detail);
+  console.log(JSON.stringify(report));
+  process.exit(report.lost > 0 ? 1 : 0);
+}
+
 const { kills, tasks, counts, violations } = await chaos(options);
 for (const { kind, taskId, client = '', message } of violations.slice(0, 30))
   console.error(`${kind}: task ${taskId} ${client}: ${message}`);

@@ -50,4 +50,14 @@ describe('server processes on one SQLite file', () => {
     ).toBe(true);
     expect(code).toBe(1);
   });
+
+  it('tell every client that cancels what the store says, however close the end was', {
+    timeout: 90_000,
+  }, async () => {
+    const { code, report, output } = await chaos('--store', 'sqlite-normal', '--cancels', '200');
+    expect(report, output).toMatchObject({ cancels: 200, lost: 0 });
+    expect(report.canceled + report.completed).toBe(200);
+    expect(Math.min(report.canceled, report.completed)).toBeGreaterThan(5);
+    expect(code).toBe(0);
+  });
 });

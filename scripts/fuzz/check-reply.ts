@@ -84,7 +84,7 @@ function checkRpc(
   const sent = tryJson(request.body);
   if (json.id !== null && sent && json.id !== sent.id)
     fail(`The id ${JSON.stringify(json.id)} is not that of the request`);
-  const method = String(sent?.method);
+  const method = typeof sent?.method === 'string' ? sent.method : '';
   const isWrapped = request.changes.some((change) => change === 'chunks' || change === 'compressed');
   if ('error' in json) checkError(json.error, (json.error as { data?: unknown }).data, 'jsonRpc');
   else if (isWrapped) checkResult(json.result, operationNames);

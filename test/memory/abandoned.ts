@@ -1,0 +1,102 @@
+/**
+ * Abandons tasks that wait for input and followers that left, in rounds; after each it says what is left of them. Run with
+ * `--expose-gc`.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { queryObjects } from 'node:v8';
+import { createAgentServer, inputRequired, working } from '@batonjs/server';
+import type { TaskStore } from '@batonjs/store';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { LiveTask } from '../../packages/server/src/live-task.ts';
+import { TaskRun } from '../../packages/server/src/task-run.ts';
+
+const [tasksPerRound = 0, followersPerRound = 0, rounds = 3] = process.argv.slice(2).map(Number);
+const folder = mkdtempSync(join(tmpdir(), 'baton-memory-'));
+const file = join(folder, 'tasks.db');
+let watched = 0;
+
+const sqlite = sqliteStore(file, { durability: 'normal' });
+const store: TaskStore = {
+  ...sqlite,
+  async watch(topic, wake) {
+    const unwatch = await sqlite.watch(topic, wake);
+    watched++;
+    return () => {
+      watched--;
+      return unwatch();
+    };
+  },
+};
+const server = createAgentServer({
+  card: { name: 'Asks', description: 'Waits for input' },
+  agent: async function* () {
+    yield working();
+    yield inputRequired('Well?');
+  },
+  store,
+});
+
+let messages = 0;
+async function call(method: string, params: object): Promise<Response> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+  return server.fetch(new Request('http://localhost/', { method: 'POST', headers, body }));
+}
+
+async function abandon(): Promise<string> {
+  const parts = [{ text: 'x'.repeat(200) }];
+  const message = { messageId: `m-${++messages}`, role: 'ROLE_USER', parts };
+  const { result } = await (await call('SendMessage', { message })).json();
+  if (result.task.status.state !== 'TASK_STATE_INPUT_REQUIRED') throw new Error('It should ask');
+  return result.task.id;
+}
+
+async function leave(id: string): Promise<void> {
+  const { body } = await call('SubscribeToTask', { id });
+  const reader = body!.getReader();
+  await reader.read();
+  await reader.cancel();
+}
+
+await call('GetTask', { id: 'none' });
+const watchedAtRest = watched;
+
+const inGroups = async (count: number, one: () => Promise<unknown>): Promise<void> => {
+  for (let n = 0; n < count; n += 50) await Promise.all(Array.from({ length: Math.min(50, count - n) }, one));
+};
+
+async function round() {
+  const ids: string[] = [];
+  await inGroups(tasksPerRound, async () => ids.push(await abandon()));
+  await inGroups(followersPerRound, async () => leave(ids.pop() ?? ''));
+  // What was let go is cleared away in the turns of the event loop that follow.
+  for (let n = 0; n < 100 && (n < 3 || queryObjects(LiveTask) > 0); n++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    globalThis.gc?.();
+  }
+  return {
+    load: server.load,
+    watched: watched - watchedAtRest,
+    liveTasks: queryObjects(LiveTask),
+    runs: queryObjects(TaskRun),
+    heap: process.memoryUsage().heapUsed,
+  };
+}
+
+try {
+  const after = [];
+  for (let n = 0; n < rounds; n++) after.push(await round());
+  const db = new DatabaseSync(file, { readOnly: true });
+  const count = (where: string) =>
+    Number(db.prepare(`SELECT count(*) AS n FROM tasks WHERE ${where}`).get()?.n);
+  const [waiting, held] = [count("state = 'TASK_STATE_INPUT_REQUIRED'"), count('holder IS NOT NULL')];
+  db.close();
+  await server.close();
+  await sqlite.close();
+  console.log(JSON.stringify({ waiting, held, after }));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
