@@ -19,11 +19,13 @@ const arrows: Record<string, readonly string[]> = {
   server: ['bindings', 'lifecycle', 'protocol', 'store'],
   'server-express': ['server'],
   client: ['bindings', 'protocol'],
+  extensions: ['client', 'protocol', 'server'],
   'from-executor': ['protocol', 'server'],
   'expense-agent': ['client', 'server', 'server-express', 'store-sqlite'],
   'boat-designer': ['client', 'server', 'server-express', 'store-sqlite'],
   currency: ['client', 'server', 'server-express', 'store-sqlite'],
   'trip-planner': ['client', 'server', 'server-express', 'store-sqlite'],
+  'two-servers': ['client', 'server', 'server-express', 'store-redis'],
   gallery: [
     'bindings-v0-3',
     'boat-designer',

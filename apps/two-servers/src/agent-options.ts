@@ -1,0 +1,15 @@
+import type { WorkerOptions } from '@batonjs/server';
+import { redisStore } from '@batonjs/store-redis';
+import { counting } from './agent.ts';
+
+const { REDIS_URL = 'redis://127.0.0.1:6379', PREFIX = 'two-servers', NAME = 'unnamed' } = process.env;
+
+/** What all three kinds of process have in common: the store is the only thing they share. */
+export const agentOptions = {
+  name: 'counter',
+  agent: counting(NAME),
+  store: redisStore({ url: REDIS_URL, prefix: PREFIX }),
+  restart: 'rerun',
+  // Short, so that a worker that was killed is noticed soon.
+  leaseMs: 1_000,
+} satisfies WorkerOptions;

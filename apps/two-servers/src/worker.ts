@@ -1,0 +1,13 @@
+/** A worker process: claims tasks and runs their turns; it has no port. */
+import { createWorker } from '@batonjs/server';
+import { agentOptions } from './agent-options.ts';
+
+const worker = createWorker(agentOptions);
+process.send?.({});
+
+process.once('SIGTERM', async () => {
+  await worker.close();
+  await agentOptions.store.close();
+  process.disconnect();
+});
+process.on('disconnect', () => process.exit());
