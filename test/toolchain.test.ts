@@ -40,7 +40,7 @@ describe.each(packages)('$manifest.name', ({ folder, manifest }) => {
     }
   });
 
-  it('builds every entry it offers', () => {
+  it('builds every entry it offers, and those it imports by condition', () => {
     const built = Array.from(
       manifest.scripts?.build?.matchAll(/src\/([\w-]+)\.ts/g) ?? [],
       ([, name]) => name,
@@ -48,6 +48,7 @@ describe.each(packages)('$manifest.name', ({ folder, manifest }) => {
     const offered = Object.keys(manifest.exports ?? {}).map((subpath) =>
       subpath === '.' ? 'index' : subpath.slice(2),
     );
-    expect(built.sort()).toEqual(offered.sort());
+    const imported = JSON.stringify(manifest.imports ?? {}).matchAll(/\.\/src\/([\w-]+)\.ts/g);
+    expect(built.sort()).toEqual([...offered, ...Array.from(imported, ([, name]) => name)].sort());
   });
 });
