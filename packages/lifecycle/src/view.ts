@@ -7,7 +7,7 @@ import type { ArtifactRecord, State } from './state.ts';
 export interface TaskView {
   /** At most so many of the most recent messages; 0 leaves `history` out; unset means all. Spec: §3.2.4. */
   readonly historyLength?: number;
-  /** `false` leaves `artifacts` out, as ListTasks does by default. Spec: §3.1.4. */
+  /** `false` leaves `artifacts` out, `true` shows it even if it is empty; unset means if there are any. Spec: §3.1.4. */
   readonly artifacts?: boolean;
   /** Whether `history` ends in the message of the current status. The specification leaves it open; off by default. */
   readonly currentStatusInHistory?: boolean;
@@ -18,11 +18,12 @@ export function viewTask(state: State, view: TaskView = {}): Task {
   const { task, contextId } = state;
   if (!task) throw new TypeError('The log is not a task');
   const history = historyOf(state, view);
+  const { artifacts = task.artifacts.length > 0 } = view;
   return {
     id: task.id,
     contextId,
     status: task.status,
-    ...(view.artifacts !== false && { artifacts: task.artifacts.map(viewArtifact) }),
+    ...(artifacts && { artifacts: task.artifacts.map(viewArtifact) }),
     ...(history.length > 0 && { history }),
   };
 }

@@ -176,7 +176,12 @@ describe('a task that is viewed', () => {
 
   it('leaves the artifacts out when they are not wanted, and shows that there are none otherwise [R-LIST-05]', () => {
     expect(viewTask(rich.now, { artifacts: false })).not.toHaveProperty('artifacts');
-    expect(viewTask(given(receive('m1'), create).now).artifacts).toEqual([]);
+    expect(viewTask(given(receive('m1'), create).now, { artifacts: true }).artifacts).toEqual([]);
+  });
+
+  it('does not say that there are no artifacts unless it is asked [R-JSON-12]', () => {
+    expect(viewTask(given(receive('m1'), create).now)).not.toHaveProperty('artifacts');
+    expect(viewTask(rich.now)).toHaveProperty('artifacts');
   });
 
   it('has lists of its own', () => {

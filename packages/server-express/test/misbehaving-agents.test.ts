@@ -1,5 +1,6 @@
 import { decodeSse } from '@batonjs/bindings';
 import {
+  A2AError,
   type Agent,
   append,
   artifact,
@@ -35,6 +36,17 @@ const circular: Record<string, unknown> = { secret };
 circular.self = circular;
 const statusOf = (state: unknown) => as({ status: { state } });
 
+/** Whoever touches it, in whatever way, gets something of the same kind thrown. */
+const hostile = (): object => {
+  const refuse = () => {
+    throw hostile();
+  };
+  const traps = ['get', 'has', 'getPrototypeOf', 'ownKeys', 'getOwnPropertyDescriptor', 'isExtensible'];
+  return new Proxy({}, Object.fromEntries(traps.map((trap) => [trap, refuse])));
+};
+/** What the store says when the task belongs to somebody else. */
+const fenced = Object.assign(new Error(secret), { name: 'StoreError', code: 'FENCED' });
+
 // biome-ignore format: a table reads best with one row per line
 const agents: readonly [what: string, agent: Agent][] = [
   ['throws at once', () => { throw new Error(secret); }],
@@ -44,6 +56,18 @@ const agents: readonly [what: string, agent: Agent][] = [
   ['throws before its first update', async function* () { if (secret) throw new Error(secret); yield working(); }],
   ['throws in the middle', async function* () { yield working(); throw Object.assign(new Error(secret), { code: secret, status: 404, statusCode: 404 }); }],
   ['throws an error that looks like ours', async function* () { yield working(); throw { name: 'A2AError', reason: 'TASK_NOT_FOUND', message: secret }; }],
+  ['throws what cannot be looked at', () => { throw hostile(); }],
+  ['throws what cannot be looked at, in the middle', async function* () { yield working(); throw hostile(); }],
+  ['throws an error of ours that is none', () => { throw Object.assign(new A2AError('TASK_NOT_FOUND'), { reason: hostile(), message: 5 }); }],
+  ['throws as if it had lost its task', () => { throw fenced; }],
+  ['throws as if it had lost its task, in the middle', async function* () { yield working(); throw fenced; }],
+  ['throws as if the store were away', async function* () { yield working(); throw Object.assign(new Error(secret), { name: 'StoreError', code: 'UNAVAILABLE' }); }],
+  ['returns what cannot be looked at', () => as(hostile())],
+  ['yields what cannot be looked at', async function* () { yield as(hostile()); }],
+  ['yields a status that cannot be looked at', async function* () { yield as({ status: hostile() }); }],
+  ['yields parts that cannot be looked at', async function* () { yield as({ artifact: { artifactId: 'a', parts: [{ data: hostile() }] } }); }],
+  ['returns an iterator that yields what cannot be looked at', () => as({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, get value() { throw hostile(); } }) }) })],
+  ['returns an iterator that cannot end', () => as({ [Symbol.asyncIterator]: () => ({ next: async () => ({ value: 5 }), return() { throw hostile(); } }) })],
   ['returns undefined', () => as(undefined)],
   ['returns null', () => as(null)],
   ['returns a number', () => as(5)],

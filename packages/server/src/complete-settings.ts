@@ -48,7 +48,12 @@ function guarded(log: Log): Log {
     try {
       log(level, message, details);
     } catch (error) {
-      consoleLog('error', 'The log hook failed', { error });
+      try {
+        consoleLog('error', 'The log hook failed', { error });
+      } catch {
+        // Nor can what it threw be printed.
+        consoleLog('error', 'The log hook failed', { at: message });
+      }
     }
   };
 }

@@ -10,8 +10,14 @@ export function contextOf(store: TaskStore, scope: Scope, contextId: string, tas
   const others = async (answered: boolean): Promise<State[]> => {
     const page = await store.list(scope, { contextId, limit: most + 1, ...(answered && { answered }) });
     const ids = page.tasks.map((task) => task.taskId).filter((id) => id !== taskId);
-    const states = await Promise.all(ids.slice(0, most).map((id) => loadTask(store, scope, id)));
-    return states.filter((state) => state !== undefined).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+    // Sorted by age and then by id: what began in the same millisecond is in the same order each time.
+    const states = await Promise.all(
+      ids
+        .slice(0, most)
+        .sort()
+        .map((id) => loadTask(store, scope, id)),
+    );
+    return states.filter((state) => state !== undefined).sort(byAge);
   };
   return {
     id: contextId,
@@ -19,6 +25,9 @@ export function contextOf(store: TaskStore, scope: Scope, contextId: string, tas
     messages: async () => (await others(true)).flatMap(said),
   };
 }
+
+const byAge = (a: State, b: State): number =>
+  a.createdAt === b.createdAt ? 0 : a.createdAt < b.createdAt ? -1 : 1;
 
 function said(state: State): Message[] {
   const all = historyOf(state, { currentStatusInHistory: true });

@@ -1,8 +1,16 @@
-import { A2AError } from '@batonjs/protocol/errors';
+import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import type { Failure } from './builders.ts';
 
-/** What clients are told of an error that an agent threw: an `A2AError` as it is, of everything else only that it was. */
-export const failureOf = (error: unknown): Failure =>
-  A2AError.is(error) && error.reason !== 'INTERNAL_ERROR'
-    ? { code: error.reason, message: error.message }
-    : { code: 'AGENT_FAILED', message: 'The agent failed' };
+/**
+ * What clients are told of an error that an agent threw: an `A2AError` as it is, of everything else only that it was. Never
+ * throws, whatever was thrown.
+ */
+export function failureOf(error: unknown): Failure {
+  try {
+    if (A2AError.is(error) && error.reason !== 'INTERNAL_ERROR' && Object.hasOwn(errorTable, error.reason))
+      return { code: error.reason, message: String(error.message) };
+  } catch {
+    // It cannot even be looked at.
+  }
+  return { code: 'AGENT_FAILED', message: 'The agent failed' };
+}

@@ -3,7 +3,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { type Commit, type Lease, StoreError } from '@batonjs/store';
 import { canceled, type Failure, failed } from './builders.ts';
 import { isoTime } from './clock.ts';
-import { decideAll } from './decision.ts';
+import { type Decision, decideAll } from './decision.ts';
 import type { LiveTask } from './live-task.ts';
 import type { RunSettings } from './settings.ts';
 import { dueAt } from './task-clocks.ts';
@@ -19,6 +19,7 @@ export class LeasedTask {
   readonly lease: Lease;
   readonly #settings: RunSettings;
   #lost = false;
+  readonly #failures = new WeakSet<object>();
   #writes: Promise<unknown> = Promise.resolve();
 
   constructor(live: LiveTask, lease: Lease, settings: RunSettings) {
@@ -34,6 +35,11 @@ export class LeasedTask {
   /** The lease is gone, or may be: nothing is written any more. */
   lose(): void {
     this.#lost = true;
+  }
+
+  /** Whether this very error is one that a write of this task met, and not one that an agent made up. */
+  isFailureToWrite(error: unknown): boolean {
+    return typeof error === 'object' && error !== null && this.#failures.has(error);
   }
 
   /** What an agent reports. INPUT_REQUIRED also ends the turn and gives the task back. */
@@ -96,22 +102,30 @@ export class LeasedTask {
     commands: (state: State) => readonly Command[],
     turn?: (state: State) => Commit['turn'],
   ): Promise<Written> {
-    if (this.#lost) throw new StoreError('FENCED', 'The task belongs to another process');
     const { clock, clocks, onTransition } = this.#settings;
     let before = this.live.known;
-    const written = await write(
-      this.live,
-      (state) => {
-        before = state;
-        return decideAll(state, state ? commands(state) : [], isoTime(clock.now()));
-      },
-      {
+    let isDeciding = false;
+    const decision = (state: State | undefined): Decision => {
+      before = state;
+      isDeciding = true;
+      const decided = decideAll(state, state ? commands(state) : [], isoTime(clock.now()));
+      isDeciding = false;
+      return decided;
+    };
+    let written: Written;
+    try {
+      if (this.#lost) throw new StoreError('FENCED', 'The task belongs to another process');
+      written = await write(this.live, decision, {
         writer: this.lease,
         turn,
         dueAt: (state) => dueAt(state, clocks),
         giveUp: () => this.#lost,
-      },
-    );
+      });
+    } catch (error) {
+      // What is thrown while deciding may come from what the agent handed over.
+      if (!isDeciding && error instanceof Error) this.#failures.add(error);
+      throw error;
+    }
     const facts = written.facts.map(({ fact }) => fact);
     for (const transition of transitionsIn(before, this.live.taskId, facts)) onTransition(transition);
     return written;

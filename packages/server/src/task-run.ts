@@ -92,7 +92,7 @@ export class TaskRun {
       else await this.#answer(answer);
     } catch (error) {
       if (this.#halted) return this.#stop();
-      if (isLost(error) || isStoreError(error, 'UNAVAILABLE')) throw error;
+      if (task.isFailureToWrite(error)) throw error;
       if (task.state.closed) return;
       if (task.state.cancelRequested) return task.cancel();
       log('error', 'An agent failed', { taskId: task.live.taskId, error });
@@ -132,8 +132,7 @@ export class TaskRun {
         if (closed || !openTurn) return;
       }
     } finally {
-      // Not awaited: an agent that never returns must not keep the task.
-      iterator.return?.().then(undefined, () => {});
+      endQuietly(iterator);
     }
   }
 
@@ -184,6 +183,15 @@ export class TaskRun {
       if (this.#halted) resolve(halted);
       value.then(resolve, reject);
     });
+  }
+}
+
+/** Not awaited: an agent that never returns must not keep the task; what it throws now concerns nobody. */
+function endQuietly(iterator: AsyncIterator<TaskUpdate>): void {
+  try {
+    Promise.resolve(iterator.return?.()).catch(() => {});
+  } catch {
+    // See above.
   }
 }
 

@@ -71,3 +71,22 @@ describe('what clients are not told', () => {
     ]);
   });
 });
+
+describe('tasks that began in the same millisecond', () => {
+  it('are always seen in the same order by who looks into their context', async () => {
+    const at = Date.parse('2026-01-01T00:00:00.000Z');
+    const seen: string[][] = [];
+    const agent: Agent = async function* ({ context }) {
+      seen.push((await context.tasks()).map(({ id }) => id));
+      yield completed();
+    };
+    const server = serve(memoryStore(), agent, { clock: { now: () => at } });
+    const ids: string[] = [];
+    for (let n = 0; n < 8; n++) {
+      const { task } = await rpc(server, 'SendMessage', { message: say('go', { contextId: 'same' }) });
+      ids.push(task.id);
+    }
+    expect(seen.map((others) => others.length)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    for (const [n, others] of seen.entries()) expect(others).toEqual(ids.slice(0, n).sort());
+  });
+});
