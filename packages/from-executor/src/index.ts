@@ -1,1 +1,1 @@
-export {};
+export { fromExecutor } from './from-executor.ts';

@@ -1,0 +1,142 @@
+import type {
+  Artifact as TheirArtifact,
+  Message as TheirMessage,
+  Part as TheirPart,
+  Task as TheirTask,
+} from '@a2a-js/sdk';
+import type { Artifact, Json, Message, Part, Task, TaskState } from '@batonjs/protocol';
+
+// The official SDK's objects are those of its protocol buffers: enums are numbers, `oneof` has a `$case`, text that is
+// missing is empty. Its types are used, its code is not.
+
+const states = [
+  'TASK_STATE_UNSPECIFIED',
+  'TASK_STATE_SUBMITTED',
+  'TASK_STATE_WORKING',
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_REJECTED',
+  'TASK_STATE_AUTH_REQUIRED',
+] as const satisfies readonly TaskState[];
+const ROLE_USER = 1;
+const ROLE_AGENT = 2;
+
+/** The object without members that protocol buffers would leave out. */
+const present = <T extends object>(value: T): T =>
+  Object.fromEntries(
+    Object.entries(value).filter(
+      ([, member]) =>
+        member !== undefined && member !== '' && !(Array.isArray(member) && member.length === 0),
+    ),
+  ) as T;
+
+/** A state by its name. */
+export const toState = (state: number): TaskState => states[state] ?? 'TASK_STATE_UNSPECIFIED';
+
+/** A part of an executor. */
+export function toPart({ content, ...about }: TheirPart): Part {
+  const rest = present({ filename: about.filename, mediaType: about.mediaType, metadata: about.metadata });
+  switch (content?.$case) {
+    case 'text':
+      return { text: content.value, ...rest };
+    case 'url':
+      return { url: content.value, ...rest };
+    case 'raw':
+      return { raw: Buffer.from(content.value).toString('base64'), ...rest };
+    case 'data':
+      return { data: content.value as Json, ...rest };
+    default:
+      throw new TypeError('A part has no content');
+  }
+}
+
+/** A message of an executor. Whose it is goes without saying. */
+export const toMessage = ({
+  messageId,
+  parts,
+  metadata,
+  extensions,
+  referenceTaskIds,
+}: TheirMessage): Message => ({
+  messageId: messageId || crypto.randomUUID(),
+  role: 'ROLE_AGENT',
+  parts: parts.map(toPart),
+  ...present({ metadata, extensions, referenceTaskIds }),
+});
+
+/** An artifact of an executor. */
+export const toArtifact = ({ artifactId, parts, ...rest }: TheirArtifact): Artifact => ({
+  ...present(rest),
+  artifactId,
+  parts: parts.map(toPart),
+});
+
+/** A part for an executor. */
+export function theirPart(part: Part): TheirPart {
+  const { metadata, filename = '', mediaType = '' } = part;
+  const about = { metadata, filename, mediaType };
+  if ('text' in part) return { content: { $case: 'text', value: part.text }, ...about };
+  if ('url' in part) return { content: { $case: 'url', value: part.url }, ...about };
+  if ('raw' in part) return { content: { $case: 'raw', value: Buffer.from(part.raw, 'base64') }, ...about };
+  return { content: { $case: 'data', value: part.data }, ...about };
+}
+
+/** A message for an executor. */
+export const theirMessage = ({
+  messageId,
+  contextId = '',
+  taskId = '',
+  role,
+  parts,
+  metadata,
+  extensions = [],
+  referenceTaskIds = [],
+}: Message): TheirMessage => ({
+  messageId,
+  contextId,
+  taskId,
+  role: role === 'ROLE_USER' ? ROLE_USER : ROLE_AGENT,
+  parts: parts.map(theirPart),
+  metadata,
+  extensions,
+  referenceTaskIds,
+});
+
+const theirArtifact = ({
+  artifactId,
+  name = '',
+  description = '',
+  parts,
+  metadata,
+  extensions = [],
+}: Artifact): TheirArtifact => ({
+  artifactId,
+  name,
+  description,
+  parts: parts.map(theirPart),
+  metadata,
+  extensions,
+});
+
+/** A task for an executor. */
+export const theirTask = ({
+  id,
+  contextId = '',
+  status,
+  artifacts = [],
+  history = [],
+  metadata,
+}: Task): TheirTask => ({
+  id,
+  contextId,
+  status: {
+    state: states.indexOf(status.state),
+    message: status.message && theirMessage(status.message),
+    timestamp: status.timestamp,
+  },
+  artifacts: artifacts.map(theirArtifact),
+  history: history.map(theirMessage),
+  metadata,
+});
