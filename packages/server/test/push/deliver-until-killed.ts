@@ -9,8 +9,11 @@ const server = createAgentServer({
   card: { name: 'Test', description: 'For tests' },
   agent: chatty,
   store: sqliteStore(path),
+  // How long it takes until another process may go on.
   leaseMs: 1_000,
-  push: quick,
+  push: { ...quick, timeoutMs: 2_000 },
 });
 const configuration = { taskPushNotificationConfig: { url, token: 'kept' } };
 await rpc(server, 'SendMessage', { message: say('go'), configuration });
+// The task is done; what is left are deliveries.
+console.log('done');

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { ServerCompatibility } from '@batonjs/bindings';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { completed, createWorker, inputRequired, reply, taskAgent } from '../../src/index.ts';
 import { rpc, say } from '../rpc.ts';
 import { begin, create, patient, scope, send, serve } from './serve.ts';
 import { chatty, heard, quick } from './settings.ts';
 import { stores } from './stores.ts';
-import { type Received, webhook } from './webhook.ts';
+import { eventually, type Received, webhook } from './webhook.ts';
 
 const idsOf = (received: readonly Received[]) => received.map(({ id }) => id);
 
@@ -83,12 +83,12 @@ describe.each(stores)('with %s', (_name, create_) => {
     const hook = await webhook(({ event }) => ('artifactUpdate' in event && !isUp ? 503 : 200));
     const first = serve(open(), { retry: { maxDelayMs: 1 } });
     await send(first, { url: hook.url(), token: 'kept' });
-    await vi.waitFor(() => expect(hook.received.length).toBeGreaterThan(2));
+    await eventually(() => expect(hook.received.length).toBeGreaterThan(2));
     await first.close({ graceMs: 0 });
     const before = hook.received.length;
     isUp = true;
     serve(open());
-    await vi.waitFor(() => expect(hook.acknowledged).toContain('COMPLETED'));
+    await eventually(() => expect(hook.acknowledged).toContain('COMPLETED'));
     // What the first one was at when it was stopped may have arrived twice.
     expect([...new Set(hook.acknowledged)]).toEqual(heard);
     const late = hook.received.slice(before);
@@ -108,7 +108,7 @@ describe.each(stores)('with %s', (_name, create_) => {
     };
     const first = serve(open(), patient);
     await send(first, { url: hook.url() });
-    await vi.waitFor(() => expect(hook.received).toHaveLength(1));
+    await eventually(() => expect(hook.received).toHaveLength(1));
     isUp = true;
     await first.close({ graceMs: 0 });
     const second = serve(open(), patient);
@@ -121,7 +121,7 @@ describe.each(stores)('with %s', (_name, create_) => {
     const hook = await webhook();
     const server = serve(create_()(), { concurrency: 4, timeoutMs: 60_000 });
     for (let n = 0; n < 12; n++) await send(server, { url: hanging.url(`/${n}`) });
-    await vi.waitFor(() => expect(hanging.received.length).toBeGreaterThan(0));
+    await eventually(() => expect(hanging.received.length).toBeGreaterThan(0));
     for (let n = 0; n < 5; n++) await send(server, { url: hook.url(`/${n}`) });
     await hook.until(5 * heard.length);
     // None of them has been given up meanwhile: they all still hold what they had.
@@ -152,7 +152,7 @@ describe.each(stores)('with %s', (_name, create_) => {
     });
     const server = serve(create_()());
     const { id } = await send(server, { id: 'gone', url: hook.url('/gone') });
-    await vi.waitFor(() => expect(hook.received).toHaveLength(1));
+    await eventually(() => expect(hook.received).toHaveLength(1));
     await rpc(server, 'DeleteTaskPushNotificationConfig', { taskId: id, id: 'gone' });
     finish();
     // Deliveries of others that start and end after it: had there been more to deliver, it would have come before them.
@@ -166,7 +166,7 @@ describe.each(stores)('with %s', (_name, create_) => {
     const hook = await webhook(() => status);
     const server = serve(create_()());
     const { id } = await send(server, { id: 'w', url: hook.url('/hook?secret=1') });
-    const letters = await vi.waitFor(async () => {
+    const letters = await eventually(async () => {
       const found = await server.push.deadLetters();
       expect(found).toHaveLength(1);
       return found;
@@ -195,7 +195,7 @@ describe.each(stores)('with %s', (_name, create_) => {
     const { message } = await rpc(server, 'SendMessage', { message: say('hi'), configuration });
     expect(message.parts).toEqual([{ text: 'Hello' }]);
     const { tasks } = await store.list(scope, { limit: 10, answered: true });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await store.listPushConfigs(scope, tasks[0]!.taskId, { limit: 10 })).toEqual([]);
     });
     expect(hook.received).toEqual([]);
@@ -208,7 +208,7 @@ describe.each(stores)('with %s', (_name, create_) => {
     const worker = createWorker({ agent: chatty, store: open(), push: quick, log: () => {}, leaseMs: 1_000 });
     await send(front, { url: hook.url() });
     await front.close({ graceMs: 0 });
-    await vi.waitFor(() => expect(hook.acknowledged).toContain('COMPLETED'));
+    await eventually(() => expect(hook.acknowledged).toContain('COMPLETED'));
     // What the front was at when it was stopped may have arrived twice.
     expect([...new Set(hook.acknowledged)]).toEqual(heard);
     await worker.close();
@@ -256,7 +256,7 @@ describe('a webhook', () => {
     const hook = await webhook(() => answer);
     const server = serve(memoryStore(), { timeoutMs: 300 });
     const { id } = await send(server, { id: 'w', url: hook.url() });
-    await vi.waitFor(() => expect(hook.received).toHaveLength(heard.length), { timeout: 10_000 });
+    await eventually(() => expect(hook.received).toHaveLength(heard.length));
     expect(new Set(idsOf(hook.received)).size).toBe(heard.length);
     expect(await rpc(server, 'ListTaskPushNotificationConfigs', { taskId: id })).toMatchObject({
       configs: [{}],
@@ -268,7 +268,7 @@ describe('a webhook', () => {
     const { agent, letGo } = patient();
     const server = serve(memoryStore(), {}, { agent });
     const task = await begin(server);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect((await rpc(server, 'GetTask', { id: task.id })).status.state).toBe('TASK_STATE_WORKING');
     });
     await create(server, { taskId: task.id, url: hook.url() });
@@ -282,7 +282,7 @@ describe('a webhook', () => {
     const hook = await webhook();
     const server = serve(memoryStore());
     const { id } = await send(server, { id: 'w', url: broken.url() });
-    await vi.waitFor(() => expect(broken.received.length).toBeGreaterThan(1));
+    await eventually(() => expect(broken.received.length).toBeGreaterThan(1));
     await create(server, { taskId: id, id: 'w', url: hook.url() });
     await hook.until(heard.length);
     expect(hook.acknowledged).toEqual(heard);
@@ -328,7 +328,7 @@ describe('a webhook', () => {
     const configuration = { taskPushNotificationConfig: { url: hook.url() } };
     const { task } = await rpc(server, 'SendMessage', { message, configuration });
     await hook.until(heard.length);
-    await vi.waitFor(async () => expect(await server.prune({ closedBefore: Date.now() + 60_000 })).toBe(1));
+    await eventually(async () => expect(await server.prune({ closedBefore: Date.now() + 60_000 })).toBe(1));
     expect((await rpc(server, 'SendMessage', { message, configuration })).task.id).toBe(task.id);
     await hook.until(2 * heard.length);
     expect(new Set(idsOf(hook.received)).size).toBe(2 * heard.length);
@@ -391,7 +391,7 @@ describe('a webhook', () => {
       cursor: 0,
     });
     letGo();
-    await vi.waitFor(() => expect(hook.received).toHaveLength(2));
+    await eventually(() => expect(hook.received).toHaveLength(2));
     expect(hook.received[1]?.headers).toMatchObject({
       'content-type': 'application/json',
       'a2a-version': '0.3',
@@ -413,7 +413,7 @@ describe('a webhook', () => {
       queue: 'agent',
       cursor: 0,
     });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await server.push.deadLetters()).toMatchObject([
         { reason: 'no format for version 9.9, 3 attempts' },
       ]);

@@ -1,9 +1,10 @@
 import { memoryStore } from '@batonjs/store-memory';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Canary, canary } from '../address-policy/canary.ts';
 import { hostileNames, hostileUrls } from '../address-policy/hostile-urls.ts';
 import { rpc, say } from '../rpc.ts';
 import { create, scope, serve } from './serve.ts';
+import { eventually } from './webhook.ts';
 
 let bird: Canary;
 beforeAll(async () => {
@@ -48,14 +49,11 @@ it('no hostile URL is contacted though it is registered already [R-PUSH-40] [R-P
       cursor: 0,
     });
   }
-  const letters = await vi.waitFor(
-    async () => {
-      const found = await server.push.deadLetters({ limit: 1_000 });
-      expect(found).toHaveLength(urls.length);
-      return found;
-    },
-    { timeout: 15_000 },
-  );
+  const letters = await eventually(async () => {
+    const found = await server.push.deadLetters({ limit: 1_000 });
+    expect(found).toHaveLength(urls.length);
+    return found;
+  });
   for (const { reason } of letters) expect(reason).toMatch(/^URL must .*, 1 attempt$/);
   expect([bird.visits, bird.attempts - attempts]).toEqual([0, 0]);
 });
@@ -67,7 +65,7 @@ it('a name that is public when it is registered and private when it is used is n
   const url = `https://rebinding.example:${bird.port}/`;
   const configuration = { taskPushNotificationConfig: { url } };
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration });
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect(await server.push.deadLetters()).toMatchObject([
       { taskId: task.id, reason: 'URL must lead to a public address, 1 attempt' },
     ]);

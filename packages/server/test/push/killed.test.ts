@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sqliteStore } from '@batonjs/store-sqlite';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { serve } from './serve.ts';
 import { heard } from './settings.ts';
-import { webhook } from './webhook.ts';
+import { eventually, webhook } from './webhook.ts';
 
-it.each([0, 1, 3])(
+it.each([0, 2])(
   'a process killed at update %i leaves the rest to another one, which goes on under the same ids [R-PUSH-04] [R-PUSH-27] [R-PUSH-30]',
   async (at) => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-push-'));
@@ -20,14 +20,18 @@ it.each([0, 1, 3])(
     const hook = await webhook((_, before) => (before < at || isKilled ? 200 : () => {}));
     const script = fileURLToPath(new URL('./deliver-until-killed.ts', import.meta.url));
     const args = ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning', script];
-    const child = spawn(process.execPath, [...args, path, hook.url()], { stdio: 'inherit' });
+    const child = spawn(process.execPath, [...args, path, hook.url()], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const ended = once(child, 'exit');
+    const done = once(child.stdout, 'data');
     onTestFinished(async () => {
       child.kill('SIGKILL');
       await ended;
       rmSync(folder, { recursive: true, force: true });
     });
-    await vi.waitFor(() => expect(hook.received).toHaveLength(at + 1), { timeout: 15_000 });
+    await eventually(() => expect(hook.received).toHaveLength(at + 1));
+    await done;
     child.kill('SIGKILL');
     await ended;
     isKilled = true;

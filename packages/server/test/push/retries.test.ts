@@ -1,9 +1,9 @@
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HostShares } from '../../src/push/host-shares.ts';
 import { retryAfter, retryDelay } from '../../src/push/retry-delay.ts';
 import { begin, create, patient, scope, send, serve } from './serve.ts';
-import { webhook } from './webhook.ts';
+import { eventually, webhook } from './webhook.ts';
 
 const now = Date.UTC(2026, 5, 1);
 
@@ -15,9 +15,9 @@ async function failOnce(status: number, headers: Record<string, string>) {
   );
   const store = memoryStore({ now: () => time });
   const clock = { now: () => time, random: () => 0.5 };
-  const server = serve(store, { retry: { baseDelayMs: 1_000, maxDelayMs: 60_000 } }, { clock });
+  const server = serve(store, { retry: { baseDelayMs: 1_000, maxDelayMs: 60_000 } }, { clock, leaseMs: 600 });
   const task = await send(server, { id: 'w', url: hook.url() });
-  const push = await vi.waitFor(async () => {
+  const push = await eventually(async () => {
     const found = await store.getPushConfig(scope, task.id, 'w');
     expect(found?.attempts).toBe(1);
     return found;
@@ -81,7 +81,7 @@ describe('a webhook is given up', () => {
       const hook = await webhook(() => status);
       const server = serve(memoryStore());
       await send(server, { url: hook.url() });
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         expect(await server.push.deadLetters()).toMatchObject([{ reason: `answered ${status}, 1 attempt` }]);
       });
       expect(hook.received).toHaveLength(1);
@@ -97,7 +97,7 @@ describe('a webhook is given up', () => {
       });
       const server = serve(memoryStore());
       await send(server, { url: hook.url() });
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         expect(await server.push.deadLetters()).toMatchObject([{ reason: `answered ${status}, 1 attempt` }]);
       });
       expect([hook.received.length, target.received]).toEqual([1, []]);
@@ -108,7 +108,7 @@ describe('a webhook is given up', () => {
     const hook = await webhook(() => 500);
     const server = serve(memoryStore(), { retry: { maxAttempts: 3 } });
     await send(server, { url: hook.url() });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await server.push.deadLetters()).toMatchObject([{ reason: 'answered 500, 3 attempts' }]);
     });
     expect(hook.received).toHaveLength(3);
@@ -122,7 +122,7 @@ describe('a webhook is given up', () => {
     const server = serve(store, { retry: { maxAgeMs: 1_000 } }, { agent, clock: { now: () => time } });
     const task = await begin(server);
     letGo();
-    await vi.waitFor(async () => expect((await store.load(scope, task.id))?.head.closed).toBe(true));
+    await eventually(async () => expect((await store.load(scope, task.id))?.head.closed).toBe(true));
     time += 1_001;
     const config = { taskId: task.id, id: 'w', url: hook.url() };
     await store.putPushConfig({
@@ -133,7 +133,7 @@ describe('a webhook is given up', () => {
       queue: 'agent',
       cursor: 0,
     });
-    const letters = await vi.waitFor(async () => {
+    const letters = await eventually(async () => {
       const found = await server.push.deadLetters();
       expect(found).toMatchObject([{ reason: 'answered 500, 1 attempt' }]);
       return found;
@@ -151,8 +151,8 @@ describe('a webhook is given up', () => {
     const task = await begin(server);
     for (const { url } of [dead, hook]) await create(server, { taskId: task.id, url: url() });
     letGo();
-    await vi.waitFor(() => expect(hook.acknowledged).toContain('COMPLETED'));
-    await vi.waitFor(async () => expect(await server.push.deadLetters()).toHaveLength(1));
+    await eventually(() => expect(hook.acknowledged).toContain('COMPLETED'));
+    await eventually(async () => expect(await server.push.deadLetters()).toHaveLength(1));
   });
 });
 

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PushOptions, SignPush } from '../../src/index.ts';
 import { rpc, say } from '../rpc.ts';
 import { scope, send, serve } from './serve.ts';
 import { heard } from './settings.ts';
-import { type Reaction, type Received, webhook } from './webhook.ts';
+import { eventually, type Reaction, type Received, webhook } from './webhook.ts';
 
 const secret = 'hunter2';
 const authentication = { scheme: 'Bearer', credentials: `credentials-${secret}` };
@@ -53,7 +53,7 @@ describe('neither log, dead letter nor error tells a secret [R-ERR-11] [R-PUSH-0
       queue: 'agent',
       cursor: 0,
     });
-    await vi.waitFor(async () => expect(await server.push.deadLetters()).toHaveLength(1));
+    await eventually(async () => expect(await server.push.deadLetters()).toHaveLength(1));
     expect(server.logged()).toContain('A webhook was given up');
     for (const text of [server.logged(), inspect(await server.push.deadLetters(), { depth: 10 })])
       expect(text).not.toContain(secret);

@@ -37,7 +37,7 @@ export function serve(store: TaskStore, push: PushOptions = {}, options: Partial
     card: { name: 'Test', description: 'For tests' },
     agent: chatty,
     store,
-    leaseMs: 1_000,
+    leaseMs: 5_000,
     push: { ...quick, ...push, retry: { ...quick.retry, ...push.retry } },
     log: (...entry) => log.push(entry),
     ...options,

@@ -23,6 +23,6 @@ export const heard = ['WORKING', 'essay:once', 'essay:a time', 'COMPLETED'];
 
 export const quick: PushOptions = {
   allow: ['127.0.0.1:*'],
-  timeoutMs: 2_000,
+  timeoutMs: 10_000,
   retry: { baseDelayMs: 5, maxDelayMs: 20, maxAttempts: 1_000_000 },
 };

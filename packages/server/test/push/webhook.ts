@@ -14,6 +14,10 @@ export interface Received {
   readonly event: StreamResponse;
 }
 
+/** Looks until it does not throw any more; a machine that has other things to do is given its time. */
+export const eventually = <T>(look: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(look, { timeout: 15_000, interval: 5 });
+
 /** What a webhook answers: a status, or whatever it does with the response. */
 export type Reaction = number | ((response: ServerResponse) => void);
 
@@ -58,13 +62,10 @@ export async function webhook(react: (received: Received, before: number) => Rea
     received,
     acknowledged,
     async until(count) {
-      await vi.waitFor(
-        () => {
-          if (acknowledged.length < count)
-            throw new Error(`${acknowledged.length} of ${count}: ${acknowledged}`);
-        },
-        { timeout: 15_000, interval: 5 },
-      );
+      await eventually(() => {
+        if (acknowledged.length < count)
+          throw new Error(`${acknowledged.length} of ${count}: ${acknowledged}`);
+      });
     },
   };
   return hook;
