@@ -29,6 +29,7 @@ export interface Manifest {
   readonly private?: boolean;
   readonly scripts?: Record<string, string>;
   readonly exports?: Record<string, string | Record<string, string>>;
+  readonly imports?: Readonly<Record<string, unknown>>;
   readonly dependencies?: Record<string, string>;
 }
 
