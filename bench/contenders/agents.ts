@@ -1,14 +1,27 @@
 import { type Agent, append, artifact, completed, working } from '@batonjs/server';
 import { chunkText, quoteText } from './chunk-text.ts';
+import { produced } from './produced.ts';
 
-/** Does what the text says: `quote`, or `chunks <how many>`. */
+let go = Promise.withResolvers<void>();
+
+/** Lets those who wait with `ticks` begin. */
+export function start(): void {
+  go.resolve();
+  go = Promise.withResolvers();
+}
+
+/** Does what the text says: `quote`, `chunks <how many>`, or `ticks <how many> <every so many milliseconds>`. */
 export const agent: Agent = async function* ({ text }) {
-  const [what, count] = text.split(' ');
+  const [what, count, everyMs] = text.split(' ');
   yield working();
   if (what === 'quote') yield artifact('quote', quoteText);
   else if (what === 'chunks') {
     yield artifact('chunks', chunkText(0));
     for (let n = 1; n < Number(count); n++) yield append('chunks', chunkText(n));
+  } else if (what === 'ticks') {
+    await go.promise;
+    for await (const tick of produced(Number(count), Number(everyMs)))
+      yield tick.startsWith('0 ') ? artifact('ticks', tick) : append('ticks', tick);
   } else throw new Error(`What is ${what}?`);
   yield completed();
 };

@@ -6,7 +6,7 @@ import express from 'express';
 import { listen } from '../harness/listen.ts';
 import { vitals } from '../harness/vitals.ts';
 import { answer, given } from '../harness/worker.ts';
-import { agent } from './agents.ts';
+import { agent, start } from './agents.ts';
 import { nodeHttp } from './node-http-skin.ts';
 import { type StoreChoice, storeOf, type TaskStore } from './stores.ts';
 
@@ -45,6 +45,7 @@ const questions = {
     groups = [];
     return sizes;
   },
+  start,
   /** How many bytes of facts, heads and snapshots the store was handed so far, if they are counted. */
   handed: () => handed,
 };

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startRedis } from '../../test/support/redis.ts';
+import type { BareSse } from '../contenders/bare-sse.ts';
 import type { Baton, BatonOptions } from '../contenders/baton.ts';
 import type { BatonStore } from '../contenders/baton-store.ts';
 import type { Floor } from '../contenders/node-http.ts';
@@ -26,6 +27,8 @@ export const startOfficialSdk = (options: { store: 'memory' } | { store: 'sqlite
 
 export const startFloor = (name: 'express' | 'node-http', sample: Sample) =>
   Worker.start<Floor>(`contenders/${name}.ts`, sample);
+
+export const startBareSse = () => Worker.start<BareSse>('contenders/bare-sse.ts', {}, ['--expose-gc']);
 
 /** Calls with a new folder, and deletes it afterwards. */
 export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
