@@ -64,6 +64,10 @@ async function leave(id: string): Promise<void> {
 await call('GetTask', { id: 'none' });
 const watchedAtRest = watched;
 
+/** How many of them are in the heap. */
+const countOf = (type: new (...args: never[]) => unknown): number =>
+  Number(queryObjects(type as unknown as new () => object, { format: 'count' }));
+
 const inGroups = async (count: number, one: () => Promise<unknown>): Promise<void> => {
   for (let n = 0; n < count; n += 50) await Promise.all(Array.from({ length: Math.min(50, count - n) }, one));
 };
@@ -73,15 +77,15 @@ async function round() {
   await inGroups(tasksPerRound, async () => ids.push(await abandon()));
   await inGroups(followersPerRound, async () => leave(ids.pop() ?? ''));
   // What was let go is cleared away in the turns of the event loop that follow.
-  for (let n = 0; n < 100 && (n < 3 || queryObjects(LiveTask) > 0); n++) {
+  for (let n = 0; n < 100 && (n < 3 || countOf(LiveTask) > 0); n++) {
     await new Promise((resolve) => setTimeout(resolve, 20));
     globalThis.gc?.();
   }
   return {
     load: server.load,
     watched: watched - watchedAtRest,
-    liveTasks: queryObjects(LiveTask),
-    runs: queryObjects(TaskRun),
+    liveTasks: countOf(LiveTask),
+    runs: countOf(TaskRun),
     heap: process.memoryUsage().heapUsed,
   };
 }
