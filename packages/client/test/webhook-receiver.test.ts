@@ -155,7 +155,7 @@ describe.each(mounts)('through %s', (mount, mounted) => {
     const send = await mounted(receiver);
     const headers = { 'webhook-id': 'd-1' };
     const both = [send({ headers }), send({ headers })];
-    await vi.waitFor(() => expect(seen).toHaveLength(1));
+    await vi.waitFor(() => expect(seen).toHaveLength(1), { timeout: 15_000 });
     gate.resolve();
     expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);
     expect((await send({ headers })).status).toBe(200);
@@ -305,6 +305,8 @@ it('receives what a server of ours delivers, from start to end [R-PUSH-20] [R-PU
   });
   mine.add(task?.id ?? '');
   gate.resolve();
-  await vi.waitFor(() => expect(states).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']));
+  await vi.waitFor(() => expect(states).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']), {
+    timeout: 15_000,
+  });
   expect(await server.push.deadLetters()).toEqual([]);
 });
