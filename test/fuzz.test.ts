@@ -9,7 +9,7 @@ import { seeded } from '../scripts/workload/random.ts';
 
 const bindings = ['JSONRPC', 'HTTP+JSON'] as const;
 
-describe('500 mutated requests', { timeout: 60_000 }, () => {
+describe('500 mutated requests', { timeout: 120_000 }, () => {
   it.each([
     ['JSONRPC', 'memory'],
     ['HTTP+JSON', 'sqlite'],

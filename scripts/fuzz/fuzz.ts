@@ -51,7 +51,7 @@ const mostFailures = 20;
 export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   const { requests, from, restEvery = 2_500 } = options;
   const served = await serve(options.store);
-  const wires = [served.port, served.parsedPort].map((port) => new Wire(port, options.hungMs ?? 10_000));
+  const wires = [served.port, served.parsedPort].map((port) => new Wire(port, options.hungMs ?? 30_000));
   const failures: Failure[] = [];
   const outcomes: Record<string, number> = {};
   const heap: number[] = [];

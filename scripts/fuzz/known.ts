@@ -12,7 +12,7 @@ export async function knownOf({ port, webhook }: Served): Promise<Known> {
       method: 'POST',
       headers,
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(30_000),
     });
     const body = (await response.json()) as { result?: unknown };
     if (!body.result) throw new Error(`A good request was answered with ${JSON.stringify(body)}`);

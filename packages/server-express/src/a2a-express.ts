@@ -1,3 +1,4 @@
+import type { Server, Socket } from 'node:net';
 import type { A2AError, AgentServer, HttpExchange } from '@batonjs/server';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { readBody, refusedBody } from './read-body.ts';
@@ -82,15 +83,20 @@ const headersOf = ({ headers }: Request): Record<string, string | undefined> => 
 
 /** Where the request says the agent is, if it may be believed; where it arrived, if what it says is no host. */
 function baseUrlOf(req: Request): string | undefined {
-  const { remoteAddress, localAddress, localPort, destroyed } = req.socket;
-  // A connection that is gone has no address any more, and nobody waits for the answer.
-  const trusted = req.app.get('trust proxy') !== false || isLoopback(remoteAddress) || destroyed;
+  const { remoteAddress, localAddress, localPort } = req.socket;
+  const trusted = req.app.get('trust proxy') !== false || isLoopback(remoteAddress) || isGone(req.socket);
   if (!trusted) return undefined;
   const arrived = localAddress?.includes(':')
     ? `[${localAddress}]:${localPort}`
     : `${localAddress}:${localPort}`;
   const host = hostIn(req.get('host')) ?? arrived;
   return `${req.protocol}://${host}${req.baseUrl}`;
+}
+
+/** A connection that is gone has no address any more, and nobody waits for the answer; one over a Unix socket never had one. */
+function isGone(socket: Socket): boolean {
+  const { server } = socket as Socket & { readonly server?: Server };
+  return socket.remoteAddress === undefined && typeof server?.address() !== 'string';
 }
 
 const hostIn = (header = ''): string | undefined =>
