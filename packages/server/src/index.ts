@@ -16,12 +16,13 @@ export {
   type Answer,
   type Claims,
   type Inbox,
+  isTaskAgent,
   type ReferencedArtifact,
   type References,
   type Turn,
   type TurnContext,
-  type Updates,
   taskAgent,
+  type Updates,
 } from './agent.ts';
 export { type AgentServer, createAgentServer } from './agent-server.ts';
 export type { Authenticate } from './authenticate.ts';

@@ -1,0 +1,108 @@
+import type { Json, Message } from '@batonjs/protocol';
+import type { TaskUpdate, Turn } from '@batonjs/server';
+import { z } from 'zod';
+import { around, changed, declare, type Extension } from '../extension.ts';
+import { describeIssues, type Issue, issuesOf } from '../schema.ts';
+import { FORM_INPUT } from '../uris.ts';
+import { answerIn, FORM_TYPE, type Form, formIn } from './form.ts';
+import { askWith } from './input-required.ts';
+
+/**
+ * Lets the agent ask with forms. Answers are checked before the agent runs, and asked for again with the errors of each
+ * field; the agent gets valid ones as data. Clients that do not ask for the extension get the question as text, and may
+ * answer in text.
+ */
+export const formInput: Extension = ({ card, agent }) => ({
+  card: declare(
+    {
+      ...card,
+      defaultInputModes: [...(card.defaultInputModes ?? ['text/plain', 'application/json']), FORM_TYPE],
+    },
+    { uri: FORM_INPUT, description: 'Asks with forms, and takes forms for answers' },
+  ),
+  agent: around(agent, async (turn, inner) => {
+    const { messages, refusal } = unwrap(turn.messages);
+    if (refusal) return again(refusal);
+    const answer = await inner(withMessages(turn, messages));
+    const isActive = turn.extensions.includes(FORM_INPUT);
+    return isActive || !(Symbol.asyncIterator in answer) ? answer : changed(answer, withoutForm);
+  }),
+});
+
+/** An answer that is not what its form asks for. */
+interface Refusal {
+  readonly form: Form;
+  readonly question: string;
+  readonly issues: readonly Issue[];
+  readonly values: Json;
+}
+
+/** The conversation with the values of forms as plain data, without those that were refused; and whether the last was. */
+function unwrap(messages: readonly Message[]): { messages: Message[]; refusal?: Refusal } {
+  let asked: Message | undefined;
+  let refusal: Refusal | undefined;
+  const unwrapped = messages.map((message) => {
+    if (message.role !== 'ROLE_USER') {
+      asked = message;
+      return message;
+    }
+    refusal = undefined;
+    const form = formIn(asked);
+    const parts = message.parts.map((part) => {
+      const answer = answerIn(part, form);
+      if (!answer) return part;
+      const issues = form && check(form, answer);
+      if (!form || !issues) return { data: form ? answer.values : {} };
+      refusal = { form, question: questionIn(asked), issues, values: answer.values };
+      return { data: {} };
+    });
+    return { ...message, parts };
+  });
+  return { messages: unwrapped, ...(refusal && { refusal }) };
+}
+
+function check(form: Form, { formId, values }: { formId: string; values: Json }): Issue[] | undefined {
+  if (formId !== form.formId) return [{ path: '', message: 'This answers another form' }];
+  const schema = z.fromJSONSchema(form.schema as Parameters<typeof z.fromJSONSchema>[0]);
+  const { error } = schema.safeParse(values);
+  return error && issuesOf(error);
+}
+
+/** The question without what was said about an earlier answer. */
+const questionIn = (asked: Message | undefined): string => {
+  const [text = ''] = asked?.parts.flatMap((part) => ('text' in part ? [part.text] : [])) ?? [];
+  return text.split('\n\n')[0]!;
+};
+
+async function* again({ form, question, issues, values }: Refusal) {
+  const errors = Object.fromEntries(issues.map(({ path, message }) => [path, message]));
+  yield askWith(`${question}\n\n${describeIssues(issues)}`, { ...form, initial: values, errors });
+}
+
+/** The turn with another reading of the conversation. What it has besides is made only when it is asked for. */
+function withMessages(turn: Turn, messages: Message[]): Turn {
+  const data = messages
+    .filter(({ role }) => role === 'ROLE_USER')
+    .flatMap(({ parts }) => parts.flatMap((part) => ('data' in part ? [part.data] : [])));
+  const objects = data.filter(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  );
+  return Object.create(turn, {
+    messages: { value: messages, enumerable: true },
+    message: { value: messages.at(-1), enumerable: true },
+    values: {
+      value: Object.fromEntries(objects.flatMap((object) => Object.entries(object as object))),
+      enumerable: true,
+    },
+  });
+}
+
+function withoutForm(update: TaskUpdate): TaskUpdate {
+  if (!('status' in update) || !update.status.message) return update;
+  const { extensions, parts, ...message } = update.status.message;
+  const left = parts.filter(({ mediaType }) => mediaType !== FORM_TYPE);
+  if (left.length === parts.length) return update;
+  const others = extensions?.filter((uri) => uri !== FORM_INPUT) ?? [];
+  const plain = { ...message, parts: left, ...(others.length > 0 && { extensions: others }) };
+  return { ...update, status: { ...update.status, message: plain } };
+}

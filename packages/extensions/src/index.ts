@@ -1,0 +1,11 @@
+export { type Extendable, type Extension, extend } from './extension.ts';
+export { FORM_TYPE, type Form } from './form-input/form.ts';
+export { formInput } from './form-input/form-input.ts';
+export { type FormQuestion, inputRequired } from './form-input/input-required.ts';
+export type { Issue } from './schema.ts';
+export { taskError } from './task-error/task-error.ts';
+export { progress } from './task-progress/progress.ts';
+export { taskProgress } from './task-progress/task-progress.ts';
+export { type InvalidInput, type Skill, type SkillDefinition, skill } from './typed-skills/skill.ts';
+export { typedSkills } from './typed-skills/typed-skills.ts';
+export { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from './uris.ts';

@@ -1,0 +1,21 @@
+import type { Message } from '@batonjs/protocol';
+import type { Failure } from '@batonjs/server';
+import { TASK_ERROR } from '../uris.ts';
+
+/** The failure that a message tells of: in its metadata, or else as a data part. Nothing if that is none. */
+export function failureIn(message: Message | undefined): Failure | undefined {
+  const marked = message?.metadata?.[TASK_ERROR];
+  const parts = message?.parts.flatMap((part) => ('data' in part ? [part.data] : [])) ?? [];
+  return [marked, ...parts].map(toFailure).find((failure) => failure !== undefined);
+}
+
+function toFailure(value: unknown): Failure | undefined {
+  const { code, message, retryable, details } = Object(value) as Readonly<Record<string, unknown>>;
+  if (typeof code !== 'string' || code === '' || typeof message !== 'string') return undefined;
+  return {
+    code,
+    message,
+    ...(typeof retryable === 'boolean' && { retryable }),
+    ...(details !== undefined && { details: details as Failure['details'] }),
+  };
+}

@@ -1,0 +1,84 @@
+import type { AgentClient, AgentReply, SendOptions } from '@batonjs/client';
+import type { Json } from '@batonjs/protocol';
+import type { z } from 'zod';
+import { type Issue, issuesOf, readJsonSchema } from '../schema.ts';
+import { TYPED_SKILLS } from '../uris.ts';
+import { RESULT } from './result.ts';
+
+/** Why a skill was not called, or its output is not to be used. */
+export class SkillError extends Error {
+  override readonly name = 'SkillError';
+  readonly code: 'UNKNOWN_SKILL' | 'UNREADABLE_SCHEMA' | 'INVALID_INPUT' | 'INVALID_OUTPUT';
+  readonly issues: readonly Issue[];
+
+  constructor(code: SkillError['code'], message: string, issues: readonly Issue[] = []) {
+    super(message);
+    this.code = code;
+    this.issues = issues;
+  }
+}
+
+/** What came of a skill: `output` once its task is COMPLETED. */
+export type SkillReply = AgentReply & { readonly output?: Json };
+
+/**
+ * Calls a skill of an agent whose card has schemas: the input is checked before it is sent, and the output when it comes.
+ * What the card says is the agent's word; use schemas of your own on top where it matters. Rejects with a `SkillError`.
+ */
+export async function callSkill(
+  agent: Pick<AgentClient, 'card' | 'send'>,
+  skillId: string,
+  input: Json,
+  options: SendOptions = {},
+): Promise<SkillReply> {
+  const schemas = schemasOf(agent, skillId);
+  check(schemas.input, input, 'INVALID_INPUT', `The input does not fit the skill "${skillId}"`);
+  const reply = await agent.send(
+    { data: input },
+    {
+      ...options,
+      extensions: [...(options.extensions ?? []), TYPED_SKILLS],
+      metadata: { ...options.metadata, [TYPED_SKILLS]: { skillId } },
+    },
+  );
+  if (reply.task?.status.state !== 'TASK_STATE_COMPLETED') return reply;
+  const artifact = reply.task.artifacts?.find(({ name }) => name === RESULT);
+  const part = artifact?.parts.find((each) => 'data' in each);
+  const output = part && 'data' in part ? part.data : undefined;
+  check(
+    schemas.output,
+    output,
+    'INVALID_OUTPUT',
+    `The output of the skill "${skillId}" does not fit its schema`,
+  );
+  return { ...reply, ...(output !== undefined && { output }) };
+}
+
+interface Schemas {
+  readonly input: z.ZodType;
+  readonly output: z.ZodType | undefined;
+}
+
+function schemasOf({ card }: Pick<AgentClient, 'card'>, skillId: string): Schemas {
+  const extension = card.capabilities?.extensions?.find(({ uri }) => uri === TYPED_SKILLS);
+  const skills = Object(extension?.params?.skills) as Readonly<Record<string, unknown>>;
+  if (!Object.hasOwn(skills, skillId))
+    throw new SkillError('UNKNOWN_SKILL', `The card has no schema of a skill "${skillId}"`);
+  const { input, output } = Object(skills[skillId]) as Readonly<Record<string, unknown>>;
+  const read = (schema: unknown) => {
+    const readable = readJsonSchema(schema);
+    if (readable) return readable;
+    throw new SkillError('UNREADABLE_SCHEMA', `The schema of the skill "${skillId}" cannot be read`);
+  };
+  return { input: read(input), output: output === undefined ? undefined : read(output) };
+}
+
+function check(
+  schema: z.ZodType | undefined,
+  value: unknown,
+  code: SkillError['code'],
+  message: string,
+): void {
+  const error = schema?.safeParse(value).error;
+  if (error) throw new SkillError(code, message, issuesOf(error));
+}

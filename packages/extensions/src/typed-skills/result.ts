@@ -1,0 +1,2 @@
+/** The name of the artifact whose data is what a skill gives. */
+export const RESULT = 'result';

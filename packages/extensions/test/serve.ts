@@ -1,0 +1,23 @@
+import { type AgentClient, type ConnectOptions, connect } from '@batonjs/client';
+import { type AgentServer, type AgentServerOptions, createAgentServer } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
+import { afterEach } from 'vitest';
+
+const servers: AgentServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+
+/** A server in this process, and clients of it. */
+export function serve(options: Pick<AgentServerOptions, 'agent' | 'card'>) {
+  const errors: unknown[] = [];
+  const server = createAgentServer({
+    ...options,
+    store: memoryStore(),
+    log: (_level, _message, { error }) => errors.push(error),
+  });
+  servers.push(server);
+  const client = (more: ConnectOptions = {}): Promise<AgentClient> =>
+    connect('http://localhost', { fetch: server.fetch, ...more });
+  return { server, client, errors };
+}
+
+export const card = { name: 'Test', description: 'For tests' };
