@@ -1,0 +1,445 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Task } from '@batonjs/protocol';
+import type { TaskStore } from '@batonjs/store';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  type Agent,
+  type AgentServer,
+  type AgentServerOptions,
+  append,
+  artifact,
+  authRequired,
+  completed,
+  createAgentServer,
+  createWorker,
+  inputRequired,
+  text,
+  type Worker,
+  working,
+} from '../../src/index.ts';
+import { brief, rpc, type Seen, say, stream } from '../rpc.ts';
+import { slowStore } from '../slow-store.ts';
+
+/** Several servers and workers on one store behave as one. `newStore` makes an empty store; the caller closes it. */
+export function severalServersScenarios(newStore: () => TaskStore): void {
+  const now = { returnImmediately: true };
+  const open: (AgentServer | Worker)[] = [];
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((server) => server.close({ graceMs: 0 })));
+  });
+
+  const common = {
+    card: { name: 'Test', description: 'For tests' },
+    log: () => {},
+    leaseMs: 2_000,
+    storeTimeoutMs: 2_000,
+  } as const;
+  const serve = (store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) => {
+    const server = createAgentServer({ ...common, agent, store, ...options });
+    open.push(server);
+    return server;
+  };
+  const work = (store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) => {
+    const worker = createWorker({ agent, store, log: () => {}, ...options });
+    open.push(worker);
+    return worker;
+  };
+  const start = async (server: AgentServer): Promise<Task> =>
+    (await rpc(server, 'SendMessage', { message: say('go'), configuration: now })).task;
+  const until = (server: AgentServer, id: string, state: string): Promise<Task> =>
+    vi.waitFor(
+      async () => {
+        const task: Task = await rpc(server, 'GetTask', { id });
+        expect(task.status.state).toBe(`TASK_STATE_${state}`);
+        return task;
+      },
+      { timeout: 10_000, interval: 5 },
+    );
+  const codeOf = (task: Task) =>
+    task.status.message?.parts.flatMap((part) =>
+      'data' in part ? [(part.data as { code: string }).code] : [],
+    )[0];
+
+  /** A store whose process was killed: nothing of it reaches the log any more, nothing is renewed. */
+  function mortal(store: TaskStore): TaskStore & { kill(): void } {
+    let dead = false;
+    return new Proxy(store, {
+      get(target, name, receiver) {
+        if (name === 'kill') return () => (dead = true);
+        const member = Reflect.get(target, name, receiver);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => (dead ? new Promise(() => {}) : member.apply(target, args));
+      },
+    }) as TaskStore & { kill(): void };
+  }
+
+  const steady: Agent = async function* ({ signal }) {
+    yield working();
+    for (let i = 0; i < 120 && !signal.aborted; i++) {
+      yield i === 0 ? artifact('count', text('0')) : append('count', text(String(i)));
+      await sleep(5);
+    }
+    if (!signal.aborted) yield completed();
+  };
+
+  it('stops an agent that runs in another process, and says the same everywhere', async () => {
+    const store = newStore();
+    const [a, b] = [serve(store, steady), serve(store, steady)];
+    const { id } = await start(a);
+    const told: Seen[] = [];
+    const following = (async () => {
+      for await (const seen of stream(a, 'SubscribeToTask', { id })) told.push(seen);
+    })();
+    await vi.waitFor(() => expect(told.length).toBeGreaterThan(3));
+    expect((await rpc(b, 'CancelTask', { id })).status.state).toBe('TASK_STATE_CANCELED');
+    await following;
+    expect(told.map(({ event }) => brief(event)).at(-1)).toBe('CANCELED');
+    expect((await rpc(a, 'GetTask', { id })).status.state).toBe('TASK_STATE_CANCELED');
+  });
+
+  it('shows the same events in every process', async () => {
+    const store = newStore();
+    const [a, b] = [serve(store, steady), serve(store, steady)];
+    const { id } = await start(a);
+    const follow = async (server: AgentServer) => {
+      const seen: [string | undefined, string][] = [];
+      for await (const { id: position, event } of stream(server, 'SubscribeToTask', { id })) {
+        if (!('task' in event)) seen.push([position, brief(event)]);
+      }
+      return seen;
+    };
+    const [here, there] = await Promise.all([follow(a), follow(b)]);
+    expect(there.length).toBeGreaterThan(30);
+    expect(here.slice(-30)).toEqual(there.slice(-30));
+  });
+
+  /** Short, so that a death is noticed soon. */
+  const mortality = { leaseMs: 500, storeTimeoutMs: 500 };
+
+  describe('a task whose process dies', () => {
+    it("fails with a reason under 'fail'", async () => {
+      const store = newStore();
+      const doomed = mortal(store);
+      const { id } = await start(serve(doomed, steady, mortality));
+      doomed.kill();
+      const b = serve(store, steady, mortality);
+      const task = await until(b, id, 'FAILED');
+      expect(codeOf(task)).toBe('PROCESS_LOST');
+    });
+
+    it("runs again under 'rerun', without repeating its steps", async () => {
+      const store = newStore();
+      const doomed = mortal(store);
+      const attempts: number[] = [];
+      let charged = 0;
+      const agent: Agent = async function* ({ attempt, step, task }) {
+        attempts.push(attempt);
+        const receipt = await step('charge', () => `receipt ${++charged}`);
+        yield working(`${receipt}, ${task?.status.state}`);
+        if (attempt === 1) await new Promise(() => {});
+        yield completed(receipt);
+      };
+      const first = serve(doomed, agent, { ...mortality, restart: 'rerun' });
+      const { id } = await start(first);
+      await until(first, id, 'WORKING');
+      doomed.kill();
+      const task = await until(serve(store, agent, { ...mortality, restart: 'rerun' }), id, 'COMPLETED');
+      expect(task.status.message?.parts).toEqual([{ text: 'receipt 1' }]);
+      expect([attempts, charged]).toEqual([[1, 2], 1]);
+    });
+
+    it('fails after so many attempts', async () => {
+      const store = newStore();
+      let attempts = 0;
+      const agent: Agent = async function* () {
+        attempts++;
+        yield working();
+        await new Promise(() => {});
+      };
+      let id = '';
+      for (let i = 0; i < 2; i++) {
+        const doomed = mortal(store);
+        const server = serve(doomed, agent, { ...mortality, restart: 'rerun', maxAttempts: 2 });
+        if (i === 0) id = (await start(server)).id;
+        await vi.waitFor(() => expect(attempts).toBe(i + 1), { timeout: 5_000 });
+        doomed.kill();
+      }
+      const task = await until(
+        serve(store, agent, { ...mortality, restart: 'rerun', maxAttempts: 2 }),
+        id,
+        'FAILED',
+      );
+      expect([codeOf(task), attempts]).toEqual(['PROCESS_LOST', 2]);
+    });
+
+    it('is canceled and not run again if somebody wanted that', async () => {
+      const store = newStore();
+      const doomed = mortal(store);
+      let runs = 0;
+      const agent: Agent = async function* () {
+        runs++;
+        yield working();
+        await new Promise(() => {});
+      };
+      const { id } = await start(serve(doomed, agent, { ...mortality, restart: 'rerun' }));
+      await vi.waitFor(() => expect(runs).toBe(1));
+      doomed.kill();
+      const b = serve(store, agent, { ...mortality, restart: 'rerun', cancelGraceMs: 60_000 });
+      expect((await rpc(b, 'CancelTask', { id })).status.state).toBe('TASK_STATE_CANCELED');
+      expect(runs).toBe(1);
+    });
+
+    it('tells its agent through the signal, and lets it change nothing', async () => {
+      const store = newStore();
+      let cut = false;
+      const paused = new Proxy(store, {
+        get(target, name, receiver) {
+          const member = Reflect.get(target, name, receiver);
+          if (name !== 'renew') return member;
+          return (...args: unknown[]) => (cut ? new Promise(() => {}) : member.apply(target, args));
+        },
+      });
+      let aborted: unknown;
+      let wrote: unknown;
+      const agent: Agent = async function* ({ signal, attempt }) {
+        yield working(`attempt ${attempt}`);
+        if (attempt > 1) return yield completed('second');
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        aborted = signal.reason;
+        try {
+          yield completed('first');
+        } catch (error) {
+          wrote = error;
+        }
+      };
+      const first = serve(paused, agent, { ...mortality, restart: 'rerun' });
+      const { id } = await start(first);
+      cut = true;
+      const task = await until(serve(store, agent, { ...mortality, restart: 'rerun' }), id, 'COMPLETED');
+      expect(task.status.message?.parts).toEqual([{ text: 'second' }]);
+      expect(aborted).toBeInstanceOf(Error);
+      expect(wrote).toBeUndefined();
+    });
+  });
+
+  describe("run: 'workers'", () => {
+    it('leaves the turns to workers and serves the rest', async () => {
+      const store = newStore();
+      const front = serve(store, steady, { run: 'workers' });
+      const sent = rpc(front, 'SendMessage', { message: say('hi') });
+      await vi.waitFor(async () => expect(await store.waiting('agent')).toBe(1));
+      const worker = work(store, async function* ({ text: said }) {
+        yield working();
+        yield completed(`worked on ${said}`);
+      });
+      expect((await sent).task.status).toMatchObject({
+        state: 'TASK_STATE_COMPLETED',
+        message: { parts: [{ text: 'worked on hi' }] },
+      });
+      expect(worker.running).toBe(0);
+    });
+
+    it('asks, answers and cancels through workers', async () => {
+      const store = newStore();
+      const agent: Agent = async function* ({ messages }) {
+        if (messages.length === 1) return yield inputRequired('Which?');
+        yield working();
+        await new Promise(() => {});
+      };
+      const front = serve(store, agent, { run: 'workers', cancelGraceMs: 20 });
+      work(store, agent, { cancelGraceMs: 20 });
+      const { task } = await rpc(front, 'SendMessage', { message: say('hi') });
+      expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+      await rpc(front, 'SendMessage', { message: say('that', { taskId: task.id }), configuration: now });
+      await until(front, task.id, 'WORKING');
+      expect((await rpc(front, 'CancelTask', { id: task.id })).status.state).toBe('TASK_STATE_CANCELED');
+    });
+  });
+
+  describe('AUTH_REQUIRED', () => {
+    it('goes on when it is woken, in any process', async () => {
+      const store = newStore();
+      let key = '';
+      const agent: Agent = async function* ({ task, wakeKey }) {
+        if (task?.status.state === 'TASK_STATE_SUBMITTED') {
+          key = wakeKey;
+          return yield authRequired('Log in at …');
+        }
+        yield completed('logged in');
+      };
+      const [a, b] = [serve(store, agent), serve(store, agent)];
+      const { task } = await rpc(a, 'SendMessage', { message: say('go') });
+      expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
+      await b.wake(key);
+      expect((await until(a, task.id, 'COMPLETED')).status.message?.parts).toEqual([{ text: 'logged in' }]);
+      await expect(b.wake(key)).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+      await expect(b.wake('nonsense')).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
+    });
+
+    it('keeps streams open and the agent running', async () => {
+      const store = newStore();
+      const a = serve(store, async function* () {
+        yield authRequired('Log in');
+        await sleep(20);
+        yield working('Thanks');
+        yield completed();
+      });
+      const seen: string[] = [];
+      for await (const { event } of stream(a, 'SendStreamingMessage', { message: say('go') }))
+        seen.push(brief(event));
+      expect(seen).toEqual(['task SUBMITTED', 'AUTH_REQUIRED', 'WORKING', 'COMPLETED']);
+    });
+  });
+
+  describe('clocks', () => {
+    it('end a task that nobody answers, though no process holds it', async () => {
+      const store = newStore();
+      const agent: Agent = async function* () {
+        yield inputRequired('Well?');
+      };
+      const a = serve(store, agent, { clocks: { interruptedMs: 60 } });
+      const { task } = await rpc(a, 'SendMessage', { message: say('go') });
+      expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+      expect(codeOf(await until(a, task.id, 'FAILED'))).toBe('DEADLINE_EXCEEDED');
+    });
+
+    it('end a turn that says nothing for too long', async () => {
+      const a = serve(
+        newStore(),
+        async function* () {
+          for (let i = 0; i < 5; i++) {
+            await sleep(30);
+            yield working(String(i));
+          }
+          await new Promise(() => {});
+        },
+        { clocks: { inactivityMs: 200 } },
+      );
+      const { task } = await rpc(a, 'SendMessage', { message: say('go') });
+      expect(codeOf(task)).toBe('DEADLINE_EXCEEDED');
+      expect(task.history.length).toBe(6);
+    });
+
+    it('bound how long a send blocks', async () => {
+      const a = serve(newStore(), steady, { blockingMs: 30 });
+      const { task } = await rpc(a, 'SendMessage', { message: say('go') });
+      expect(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']).toContain(task.status.state);
+    });
+  });
+
+  describe('the same messageId', () => {
+    it.each([0, 5])('starts one task, whoever gets it, with a store that takes %i ms', async (ms) => {
+      const store = slowStore(newStore(), ms);
+      let runs = 0;
+      const agent: Agent = async function* () {
+        runs++;
+        yield completed(`run ${runs}`);
+      };
+      const servers = [0, 1, 2].map(() => serve(store, agent, { idempotency: true }));
+      const message = say('once');
+      const answers = await Promise.all(servers.map((server) => rpc(server, 'SendMessage', { message })));
+      expect(new Set(answers.map(({ task }) => task.id)).size).toBe(1);
+      expect(runs).toBe(1);
+    });
+
+    it('with another body is a conflict [R-IDX-04]', async () => {
+      const a = serve(newStore(), steady, { idempotency: true, blockingMs: 1 });
+      const message = say('once');
+      const { task } = await rpc(a, 'SendMessage', { message });
+      await expect(
+        rpc(a, 'SendMessage', { message: { ...message, parts: [{ text: 'twice' }] } }),
+      ).rejects.toMatchObject({ reason: 'MESSAGE_ID_CONFLICT' });
+      expect((await rpc(a, 'SendMessage', { message, configuration: { historyLength: 0 } })).task.id).toBe(
+        task.id,
+      );
+    });
+
+    it('of a follow-up is taken once', async () => {
+      let turns = 0;
+      const a = serve(newStore(), async function* () {
+        yield ++turns === 1 ? inputRequired('More?') : inputRequired(`Turn ${turns}`);
+      });
+      const { task } = await rpc(a, 'SendMessage', { message: say('go') });
+      const message = say('more', { taskId: task.id });
+      const [one, two] = await Promise.all([
+        rpc(a, 'SendMessage', { message }),
+        rpc(a, 'SendMessage', { message }),
+      ]);
+      expect([turns, one.task.status.message.parts]).toEqual([2, two.task.status.message.parts]);
+    });
+  });
+
+  describe('resuming a stream', () => {
+    it('continues after the last event, in another process, also after the end', async () => {
+      const store = newStore();
+      const [a, b] = [serve(store, steady), serve(store, steady)];
+      const all: Seen[] = [];
+      for await (const seen of stream(a, 'SendStreamingMessage', { message: say('go') })) all.push(seen);
+      const first = all[0];
+      if (!first || !('task' in first.event)) throw new Error('A stream starts with its task');
+      const { id } = first.event.task;
+      for (const at of [0, 1, 60, all.length - 2]) {
+        const rest: Seen[] = [];
+        const headers = { 'last-event-id': all[at]?.id ?? '' };
+        for await (const seen of stream(b, 'SubscribeToTask', { id }, headers)) rest.push(seen);
+        expect(rest).toEqual(all.slice(at + 1));
+      }
+    });
+
+    it.each(['other.3', '999999', 'garbage', ''])(
+      'says that there is a gap when asked to go on after "%s"',
+      async (lastEventId) => {
+        const a = serve(newStore(), steady);
+        const { task } = await rpc(a, 'SendMessage', { message: say('go') });
+        const seen: Seen[] = [];
+        for await (const event of stream(
+          a,
+          'SubscribeToTask',
+          { id: task.id },
+          { 'last-event-id': lastEventId },
+        ))
+          seen.push(event);
+        expect(seen.map(({ event }) => brief(event))).toEqual(['task COMPLETED']);
+        expect(seen[0]?.id).toMatch(/\.\d+$/);
+      },
+    );
+  });
+
+  describe('draining', () => {
+    it('lets turns finish and tells those who wait', async () => {
+      const store = newStore();
+      const a = serve(store, async function* () {
+        yield working();
+        await sleep(50);
+        yield completed('in time');
+      });
+      const sent = rpc(a, 'SendMessage', { message: say('go') });
+      await vi.waitFor(() => expect(a.load.turns).toBe(1));
+      await a.close({ graceMs: 5_000 });
+      expect((await sent).task.status.state).toBe('TASK_STATE_COMPLETED');
+      await expect(rpc(a, 'SendMessage', { message: say('more') })).rejects.toMatchObject({
+        reason: 'UNAVAILABLE',
+      });
+      expect(await a.ready()).toBe(false);
+    });
+
+    it("fails what does not finish under 'fail', and hands it back under 'rerun'", async () => {
+      const stuck: Agent = async function* ({ attempt }) {
+        yield working();
+        if (attempt === 1) await new Promise(() => {});
+        yield completed();
+      };
+      for (const [restart, state] of [
+        ['fail', 'FAILED'],
+        ['rerun', 'COMPLETED'],
+      ] as const) {
+        const store = newStore();
+        const a = serve(store, stuck, { restart });
+        const { id } = await start(a);
+        await until(a, id, 'WORKING');
+        await a.close({ graceMs: 10 });
+        await until(serve(store, stuck, { restart }), id, state);
+      }
+    });
+  });
+}
