@@ -21,7 +21,7 @@ const arrows: Record<string, readonly string[]> = {
   client: ['bindings', 'protocol'],
   extensions: ['client', 'protocol', 'server'],
   'from-executor': ['protocol', 'server'],
-  'expense-agent': ['client', 'server', 'server-express', 'store-sqlite'],
+  'expense-agent': ['client', 'extensions', 'server', 'server-express', 'store-sqlite'],
   'boat-designer': ['client', 'server', 'server-express', 'store-sqlite'],
   currency: ['client', 'server', 'server-express', 'store-sqlite'],
   'trip-planner': ['client', 'server', 'server-express', 'store-sqlite'],

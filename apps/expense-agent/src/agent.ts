@@ -1,15 +1,41 @@
-import { type Agent, artifact, completed, data, failed, inputRequired, working } from '@batonjs/server';
-import { isComplete, questionAbout, readExpense } from './expense.ts';
+import {
+  extend,
+  formInput,
+  progress,
+  skill,
+  taskError,
+  taskProgress,
+  typedSkills,
+} from '@batonjs/extensions';
+import { artifact, completed, data, failed, working } from '@batonjs/server';
+import { z } from 'zod';
+import { about, approval } from './card.ts';
+import { questionAbout, readExpense } from './expense.ts';
+import { type Ledger, noLedger } from './ledger.ts';
 
 /** Approves an expense, told as `{ amount, currency }` or in words such as "100 USD", at once or bit by bit. */
-export const approveExpense: Agent = async function* ({ messages }) {
-  const expense = readExpense(messages);
-  if (!isComplete(expense)) return yield inputRequired(questionAbout(expense));
+const approve = (record: Ledger) =>
+  skill({
+    ...approval,
+    input: z.object({ amount: z.number(), currency: z.string().length(3) }),
+    output: z.object({ status: z.literal('approved'), message: z.string() }),
+    invalidInput: 'ask',
+    read: ({ messages }) => readExpense(messages),
+    question: questionAbout,
+    async *run({ input: { amount, currency }, taskId, signal }) {
+      yield working(`Checking ${amount} ${currency}`, progress(1, 2));
+      if (amount <= 0) return yield failed({ code: 'INVALID_INPUT', message: 'Amount must be positive' });
 
-  const { amount, currency } = expense;
-  yield working(`Checking ${amount} ${currency}`);
-  if (amount <= 0) return yield failed({ code: 'INVALID_INPUT', message: 'Amount must be positive' });
+      const failure = await record({ amount, currency, key: taskId }, signal);
+      if (failure) return yield failed(failure);
+      yield artifact('result', data({ status: 'approved', message: `Processed ${amount} ${currency}` }));
+      yield completed();
+    },
+  });
 
-  yield artifact('result', data({ status: 'approved', message: `Processed ${amount} ${currency}` }));
-  yield completed();
-};
+/** The expense agent and its card. `record` keeps what is approved; by default nobody does. */
+export const expenseAgent = (record: Ledger = noLedger) =>
+  extend(typedSkills(about, approve(record)), formInput, taskProgress, taskError);
+
+/** The expense agent without a ledger, and its card. */
+export const { agent: approveExpense, card } = expenseAgent();

@@ -1,2 +1,1 @@
-export { approveExpense } from './agent.ts';
-export { card } from './card.ts';
+export { approveExpense, card } from './agent.ts';

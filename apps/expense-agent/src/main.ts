@@ -1,12 +1,14 @@
 import { createAgentServer } from '@batonjs/server';
 import { listen } from '@batonjs/server-express';
 import { sqliteStore } from '@batonjs/store-sqlite';
-import { approveExpense } from './agent.ts';
-import { card } from './card.ts';
+import { expenseAgent } from './agent.ts';
+import { httpLedger } from './ledger.ts';
 
-const { PORT = '4001', BATON_DATA = '.data' } = process.env;
+const { PORT = '4001', BATON_DATA = '.data', LEDGER_URL, DEADLINE_MS = '60000' } = process.env;
 const store = sqliteStore(`${BATON_DATA}/expense.db`);
-const server = createAgentServer({ name: 'expense', card, agent: approveExpense, store });
+const expense = expenseAgent(LEDGER_URL ? httpLedger(LEDGER_URL) : undefined);
+const clocks = { inactivityMs: Number(DEADLINE_MS) };
+const server = createAgentServer({ ...expense, name: 'expense', store, clocks });
 const { url, close } = await listen(server, { port: Number(PORT) });
 console.log(`The expense agent is at ${url}`);
 
