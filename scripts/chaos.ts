@@ -2,6 +2,8 @@
  * `pnpm chaos --store sqlite --kills 200 --seed 1`: kills and stops server processes that share a store while clients
  * work with them. The last line says what was lost; the exit code is 1 if anything was.
  *
+ * `--store redis` starts a Redis of its own, which is killed too; `--url redis://…` takes one that is there, and lets it live.
+ *
  * `--sabotage fence | cas | commit-id | bell` takes out a protection: then the exit code has to be 1.
  *
  * `--cancels 1000`: cancels tasks through one process while they complete in another, and nobody is killed.
@@ -19,9 +21,9 @@ if (options.cancels !== undefined) {
   process.exit(report.lost > 0 ? 1 : 0);
 }
 
-const { kills, tasks, counts, violations } = await chaos(options);
+const { counts, violations, ...size } = await chaos(options);
 for (const { kind, taskId, client = '', message } of violations.slice(0, 30))
   console.error(`${kind}: task ${taskId} ${client}: ${message}`);
 if (violations.length > 0) console.error(`${violations.length} violations with seed ${options.seed}`);
-console.log(JSON.stringify({ kills, tasks, ...counts }));
+console.log(JSON.stringify({ ...size, ...counts }));
 process.exit(violations.length > 0 ? 1 : 0);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { node, run } from './processes.ts';
+import { canStart } from './support/redis.ts';
 
 /** Runs the crash harness; resolves to its exit code and to what its last line says. */
 async function chaos(...args: string[]) {
@@ -58,6 +59,37 @@ describe('server processes on one SQLite file', () => {
     expect(report, output).toMatchObject({ cancels: 200, lost: 0 });
     expect(report.canceled + report.completed).toBe(200);
     expect(Math.min(report.canceled, report.completed)).toBeGreaterThan(5);
+    expect(code).toBe(0);
+  });
+});
+
+describe.skipIf(!(await canStart()))('server processes on one Redis', () => {
+  it('lose, repeat and double nothing when they are killed, and when Redis is', {
+    timeout: 90_000,
+  }, async () => {
+    const { code, report, output } = await chaos(
+      '--store',
+      'redis',
+      '--kills',
+      '4',
+      '--seed',
+      '7',
+      '--lease',
+      '1000',
+    );
+    const { tasks, ...counts } = report;
+    expect(counts, output).toEqual({
+      kills: 4,
+      storeKills: 2,
+      lost: 0,
+      duplicated: 0,
+      reordered: 0,
+      stuck: 0,
+      doubleTerminal: 0,
+      doubleTurns: 0,
+      corrupt: 0,
+    });
+    expect(tasks).toBeGreaterThanOrEqual(20);
     expect(code).toBe(0);
   });
 });

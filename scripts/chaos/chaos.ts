@@ -13,6 +13,8 @@ import type { ChaosOptions } from './options.ts';
 /** What a run has shown. */
 export interface ChaosReport {
   readonly kills: number;
+  /** How many of them were of the store's own server, if it has one. */
+  readonly storeKills?: number;
   readonly tasks: number;
   readonly counts: ReturnType<typeof countByKind>;
   readonly violations: readonly Violation[];
@@ -89,12 +91,13 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
         if (judge(await readLogs(store, scopes), seen, { settled: false }).length > 0) return stop.abort();
       }
     }
-    const kills = await killAtRandom(fleet, {
+    const { kills, storeKills } = await killAtRandom(fleet, {
       kills: options.kills,
       leaseMs,
       onlyStops: sabotage === 'fence',
       random: seeded(`${seed} killer`),
       tasks: () => plans,
+      crash: place.crash,
       enough: () => performance.now() > end || stop.signal.aborted || (!!sabotage && complaints.length > 0),
     });
     stop.abort();
@@ -122,7 +125,8 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     const logs = await readLogs(store, scopes);
     await store.close();
     const violations = [...complaints, ...judge(logs, observations, { settled: false })];
-    return { kills, tasks: logs.length, counts: countByKind(violations), violations };
+    const server = place.crash && { storeKills };
+    return { kills, ...server, tasks: logs.length, counts: countByKind(violations), violations };
   } finally {
     permitted.reject(new Over());
     await fleet.close();

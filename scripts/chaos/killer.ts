@@ -10,18 +10,27 @@ export interface KillerOptions {
   readonly random: () => number;
   /** How many tasks there are by now: each kill waits for five more. */
   readonly tasks: () => number;
+  /** Kills the store's own server and starts it again after so many milliseconds; undefined: it has none. */
+  readonly crash: ((downMs: number) => Promise<void>) | undefined;
   /** Whether to stop early. */
   readonly enough: () => boolean;
 }
 
+/** How often somebody was killed or stopped, and how often that was the store's own server. */
+export interface Kills {
+  readonly kills: number;
+  readonly storeKills: number;
+}
+
 /**
- * Kills or stops a random process at random moments, always leaving one. Resolves to how often it did, once what was
- * stopped runs again.
+ * Kills or stops a random process at random moments, always leaving one; where the store has a server of its
+ * own, that is killed now and then too. Resolves to how often it did, once what was stopped runs again.
  */
-export async function killAtRandom(fleet: Fleet, options: KillerOptions): Promise<number> {
-  const { leaseMs, onlyStops, random, tasks, enough } = options;
+export async function killAtRandom(fleet: Fleet, options: KillerOptions): Promise<Kills> {
+  const { leaseMs, onlyStops, random, tasks, crash, enough } = options;
   const stops: Promise<void>[] = [];
   let kills = 0;
+  let storeKills = 0;
   while (kills < options.kills && !enough()) {
     await sleep(between(random, leaseMs / 5, leaseMs));
     while ((fleet.up.length < 2 || tasks() < 5 * (kills + 1)) && !enough()) await sleep(10);
@@ -29,10 +38,13 @@ export async function killAtRandom(fleet: Fleet, options: KillerOptions): Promis
     const victim = pick(random, fleet.up);
     const [kind, length] = [random(), random()];
     if (onlyStops) stops.push(fleet.stop(victim, leaseMs * (2 + length)));
-    else if (kind < 0.5) fleet.kill(victim);
+    else if (crash && kind < 0.2) {
+      await crash(leaseMs * length);
+      storeKills++;
+    } else if (kind < 0.5) fleet.kill(victim);
     else stops.push(fleet.stop(victim, leaseMs * (0.5 + 2.5 * length)));
     kills++;
   }
   await Promise.all(stops);
-  return kills;
+  return { kills, storeKills };
 }

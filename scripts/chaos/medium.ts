@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskStore } from '@batonjs/store';
+import { redisStore } from '@batonjs/store-redis';
 import { sqliteStore } from '@batonjs/store-sqlite';
+import { canStart, startRedis } from '../../test/support/redis.ts';
 
 /** A kind of store that several processes can share. */
 interface Medium {
@@ -14,6 +17,8 @@ interface Medium {
 /** Where the tasks of one run are kept. */
 export interface Place {
   readonly location: string;
+  /** Kills the store's own server, if it has one and it is ours, and starts it again after so many milliseconds. */
+  readonly crash?: (downMs: number) => Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -25,11 +30,29 @@ async function file(): Promise<Place> {
   };
 }
 
+/** A Redis of our own that can be killed; in one that was there already, a prefix of our own that stays. */
+async function redis(url: string | undefined): Promise<Place> {
+  const prefix = `chaos-${randomUUID()}`;
+  if (url) return { location: JSON.stringify({ url, prefix }), remove: async () => {} };
+  if (!(await canStart())) throw new Error('There is no Redis to put to the proof');
+  const server = await startRedis({ appendfsync: 'always' });
+  return {
+    location: JSON.stringify({ url: server.url, prefix }),
+    async crash(downMs) {
+      await server.kill();
+      await new Promise((resolve) => setTimeout(resolve, downMs));
+      await server.restart();
+    },
+    remove: () => server.stop(),
+  };
+}
+
 /** The stores that can be put to the proof; another one is a row. */
 export const media = {
   sqlite: { prepare: file, open: (location) => sqliteStore(location) },
   /** What survives a killed process, without what survives a power failure: several times as many tasks in the same time. */
   'sqlite-normal': { prepare: file, open: (location) => sqliteStore(location, { durability: 'normal' }) },
+  redis: { prepare: redis, open: (location) => redisStore(JSON.parse(location)) },
 } satisfies Record<string, Medium>;
 
 export type MediumName = keyof typeof media;
