@@ -121,7 +121,7 @@ describe('lifecycle', () => {
 });
 
 describe('a browser', () => {
-  it.each(['client', 'bindings', 'auth'])('that loads %s loads neither zod nor Node.js', (name) => {
+  it.each(['client', 'bindings', 'bindings-v0-3', 'auth'])('that loads %s loads neither zod nor Node.js', (name) => {
     const loaded = loadedFrom(`packages/${name}/src/index.ts`);
     expect([...loaded].filter((specifier) => /^(zod|node:)/.test(specifier))).toEqual([]);
   });

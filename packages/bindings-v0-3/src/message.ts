@@ -8,7 +8,7 @@ export const upMessage = (message: V03Message): Message =>
   ifObject(message, ({ kind: _, role, parts, ...rest }) => ({
     ...rest,
     // Not what was said: a word of 1.0 is none in 0.3.
-    role: roles[role] ?? ('ROLE_UNSPECIFIED' as never),
+    role: Object.hasOwn(roles, role) ? roles[role] : ('ROLE_UNSPECIFIED' as never),
     parts: mapped(parts, upPart),
   }));
 

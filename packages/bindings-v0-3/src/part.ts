@@ -3,10 +3,10 @@ import { compact, ifObject, isObject } from './shape.ts';
 import type { V03Part } from './wire.ts';
 
 /** The member of `metadata` that keeps what 0.3 has no place for. */
-export const KEPT = 'https://batonjs.dev/a2a/part';
+const KEPT = 'https://batonjs.dev/a2a/part';
 
 /** Says that `data` was wrapped as `{ value }`, because 0.3 takes objects only. Other SDKs use the same word. */
-export const WRAPPED = 'data_part_compat';
+const WRAPPED = 'data_part_compat';
 
 /** What {@link KEPT} holds; `empty` tells that there was a `metadata` without members. */
 interface Kept {

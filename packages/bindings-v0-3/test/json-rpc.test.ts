@@ -205,6 +205,14 @@ describe('tasks/get, tasks/cancel and tasks/resubscribe', () => {
     expect((await ask(server, 'tasks/cancel', { id: task.id })).error.code).toBe(-32002);
   });
 
+  it('say what they have no place for', async () => {
+    const losses: Loss[] = [];
+    const { server } = start({}, { onLoss: (loss) => losses.push(loss) });
+    await ask(server, 'tasks/get', { id: 'missing', metadata: { why: 'curious' } });
+    await ask(server, 'tasks/cancel', { id: 'missing', metadata: { why: 'enough' } });
+    expect(losses).toEqual([{ code: 'request-metadata', path: 'metadata' }]);
+  });
+
   it('cancel a task that runs', async () => {
     const { server } = start();
     const configuration = { blocking: false };
@@ -385,6 +393,22 @@ describe('webhooks', () => {
       body: { kind: 'status-update', taskId: task.id, final: true },
     });
     expect(newer.received.at(-1)?.headers['content-type']).toBe('application/a2a+json');
+  });
+
+  it('are listed up to a hundred, and that there are more is said', async () => {
+    const losses: Loss[] = [];
+    const { server } = start(
+      { push: { ...quick, configsPerTask: 101 } },
+      { onLoss: (loss) => losses.push(loss) },
+    );
+    const { result: task } = await ask(server, 'message/send', { message: say('10 USD') });
+    for (let n = 0; n <= 100; n += 1) {
+      const pushNotificationConfig = { url: `http://127.0.0.1:1/${n}` };
+      await ask(server, 'tasks/pushNotificationConfig/set', { taskId: task.id, pushNotificationConfig });
+    }
+    const { result } = await ask(server, 'tasks/pushNotificationConfig/list', { id: task.id });
+    expect(result).toHaveLength(100);
+    expect(losses).toEqual([{ code: 'paging', path: '' }]);
   });
 
   it('are refused without push', async () => {

@@ -9,5 +9,7 @@ it('the page about 0.3 lists what is lost, and nothing else [R-V03-13]', () => {
     const mark = 'harmless' in row ? ' *' : '';
     return `| \`${code}\`${mark} | ${directions[row.direction]} | ${row.what} |`;
   });
-  expect(page.split('\n').filter((line) => /^\| `[\w-]+`( \*)? \| (0\.3|1\.0|both)/.test(line))).toEqual(rows);
+  expect(page.split('\n').filter((line) => /^\| `[\w-]+`( \*)? \| (0\.3|1\.0|both)/.test(line))).toEqual(
+    rows,
+  );
 });
