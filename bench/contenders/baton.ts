@@ -36,6 +36,17 @@ function counting(store: TaskStore): TaskStore {
   };
 }
 
+function handle(path: string, value: unknown, headers: Record<string, string> = {}) {
+  return server.handle({
+    method: 'POST',
+    path,
+    query: new URLSearchParams(),
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...headers },
+    readBody: async () => ({ value }),
+    signal: new AbortController().signal,
+  });
+}
+
 const questions = {
   ...vitals,
   url: () => url,
@@ -46,6 +57,26 @@ const questions = {
     return sizes;
   },
   start,
+  /** Has so many quotes made, without HTTP around them. */
+  async fill(count: number): Promise<void> {
+    let left = count;
+    const send = async () => {
+      while (left-- > 0) {
+        const message = { messageId: `filled-${left}`, role: 'ROLE_USER', parts: [{ text: 'quote' }] };
+        const { status, body } = await handle('/message:send', { message });
+        if (status !== 200) throw new Error(String(body));
+      }
+    };
+    await Promise.all(Array.from({ length: 64 }, send));
+  },
+  /** Resumes a stream after an event, without HTTP around it. Resolves to milliseconds and the number of events. */
+  async resume({ taskId, lastEventId }: { taskId: string; lastEventId: string }) {
+    const start = performance.now();
+    const { body } = await handle(`/tasks/${taskId}:subscribe`, undefined, { 'last-event-id': lastEventId });
+    let events = 0;
+    for await (const text of body as AsyncIterable<string>) events += text.split('\n\n').length - 1;
+    return { ms: performance.now() - start, events };
+  },
   /** How many bytes of facts, heads and snapshots the store was handed so far, if they are counted. */
   handed: () => handed,
 };

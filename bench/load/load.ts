@@ -2,9 +2,11 @@
 import { answer } from '../harness/worker.ts';
 import { chunks } from './chunks.ts';
 import { begin, follow, followed } from './follow.ts';
+import { reads, walk } from './reads.ts';
+import { record, resume } from './resume.ts';
 import { sampleOf, sends } from './sends.ts';
 
-const questions = { sends, sampleOf, chunks, begin, follow, followed };
+const questions = { sends, sampleOf, chunks, begin, follow, followed, reads, walk, record, resume };
 
 export type Load = typeof questions;
 
