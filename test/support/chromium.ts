@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type BrowserContext, chromium } from 'playwright-core';
+
+const exec = promisify(execFile);
+
+const howToGetIt =
+  'No Chromium here: `apt-get install chromium`, `brew install --cask chromium`, or set CHROMIUM_PATH.';
+
+const places = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/snap/bin/chromium',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+/**
+ * The program of a Chromium for tests: `CHROMIUM_PATH`, one that is there, or one that is installed now (as root on Debian).
+ * Undefined to skip the tests, after saying how to get it; throws there on CI, which never skips them.
+ */
+export async function chromiumForTests(): Promise<string | undefined> {
+  const found = await find();
+  if (found) return found;
+  if (!process.env.CHROMIUM_PATH && process.getuid?.() === 0 && (await runs('apt-get'))) {
+    console.warn('Installing chromium with apt-get, because these tests need it.');
+    const install = () => exec('apt-get', ['install', '-y', '--no-install-recommends', 'chromium']);
+    await install().catch(async () => {
+      await exec('apt-get', ['update']);
+      await install().catch(() => {});
+    });
+    const installed = await find();
+    if (installed) return installed;
+  }
+  if (process.env.CI === 'true') throw new Error(howToGetIt);
+  console.warn(`Skipped. ${howToGetIt}`);
+  return undefined;
+}
+
+async function find(): Promise<string | undefined> {
+  const { CHROMIUM_PATH } = process.env;
+  for (const path of CHROMIUM_PATH ? [CHROMIUM_PATH] : places) if (await runs(path)) return path;
+  return undefined;
+}
+
+const runs = (program: string): Promise<boolean> =>
+  exec(program, ['--version']).then(
+    () => true,
+    () => false,
+  );
+
+/** A browser of its own, without a window, and with a profile that is gone afterwards. */
+export async function startChromium(
+  executablePath: string,
+): Promise<{ readonly context: BrowserContext; close(): Promise<void> }> {
+  const profile = await mkdtemp(join(tmpdir(), 'baton-chromium-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath,
+    headless: true,
+    timeout: 60_000,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      // Shared memory is small in containers.
+      '--disable-dev-shm-usage',
+    ],
+  });
+  return {
+    context,
+    async close() {
+      await context.close();
+      await rm(profile, { recursive: true, force: true });
+    },
+  };
+}
