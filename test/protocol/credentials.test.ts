@@ -2,8 +2,9 @@ import { anyOf, apiKey, bearerJwt } from '@batonjs/auth';
 import type { AgentCard } from '@batonjs/protocol';
 import { operationNames, operations } from '@batonjs/protocol/operations';
 import { A2AError, type Authenticate, completed } from '@batonjs/server';
-import { expect, it } from 'vitest';
-import { everywhere, type Peer, say } from './peer.ts';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+import { everywhere, open, type Peer, say } from './peer.ts';
 
 const byKey = apiKey({
   header: 'X-API-Key',
@@ -142,18 +143,6 @@ everywhere('Credentials', (serve) => {
     );
   });
 
-  it('of any length name a caller [R-OP-03]', async () => {
-    const authenticate: Authenticate = ({ headers }) => ({
-      scope: `${'é"\ud800'.repeat(2_000)}${headers.who}`,
-    });
-    const { call } = await serve(done, { authenticate });
-    const { task } = await call('SendMessage', { message: say('go') }, { who: 'a' });
-    await expect(call('GetTask', { id: task.id }, { who: 'a' })).resolves.toMatchObject({ id: task.id });
-    await expect(call('GetTask', { id: task.id }, { who: 'b' })).rejects.toMatchObject({
-      reason: 'TASK_NOT_FOUND',
-    });
-  });
-
   it('make what is answered private to the caller', async () => {
     const peer = await serve(done, { authenticate: byKey });
     for (const headers of [{ 'x-api-key': 'key-of-ada' }, {}])
@@ -161,5 +150,33 @@ everywhere('Credentials', (serve) => {
         const response = await answerTo(peer, operation, headers as Record<string, string>);
         expect(response.headers.get('cache-control')).toBe('no-store');
       }
+  });
+});
+
+describe('Callers', () => {
+  it('may have names of any length, and every store can keep their tasks apart [R-OP-03]', async () => {
+    const inner = memoryStore();
+    const scopes: string[] = [];
+    const store = Object.assign(inner, {
+      commit: ((commit) => (request) => {
+        scopes.push(request.scope);
+        return commit.call(inner, request);
+      })(inner.commit) as typeof inner.commit,
+    });
+    const authenticate: Authenticate = ({ headers }) => ({
+      scope: `${'é"\ud800'.repeat(2_000)}${headers.who}`,
+    });
+    const setting = { binding: 'HTTP+JSON', skin: 'Express', store: 'memory' } as const;
+    const { call } = await open(setting, done, { authenticate, store });
+    const { task } = await call('SendMessage', { message: say('go') }, { who: 'a' });
+    await expect(call('GetTask', { id: task.id }, { who: 'a' })).resolves.toMatchObject({ id: task.id });
+    await expect(call('GetTask', { id: task.id }, { who: 'b' })).rejects.toMatchObject({
+      reason: 'TASK_NOT_FOUND',
+    });
+    expect(scopes.length).toBeGreaterThan(0);
+    for (const scope of scopes) {
+      expect(scope.length).toBeLessThanOrEqual(1_024);
+      expect(scope.isWellFormed()).toBe(true);
+    }
   });
 });
