@@ -1,12 +1,25 @@
 /** The process that asks. Its work is checked: a wrong answer is an error. */
 import { answer } from '../harness/worker.ts';
 import { chunks } from './chunks.ts';
+import { coldStart } from './cold-start.ts';
 import { begin, follow, followed } from './follow.ts';
 import { reads, walk } from './reads.ts';
 import { record, resume } from './resume.ts';
 import { sampleOf, sends } from './sends.ts';
 
-const questions = { sends, sampleOf, chunks, begin, follow, followed, reads, walk, record, resume };
+const questions = {
+  sends,
+  sampleOf,
+  chunks,
+  begin,
+  follow,
+  followed,
+  reads,
+  walk,
+  record,
+  resume,
+  coldStart,
+};
 
 export type Load = typeof questions;
 
