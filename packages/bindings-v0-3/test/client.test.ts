@@ -1,0 +1,163 @@
+import { connect } from '@batonjs/client';
+import { describe, expect, it } from 'vitest';
+import { v03Client } from '../src/index.ts';
+
+const compatibility = [v03Client()];
+const card = {
+  url: 'http://agent.example/',
+  name: 'Old',
+  description: '',
+  version: '1',
+  capabilities: { streaming: true },
+  defaultInputModes: [],
+  defaultOutputModes: [],
+  skills: [],
+};
+
+/** A client of an agent that answers every call with this. */
+const client = (answer: (request: Request) => Response | Promise<Response>, more: object = {}) =>
+  connect({ ...card, ...more } as never, {
+    compatibility,
+    retry: false,
+    fetch: async (request) => answer(request),
+  });
+const json = (body: unknown, status = 200) => Response.json(body, { status });
+const result = (value: unknown) => json({ jsonrpc: '2.0', id: 1, result: value });
+
+/** A stream that stays open after these events. */
+const open = (...events: object[]) =>
+  new Response(
+    new ReadableStream({
+      start(controller) {
+        for (const event of events)
+          controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`));
+      },
+    }),
+    { headers: { 'content-type': 'text/event-stream' } },
+  );
+const update = (state: string, final: boolean) => ({
+  kind: 'status-update',
+  taskId: 't',
+  contextId: 'c',
+  status: { state },
+  final,
+});
+
+describe('a client of an agent of 0.3', () => {
+  it.each([
+    ['JSONRPC', (event: object) => ({ jsonrpc: '2.0', id: 1, result: event })],
+    ['HTTP+JSON', (event: object) => event],
+  ])(
+    'ends a stream on %s at the final event, also if the agent leaves it open',
+    async (preferredTransport, wrap) => {
+      const agent = await client(
+        () => open(wrap(update('working', false)), wrap(update('input-required', true))),
+        { preferredTransport },
+      );
+      const states: unknown[] = [];
+      for await (const event of agent.subscribeToTask({ id: 't' }))
+        if ('statusUpdate' in event) states.push(event.statusUpdate.status.state);
+      expect(states).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED']);
+    },
+  );
+
+  it.each([
+    [
+      'a task in the spelling of the protocol buffers',
+      {
+        task: {
+          id: 't',
+          context_id: 'c',
+          status: { state: 'TASK_STATE_CANCELLED', update: { role: 'ROLE_AGENT', content: [{ text: 'x' }] } },
+        },
+      },
+      'TASK_STATE_CANCELED',
+    ],
+    [
+      'a task without `kind`',
+      { id: 't', contextId: 'c', status: { state: 'INPUT_REQUIRED', message: null } },
+      'TASK_STATE_INPUT_REQUIRED',
+    ],
+    [
+      'a state that nobody knows',
+      { kind: 'task', id: 't', contextId: 'c', status: { state: 'paused' } },
+      'TASK_STATE_UNSPECIFIED',
+    ],
+  ])('understands %s', async (_, value, state) => {
+    const { task } = await (await client(() => result(value))).send('Hi');
+    expect(task).toMatchObject({ id: 't', status: { state } });
+  });
+
+  it('reads times without a zone as UTC', async () => {
+    const status = { state: 'completed', timestamp: '2025-05-17T07:06:08' };
+    const agent = await client(() => result({ kind: 'task', id: 't', contextId: 'c', status }));
+    expect((await agent.getTask({ id: 't' })).status.timestamp).toBe('2025-05-17T07:06:08.000Z');
+  });
+
+  it.each([
+    ['nothing', { jsonrpc: '2.0', id: 1, result: null }],
+    ['a task without a status', { jsonrpc: '2.0', id: 1, result: { kind: 'task', id: 't' } }],
+    ['text', 'no object'],
+  ])('refuses %s', async (_, body) => {
+    const agent = await client(() => json(body));
+    await expect(agent.getTask({ id: 't' })).rejects.toMatchObject({ reason: 'INVALID_AGENT_RESPONSE' });
+    await expect(agent.send('Hi')).rejects.toMatchObject({ reason: 'INVALID_AGENT_RESPONSE' });
+  });
+
+  it.each([
+    [{ code: -32001, message: 'Gone' }, 200, 'TASK_NOT_FOUND', undefined],
+    [
+      { code: -32001, message: 'Gone', data: { taskId: 't', tries: 2 } },
+      200,
+      'TASK_NOT_FOUND',
+      { taskId: 't', tries: '2' },
+    ],
+    [{ code: -32600, message: 'Who are you?' }, 401, 'UNAUTHENTICATED', undefined],
+    [{ code: -32099, message: 'Odd', data: 'odd' }, 200, 'INTERNAL_ERROR', undefined],
+  ])('restores the error %o with status %i', async (error, status, reason, metadata) => {
+    const agent = await client(() => json({ jsonrpc: '2.0', id: 1, error }, status));
+    await expect(agent.getTask({ id: 't' })).rejects.toMatchObject({
+      reason,
+      message: error.message,
+      metadata,
+    });
+    const rest = await client(() => json(error, status === 200 ? 400 : status), {
+      preferredTransport: 'HTTP+JSON',
+    });
+    await expect(rest.getTask({ id: 't' })).rejects.toMatchObject({ message: error.message, metadata });
+  });
+
+  it.each(['JSONRPC', 'HTTP+JSON'])(
+    'restores an error in the middle of a stream on %s',
+    async (preferredTransport) => {
+      const isRpc = preferredTransport === 'JSONRPC';
+      const error = { code: -32603, message: 'Broken' };
+      const first = update('working', false);
+      const agent = await client(
+        () =>
+          isRpc
+            ? open({ jsonrpc: '2.0', id: 1, result: first }, { jsonrpc: '2.0', id: 1, error })
+            : open(first, error),
+        { preferredTransport },
+      );
+      const listen = async () => {
+        for await (const _ of agent.subscribeToTask({ id: 't' }));
+      };
+      await expect(listen()).rejects.toMatchObject({ reason: 'INTERNAL_ERROR', message: 'Broken' });
+    },
+  );
+
+  it('says which extensions it wants in the header of 0.3 [R-HDR-03]', async () => {
+    let seen: Headers | undefined;
+    const agent = await client((request) => {
+      seen = request.headers;
+      return result({ kind: 'task', id: 't', contextId: 'c', status: { state: 'working' } });
+    });
+    await agent.getTask({ id: 't' }, { extensions: ['urn:mood'] });
+    expect([seen?.get('x-a2a-extensions'), seen?.get('a2a-extensions'), seen?.get('a2a-version')]).toEqual([
+      'urn:mood',
+      null,
+      '0.3',
+    ]);
+  });
+});
