@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type BrowserContext, chromium } from 'playwright-core';
+import { installWithApt } from './install.ts';
 
 const exec = promisify(execFile);
 
@@ -26,13 +27,8 @@ const places = [
 export async function chromiumForTests(): Promise<string | undefined> {
   const found = await find();
   if (found) return found;
-  if (!process.env.CHROMIUM_PATH && process.getuid?.() === 0 && (await runs('apt-get'))) {
-    console.warn('Installing chromium with apt-get, because these tests need it.');
-    const install = () => exec('apt-get', ['install', '-y', '--no-install-recommends', 'chromium']);
-    await install().catch(async () => {
-      await exec('apt-get', ['update']);
-      await install().catch(() => {});
-    });
+  if (!process.env.CHROMIUM_PATH) {
+    await installWithApt('chromium');
     const installed = await find();
     if (installed) return installed;
   }

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { installWithApt } from './install.ts';
 
 const exec = promisify(execFile);
 
@@ -45,12 +46,8 @@ const howToGetIt = {
  */
 export async function canStart(family: RedisFamily = 'redis'): Promise<boolean> {
   if (await isThere(family)) return true;
-  if (family === 'redis' && process.getuid?.() === 0 && (await isThere('apt-get', '--version'))) {
-    console.warn('Installing redis-server with apt-get, because these tests need it.');
-    await exec('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server']).catch(async () => {
-      await exec('apt-get', ['update']);
-      await exec('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server']);
-    });
+  if (family === 'redis') {
+    await installWithApt('redis-server');
     if (await isThere(family)) return true;
   }
   if (family === 'redis' && process.env.CI === 'true') throw new Error(howToGetIt[family]);
@@ -58,13 +55,11 @@ export async function canStart(family: RedisFamily = 'redis'): Promise<boolean> 
   return false;
 }
 
-async function isThere(program: string, flag?: string): Promise<boolean> {
-  const [command, args] = flag ? [program, [flag]] : [`${program}-server`, ['--version']];
-  return exec(command, args).then(
+const isThere = (family: RedisFamily): Promise<boolean> =>
+  exec(`${family}-server`, ['--version']).then(
     () => true,
     () => false,
   );
-}
 
 /** The Redis that tests without a wish of their own use: `REDIS_URL`, or one that is started; undefined to skip them. */
 export async function redisForTests(): Promise<Pick<RedisServer, 'url' | 'stop'> | undefined> {
