@@ -29,7 +29,7 @@ export class Wire {
   }
 
   async send(request: RawRequest): Promise<Outcome> {
-    const kept = request.isMangled ? undefined : this.#idle.pop();
+    const kept = request.isMangled ? undefined : this.#takeIdle();
     const socket =
       kept ?? connect({ port: this.#port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
     const outcome = await this.#exchange(socket, request);
@@ -40,6 +40,15 @@ export class Wire {
     if (isInOrder && !socket.destroyed && this.#idle.length < 32) this.#idle.push(socket);
     else socket.resetAndDestroy();
     return outcome;
+  }
+
+  /** A connection that the server has not closed meanwhile; what is written to such a one is lost without a word. */
+  #takeIdle(): Socket | undefined {
+    for (let socket = this.#idle.pop(); socket; socket = this.#idle.pop()) {
+      if (!socket.destroyed && !socket.readableEnded) return socket;
+      socket.destroy();
+    }
+    return undefined;
   }
 
   close(): void {
@@ -53,7 +62,7 @@ export class Wire {
       const settle = (outcome: Outcome) => {
         clearTimeout(hung);
         clearTimeout(leaving);
-        socket.removeAllListeners('data').removeAllListeners('close').removeAllListeners('end');
+        socket.off('data', onData).off('end', onEnd).off('close', onEnd);
         resolve(outcome);
       };
       const look = (isClosed: boolean) => {
@@ -72,11 +81,12 @@ export class Wire {
         }
       };
       const hung = setTimeout(() => settle({ kind: 'hung' }), this.#hungMs);
-      socket.on('data', (chunk: Buffer) => {
+      const onData = (chunk: Buffer) => {
         chunks.push(chunk);
         look(false);
-      });
-      socket.on('end', () => look(true)).on('close', () => look(true));
+      };
+      const onEnd = () => look(true);
+      socket.on('data', onData).on('end', onEnd).on('close', onEnd);
       if (socket.listenerCount('error') === 0) socket.on('error', () => {});
       const bytes = bytesOf(request);
       if (request.cutAt !== undefined) {
