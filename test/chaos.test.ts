@@ -92,4 +92,11 @@ describe.skipIf(!(await canStart()))('server processes on one Redis', () => {
     expect(tasks).toBeGreaterThanOrEqual(20);
     expect(code).toBe(0);
   });
+
+  it('tell every client that cancels what the store says', { timeout: 90_000 }, async () => {
+    const { code, report, output } = await chaos('--store', 'redis', '--cancels', '100');
+    expect(report, output).toMatchObject({ cancels: 100, lost: 0 });
+    expect(report.canceled + report.completed).toBe(100);
+    expect(code).toBe(0);
+  });
 });
