@@ -23,6 +23,7 @@ const arrows: Record<string, readonly string[]> = {
   'from-executor': ['protocol', 'server'],
   'expense-agent': ['client', 'extensions', 'server', 'server-express', 'store-sqlite'],
   'boat-designer': ['client', 'server', 'server-express', 'store-sqlite'],
+  concierge: ['client', 'protocol', 'server', 'server-express', 'store-sqlite'],
   currency: ['client', 'server', 'server-express', 'store-sqlite'],
   'trip-planner': ['client', 'server', 'server-express', 'store-sqlite'],
   'two-servers': ['client', 'server', 'server-express', 'store-redis'],
@@ -30,6 +31,7 @@ const arrows: Record<string, readonly string[]> = {
     'bindings-v0-3',
     'boat-designer',
     'client',
+    'concierge',
     'currency',
     'expense-agent',
     'server',
@@ -121,10 +123,13 @@ describe('lifecycle', () => {
 });
 
 describe('a browser', () => {
-  it.each(['client', 'bindings', 'bindings-v0-3', 'auth'])('that loads %s loads neither zod nor Node.js', (name) => {
-    const loaded = loadedFrom(`packages/${name}/src/index.ts`);
-    expect([...loaded].filter((specifier) => /^(zod|node:)/.test(specifier))).toEqual([]);
-  });
+  it.each(['client', 'bindings', 'bindings-v0-3', 'auth'])(
+    'that loads %s loads neither zod nor Node.js',
+    (name) => {
+      const loaded = loadedFrom(`packages/${name}/src/index.ts`);
+      expect([...loaded].filter((specifier) => /^(zod|node:)/.test(specifier))).toEqual([]);
+    },
+  );
 });
 
 describe('files', () => {

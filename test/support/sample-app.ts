@@ -49,8 +49,6 @@ export async function startApp(name: string, env: Readonly<Record<string, string
       return client;
     },
     async stop() {
-      // Twice: a package manager hands on what the terminal has sent already.
-      server.signal('SIGINT');
       server.signal('SIGINT');
       const how = await server.ended;
       rmSync(data, { recursive: true });

@@ -1,4 +1,5 @@
 import { card as boatCard, designBoat } from '@batonjs/boat-designer';
+import { concierge, card as conciergeCard } from '@batonjs/concierge';
 import { convertMoney, card as currencyCard } from '@batonjs/currency';
 import { approveExpense, card as expenseCard } from '@batonjs/expense-agent';
 import { card as tripCard, tripPlanner } from '@batonjs/trip-planner';
@@ -11,3 +12,9 @@ export const agents: readonly [GalleryAgent, ...GalleryAgent[]] = [
   { name: 'boat-designer', agent: designBoat, card: boatCard },
   { name: 'trip-planner', agent: tripPlanner(), card: tripCard, restart: 'rerun' },
 ];
+
+/** All of these at an address, and the concierge, which asks the others. */
+export function agentsAt(url: string): readonly [GalleryAgent, ...GalleryAgent[]] {
+  const remotes = Object.fromEntries(agents.map(({ name }) => [name, { url: `${url}/agents/${name}` }]));
+  return [...agents, { name: 'concierge', card: conciergeCard, restart: 'rerun', ...concierge(remotes) }];
+}

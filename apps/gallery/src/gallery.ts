@@ -15,6 +15,11 @@ export type GalleryAgent = Omit<AgentServerOptions, 'store' | 'publicUrl'> & {
   readonly name: string;
 };
 
+/** The agents, or what they are once it is known where this machine reaches them. */
+export type GalleryAgents =
+  | readonly [GalleryAgent, ...GalleryAgent[]]
+  | ((localUrl: string) => readonly [GalleryAgent, ...GalleryAgent[]]);
+
 /** An agent that is being served. */
 export interface Exhibit {
   readonly name: string;
@@ -39,10 +44,7 @@ const compatibility = [v03({ lenient: true })];
 const farewellMs = 1_000;
 
 /** Opens the database, takes the port, serves the agents. Rejects with a `StartError` if one of the two cannot be had. */
-export async function openGallery(
-  agents: readonly [GalleryAgent, ...GalleryAgent[]],
-  settings: Settings,
-): Promise<Gallery> {
+export async function openGallery(agents: GalleryAgents, settings: Settings): Promise<Gallery> {
   const store = openStore(settings.dataFolder);
   const listener = createServer();
   try {
@@ -52,7 +54,7 @@ export async function openGallery(
     throw error;
   }
   const localUrl = localUrlOf(listener, settings.host);
-  const [first, ...others] = agents;
+  const [first, ...others] = typeof agents === 'function' ? agents(localUrl) : agents;
   const serve = ({ name, ...options }: GalleryAgent): Exhibit => {
     const url = `${settings.publicUrl ?? localUrl}/agents/${name}`;
     const server = createAgentServer({ compatibility, cors: true, ...options, name, store, publicUrl: url });

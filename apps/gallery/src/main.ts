@@ -1,4 +1,4 @@
-import { agents } from './agents.ts';
+import { agentsAt } from './agents.ts';
 import { startGallery } from './start-gallery.ts';
 
-await startGallery(agents, process.env);
+await startGallery(agentsAt, process.env);

@@ -1,6 +1,6 @@
 import { converse } from './converse.ts';
 import { curlLine, exampleOf } from './curl-line.ts';
-import { type Gallery, type GalleryAgent, openGallery } from './gallery.ts';
+import { type Gallery, type GalleryAgents, openGallery } from './gallery.ts';
 import { readSettings } from './settings.ts';
 import { StartError } from './start-error.ts';
 
@@ -8,7 +8,7 @@ const say = (line = ''): void => void process.stdout.write(`${line}\n`);
 
 /** Serves agents in this process until a signal ends it, and shows a newcomer around. What prevents it is one line and exit code 1. */
 export async function startGallery(
-  agents: readonly [GalleryAgent, ...GalleryAgent[]],
+  agents: GalleryAgents,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   try {

@@ -88,7 +88,10 @@ export interface Turn {
    */
   step<T>(name: string, fn: () => T | Promise<T>): Promise<T>;
   readonly inbox: Inbox;
-  /** Aborted when the task is canceled, the turn was given to another process, its time is over or the server closes. */
+  /**
+   * Aborted when the task is canceled, the turn was given to another process, its time is over or the server closes:
+   * `reason.code` is `CANCELED`, `FENCED`, `DEADLINE` or `SHUTDOWN`.
+   */
   readonly signal: AbortSignal;
   /** Grows with every process that gets this task: hand it on to what must not obey a stale turn. */
   readonly fence: number;

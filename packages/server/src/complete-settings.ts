@@ -25,6 +25,7 @@ export function completeSettings(options: WorkerOptions, run: 'here' | 'workers'
     leaseMs,
     pollMs: Math.min(1_000, leaseMs / 3),
     cancelGraceMs: options.cancelGraceMs ?? 5_000,
+    onCancel: options.onCancel,
     clocks: options.clocks ?? {},
     limits: { ...defaultLimits, ...options.limits },
     storeTimeoutMs,

@@ -1,6 +1,6 @@
 import type { ServerBinding, ServerCompatibility } from '@batonjs/bindings';
 import type { TaskStore } from '@batonjs/store';
-import type { Agent } from './agent.ts';
+import type { Agent, Turn } from './agent.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { CardInput } from './card.ts';
 import type { ExtendedCard, SignCard } from './cards.ts';
@@ -27,6 +27,11 @@ export interface WorkerOptions {
   readonly leaseMs?: number;
   /** How long an agent may go on after a cancel before the task is CANCELED without it. Default 5,000. */
   readonly cancelGraceMs?: number;
+  /**
+   * Called before a task becomes CANCELED that no agent works on, because it waits or its process died: for what was
+   * started elsewhere. At least once, and waited for no longer than `cancelGraceMs`; its steps are not recorded.
+   */
+  readonly onCancel?: (turn: Turn) => void | Promise<void>;
   /** How long tasks may take. */
   readonly clocks?: TaskClocks;
   readonly limits?: Partial<Limits>;

@@ -1,4 +1,4 @@
-import type { Agent } from './agent.ts';
+import type { Agent, Turn } from './agent.ts';
 import type { LiveSettings } from './live-tasks.ts';
 import type { Transition } from './transition.ts';
 
@@ -52,6 +52,7 @@ export interface RunSettings extends LiveSettings {
   readonly leaseMs: number;
   readonly pollMs: number;
   readonly cancelGraceMs: number;
+  readonly onCancel: ((turn: Turn) => void | Promise<void>) | undefined;
   readonly clocks: TaskClocks;
   readonly limits: Limits;
   readonly currentStatusInHistory: boolean;

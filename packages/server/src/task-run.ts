@@ -59,7 +59,7 @@ export class TaskRun {
     if (this.#halted === 'fenced' || this.#over.aborted) return;
     if (halt === 'fenced') this.#task.lose();
     this.#halted = halt;
-    this.#signal.abort(new Error(reasons[halt]));
+    this.#signal.abort(because(halt));
     this.#onHalt(halt);
   }
 
@@ -68,7 +68,7 @@ export class TaskRun {
     const { closed, cancelRequested, openTurn, untaken, woken } = task.state;
     const { clock, clocks, restart, maxAttempts } = this.#settings;
     if (closed) return;
-    if (cancelRequested) return task.cancel();
+    if (cancelRequested) return this.#cancelUnattended();
     if ((dueAt(task.state, clocks) ?? Number.POSITIVE_INFINITY) <= clock.now())
       return task.fail(deadlineExceeded);
     if (!started) {
@@ -77,6 +77,20 @@ export class TaskRun {
       await task.write(() => [{ type: 'start-turn' }]);
     }
     await this.#turn();
+  }
+
+  /** Cancels a task that no agent works on: one that waits, or whose process died. */
+  async #cancelUnattended(): Promise<void> {
+    const { onCancel, clock, cancelGraceMs, log } = this.#settings;
+    const task = this.#task;
+    if (onCancel) {
+      const turn = createTurn(task, this.#settings, this.#signal);
+      const called = new Promise((resolve) => resolve(onCancel(turn))).catch((error) =>
+        log('error', 'The cancel hook failed', { taskId: task.live.taskId, error }),
+      );
+      await Promise.race([called, clock.sleep(cancelGraceMs, this.#over.signal)]);
+    }
+    await task.cancel();
   }
 
   async #turn(): Promise<void> {
@@ -159,7 +173,7 @@ export class TaskRun {
     const { cancelRequested, closed } = this.#task.state;
     if (this.#canceling || !cancelRequested || closed) return;
     this.#canceling = true;
-    this.#signal.abort(new Error(reasons.canceled));
+    this.#signal.abort(because('canceled'));
     const { clock, cancelGraceMs } = this.#settings;
     void clock.sleep(cancelGraceMs, this.#over.signal).then(() => this.halt('canceled'));
   }
@@ -206,6 +220,8 @@ const reasons: Record<Halt, string> = {
   deadline: 'The time for the task is over',
   shutdown: 'The server closes',
 };
+
+const because = (halt: Halt): Error => Object.assign(new Error(reasons[halt]), { code: halt.toUpperCase() });
 
 const isLost = (error: unknown): boolean =>
   isStoreError(error, 'FENCED') || isStoreError(error, 'LOG_CLOSED');

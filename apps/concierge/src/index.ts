@@ -1,0 +1,2 @@
+export { concierge } from './agent.ts';
+export { card } from './card.ts';

@@ -1,0 +1,23 @@
+import { createAgentServer } from '@batonjs/server';
+import { listen } from '@batonjs/server-express';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { concierge } from './agent.ts';
+import { card } from './card.ts';
+
+const { PORT = '4005', BATON_DATA = '.data', AGENTS = 'http://127.0.0.1:4000/agents' } = process.env;
+const names = ['currency', 'boat-designer', 'trip-planner', 'expense'];
+const remotes = Object.fromEntries(names.map((name) => [name, { url: `${AGENTS}/${name}` }]));
+const store = sqliteStore(`${BATON_DATA}/concierge.db`);
+const server = createAgentServer({
+  ...concierge(remotes),
+  name: 'concierge',
+  card,
+  store,
+  restart: 'rerun',
+  leaseMs: 2_000,
+});
+const { url, close } = await listen(server, { port: Number(PORT) });
+console.log(`The concierge is at ${url}`);
+
+const stop = () => close().then(() => store.close());
+process.on('SIGINT', stop).on('SIGTERM', stop);
