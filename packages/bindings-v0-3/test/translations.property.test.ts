@@ -99,7 +99,6 @@ describe.each(kinds)('a %s', (kind) => {
   const isEvent = kind === 'event';
 
   it('of 0.3 comes back as it was, but for the losses that were said [R-V03-14] [R-V03-13]', () => {
-    let intact = 0;
     fc.assert(
       fc.property(older, (value: Any) => {
         const before = copyOf(value);
@@ -107,14 +106,11 @@ describe.each(kinds)('a %s', (kind) => {
         expect(value).toEqual(before);
         const back = down(there.value, value.final).value;
         expect(back).toEqual(erased(value, there.losses, false));
-        if (there.losses.every(({ code }) => 'harmless' in losses[code])) intact += 1;
       }),
     );
-    expect(intact).toBeGreaterThan(0);
   });
 
   it('of 1.0 comes back as it was, but for the losses that were said [R-V03-14] [R-V03-13]', () => {
-    let intact = 0;
     fc.assert(
       fc.property(newer, (value: Any) => {
         const before = copyOf(value);
@@ -122,10 +118,17 @@ describe.each(kinds)('a %s', (kind) => {
         expect(shown(value)).toEqual(shown(before));
         const back = up(there.value).value;
         expect(shown(back)).toEqual(shown(erased(value, there.losses, isEvent)));
-        if (there.losses.every(({ code }) => 'harmless' in losses[code])) intact += 1;
       }),
     );
-    expect(intact).toBeGreaterThan(0);
+  });
+
+  it('can be such that nothing is missed: the two properties above are not about losses alone', () => {
+    const isIntact = ({ losses: said }: Translated<Any>) =>
+      said.every(({ code }) => 'harmless' in losses[code]);
+    // The same values every time: optional members are there more often than not, so whole ones are rare.
+    const sample = { seed: 1, numRuns: 500 };
+    expect(fc.sample(older, sample).some((value) => isIntact(up(value)))).toBe(true);
+    expect(fc.sample(newer, sample).some((value) => isIntact(down(value)))).toBe(true);
   });
 
   it('says no loss in a direction in which there is none', () => {
