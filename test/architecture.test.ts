@@ -23,11 +23,13 @@ const arrows: Record<string, readonly string[]> = {
   'from-executor': ['protocol', 'server'],
   'expense-agent': ['client', 'extensions', 'server', 'server-express', 'store-sqlite'],
   'boat-designer': ['client', 'server', 'server-express', 'store-sqlite'],
+  assistant: ['client', 'server', 'server-express', 'store-sqlite'],
   concierge: ['client', 'protocol', 'server', 'server-express', 'store-sqlite'],
   currency: ['client', 'server', 'server-express', 'store-sqlite'],
   'trip-planner': ['client', 'server', 'server-express', 'store-sqlite'],
   'two-servers': ['client', 'server', 'server-express', 'store-redis'],
   gallery: [
+    'assistant',
     'bindings-v0-3',
     'boat-designer',
     'client',

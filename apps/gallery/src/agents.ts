@@ -1,3 +1,4 @@
+import { assistant, card as assistantCard, modelFrom } from '@batonjs/assistant';
 import { card as boatCard, designBoat } from '@batonjs/boat-designer';
 import { concierge, card as conciergeCard } from '@batonjs/concierge';
 import { convertMoney, card as currencyCard } from '@batonjs/currency';
@@ -11,6 +12,7 @@ export const agents: readonly [GalleryAgent, ...GalleryAgent[]] = [
   { name: 'currency', agent: convertMoney, card: currencyCard, currentStatusInHistory: true },
   { name: 'boat-designer', agent: designBoat, card: boatCard },
   { name: 'trip-planner', agent: tripPlanner(), card: tripCard, restart: 'rerun' },
+  { name: 'assistant', agent: assistant(modelFrom(process.env)), card: assistantCard },
 ];
 
 /** All of these at an address, and the concierge, which asks the others. */

@@ -62,6 +62,7 @@ export type { PushClaims, SignPush, UnsignedDelivery } from './push/sign-push.ts
 export type { PushUpdates } from './push/wanted-update.ts';
 export { type RunTurnOptions, runTurn, type TurnOutcome } from './run-turn.ts';
 export type { Limits, TaskClocks } from './settings.ts';
+export { type CoalesceOptions, coalesce, streamed } from './streamed.ts';
 export type { Tenants } from './tenants.ts';
 export type { Transition } from './transition.ts';
 export { createWorker, type Worker } from './worker.ts';

@@ -1,0 +1,20 @@
+import { createAgentServer } from '@batonjs/server';
+import { listen } from '@batonjs/server-express';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { assistant } from './agent.ts';
+import { card } from './card.ts';
+import { modelFrom } from './model.ts';
+
+const { PORT = '4006', BATON_DATA = '.data' } = process.env;
+const store = sqliteStore(`${BATON_DATA}/assistant.db`);
+const server = createAgentServer({
+  name: 'assistant',
+  card,
+  agent: assistant(modelFrom(process.env)),
+  store,
+});
+const { url, close } = await listen(server, { port: Number(PORT) });
+console.log(`The assistant is at ${url}`);
+
+const stop = () => close().then(() => store.close());
+process.on('SIGINT', stop).on('SIGTERM', stop);

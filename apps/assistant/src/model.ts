@@ -1,0 +1,40 @@
+import type { LanguageModel } from 'ai';
+import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
+
+/**
+ * The model that the environment names, such as `ASSISTANT_MODEL=openai/gpt-5-mini` with `AI_GATEWAY_API_KEY`: any provider
+ * of the gateway. Without it, the SDK's mock model, which says what it remembers.
+ */
+export const modelFrom = (env: Readonly<Record<string, string | undefined>>): LanguageModel =>
+  env.ASSISTANT_MODEL || mockModel();
+
+/** A model that answers by counting and repeating what it was told, a word at a time. */
+export const mockModel = (chunkDelayInMs: number | null = 5): LanguageModel =>
+  new MockLanguageModelV4({
+    doStream: async ({ prompt }) => {
+      const said = prompt.flatMap(({ role, content }) =>
+        role === 'user' ? content.map((part) => (part.type === 'text' ? part.text : '')).join('') : [],
+      );
+      const earlier = said.slice(0, -1).map((text) => `"${text}"`);
+      const memory = earlier.length > 0 ? ` Before that: ${earlier.join(', ')}.` : '';
+      const words = `You said "${said.at(-1)}".${memory}`.split(/(?<= )/);
+      return {
+        stream: simulateReadableStream({
+          initialDelayInMs: null,
+          chunkDelayInMs,
+          chunks: [
+            { type: 'stream-start', warnings: [] },
+            { type: 'text-start', id: '1' },
+            ...words.map((delta) => ({ type: 'text-delta' as const, id: '1', delta })),
+            { type: 'text-end', id: '1' },
+            { type: 'finish', finishReason: { unified: 'stop', raw: undefined }, usage },
+          ],
+        }),
+      };
+    },
+  });
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 1, text: 1, reasoning: undefined },
+};
