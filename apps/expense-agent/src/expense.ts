@@ -25,10 +25,6 @@ function readPart(part: Part): Expense {
   };
 }
 
-/** Whether nothing is left to ask. */
-export const isComplete = (expense: Expense): expense is Required<Expense> =>
-  expense.amount !== undefined && expense.currency !== undefined;
-
 /** Asks for what is missing. */
 export function questionAbout({ amount, currency }: Expense): string {
   if (amount === undefined && currency === undefined)
