@@ -20,7 +20,8 @@ const { values } = parseArgs({
 const path = join(root, 'docs/conformance.md');
 const rows = checklist();
 const evidence = evidenceOf(JSON.parse(readFileSync(values.report, 'utf8')) as VitestReport, root);
-const found = problems(rows, evidence);
+// A build machine skips nothing.
+const found = problems(rows, evidence, { skipped: process.env.CI !== 'true' });
 const written = page(rows, evidence);
 
 if (!values.check) writeFileSync(path, written);

@@ -98,4 +98,9 @@ describe('the page', () => {
     ]) as [string, string, string][];
     expect(problems(rows, report(...named))).toEqual([expect.stringMatching(row(expected))]);
   });
+
+  it('may count what was skipped', () => {
+    const evidence = report(['life', `is good [${row('A-01')}]`, 'skipped']);
+    expect(problems(rows, evidence, { skipped: true })).toEqual([]);
+  });
 });

@@ -1,15 +1,19 @@
 import type { Checklist } from './checklist.ts';
 import type { Evidence } from './report.ts';
 
-/** What keeps the project from being what the checklist asks for; empty when all is well. */
+/**
+ * What keeps the project from being what the checklist asks for; empty when all is well. `skipped`: whether tests that were
+ * skipped, for lack of a program they need, count as if they had passed.
+ */
 export function problems(
   { areas, exceptions }: Checklist,
   evidence: ReadonlyMap<string, readonly Evidence[]>,
+  { skipped = false } = {},
 ): string[] {
   const rows = areas.flatMap((area) => area.rows);
   const known = new Set(rows.map(({ id }) => id));
   const excepted = new Set(exceptions.flatMap(({ ids }) => ids));
-  const passed = (id: string) => evidence.get(id)?.some((test) => test.passed) ?? false;
+  const passed = (id: string) => evidence.get(id)?.some((test) => test.passed || skipped) ?? false;
   const open = rows.filter(({ id, level }) => (level === 'MUST' || level === 'SHOULD') && !passed(id));
   return [
     ...open
