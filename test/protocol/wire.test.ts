@@ -89,7 +89,7 @@ everywhere('The wire', (serve) => {
 });
 
 everywhere('States', (serve) => {
-  it('say that a task was accepted, and that it is being worked on [R-STATE-02] [R-STATE-03] [R-BIND-06]', async () => {
+  it('say that a task was accepted, and that it is being worked on [R-STATE-02] [R-STATE-03] [R-BIND-06] [R-SEED-22]', async () => {
     const start = gate();
     const end = gate();
     const transitions: Transition[] = [];

@@ -166,7 +166,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     expect(operationsOf(server)).toEqual(['SendStreamingMessage', 'SubscribeToTask', 'GetTask']);
   });
 
-  it('looks now and then where the agent cannot stream after all', async () => {
+  it('looks now and then where the agent cannot stream after all [R-SEED-23]', async () => {
     const answers = ['WORKING', 'WORKING', 'WORKING', 'COMPLETED'];
     const server = await peer(({ call, error, result }) =>
       call.operation === 'GetTask'

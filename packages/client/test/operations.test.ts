@@ -124,7 +124,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('operations on %s', (binding) => {
     expect(await agent.send('b')).toEqual({ message: { ...message, role: 'ROLE_AGENT' } });
   });
 
-  it('passes on events of a kind that it does not know', async () => {
+  it('passes on events of a kind that it does not know [R-11-31]', async () => {
     const { url } = await peer(({ event, end }) => {
       event({ weather: 'fine' });
       event({ task: taskIn('COMPLETED') });

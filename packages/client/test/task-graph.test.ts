@@ -106,7 +106,7 @@ describe('a graph of tasks [R-CTX-09]', () => {
     expect(order.indexOf('hotel running')).toBeGreaterThan(order.indexOf('flight done'));
   });
 
-  it('keeps tasks that depend on nothing in one context too', async () => {
+  it('keeps tasks that depend on nothing in one context too [R-SEED-18]', async () => {
     const agent = await agency();
     const graph = new TaskGraph(agent, {
       a: { send: 'book a' },

@@ -27,7 +27,7 @@ const always = (check: (moments: Moment[]) => void, logs = randomLog, numRuns = 
 const changes = (moments: Moment[]) => moments.filter(({ added }) => added.length > 0);
 
 describe('every log', () => {
-  it('gives the same state, whether folded as it grew or replayed from the store [§8.1]', () => {
+  it('gives the same state, whether folded as it grew or replayed from the store [§8.1] [R-HIST-03] [R-11-33]', () => {
     always((moments) => {
       const { facts, state } = moments.at(-1)!;
       expect(plain(replay(stored(facts)))).toEqual(plain(state));
