@@ -23,9 +23,10 @@ describe.each(documents)('$path', ({ path, text }) => {
     expect(named.filter((name) => !places.some((place) => existsSync(join(place, name))))).toEqual([]);
   });
 
-  // What a script writes is looked up, not read.
-  it.skipIf(path === 'docs/conformance.md')('is short enough to be read', () => {
+  it('is short enough to be read', () => {
     const limit = /^(packages|apps)\//.test(path) ? 40 : path === 'README.md' ? 120 : 200;
-    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(limit);
+    // What a script writes is looked up, not read.
+    const isWritten = path === 'docs/conformance.md';
+    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(isWritten ? 1_000 : limit);
   });
 });
