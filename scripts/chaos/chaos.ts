@@ -56,12 +56,12 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     underWay.add(errand);
     try {
       await errand.run();
-      underWay.delete(errand);
     } catch (error) {
       if (error instanceof Over) return;
       const { taskId = '', plan } = errand;
       complaints.push({ kind: 'lost', taskId, client: plan.name, message: String(error) });
     } finally {
+      underWay.delete(errand);
       errand.report();
     }
   }
@@ -115,11 +115,14 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     // Then everybody finishes what they began.
     permitted.resolve();
     lateness.resolve();
-    const all = working.then(() => Promise.all(ended));
-    if ((await Promise.race([all, sleep(leaseMs * (sabotage ? 3 : 20), 'late')])) === 'late') {
-      for (const { plan, taskId = '' } of underWay)
-        complaints.push({ kind: 'stuck', taskId, client: plan.name, message: 'its client still waits' });
+    const all = working.then(() => Promise.all(ended)).then(() => 'done');
+    // Many may have to finish at once: it is over when, for so long, not one of them did.
+    for (let left = Number.POSITIVE_INFINITY; underWay.size < left; ) {
+      left = underWay.size;
+      if ((await Promise.race([all, sleep(leaseMs * (sabotage ? 3 : 20), 'late')])) === 'done') break;
     }
+    for (const { plan, taskId = '' } of underWay)
+      complaints.push({ kind: 'stuck', taskId, client: plan.name, message: 'its client still waits' });
     for (let n = 0; n < fleet.crashes; n++)
       complaints.push({ kind: 'lost', taskId: '', message: 'a process ended by itself' });
     const logs = await readLogs(store, scopes);
