@@ -5,6 +5,8 @@ export interface Log {
   readonly scope: string;
   readonly taskId: string;
   row: Row;
+  /** The row by which it stands in lists, if it does: an earlier one perhaps. */
+  placed?: Row;
   readonly facts: StoredFact[];
   snapshot?: NonNullable<Commit['snapshot']>;
   /** Keys of commits that count once, with the position of their first fact. */

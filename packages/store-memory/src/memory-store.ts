@@ -35,8 +35,10 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
   /** Every change of a row goes through here. */
   function replace(log: Log, before: Row | undefined, after: Row | undefined): void {
     ready.replace(log, before, after, now());
-    index.replace(log, before, after);
-    if (after) log.row = after;
+    if (after) {
+      log.row = after;
+      index.changed(log, before);
+    } else index.deleted(log);
   }
 
   function claimOne(log: Log, request: ClaimRequest, at: number): Lease {

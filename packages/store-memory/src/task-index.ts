@@ -2,7 +2,7 @@ import type { Row, TaskPage, TaskQuery } from '@batonjs/store';
 import type { Log } from './log.ts';
 import { SortedList } from './sorted-list.ts';
 
-/** A place in the order of a list; the place of a log, if it has one. */
+/** A place in the order of a list. */
 interface Place {
   readonly statusAt: string;
   readonly taskId: string;
@@ -30,19 +30,33 @@ const scopeOf = ({ log }: Place): string => log?.scope ?? '';
 const olderFirstAnywhere = (a: Place, b: Place): number =>
   olderFirst(a, b) || (scopeOf(a) < scopeOf(b) ? -1 : scopeOf(a) > scopeOf(b) ? 1 : 0);
 
-/** Finds a page among the tasks of a scope, at a cost that does not depend on how many there are. */
+/** So many logs may wait to be put in their places: more would keep whoever asks for a page waiting. */
+const mostWaiting = 256;
+
+/**
+ * Finds a page among the tasks of a scope, at a cost that does not depend on how many there are. A log is put in its place
+ * when somebody asks: most tasks change a few times before, and only where they stand then matters.
+ */
 export class TaskIndex {
   readonly #groups = new Map<string, Group>();
   readonly #closed = new SortedList<Place>(olderFirstAnywhere);
+  readonly #moved = new Set<Log>();
 
-  /** To be told of every row that takes the place of another; undefined where there is none. */
-  replace(log: Log, before: Row | undefined, after: Row | undefined): void {
-    if (before && after && isListedAlike(before, after)) return;
-    if (before) this.#remove(placeOf(log, before), before);
-    if (after) this.#add(placeOf(log, after), after);
+  /** To be told of every log that was made or changed. */
+  changed(log: Log, before: Row | undefined): void {
+    if (before && isListedAlike(before, log.row)) return;
+    this.#moved.add(log);
+    if (this.#moved.size >= mostWaiting) this.#settle();
+  }
+
+  /** To be told of every log that is gone. */
+  deleted(log: Log): void {
+    this.#moved.delete(log);
+    this.#remove(log);
   }
 
   page(scope: string, query: TaskQuery): TaskPage {
+    this.#settle();
     const { contextId, state, statusSince = '', limit, answered } = query;
     const group = [...(this.#groups.get(keyOf(scope, contextId)) ?? [])];
     const lists = group
@@ -61,25 +75,40 @@ export class TaskIndex {
 
   /** Closed logs of all scopes, the oldest first. Not to be changed before the last one was taken. */
   *closedBefore(time: string): Generator<Log> {
+    this.#settle();
     for (const { log, statusAt } of this.#closed.ascending()) {
       if (statusAt >= time) return;
       yield log!;
     }
   }
 
-  #add(place: Place, { head }: Row): void {
-    if (head.closed) this.#closed.add(place);
-    for (const key of [keyOf(place.log!.scope), keyOf(place.log!.scope, head.contextId)]) {
+  #settle(): void {
+    for (const log of this.#moved) {
+      this.#remove(log);
+      this.#add(log);
+    }
+    this.#moved.clear();
+  }
+
+  #add(log: Log): void {
+    const { scope, row } = log;
+    const place = placeOf(log, row);
+    log.placed = row;
+    if (row.head.closed) this.#closed.add(place);
+    for (const key of [keyOf(scope), keyOf(scope, row.head.contextId)]) {
       const group: Group = this.#groups.get(key) ?? new Map();
-      const list = group.get(head.state ?? '') ?? new SortedList<Place>(olderFirst);
+      const list = group.get(row.head.state ?? '') ?? new SortedList<Place>(olderFirst);
       list.add(place);
-      this.#groups.set(key, group.set(head.state ?? '', list));
+      this.#groups.set(key, group.set(row.head.state ?? '', list));
     }
   }
 
-  #remove(place: Place, { head }: Row): void {
+  #remove(log: Log): void {
+    if (!log.placed) return;
+    const { head } = log.placed;
+    const place = placeOf(log, log.placed);
     if (head.closed) this.#closed.remove(place);
-    for (const key of [keyOf(place.log!.scope), keyOf(place.log!.scope, head.contextId)]) {
+    for (const key of [keyOf(log.scope), keyOf(log.scope, head.contextId)]) {
       const group = this.#groups.get(key);
       const list = group?.get(head.state ?? '');
       list?.remove(place);
