@@ -9,7 +9,7 @@ it('the page about 0.3 lists what is lost, and nothing else [R-V03-13]', () => {
     const mark = 'harmless' in row ? ' *' : '';
     return `| \`${code}\`${mark} | ${directions[row.direction]} | ${row.what} |`;
   });
-  expect(page.split('\n').filter((line) => /^\| `[\w-]+`( \*)? \| (0\.3|1\.0|both)/.test(line))).toEqual(
-    rows,
-  );
+  // The formatter pads the columns.
+  const lines = page.split('\n').map((line) => line.replaceAll(/ +/g, ' ').trim());
+  expect(lines.filter((line) => /^\| `[\w-]+`( \*)? \| (0\.3|1\.0|both)/.test(line))).toEqual(rows);
 });
