@@ -1,4 +1,4 @@
-const id = String.raw`R-[A-Z0-9]+-\d+`;
+const id = String.raw`R-[A-Z0-9]+-\d{2,}`;
 const list = new RegExp(String.raw`${id}(?:\s*(?:\.{2,3}|…|–|to|,|/|\+|and)\s*(?:${id}|\d+\b))*`, 'g');
 
 /**
