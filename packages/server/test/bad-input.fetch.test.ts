@@ -96,7 +96,10 @@ describe('fetch', () => {
     });
     const response = await post(broken);
     const text = await response.text();
-    expect(JSON.parse(text)).toMatchObject({ id: null, error: { code: -32603, message: 'Internal error' } });
+    expect(JSON.parse(text)).toMatchObject({
+      id: null,
+      error: { code: -32700, message: 'The body ended too early' },
+    });
     expect(text).not.toContain('secret');
   });
 
