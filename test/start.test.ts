@@ -43,6 +43,8 @@ describe('the start command', { timeout: 60_000 }, () => {
       supportedInterfaces: [
         { url: `${url}/agents/expense`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
         { url: `${url}/agents/expense`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+        { url: `${url}/agents/expense`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+        { url: `${url}/agents/expense`, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
       ],
     });
     expect(await json(`${url}/agents/expense/.well-known/agent-card.json`)).toEqual(await json(card));
