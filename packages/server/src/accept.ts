@@ -111,8 +111,8 @@ async function beginLog(
       return await join(live, receive, settings);
     }
     const { state } = live;
-    const facts = written.facts.map(({ fact }) => fact);
-    for (const transition of transitionsIn(undefined, taskId, facts)) settings.onTransition(transition);
+    for (const transition of transitionsIn(undefined, taskId, written.facts))
+      settings.onTransition(transition);
     if (written.lease) runner.start(tasks.retain(live), written.lease, { since, started: true });
     return { live, position: 1, state };
   } catch (error) {
@@ -187,8 +187,8 @@ export async function ensureTask(live: LiveTask, settings: ServiceSettings): Pro
           : { facts: [], state },
       { dueAt: (state) => dueAt(state, clocks) },
     );
-    const facts = written.facts.map(({ fact }) => fact);
-    for (const transition of transitionsIn(undefined, live.taskId, facts)) settings.onTransition(transition);
+    for (const transition of transitionsIn(undefined, live.taskId, written.facts))
+      settings.onTransition(transition);
   } catch (error) {
     // The agent answered, or the task ended, at that very moment.
     if (!isStoreError(error, 'LOG_CLOSED')) throw error;

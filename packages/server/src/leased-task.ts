@@ -20,12 +20,16 @@ export class LeasedTask {
   readonly #settings: RunSettings;
   #lost = false;
   readonly #failures = new WeakSet<object>();
-  #writes: Promise<unknown> = Promise.resolve();
+  #writing = 0;
+  #latest: Promise<unknown> = Promise.resolve();
+  readonly #dueAt: (state: State) => number | undefined;
+  readonly #giveUp = () => this.#lost;
 
   constructor(live: LiveTask, lease: Lease, settings: RunSettings) {
     this.live = live;
     this.lease = lease;
     this.#settings = settings;
+    this.#dueAt = (state) => dueAt(state, settings.clocks);
   }
 
   get state(): State {
@@ -43,10 +47,10 @@ export class LeasedTask {
   }
 
   /** What an agent reports. INPUT_REQUIRED also ends the turn and gives the task back. */
-  async update(update: TaskUpdate): Promise<void> {
+  update(update: TaskUpdate): Promise<unknown> {
     const asks = 'status' in update && update.status.state === 'TASK_STATE_INPUT_REQUIRED';
-    if (!asks) return void (await this.write((state) => this.#commandsFor(state, update)));
-    await this.write(
+    if (!asks) return this.write((state) => this.#commandsFor(state, update));
+    return this.write(
       (state) =>
         // Somebody wants it ended: asking the client for more would hide that until the next message.
         state.cancelRequested
@@ -93,8 +97,10 @@ export class LeasedTask {
     commands: (state: State) => readonly Command[],
     turn?: (state: State) => Commit['turn'],
   ): Promise<Written> {
-    const written = this.#writes.then(() => this.#write(commands, turn));
-    this.#writes = written.catch(() => {});
+    const next = () => this.#write(commands, turn);
+    const written = this.#writing > 0 ? this.#latest.then(next, next) : next();
+    this.#writing++;
+    this.#latest = written;
     return written;
   }
 
@@ -102,7 +108,7 @@ export class LeasedTask {
     commands: (state: State) => readonly Command[],
     turn?: (state: State) => Commit['turn'],
   ): Promise<Written> {
-    const { clock, clocks, onTransition } = this.#settings;
+    const { clock, onTransition } = this.#settings;
     let before = this.live.known;
     let isDeciding = false;
     const decision = (state: State | undefined): Decision => {
@@ -118,16 +124,17 @@ export class LeasedTask {
       written = await write(this.live, decision, {
         writer: this.lease,
         turn,
-        dueAt: (state) => dueAt(state, clocks),
-        giveUp: () => this.#lost,
+        dueAt: this.#dueAt,
+        giveUp: this.#giveUp,
       });
     } catch (error) {
       // What is thrown while deciding may come from what the agent handed over.
       if (!isDeciding && error instanceof Error) this.#failures.add(error);
       throw error;
+    } finally {
+      this.#writing--;
     }
-    const facts = written.facts.map(({ fact }) => fact);
-    for (const transition of transitionsIn(before, this.live.taskId, facts)) onTransition(transition);
+    for (const transition of transitionsIn(before, this.live.taskId, written.facts)) onTransition(transition);
     return written;
   }
 
@@ -137,8 +144,8 @@ export class LeasedTask {
     if (!ends && (state.version >= factsPerTask || state.weight >= bytesPerTask)) {
       throw new A2AError('RESOURCE_EXHAUSTED', 'The task has reached the size limit of this server');
     }
-    const create: Command[] = state.task ? [] : [{ type: 'create', taskId: this.live.taskId }];
-    return [...create, { type: 'update', update }];
+    const report: Command = { type: 'update', update };
+    return state.task ? [report] : [{ type: 'create', taskId: this.live.taskId }, report];
   }
 
   #giveBack({ untaken, woken }: State): Commit['turn'] {

@@ -8,15 +8,12 @@ import {
   type StoredLog,
   type Unwatch,
 } from '@batonjs/store';
+import { newId } from './clock.ts';
 import type { LiveSettings } from './live-tasks.ts';
 import { RecentFacts } from './recent-facts.ts';
 import { type TakenSnapshot, taken } from './taken-snapshot.ts';
 
 const batch = 256;
-/** About how many bytes a reader that lags holds at once. */
-const batchWeight = 250_000;
-/** How long a reader that can wait does so before it asks the store again. */
-const retryMs = 100;
 
 /**
  * A task that something in this process is busy with: its folded log, kept up to date with one tail that the running
@@ -38,6 +35,8 @@ export class LiveTask {
   #lookingAgain: Promise<void> | undefined;
   #rungAt = 0;
   #writing = 0;
+  #writer: string | undefined;
+  #commits = 0;
   #trouble: unknown;
   #origin: string | undefined;
   #followers = 0;
@@ -95,6 +94,16 @@ export class LiveTask {
   endFollowing(): void {
     this.#ended = true;
     this.#wake();
+  }
+
+  /** Why the store could not be read the last time, if it could not. */
+  get trouble(): unknown {
+    return this.#trouble;
+  }
+
+  /** Whether the server closes. */
+  get ended(): boolean {
+    return this.#ended;
   }
 
   /** Whether nothing more will be noticed here, because the log is closed or the server is. */
@@ -167,22 +176,31 @@ export class LiveTask {
 
   /**
    * Takes in facts that are in the store now. Those known already are skipped; those after a gap are left to be read.
-   * `state` is the state after them, if it was folded already; `snapshot` was stored with them.
+   * `state` and `head` are those after them, if they were folded already; `snapshot` was stored with them.
    */
-  add(facts: readonly StoredFact[], state?: State, snapshot?: Snapshot): void {
+  add(facts: readonly StoredFact[], state?: State, snapshot?: Snapshot, head?: Head): void {
     let added = false;
     const adopt = state !== undefined && facts[0]?.version === this.version + 1;
     for (const stored of facts) {
       if (adopt ? false : stored.version !== this.version + 1) continue;
       if (stored.version === 1) this.#origin = stored.commitId;
       if (!adopt) this.#state = evolve(this.#state, stored.fact);
-      this.#head = headOf(this.#head, stored.fact);
+      if (!adopt || !head) this.#head = headOf(this.#head, stored.fact);
       this.#recent.push(stored);
       added = true;
     }
-    if (adopt) this.#state = state;
+    if (adopt) {
+      this.#state = state;
+      if (head) this.#head = head;
+    }
     if (snapshot) this.#snapshot = taken(snapshot);
     if (added) this.#wake();
+  }
+
+  /** Fresh; those of one task begin with the same unguessable id, so that numbers tell nothing about others. */
+  nextCommitId(): string {
+    this.#writer ??= newId(this.settings.clock);
+    return `${this.#writer}-${++this.#commits}`;
   }
 
   /** The head after more facts. */
@@ -199,25 +217,6 @@ export class LiveTask {
     return this.#origin;
   }
 
-  /**
-   * The facts after a position, then every new one: in order, once each, until aborted. A reader that lags reads the
-   * store again. With `strict`, rejects when the store cannot be read; otherwise waits until it can.
-   */
-  async *follow(after: number, signal: AbortSignal, { strict = false } = {}): AsyncGenerator<StoredFact> {
-    while (!signal.aborted && !this.#ended) {
-      const lags = after < this.version;
-      const facts = lags ? (this.#recent.after(after) ?? (await this.#catchUp(after, signal, strict))) : [];
-      for (const stored of facts) {
-        if (signal.aborted || this.#ended) return;
-        after = stored.version;
-        yield stored;
-      }
-      if (lags) continue;
-      if (strict && this.#trouble) throw this.#trouble;
-      await this.change(signal);
-    }
-  }
-
   /** Resolves at the next change or when aborted, and leaves nothing behind on either. */
   change(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
@@ -232,19 +231,9 @@ export class LiveTask {
     });
   }
 
-  /** What a reader has missed; nothing yet, if the store cannot be read and the reader can wait until it can. */
-  async #catchUp(after: number, signal: AbortSignal, strict: boolean): Promise<readonly StoredFact[]> {
-    try {
-      // Of a log with large facts a few at a time: a reader that stops reading keeps what it was given.
-      const average = this.state.weight / this.version;
-      const limit = Math.max(1, Math.min(batch, Math.floor(batchWeight / average)));
-      const facts = await this.#readAfter(after, limit);
-      if (facts.length > 0) return facts;
-    } catch (error) {
-      if (strict || isStoreError(error, 'LOG_GAP')) throw error;
-    }
-    await this.settings.clock.sleep(retryMs, signal);
-    return [];
+  /** The facts after a position, if all of them are at hand. */
+  recentAfter(after: number): readonly StoredFact[] | undefined {
+    return this.#recent.after(after);
   }
 
   #readAfter(after: number, limit = batch): Promise<readonly StoredFact[]> {
@@ -291,7 +280,7 @@ export class LiveTask {
   }
 
   #wake(): void {
-    for (const waiter of [...this.#waiters]) waiter();
+    for (const waiter of this.#waiters) waiter();
     for (const listener of this.#listeners) listener();
   }
 }

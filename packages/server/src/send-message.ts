@@ -1,12 +1,13 @@
 import { toStreamResponse, viewTask } from '@batonjs/lifecycle';
 import type { SendMessageRequest, SendMessageResponse } from '@batonjs/protocol';
 import { type Accepted, accept, ensureTask } from './accept.ts';
-import { atMost } from './at-most.ts';
 import type { CallContext } from './call-context.ts';
+import { followTask } from './follow-task.ts';
 import { putInlineConfig } from './push/put-inline-config.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { settling } from './settle.ts';
 import { idOf, type StreamEvent } from './stream-event.ts';
+import { until } from './until.ts';
 
 /** SendMessage. Spec: §3.1.1, §3.2.2. */
 export async function sendMessage(
@@ -36,12 +37,9 @@ function settled(
   { live, position }: Accepted,
   messageId: string,
   { signal }: CallContext,
-  { clock, blockingMs }: ServiceSettings,
+  { blockingMs }: ServiceSettings,
 ): Promise<void> {
-  const settles = settling(messageId);
-  return atMost(blockingMs, signal, clock, async (over) => {
-    for await (const { fact } of live.follow(position - 1, over)) if (settles(fact)) return;
-  });
+  return until(live, position - 1, settling(messageId), blockingMs, signal);
 }
 
 /** SendStreamingMessage. Spec: §3.1.2. */
@@ -67,7 +65,7 @@ export async function* sendStreamingMessage(
     if (state.task) yield snapshot();
     // What is known may be older than the message, if the log could not be read since.
     const after = Math.min(position - 1, state.version);
-    for await (const { version, fact } of live.follow(after, context.signal, { strict: true })) {
+    for await (const { version, fact } of followTask(live, after, context.signal)) {
       const settlement = settles(fact);
       if (settlement === 'closed' || (settlement === 'input-required' && closeStreamsOnInputRequired))
         settled = true;

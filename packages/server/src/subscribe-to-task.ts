@@ -3,6 +3,7 @@ import type { SubscribeToTaskRequest } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { isStoreError } from '@batonjs/store';
 import type { CallContext } from './call-context.ts';
+import { followTask } from './follow-task.ts';
 import type { LiveTask } from './live-task.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { idOf, positionIn, type StreamEvent } from './stream-event.ts';
@@ -59,7 +60,7 @@ async function* events(
   }
   // After the closing fact there is nothing to wait for.
   if (state.closed && after >= state.version) return;
-  for await (const { version, fact } of live.follow(after, signal, { strict: true })) {
+  for await (const { version, fact } of followTask(live, after, signal)) {
     const event = toStreamResponse(task, fact);
     const isLast = fact.type === 'status-changed' && isTerminal(fact.status.state);
     if (event) yield { id: idOf(origin, version), event, isLast };

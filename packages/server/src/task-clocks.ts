@@ -3,13 +3,10 @@ import type { TaskClocks } from './settings.ts';
 
 /** When the store must hand the task to somebody though nobody works on it: milliseconds since 1970, if ever. */
 export function dueAt(state: State, { totalMs, interruptedMs }: TaskClocks): number | undefined {
-  const times: number[] = [];
-  if (totalMs !== undefined) times.push(Date.parse(state.createdAt) + totalMs);
   const status = state.task?.status;
-  if (interruptedMs !== undefined && status?.timestamp && isInterrupted(status.state)) {
-    times.push(Date.parse(status.timestamp) + interruptedMs);
-  }
-  return times.length > 0 ? Math.min(...times) : undefined;
+  const ends = totalMs === undefined ? undefined : Date.parse(state.createdAt) + totalMs;
+  if (interruptedMs === undefined || !status?.timestamp || !isInterrupted(status.state)) return ends;
+  return Math.min(ends ?? Number.POSITIVE_INFINITY, Date.parse(status.timestamp) + interruptedMs);
 }
 
 /** When the task is due while a turn works on it. */

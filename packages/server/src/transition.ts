@@ -1,5 +1,6 @@
-import type { Fact, State } from '@batonjs/lifecycle';
+import type { State } from '@batonjs/lifecycle';
 import type { TaskState } from '@batonjs/protocol';
+import type { StoredFact } from '@batonjs/store';
 
 /** A task changed its state. */
 export interface Transition {
@@ -16,12 +17,12 @@ export interface Transition {
 export function transitionsIn(
   before: State | undefined,
   taskId: string,
-  facts: readonly Fact[],
+  facts: readonly StoredFact[],
 ): Transition[] {
   let from = before?.task?.status.state;
   let contextId = before?.contextId ?? '';
   const found: Transition[] = [];
-  for (const fact of facts) {
+  for (const { fact } of facts) {
     if (fact.type === 'message-received') contextId ||= fact.message.contextId ?? '';
     if (fact.type === 'task-created') contextId = fact.contextId;
     const to =

@@ -1,4 +1,4 @@
-import { type Fact, type State, toSnapshot } from '@batonjs/lifecycle';
+import { type Fact, type Head, type State, toSnapshot } from '@batonjs/lifecycle';
 import {
   type Commit,
   type Committed,
@@ -7,7 +7,6 @@ import {
   type StoredFact,
   StoreError,
 } from '@batonjs/store';
-import { newId } from './clock.ts';
 import type { Decision } from './decision.ts';
 import type { LiveTask } from './live-task.ts';
 import { isWorthAnother } from './taken-snapshot.ts';
@@ -44,10 +43,11 @@ export async function write(
   live.writeStarts();
   try {
     for (;;) {
-      const { facts, state } = decide(live.known);
+      const decision = decide(live.known);
+      const { facts, state } = decision;
       const turn = typeof options.turn === 'function' ? options.turn(state ?? live.state) : options.turn;
       if (facts.length === 0 && !turn?.release) return { facts: [], first: live.version };
-      const commit = toCommit(live, facts, state, { ...options, turn });
+      const commit = toCommit(live, decision, options, turn);
       const committed = await send(live, commit, options.giveUp ?? never);
       if (committed === 'overtaken') continue;
       if (committed === 'repeated') return { facts: [], first: 1, repeated: true };
@@ -55,7 +55,7 @@ export async function write(
       const stored = facts.map(
         (fact, i): StoredFact => ({ version: first + i, commitId: commit.commitId, fact }),
       );
-      live.add(stored, state, commit.snapshot);
+      live.add(stored, state, commit.snapshot, commit.head);
       return { facts: stored, first, lease: committed.lease };
     }
   } finally {
@@ -78,7 +78,7 @@ export async function appendOpenly(
   const commit: Commit = {
     scope,
     taskId,
-    commitId: newId(clock),
+    commitId: live.nextCommitId(),
     expectedVersion: 'open',
     facts,
     once,
@@ -101,25 +101,28 @@ export async function appendOpenly(
 
 function toCommit(
   live: LiveTask,
-  facts: readonly Fact[],
-  state: State | undefined,
-  { writer, turn, once, dueAt }: WriteOptions & { turn?: Commit['turn'] },
+  { facts, state }: Decision,
+  { writer, once, dueAt }: WriteOptions,
+  turn: Commit['turn'],
 ): Commit {
-  const { scope, taskId, version, settings } = live;
-  const head = facts.length > 0 ? live.headAfter(facts) : undefined;
-  const due = state && dueAt?.(state);
+  const { scope, taskId, version } = live;
   return {
     scope,
     taskId,
-    commitId: newId(settings.clock),
+    commitId: live.nextCommitId(),
     expectedVersion: version,
     facts,
-    ...(head && { head: { ...head, dueAt: due === undefined ? undefined : new Date(due).toISOString() } }),
-    ...(state && isWorthAnother(live.snapshot, state) && { snapshot: toSnapshot(state) }),
-    ...(writer && { writer: { fence: writer.fence, holder: writer.holder } }),
-    ...(turn && { turn }),
-    ...(once && { once }),
+    head: facts.length > 0 ? withClock(live.headAfter(facts), state && dueAt?.(state)) : undefined,
+    snapshot: state && isWorthAnother(live.snapshot, state) ? toSnapshot(state) : undefined,
+    writer,
+    turn,
+    once,
   };
+}
+
+function withClock(head: Head | undefined, due: number | undefined): Head | undefined {
+  if (!head || (due === undefined && head.dueAt === undefined)) return head;
+  return { ...head, dueAt: due === undefined ? undefined : new Date(due).toISOString() };
 }
 
 async function send(

@@ -1,0 +1,52 @@
+import { isStoreError, type StoredFact } from '@batonjs/store';
+import type { LiveTask } from './live-task.ts';
+
+const batch = 256;
+/** About how many bytes a reader that lags holds at once. */
+const batchWeight = 250_000;
+/** How long a reader that can wait does so before it asks the store again. */
+const retryMs = 100;
+
+/**
+ * The facts of a task after a position, then every new one: in order, once each, until aborted. A reader that lags reads
+ * the store again. Rejects when the store cannot be read.
+ */
+export async function* followTask(
+  live: LiveTask,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<StoredFact> {
+  while (!signal.aborted && !live.ended) {
+    if (after < live.version) {
+      for (const stored of live.recentAfter(after) ?? (await catchUp(live, after, signal, true))) {
+        if (signal.aborted || live.ended) return;
+        after = stored.version;
+        yield stored;
+      }
+      continue;
+    }
+    if (live.trouble) throw live.trouble;
+    await live.change(signal);
+  }
+}
+
+/** What a reader has missed; nothing yet, if the store cannot be read and the reader can wait until it can (not `strict`). */
+export async function catchUp(
+  live: LiveTask,
+  after: number,
+  signal: AbortSignal,
+  strict: boolean,
+): Promise<readonly StoredFact[]> {
+  const { scope, taskId, settings, state, version } = live;
+  try {
+    // Of a log with large facts a few at a time: a reader that stops reading keeps what it was given.
+    const average = state.weight / version;
+    const limit = Math.max(1, Math.min(batch, Math.floor(batchWeight / average)));
+    const facts = await settings.store.readFacts(scope, taskId, after, limit);
+    if (facts.length > 0) return facts;
+  } catch (error) {
+    if (strict || isStoreError(error, 'LOG_GAP')) throw error;
+  }
+  await settings.clock.sleep(retryMs, signal);
+  return [];
+}
