@@ -1,23 +1,20 @@
 import type { Clock } from './clock.ts';
+import { LinkedList, type Place } from './linked-list.ts';
 
 /** Somebody who waits. */
 interface Deadline {
   readonly until: number;
   readonly expire: () => void;
-  before: Deadline | undefined;
-  after: Deadline | undefined;
-  over: boolean;
 }
 
 /**
  * Those who were given the same time, in the order in which they run out of it, with one timer for all: a timer of its own
- * would cost each more than what it waits for. A linked list, because nearly all leave it again within a moment.
+ * would cost each more than what it waits for.
  */
 class Deadlines {
   readonly #ms: number;
   readonly #clock: Clock;
-  #first: Deadline | undefined;
-  #last: Deadline | undefined;
+  readonly #waiting = new LinkedList<Deadline>();
   #ticking = false;
 
   constructor(ms: number, clock: Clock) {
@@ -26,37 +23,30 @@ class Deadlines {
   }
 
   /** Calls `expire` when the time is over, unless it was removed by then. */
-  add(expire: () => void): Deadline {
-    const until = this.#clock.monotonic() + this.#ms;
-    const deadline: Deadline = { until, expire, before: this.#last, after: undefined, over: false };
-    if (this.#last) this.#last.after = deadline;
-    else this.#first = deadline;
-    this.#last = deadline;
+  add(expire: () => void): Place<Deadline> {
+    const place = this.#waiting.add({ until: this.#clock.monotonic() + this.#ms, expire });
     if (!this.#ticking) void this.#tick();
-    return deadline;
+    return place;
   }
 
-  remove(deadline: Deadline): void {
-    if (deadline.over) return;
-    deadline.over = true;
-    const { before, after } = deadline;
-    if (before) before.after = after;
-    else this.#first = after;
-    if (after) after.before = before;
-    else this.#last = before;
+  remove(place: Place<Deadline>): void {
+    this.#waiting.remove(place);
   }
 
   async #tick(): Promise<void> {
     this.#ticking = true;
-    for (let next = this.#first; next; next = this.#first) {
+    for (let next = this.#waiting.first; next; next = this.#waiting.first) {
       await this.#clock.sleep(Math.max(1, next.until - this.#clock.monotonic()));
-      const now = this.#clock.monotonic();
-      for (let late = this.#first; late && late.until <= now; late = this.#first) {
-        this.remove(late);
-        late.expire();
-      }
+      this.#expire(this.#clock.monotonic());
     }
     this.#ticking = false;
+  }
+
+  #expire(now: number): void {
+    for (let late = this.#waiting.first; late && late.until <= now; late = this.#waiting.first) {
+      this.#waiting.removeFirst();
+      late.expire();
+    }
   }
 }
 

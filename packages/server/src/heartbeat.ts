@@ -1,7 +1,9 @@
 import { type Lease, StoreError } from '@batonjs/store';
+import { LinkedList, type Place } from './linked-list.ts';
 import type { RunSettings } from './settings.ts';
 
 interface Held {
+  readonly lease: Lease;
   /** Until when the lease surely lives, on the monotonic clock. */
   until: number;
   readonly lost: () => void;
@@ -10,7 +12,7 @@ interface Held {
 /** Keeps the leases of this process alive, and tells their holders when one is lost or may be. */
 export class Heartbeat {
   readonly #settings: RunSettings;
-  readonly #held = new Map<Lease, Held>();
+  readonly #held = new LinkedList<Held>();
   #beating = false;
 
   constructor(settings: RunSettings) {
@@ -18,13 +20,14 @@ export class Heartbeat {
   }
 
   /** `since`: the monotonic time before the lease was asked for. `lost` is called at most once. */
-  add(lease: Lease, since: number, lost: () => void): void {
-    this.#held.set(lease, { until: since + this.#settings.leaseMs, lost });
+  add(lease: Lease, since: number, lost: () => void): Place<Held> {
+    const place = this.#held.add({ lease, until: since + this.#settings.leaseMs, lost });
     if (!this.#beating) void this.#beat();
+    return place;
   }
 
-  remove(lease: Lease): void {
-    this.#held.delete(lease);
+  remove(place: Place<Held>): void {
+    this.#held.remove(place);
   }
 
   async #beat(): Promise<void> {
@@ -42,22 +45,23 @@ export class Heartbeat {
   /** Milliseconds for which all leases surely live. A holder stops early rather than late. */
   #left(): number {
     const { clock, leaseMs } = this.#settings;
-    const soonest = Math.min(...[...this.#held.values()].map(({ until }) => until));
+    let soonest = Number.POSITIVE_INFINITY;
+    for (const { until } of this.#held) soonest = Math.min(soonest, until);
     return Math.max(1, soonest - leaseMs / 10 - clock.monotonic());
   }
 
   async #renew(): Promise<void> {
     const { store, clock, leaseMs, log } = this.#settings;
-    const leases = [...this.#held.keys()];
+    const places = this.#held.places();
+    const leases = [...this.#held].map(({ lease }) => lease);
     const asked = clock.monotonic();
     try {
       const kept = await this.#atMost(Math.min(leaseMs / 3, this.#left()), store.renew(leases, leaseMs));
       const keys = new Set(kept.map(keyOf));
-      for (const lease of leases) {
-        const held = this.#held.get(lease);
-        if (!held) continue;
-        if (keys.has(keyOf(lease))) held.until = asked + leaseMs;
-        else this.#lose(lease, held);
+      for (const place of places) {
+        if (!place.item) continue;
+        if (keys.has(keyOf(place.item.lease))) place.item.until = asked + leaseMs;
+        else this.#lose(place);
       }
     } catch (error) {
       log('error', 'Could not renew leases', { leases: leases.length, error });
@@ -76,14 +80,15 @@ export class Heartbeat {
 
   #loseDoubtful(): void {
     const { clock, leaseMs } = this.#settings;
-    for (const [lease, held] of this.#held) {
-      if (clock.monotonic() >= held.until - leaseMs / 10) this.#lose(lease, held);
+    for (const place of this.#held.places()) {
+      if (place.item && clock.monotonic() >= place.item.until - leaseMs / 10) this.#lose(place);
     }
   }
 
-  #lose(lease: Lease, held: Held): void {
-    this.#held.delete(lease);
-    held.lost();
+  #lose(place: Place<Held>): void {
+    const { item: held } = place;
+    this.#held.remove(place);
+    held?.lost();
   }
 }
 

@@ -15,8 +15,9 @@ export interface LiveSettings {
   readonly log: Log;
 }
 
+/** Emptied when it is removed: see `LinkedList` on what a map that is busy holds on to. */
 interface Entry {
-  readonly live: LiveTask;
+  live: LiveTask | undefined;
   users: number;
 }
 
@@ -75,6 +76,7 @@ export class LiveTasks {
     const entry = this.#entries.get(key);
     if (!entry || --entry.users > 0) return;
     this.#entries.delete(key);
+    entry.live = undefined;
     live.unwatch().catch((error: unknown) => {
       this.settings.log('error', 'Could not stop watching a task', { taskId: live.taskId, error });
     });
@@ -83,15 +85,19 @@ export class LiveTasks {
   /** Ends all following. */
   close(): void {
     this.#stop.abort();
-    for (const { live } of this.#entries.values()) live.endFollowing();
+    for (const { live } of this.#entries.values()) live?.endFollowing();
   }
 
   #use(scope: Scope, taskId: string, make: () => LiveTask): LiveTask {
     const key = keyOf(scope, taskId);
-    const entry = this.#entries.get(key) ?? { live: make(), users: 0 };
-    this.#entries.set(key, entry);
-    entry.users++;
-    return entry.live;
+    const entry = this.#entries.get(key);
+    if (entry?.live) {
+      entry.users++;
+      return entry.live;
+    }
+    const live = make();
+    this.#entries.set(key, { live, users: 1 });
+    return live;
   }
 
   /** Finds what the bell missed. */
@@ -101,8 +107,8 @@ export class LiveTasks {
     while (!this.#stop.signal.aborted) {
       await clock.sleep(lookEveryMs, this.#stop.signal);
       if (this.#stop.signal.aborted) return;
-      const watched = [...this.#entries.values()].filter(({ live }) => live.watched);
-      await Promise.all(watched.map(({ live }) => live.check()));
+      const watched = [...this.#entries.values()].filter(({ live }) => live?.watched);
+      await Promise.all(watched.map(({ live }) => live?.check()));
     }
   }
 }

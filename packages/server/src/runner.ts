@@ -1,6 +1,7 @@
 import type { Lease } from '@batonjs/store';
 import { Heartbeat } from './heartbeat.ts';
 import { LeasedTask } from './leased-task.ts';
+import { LinkedList } from './linked-list.ts';
 import type { LiveTask } from './live-task.ts';
 import type { LiveTasks } from './live-tasks.ts';
 import type { RunSettings } from './settings.ts';
@@ -13,12 +14,17 @@ export interface Reserved {
   release(): void;
 }
 
+interface Running {
+  readonly run: TaskRun;
+  over: Promise<void>;
+}
+
 /** The turns that run in this process. */
 export class Runner {
   readonly #settings: RunSettings;
   readonly #tasks: LiveTasks;
   readonly #heartbeat: Heartbeat;
-  readonly #running = new Map<TaskRun, Promise<void>>();
+  readonly #running = new LinkedList<Running>();
   #reserved = 0;
   #refused = false;
   #onFree: () => void = () => {};
@@ -70,21 +76,23 @@ export class Runner {
     { since, started = false }: { since: number; started?: boolean },
   ): void {
     const run = new TaskRun(new LeasedTask(live, lease, this.#settings), this.#settings);
-    this.#heartbeat.add(lease, since, () => run.halt('fenced'));
-    const over = run.run(started).finally(() => {
-      this.#heartbeat.remove(lease);
+    const kept = this.#heartbeat.add(lease, since, () => run.halt('fenced'));
+    const running: Running = { run, over: Promise.resolve() };
+    const place = this.#running.add(running);
+    running.over = run.run(started).then(() => {
+      this.#heartbeat.remove(kept);
       this.#tasks.release(live);
-      this.#leave(() => this.#running.delete(run));
+      this.#leave(() => this.#running.remove(place));
     });
-    this.#running.set(run, over);
   }
 
   /** Waits for the running turns, at most so long; then ends them as `restart` says. */
   async drain(graceMs: number): Promise<void> {
     const done = new AbortController();
-    const all = Promise.all(this.#running.values()).then(() => done.abort());
+    const running = [...this.#running];
+    const all = Promise.all(running.map(({ over }) => over)).then(() => done.abort());
     await Promise.race([all, this.#settings.clock.sleep(graceMs, done.signal)]);
-    for (const run of this.#running.keys()) run.halt('shutdown');
-    await Promise.all(this.#running.values());
+    for (const { run } of this.#running) run.halt('shutdown');
+    await Promise.all([...this.#running].map(({ over }) => over));
   }
 }

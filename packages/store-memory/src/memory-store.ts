@@ -76,7 +76,7 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
       if (once !== undefined) log.once = (log.once ?? new Map()).set(once, length + 1);
       replace(log, before, row);
       outbox.grew(log);
-      if (facts.length > 0) bells.ring({ scope, taskId });
+      if (facts.length > 0) bells.ring({ scope, taskId }, row.version);
       if (isWaiting(row)) bells.ring({ queue: row.queue });
       return { version: row.version, lease: granted(row, commit) };
     },

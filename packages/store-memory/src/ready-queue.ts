@@ -30,9 +30,9 @@ export class ReadyQueue {
   /** Up to `limit` logs that may be claimed now, those the token holds already first. */
   claimable(request: ClaimRequest, now: number): Log[] {
     const { holder, limit, queue, taskId } = request;
-    const held = this.#byHolder.get(holder);
+    const held = [...this.#byHolder.get(holder)];
     const due =
-      taskId === undefined ? this.#schedule.due(queue, now, limit + held.size) : this.#byTaskId.get(taskId);
+      taskId === undefined ? this.#schedule.due(queue, now, limit + held.length) : this.#byTaskId.get(taskId);
     return [...new Set([...held, ...due])]
       .filter((log) => (taskId === undefined || log.taskId === taskId) && claimable(log.row, request, now))
       .slice(0, limit);
