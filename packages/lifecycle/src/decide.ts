@@ -2,7 +2,7 @@ import type { Message, TaskStatus } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { messageOf } from './conversation.ts';
 import { FACT_FORMAT, type Fact, type MessageReceived, type Metadata, type TaskUpdate } from './facts.ts';
-import { frozenJson } from './frozen-json.ts';
+import { freezeMembers } from './frozen-json.ts';
 import type { OpenTurn, State, TaskRecord } from './state.ts';
 import { canTransition, isInterrupted, isTerminal } from './states.ts';
 
@@ -40,7 +40,10 @@ type Happening = Fact extends infer F ? (F extends Fact ? Omit<F, 'format' | 'at
  */
 export function decide(state: State | undefined, command: Command, now: string): Fact[] {
   const at = state && state.at > now ? state.at : now;
-  return happen(state, command, at).map((fact) => asStored({ format: FACT_FORMAT, at, ...fact } as Fact));
+  const facts: Fact[] = [];
+  for (const fact of happen(state, command, at))
+    facts.push(asStored({ format: FACT_FORMAT, at, ...fact } as Fact));
+  return facts;
 }
 
 function happen(state: State | undefined, command: Command, at: string): Happening[] {
@@ -218,7 +221,7 @@ function mustBeWhole(what: string, id: unknown, parts: unknown): void {
 
 function asStored(fact: Fact): Fact {
   try {
-    return frozenJson(fact);
+    return freezeMembers(fact);
   } catch (cause) {
     throw new A2AError('INVALID_AGENT_RESPONSE', 'What the agent put out is not JSON', { cause });
   }

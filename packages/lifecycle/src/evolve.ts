@@ -12,6 +12,9 @@ export class UnknownFactError extends Error {
   readonly code = 'UNKNOWN_FACT';
 }
 
+/** A state that nobody has seen yet. */
+type Draft = { -readonly [Name in keyof State]: State[Name] };
+
 /**
  * Folds one fact into the state. Pure; the cost depends on the fact, not on how much was folded before.
  * Throws `UnknownFactError` for a fact of a newer release, or one that cannot stand where it stands.
@@ -24,93 +27,91 @@ export function evolve(state: State | undefined, fact: Fact): State {
     );
   }
   if (!state) return begin(fact);
-  const weight = state.weight + weigh(fact);
-  // biome-ignore lint/complexity/useMathMinMax: times are strings
-  const next = { ...state, weight, version: state.version + 1, at: state.at > fact.at ? state.at : fact.at };
-  const visible = { generation: state.generation + 1 };
-  const status = { ...visible, statusVersion: next.version };
+  // One copy, changed before anybody sees it: copying again for each change is most of what folding would cost.
+  const next: Draft = { ...state };
+  next.version += 1;
+  next.weight += weigh(fact);
+  if (fact.at > next.at) next.at = fact.at;
+  fold(next, fact);
+  return next;
+}
+
+function fold(next: Draft, fact: Fact): void {
   switch (fact.type) {
     case 'message-received': {
-      const known = messageOf(state.conversation, fact.message.messageId);
+      const known = messageOf(next.conversation, fact.message.messageId);
       // Two processes may append the same message before either sees the other's. It is answered once.
-      if (known && known.role !== 'ROLE_AGENT') return next;
-      return {
-        ...next,
-        conversation: say(state.conversation, fact.message),
-        untaken: [...state.untaken, fact],
-      };
+      if (known && known.role !== 'ROLE_AGENT') return;
+      next.conversation = say(next.conversation, fact.message);
+      next.untaken = [...next.untaken, fact];
+      return;
     }
     case 'task-created':
-      return {
-        ...next,
-        ...status,
-        contextId: fact.contextId,
-        conversation: toArray(state.conversation.messages)
-          .map((message) => ({ ...message, taskId: fact.taskId, contextId: fact.contextId }))
-          .reduce(say, silence()),
-        task: {
-          id: fact.taskId,
-          status: { state: 'TASK_STATE_SUBMITTED', timestamp: fact.at },
-          artifacts: [],
-        },
+      showStatus(next);
+      next.contextId = fact.contextId;
+      next.conversation = ownedBy(fact.taskId, fact.contextId, next.conversation);
+      next.task = {
+        id: fact.taskId,
+        status: { state: 'TASK_STATE_SUBMITTED', timestamp: fact.at },
+        artifacts: [],
       };
+      return;
     case 'answered':
-      return { ...next, ...status, closed: true, answer: fact.message };
+      showStatus(next);
+      next.closed = true;
+      next.answer = fact.message;
+      return;
     case 'turn-started': {
       const { turn, attempt, messageIds } = fact;
-      const kept = state.openTurn?.number === turn ? state.openTurn.steps : {};
-      const took = take(state.untaken, messageIds);
-      return {
-        ...next,
-        turns: turn,
-        woken: undefined,
-        untaken: took.left,
-        taken:
-          took.taken.length === 0 ? state.taken : attempt > 1 ? [...state.taken, ...took.taken] : took.taken,
-        openTurn: { number: turn, attempt, messageIds, startedAt: fact.at, steps: kept },
-      };
+      const { taken, left } = take(next.untaken, messageIds);
+      const kept = next.openTurn?.number === turn ? next.openTurn.steps : noSteps;
+      if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;
+      next.turns = turn;
+      next.woken = undefined;
+      next.untaken = left;
+      next.openTurn = { number: turn, attempt, messageIds, startedAt: fact.at, steps: kept };
+      return;
     }
     case 'message-taken': {
-      const took = take(state.untaken, [fact.messageId]);
-      const { openTurn } = state;
-      return {
-        ...next,
-        untaken: took.left,
-        taken: [...state.taken, ...took.taken],
-        openTurn: openTurn && { ...openTurn, messageIds: [...openTurn.messageIds, fact.messageId] },
-      };
+      const { taken, left } = take(next.untaken, [fact.messageId]);
+      const { openTurn } = next;
+      next.untaken = left;
+      next.taken = [...next.taken, ...taken];
+      next.openTurn = openTurn && { ...openTurn, messageIds: [...openTurn.messageIds, fact.messageId] };
+      return;
     }
     case 'turn-ended':
-      return { ...next, openTurn: undefined };
+      next.openTurn = undefined;
+      return;
     case 'woken':
-      return { ...next, woken: { metadata: fact.metadata } };
+      next.woken = { metadata: fact.metadata };
+      return;
     case 'cancel-requested':
-      return { ...next, cancelRequested: state.cancelRequested ?? { at: fact.at, metadata: fact.metadata } };
+      next.cancelRequested ??= { at: fact.at, metadata: fact.metadata };
+      return;
     case 'step-completed': {
-      if (!state.openTurn) return next;
+      const { openTurn } = next;
+      if (!openTurn) return;
       // JSON has no undefined: a snapshot would forget that a step without a result was completed.
-      const steps = { ...state.openTurn.steps, [fact.name]: fact.result ?? null };
-      return { ...next, openTurn: { ...state.openTurn, steps } };
+      const steps = { ...openTurn.steps, [fact.name]: fact.result ?? null };
+      next.openTurn = { ...openTurn, steps };
+      return;
     }
     case 'status-changed': {
-      const { message } = fact.status;
-      const conversation = message ? say(state.conversation, message) : state.conversation;
-      return {
-        ...next,
-        ...status,
-        conversation,
-        statusMessageAt: message ? spokenAt(conversation, message) : -1,
-        closed: isTerminal(fact.status.state),
-        task: { ...taskOf(state, fact), status: fact.status },
-      };
+      const { status } = fact;
+      const { id, artifacts } = taskOf(next, fact);
+      showStatus(next);
+      if (status.message) next.conversation = say(next.conversation, status.message);
+      next.statusMessageAt = status.message ? spokenAt(next.conversation, status.message) : -1;
+      next.closed = isTerminal(status.state);
+      next.task = { id, status, artifacts };
+      return;
     }
     case 'artifact-updated': {
-      const task = taskOf(state, fact);
-      return {
-        ...next,
-        ...visible,
-        task: { ...task, artifacts: merge(task.artifacts, fact) },
-      };
+      const { id, status, artifacts } = taskOf(next, fact);
+      next.generation += 1;
+      next.task = { id, status, artifacts: merge(artifacts, fact) };
+      return;
     }
     default:
       throw new UnknownFactError(
@@ -118,6 +119,17 @@ export function evolve(state: State | undefined, fact: Fact): State {
       );
   }
 }
+
+/** What clients see as the status changed with the latest fact. */
+function showStatus(next: Draft): void {
+  next.generation += 1;
+  next.statusVersion = next.version;
+}
+
+const noSteps: Readonly<Record<string, unknown>> = Object.freeze({});
+
+const ownedBy = (taskId: string, contextId: string, { messages }: Conversation): Conversation =>
+  toArray(messages).reduce((said, message) => say(said, { ...message, taskId, contextId }), silence());
 
 /** Folds a log from its beginning. */
 export function replay(facts: Iterable<Fact>): State | undefined {
@@ -142,6 +154,12 @@ function begin(fact: Fact): State {
     untaken: [fact],
     taken: [],
     turns: 0,
+    // Named from the start: objects that all have the same members are what engines are fast with.
+    task: undefined,
+    answer: undefined,
+    openTurn: undefined,
+    cancelRequested: undefined,
+    woken: undefined,
   };
 }
 
@@ -149,15 +167,18 @@ function begin(fact: Fact): State {
 const spokenAt = (conversation: Conversation, { messageId }: Message): number =>
   messageOf(conversation, messageId)?.role === 'ROLE_AGENT' ? positionOf(conversation, messageId) : -1;
 
-function taskOf(state: State, fact: Fact): TaskRecord {
+function taskOf(state: Pick<State, 'task'>, fact: Fact): TaskRecord {
   if (!state.task) throw new UnknownFactError(`"${fact.type}" before "task-created"`);
   return state.task;
 }
 
 function take(untaken: readonly MessageReceived[], ids: readonly string[]) {
-  const wanted = new Set(ids);
-  const taken = untaken.filter(({ message }) => wanted.has(message.messageId));
-  const left = untaken.filter(({ message }) => !wanted.has(message.messageId));
+  // A set costs more than it saves where there is one.
+  const wanted = ids.length > 8 ? new Set(ids) : undefined;
+  const isWanted = (id: string) => (wanted ? wanted.has(id) : ids.includes(id));
+  const taken: MessageReceived[] = [];
+  const left: MessageReceived[] = [];
+  for (const received of untaken) (isWanted(received.message.messageId) ? taken : left).push(received);
   return { taken, left };
 }
 

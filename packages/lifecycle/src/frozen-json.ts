@@ -6,6 +6,10 @@
 export const frozenJson = <T>(value: T): T =>
   typeof value === 'object' && Object.isFrozen(value) ? value : (copy(value) as T);
 
+/** The same for an object that was made for this and that nobody else has: its members are copied, it is not. */
+export const freezeMembers = <T extends object>(fresh: T): T =>
+  copyMembers(fresh as Record<string, unknown>) as T;
+
 function copy(value: unknown): unknown {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;

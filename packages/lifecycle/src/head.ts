@@ -25,45 +25,56 @@ export interface Head {
 
 /** Folds one fact into the head; `agrees` says what comes out. Its clock is kept until the log closes. */
 export function headOf(head: Head | undefined, fact: Fact): Head {
-  const before: Head = head ?? {
-    closed: false,
-    contextId: '',
-    version: 0,
-    statusAt: fact.at,
-    statusVersion: 1,
-    generation: 0,
-    turn: 0,
-    attempt: 0,
-  };
-  const next = { ...before, version: before.version + 1 };
-  const here = { statusAt: fact.at, statusVersion: next.version };
+  const next: { -readonly [Name in keyof Head]: Head[Name] } = head ? { ...head } : begin(fact);
+  next.version += 1;
   switch (fact.type) {
     case 'message-received':
-      return head ? next : { ...next, contextId: fact.message.contextId ?? '' };
+      if (!head) next.contextId = fact.message.contextId ?? '';
+      return next;
     case 'task-created':
-      return {
-        ...next,
-        ...here,
-        contextId: fact.contextId,
-        state: 'TASK_STATE_SUBMITTED',
-        generation: before.generation + 1,
-      };
+      next.contextId = fact.contextId;
+      next.state = 'TASK_STATE_SUBMITTED';
+      break;
     case 'answered':
-      return { ...next, ...here, dueAt: undefined, closed: true, generation: before.generation + 1 };
+      close(next);
+      break;
     case 'status-changed': {
       const { state } = fact.status;
-      const closed = isTerminal(state);
-      const dueAt = closed ? undefined : before.dueAt;
-      return { ...next, ...here, state, dueAt, closed, generation: before.generation + 1 };
+      next.state = state;
+      if (isTerminal(state)) close(next);
+      break;
     }
     case 'artifact-updated':
-      return { ...next, generation: before.generation + 1 };
+      next.generation += 1;
+      return next;
     case 'turn-started':
-      return { ...next, turn: fact.turn, attempt: fact.attempt };
+      next.turn = fact.turn;
+      next.attempt = fact.attempt;
+      return next;
     default:
       return next;
   }
+  next.generation += 1;
+  next.statusAt = fact.at;
+  next.statusVersion = next.version;
+  return next;
 }
+
+function close(next: { closed: boolean; dueAt?: string }): void {
+  next.closed = true;
+  if (next.dueAt !== undefined) next.dueAt = undefined;
+}
+
+const begin = ({ at }: Fact): Head => ({
+  closed: false,
+  contextId: '',
+  version: 0,
+  statusAt: at,
+  statusVersion: 1,
+  generation: 0,
+  turn: 0,
+  attempt: 0,
+});
 
 /** Whether a head is what it must be for this state (its clock, which is policy, aside). */
 export const agrees = (head: Head, state: State): boolean =>

@@ -12,7 +12,7 @@ import { checkInlineConfig } from './push/put-inline-config.ts';
 import { isSameMessage } from './same-message.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { dueAt } from './task-clocks.ts';
-import { transitionsIn } from './transition.ts';
+import { reportTransitions } from './transition.ts';
 import { toWireError } from './wire-error.ts';
 import { appendOpenly, write } from './write.ts';
 
@@ -111,8 +111,7 @@ async function beginLog(
       return await join(live, receive, settings);
     }
     const { state } = live;
-    for (const transition of transitionsIn(undefined, taskId, written.facts))
-      settings.onTransition(transition);
+    reportTransitions(undefined, taskId, written.facts, settings.onTransition);
     if (written.lease) runner.start(tasks.retain(live), written.lease, { since, started: true });
     return { live, position: 1, state };
   } catch (error) {
@@ -187,8 +186,7 @@ export async function ensureTask(live: LiveTask, settings: ServiceSettings): Pro
           : { facts: [], state },
       { dueAt: (state) => dueAt(state, clocks) },
     );
-    for (const transition of transitionsIn(undefined, live.taskId, written.facts))
-      settings.onTransition(transition);
+    reportTransitions(undefined, live.taskId, written.facts, settings.onTransition);
   } catch (error) {
     // The agent answered, or the task ended, at that very moment.
     if (!isStoreError(error, 'LOG_CLOSED')) throw error;

@@ -27,7 +27,11 @@ export function boundedStore<Store extends TaskStore>(store: Store, ms: number, 
       // No method takes more; gathering them in an array would cost each call one.
       const inTime = (a: unknown, b: unknown, c: unknown, d: unknown) => {
         const call = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
-        return bounded(call.call(target, a, b, c, d), ms, clock);
+        try {
+          return bounded(call.call(target, a, b, c, d), ms, clock);
+        } catch (error) {
+          return Promise.reject(error);
+        }
       };
       methods.set(name, inTime);
       return inTime;

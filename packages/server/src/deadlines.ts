@@ -54,9 +54,9 @@ const known = new WeakMap<Clock, Map<number, Deadlines>>();
 
 /** The deadlines of a clock after so many milliseconds: one of few values. */
 export function deadlinesOf(ms: number, clock: Clock): Deadlines {
-  const ofClock = known.get(clock) ?? new Map<number, Deadlines>();
-  known.set(clock, ofClock);
-  const deadlines = ofClock.get(ms) ?? new Deadlines(ms, clock);
-  ofClock.set(ms, deadlines);
+  let ofClock = known.get(clock);
+  if (!ofClock) known.set(clock, (ofClock = new Map()));
+  let deadlines = ofClock.get(ms);
+  if (!deadlines) ofClock.set(ms, (deadlines = new Deadlines(ms, clock)));
   return deadlines;
 }

@@ -7,7 +7,7 @@ import { type Decision, decideAll } from './decision.ts';
 import type { LiveTask } from './live-task.ts';
 import type { RunSettings } from './settings.ts';
 import { dueAt } from './task-clocks.ts';
-import { transitionsIn } from './transition.ts';
+import { reportTransitions } from './transition.ts';
 import { type Written, write } from './write.ts';
 
 /**
@@ -19,7 +19,7 @@ export class LeasedTask {
   readonly lease: Lease;
   readonly #settings: RunSettings;
   #lost = false;
-  readonly #failures = new WeakSet<object>();
+  #failures: WeakSet<object> | undefined;
   #writing = 0;
   #latest: Promise<unknown> = Promise.resolve();
   readonly #dueAt: (state: State) => number | undefined;
@@ -43,7 +43,7 @@ export class LeasedTask {
 
   /** Whether this very error is one that a write of this task met, and not one that an agent made up. */
   isFailureToWrite(error: unknown): boolean {
-    return typeof error === 'object' && error !== null && this.#failures.has(error);
+    return typeof error === 'object' && error !== null && this.#failures?.has(error) === true;
   }
 
   /** What an agent reports. INPUT_REQUIRED also ends the turn and gives the task back. */
@@ -104,38 +104,41 @@ export class LeasedTask {
     return written;
   }
 
-  async #write(
+  /** Resolves when nothing is being written. Never rejects. */
+  async idle(): Promise<void> {
+    while (this.#writing > 0) await this.#latest.catch(() => {});
+  }
+
+  #write(
     commands: (state: State) => readonly Command[],
     turn?: (state: State) => Commit['turn'],
   ): Promise<Written> {
     const { clock, onTransition } = this.#settings;
-    let before = this.live.known;
     let isDeciding = false;
     const decision = (state: State | undefined): Decision => {
-      before = state;
       isDeciding = true;
       const decided = decideAll(state, state ? commands(state) : [], isoTime(clock.now()));
       isDeciding = false;
       return decided;
     };
-    let written: Written;
-    try {
-      if (this.#lost) throw new StoreError('FENCED', 'The task belongs to another process');
-      written = await write(this.live, decision, {
-        writer: this.lease,
-        turn,
-        dueAt: this.#dueAt,
-        giveUp: this.#giveUp,
-      });
-    } catch (error) {
-      // What is thrown while deciding may come from what the agent handed over.
-      if (!isDeciding && error instanceof Error) this.#failures.add(error);
-      throw error;
-    } finally {
-      this.#writing--;
-    }
-    for (const transition of transitionsIn(before, this.live.taskId, written.facts)) onTransition(transition);
-    return written;
+    const options = { writer: this.lease, turn, dueAt: this.#dueAt, giveUp: this.#giveUp };
+    const writing: Promise<Written> = this.#lost
+      ? Promise.reject(new StoreError('FENCED', 'The task belongs to another process'))
+      : write(this.live, decision, options);
+    return writing.then(
+      (written) => {
+        this.#writing--;
+        reportTransitions(written.before, this.live.taskId, written.facts, onTransition);
+        return written;
+      },
+      (error) => {
+        this.#writing--;
+        // What is thrown while deciding may come from what the agent handed over.
+        if (!isDeciding && error instanceof Error)
+          this.#failures = (this.#failures ?? new WeakSet()).add(error);
+        throw error;
+      },
+    );
   }
 
   #commandsFor(state: State, update: TaskUpdate): Command[] {

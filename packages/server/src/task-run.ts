@@ -125,28 +125,37 @@ export class TaskRun {
 
   async #consume(updates: AsyncIterable<TaskUpdate>): Promise<void> {
     const iterator = updates[Symbol.asyncIterator]();
-    let refusal: unknown;
     try {
-      for (;;) {
-        const pending = refusal && iterator.throw ? iterator.throw(refusal) : iterator.next();
-        refusal = undefined;
-        const next = await this.#orHalt(pending);
-        if (next === halted) return await this.#stop();
-        if (next.done) return await this.#ended();
-        try {
-          checkUpdate(next.value);
-          await this.#task.update(next.value);
-        } catch (error) {
-          // What the agent may not do is its own problem: thrown at the `yield`, where it can be caught.
-          if (!A2AError.is(error) || !iterator.throw) throw error;
-          refusal = error;
-          continue;
-        }
-        const { closed, openTurn } = this.#task.state;
-        if (closed || !openTurn) return;
-      }
+      if ((await this.#orHalt(this.#record(iterator))) !== halted) return;
+      // What the agent put out before is written first.
+      await this.#task.idle();
+      await this.#stop();
     } finally {
       endQuietly(iterator);
+    }
+  }
+
+  /** Records what the agent puts out until it ends, its task does, or the runner stops. */
+  async #record(iterator: AsyncIterator<TaskUpdate>): Promise<void> {
+    let refusal: unknown;
+    while (!this.#halted) {
+      const next: IteratorResult<TaskUpdate> = await (refusal && iterator.throw
+        ? iterator.throw(refusal)
+        : iterator.next());
+      refusal = undefined;
+      if (this.#halted) return;
+      if (next.done) return this.#ended();
+      try {
+        checkUpdate(next.value);
+        await this.#task.update(next.value);
+      } catch (error) {
+        // What the agent may not do is its own problem: thrown at the `yield`, where it can be caught.
+        if (!A2AError.is(error) || !iterator.throw) throw error;
+        refusal = error;
+        continue;
+      }
+      const { closed, openTurn } = this.#task.state;
+      if (closed || !openTurn) return;
     }
   }
 

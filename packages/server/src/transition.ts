@@ -13,15 +13,15 @@ export interface Transition {
   readonly at: string;
 }
 
-/** The changes of state among facts that were written onto `before`. */
-export function transitionsIn(
+/** Reports the changes of state among facts that were written onto `before`. */
+export function reportTransitions(
   before: State | undefined,
   taskId: string,
   facts: readonly StoredFact[],
-): Transition[] {
+  report: (transition: Transition) => void,
+): void {
   let from = before?.task?.status.state;
   let contextId = before?.contextId ?? '';
-  const found: Transition[] = [];
   for (const { fact } of facts) {
     if (fact.type === 'message-received') contextId ||= fact.message.contextId ?? '';
     if (fact.type === 'task-created') contextId = fact.contextId;
@@ -32,8 +32,7 @@ export function transitionsIn(
           ? fact.status.state
           : undefined;
     if (!to || to === from) continue;
-    found.push({ taskId, contextId, from, to, at: fact.at });
+    report({ taskId, contextId, from, to, at: fact.at });
     from = to;
   }
-  return found;
 }

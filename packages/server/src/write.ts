@@ -25,6 +25,8 @@ export interface Written {
   readonly facts: readonly StoredFact[];
   /** Position of the first fact. */
   readonly first: number;
+  /** What they were decided on. */
+  readonly before?: State;
   readonly lease?: Lease;
   /** Somebody wrote this `once` before; nothing was written, and `first` is where. */
   readonly repeated?: boolean;
@@ -35,29 +37,88 @@ export interface Written {
  * the store. After a failure whose outcome is unknown, the log is asked: an agent never goes on from a commit that may
  * or may not have happened. Rejects with what `decide` threw, or with a `StoreError`.
  */
-export async function write(
+export function write(
   live: LiveTask,
   decide: (state: State | undefined) => Decision,
   options: WriteOptions = {},
 ): Promise<Written> {
   live.writeStarts();
   try {
-    for (;;) {
-      const decision = decide(live.known);
-      const { facts, state } = decision;
-      const turn = typeof options.turn === 'function' ? options.turn(state ?? live.state) : options.turn;
-      if (facts.length === 0 && !turn?.release) return { facts: [], first: live.version };
-      const commit = toCommit(live, decision, options, turn);
-      const committed = await send(live, commit, options.giveUp ?? never);
-      if (committed === 'overtaken') continue;
-      if (committed === 'repeated') return { facts: [], first: 1, repeated: true };
-      const first = committed.version - facts.length + 1;
-      const stored = facts.map(
-        (fact, i): StoredFact => ({ version: first + i, commitId: commit.commitId, fact }),
-      );
-      live.add(stored, state, commit.snapshot, commit.head);
-      return { facts: stored, first, lease: committed.lease };
+    const draft = draftOf(live, decide, options);
+    if (!draft) {
+      live.writeEnds();
+      return Promise.resolve(nothingIn(live));
     }
+    // Nearly always this is all; what it takes to insist costs each write several times as much.
+    const attempt = live.settings.store.commit(draft.commit);
+    const insisting = () => insist(live, decide, options, draft, attempt);
+    return attempt.then((committed) => {
+      if (committed.repeated) return insisting();
+      const written = settle(live, draft, committed);
+      live.writeEnds();
+      return written;
+    }, insisting);
+  } catch (error) {
+    live.writeEnds();
+    return Promise.reject(error);
+  }
+}
+
+/** A decision and how it is put to the store. */
+interface Draft {
+  readonly before: State | undefined;
+  readonly decision: Decision;
+  readonly commit: Commit & { readonly expectedVersion: number };
+}
+
+/** Undefined if there is nothing to write. */
+function draftOf(
+  live: LiveTask,
+  decide: (state: State | undefined) => Decision,
+  options: WriteOptions,
+): Draft | undefined {
+  const before = live.known;
+  const decision = decide(before);
+  const { facts, state } = decision;
+  const turn = typeof options.turn === 'function' ? options.turn(state ?? live.state) : options.turn;
+  if (facts.length === 0 && !turn?.release) return undefined;
+  return { before, decision, commit: toCommit(live, decision, options, turn) };
+}
+
+const nothingIn = (live: LiveTask): Written => ({ facts: [], first: live.version, before: live.known });
+
+/** Takes in what is in the store now. */
+function settle(
+  live: LiveTask,
+  { before, decision: { facts, state }, commit }: Draft,
+  { version, lease }: Committed,
+): Written {
+  const first = version - facts.length + 1;
+  const { commitId, snapshot, head } = commit;
+  const stored = facts.map((fact, i): StoredFact => ({ version: first + i, commitId, fact }));
+  live.add(stored, state, snapshot, head);
+  return { facts: stored, first, before, lease };
+}
+
+/** Goes on after an attempt that did not simply succeed. */
+async function insist(
+  live: LiveTask,
+  decide: (state: State | undefined) => Decision,
+  options: WriteOptions,
+  draft: Draft,
+  attempt: Promise<Committed>,
+): Promise<Written> {
+  try {
+    let next: Draft | undefined = draft;
+    let pending: Promise<Committed> | undefined = attempt;
+    while (next) {
+      const sent: Sent = await send(live, next.commit, options.giveUp ?? never, pending);
+      if (sent === 'repeated') return { facts: [], first: 1, repeated: true };
+      if (sent !== 'overtaken') return settle(live, next, sent);
+      pending = undefined;
+      next = draftOf(live, decide, options);
+    }
+    return nothingIn(live);
   } finally {
     live.writeEnds();
   }
@@ -104,7 +165,7 @@ function toCommit(
   { facts, state }: Decision,
   { writer, once, dueAt }: WriteOptions,
   turn: Commit['turn'],
-): Commit {
+): Draft['commit'] {
   const { scope, taskId, version } = live;
   return {
     scope,
@@ -125,17 +186,23 @@ function withClock(head: Head | undefined, due: number | undefined): Head | unde
   return { ...head, dueAt: due === undefined ? undefined : new Date(due).toISOString() };
 }
 
+type Sent = Committed | 'overtaken' | 'repeated';
+
+/** `pending`: the first attempt, if it was made already. */
 async function send(
   live: LiveTask,
-  commit: Commit & { expectedVersion: number | 'open' },
+  commit: Draft['commit'],
   giveUp: () => boolean,
-): Promise<Committed | 'overtaken' | 'repeated'> {
+  pending?: Promise<Committed>,
+): Promise<Sent> {
   const { store, clock, storeTimeoutMs } = live.settings;
   const until = clock.monotonic() + storeTimeoutMs;
-  const expected = live.version;
+  const expected = commit.expectedVersion;
   for (;;) {
     try {
-      const committed = await store.commit(commit);
+      const attempt = pending ?? store.commit(commit);
+      pending = undefined;
+      const committed = await attempt;
       if (!committed.repeated) return committed;
       const [earlier] = await store.readFacts(live.scope, live.taskId, committed.version - 1, 1);
       if (earlier?.commitId !== commit.commitId) return 'repeated';
