@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { message, type Oneof, oneof, optionalText, requiredText, struct } from './proto-json.ts';
 
 const texts = z.array(z.string());

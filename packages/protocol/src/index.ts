@@ -77,20 +77,19 @@ export {
   CancelTaskRequest,
   CreateTaskPushNotificationConfigRequest,
   DeleteTaskPushNotificationConfigRequest,
-  Empty,
   GetExtendedAgentCardRequest,
   GetTaskPushNotificationConfigRequest,
   GetTaskRequest,
   ListTaskPushNotificationConfigsRequest,
-  ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
-  ListTasksResponse,
   SendMessageConfiguration,
   SendMessageRequest,
   SubscribeToTaskRequest,
   TaskPushNotificationConfig,
 } from './requests.ts';
+export { Empty, ListTaskPushNotificationConfigsResponse, ListTasksResponse } from './responses.ts';
 export { schemas } from './schemas.ts';
+export { TaskState } from './task-state.ts';
 export {
   SendMessageResponse,
   type SendMessageResult,
@@ -98,7 +97,6 @@ export {
   StreamResponse,
   Task,
   TaskArtifactUpdateEvent,
-  TaskState,
   TaskStatus,
   TaskStatusUpdateEvent,
 } from './tasks.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { schemas } from './schemas.ts';
 
 /** The type of a parameter that travels in a query string. */

@@ -1,14 +1,14 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { type FieldViolation, invalidParams } from './errors.ts';
 import type { OperationName, Params } from './operations.ts';
-import { schemas } from './schemas.ts';
+import { params } from './params.ts';
 
 /**
  * The canonical request of an operation from whatever arrived. Throws `INVALID_PARAMS` naming every violation with its
  * path. Spec: §3.3.2, §5.7.
  */
 export function parseParams<Name extends OperationName>(operation: Name, value: unknown): Params<Name> {
-  const schema: z.ZodType = schemas[operation].params;
+  const schema: z.ZodType = params[operation];
   const parsed = schema.safeParse(value);
   if (!parsed.success) throw invalidParams(fieldViolations(parsed.error));
   return parsed.data as Params<Name>;

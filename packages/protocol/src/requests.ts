@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Message } from './messages.ts';
 import {
   boundedList,
@@ -12,7 +12,7 @@ import {
   timestamp,
   url,
 } from './proto-json.ts';
-import { Task, TaskState } from './tasks.ts';
+import { TaskState } from './task-state.ts';
 
 const tenant = optionalId;
 const historyLength = int32(0).optional();
@@ -77,15 +77,6 @@ export const ListTasksRequest = message({
 });
 export type ListTasksRequest = z.infer<typeof ListTasksRequest>;
 
-/** One page of tasks. `nextPageToken` is empty on the last; `totalSize` counts matches before paging. Spec: §3.1.4. */
-export const ListTasksResponse = message({
-  tasks: z.array(Task),
-  nextPageToken: z.string(),
-  pageSize: int32(0),
-  totalSize: int32(0),
-});
-export type ListTasksResponse = z.infer<typeof ListTasksResponse>;
-
 /** Asks for a task to be canceled. Spec: §3.1.5. */
 export const CancelTaskRequest = message({ tenant, id: requiredId, metadata });
 export type CancelTaskRequest = z.infer<typeof CancelTaskRequest>;
@@ -119,17 +110,6 @@ export const ListTaskPushNotificationConfigsRequest = message({
 });
 export type ListTaskPushNotificationConfigsRequest = z.infer<typeof ListTaskPushNotificationConfigsRequest>;
 
-/** One page of webhooks; without `nextPageToken` the last. Spec: §3.1.9. */
-export const ListTaskPushNotificationConfigsResponse = message({
-  configs: z.array(TaskPushNotificationConfig).optional(),
-  nextPageToken: optionalText,
-});
-export type ListTaskPushNotificationConfigsResponse = z.infer<typeof ListTaskPushNotificationConfigsResponse>;
-
 /** Asks for the card that authenticated callers get. Spec: §3.1.11. */
 export const GetExtendedAgentCardRequest = message({ tenant });
 export type GetExtendedAgentCardRequest = z.infer<typeof GetExtendedAgentCardRequest>;
-
-/** An answer that says nothing: `google.protobuf.Empty`. */
-export const Empty = message({});
-export type Empty = z.infer<typeof Empty>;

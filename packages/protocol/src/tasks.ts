@@ -1,29 +1,7 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Artifact, Message } from './messages.ts';
-import {
-  message,
-  type Oneof,
-  oneof,
-  optionalText,
-  protoEnum,
-  requiredText,
-  struct,
-  timestamp,
-} from './proto-json.ts';
-
-/** Where a task stands. Spec: §4.1.3. */
-export const TaskState = protoEnum([
-  'TASK_STATE_UNSPECIFIED',
-  'TASK_STATE_SUBMITTED',
-  'TASK_STATE_WORKING',
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_INPUT_REQUIRED',
-  'TASK_STATE_REJECTED',
-  'TASK_STATE_AUTH_REQUIRED',
-]);
-export type TaskState = z.infer<typeof TaskState>;
+import { message, type Oneof, oneof, optionalText, requiredText, struct, timestamp } from './proto-json.ts';
+import { TaskState } from './task-state.ts';
 
 /** The state of a task, with what the agent says about it. Spec: §4.1.2. */
 export const TaskStatus = message({

@@ -8,7 +8,7 @@ import {
   operationNames,
   operations,
 } from '../src/operations.ts';
-import type { ListTasksResponse } from '../src/requests.ts';
+import type { ListTasksResponse } from '../src/responses.ts';
 import { schemas } from '../src/schemas.ts';
 import type { StreamResponse, Task } from '../src/tasks.ts';
 

@@ -2,7 +2,8 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { Json } from '../src/json.ts';
 import { Part } from '../src/messages.ts';
 import { fieldViolations } from '../src/parse-params.ts';
-import { SendMessageResponse, StreamResponse, Task, TaskState } from '../src/tasks.ts';
+import { TaskState } from '../src/task-state.ts';
+import { SendMessageResponse, StreamResponse, Task } from '../src/tasks.ts';
 
 const status = { state: 'TASK_STATE_WORKING', timestamp: '2026-01-01T00:00:00.000Z' } as const;
 const message: SendMessageResponse = {
