@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { MessageReceived } from '@batonjs/lifecycle';
+import { isSameJson } from './same-json.ts';
 
 type Sent = Pick<MessageReceived, 'message' | 'metadata'>;
 
@@ -8,7 +8,7 @@ type Sent = Pick<MessageReceived, 'message' | 'metadata'>;
  * answer is to be given (`configuration`) does not count. Task and context may have been filled in by the server.
  */
 export const isSameMessage = (stored: Sent, sent: Sent): boolean =>
-  isDeepStrictEqual(bare(stored, sent), bare(sent, sent));
+  isSameJson(bare(stored, sent), bare(sent, sent));
 
 function bare({ message, metadata }: Sent, asked: Sent) {
   const { taskId, contextId, ...said } = message;

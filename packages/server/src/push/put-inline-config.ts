@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import type { SendMessageRequest } from '@batonjs/protocol';
 import type { Accepted } from '../accept.ts';
 import { bounded } from '../bounded.ts';
 import type { CallContext } from '../call-context.ts';
+import { isSameJson } from '../same-json.ts';
 import type { ServiceSettings } from '../service-settings.ts';
 import { checkPushConfig } from './check-push-config.ts';
 import { checkRoom } from './check-room.ts';
@@ -52,7 +52,7 @@ export async function putInlineConfig(
 
   async function isThere(): Promise<boolean> {
     const known = await push?.store.getPushConfig(scope, taskId, id);
-    return known?.dead === undefined && isDeepStrictEqual(known?.config, own);
+    return known?.dead === undefined && isSameJson(known?.config, own);
   }
 }
 
