@@ -37,8 +37,8 @@ export function serveHttpJson(say: Say, style: HttpJsonStyle, isLenient: boolean
       return style;
     }
   };
-  const encode = (operation: OperationName, request: HttpRequest, result: unknown, isLast?: boolean) => {
-    const isProto = styleOf(request) === 'proto';
+  const encode = (operation: OperationName, own: HttpJsonStyle, result: unknown, isLast?: boolean) => {
+    const isProto = own === 'proto';
     if (isProto && operation === 'GetExtendedAgentCard') return protoCard(result as never, say);
     const older = downResult(operation, result, say, isLast);
     return isProto ? proto(operation, older, say) : older;
@@ -68,12 +68,17 @@ export function serveHttpJson(say: Say, style: HttpJsonStyle, isLenient: boolean
       return {
         status: isNew ? 201 : 200,
         headers: { 'content-type': JSON_TYPE },
-        body: JSON.stringify(encode(operation, request, result) ?? {}),
+        body: JSON.stringify(encode(operation, styleOf(request), result) ?? {}),
       };
     },
 
-    encodeEvent: ({ operation, request }, event, isLast) =>
-      JSON.stringify(encode(operation, request, event, isLast)),
+    encodeStream({ operation, request }) {
+      const own = styleOf(request);
+      return {
+        event: ({ value }, isLast) => JSON.stringify(encode(operation, own, value, isLast)),
+        error: (error) => JSON.stringify(downError(error)),
+      };
+    },
 
     encodeError(error, request) {
       const { status, headers } = httpJsonServer.encodeError(error, request);
@@ -83,8 +88,6 @@ export function serveHttpJson(say: Say, style: HttpJsonStyle, isLenient: boolean
         body: JSON.stringify(downError(error)),
       };
     },
-
-    encodeStreamError: (error) => JSON.stringify(downError(error)),
   };
 
   function translate(path: string, given: unknown): unknown {

@@ -6,6 +6,7 @@ import {
   jsonRpcClient,
   jsonRpcServer,
   type ServerBinding,
+  SharedJson,
   sseHeaders,
 } from '@batonjs/bindings';
 import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
@@ -93,8 +94,14 @@ export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
       return jsonRpcServer.encodeResult(call, own ?? older[0]);
     },
 
-    encodeEvent: (call, event, isLast) =>
-      jsonRpcServer.encodeEvent(call, downResult(call.operation, event, say, isLast)),
+    encodeStream(call) {
+      const { operation } = call;
+      const newer = jsonRpcServer.encodeStream(call);
+      return {
+        event: ({ value }, isLast) => newer.event(new SharedJson(downResult(operation, value, say, isLast))),
+        error: (error) => withError(newer.error(error), error),
+      };
+    },
 
     encodeError(error, request) {
       const reply = jsonRpcServer.encodeError(error, request);
@@ -104,8 +111,6 @@ export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
       // Clients of 0.3 read nothing but events in answer to a method that streams.
       return isStream && reply.status === 200 ? asEvent(reply, body) : { ...reply, body };
     },
-
-    encodeStreamError: (error, call) => withError(jsonRpcServer.encodeStreamError(error, call), error),
   };
 }
 

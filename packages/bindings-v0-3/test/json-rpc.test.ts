@@ -225,9 +225,8 @@ describe('tasks/get, tasks/cancel and tasks/resubscribe', () => {
     const { server, letGo } = start();
     const configuration = { blocking: false };
     const { result: task } = await ask(server, 'message/send', { message: say('hold'), configuration });
-    const events = listen(server, 'tasks/resubscribe', { id: task.id });
-    letGo();
-    const results = (await events).map(({ result }) => result);
+    const events = await listen(server, 'tasks/resubscribe', { id: task.id }, letGo);
+    const results = events.map(({ result }) => result);
     expect(results[0]).toMatchObject({ kind: 'task', id: task.id });
     expect(results.at(-1)).toMatchObject({
       kind: 'status-update',

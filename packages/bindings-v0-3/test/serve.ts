@@ -57,10 +57,12 @@ export async function listen(
   server: Pick<AgentServer, 'fetch'>,
   method: string,
   params: unknown,
+  onOpen: () => void = () => {},
   // biome-ignore lint/suspicious/noExplicitAny: tests look into events with matchers
 ): Promise<any[]> {
   const reply = await post(server, JSON.stringify({ jsonrpc: '2.0', id: 'stream', method, params }));
   if (reply.headers.get('content-type') !== 'text/event-stream') throw new Error('That is no stream');
+  onOpen();
   const text = await reply.text();
   return Array.from(text.matchAll(/^data: (.*)$/gm), ([, data]) => JSON.parse(data!));
 }

@@ -1,6 +1,7 @@
 import type { A2AError } from '@batonjs/protocol/errors';
 import type { OperationName } from '@batonjs/protocol/operations';
 import type { HttpReply, HttpRequest, IncomingReply, OutgoingRequest } from './http.ts';
+import type { SharedJson } from './shared-json.ts';
 
 /** One operation being asked for. */
 export interface Call {
@@ -31,6 +32,17 @@ interface Named {
   readonly extensionsHeader?: string;
 }
 
+/** Writes one stream. A stream keeps this for as long as it lasts, and nothing else of its call. */
+export interface StreamEncoder {
+  /**
+   * One event, as the `data` of a server-sent event. After `isLast` the stream ends; where that is not said, it is for the
+   * event to tell.
+   */
+  event(event: SharedJson, isLast?: boolean): string;
+  /** An error in a running stream, as the `data` of its last server-sent event. */
+  error(error: A2AError): string;
+}
+
 /** The server half of a binding: HTTP in, operations out. It keeps no state between calls. Spec: §5. */
 export interface ServerBinding extends Named {
   /** Whether this binding answers the request, also when it only has an error to say. */
@@ -38,13 +50,11 @@ export interface ServerBinding extends Named {
   /** Reads the call. Throws an `A2AError` when there is none. */
   decodeCall(request: HttpRequest): ReceivedCall;
   encodeResult(call: ReceivedCall, result: unknown): HttpReply;
-  /** One event of a stream, as the `data` of a server-sent event. After `isLast` the stream ends. */
-  encodeEvent(call: ReceivedCall, event: unknown, isLast?: boolean): string;
+  /** How the stream that answers a call is written. */
+  encodeStream(call: ReceivedCall): StreamEncoder;
   /** An error before any event was sent; `request` need not hold a call. */
   encodeError(error: A2AError, request: HttpRequest): HttpReply;
-  /** An error in a running stream, as the `data` of its last server-sent event. */
-  encodeStreamError(error: A2AError, call: ReceivedCall): string;
-  /** The name of the server-sent event that carries such an error; none by default. */
+  /** The name of the server-sent event that carries an error; none by default. */
   readonly streamErrorEvent?: string;
 }
 

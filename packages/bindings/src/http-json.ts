@@ -1,7 +1,7 @@
 import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
 import { A2A_JSON, EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { type OperationName, operations, type QueryType } from '@batonjs/protocol/operations';
-import type { Call, ClientBinding, ServerBinding } from './binding.ts';
+import type { Call, ClientBinding, ServerBinding, StreamEncoder } from './binding.ts';
 import { fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
 import type { HttpRequest, IncomingReply, OutgoingRequest } from './http.ts';
 import { isObject, tryJson } from './json-body.ts';
@@ -34,13 +34,12 @@ export const httpJsonServer: ServerBinding = {
     headers: { 'content-type': replyType(request) },
     body: JSON.stringify(result),
   }),
-  encodeEvent: (_call, event) => JSON.stringify(event),
+  encodeStream: () => stream,
   encodeError: (error, request) => ({
     status: rowOf(error).http,
     headers: { 'content-type': replyType(request), ...toHeaders(error) },
     body: failure(error),
   }),
-  encodeStreamError: (error) => failure(error),
 };
 
 /** HTTP+JSON, client half. `tenant` travels as the first segment of the path. Spec: §11. */
@@ -68,6 +67,9 @@ export const httpJsonClient: ClientBinding = {
     return event;
   },
 };
+
+/** Says nothing about the call. */
+const stream: StreamEncoder = { event: ({ text }) => text, error: (error) => failure(error) };
 
 function failure(error: A2AError): string {
   const { http: code, status } = rowOf(error);

@@ -1,7 +1,8 @@
-export type { Call, ClientBinding, ReceivedCall, ServerBinding } from './binding.ts';
+export type { Call, ClientBinding, ReceivedCall, ServerBinding, StreamEncoder } from './binding.ts';
 export type { ClientCompatibility, PushFormat, ServerCompatibility } from './compatibility.ts';
 export type { HttpReply, HttpRequest, IncomingReply, JsonBody, OutgoingRequest } from './http.ts';
 export { httpJsonClient, httpJsonServer } from './http-json.ts';
 export { type JsonLimits, jsonBody, parseJson } from './json-body.ts';
 export { jsonRpcClient, jsonRpcServer } from './json-rpc.ts';
+export { SharedJson } from './shared-json.ts';
 export { decodeSse, encodeSse, type SseEvent, sseHeaders, sseHeartbeat } from './sse.ts';

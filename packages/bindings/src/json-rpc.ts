@@ -1,11 +1,12 @@
 import { A2AError, type FieldViolation, invalidParams, invalidRequest } from '@batonjs/protocol/errors';
 import { EVENT_STREAM, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isOperationName, operations } from '@batonjs/protocol/operations';
-import type { ClientBinding, ServerBinding } from './binding.ts';
+import type { ClientBinding, ServerBinding, StreamEncoder } from './binding.ts';
 import { fromStatus, fromWire, rowOf, toDetails, toHeaders } from './error-info.ts';
 import type { HttpRequest } from './http.ts';
 import { isObject, tryJson } from './json-body.ts';
 import { requireJson } from './media-type.ts';
+import type { SharedJson } from './shared-json.ts';
 
 const name = 'JSONRPC';
 const version = PROTOCOL_VERSION;
@@ -34,13 +35,12 @@ export const jsonRpcServer: ServerBinding = {
   },
 
   encodeResult: ({ id }, result) => ({ status: 200, headers: { ...headers }, body: success(id, result) }),
-  encodeEvent: ({ id }, event) => success(id, event),
+  encodeStream: ({ id }) => new JsonRpcStream(id),
   encodeError(error, request) {
     const { http } = rowOf(error);
     const status = httpStatuses.has(http) ? http : 200;
     return { status, headers: { ...headers, ...toHeaders(error) }, body: failure(idOf(request), error) };
   },
-  encodeStreamError: (error, { id }) => failure(id, error),
 };
 
 /** JSON-RPC 2.0, client half. Without an `id`, a call has 1: HTTP tells the replies apart. Spec: §9. */
@@ -74,6 +74,22 @@ function isMount({ path }: HttpRequest): boolean {
 }
 
 type Id = string | number | undefined;
+
+class JsonRpcStream implements StreamEncoder {
+  readonly #id: Id;
+
+  constructor(id: Id) {
+    this.#id = id;
+  }
+
+  event({ text }: SharedJson): string {
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(this.#id)},"result":${text}}`;
+  }
+
+  error(error: A2AError): string {
+    return failure(this.#id, error);
+  }
+}
 
 const success = (id: Id, result: unknown) => JSON.stringify({ jsonrpc: '2.0', id, result });
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { A2AError } from '@batonjs/protocol/errors';
 import { operationNames } from '@batonjs/protocol/operations';
 import { describe, expect, it } from 'vitest';
-import { type Call, decodeSse, encodeSse } from '../src/index.ts';
+import { type Call, decodeSse, encodeSse, SharedJson } from '../src/index.ts';
 import { answer, baseUrl, bindings, receive } from './exchange.ts';
 
 /** A call with what it is answered with: a result, or the events of a stream. */
@@ -38,7 +38,9 @@ describe.each(bindings)('$name on the wire', ({ name, server, client }) => {
     const request = print(`${outgoing.method} ${outgoing.url}`, outgoing.headers, outgoing.body);
     let reply: string;
     if (events) {
-      reply = events.map((event) => encodeSse({ data: server.encodeEvent(received, event) })).join('');
+      reply = events
+        .map((event) => encodeSse({ data: server.encodeStream(received).event(new SharedJson(event)) }))
+        .join('');
       const decoded: unknown[] = [];
       for await (const { data } of decodeSse(new Blob([reply]).stream()))
         decoded.push(client.decodeEvent(call, data));
@@ -59,7 +61,7 @@ describe.each(bindings)('$name on the wire', ({ name, server, client }) => {
     );
     const error = new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: 't-1' } });
     const { status, headers, body } = server.encodeError(error, received.request);
-    const inStream = encodeSse({ data: server.encodeStreamError(error, received) });
+    const inStream = encodeSse({ data: server.encodeStream(received).error(error) });
     const text = `${print(`${status}`, headers, body as string)}\n\n${inStream}`.trimEnd();
     await expect(`${text}\n`).toMatchFileSnapshot(`golden/${folder}/error.http`);
   });

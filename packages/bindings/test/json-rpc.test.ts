@@ -1,6 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
-import { jsonRpcClient, jsonRpcServer } from '../src/index.ts';
+import { jsonRpcClient, jsonRpcServer, SharedJson } from '../src/index.ts';
 import { refusal, request } from './exchange.ts';
 
 const envelope = (members: object = {}) =>
@@ -34,9 +34,9 @@ describe('the JSON-RPC server', () => {
     expect(decoded).toMatchObject({ operation: 'GetTask', params: { id: 't-1' }, id: JSON.parse(id) });
     for (const text of [
       jsonRpcServer.encodeResult(decoded, {}).body,
-      jsonRpcServer.encodeEvent(decoded, {}),
+      jsonRpcServer.encodeStream(decoded).event(new SharedJson({})),
       jsonRpcServer.encodeError(new A2AError('TASK_NOT_FOUND'), received).body,
-      jsonRpcServer.encodeStreamError(new A2AError('TASK_NOT_FOUND'), decoded),
+      jsonRpcServer.encodeStream(decoded).error(new A2AError('TASK_NOT_FOUND')),
     ]) {
       expect(JSON.parse(text as string)).toMatchObject({ jsonrpc: '2.0', id: JSON.parse(id) });
     }

@@ -2,7 +2,7 @@ import { A2AError, type ErrorReason, errorTable } from '@batonjs/protocol/errors
 import { type OperationName, operationNames, operations } from '@batonjs/protocol/operations';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Call } from '../src/index.ts';
+import { type Call, SharedJson } from '../src/index.ts';
 import { answer, baseUrl, bindings, receive } from './exchange.ts';
 
 const text = fc
@@ -68,7 +68,9 @@ describe.each(bindings)('$name', ({ name, server, client }) => {
         const received = server.decodeCall(receive(client.encodeCall(call, baseUrl)));
         const plain = JSON.parse(JSON.stringify(result)) as unknown;
         expect(client.decodeReply(call, answer(server.encodeResult(received, result)))).toEqual(plain);
-        expect(client.decodeEvent(call, server.encodeEvent(received, result))).toEqual(plain);
+        expect(client.decodeEvent(call, server.encodeStream(received).event(new SharedJson(result)))).toEqual(
+          plain,
+        );
       }),
     );
   });
@@ -88,7 +90,7 @@ describe.each(bindings)('$name', ({ name, server, client }) => {
       const expected = expect.objectContaining({ reason, message, metadata, details: error.details });
       const reply = answer(server.encodeError(error, received.request));
       expect(() => client.decodeReply(call, reply)).toThrow(expected);
-      expect(() => client.decodeEvent(call, server.encodeStreamError(error, received))).toThrow(expected);
+      expect(() => client.decodeEvent(call, server.encodeStream(received).error(error))).toThrow(expected);
     }
   });
 
@@ -105,6 +107,6 @@ describe.each(bindings)('$name', ({ name, server, client }) => {
     const received = server.decodeCall(receive(client.encodeCall(call, baseUrl)));
     const error = A2AError.from(new Error('password=hunter2'));
     expect(JSON.stringify(server.encodeError(error, received.request))).not.toContain('hunter2');
-    expect(server.encodeStreamError(error, received)).not.toContain('hunter2');
+    expect(server.encodeStream(received).error(error)).not.toContain('hunter2');
   });
 });

@@ -7,6 +7,7 @@ import {
   jsonRpcServer,
   type ReceivedCall,
   type ServerBinding,
+  SharedJson,
   sseHeaders,
 } from '@batonjs/bindings';
 import type { AgentCard } from '@batonjs/protocol';
@@ -119,11 +120,11 @@ export async function peer(
       result: (result) => reply(binding.encodeResult(call, result)),
       error: (error) => {
         if (!response.headersSent) reply(binding.encodeError(error, received));
-        else response.end(encodeSse({ data: binding.encodeStreamError(error, call) }));
+        else response.end(encodeSse({ data: binding.encodeStream(call).error(error) }));
       },
       event(event, id) {
         if (!response.headersSent) response.writeHead(200, sseHeaders);
-        response.write(encodeSse({ data: binding.encodeEvent(call, event), id }));
+        response.write(encodeSse({ data: binding.encodeStream(call).event(new SharedJson(event)), id }));
       },
       end() {
         if (!response.headersSent) response.writeHead(200, sseHeaders);

@@ -45,7 +45,7 @@ export function a2aExpress(
       }
       res.writeHead(status, headers);
       if (body === undefined) res.end();
-      else await pump(body, res, gone.signal);
+      else pump(body, res);
     } catch (error) {
       if (!res.headersSent) next(error);
       else res.destroy();
@@ -105,24 +105,20 @@ const hostIn = (header = ''): string | undefined =>
 const isLoopback = (address = '') => /^(::1$|127\.|::ffff:127\.)/.test(address);
 
 /** Writes a stream as fast as the client reads it. */
-async function pump(body: AsyncIterable<string>, res: Response, gone: AbortSignal): Promise<void> {
+function pump(body: AsyncIterable<string>, res: Response): void {
+  const texts = body[Symbol.asyncIterator]();
+  const next = () =>
+    void texts
+      .next()
+      .then(write)
+      .catch(() => res.destroy());
+  const write = ({ done, value }: IteratorResult<string>) => {
+    if (done) res.end();
+    // Otherwise `drain` goes on.
+    else if (res.write(value)) next();
+  };
+  res.on('drain', next);
+  res.on('close', () => void texts.return?.());
   res.flushHeaders();
-  for await (const text of body) {
-    if (gone.aborted) return;
-    if (!res.write(text)) await drained(res, gone);
-  }
-  res.end();
-}
-
-function drained(res: Response, gone: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      res.off('drain', done);
-      gone.removeEventListener('abort', done);
-      resolve();
-    };
-    res.once('drain', done);
-    gone.addEventListener('abort', done);
-    if (gone.aborted) done();
-  });
+  next();
 }

@@ -25,12 +25,13 @@ export function readBody(req: Request, limit: number): Promise<Body | undefined>
       req.pause();
       resolve(undefined);
     };
-    req.on('data', onData);
-    req.once('end', () =>
-      resolve({ bytes: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks) }),
-    );
-    req.once('error', reject);
-    req.once('close', () => reject(new Error('The client left')));
+    const onEnd = () => {
+      // A stream's request stays for as long as the stream, with all that its listeners hold.
+      req.off('data', onData).off('end', onEnd).off('error', reject).off('close', onClose);
+      resolve({ bytes: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks) });
+    };
+    const onClose = () => reject(new Error('The client left'));
+    req.on('data', onData).on('end', onEnd).on('error', reject).on('close', onClose);
   });
 }
 

@@ -7,29 +7,6 @@ const batchWeight = 250_000;
 /** How long a reader that can wait does so before it asks the store again. */
 const retryMs = 100;
 
-/**
- * The facts of a task after a position, then every new one: in order, once each, until aborted. A reader that lags reads
- * the store again. Rejects when the store cannot be read.
- */
-export async function* followTask(
-  live: LiveTask,
-  after: number,
-  signal: AbortSignal,
-): AsyncGenerator<StoredFact> {
-  while (!signal.aborted && !live.ended) {
-    if (after < live.version) {
-      for (const stored of live.recentAfter(after) ?? (await catchUp(live, after, signal, true))) {
-        if (signal.aborted || live.ended) return;
-        after = stored.version;
-        yield stored;
-      }
-      continue;
-    }
-    if (live.trouble) throw live.trouble;
-    await live.change(signal);
-  }
-}
-
 /** What a reader has missed; nothing yet, if the store cannot be read and the reader can wait until it can (not `strict`). */
 export async function catchUp(
   live: LiveTask,

@@ -11,6 +11,7 @@ import {
 import { newId } from './clock.ts';
 import type { LiveSettings } from './live-tasks.ts';
 import { RecentFacts } from './recent-facts.ts';
+import type { StreamEvent } from './stream-event.ts';
 import { type TakenSnapshot, taken } from './taken-snapshot.ts';
 
 const batch = 256;
@@ -234,6 +235,14 @@ export class LiveTask {
   /** The facts after a position, if all of them are at hand. */
   recentAfter(after: number): readonly StoredFact[] | undefined {
     return this.#recent.after(after);
+  }
+
+  /** What `make` makes of a fact: of a recent one, once for all who follow. */
+  eventOf(
+    stored: StoredFact,
+    make: (stored: StoredFact) => StreamEvent | undefined,
+  ): StreamEvent | undefined {
+    return this.#recent.eventOf(stored, make);
   }
 
   #readAfter(after: number, limit = batch): Promise<readonly StoredFact[]> {

@@ -1,12 +1,13 @@
-import { toStreamResponse, viewTask } from '@batonjs/lifecycle';
+import { viewTask } from '@batonjs/lifecycle';
 import type { SendMessageRequest, SendMessageResponse } from '@batonjs/protocol';
+import type { StoredFact } from '@batonjs/store';
 import { type Accepted, accept, ensureTask } from './accept.ts';
 import type { CallContext } from './call-context.ts';
-import { followTask } from './follow-task.ts';
+import { type Beginning, EventStream, type Told } from './event-stream.ts';
 import { putInlineConfig } from './push/put-inline-config.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { settling } from './settle.ts';
-import { idOf, type StreamEvent } from './stream-event.ts';
+import { eventOf, type StreamEvent, taskEvent } from './stream-event.ts';
 import { until } from './until.ts';
 
 /** SendMessage. Spec: §3.1.1, §3.2.2. */
@@ -43,45 +44,52 @@ function settled(
 }
 
 /** SendStreamingMessage. Spec: §3.1.2. */
-export async function* sendStreamingMessage(
+export const sendStreamingMessage = (
   request: SendMessageRequest,
   context: CallContext,
   settings: ServiceSettings,
-): AsyncGenerator<StreamEvent> {
-  const { closeStreamsOnInputRequired, currentStatusInHistory } = settings;
+): EventStream => new EventStream(() => open(request, context, settings));
+
+async function open(
+  request: SendMessageRequest,
+  context: CallContext,
+  settings: ServiceSettings,
+): Promise<Beginning> {
+  const { historyLength, taskPushNotificationConfig } = request.configuration ?? {};
+  const { closeStreamsOnInputRequired, currentStatusInHistory, tasks } = settings;
   const accepted = await accept(request, context, settings);
   const { live, position } = accepted;
+  const leave = () => tasks.release(live);
   try {
-    await putInlineConfig(accepted, request, context, settings);
+    if (taskPushNotificationConfig) await putInlineConfig(accepted, request, context, settings);
     const settles = settling(request.message.messageId);
-    const { historyLength } = request.configuration ?? {};
-    let { state } = accepted;
-    let settled = false;
     const origin = await live.origin();
-    const snapshot = (): StreamEvent => ({
-      id: idOf(origin, state.version),
-      event: { task: viewTask(state, { historyLength, currentStatusInHistory }) },
-    });
-    if (state.task) yield snapshot();
+    const view = { historyLength, currentStatusInHistory };
+    let { state } = accepted;
+    const events = state.task ? [taskEvent(state, origin, view)] : [];
     // What is known may be older than the message, if the log could not be read since.
     const after = Math.min(position - 1, state.version);
-    for await (const { version, fact } of followTask(live, after, context.signal)) {
-      const settlement = settles(fact);
-      if (settlement === 'closed' || (settlement === 'input-required' && closeStreamsOnInputRequired))
-        settled = true;
-      if (version > state.version) {
-        const task = live.state.task;
-        if (fact.type === 'task-created') {
-          state = live.state;
-          yield snapshot();
-        } else {
-          const event = toStreamResponse({ id: task?.id ?? live.taskId, contextId: state.contextId }, fact);
-          if (event) yield { id: idOf(origin, version), event, isLast: settled };
+    const tell = (facts: readonly StoredFact[]): Told => {
+      const events: StreamEvent[] = [];
+      for (const stored of facts) {
+        const settlement = settles(stored.fact);
+        const isLast =
+          settlement === 'closed' || (settlement === 'input-required' && closeStreamsOnInputRequired);
+        if (stored.version > state.version) {
+          if (stored.fact.type === 'task-created') state = live.state;
+          const event =
+            stored.fact.type === 'task-created'
+              ? taskEvent(state, origin, view)
+              : eventOf(live, origin, stored);
+          if (event) events.push(isLast ? { ...event, isLast } : event);
         }
+        if (isLast) return { events, isOver: true };
       }
-      if (settled) return;
-    }
-  } finally {
-    settings.tasks.release(live);
+      return { events, isOver: false };
+    };
+    return { reader: { live, signal: context.signal, tell, leave }, events, isOver: false, after };
+  } catch (error) {
+    leave();
+    throw error;
   }
 }

@@ -1,43 +1,57 @@
-import { isTerminal, toStreamResponse, viewTask } from '@batonjs/lifecycle';
+import { isTerminal } from '@batonjs/lifecycle';
 import type { SubscribeToTaskRequest } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { isStoreError } from '@batonjs/store';
+import { isStoreError, type StoredFact } from '@batonjs/store';
 import type { CallContext } from './call-context.ts';
-import { followTask } from './follow-task.ts';
+import { type Beginning, EventStream, type Reader, type Told } from './event-stream.ts';
 import type { LiveTask } from './live-task.ts';
 import type { ServiceSettings } from './service-settings.ts';
-import { idOf, positionIn, type StreamEvent } from './stream-event.ts';
+import { eventOf, positionIn, type StreamEvent, taskEvent } from './stream-event.ts';
 
 /**
  * SubscribeToTask: the task as it is, then what happens to it until it ends. With `Last-Event-ID`, only what came after
  * that event, also of a task that has ended; if that cannot be told any more, one `task` event under an id that does not
  * follow the one that was asked for. Spec: §3.1.6.
  */
-export async function* subscribeToTask(
+export const subscribeToTask = (
+  request: SubscribeToTaskRequest,
+  context: CallContext,
+  settings: ServiceSettings,
+): EventStream => new EventStream(() => open(request, context, settings));
+
+async function open(
   { id }: SubscribeToTaskRequest,
   context: CallContext,
   settings: ServiceSettings,
-): AsyncGenerator<StreamEvent> {
-  const live = await settings.tasks.open(context.scope, id);
+): Promise<Beginning> {
+  const { tasks, limits } = settings;
+  const live = await tasks.open(context.scope, id);
   if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
   try {
     if (!live.state.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
-    live.enter(settings.limits.followersPerTask);
-    try {
-      yield* events(live, context, settings);
-    } finally {
-      live.leave();
-    }
-  } finally {
-    settings.tasks.release(live);
+    live.enter(limits.followersPerTask);
+  } catch (error) {
+    tasks.release(live);
+    throw error;
+  }
+  const leave = () => {
+    live.leave();
+    tasks.release(live);
+  };
+  try {
+    return await begin(live, leave, context, settings);
+  } catch (error) {
+    leave();
+    throw error;
   }
 }
 
-async function* events(
+async function begin(
   live: LiveTask,
+  leave: () => void,
   { lastEventId, signal }: CallContext,
   { currentStatusInHistory }: ServiceSettings,
-): AsyncGenerator<StreamEvent> {
+): Promise<Beginning> {
   const resuming = lastEventId !== undefined;
   if (!resuming && live.state.closed) {
     throw new A2AError('UNSUPPORTED_OPERATION', `Task ${live.taskId} is finished`, {
@@ -46,26 +60,26 @@ async function* events(
   }
   await live.watch();
   const origin = await live.origin();
-  const { state } = live;
-  const task = { id: live.taskId, contextId: state.contextId };
-  const snapshot = (): StreamEvent => ({
-    id: idOf(origin, state.version),
-    event: { task: viewTask(state, { currentStatusInHistory }) },
-  });
-  let after = resuming ? positionIn(origin, lastEventId) : undefined;
-  if (after === undefined || after > state.version || !(await isKept(live, after))) {
-    yield snapshot();
-    after = state.version;
-    if (state.closed) return;
+  const { version, closed } = live.state;
+  const reader: Reader = { live, signal, tell: (facts) => tell(facts, live, origin), leave };
+  const after = resuming ? positionIn(origin, lastEventId) : undefined;
+  if (after !== undefined && after <= version && (await isKept(live, after))) {
+    // After the closing fact there is nothing to wait for.
+    return { reader, events: [], isOver: closed && after >= version, after };
   }
-  // After the closing fact there is nothing to wait for.
-  if (state.closed && after >= state.version) return;
-  for await (const { version, fact } of followTask(live, after, signal)) {
-    const event = toStreamResponse(task, fact);
-    const isLast = fact.type === 'status-changed' && isTerminal(fact.status.state);
-    if (event) yield { id: idOf(origin, version), event, isLast };
-    if (isLast) return;
+  const event = taskEvent(live.state, origin, { currentStatusInHistory });
+  return { reader, events: [event], isOver: live.state.closed, after: live.state.version };
+}
+
+function tell(facts: readonly StoredFact[], live: LiveTask, origin: string): Told {
+  const events: StreamEvent[] = [];
+  for (const stored of facts) {
+    const event = eventOf(live, origin, stored);
+    if (event) events.push(event);
+    const { fact } = stored;
+    if (fact.type === 'status-changed' && isTerminal(fact.status.state)) return { events, isOver: true };
   }
+  return { events, isOver: false };
 }
 
 /** Whether the log still has what came after a position. */
