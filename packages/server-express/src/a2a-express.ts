@@ -21,7 +21,7 @@ export function a2aExpress(
   ) => {
     try {
       const gone = new AbortController();
-      res.once('close', () => {
+      res.on('close', () => {
         if (!res.writableFinished) gone.abort(left);
       });
       const { path, query } = targetOf(req.url);
@@ -107,15 +107,16 @@ const isLoopback = (address = '') => /^(::1$|127\.|::ffff:127\.)/.test(address);
 /** Writes a stream as fast as the client reads it. */
 function pump(body: AsyncIterable<string>, res: Response): void {
   const texts = body[Symbol.asyncIterator]();
-  const next = () =>
-    void texts
-      .next()
-      .then(write)
-      .catch(() => res.destroy());
+  const fail = () => void res.destroy();
+  const next = () => void texts.next().then(write, fail);
   const write = ({ done, value }: IteratorResult<string>) => {
-    if (done) res.end();
-    // Otherwise `drain` goes on.
-    else if (res.write(value)) next();
+    try {
+      if (done) res.end();
+      // Otherwise `drain` goes on.
+      else if (res.write(value)) next();
+    } catch {
+      fail();
+    }
   };
   res.on('drain', next);
   res.on('close', () => void texts.return?.());
