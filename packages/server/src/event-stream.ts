@@ -60,6 +60,8 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
   }
 
   next(): Promise<Next> {
+    const event = this.#take();
+    if (event) return Promise.resolve({ done: false, value: event });
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       const open = this.#open;
@@ -89,17 +91,24 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
     }
   }
 
-  /** Gives whoever waits what is there; if there is nothing, they wait on. */
-  #hand(): void {
+  /** The next of what is there. */
+  #take(): StreamEvent | undefined {
     const { events, isOver } = this.#told;
     const event = events[this.#taken];
+    if (!event) return undefined;
+    this.#taken++;
+    if (this.#taken < events.length) return { ...event, hasNext: true };
+    this.#told = isOver ? atEnd : nothing;
+    return event;
+  }
+
+  /** Gives whoever waits what is there; if there is nothing, they wait on. */
+  #hand(): void {
+    const event = this.#take();
     if (event) {
-      this.#taken++;
-      const hasNext = this.#taken < events.length;
-      if (!hasNext) this.#told = isOver ? atEnd : nothing;
-      this.#waiting?.resolve({ done: false, value: hasNext ? { ...event, hasNext } : event });
+      this.#waiting?.resolve({ done: false, value: event });
       this.#waiting = undefined;
-    } else if (isOver) this.#end();
+    } else if (this.#told.isOver) this.#end();
     else this.#look();
   }
 

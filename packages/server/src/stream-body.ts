@@ -40,7 +40,9 @@ class StreamBody implements AsyncIterableIterator<string, undefined> {
   readonly #encoder: StreamEncoder;
   readonly #errorEvent: string | undefined;
   readonly #clock: Clock;
-  readonly #onError: (error: unknown) => A2AError;
+  readonly #toWire: (error: unknown) => A2AError;
+  readonly #onNext = (next: IteratorResult<StreamEvent>) => this.#take(next);
+  readonly #onError = (error: unknown) => this.#fail(error);
   /** What was not read yet. */
   #text = '';
   #tell: ((text: Text) => void) | undefined;
@@ -53,7 +55,7 @@ class StreamBody implements AsyncIterableIterator<string, undefined> {
     this.#encoder = binding.encodeStream(call);
     this.#errorEvent = binding.streamErrorEvent;
     this.#clock = clock;
-    this.#onError = onError;
+    this.#toWire = onError;
     this.#take(first);
   }
 
@@ -78,10 +80,7 @@ class StreamBody implements AsyncIterableIterator<string, undefined> {
 
   #ask(): void {
     this.#isAsked = true;
-    this.#rest.next().then(
-      (next) => this.#take(next),
-      (error) => this.#fail(error),
-    );
+    this.#rest.next().then(this.#onNext, this.#onError);
   }
 
   #take(next: IteratorResult<StreamEvent>): void {
@@ -102,7 +101,7 @@ class StreamBody implements AsyncIterableIterator<string, undefined> {
 
   #fail(error: unknown): void {
     if (this.#isOver) return;
-    const data = this.#encoder.error(this.#onError(error));
+    const data = this.#encoder.error(this.#toWire(error));
     this.#text += encodeSse({ data, event: this.#errorEvent });
     this.#end();
     this.#hand();
