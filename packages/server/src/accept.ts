@@ -3,11 +3,12 @@ import type { Message, SendMessageRequest } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { isStoreError, type StoredFact } from '@batonjs/store';
 import type { CallContext } from './call-context.ts';
-import { isoTime, newId } from './clock.ts';
+import { isoTime } from './clock.ts';
 import { decideAll } from './decision.ts';
 import { derivedTaskId } from './derived-task-id.ts';
 import type { LiveTask } from './live-task.ts';
 import { checkInputModes, checkOutputModes } from './media-modes.ts';
+import { newId } from './new-id.ts';
 import { checkInlineConfig } from './push/put-inline-config.ts';
 import { isSameMessage } from './same-message.ts';
 import type { ServiceSettings } from './service-settings.ts';
@@ -37,9 +38,10 @@ export async function accept(
   if (message.role !== 'ROLE_USER') {
     throw invalidParams([{ field: 'message.role', description: 'must be ROLE_USER' }]);
   }
-  if (configuration?.taskPushNotificationConfig && !settings.card.capabilities.pushNotifications)
-    throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
-  await checkInlineConfig(request, context, settings);
+  if (configuration?.taskPushNotificationConfig) {
+    if (!settings.card.capabilities.pushNotifications) throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+    await checkInlineConfig(request, context, settings);
+  }
   const existing = message.taskId ? await settings.tasks.open(context.scope, message.taskId) : undefined;
   try {
     if (message.taskId && !existing?.state.task)

@@ -8,15 +8,8 @@ const patient = new Set<PropertyKey>(['close', 'prune']);
 /** The store, each of whose calls is answered within so many milliseconds, if need be with `UNAVAILABLE`. */
 export function boundedStore<Store extends TaskStore>(store: Store, ms: number, clock: Clock): Store {
   const methods = new Map<PropertyKey, unknown>();
-  const watch: TaskStore['watch'] = (topic, wake) => {
-    const hung = store.watch(topic, wake);
-    let late = false;
-    hung.then((unwatch) => late && unwatch()).catch(() => {});
-    return bounded(hung, ms, clock).catch((error: unknown) => {
-      late = true;
-      throw error;
-    });
-  };
+  const watch: TaskStore['watch'] = (topic, wake) =>
+    bounded(store.watch(topic, wake), ms, clock, (unwatch) => void unwatch());
   methods.set('watch', watch);
   return new Proxy(store, {
     get(target, name) {

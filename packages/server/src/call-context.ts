@@ -32,9 +32,26 @@ export interface CallContext {
 
 const longestScope = 512;
 
-/** The scope of a caller's tasks: opaque to stores, equal only if all three are. */
-export function scopeOf(agent: string, tenant: string | undefined, caller: Caller | undefined): Scope {
-  const scope = JSON.stringify([agent, tenant ?? '', caller?.scope ?? '']);
+let latest: { agent: string; tenant: string; caller: string; scope: Scope } | undefined;
+
+/**
+ * The scope of a caller's tasks: opaque to stores, equal only if all three are. Remembers the last, because one caller
+ * mostly calls again; and a store that is given the same string again keeps it once.
+ */
+export function scopeOf(
+  agent: string,
+  tenant = '',
+  { scope: caller }: Pick<Caller, 'scope'> = nobody,
+): Scope {
+  if (latest?.agent !== agent || latest.tenant !== tenant || latest.caller !== caller)
+    latest = { agent, tenant, caller, scope: toScope(agent, tenant, caller) };
+  return latest.scope;
+}
+
+const nobody = { scope: '' };
+
+function toScope(agent: string, tenant: string, caller: string): Scope {
+  const scope = JSON.stringify([agent, tenant, caller]);
   // A caller may have any name, a store takes no longer ids.
   return scope.length <= longestScope ? scope : createHash('sha256').update(scope).digest('base64url');
 }

@@ -1,6 +1,6 @@
 import type { Lease, Scope, Unwatch } from '@batonjs/store';
-import { newId } from './clock.ts';
 import type { LiveTasks } from './live-tasks.ts';
+import { newId } from './new-id.ts';
 import type { Runner } from './runner.ts';
 import type { RunSettings } from './settings.ts';
 

@@ -54,9 +54,11 @@ const known = new WeakMap<Clock, Map<number, Deadlines>>();
 
 /** The deadlines of a clock after so many milliseconds: one of few values. */
 export function deadlinesOf(ms: number, clock: Clock): Deadlines {
-  let ofClock = known.get(clock);
-  if (!ofClock) known.set(clock, (ofClock = new Map()));
-  let deadlines = ofClock.get(ms);
-  if (!deadlines) ofClock.set(ms, (deadlines = new Deadlines(ms, clock)));
+  return known.get(clock)?.get(ms) ?? begin(ms, clock);
+}
+
+function begin(ms: number, clock: Clock): Deadlines {
+  const deadlines = new Deadlines(ms, clock);
+  known.set(clock, (known.get(clock) ?? new Map<number, Deadlines>()).set(ms, deadlines));
   return deadlines;
 }

@@ -8,8 +8,8 @@ import {
   type StoredLog,
   type Unwatch,
 } from '@batonjs/store';
-import { newId } from './clock.ts';
 import type { LiveSettings } from './live-tasks.ts';
+import { newId } from './new-id.ts';
 import { RecentFacts } from './recent-facts.ts';
 import type { StreamEvent } from './stream-event.ts';
 import { type TakenSnapshot, taken } from './taken-snapshot.ts';
@@ -124,13 +124,12 @@ export class LiveTask {
   }
 
   /** Starts to notice what other processes write. Never rejects: without a bell, the regular looks find what is new. */
-  async watch(): Promise<void> {
+  watch(): Promise<unknown> {
     this.#watched = true;
-    const isHung = this.#unwatch !== undefined;
-    this.#unwatch ??= this.#hang();
-    await this.#unwatch;
+    if (this.#unwatch) return this.#unwatch;
+    this.#unwatch = this.#hang();
     // What was committed before the bell was hung is not announced any more.
-    if (!isHung && this.#state) await this.look();
+    return this.#state ? this.#unwatch.then(() => this.look()) : this.#unwatch;
   }
 
   async unwatch(): Promise<void> {
@@ -141,7 +140,7 @@ export class LiveTask {
   }
 
   /** Finds what the bell missed; hangs it again if that failed. Never rejects. */
-  check(): Promise<void> {
+  check(): Promise<unknown> {
     return this.#unwatch ? this.look() : this.watch();
   }
 

@@ -3,12 +3,12 @@ import { A2AError } from '@batonjs/protocol/errors';
 
 /** Throws `CONTENT_TYPE_NOT_SUPPORTED` if a part is of a type the agent does not read. Spec: §3.1.1. */
 export function checkInputModes(card: AgentCard, { parts }: Message): void {
-  const modes = [...card.defaultInputModes, ...card.skills.flatMap((skill) => skill.inputModes ?? [])];
+  const modes = inputModesOf(card);
   if (modes.length === 0) return;
   for (const [index, part] of parts.entries()) {
     const type =
       part.mediaType ?? ('text' in part ? 'text/plain' : 'data' in part ? 'application/json' : undefined);
-    if (type === undefined || modes.some((mode) => covers(mode, type))) continue;
+    if (type === undefined || modes.includes(type) || modes.some((mode) => covers(mode, type))) continue;
     throw new A2AError(
       'CONTENT_TYPE_NOT_SUPPORTED',
       `message.parts[${index}] is ${type}; this agent reads ${list(modes)}`,
@@ -25,6 +25,18 @@ export function checkOutputModes(card: AgentCard, accepted: readonly string[] = 
     'CONTENT_TYPE_NOT_SUPPORTED',
     `This agent writes ${list(modes)}, none of which is accepted`,
   );
+}
+
+const known = new WeakMap<AgentCard, readonly string[]>();
+
+/** All that an agent reads; collected once. */
+function inputModesOf(card: AgentCard): readonly string[] {
+  const modes = known.get(card) ?? [
+    ...card.defaultInputModes,
+    ...card.skills.flatMap((skill) => skill.inputModes ?? []),
+  ];
+  known.set(card, modes);
+  return modes;
 }
 
 /** Whether a mode such as `image/*` includes a type such as `image/png; q=1`. */

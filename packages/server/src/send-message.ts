@@ -19,8 +19,8 @@ export async function sendMessage(
   const accepted = await accept(request, context, settings);
   const { live } = accepted;
   try {
-    await putInlineConfig(accepted, request, context, settings);
-    const { historyLength, returnImmediately } = request.configuration ?? {};
+    const { historyLength, returnImmediately, taskPushNotificationConfig } = request.configuration ?? {};
+    if (taskPushNotificationConfig) await putInlineConfig(accepted, request, context, settings);
     if (!returnImmediately) await settled(accepted, request.message.messageId, context, settings);
     if (!live.state.task && !live.state.closed) await ensureTask(live, settings);
     const { state } = live;

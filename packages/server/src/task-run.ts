@@ -8,9 +8,9 @@ import { checkMessage, checkUpdate } from './check-answer.ts';
 import { failureOf } from './failure.ts';
 import { LazyAbort } from './lazy-abort.ts';
 import type { LeasedTask } from './leased-task.ts';
+import { LeasedTurn } from './leased-turn.ts';
 import type { RunSettings } from './settings.ts';
 import { dueAt, dueWhileRunning } from './task-clocks.ts';
-import { createTurn } from './turn.ts';
 
 /** Why the runner stops waiting for the agent. */
 export type Halt =
@@ -84,7 +84,7 @@ export class TaskRun {
     const { onCancel, clock, cancelGraceMs, log } = this.#settings;
     const task = this.#task;
     if (onCancel) {
-      const turn = createTurn(task, this.#settings, this.#signal);
+      const turn = new LeasedTurn(task, this.#settings, this.#signal);
       const called = new Promise((resolve) => resolve(onCancel(turn))).catch((error) =>
         log('error', 'The cancel hook failed', { taskId: task.live.taskId, error }),
       );
@@ -99,7 +99,7 @@ export class TaskRun {
     this.#notice();
     void this.#keepTime();
     try {
-      const turn = createTurn(task, this.#settings, this.#signal);
+      const turn = new LeasedTurn(task, this.#settings, this.#signal);
       const answer = await this.#orHalt(new Promise<Answer>((resolve) => resolve(agent(turn))));
       if (answer === halted) return await this.#stop();
       if (Symbol.asyncIterator in answer) await this.#consume(answer);

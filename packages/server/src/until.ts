@@ -1,4 +1,5 @@
 import type { Fact } from '@batonjs/lifecycle';
+import type { StoredFact } from '@batonjs/store';
 import { deadlinesOf } from './deadlines.ts';
 import { catchUp } from './follow-task.ts';
 import type { LiveTask } from './live-task.ts';
@@ -7,39 +8,57 @@ import type { LiveTask } from './live-task.ts';
  * Resolves once `isIt` holds for a fact after a position, after so many milliseconds (one of few values), when aborted, or
  * when the server closes. Is told of facts like one that follows, without the promises that following costs for each.
  */
-export async function until(
+export function until(
   live: LiveTask,
   after: number,
   isIt: (fact: Fact) => unknown,
   ms: number,
   signal: AbortSignal,
 ): Promise<void> {
-  let over = false;
-  let wake: () => void = () => {};
-  const end = () => {
-    over = true;
-    wake();
-  };
-  const deadlines = deadlinesOf(ms, live.settings.clock);
-  const deadline = deadlines.add(end);
-  const stopListening = live.onChange(() => wake());
-  signal.addEventListener('abort', end);
-  try {
-    while (!over && !signal.aborted && !live.ended) {
-      if (after >= live.version) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        continue;
+  return new Promise((resolve, reject) => {
+    let state: 'looking' | 'reading' | 'over' = 'looking';
+    const stop = () => {
+      state = 'over';
+      signal.removeEventListener('abort', end);
+      stopListening();
+      deadlines.remove(deadline);
+    };
+    const end = () => {
+      stop();
+      resolve();
+    };
+    const take = (facts: readonly StoredFact[]) => {
+      for (const { version, fact } of facts) {
+        after = version;
+        if (isIt(fact)) return end();
       }
-      for (const stored of live.recentAfter(after) ?? (await catchUp(live, after, signal, false))) {
-        after = stored.version;
-        if (isIt(stored.fact)) return;
+    };
+    const read = async () => {
+      state = 'reading';
+      try {
+        const facts = await catchUp(live, after, signal, false);
+        if (state !== 'reading') return;
+        state = 'looking';
+        take(facts);
+        look();
+      } catch (error) {
+        stop();
+        reject(error);
       }
-    }
-  } finally {
-    signal.removeEventListener('abort', end);
-    stopListening();
-    deadlines.remove(deadline);
-  }
+    };
+    const look = () => {
+      if (state === 'over') return;
+      if (signal.aborted || live.ended) return end();
+      while (state === 'looking' && after < live.version) {
+        const facts = live.recentAfter(after);
+        if (facts) take(facts);
+        else void read();
+      }
+    };
+    const stopListening = live.onChange(look);
+    const deadlines = deadlinesOf(ms, live.settings.clock);
+    const deadline = deadlines.add(end);
+    signal.addEventListener('abort', end);
+    look();
+  });
 }

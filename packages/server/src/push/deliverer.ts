@@ -1,6 +1,7 @@
 import type { Delivery, Unwatch } from '@batonjs/store';
 import { bounded } from '../bounded.ts';
-import { isoTime, newId } from '../clock.ts';
+import { isoTime } from '../clock.ts';
+import { newId } from '../new-id.ts';
 import { deliver, deliveryMs, type Step } from './deliver.ts';
 import { HostShares } from './host-shares.ts';
 import type { DeliverySettings } from './push-settings.ts';

@@ -10,7 +10,7 @@ import type {
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import type { PushConfig } from '@batonjs/store';
 import type { CallContext } from '../call-context.ts';
-import { newId } from '../clock.ts';
+import { newId } from '../new-id.ts';
 import type { ServiceSettings } from '../service-settings.ts';
 import { checkPushConfig } from './check-push-config.ts';
 import { checkRoom } from './check-room.ts';
