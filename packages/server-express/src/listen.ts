@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AgentServer } from '@batonjs/server';
 import express from 'express';
@@ -35,7 +34,7 @@ export async function listen(
   { port = 0, host = '127.0.0.1', path = '/' }: ListenOptions = {},
 ): Promise<Listening> {
   const app = express().disable('x-powered-by').use(path, a2aExpress(server));
-  const listener = createServer(app).listen(port, host);
+  const listener = app.listen(port, host);
   await once(listener, 'listening');
   const address = listener.address() as AddressInfo;
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;

@@ -1,5 +1,5 @@
 import type { StoredFact } from '@batonjs/store';
-import { catchUp } from './follow-task.ts';
+import { catchUp } from './catch-up.ts';
 import type { LiveTask } from './live-task.ts';
 import type { StreamEvent } from './stream-event.ts';
 

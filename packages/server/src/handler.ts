@@ -6,7 +6,6 @@ import {
   type ServerCompatibility,
   sseHeaders,
 } from '@batonjs/bindings';
-import { parseParams } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import {
   A2A_EXTENSIONS,
@@ -17,6 +16,7 @@ import {
   parseVersion,
 } from '@batonjs/protocol/headers';
 import { operations } from '@batonjs/protocol/operations';
+import { parseParams } from '@batonjs/protocol/parse-params';
 import type { Authenticate } from './authenticate.ts';
 import { type CallContext, type Caller, scopeOf } from './call-context.ts';
 import { cardReply, extendedCardReply } from './card.ts';

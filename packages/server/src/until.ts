@@ -1,7 +1,7 @@
 import type { Fact } from '@batonjs/lifecycle';
 import type { StoredFact } from '@batonjs/store';
+import { catchUp } from './catch-up.ts';
 import { deadlinesOf } from './deadlines.ts';
-import { catchUp } from './follow-task.ts';
 import type { LiveTask } from './live-task.ts';
 
 /**
