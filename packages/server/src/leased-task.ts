@@ -22,14 +22,13 @@ export class LeasedTask {
   #failures: WeakSet<object> | undefined;
   #writing = 0;
   #latest: Promise<unknown> = Promise.resolve();
-  readonly #dueAt: (state: State) => number | undefined;
+  readonly #dueAt = (state: State) => dueAt(state, this.#settings.clocks);
   readonly #giveUp = () => this.#lost;
 
   constructor(live: LiveTask, lease: Lease, settings: RunSettings) {
     this.live = live;
     this.lease = lease;
     this.#settings = settings;
-    this.#dueAt = (state) => dueAt(state, settings.clocks);
   }
 
   get state(): State {

@@ -12,8 +12,8 @@ import { createSteps } from './steps.ts';
 import { wakeKeyOf } from './wake-key.ts';
 
 /**
- * What the agent is given for one run. What costs something is made when it is asked for. A class, because getters in an
- * object literal give every object a shape of its own, and a shape keeps what its getters see until the next full collection.
+ * What the agent is given for one run. What costs something is made when it is asked for. A class, because V8 places
+ * the getters of an object literal among what lives long: what they see would stay until the next full collection.
  */
 export class LeasedTurn implements Turn {
   readonly contextId: string;

@@ -199,8 +199,8 @@ export class LiveTask {
 
   /** Fresh; those of one task begin with the same unguessable id, so that numbers tell nothing about others. */
   nextCommitId(): string {
-    this.#writer ??= newId(this.settings.clock);
-    return `${this.#writer}-${++this.#commits}`;
+    this.#writer ??= `${newId(this.settings.clock)}-`;
+    return this.#writer + ++this.#commits;
   }
 
   /** The head after more facts. */

@@ -202,7 +202,9 @@ export class TaskRun {
   /** The value, or `halted` if the runner must stop waiting for it. Leaves nothing behind on either. */
   #orHalt<T>(value: Promise<T>): Promise<T | typeof halted> {
     return new Promise((resolve, reject) => {
-      this.#onHalt = () => resolve(halted);
+      // With a name first: V8 places a function that is assigned to a member as it is written among what lives long.
+      const onHalt = () => resolve(halted);
+      this.#onHalt = onHalt;
       if (this.#halted) resolve(halted);
       value.then(resolve, reject);
     });

@@ -9,8 +9,14 @@ interface Place {
   readonly log?: Log;
 }
 
-/** The places of all logs of a scope or context, by their state; those without one under `''`. */
-type Group = Map<string, SortedList<Place>>;
+/**
+ * The places of all logs of a scope or context that are in a state; in `''` those without one. A scope or context has few
+ * of these, so that looking through them costs less than a map for each of many contexts would.
+ */
+interface Group {
+  readonly state: string;
+  readonly list: SortedList<Place>;
+}
 
 /** Older status first, of equals the smaller id. */
 const olderFirst = (a: Place, b: Place): number =>
@@ -38,7 +44,7 @@ const mostWaiting = 256;
  * when somebody asks: most tasks change a few times before, and only where they stand then matters.
  */
 export class TaskIndex {
-  readonly #groups = new Map<string, Group>();
+  readonly #groups = new Map<string, Group[]>();
   readonly #closed = new SortedList<Place>(olderFirstAnywhere);
   readonly #moved = new Set<Log>();
 
@@ -58,10 +64,10 @@ export class TaskIndex {
   page(scope: string, query: TaskQuery): TaskPage {
     this.#settle();
     const { contextId, state, statusSince = '', limit, answered } = query;
-    const group = [...(this.#groups.get(keyOf(scope, contextId)) ?? [])];
-    const lists = group
-      .filter(([key]) => (state ? key === state : answered || key !== ''))
-      .map(([, list]) => list);
+    const groups = this.#groups.get(keyOf(scope, contextId)) ?? [];
+    const lists = groups
+      .filter((group) => (state ? group.state === state : answered || group.state !== ''))
+      .map(({ list }) => list);
     const since = { statusAt: statusSince, taskId: '' };
     return {
       tasks: lists
@@ -92,14 +98,17 @@ export class TaskIndex {
 
   #add(log: Log): void {
     const { scope, row } = log;
+    const { state = '' } = row.head;
     const place = placeOf(log, row);
     log.placed = row;
     if (row.head.closed) this.#closed.add(place);
     for (const key of [keyOf(scope), keyOf(scope, row.head.contextId)]) {
-      const group: Group = this.#groups.get(key) ?? new Map();
-      const list = group.get(row.head.state ?? '') ?? new SortedList<Place>(olderFirst);
-      list.add(place);
-      this.#groups.set(key, group.set(row.head.state ?? '', list));
+      const groups = this.#groups.get(key) ?? [];
+      if (groups.length === 0) this.#groups.set(key, groups);
+      const known = groups.find((group) => group.state === state);
+      const group = known ?? { state, list: new SortedList<Place>(olderFirst) };
+      if (!known) groups.push(group);
+      group.list.add(place);
     }
   }
 
@@ -109,11 +118,11 @@ export class TaskIndex {
     const place = placeOf(log, log.placed);
     if (head.closed) this.#closed.remove(place);
     for (const key of [keyOf(log.scope), keyOf(log.scope, head.contextId)]) {
-      const group = this.#groups.get(key);
-      const list = group?.get(head.state ?? '');
-      list?.remove(place);
-      if (list?.length === 0) group?.delete(head.state ?? '');
-      if (group?.size === 0) this.#groups.delete(key);
+      const groups = this.#groups.get(key) ?? [];
+      const at = groups.findIndex(({ state }) => state === (head.state ?? ''));
+      groups[at]?.list.remove(place);
+      if (groups[at]?.list.length === 0) groups.splice(at, 1);
+      if (groups.length === 0) this.#groups.delete(key);
     }
   }
 }
