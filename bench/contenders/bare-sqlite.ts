@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { vitals } from '../harness/vitals.ts';
 import { answer, given } from '../harness/worker.ts';
+import { growingId } from './growing-id.ts';
 import type { CommitTexts } from './sample-commits.ts';
 
 interface Replay {
@@ -46,7 +47,7 @@ interface Writing {
   next: number;
 }
 
-const begun = (): Writing => ({ taskId: crypto.randomUUID(), next: 0 });
+const begun = (): Writing => ({ taskId: growingId(), next: 0 });
 
 function write(task: Writing): void {
   const { facts, head } = commits[task.next]!;

@@ -2,12 +2,12 @@
 import { createServer } from 'node:http';
 import { createAgentServer } from '@batonjs/server';
 import { a2aExpress } from '@batonjs/server-express';
+import { nodeHandler } from '@batonjs/server-node';
 import express from 'express';
 import { listen } from '../harness/listen.ts';
 import { vitals } from '../harness/vitals.ts';
 import { answer, given } from '../harness/worker.ts';
 import { agent, start } from './agents.ts';
-import { nodeHttp } from './node-http-skin.ts';
 import { type StoreChoice, storeOf, type TaskStore } from './stores.ts';
 
 /** `counted`: what is handed to the store is counted, which takes time. */
@@ -22,7 +22,9 @@ const server = createAgentServer({
   agent,
   store: options.counted ? counting(store) : store,
 });
-const http = createServer(options.http === 'express' ? express().use(a2aExpress(server)) : nodeHttp(server));
+const http = createServer(
+  options.http === 'express' ? express().use(a2aExpress(server)) : nodeHandler(server),
+);
 const url = await listen(http);
 
 function counting(store: TaskStore): TaskStore {

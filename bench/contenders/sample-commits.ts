@@ -1,6 +1,7 @@
 import { createAgentServer } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { agent } from './agents.ts';
+import { growingId } from './growing-id.ts';
 
 type Store = ReturnType<typeof memoryStore>;
 export type Commit = Parameters<Store['commit']>[0];
@@ -51,7 +52,7 @@ export function commitsOfTasks(commits: readonly Commit[], tasks: number): Commi
   return Array.from({ length: tasks }, () => {
     let own = text;
     for (const id of [first!.taskId, contextId, holder, ...commits.map(({ commitId }) => commitId)])
-      own = own.replaceAll(id, crypto.randomUUID());
+      own = own.replaceAll(id, growingId());
     return JSON.parse(own) as Commit[];
   });
 }

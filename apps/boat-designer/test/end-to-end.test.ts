@@ -1,6 +1,6 @@
 import { type AgentClient, connect, refine } from '@batonjs/client';
 import { createAgentServer } from '@batonjs/server';
-import { type Listening, listen } from '@batonjs/server-express';
+import { type Listening, listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SampleApp, startApp } from '../../../test/support/sample-app.ts';

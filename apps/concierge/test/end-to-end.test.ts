@@ -12,7 +12,7 @@ import {
   reply,
   working,
 } from '@batonjs/server';
-import { type Listening, listen } from '@batonjs/server-express';
+import { type Listening, listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../test/processes.ts';

@@ -1,5 +1,5 @@
 import { createAgentServer } from '@batonjs/server';
-import { listen } from '@batonjs/server-express';
+import { listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { expenseAgent } from './agent.ts';
 import { httpLedger } from './ledger.ts';

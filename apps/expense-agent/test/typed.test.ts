@@ -9,7 +9,7 @@ import {
   TASK_PROGRESS,
 } from '@batonjs/extensions/client';
 import { createAgentServer } from '@batonjs/server';
-import { type Listening, listen } from '@batonjs/server-express';
+import { type Listening, listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../../test/processes.ts';

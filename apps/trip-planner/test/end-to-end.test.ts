@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AgentClient, connect, TaskGraph, textOf } from '@batonjs/client';
 import { createAgentServer } from '@batonjs/server';
-import { type Listening, listen } from '@batonjs/server-express';
+import { type Listening, listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type SampleApp, startApp } from '../../../test/support/sample-app.ts';

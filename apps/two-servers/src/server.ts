@@ -1,6 +1,6 @@
 /** A server process: answers requests, and leaves the turns to workers. */
 import { createAgentServer } from '@batonjs/server';
-import { listen } from '@batonjs/server-express';
+import { listen } from '@batonjs/server-node';
 import { agentOptions } from './agent-options.ts';
 
 const server = createAgentServer({

@@ -11,25 +11,33 @@ import type { RunSettings } from './settings.ts';
 import { createSteps } from './steps.ts';
 import { wakeKeyOf } from './wake-key.ts';
 
+/** What a turn is made of. */
+interface Inner {
+  readonly leased: LeasedTask;
+  readonly settings: RunSettings;
+  readonly abort: LazyAbort;
+  /** The task when the turn began. */
+  readonly state: State;
+  readonly latest: MessageReceived;
+  message: Message | undefined;
+  messages: Message[] | undefined;
+  step: Turn['step'] | undefined;
+  inbox: Inbox | undefined;
+}
+
+const inner = Symbol('inner');
+
 /**
- * What the agent is given for one run. What costs something is made when it is asked for. A class, because V8 places
- * the getters of an object literal among what lives long: what they see would stay until the next full collection.
+ * What the agent is given for one run. What costs something is made when it is asked for. A class, because V8 places the
+ * getters of an object literal among what lives long: what they see would stay until the next full collection. Without
+ * private members, so that a turn may be the prototype of another one that has more.
  */
 export class LeasedTurn implements Turn {
   readonly contextId: string;
   readonly taskId: string;
   readonly attempt: number;
   readonly fence: number;
-  readonly #leased: LeasedTask;
-  readonly #settings: RunSettings;
-  readonly #abort: LazyAbort;
-  /** The task when the turn began. */
-  readonly #state: State;
-  readonly #latest: MessageReceived;
-  #message: Message | undefined;
-  #messages: Message[] | undefined;
-  #step: Turn['step'] | undefined;
-  #inbox: Inbox | undefined;
+  readonly [inner]: Inner;
 
   constructor(leased: LeasedTask, settings: RunSettings, abort: LazyAbort) {
     const { state, taskId } = leased.live;
@@ -37,26 +45,32 @@ export class LeasedTurn implements Turn {
     this.taskId = taskId;
     this.attempt = state.openTurn?.attempt ?? 1;
     this.fence = leased.lease.fence;
-    this.#leased = leased;
-    this.#settings = settings;
-    this.#abort = abort;
-    this.#state = state;
-    this.#latest = latestTaken(state);
+    this[inner] = {
+      leased,
+      settings,
+      abort,
+      state,
+      latest: latestTaken(state),
+      message: undefined,
+      messages: undefined,
+      step: undefined,
+      inbox: undefined,
+    };
   }
 
   // What an agent is given is its own: it may change it, and the state must not notice.
   get message(): Message {
-    this.#message ??= structuredClone(this.#latest.message);
-    return this.#message;
+    this[inner].message ??= structuredClone(this[inner].latest.message);
+    return this[inner].message;
   }
 
   get messages(): readonly Message[] {
-    this.#messages ??= structuredClone(historyOf(this.#state, { currentStatusInHistory: true }));
-    return this.#messages;
+    this[inner].messages ??= structuredClone(historyOf(this[inner].state, { currentStatusInHistory: true }));
+    return this[inner].messages;
   }
 
   get text(): string {
-    return textOf(this.#latest.message);
+    return textOf(this[inner].latest.message);
   }
 
   get values(): Readonly<Record<string, unknown>> {
@@ -64,51 +78,52 @@ export class LeasedTurn implements Turn {
   }
 
   get task(): Task | undefined {
-    const { state } = this.#leased.live;
-    const { currentStatusInHistory } = this.#settings;
+    const { state } = this[inner].leased.live;
+    const { currentStatusInHistory } = this[inner].settings;
     return state.task && structuredClone(viewTask(state, { currentStatusInHistory }));
   }
 
   get context(): TurnContext {
-    return contextOf(this.#settings.store, this.#leased.live.scope, this.contextId, this.taskId);
+    return contextOf(this[inner].settings.store, this[inner].leased.live.scope, this.contextId, this.taskId);
   }
 
   get references(): () => Promise<References> {
-    return () => referencesOf(this.#settings.store, this.#leased.live.scope, this.#latest.message);
+    return () =>
+      referencesOf(this[inner].settings.store, this[inner].leased.live.scope, this[inner].latest.message);
   }
 
   get caller(): Claims {
-    return this.#latest.caller ?? {};
+    return this[inner].latest.caller ?? {};
   }
 
   get metadata(): Readonly<Metadata> {
-    return this.#latest.metadata ?? {};
+    return this[inner].latest.metadata ?? {};
   }
 
   get acceptedOutputModes(): readonly string[] {
-    return this.#latest.configuration?.acceptedOutputModes ?? [];
+    return this[inner].latest.configuration?.acceptedOutputModes ?? [];
   }
 
   get extensions(): readonly string[] {
-    return this.#latest.extensions ?? [];
+    return this[inner].latest.extensions ?? [];
   }
 
   get step(): Turn['step'] {
-    this.#step ??= createSteps(this.#leased);
-    return this.#step;
+    this[inner].step ??= createSteps(this[inner].leased);
+    return this[inner].step;
   }
 
   get inbox(): Inbox {
-    this.#inbox ??= createInbox(this.#leased, this.#abort.signal);
-    return this.#inbox;
+    this[inner].inbox ??= createInbox(this[inner].leased, this[inner].abort.signal);
+    return this[inner].inbox;
   }
 
   get signal(): AbortSignal {
-    return this.#abort.signal;
+    return this[inner].abort.signal;
   }
 
   get wakeKey(): string {
-    return wakeKeyOf(this.#leased.live.scope, this.taskId);
+    return wakeKeyOf(this[inner].leased.live.scope, this.taskId);
   }
 }
 

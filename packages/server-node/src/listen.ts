@@ -1,17 +1,15 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AgentServer } from '@batonjs/server';
-import express from 'express';
-import { a2aExpress } from './a2a-express.ts';
+import { type NodeHandlerOptions, nodeHandler } from './node-handler.ts';
 
 /** Where an agent is served. */
-export interface ListenOptions {
+export interface ListenOptions extends NodeHandlerOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
   /** `127.0.0.1` by default: this machine only. Elsewhere give the server its `publicUrl`. */
   readonly host?: string;
-  /** The path the agent is mounted at, such as `/agents/echo`; `/` by default. */
-  readonly path?: string;
 }
 
 /** An agent that is being served. */
@@ -33,8 +31,7 @@ export async function listen(
   server: Pick<AgentServer, 'handle' | 'close'>,
   { port = 0, host = '127.0.0.1', path = '/' }: ListenOptions = {},
 ): Promise<Listening> {
-  const app = express().disable('x-powered-by').use(path, a2aExpress(server));
-  const listener = app.listen(port, host);
+  const listener = createServer(nodeHandler(server, { path })).listen(port, host);
   await once(listener, 'listening');
   const address = listener.address() as AddressInfo;
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;

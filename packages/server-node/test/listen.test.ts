@@ -1,6 +1,6 @@
 import { connect, textOf } from '@batonjs/client';
 import { type Agent, completed, createAgentServer, reply, working } from '@batonjs/server';
-import { listen } from '@batonjs/server-express';
+import { listen } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 

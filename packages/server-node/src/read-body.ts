@@ -1,14 +1,17 @@
-import type { Body, HttpExchange } from '@batonjs/server';
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
+import type { Body } from '@batonjs/server';
+
+/** A request whose body something before has perhaps consumed, and left as a value. */
+export type Parsed = IncomingMessage & { readonly body?: unknown };
 
 /**
  * The body of a request, or undefined if it is larger than `limit` bytes; what is too much is not kept. Rejects if the
  * client leaves before its end.
  */
-export function readBody(req: Request, limit: number): Promise<Body | undefined> {
+export function readBody(req: Parsed, limit: number): Promise<Body | undefined> {
   // A parser that ran before has consumed the stream.
   if (req.body !== undefined || req.readableEnded) {
-    const { body } = req as { body: unknown };
+    const { body } = req;
     if (typeof body === 'string') return Promise.resolve({ bytes: Buffer.from(body) });
     return Promise.resolve(Buffer.isBuffer(body) ? { bytes: body } : { value: body });
   }
@@ -34,25 +37,3 @@ export function readBody(req: Request, limit: number): Promise<Body | undefined>
     req.on('data', onData).on('end', onEnd).on('error', reject).on('close', onClose);
   });
 }
-
-/** How to read a body that a parser before us did not want, or undefined if the error is not about that. */
-export function refusedBody(error: unknown, req: Request): HttpExchange['readBody'] | undefined {
-  const { type, code, limit, body } = Object(error) as Record<string, unknown>;
-  switch (type) {
-    case 'entity.too.large':
-      return async () => ({ longerThan: Number(limit) });
-    case 'entity.parse.failed':
-      return async () => ({ bytes: typeof body === 'string' ? Buffer.from(body) : unreadable });
-    case 'request.aborted':
-      return () => Promise.reject(error);
-    case 'charset.unsupported':
-    case 'encoding.unsupported':
-      return async (most) => (req.readableEnded ? { bytes: unreadable } : readBody(req, most));
-    default:
-      // What zlib could not unpack.
-      return String(code).startsWith('Z_') ? async () => ({ bytes: unreadable }) : undefined;
-  }
-}
-
-/** Stands for a body that is lost: not JSON. */
-const unreadable = Buffer.from('?');

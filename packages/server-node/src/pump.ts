@@ -1,0 +1,21 @@
+import type { ServerResponse } from 'node:http';
+
+/** Writes a stream as fast as the client reads it. */
+export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
+  const texts = body[Symbol.asyncIterator]();
+  const fail = () => void res.destroy();
+  const next = () => void texts.next().then(write, fail);
+  const write = ({ done, value }: IteratorResult<string>) => {
+    try {
+      if (done) res.end();
+      // Otherwise `drain` goes on.
+      else if (res.write(value)) next();
+    } catch {
+      fail();
+    }
+  };
+  res.on('drain', next);
+  res.on('close', () => void texts.return?.());
+  res.flushHeaders();
+  next();
+}
