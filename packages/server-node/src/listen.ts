@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AgentServer } from '@batonjs/server';
 import { type NodeHandlerOptions, nodeHandler } from './node-handler.ts';
@@ -31,6 +30,8 @@ export async function listen(
   server: Pick<AgentServer, 'handle' | 'close'>,
   { port = 0, host = '127.0.0.1', path = '/' }: ListenOptions = {},
 ): Promise<Listening> {
+  // Not imported: an import of `node:http` loads all that it offers, fetch and WebSocket too, which takes longer than the rest.
+  const { createServer } = process.getBuiltinModule('node:http');
   const listener = createServer(nodeHandler(server, { path })).listen(port, host);
   await once(listener, 'listening');
   const address = listener.address() as AddressInfo;
