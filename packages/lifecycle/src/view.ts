@@ -1,4 +1,11 @@
-import type { Artifact, Message, StreamResponse, Task } from '@batonjs/protocol';
+import type {
+  Artifact,
+  Message,
+  StreamResponse,
+  Task,
+  TaskArtifactUpdateEvent,
+  TaskStatusUpdateEvent,
+} from '@batonjs/protocol';
 import type { Fact } from './facts.ts';
 import { toArray } from './list.ts';
 import type { ArtifactRecord, State } from './state.ts';
@@ -57,23 +64,20 @@ export function toStreamResponse(
   task: { readonly id: string; readonly contextId: string },
   fact: Fact,
 ): StreamResponse | undefined {
-  const ids = { taskId: task.id, contextId: task.contextId };
+  const { id: taskId, contextId } = task;
   if (fact.type === 'status-changed') {
-    return {
-      statusUpdate: { ...ids, status: fact.status, ...(fact.metadata && { metadata: fact.metadata }) },
-    };
+    const { status, metadata } = fact;
+    const statusUpdate: TaskStatusUpdateEvent = { taskId, contextId, status };
+    if (metadata) statusUpdate.metadata = metadata;
+    return { statusUpdate };
   }
   if (fact.type === 'artifact-updated') {
     const { artifact, append, lastChunk, metadata } = fact;
-    return {
-      artifactUpdate: {
-        ...ids,
-        artifact,
-        ...(append && { append }),
-        ...(lastChunk && { lastChunk }),
-        ...(metadata && { metadata }),
-      },
-    };
+    const artifactUpdate: TaskArtifactUpdateEvent = { taskId, contextId, artifact };
+    if (append) artifactUpdate.append = append;
+    if (lastChunk) artifactUpdate.lastChunk = lastChunk;
+    if (metadata) artifactUpdate.metadata = metadata;
+    return { artifactUpdate };
   }
   return fact.type === 'answered' ? { message: fact.message } : undefined;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
+import { endOfTurn } from './end-of-turn.ts';
 import { pump } from './pump.ts';
 
 /** What a skin says of a request. */
@@ -13,7 +14,7 @@ export async function answer(
   server: Pick<AgentServer, 'handle'>,
   req: IncomingMessage,
   res: ServerResponse,
-  { target, ...asked }: Asked,
+  { target, readBody, ...asked }: Asked,
 ): Promise<void> {
   const gone = new AbortController();
   res.on('close', () => {
@@ -22,6 +23,11 @@ export async function answer(
   const { status, headers, body } = await server.handle({
     ...asked,
     ...partsOf(target),
+    readBody: async (limit) => {
+      const read = await readBody(limit);
+      await endOfTurn();
+      return read;
+    },
     method: req.method ?? 'GET',
     headers: headersOf(req),
     signal: gone.signal,
@@ -29,6 +35,7 @@ export async function answer(
   // What was not read of the body would be taken for the next request.
   if (status === 413) res.setHeader('connection', 'close');
   if (typeof body === 'string') {
+    await endOfTurn();
     // Without a length it would go out in chunks, which costs a client and a server more than the rest of the reply.
     res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
     return;

@@ -54,7 +54,8 @@ export class LiveTask {
     for (const stored of log.facts) {
       if (stored.version > log.head.version) this.#head = headOf(this.#head, stored.fact);
       if (stored.version === 1) this.#origin = stored.commitId;
-      this.#recent.push(stored);
+      // Nothing will happen to a closed task: there is nobody who follows it closely.
+      if (!this.#state?.closed) this.#recent.push(stored);
     }
   }
 

@@ -137,8 +137,15 @@ export class TaskRun {
 
   /** Records what the agent puts out until it ends, its task does, or the runner stops. */
   async #record(iterator: AsyncIterator<TaskUpdate>): Promise<void> {
+    const { clock } = this.#settings;
     let refusal: unknown;
+    let since = clock.monotonic();
     while (!this.#halted) {
+      if (clock.monotonic() - since >= longestHoldMs) {
+        // An agent that waits for nothing, on a store that does not either, would let nobody else have the process.
+        await new Promise((resolve) => setImmediate(resolve));
+        since = clock.monotonic();
+      }
       const next: IteratorResult<TaskUpdate> = await (refusal && iterator.throw
         ? iterator.throw(refusal)
         : iterator.next());
@@ -219,6 +226,9 @@ function endQuietly(iterator: AsyncIterator<TaskUpdate>): void {
     // See above.
   }
 }
+
+/** How long what an agent puts out may keep the event loop from turning. */
+const longestHoldMs = 10;
 
 const halted = Symbol('halted');
 

@@ -1,6 +1,6 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
-import { createAgentServer, reply, type Turn } from '../src/index.ts';
+import { append, artifact, completed, createAgentServer, reply, type Turn } from '../src/index.ts';
 import { rpc, say } from './rpc.ts';
 
 /** What an agent makes of the turn that "Hello" gives it. */
@@ -37,4 +37,23 @@ it('what an agent does to the message of its turn changes nothing else', async (
 it('a turn that is written down shows nothing of the server', async () => {
   const text = await turnOf((turn) => JSON.stringify(turn));
   expect(Object.keys(JSON.parse(text)).sort()).toEqual(['attempt', 'contextId', 'fence', 'taskId']);
+});
+
+it('an agent that never waits does not keep the process to itself', async () => {
+  let hasTurned = false;
+  const server = createAgentServer({
+    card: { name: 'Test', description: 'For tests' },
+    store: memoryStore(),
+    async *agent() {
+      setImmediate(() => {
+        hasTurned = true;
+      });
+      yield artifact('dots', '.');
+      for (let n = 0; n < 50_000 && !hasTurned; n++) yield append('dots', '.');
+      yield completed(hasTurned ? 'The event loop turned' : 'Nobody else could do anything');
+    },
+  });
+  const { task } = await rpc(server, 'SendMessage', { message: say('Hello') });
+  await server.close();
+  expect(task.status.message.parts[0].text).toBe('The event loop turned');
 });

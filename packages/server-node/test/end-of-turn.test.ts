@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { endOfTurn } from '../src/end-of-turn.ts';
+
+it('who waits for the end of the same turn goes on in step', async () => {
+  const steps: string[] = [];
+  const go = async (name: string) => {
+    await endOfTurn();
+    steps.push(`${name} 1`);
+    await undefined;
+    steps.push(`${name} 2`);
+  };
+  await Promise.all([go('a'), new Promise((resolve) => process.nextTick(() => resolve(go('b'))))]);
+  expect(steps).toEqual(['a 1', 'b 1', 'a 2', 'b 2']);
+});
+
+it('the end of a turn comes after what is in it, and each turn has its own', async () => {
+  const steps: string[] = [];
+  process.nextTick(() => steps.push('what was there'));
+  const first = endOfTurn();
+  await first;
+  steps.push('the end');
+  expect(steps).toEqual(['what was there', 'the end']);
+  expect(endOfTurn()).not.toBe(first);
+});
