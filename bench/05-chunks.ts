@@ -1,4 +1,5 @@
 import type { BareRedis } from './contenders/bare-redis.ts';
+import type { BareSqlite } from './contenders/bare-sqlite.ts';
 import type { StoreChoice } from './contenders/stores.ts';
 import type { Benchmark, Contender, Measured, RunOptions } from './harness/benchmark.ts';
 import {
@@ -30,7 +31,8 @@ const constantBytes = stores.map((store) => ({ ratio: bytesGrowth(store), atMost
 
 /**
  * Many chunks of 48 bytes appended to one artifact. The bytes that are written for each are counted: by the system for the
- * files (and sockets) of a process on SQLite, by Redis for its append-only file; in memory, those handed to the store.
+ * files (and sockets) of a process on SQLite, by Redis for its append-only file; in memory, those handed to the store. The
+ * floor of SQLite is a transaction for each commit: what the disk takes for chunks that are stored one by one.
  */
 export const benchmark: Benchmark = {
   number: 5,
@@ -51,6 +53,7 @@ export const benchmark: Benchmark = {
 
 const time = (count: number, mode: Mode, store: Store) => `ms for ${count} chunks, ${mode}, ${store}`;
 const cpu = (count: number, mode: Mode, store: Store) => `ms CPU for ${count} chunks, ${mode}, ${store}`;
+const bareTime = 'ms for 4000 commits';
 const bytes = (count: number, store: Store) => `bytes per chunk of ${count}, ${store}`;
 
 async function run({ runs, short }: RunOptions): Promise<Measured> {
@@ -106,12 +109,22 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
     await Promise.all([load.stop(), sdk.stop()]);
   }
 
+  async function bareSqlite(folder: string): Promise<void> {
+    const sample = await startBatonStore({ store: 'memory' });
+    const options = { folder, listable: false, commits: await sample.ask('texts') };
+    const floor = await Worker.start<BareSqlite>('contenders/bare-sqlite.ts', options);
+    const groups = Array<number>(4_000 / less).fill(1);
+    await floor.ask('replay', { groups: groups.slice(0, 500), tasks: 1 });
+    values.add('bare-sqlite', bareTime, await floor.ask('replay', { groups, tasks: 1 }));
+    await Promise.all([sample.stop(), floor.stop()]);
+  }
+
   async function bareRedis(redis: string): Promise<void> {
     const sample = await startBatonStore({ store: 'memory' });
     const commits = await sample.ask('texts');
     const floor = await Worker.start<BareRedis>('contenders/bare-redis.ts', { redis, commits });
     await floor.ask('chunks', 4_000 / less);
-    values.add('bare-redis', 'ms for 4000 commits', await floor.ask('chunks', 4_000 / less));
+    values.add('bare-redis', bareTime, await floor.ask('chunks', 4_000 / less));
     await Promise.all([sample.stop(), floor.stop()]);
   }
 
@@ -121,6 +134,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
     await officialSdk({ store: 'memory' });
     await inFolder((folder) => chunksIn({ store: 'sqlite', folder }));
     await inFolder((folder) => officialSdk({ store: 'sqlite', folder }));
+    await inFolder(bareSqlite);
     await withRedis((redis) =>
       chunksIn({ store: 'redis', redis: redis.url }, async () =>
         Number(/aof_current_size:(\d+)/.exec(await redis.cli('INFO', 'persistence'))?.[1]),
@@ -145,7 +159,13 @@ function ratiosOf(values: Values): Record<string, number> {
         ratios[speedUp(mode, store)] = round(of(time(4_000, mode, store), 'official-sdk') / t4000);
     }
   }
-  const bare = of('ms for 4000 commits', 'bare-redis');
-  ratios['baton / bare-redis at 4000'] = round(bare / of(time(4_000, 'blocking', 'redis')));
+  for (const store of ['sqlite', 'redis'] as const) {
+    const bare = of(bareTime, `bare-${store}`);
+    ratios[`baton / bare-${store} at 4000`] = round(bare / of(time(4_000, 'blocking', store)));
+  }
+  for (const mode of modes)
+    ratios[`times as fast as official-sdk at 4000, ${mode}, bare-sqlite`] = round(
+      of(time(4_000, mode, 'sqlite'), 'official-sdk') / of(bareTime, 'bare-sqlite'),
+    );
   return ratios;
 }
