@@ -13,7 +13,7 @@ export const benchmark: Benchmark = {
 };
 
 async function run({ runs, short }: RunOptions): Promise<Measured> {
-  const options = { connections: 16, requests: short ? 300 : 20_000, warmUp: short ? 50 : 5_000 };
+  const options = { connections: 16, requests: short ? 300 : 20_000, warmUp: short ? 50 : 20_000 };
   const values = new Values();
   const sample = await sampleOfBaton();
   await alternate(['baton', 'node:http'], runs, async (contender) => {

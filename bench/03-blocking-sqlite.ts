@@ -42,7 +42,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   let commits: CommitTexts = [];
 
   async function baton(folder: string): Promise<void> {
-    const options = { connections, requests: short ? 300 : 12_000, warmUp: short ? 64 : 3_000 };
+    const options = { connections, requests: short ? 300 : 12_000, warmUp: short ? 64 : 12_000 };
     const server = await startBaton({ store: 'sqlite', folder, http: 'express' });
     await measureSends('baton', server, options, values, async () => {
       groups['what was served'] = afterFirst(await server.ask('groups'), options.warmUp * commitsPerSend);
@@ -53,7 +53,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   async function batonStore(folder: string): Promise<void> {
     const store = await startBatonStore({ store: 'sqlite', folder });
     commits = await store.ask('texts');
-    await store.ask('sends', { requests: short ? 64 : 3_000, tasks: connections });
+    await store.ask('sends', { requests: short ? 64 : 12_000, tasks: connections });
     const { ms, groups: sizes } = await store.ask('sends', {
       requests: short ? 300 : 12_000,
       tasks: connections,
@@ -64,7 +64,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   }
 
   async function officialSdk(folder: string): Promise<void> {
-    const options = { connections, requests: short ? 100 : 4_000, warmUp: short ? 64 : 1_000 };
+    const options = { connections, requests: short ? 100 : 4_000, warmUp: short ? 64 : 2_000 };
     migrateOfficialSdk(folder);
     await measureSends('official-sdk', await startOfficialSdk({ store: 'sqlite', folder }), options, values);
   }

@@ -29,7 +29,7 @@ const roundTrips = 'round trips per send';
 
 async function run({ runs, short }: RunOptions): Promise<Measured> {
   const values = new Values();
-  const options = { connections, requests: short ? 300 : 10_000, warmUp: short ? 64 : 3_000 };
+  const options = { connections, requests: short ? 300 : 10_000, warmUp: short ? 64 : 10_000 };
 
   async function baton(redis: Redis): Promise<void> {
     const server = await startBaton({ store: 'redis', redis: redis.url, http: 'express' });

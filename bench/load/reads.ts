@@ -1,9 +1,9 @@
+import { median } from '../harness/measure.ts';
 import { Connection } from './connection.ts';
 import { call, type RpcTask } from './rpc.ts';
 
-export interface Reads {
+export interface Read {
   readonly url: string;
-  readonly requests: number;
   /** A task by its id, each of these in turn; a page of 50, the newest tasks or those after a token. */
   readonly ask: { readonly get: readonly string[] } | { readonly list: object; readonly total?: number };
 }
@@ -16,27 +16,35 @@ interface Page {
 
 let ids = 0;
 
-/** Reads one after another; every answer is checked. Resolves to microseconds: their median, and the fastest tenth. */
-export async function reads({ url, requests, ask }: Reads) {
-  const { host } = new URL(url);
-  const connection = await Connection.open(url);
-  const times: number[] = [];
+/**
+ * Reads one after another, from each server in turn, so often from each; every answer is checked. Resolves to the median
+ * for each server, in microseconds.
+ */
+export async function reads({ from, requests }: { from: readonly Read[]; requests: number }) {
+  const connections = await Promise.all(from.map(({ url }) => Connection.open(url)));
+  const times = from.map((): number[] => []);
   for (let n = 0; n < requests; n++) {
-    const start = performance.now();
-    if ('get' in ask) {
-      const id = ask.get[n % ask.get.length]!;
-      const task = await call<RpcTask>(connection, host, ++ids, 'GetTask', { id });
-      if (task.id !== id || task.status.state !== 'TASK_STATE_COMPLETED' || !task.artifacts?.[0])
-        throw new Error(`Another task: ${JSON.stringify(task)}`);
-    } else {
-      const page = await call<Page>(connection, host, ++ids, 'ListTasks', { pageSize: 50, ...ask.list });
-      checkPage(page, ask.total);
+    for (const [which, asked] of from.entries()) {
+      const start = performance.now();
+      await read(connections[which]!, asked, n);
+      times[which]!.push((performance.now() - start) * 1_000);
     }
-    times.push((performance.now() - start) * 1_000);
   }
-  connection.close();
-  times.sort((a, b) => a - b);
-  return { median: times[Math.floor(times.length / 2)]!, fastest: times[Math.floor(times.length / 10)]! };
+  for (const connection of connections) connection.close();
+  return times.map(median);
+}
+
+async function read(connection: Connection, { url, ask }: Read, n: number): Promise<void> {
+  const { host } = new URL(url);
+  if ('get' in ask) {
+    const id = ask.get[n % ask.get.length]!;
+    const task = await call<RpcTask>(connection, host, ++ids, 'GetTask', { id });
+    if (task.id !== id || task.status.state !== 'TASK_STATE_COMPLETED' || !task.artifacts?.[0])
+      throw new Error(`Another task: ${JSON.stringify(task)}`);
+  } else {
+    const page = await call<Page>(connection, host, ++ids, 'ListTasks', { pageSize: 50, ...ask.list });
+    checkPage(page, ask.total);
+  }
 }
 
 function checkPage({ tasks, totalSize }: Page, total = totalSize): void {
