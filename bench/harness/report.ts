@@ -80,7 +80,7 @@ export function writeResults(
   writeFileSync(results, `${JSON.stringify({ ...where, versions, runs, reports }, undefined, 2)}\n`);
 
   const lines = [
-    `Measured on ${where.date}: ${where.cores} cores (${where.processor}), ${where.memoryGiB} GiB, ${where.system}, Node.js ${where.node}, SQLite ${where.sqlite}, ${peers.map((name) => `${name} ${versions[name]}`).join(', ')}. Medians of ${runs} runs.`,
+    `Measured on ${where.date}: ${where.cores} cores (${where.processor}), ${where.memoryGiB} GiB, ${where.system}, Node.js ${where.node}, SQLite ${where.sqlite}, ${peers.map((name) => `${name} ${versions[name]}`).join(', ')}. Medians of ${runs} runs; each of them, with its unit, is in [results.json](../bench/results.json).`,
     '',
   ];
   for (const [n, benchmark] of benchmarks.entries()) {
@@ -92,9 +92,6 @@ export function writeResults(
     );
     for (const { ratio, value, goal, reached } of rowsOf(benchmark, reports[n]!))
       lines.push(`| ${ratio} | ${value.toLocaleString('en')} | ${goal} | ${reached} |`);
-    lines.push('', '| contender | median | unit |', '| --- | ---: | --- |');
-    for (const { contender, median, unit } of reports[n]!.results)
-      lines.push(`| ${contender} | ${median.toLocaleString('en')} | ${unit} |`);
     lines.push('');
   }
   const page = new URL('../../docs/performance.md', import.meta.url);

@@ -16,10 +16,6 @@ export async function answer(
   res: ServerResponse,
   { target, readBody, ...asked }: Asked,
 ): Promise<void> {
-  const gone = new AbortController();
-  res.on('close', () => {
-    if (!res.writableFinished) gone.abort(left);
-  });
   const { status, headers, body } = await server.handle({
     ...asked,
     ...partsOf(target),
@@ -30,7 +26,7 @@ export async function answer(
     },
     method: req.method ?? 'GET',
     headers: headersOf(req),
-    signal: gone.signal,
+    signal: leavingOf(res),
   });
   // What was not read of the body would be taken for the next request.
   if (status === 413) res.setHeader('connection', 'close');
@@ -43,6 +39,15 @@ export async function answer(
   res.writeHead(status, headers);
   if (body === undefined) res.end();
   else pump(body, res);
+}
+
+/** Aborted when the client leaves. By itself: what a listener's function can see stays as long as a stream does. */
+function leavingOf(res: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  res.on('close', () => {
+    if (!res.writableFinished) gone.abort(left);
+  });
+  return gone.signal;
 }
 
 /** Why a request is not of interest any more. One for all: an abort without a reason makes an error with a stack. */
