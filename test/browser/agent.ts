@@ -54,10 +54,14 @@ export async function serveAgent(): Promise<BrowserAgent> {
     let isBroken = false;
     response.write = (chunk: string) => {
       if (isBroken) return true;
-      if (++events < 3 || cuts[binding] >= 4) return write.call(response, chunk, 'utf8');
+      const texts = chunk.split(/(?<=\n\n)/);
+      const third = texts[2 - events];
+      events += texts.length;
+      if (third === undefined || cuts[binding] >= 4) return write.call(response, chunk, 'utf8');
       isBroken = true;
       cuts[binding]++;
-      write.call(response, chunk.slice(0, chunk.length / 2), 'utf8');
+      const whole = texts.slice(0, texts.indexOf(third)).join('');
+      write.call(response, whole + third.slice(0, third.length / 2), 'utf8');
       setImmediate(() => response.socket?.destroy());
       return true;
     };

@@ -193,6 +193,26 @@ describe('requests and answers', () => {
     stop();
   });
 
+  it('let go of a stream whose reader left before it began', async () => {
+    const asked = Promise.withResolvers<void>();
+    const letGo = vi.fn(async () => ({ done: true as const, value: undefined }));
+    const endless = { next: () => new Promise<never>(() => {}), return: letGo };
+    const origin = await serve(
+      nodeHandler({
+        async handle({ signal }) {
+          asked.resolve();
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          return { status: 200, headers: {}, body: { [Symbol.asyncIterator]: () => endless } };
+        },
+      }),
+    );
+    const socket = openSocket(Number(new URL(origin).port), '127.0.0.1');
+    socket.write('GET /tasks/1:subscribe HTTP/1.1\r\nhost: x\r\n\r\n');
+    await asked.promise;
+    socket.destroy();
+    await vi.waitFor(() => expect(letGo).toHaveBeenCalledOnce());
+  });
+
   it('answer 500 and say nothing of what is wrong inside', async () => {
     const handle = () => Promise.reject(new Error('hunter2'));
     const origin = await serve(nodeHandler({ handle }));

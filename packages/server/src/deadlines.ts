@@ -35,8 +35,9 @@ class Deadlines {
 
   async #tick(): Promise<void> {
     this.#ticking = true;
-    for (let next = this.#waiting.first; next; next = this.#waiting.first) {
-      await this.#clock.sleep(Math.max(1, next.until - this.#clock.monotonic()));
+    // Only the time is kept while it sleeps: who waits may be gone by then, and all that they hold with them.
+    for (let until = this.#waiting.first?.until; until !== undefined; until = this.#waiting.first?.until) {
+      await this.#clock.sleep(Math.max(1, until - this.#clock.monotonic()));
       this.#expire(this.#clock.monotonic());
     }
     this.#ticking = false;
