@@ -34,7 +34,7 @@ describe('server processes on one SQLite file', () => {
     ['the fence is not checked', 'fence', 30],
     ['the version is not checked', 'cas', 30],
     ['commit ids are not kept', 'commit-id', 30],
-    ['the bell is silent and nobody looks', 'bell', 3],
+    ['the bell is silent and nobody looks', 'bell', 6],
   ])('are caught when %s', { timeout: 90_000 }, async (_what, protection, kills) => {
     const { code, report, output } = await chaos(
       '--store',

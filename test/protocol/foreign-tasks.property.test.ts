@@ -140,10 +140,17 @@ const nowhere = (): Names => ({
 /** Of a page that nobody was given. */
 const noToken = Buffer.from('["2026-01-01T00:00:00.000Z","x","x"]').toString('base64url');
 
+/** Tasks that end in the same millisecond are listed in the order of their ids, and those are random. */
+async function nextMillisecond(): Promise<void> {
+  const now = Date.now();
+  while (Date.now() === now) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** What a caller is told, move by move, with every id and time replaced by its number. */
 async function told(peer: Peer, caller: string, script: readonly Move[], all: Names[], pageToken: string) {
   const answers: unknown[] = [];
   for (const { operation, params, lastEventId, pick } of script) {
+    await nextMillisecond();
     const names = all[pick]!;
     const headers = { ...who(caller), ...(lastEventId && { 'last-event-id': names.eventId }) };
     try {
