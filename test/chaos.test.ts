@@ -34,22 +34,19 @@ describe('server processes on one SQLite file', () => {
     ['the fence is not checked', 'fence', 30],
     ['the version is not checked', 'cas', 30],
     ['commit ids are not kept', 'commit-id', 30],
-    ['the bell is silent and nobody looks', 'bell', 6],
-  ])('are caught when %s', { timeout: 90_000 }, async (_what, protection, kills) => {
-    const { code, report, output } = await chaos(
-      '--store',
-      'sqlite-normal',
-      '--sabotage',
-      protection,
-      '--kills',
-      String(kills),
-    );
-    const { kills: _kills, tasks: _tasks, ...counts } = report;
+    // A process that starts finds what is stuck: of many kills, the last one would hide it.
+    ['the bell is silent and nobody looks', 'bell', 3],
+  ])('are caught when %s', { timeout: 240_000 }, async (_what, protection, kills) => {
+    const sabotaged = ['--store', 'sqlite-normal', '--sabotage', protection, '--kills', String(kills)];
+    // Where the kills fall is chance, and so is what they break.
+    let caught = await chaos(...sabotaged);
+    for (let again = 0; again < 4 && caught.code === 0; again++) caught = await chaos(...sabotaged);
+    const { kills: _kills, tasks: _tasks, ...counts } = caught.report;
     expect(
       Object.values<number>(counts).some((count) => count > 0),
-      output,
+      caught.output,
     ).toBe(true);
-    expect(code).toBe(1);
+    expect(caught.code).toBe(1);
   });
 
   it('tell every client that cancels what the store says, however close the end was', {
