@@ -1,6 +1,6 @@
 import type { BareRedis } from './contenders/bare-redis.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
-import { type Redis, startBaton, startBatonStore, withRedis } from './harness/contender.ts';
+import { commitsOfBaton, type Redis, startBaton, startBatonStore, withRedis } from './harness/contender.ts';
 import { alternate, round, Values } from './harness/measure.ts';
 import { measureSends, perSecond } from './harness/measure-sends.ts';
 import { Worker } from './harness/worker.ts';
@@ -47,12 +47,10 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   }
 
   async function bare({ url }: Redis): Promise<void> {
-    const sample = await startBatonStore({ store: 'memory' });
     const floor = await Worker.start<BareRedis>('contenders/bare-redis.ts', {
       redis: url,
-      commits: await sample.ask('texts'),
+      commits: await commitsOfBaton(),
     });
-    await sample.stop();
     await floor.ask('sends', { requests: options.warmUp, tasks: connections });
     const ms = await floor.ask('sends', { requests: options.requests, tasks: connections });
     values.add('bare-redis', commits, ((options.requests * commitsPerSend) / ms) * 1_000);

@@ -3,10 +3,10 @@ import type { BareSqlite } from './contenders/bare-sqlite.ts';
 import type { StoreChoice } from './contenders/stores.ts';
 import type { Benchmark, Contender, Measured, RunOptions } from './harness/benchmark.ts';
 import {
+  commitsOfBaton,
   inFolder,
   migrateOfficialSdk,
   startBaton,
-  startBatonStore,
   startLoad,
   startOfficialSdk,
   withRedis,
@@ -110,22 +110,20 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   }
 
   async function bareSqlite(folder: string): Promise<void> {
-    const sample = await startBatonStore({ store: 'memory' });
-    const options = { folder, listable: false, commits: await sample.ask('texts') };
+    const options = { folder, listable: false, commits: await commitsOfBaton() };
     const floor = await Worker.start<BareSqlite>('contenders/bare-sqlite.ts', options);
     const groups = Array<number>(4_000 / less).fill(1);
     await floor.ask('replay', { groups: groups.slice(0, 500), tasks: 1 });
     values.add('bare-sqlite', bareTime, await floor.ask('replay', { groups, tasks: 1 }));
-    await Promise.all([sample.stop(), floor.stop()]);
+    await floor.stop();
   }
 
   async function bareRedis(redis: string): Promise<void> {
-    const sample = await startBatonStore({ store: 'memory' });
-    const commits = await sample.ask('texts');
+    const commits = await commitsOfBaton();
     const floor = await Worker.start<BareRedis>('contenders/bare-redis.ts', { redis, commits });
     await floor.ask('chunks', 4_000 / less);
     values.add('bare-redis', bareTime, await floor.ask('chunks', 4_000 / less));
-    await Promise.all([sample.stop(), floor.stop()]);
+    await floor.stop();
   }
 
   for (let n = 0; n < runs; n++) {

@@ -9,6 +9,7 @@ import type { Baton, BatonOptions } from '../contenders/baton.ts';
 import type { BatonStore } from '../contenders/baton-store.ts';
 import type { Floor } from '../contenders/node-http.ts';
 import type { OfficialSdk } from '../contenders/official-sdk.ts';
+import type { CommitTexts } from '../contenders/sample-commits.ts';
 import type { StoreChoice } from '../contenders/stores.ts';
 import type { Sample } from '../contenders/template.ts';
 import type { Load } from '../load/load.ts';
@@ -21,6 +22,14 @@ export const startBaton = (options: BatonOptions) =>
 
 export const startBatonStore = (options: StoreChoice) =>
   Worker.start<BatonStore>('contenders/baton-store.ts', options);
+
+/** The commits of a send as text, for floors to repeat. */
+export async function commitsOfBaton(): Promise<CommitTexts> {
+  const store = await startBatonStore({ store: 'memory' });
+  const commits = await store.ask('texts');
+  await store.stop();
+  return commits;
+}
 
 export const startOfficialSdk = (options: { store: 'memory' } | { store: 'sqlite'; folder: string }) =>
   Worker.start<OfficialSdk>('contenders/official-sdk.ts', options, ['--expose-gc']);

@@ -20,14 +20,9 @@ export class Values {
 
   /** The median of a contender. Throws if it was not measured. */
   median(contender: Contender, unit: string): number {
-    return median(this.runs(contender, unit));
-  }
-
-  /** All that was measured of a contender. Throws if that is nothing. */
-  runs(contender: Contender, unit: string): readonly number[] {
     const known = this.#values.get(`${contender}\n${unit}`);
     if (!known) throw new Error(`${contender} has no ${unit}`);
-    return known.runs;
+    return median(known.runs);
   }
 
   /** How many times as much the first has as the second. */
