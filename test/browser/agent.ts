@@ -55,12 +55,13 @@ export async function serveAgent(): Promise<BrowserAgent> {
     response.write = (chunk: string) => {
       if (isBroken) return true;
       const texts = chunk.split(/(?<=\n\n)/);
-      const third = texts[2 - events];
+      const before = 2 - events;
+      const third = texts[before];
       events += texts.length;
       if (third === undefined || cuts[binding] >= 4) return write.call(response, chunk, 'utf8');
       isBroken = true;
       cuts[binding]++;
-      const whole = texts.slice(0, texts.indexOf(third)).join('');
+      const whole = texts.slice(0, before).join('');
       write.call(response, whole + third.slice(0, third.length / 2), 'utf8');
       setImmediate(() => response.socket?.destroy());
       return true;

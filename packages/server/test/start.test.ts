@@ -1,25 +1,10 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
-
-const run = promisify(execFile);
-
-/** Which modules of Node.js are loaded in a process that ran this program. */
-async function loadedBy(program: string): Promise<string> {
-  const code = `${program}; console.log(process.moduleLoadList.join(' '));`;
-  const flags = ['--conditions=@batonjs/source', '--input-type=module', '--eval', code];
-  return (await run(process.execPath, flags, { cwd: import.meta.dirname, maxBuffer: 1e6 })).stdout;
-}
+import { it } from 'vitest';
+import { expectLeanStart } from '../../../test/support/loaded-modules.ts';
 
 it('starts without what importing node:http and node:util would load: fetch, HTTP/2, worker threads', async () => {
-  // What the test goes by: otherwise it could not fail.
-  const names = 'internal/deps/undici/undici worker_threads'.split(' ');
-  const all = await loadedBy(`await import('node:http'); await import('node:util')`);
-  for (const name of names) expect(all).toContain(`NativeModule ${name}`);
   const program = `
     const { createAgentServer } = await import('@batonjs/server');
     const { memoryStore } = await import('@batonjs/store-memory');
     createAgentServer({ card: { name: 'Echo', description: 'Echoes' }, agent: async () => 'hi', store: memoryStore() })`;
-  const loaded = await loadedBy(program);
-  for (const name of names) expect(loaded).not.toContain(`NativeModule ${name}`);
+  await expectLeanStart(program, import.meta.dirname);
 });
