@@ -7,34 +7,38 @@ export interface Design {
   readonly sails?: Color;
 }
 
+/** Characters of a text that are read: what a boat looks like is said in a sentence or two. */
+const longestText = 4_000;
+
 /** What the client said about the boat's looks in this task; what it said first counts, answers only point at boats. */
 export function readDesign(messages: readonly Message[]): Design {
   const said = messages.filter(({ role }) => role === 'ROLE_USER').flatMap(({ parts }) => parts);
-  const designs = said.map((part) => ('text' in part ? designIn(part.text) : {}));
+  const designs = said.map((part) => ('text' in part ? designIn(part.text.slice(0, longestText)) : {}));
   return Object.assign({}, ...designs.toReversed());
 }
 
 /** Whether nothing was said. */
 export const isEmpty = (design: Design): boolean => Object.keys(design).length === 0;
 
-function designIn(text: string): Design {
+/** What a text says about a boat's looks. */
+export function designIn(text: string): Design {
   const design: { hull?: Color; sails?: Color } = {};
+  const mentioned = Array.from(text.matchAll(thing), ({ 0: word, index }) => ({
+    areSails: /^(sails?|帆)$/i.test(word),
+    end: index + word.length,
+  }));
+  let passed = 0;
   for (const { color, start, end } of colorsIn(text)) {
-    const isOfSails =
-      /^\s*(sails?\b|色?的?帆(?!船))/i.test(text.slice(end)) || isAbout(text.slice(0, start)) === 'sails';
+    while ((mentioned[passed]?.end ?? Number.POSITIVE_INFINITY) <= start) passed++;
+    // What was mentioned last before a colour is what it belongs to, unless sails follow it.
+    const isOfSails = sailsFollow.test(text.slice(end)) || mentioned[passed - 1]?.areSails;
     design[isOfSails ? 'sails' : 'hull'] ??= color;
   }
   return design;
 }
 
-/** What was mentioned last before a colour. */
-const isAbout = (before: string): string | undefined => {
-  const last = before
-    .match(/\b(sails?|hull|boat|sailboat|ship)\b|帆船|帆|船/gi)
-    ?.at(-1)
-    ?.toLowerCase();
-  return last && /^(sails?|帆)$/.test(last) ? 'sails' : last;
-};
+const thing = /\b(sails?|hull|boat|sailboat|ship)\b|帆船|帆|船/gi;
+const sailsFollow = /^\s*(sails?\b|色?的?帆(?!船))/i;
 
 /** The design of a boat that was drawn before. */
 export function designOf({ metadata }: Artifact): Design {

@@ -1,6 +1,8 @@
 import type { Artifact, Message, Part, Task } from '@batonjs/server';
 import { type RunTurnOptions, runTurn } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
+import { growthOf } from '../../../test/support/growth.ts';
+import { designIn } from '../src/design.ts';
 import { designBoat } from '../src/index.ts';
 
 const boat = (id: string, design: object = {}): Task => ({
@@ -155,3 +157,21 @@ it.each([null, 7, 'red', { hull: 'plaid', sails: 7 }, []])(
     });
   },
 );
+
+describe('the boat designer reads a text', () => {
+  it.each([
+    ['colours', 'red '],
+    ['colours between spaces', `red${' '.repeat(99)}`],
+    ['boats and colours', 'boat red '],
+    ['boats', 'sails '],
+    ['colours in Chinese', '红帆'],
+  ])('of many %s in a time that grows with its length', (_what, piece) => {
+    const read = (length: number) => void designIn(piece.repeat(length / piece.length));
+    expect(growthOf(read, 10_000)).toBeLessThan(8);
+  });
+
+  it('up to 4,000 characters', async () => {
+    expect(await outcome('Draw a red boat'.padStart(4_000))).toMatchObject({ design: { hull: 'red' } });
+    expect(await outcome(`Draw ${'a red boat'.padStart(4_000)}`)).toMatchObject({ design: {} });
+  });
+});

@@ -14,6 +14,9 @@ export interface Request {
 /** A request that can be answered. */
 export type CompleteRequest = Request & Required<Omit<Request, 'unknown'>>;
 
+/** Characters of a text that are read: a request for a conversion is a sentence. */
+const longestText = 4_000;
+
 /** What the client said in this task, in words and in data; what it said later counts. */
 export function readRequest(messages: readonly Message[]): Request {
   const said = messages.filter(({ role }) => role === 'ROLE_USER').flatMap(({ parts }) => parts);
@@ -27,7 +30,7 @@ export const isComplete = (request: Request): request is CompleteRequest =>
   ![request.amount, request.from, request.to].includes(undefined) && request.unknown === undefined;
 
 function readPart(part: Part, known: Request): Request {
-  if ('text' in part) return readWords(part.text, known);
+  if ('text' in part) return readWords(part.text.slice(0, longestText), known);
   if (!('data' in part) || typeof part.data !== 'object' || part.data === null) return {};
   const { amount, from, to } = part.data as Record<string, unknown>;
   const codes = { ...(from != null && { from: String(from) }), ...(to != null && { to: String(to) }) };

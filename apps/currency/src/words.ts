@@ -38,6 +38,9 @@ const nameOrCode = new RegExp(
 );
 const token = new RegExp(`(?<number>${number.source})|(?<name>${nameOrCode.source})`, 'giu');
 
+/** The names alone, for a text that is nothing else. */
+const wholeNames = names.map(([code, { source }]) => [code, new RegExp(`^(?:${source})$`)] as const);
+
 interface Token {
   readonly text: string;
   readonly start: number;
@@ -52,13 +55,12 @@ export function mentionsIn(said: string): Mentions {
   const tokens = Array.from(text.matchAll(token), (match) => toToken(match, text)).filter(
     (each) => each !== undefined,
   );
-  const amounts = tokens.filter(({ amount }) => amount !== undefined);
-  const pairs = amounts.map((each) => ({ amount: each.amount, beside: besideOf(each, tokens, text) }));
+  const pairs = tokens.flatMap(({ amount }, index) =>
+    amount === undefined ? [] : { amount, beside: besideOf(index, tokens, text) },
+  );
   const best = pairs.find(({ beside }) => beside) ?? (pairs.length === 1 ? pairs[0] : undefined);
   const money = tokens.filter(({ currency }) => currency !== undefined);
-  const target = money.find(({ start }) =>
-    /(\b(in|into|to)|[成为換换])\s*$/i.test(text.slice(0, start)),
-  )?.currency;
+  const target = money.find(({ start }) => targetWord.test(wordBefore(text, start)))?.currency;
   return { ...best, target, currencies: money.flatMap(({ currency }) => currency ?? []) };
 }
 
@@ -69,7 +71,7 @@ function toToken({ 0: match, index: start, groups }: RegExpExecArray, text: stri
     return Number.isFinite(amount) ? { ...place, amount } : undefined;
   }
   const lower = match.toLowerCase();
-  const named = names.find(([, name]) => new RegExp(`^(?:${name.source})$`).test(lower));
+  const named = wholeNames.find(([, name]) => name.test(lower));
   if (named) return isWord(place, text) ? { ...place, currency: named[0] } : undefined;
   const code = match.toUpperCase();
   // Of codes without a rate, small letters may be a word: "all" and "top".
@@ -81,12 +83,23 @@ function toToken({ 0: match, index: start, groups }: RegExpExecArray, text: stri
 const isWord = ({ text: match, start, end }: Token, text: string): boolean =>
   !/[a-z]$/i.test(match) || !(/[a-z]/i.test(text[end] ?? '') || /[a-z]/i.test(text[start - 1] ?? ''));
 
-const afterNumber = ({ start }: Token, text: string): boolean => /\d\s*$/.test(text.slice(0, start));
+const afterNumber = ({ start }: Token, text: string): boolean => /\d$/.test(wordBefore(text, start));
 
-/** The currency that only space parts from an amount, after it rather than before. */
-function besideOf({ start, end }: Token, tokens: readonly Token[], text: string): string | undefined {
-  const isNear = (from: number, to: number) => from <= to && /^\s*$/.test(text.slice(from, to));
-  const after = tokens.find((other) => other.currency && isNear(end, other.start));
-  const before = tokens.find((other) => other.currency && isNear(other.end, start));
-  return (after ?? before)?.currency;
+const targetWord = /(\b(in|into|to)|[成为换換])$/i;
+
+/** The last few characters before a place, without the space in between: no more than the longest word above and its edge. */
+function wordBefore(text: string, place: number): string {
+  let end = place;
+  while (end > 0 && isSpace(text[end - 1]!)) end--;
+  return text.slice(Math.max(0, end - 5), end);
+}
+
+const isSpace = (character: string): boolean => /\s/.test(character);
+
+/** The currency that only space parts from an amount, after it rather than before. Whatever is nearest is its neighbour. */
+function besideOf(index: number, tokens: readonly Token[], text: string): string | undefined {
+  const [before, amount, after] = [tokens[index - 1], tokens[index]!, tokens[index + 1]];
+  const isNear = (from: number, to: number) => /^\s*$/.test(text.slice(from, to));
+  if (after?.currency && isNear(amount.end, after.start)) return after.currency;
+  return before?.currency && isNear(before.end, amount.start) ? before.currency : undefined;
 }

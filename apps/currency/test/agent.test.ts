@@ -1,6 +1,8 @@
 import { type Part, runTurn, type TaskUpdate } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
+import { growthOf } from '../../../test/support/growth.ts';
 import { convertMoney } from '../src/index.ts';
+import { mentionsIn } from '../src/words.ts';
 
 /** What the agent does with one message after another. */
 async function outcome(...said: readonly (string | object)[]): Promise<readonly TaskUpdate[]> {
@@ -80,5 +82,29 @@ describe('the currency agent takes answers', () => {
     [[{ amount: 1e308, from: 'USD', to: 'KRW' }, { amount: 1 }], '1 USD = 1399 KRW'],
   ])('%j: %s', async (said, answer) => {
     expect(await outcome(...said)).toMatchObject(converted(answer));
+  });
+});
+
+describe('the currency agent reads a text', () => {
+  it.each([
+    ['amounts', '1 '],
+    ['amounts with currencies', '1 USD '],
+    ['currencies', 'usd '],
+    ['currencies between spaces', `usd${' '.repeat(99)}`],
+    ['spaces', ' '],
+    ['targets', 'to EUR '],
+    ['thousands', '1,111,'],
+    ['half names', '加拿'],
+    ['words', 'all top '],
+  ])('of many %s in a time that grows with its length', (_what, piece) => {
+    const read = (length: number) => void mentionsIn(piece.repeat(length / piece.length));
+    expect(growthOf(read, 10_000)).toBeLessThan(8);
+  });
+
+  it('up to 4,000 characters', async () => {
+    const question = '10 USD in EUR';
+    const padded = (length: number) => `${question.padStart(length)} ${'1 USD '.repeat(10_000)}`;
+    expect(await outcome(padded(4_000))).toMatchObject(converted('10 USD = 8.96 EUR'));
+    expect(await outcome(padded(4_001))).toMatchObject(asked('Which currency should I convert USD to?'));
   });
 });

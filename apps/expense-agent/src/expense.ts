@@ -8,6 +8,9 @@ export interface Expense {
   readonly currency?: string;
 }
 
+/** Characters of a text that are read: an expense is told in a sentence or two. */
+const longestText = 4_000;
+
 /** What the client said about its expense so far; what it said later counts. */
 export function readExpense(messages: readonly Message[]): Expense {
   const said = messages.filter(({ role }) => role === 'ROLE_USER').flatMap(({ parts }) => parts);
@@ -15,7 +18,7 @@ export function readExpense(messages: readonly Message[]): Expense {
 }
 
 function readPart(part: Part): Expense {
-  if ('text' in part) return readWords(part.text);
+  if ('text' in part) return readWords(part.text.slice(0, longestText));
   if (!('data' in part) || typeof part.data !== 'object' || part.data === null) return {};
   const { amount, currency } = part.data as Record<string, unknown>;
   // What is there and makes no sense is unknown from now on: better asked again than approved by mistake.

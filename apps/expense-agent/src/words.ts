@@ -43,5 +43,6 @@ const separate = (text: string): string[] =>
     .replaceAll('−', '-')
     .replace(/(\d)(?=[a-z]{3}\b)|(?<=\b[a-z]{3})(?=\d)/gi, '$1 ')
     .split(/[\s:;()[\]{}"']+/)
-    .map((word) => word.replace(/^[^\w+.-]+|\W+$/g, ''))
+    // Begins where a run of such characters begins: from its middle, a long run would be read once per character.
+    .map((word) => word.replace(/^[^\w+.-]+/, '').replace(/(?<!\W)\W+$/, ''))
     .filter((word) => word !== '');

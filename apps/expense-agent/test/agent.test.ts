@@ -1,6 +1,8 @@
 import { type Part, runTurn, type TaskUpdate } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
+import { growthOf } from '../../../test/support/growth.ts';
 import { approveExpense } from '../src/index.ts';
+import { readWords } from '../src/words.ts';
 
 const expense = (amount: unknown, currency?: unknown): Part[] => [{ data: { amount, currency } as never }];
 
@@ -109,4 +111,24 @@ describe('the expense agent fails', () => {
       });
     },
   );
+});
+
+describe('the expense agent reads a text', () => {
+  it.each([
+    ['amounts', '1 ', ''],
+    ['amounts with currencies', '1 USD ', ''],
+    ['digits', '1', ''],
+    ['thousands', '1,111,', ''],
+    ['hyphens before a word', '-', 'a'],
+    ['exclamation marks', 'a!', ''],
+    ['codes and digits without space', 'usd1', ''],
+  ])('of many %s in a time that grows with its length', (_what, piece, end) => {
+    const read = (length: number) => void readWords(piece.repeat(length / piece.length) + end);
+    expect(growthOf(read, 10_000)).toBeLessThan(8);
+  });
+
+  it('up to 4,000 characters', async () => {
+    expect(await outcome('100 USD'.padStart(4_000))).toMatchObject(approved('100 USD'));
+    expect(await outcome('100 USD'.padStart(4_010))).toMatchObject(asked(/amount/));
+  });
 });

@@ -36,6 +36,6 @@ function readCount(text: string): number {
 }
 
 function readUrl(text: string): string {
-  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text.replace(/\/+$/, '');
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text.replace(/(?<!\/)\/+$/, '');
   throw new StartError(`PUBLIC_URL must be an absolute http or https URL, not "${text}".`);
 }

@@ -22,7 +22,7 @@ export const isOffered = (kind: Kind, place: string): boolean => places[place]?.
 export function placeIn(said: string): string | undefined {
   const found = Object.entries(places).map(([name, { pattern }]) => ({
     name,
-    at: Math.max(-1, ...Array.from(said.matchAll(new RegExp(pattern, 'gi')), ({ index }) => index)),
+    at: Array.from(said.matchAll(new RegExp(pattern, 'gi'))).at(-1)?.index ?? -1,
   }));
   return found.filter(({ at }) => at >= 0).sort((a, b) => b.at - a.at)[0]?.name;
 }

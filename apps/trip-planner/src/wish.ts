@@ -14,6 +14,9 @@ const kinds: readonly (readonly [Kind, RegExp])[] = [
   ['spa', /spas?|sauna|水疗/],
 ];
 
+/** Characters of a text that are read: a wish is a sentence or two. */
+const longestText = 4_000;
+
 const verb = /\b(book|reserve|add)\b|预订|添加/i;
 const object = new RegExp(
   kinds.map(([, words]) => `\\b(?:${words.source})|(?:${words.source})`).join('|'),
@@ -40,4 +43,4 @@ export async function placeOf({ messages, context }: Turn): Promise<string | und
 const saidIn = (messages: readonly Message[]): string[] =>
   messages
     .filter(({ role }) => role === 'ROLE_USER')
-    .flatMap(({ parts }) => parts.flatMap((part) => ('text' in part ? part.text : [])));
+    .flatMap(({ parts }) => parts.flatMap((part) => ('text' in part ? part.text.slice(0, longestText) : [])));

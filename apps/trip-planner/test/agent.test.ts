@@ -137,3 +137,8 @@ it('does not reserve again what a process reserved before it died', async () => 
   });
   expect(updates).toMatchObject([{}, { artifact: { parts: [{}, { data: { code: 'EARLIER' } }] } }, {}]);
 });
+
+it('answers a text that names a place very often', async () => {
+  const said = 'Helsinki or Lisbon '.repeat(50_000);
+  expect(await outcome(said)).toEqual({ message: expect.stringMatching(/^In Lisbon/) });
+});

@@ -1,5 +1,5 @@
 import type { AgentCard, AgentCardSignature } from '@batonjs/protocol';
-import { decodeProtectedHeader, errors, flattenedVerify, importJWK, type JWK } from 'jose';
+import { base64url, decodeProtectedHeader, errors, flattenedVerify, importJWK, type JWK } from 'jose';
 import { algorithms } from './algorithms.ts';
 import { cardPayload } from './card-payload.ts';
 import { CardSignatureError } from './card-signature-error.ts';
@@ -47,9 +47,9 @@ export async function verifyCard(card: AgentCard, trust: CardTrust): Promise<Ver
 function formsOf(card: AgentCard, { lenient = false }: CardTrust) {
   try {
     const { spec, sdk, unknown, missingInSdk } = cardPayload(card);
-    const forms = [{ payload: encode(spec), unauthenticated: unknown }];
+    const forms = [{ payload: base64url.encode(spec), unauthenticated: unknown }];
     if (sdk !== spec && (lenient || missingInSdk.length === 0))
-      forms.push({ payload: encode(sdk), unauthenticated: [...unknown, ...missingInSdk] });
+      forms.push({ payload: base64url.encode(sdk), unauthenticated: [...unknown, ...missingInSdk] });
     return forms;
   } catch (cause) {
     throw new CardSignatureError('INVALID_SIGNATURE', 'The card cannot be made canonical', cause);
@@ -90,11 +90,4 @@ async function isBy(
       return false;
     throw error;
   }
-}
-
-function encode(text: string): string {
-  const bytes = new TextEncoder().encode(text);
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }

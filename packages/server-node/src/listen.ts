@@ -38,7 +38,7 @@ export async function listen(
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   let closed: Promise<void> | undefined;
   return {
-    url: `http://${name}:${address.port}${path.replace(/\/+$/, '')}`,
+    url: `http://${name}:${address.port}${path.replace(/(?<!\/)\/+$/, '')}`,
     close(options) {
       closed ??= (async () => {
         // The port stays open meanwhile: waiting clients get their answers.

@@ -17,7 +17,7 @@ export function nodeHandler(
   server: Pick<AgentServer, 'handle'>,
   { path = '/' }: NodeHandlerOptions = {},
 ): RequestListener {
-  const mount = path.replace(/\/+$/, '');
+  const mount = path.replace(/(?<!\/)\/+$/, '');
   return (req, res) => {
     const target = targetOf(req, mount);
     if (target === undefined) return void res.writeHead(404).end();

@@ -72,7 +72,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     throw new TypeError(
       '`card.capabilities.pushNotifications` needs a store that keeps webhooks, and `push`',
     );
-  const publicUrl = options.publicUrl?.replace(/\/+$/, '');
+  const publicUrl = options.publicUrl?.replace(/(?<!\/)\/+$/, '');
   const bindings: HandlerSettings['bindings'] = [
     ...(options.bindings ?? ([jsonRpcServer, httpJsonServer] as const)),
     ...compatibility.flatMap(({ bindings }) => bindings).filter((binding) => isListed(card, binding)),
@@ -109,7 +109,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     card,
     handle,
     push: pushDeliveries(push, queue),
-    fetch: createFetch(handle, publicUrl ? new URL(publicUrl).pathname.replace(/\/+$/, '') : ''),
+    fetch: createFetch(handle, publicUrl ? new URL(publicUrl).pathname.replace(/(?<!\/)\/+$/, '') : ''),
     get load() {
       return { turns: runner.running, tasks: tasks.size };
     },

@@ -30,7 +30,7 @@ export interface Destination {
 
 /** Decides which URLs may be contacted, and where. */
 export interface AddressPolicy {
-  /** What can be said without asking anybody. Throws `AddressRefused`. */
+  /** What can be said without asking anybody. Throws `AddressRefused`, for a URL of more than 8,192 characters too. */
   check(url: string): URL;
   /**
    * Resolves the host once and checks every address. Throws `AddressRefused`, or what the resolver threw. Who contacts the
@@ -39,12 +39,16 @@ export interface AddressPolicy {
   destination(url: string, signal: AbortSignal): Promise<Destination>;
 }
 
+/** Characters of a URL that is looked at; a longer one is refused before it is parsed. */
+const longestUrl = 8_192;
+
 /** Lets through what anybody on the Internet can reach, and what is listed. Throws `TypeError` for a wrong list. */
 export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy {
   const { allow = [], ports, http = true } = options;
   const list = allowList(allow);
 
   function check(text: string): { url: URL; host: string; port: number } {
+    if (text.length > longestUrl) throw new AddressRefused(`must have at most ${longestUrl} characters`);
     const url = URL.parse(text);
     if (!url) throw new AddressRefused('must be an absolute URL');
     const { protocol, username, password } = url;
@@ -91,7 +95,12 @@ function until<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
   });
 }
 
-const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '');
+function hostOf({ hostname }: URL): string {
+  if (hostname.startsWith('[')) return hostname.slice(1, -1);
+  let end = hostname.length;
+  while (hostname[end - 1] === '.') end--;
+  return hostname.slice(0, end);
+}
 
 const isUsualPort = (port: number): boolean => port === 80 || port === 443 || port >= 1_024;
 
