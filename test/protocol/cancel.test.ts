@@ -1,4 +1,14 @@
-import { authRequired, canceled, completed, failed, inputRequired, rejected, working } from '@batonjs/server';
+import {
+  authRequired,
+  canceled,
+  completed,
+  completedBeforeCancel,
+  failed,
+  inputRequired,
+  rejected,
+  reply,
+  working,
+} from '@batonjs/server';
 import { expect, it } from 'vitest';
 import { everywhere, gate, say } from './peer.ts';
 
@@ -9,7 +19,7 @@ everywhere('CancelTask', (serve) => {
     let stopped = false;
     const { call } = await serve(async function* ({ signal }) {
       yield working();
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
       stopped = true;
     });
     const { task } = await call('SendMessage', { message: say('go'), ...immediately });
@@ -105,11 +115,35 @@ everywhere('CancelTask', (serve) => {
     expect(called).toEqual(['first']);
   });
 
+  it.each([
+    ['completes with what it has', () => completed('Half an answer')],
+    ['asks something', () => inputRequired('Well?')],
+  ])('ends the task as CANCELED where the agent stops early and %s [R-CAN-05]', async (_what, last) => {
+    const { call } = await serve(async function* ({ signal }) {
+      yield working();
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      yield last();
+    });
+    const { task } = await call('SendMessage', { message: say('go'), ...immediately });
+    const after = await call('CancelTask', { id: task.id });
+    expect(after.status).toMatchObject({ state: 'TASK_STATE_CANCELED' });
+    expect(after.status.message).toBeUndefined();
+  });
+
+  it('ends the task as CANCELED where the agent answers with a message nevertheless [R-CAN-05]', async () => {
+    const { call } = await serve(async ({ signal }) => {
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return reply('Half an answer');
+    });
+    const { task } = await call('SendMessage', { message: say('go'), ...immediately });
+    expect((await call('CancelTask', { id: task.id })).status.state).toBe('TASK_STATE_CANCELED');
+  });
+
   it('loses against an end that came first, and says so [R-CAN-05]', async () => {
     const { call } = await serve(async function* ({ signal }) {
       yield working();
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      yield completed('Just done');
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      yield completedBeforeCancel('Just done');
     });
     const { task } = await call('SendMessage', { message: say('go'), ...immediately });
     await expect(call('CancelTask', { id: task.id })).rejects.toMatchObject({

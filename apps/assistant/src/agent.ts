@@ -6,22 +6,28 @@ import { memoryOf } from './memory.ts';
 export const assistant = (model: LanguageModel): Agent =>
   async function* (turn) {
     yield working();
-    let failure: unknown;
-    const { textStream } = streamText({
+    const { textStream, finishReason } = streamText({
       model,
       instructions: 'You are a helpful assistant. Answer briefly.',
       messages: await memoryOf(turn),
       abortSignal: turn.signal,
-      onError({ error }) {
-        failure = error;
-      },
+      // Told below, to the client; the SDK would print it.
+      onError() {},
     });
-    yield* streamed('answer', textStream, { bytes: 256, ms: 50 });
-    if (failure)
-      return yield failed({
-        code: 'MODEL_FAILED',
-        message: 'The language model did not answer',
-        retryable: true,
-      });
-    yield completed();
+    let isWhole = false;
+    try {
+      yield* streamed('answer', textStream, { bytes: 256, ms: 50, signal: turn.signal });
+      // The stream of a model that failed ends like one that is done.
+      isWhole = (await finishReason) === 'stop';
+    } catch (error) {
+      // Canceled, or out of time: the server knows how the task ends.
+      if (turn.signal.aborted) throw error;
+    }
+    yield isWhole ? completed() : failed(modelFailed);
   };
+
+const modelFailed = {
+  code: 'MODEL_FAILED',
+  message: 'The language model did not give a whole answer',
+  retryable: true,
+};

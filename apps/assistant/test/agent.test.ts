@@ -1,13 +1,100 @@
-import { runTurn } from '@batonjs/server';
-import { MockLanguageModelV4 } from 'ai/test';
-import { expect, it } from 'vitest';
-import { assistant } from '../src/index.ts';
+import { connect, textOf } from '@batonjs/client';
+import { createAgentServer, runTurn } from '@batonjs/server';
+import { listen } from '@batonjs/server-node';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { assistant, card } from '../src/index.ts';
 
-it('fails when its model does, and tells nothing of why', async () => {
-  const model = new MockLanguageModelV4({ doStream: () => Promise.reject(new Error('secret key')) });
-  const { updates } = await runTurn(assistant(model), 'hello');
-  expect(updates.at(-1)).toMatchObject({
-    status: { state: 'TASK_STATE_FAILED', message: { parts: [{}, { data: { code: 'MODEL_FAILED' } }] } },
+type Chunk =
+  Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer C> ? C : never;
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 1, text: 1, reasoning: undefined },
+};
+const finish = (unified: 'stop' | 'error' | 'length' | 'content-filter'): Chunk => ({
+  type: 'finish',
+  finishReason: { unified, raw: undefined },
+  usage,
+});
+const said = (delta: string): Chunk[] => [
+  { type: 'text-start', id: '1' },
+  { type: 'text-delta', id: '1', delta },
+];
+
+/** A model whose stream consists of these chunks. */
+const modelOf = (...chunks: readonly Chunk[]) =>
+  new MockLanguageModelV4({
+    doStream: async () => ({ stream: simulateReadableStream({ chunks: [...chunks], chunkDelayInMs: null }) }),
   });
-  expect(JSON.stringify(updates)).not.toMatch('secret');
+
+it('completes with the whole answer of its model', async () => {
+  const { updates } = await runTurn(assistant(modelOf(...said('Hello'), finish('stop'))), 'hello');
+  expect(updates.at(-1)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
+});
+
+describe('fails when its model does, and tells nothing of why:', () => {
+  const refusing = new MockLanguageModelV4({ doStream: () => Promise.reject(new Error('secret key')) });
+  it.each([
+    ['it throws', refusing],
+    [
+      'its stream has an error in it',
+      modelOf(...said('Half'), { type: 'error', error: new Error('secret') }),
+    ],
+    ['it ends without any text', modelOf(finish('stop'))],
+    ['it ends without anything', modelOf()],
+    ['it ends early without saying why', modelOf(...said('Half'))],
+    ['it gives an error as its end', modelOf(...said('Half'), finish('error'))],
+    ['it reaches its length', modelOf(...said('Half'), finish('length'))],
+    ['it is filtered', modelOf(finish('content-filter'))],
+  ])('%s', async (_why, model) => {
+    const { updates } = await runTurn(assistant(model), 'hello');
+    expect(updates.at(-1)).toMatchObject({
+      status: { state: 'TASK_STATE_FAILED', message: { parts: [{}, { data: { code: 'MODEL_FAILED' } }] } },
+    });
+    expect(JSON.stringify(updates)).not.toMatch('secret');
+  });
+});
+
+describe('ends as CANCELED when it is canceled in the middle of its answer, where the model', () => {
+  it.each([
+    ['stops early', (controller: ReadableStreamDefaultController<Chunk>) => controller.close()],
+    [
+      'throws',
+      (controller: ReadableStreamDefaultController<Chunk>) =>
+        controller.error(new DOMException('Aborted', 'AbortError')),
+    ],
+    [
+      'says that it is done',
+      (controller: ReadableStreamDefaultController<Chunk>) => {
+        controller.enqueue(finish('stop'));
+        controller.close();
+      },
+    ],
+    ['does not heed it', () => {}],
+  ])('%s', async (_what, stop) => {
+    const model = new MockLanguageModelV4({
+      doStream: async ({ abortSignal }) => ({
+        stream: new ReadableStream<Chunk>({
+          start(controller) {
+            for (const chunk of said('Half an answer')) controller.enqueue(chunk);
+            abortSignal?.addEventListener('abort', () => stop(controller));
+          },
+        }),
+      }),
+    });
+    const store = sqliteStore(':memory:');
+    const server = createAgentServer({ name: 'assistant', card, agent: assistant(model), store });
+    const { url, close } = await listen(server, { port: 0 });
+    onTestFinished(() => close().then(() => store.close()));
+    const agent = await connect(url);
+    const stream = agent.stream('hello');
+    for await (const { artifactUpdate } of stream) {
+      if (artifactUpdate)
+        expect((await agent.cancelTask({ id: stream.task!.id })).status.state).toBe('TASK_STATE_CANCELED');
+    }
+    expect(stream.task?.status.state).toBe('TASK_STATE_CANCELED');
+    expect(textOf(stream.task?.artifacts?.[0])).toBe('Half an answer');
+  });
 });

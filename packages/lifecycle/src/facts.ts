@@ -113,7 +113,12 @@ export type Fact =
 
 /** What an agent asks for. Ids and timestamps are added when it becomes a fact. */
 export type TaskUpdate =
-  | { readonly status: Omit<TaskStatus, 'timestamp'>; readonly metadata?: Metadata }
+  | {
+      readonly status: Omit<TaskStatus, 'timestamp'>;
+      /** The work was finished before the agent noticed that a client asked to cancel: COMPLETED stays COMPLETED. */
+      readonly beforeCancel?: boolean;
+      readonly metadata?: Metadata;
+    }
   | {
       readonly artifact: Artifact;
       /** Adds the parts to the artifact with the same id instead of replacing it. */

@@ -61,8 +61,16 @@ export const working = status('TASK_STATE_WORKING');
 export const inputRequired = status('TASK_STATE_INPUT_REQUIRED');
 /** Somebody must authorize something first. The agent may go on by itself, or end and be woken. */
 export const authRequired = status('TASK_STATE_AUTH_REQUIRED');
-/** Done. Nothing may follow. */
+/** Done. Nothing may follow. After a cancel request the task becomes CANCELED instead. */
 export const completed = status('TASK_STATE_COMPLETED');
+/**
+ * Done, also where a client asked to cancel meanwhile: the agent vouches that the work was finished before it noticed.
+ * CancelTask is then answered `TASK_NOT_CANCELABLE`. Nothing may follow.
+ */
+export const completedBeforeCancel = (note?: Note, metadata?: Metadata): TaskUpdate => ({
+  ...completed(note, metadata),
+  beforeCancel: true,
+});
 /** The agent stopped because it was asked to. Nothing may follow. */
 export const canceled = status('TASK_STATE_CANCELED');
 /** The agent declines. Nothing may follow. */

@@ -33,6 +33,7 @@ export {
   authRequired,
   canceled,
   completed,
+  completedBeforeCancel,
   data,
   type Failure,
   failed,

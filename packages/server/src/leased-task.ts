@@ -1,4 +1,5 @@
 import { type Command, isTerminal, type State, type TaskUpdate } from '@batonjs/lifecycle';
+import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { type Commit, type Lease, StoreError } from '@batonjs/store';
 import { canceled, type Failure, failed } from './builders.ts';
@@ -45,10 +46,16 @@ export class LeasedTask {
     return typeof error === 'object' && error !== null && this.#failures?.has(error) === true;
   }
 
-  /** What an agent reports. INPUT_REQUIRED also ends the turn and gives the task back. */
+  /**
+   * What an agent reports. INPUT_REQUIRED also ends the turn and gives the task back. After a cancel request, COMPLETED
+   * becomes CANCELED unless the agent says that it finished before it noticed.
+   */
   update(update: TaskUpdate): Promise<unknown> {
     const asks = 'status' in update && update.status.state === 'TASK_STATE_INPUT_REQUIRED';
-    if (!asks) return this.write((state) => this.#commandsFor(state, update));
+    if (!asks)
+      return this.write((state) =>
+        this.#commandsFor(state, state.cancelRequested && claimsSuccess(update) ? canceled() : update),
+      );
     return this.write(
       (state) =>
         // Somebody wants it ended: asking the client for more would hide that until the next message.
@@ -56,6 +63,13 @@ export class LeasedTask {
           ? this.#commandsFor(state, canceled())
           : [...this.#commandsFor(state, update), { type: 'end-turn' }],
       (state) => (state.closed ? undefined : this.#giveBack(state)),
+    );
+  }
+
+  /** The message that an agent answers with. A cancel request that came before it wins. */
+  async answer(message: Message): Promise<void> {
+    await this.write((state) =>
+      state.cancelRequested ? this.#commandsFor(state, canceled()) : [{ type: 'answer', message }],
     );
   }
 
@@ -154,3 +168,7 @@ export class LeasedTask {
     return { queue: this.#settings.queue, release: true, want: untaken.length > 0 || woken !== undefined };
   }
 }
+
+/** An agent that was aborted often cannot tell its half-finished work from finished work. */
+const claimsSuccess = (update: TaskUpdate): boolean =>
+  'status' in update && update.status.state === 'TASK_STATE_COMPLETED' && !update.beforeCancel;

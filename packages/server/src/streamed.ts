@@ -1,32 +1,44 @@
 import type { Updates } from './agent.ts';
 import { append, artifact } from './builders.ts';
 
-/** When text that was collected is put out. */
+/** When collected text is passed on, and when collecting ends early. */
 export interface CoalesceOptions {
   /** As soon as there is so much, in bytes of UTF-8. Default 1,024. */
   readonly bytes?: number;
   /** Or so long after the first of it came, in milliseconds. Default 100. */
   readonly ms?: number;
+  /** Rejects with the reason of this signal once it is aborted, whether the source goes on, ends early or throws. */
+  readonly signal?: AbortSignal;
 }
 
-/** Small pieces of text, such as the tokens of a model, as fewer larger ones: nothing waits longer than `ms`. */
+/** Small pieces of text, such as the tokens of a model, as fewer larger ones: no piece waits longer than `ms`. */
 export async function* coalesce(
   pieces: AsyncIterable<string>,
-  { bytes = 1_024, ms = 100 }: CoalesceOptions = {},
+  { bytes = 1_024, ms = 100, signal }: CoalesceOptions = {},
 ): AsyncGenerator<string, void, void> {
+  let stop = () => {};
+  const onAbort = () => stop();
+  signal?.addEventListener('abort', onAbort);
   const iterator = pieces[Symbol.asyncIterator]();
   let next = iterator.next();
+  // Nothing awaits it where the signal is aborted first.
+  next.catch(() => {});
   let collected = '';
-  let due: Promise<void> | undefined;
+  let due: Promise<undefined> | undefined;
   let timer: NodeJS.Timeout | undefined;
   try {
     for (;;) {
-      const piece = await (due ? Promise.race([next, due]) : next);
+      signal?.throwIfAborted();
+      // Not a race against one promise of the signal: that would keep something of every piece until the end.
+      const piece = await new Promise<IteratorResult<string> | undefined>((resolve, reject) => {
+        stop = () => reject(signal?.reason);
+        Promise.race(due ? [next, due] : [next]).then(resolve, reject);
+      });
       if (piece?.done) break;
       if (piece) {
         collected += piece.value;
         next = iterator.next();
-        // Nobody may be waiting for it when it fails; it is awaited later.
+        // The loop may leave before it awaits this one.
         next.catch(() => {});
       }
       if (!piece || Buffer.byteLength(collected) >= bytes) {
@@ -36,18 +48,26 @@ export async function* coalesce(
         collected = '';
       } else if (collected && !due) {
         due = new Promise((resolve) => {
-          timer = setTimeout(resolve, ms);
+          timer = setTimeout(resolve, ms, undefined);
         });
       }
     }
     if (collected) yield collected;
+    signal?.throwIfAborted();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
     iterator.return?.().then(undefined, () => {});
   }
 }
 
-/** An artifact that grows as its text arrives, coalesced: `yield* streamed('answer', textStream)`. */
+/**
+ * An artifact that grows as its text arrives, coalesced: `yield* streamed('answer', textStream, { signal })`. Throws where
+ * the source ended without any text, and where `signal` (that of the turn) is aborted: what came until then is no answer.
+ */
 export async function* streamed(
   name: string,
   pieces: AsyncIterable<string>,
@@ -58,4 +78,5 @@ export async function* streamed(
     yield isFirst ? artifact(name, text) : append(name, text);
     isFirst = false;
   }
+  if (isFirst) throw new Error(`The source of the artifact "${name}" ended without any text`);
 }

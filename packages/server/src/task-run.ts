@@ -119,8 +119,7 @@ export class TaskRun {
       throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent returned neither a message nor updates');
     }
     checkMessage(message);
-    if (this.#task.state.cancelRequested) return this.#task.cancel();
-    await this.#task.write(() => [{ type: 'answer', message }]);
+    await this.#task.answer(message);
   }
 
   async #consume(updates: AsyncIterable<TaskUpdate>): Promise<void> {

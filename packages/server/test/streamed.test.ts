@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { coalesce, streamed } from '../src/index.ts';
 
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
@@ -42,6 +42,67 @@ it('fails as its source does', async () => {
     throw new Error('gone');
   }
   await expect(collect(coalesce(broken()))).rejects.toThrow('gone');
+});
+
+it('refuses a source that ends without any text', async () => {
+  await expect(collect(streamed('answer', words()))).rejects.toThrow('"answer" ended without any text');
+});
+
+describe('with a signal that is aborted', () => {
+  const reason = new Error('canceled');
+  /** A source that gives one text and then waits for the signal, to stop as models do. */
+  async function* until(signal: AbortSignal, stop: () => void) {
+    yield 'half';
+    const heard = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    await heard;
+    stop();
+  }
+
+  it.each([
+    ['ends early', () => {}],
+    [
+      'throws an error of its own',
+      () => {
+        throw new Error('model failed');
+      },
+    ],
+    ['gives more text', undefined],
+  ])('rejects with its reason where the source %s', async (_what, stop) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    async function* source() {
+      yield* until(signal, stop ?? (() => {}));
+      if (!stop) yield 'more';
+    }
+    const seen: unknown[] = [];
+    const reading = (async () => {
+      for await (const update of streamed('answer', source(), { bytes: 1, signal })) {
+        seen.push(update);
+        controller.abort(reason);
+      }
+    })();
+    await expect(reading).rejects.toBe(reason);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('rejects although the source waits for ever', async () => {
+    const controller = new AbortController();
+    async function* source() {
+      yield 'half';
+      controller.abort(reason);
+      await new Promise(() => {});
+    }
+    await expect(collect(streamed('answer', source(), { signal: controller.signal }))).rejects.toBe(reason);
+  });
+
+  it('rejects where it is aborted after the last text', async () => {
+    const controller = new AbortController();
+    const reading = async () => {
+      for await (const _ of streamed('answer', words('all'), { signal: controller.signal }))
+        controller.abort(reason);
+    };
+    await expect(reading()).rejects.toBe(reason);
+  });
 });
 
 it('makes one artifact, then appends to it', async () => {
