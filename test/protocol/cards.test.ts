@@ -106,15 +106,17 @@ describe('A server that cannot work', () => {
 describe('A signed card', () => {
   const key = { ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }), kid: 'k' } as never;
   const trust = { keys: [key] };
+  const publicUrl = 'http://localhost';
 
   it('is signed as it is sent, with its interfaces and security [R-SIG-01] [R-SIG-02]', async () => {
     const peer = await open(here, done, {
       authenticate,
+      publicUrl,
       signCard: (card) => signCard(card, key),
       extendedCard: { skills: [admin] },
     });
     const card = await cardOf(peer);
-    expect(card.supportedInterfaces.map((one) => one.url)).toEqual([peer.url, peer.url]);
+    expect(card.supportedInterfaces.map((one) => one.url)).toEqual([publicUrl, publicUrl]);
     expect(await verifyCard(card, trust)).toMatchObject({ kid: 'k', unauthenticated: [] });
     const extended = await peer.call('GetExtendedAgentCard', {}, ada);
     expect(extended.skills).toEqual([admin]);
@@ -124,9 +126,10 @@ describe('A signed card', () => {
     });
   });
 
-  it('is signed once for each address, so that its ETag stays [R-CARD-03]', async () => {
+  it('is signed once, whatever address a request names, so that its ETag stays [R-CARD-03]', async () => {
     let signed = 0;
     const { fetch } = await open(here, done, {
+      publicUrl,
       signCard: async (card) => ({ ...card, signatures: [{ protected: 'x', signature: `${++signed}` }] }),
     });
     const [first, second] = await Promise.all([fetch(url), fetch(url)]);
@@ -134,13 +137,26 @@ describe('A signed card', () => {
     expect([signed, status]).toEqual([1, 304]);
     expect(second.headers.get('etag')).toBe(first.headers.get('etag'));
     const other = await fetch(url, { headers: { host: 'other.localhost' } });
-    expect((await other.json()).signatures).toBeDefined();
+    expect([other.headers.get('etag'), signed]).toEqual([first.headers.get('etag'), 1]);
+  });
+
+  it('names an address that its owner chose, or there is no server [R-SIG-02]', async () => {
+    const sign = (card: AgentCard) => signCard(card, key);
+    await expect(open(here, done, { signCard: sign })).rejects.toThrow(/`signCard` needs `publicUrl`/);
+    const supportedInterfaces = [
+      { url: 'https://agents.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+    ];
+    const card = { name: 'Row', description: 'For tests', supportedInterfaces };
+    const signed = await cardOf(await open(here, done, { signCard: sign, card }));
+    expect(signed.supportedInterfaces).toEqual(supportedInterfaces);
+    expect(await verifyCard(signed, trust)).toMatchObject({ kid: 'k' });
   });
 
   it('is not sent unsigned when signing fails; the next request tries again', async () => {
     const logged: unknown[] = [];
     let works = false;
     const { fetch } = await open(here, done, {
+      publicUrl,
       signCard: (card) => {
         if (works) return card;
         throw new Error('hunter2');

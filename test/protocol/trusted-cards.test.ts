@@ -21,6 +21,7 @@ async function agent(tamper: (card: AgentCard) => unknown = (card) => card) {
     {
       authenticate: apiKey({ header: 'k', keys: new Map([['a', { scope: 'ada' }]]) }),
       extendedCard: { version: '2.0.0' },
+      publicUrl: 'http://localhost',
       signCard: (card) => signCard(card, key),
     },
   );

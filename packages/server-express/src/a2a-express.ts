@@ -6,8 +6,9 @@ import { refusedBody } from './refused-body.ts';
 /**
  * Serves an agent from an Express app, below the path it is mounted at: `app.use('/agent', a2aExpress(server))`. Works with
  * or without `express.json()` before it; what a body parser refuses is answered in the protocol's own words, and so is an
- * `A2AError` that a middleware passes on, hence the second handler. The agent's card names the address of the request only on this machine or where Express trusts its proxy
- * (`trust proxy`); elsewhere give the server its `publicUrl`.
+ * `A2AError` that a middleware passes on, hence the second handler. The agent's card names the address of the request only if it comes from this machine
+ * and names it, or where Express trusts its proxy (`trust proxy`), which must then set `Host`; otherwise give the server
+ * its `publicUrl`.
  */
 export function a2aExpress(
   server: Pick<AgentServer, 'handle'>,

@@ -22,8 +22,15 @@ describe('the address in the card', () => {
     return json.supportedInterfaces[0].url;
   };
 
-  it('is that of the request', async () => {
-    expect(await urlFor('agents.example:8080')).toBe('http://agents.example:8080/agent');
+  it('is that of the request if it names this machine', async () => {
+    expect(await urlFor('localhost:8080')).toBe('http://localhost:8080/agent');
+  });
+
+  it('is not what a client chose, perhaps through a proxy on this machine', async () => {
+    const path = '/agent/.well-known/agent-card.json';
+    const headers = { host: 'agents.example:8080', 'x-forwarded-host': 'agents.example' };
+    const { status, text } = await exchange(served.origin, { path, headers });
+    expect([status, text.includes('agents.example')]).toEqual([500, false]);
   });
 
   it.each(['', ' ', 'a b', 'a/b', 'a@b', 'a?b', '[', 'host:99999'])(

@@ -28,11 +28,11 @@ const farewellMs = 1_000;
 /** Serves one agent on a port of its own. Rejects with the error of Node.js if the port cannot be had. */
 export async function listen(
   server: Pick<AgentServer, 'handle' | 'close'>,
-  { port = 0, host = '127.0.0.1', path = '/' }: ListenOptions = {},
+  { port = 0, host = '127.0.0.1', path = '/', trustHost = false }: ListenOptions = {},
 ): Promise<Listening> {
   // Not imported: an import of `node:http` loads all that it offers, fetch and WebSocket too, which takes longer than the rest.
   const { createServer } = process.getBuiltinModule('node:http');
-  const listener = createServer(nodeHandler(server, { path })).listen(port, host);
+  const listener = createServer(nodeHandler(server, { path, trustHost })).listen(port, host);
   await once(listener, 'listening');
   const address = listener.address() as AddressInfo;
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;

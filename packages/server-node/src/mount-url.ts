@@ -8,18 +8,26 @@ export interface Mount {
   readonly host: string | undefined;
   /** Path of the mount without trailing slash. */
   readonly path: string;
-  /** Whether what is said may be believed of clients on other machines: a proxy in front of this server says it. */
+  /** Whether `host` is believed whatever it names: a proxy in front of this server sets it. Clients choose it otherwise. */
   readonly trusted: boolean;
 }
 
-/** Where the request says the agent is, if it may be believed; where it arrived, if what it says is no host. */
+/**
+ * Where the request says the agent is, or where it arrived if what it says is no host. Undefined if that may not be
+ * believed: without `trusted`, only requests from this machine that also name this machine are. The name matters too,
+ * because a proxy on this machine passes on what a client elsewhere wrote.
+ */
 export function mountUrlOf(socket: Socket, { protocol, host, path, trusted }: Mount): string | undefined {
   const { remoteAddress, localAddress, localPort } = socket;
-  if (!trusted && !isLoopback(remoteAddress) && !isGone(socket)) return undefined;
+  const named = hostIn(host);
+  if (!trusted) {
+    if (!isLoopback(remoteAddress) && !isGone(socket)) return undefined;
+    if (named !== undefined && !isLoopbackName(new URL(`http://${named}`).hostname)) return undefined;
+  }
   const arrived = localAddress?.includes(':')
     ? `[${localAddress}]:${localPort}`
     : `${localAddress}:${localPort}`;
-  return `${protocol}://${hostIn(host) ?? arrived}${path}`;
+  return `${protocol}://${named ?? arrived}${path}`;
 }
 
 /** A connection that is gone has no address any more, and nobody waits for the answer; one over a Unix socket never had one. */
@@ -32,3 +40,6 @@ const hostIn = (header = ''): string | undefined =>
   /^[^\s/\\?#@]+$/.test(header) && URL.canParse(`http://${header}`) ? header : undefined;
 
 const isLoopback = (address = '') => /^(::1$|127\.|::ffff:127\.)/.test(address);
+
+const isLoopbackName = (hostname: string): boolean =>
+  /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname) || hostname.endsWith('.localhost');

@@ -7,15 +7,20 @@ import { readBody } from './read-body.ts';
 export interface NodeHandlerOptions {
   /** The path the agent is mounted at, such as `/agents/echo`; `/` by default. What is elsewhere is answered with 404. */
   readonly path?: string;
+  /**
+   * Whether the card names the host that the header `Host` names, whoever sent it. Only for a server behind a proxy that
+   * sets this header: clients choose it otherwise, and a card may be cached. Default false. `publicUrl` needs no trust.
+   */
+  readonly trustHost?: boolean;
 }
 
 /**
  * Serves an agent from a server of `node:http` or `node:https`: `createServer(nodeHandler(server))`. The agent's card names
- * the address of the request only on this machine; elsewhere give the server its `publicUrl`.
+ * the address of the request only if it comes from this machine and names it; otherwise give the server its `publicUrl`.
  */
 export function nodeHandler(
   server: Pick<AgentServer, 'handle'>,
-  { path = '/' }: NodeHandlerOptions = {},
+  { path = '/', trustHost = false }: NodeHandlerOptions = {},
 ): RequestListener {
   const mount = path.replace(/(?<!\/)\/+$/, '');
   return (req, res) => {
@@ -28,7 +33,7 @@ export function nodeHandler(
         protocol: 'encrypted' in req.socket ? 'https' : 'http',
         host: req.headers.host,
         path: mount,
-        trusted: false,
+        trusted: trustHost,
       }),
     };
     answer(server, req, res, asked).catch(() => {

@@ -102,10 +102,32 @@ describe('the mount', () => {
 });
 
 describe('the address in the card', () => {
-  it('is that of the request', async () => {
-    const origin = await serve(nodeHandler(serverOf()));
-    const { text } = await ask(origin, { path: cardPath, headers: { host: 'agents.example:8080' } });
-    expect(urlIn(text)).toBe('http://agents.example:8080');
+  it.each(['localhost:8080', 'agents.localhost', '127.0.0.2', '[::1]:4000'])(
+    'is that of the request if it names this machine: %s',
+    async (host) => {
+      const origin = await serve(nodeHandler(serverOf()));
+      expect(urlIn((await ask(origin, { path: cardPath, headers: { host } })).text)).toBe(`http://${host}`);
+    },
+  );
+
+  it.each(['agents.example:8080', 'localhost.example', '10.0.0.1', '127.0.0.1.example', 'localhost.'])(
+    'is not what a client chose, perhaps through a proxy on this machine: %s',
+    async (host) => {
+      const told: unknown[] = [];
+      const log: Log = (_level, _message, details) => void told.push(details?.error);
+      const origin = await serve(nodeHandler(serverOf({ log })));
+      const { status, text } = await ask(origin, { path: cardPath, headers: { host } });
+      expect([status, text.includes(host)]).toEqual([500, false]);
+      expect(String((told[0] as Error).cause)).toContain('`publicUrl`');
+    },
+  );
+
+  it('is that of any request if the owner says so', async () => {
+    const origin = await serve(nodeHandler(serverOf(), { path: '/echo', trustHost: true }));
+    const headers = { host: 'agents.example:8080' };
+    expect(urlIn((await ask(origin, { path: `/echo${cardPath}`, headers })).text)).toBe(
+      'http://agents.example:8080/echo',
+    );
   });
 
   it.each(['', 'a b', 'a/b', 'a@b', 'host:99999'])(
@@ -124,7 +146,7 @@ describe('the address in the card', () => {
 
   it.skipIf(!canCertify)('says https where the connection is encrypted', async () => {
     const { key, cert } = certificateOf('agents.example');
-    const origin = await listen(createTlsServer({ key, cert }, nodeHandler(serverOf())));
+    const origin = await listen(createTlsServer({ key, cert }, nodeHandler(serverOf(), { trustHost: true })));
     const { port } = new URL(origin);
     const text = await new Promise<string>((resolve, reject) => {
       const options = { host: '127.0.0.1', port, path: cardPath, ca: cert, servername: 'agents.example' };

@@ -49,7 +49,9 @@ export function cardAt(
   if (card.supportedInterfaces.length > 0) return card;
   if (baseUrl === undefined) {
     throw new A2AError('INTERNAL_ERROR', 'The server does not know its public URL', {
-      cause: new Error('Set `publicUrl`: the request does not come from this machine or a trusted proxy'),
+      cause: new Error(
+        'Set `publicUrl`: the request does not come from this machine, does not name it, or came through a proxy',
+      ),
     });
   }
   const supportedInterfaces = bindings.map(({ name, version }) => ({

@@ -9,7 +9,10 @@ export type ExtendedCard =
   | Partial<CardInput>
   | ((caller: Caller) => Partial<CardInput> | undefined | Promise<Partial<CardInput> | undefined>);
 
-/** Signs a card, such as `signCard` of `@batonjs/auth`. Called once for each card that differs. */
+/**
+ * Signs a card, such as `signCard` of `@batonjs/auth`. Called once for each card that differs. Needs `publicUrl`, unless
+ * the card lists its interfaces itself.
+ */
 export type SignCard = (card: AgentCard) => AgentCard | Promise<AgentCard>;
 
 /** Where a card is asked for. */
@@ -38,9 +41,13 @@ export interface CardsSettings {
 
 const mostSigned = 100;
 
-/** Makes the cards of a server. Spec: §8, §3.1.11. */
+/** Makes the cards of a server. Throws `TypeError` if clients would choose what is signed. Spec: §8, §3.1.11. */
 export function createCards(settings: CardsSettings): Cards {
   const { card, complete, extendedCard, signCard, bindings, publicUrl } = settings;
+  if (signCard && publicUrl === undefined && card.supportedInterfaces.length === 0)
+    throw new TypeError(
+      '`signCard` needs `publicUrl`: without it, each request would choose the address that is signed',
+    );
   const at = (of: AgentCard, { baseUrl, tenant }: CardPlace) =>
     cardAt(of, publicUrl ?? baseUrl, bindings, tenant);
   const sign = signCard ? remembering(signCard) : async (unsigned: AgentCard) => unsigned;

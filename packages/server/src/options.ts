@@ -67,6 +67,7 @@ export interface AgentServerOptions extends WorkerOptions {
    * not accepted: name them in `card` too.
    */
   readonly extendedCard?: ExtendedCard;
+  /** Signs the cards. Needs `publicUrl`: no request may choose the address that is signed. */
   readonly signCard?: SignCard;
   /**
    * Which tenants there are; a request may always name none. Default: any name, each with tasks of its own. The card of
