@@ -180,3 +180,16 @@ describe('Callers', () => {
     }
   });
 });
+
+describe('A caller without a scope', () => {
+  it.each([undefined, null, '', 7, {}])('is refused, and shares no tasks with others: %j', async (scope) => {
+    const told: unknown[] = [];
+    const { call } = await open({ binding: 'JSONRPC', skin: 'in process', store: 'memory' }, done, {
+      authenticate: () => ({ scope }) as never,
+      log: (_level, _message, details) => void told.push(details?.error),
+    });
+    for (const operation of ['SendMessage', 'ListTasks'] as const)
+      await expect(call(operation, params('x'))).rejects.toMatchObject({ reason: 'INTERNAL_ERROR' });
+    expect(String(told[0])).toContain('`authenticate` must return a caller whose `scope`');
+  });
+});

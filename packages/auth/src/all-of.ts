@@ -30,6 +30,9 @@ export function allOf(first: Authenticator, ...others: readonly Authenticator[])
 }
 
 function combine(callers: readonly AuthenticatedCaller[]): AuthenticatedCaller {
+  // In the list below a scope that is missing would be `null`, and a scope like any other.
+  if (callers.some(({ scope }) => typeof scope !== 'string' || scope === ''))
+    throw new TypeError('Every caller needs a `scope` that is a string and not empty');
   return {
     scope: JSON.stringify(callers.map(({ scope }) => scope)),
     claims: Object.assign({}, ...callers.map(({ claims }) => claims)),

@@ -9,7 +9,7 @@ export interface CredentialedRequest {
 
 /** Whose credentials they were; what a server's `authenticate` returns. */
 export interface AuthenticatedCaller {
-  /** Names the caller, or the group whose tasks are shared: who has another one sees none of its tasks. */
+  /** Names the caller, or the group whose tasks are shared: who has another one sees none of its tasks. Never empty. */
   readonly scope: string;
   /** Non-secret facts for the agent. */
   readonly claims?: Readonly<Struct>;

@@ -4,7 +4,7 @@ import { challenge } from '@batonjs/protocol/headers';
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { algorithms } from './algorithms.ts';
 import type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './authenticator.ts';
-import { type KeySet, type KeySetCaching, keyFinder } from './key-set.ts';
+import { defaultFailureMs, type KeySet, type KeySetCaching, keyFinder } from './key-set.ts';
 import { isFaultOfToken } from './token-fault.ts';
 
 /** Which tokens are accepted, and whose they are. */
@@ -36,12 +36,14 @@ export interface BearerJwtOptions {
 
 /**
  * Knows callers by a JWT in `Authorization: Bearer`, signed by an issuer that is trusted. Published keys are cached and
- * fetched again when a token names an unknown one; while they cannot be had, callers are told `UNAVAILABLE`.
+ * fetched again when a token names an unknown one; while they cannot be had, callers are told `UNAVAILABLE`. Every token
+ * needs `exp` and a `sub` that is not empty.
  * Spec: §4.5.3, §7.
  */
 export function bearerJwt(options: BearerJwtOptions): Authenticator {
   const { name = 'bearer', scopes: needed = [], caller = callerOf } = options;
   const findKey = keyFinder(options.jwks, options.caching);
+  const retryAfter = Math.max(1, Math.ceil((options.caching?.failureMs ?? defaultFailureMs) / 1_000));
   const tell = (more: Readonly<Record<string, string>>) => challenge('Bearer', { realm: name, ...more });
 
   const verify = async (token: string): Promise<JWTPayload> => {
@@ -54,10 +56,13 @@ export function bearerJwt(options: BearerJwtOptions): Authenticator {
         clockTolerance: options.clockToleranceSeconds ?? 5,
         ...(options.now && { currentDate: new Date(options.now()) }),
       });
+      // All tokens without a name would stand for one caller.
+      if (typeof payload.sub !== 'string' || payload.sub === '')
+        throw new errors.JWTClaimValidationFailed('`sub` must be a string', payload, 'sub', 'invalid');
       return payload;
     } catch (error) {
       if (!isFaultOfToken(error))
-        throw new A2AError('UNAVAILABLE', 'Credentials cannot be checked', { retryAfter: 1, cause: error });
+        throw new A2AError('UNAVAILABLE', 'Credentials cannot be checked', { retryAfter, cause: error });
       const why = error instanceof errors.JWTExpired ? 'The token has expired' : 'The token is not valid';
       const told = tell({ error: 'invalid_token', error_description: why });
       throw new A2AError('UNAUTHENTICATED', why, { challenge: told });

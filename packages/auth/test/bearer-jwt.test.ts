@@ -76,6 +76,10 @@ describe('bearerJwt', () => {
     ['is not valid yet', () => token({ nbf: start / 1_000 + 3_000 })],
     ['never expires', () => token({ exp: undefined })],
     ['names nobody', () => token({ sub: undefined })],
+    ['has an empty name', () => token({ sub: '' })],
+    ['has a number for a name', () => token({ sub: 7 })],
+    ['has a list for a name', () => token({ sub: ['ada'] })],
+    ['has null for a name', () => token({ sub: null })],
     ['is of another issuer', () => token({ iss: 'https://other.example' })],
     ['is for another agent', () => token({ aud: 'https://other.example' })],
     ['is for nobody in particular', () => token({ aud: undefined })],
@@ -109,6 +113,22 @@ describe('bearerJwt', () => {
       message: 'The token has expired',
     });
   });
+
+  it.each([
+    ['exp', 4, true],
+    ['exp', 5, false],
+    ['exp', 60, false],
+    ['nbf', -5, true],
+    ['nbf', -6, false],
+  ])(
+    'allows for clocks that differ by five seconds if nothing else is said: %s, %d',
+    async (claim, seconds, accepted) => {
+      const authenticate = authenticator();
+      const sent = bearer(await token({ [claim]: start / 1_000 + 60 - seconds }));
+      if (accepted) expect(await authenticate(sent)).toBeDefined();
+      else expect(await refusal(authenticate, sent)).toMatchObject({ reason: 'UNAUTHENTICATED' });
+    },
+  );
 
   it('names the scope that is missing, and only that [R-ERR-08]', async () => {
     const authenticate = authenticator({ scopes: ['tasks:read', 'tasks:write'], name: 'oauth' });
@@ -181,12 +201,42 @@ describe('published keys', () => {
   it('that cannot be had are nobody’s fault: try again later', async () => {
     const server = await serveKeys(key);
     server.trouble = 500;
-    const authenticate = authenticator({ jwks: server.url });
+    const authenticate = authenticator({ jwks: server.url, caching: { failureMs: 0 } });
     const error = await refusal(authenticate, bearer(await token()));
     expect(error).toMatchObject({ reason: 'UNAVAILABLE', retryAfter: 1, cause: expect.any(Error) });
     expect(error.message).not.toContain(server.url);
     server.trouble = undefined;
     expect(await authenticate(bearer(await token()))).toBeDefined();
+  });
+
+  it.each([
+    ['an error', 503],
+    ['nothing', 200],
+  ])('that were answered with %s are not asked for with every token', async (_what, status) => {
+    const server = await serveKeys(key);
+    server.trouble = status;
+    const authenticate = authenticator({ jwks: server.url, caching: { failureMs: 3_600_000 } });
+    for (let n = 0; n < 5; n++)
+      expect(await refusal(authenticate, bearer(await token()))).toMatchObject({
+        reason: 'UNAVAILABLE',
+        retryAfter: 3_600,
+      });
+    expect(server.asked).toBe(1);
+  });
+
+  it('that were fetched are believed while new ones cannot be had', async () => {
+    const server = await serveKeys(key);
+    const authenticate = authenticator({
+      jwks: server.url,
+      caching: { cooldownMs: 0, failureMs: 3_600_000 },
+    });
+    await authenticate(bearer(await token()));
+    server.trouble = 503;
+    const unknown = bearer(await token({}, newKey('k-2')));
+    for (let n = 0; n < 3; n++)
+      expect(await refusal(authenticate, unknown)).toMatchObject({ reason: 'UNAVAILABLE' });
+    expect(await authenticate(bearer(await token()))).toBeDefined();
+    expect(server.asked).toBe(2);
   });
 
   it('are fetched over https, except from this machine [R-SIG-07]', () => {

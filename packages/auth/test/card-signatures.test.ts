@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import type { AgentCard } from '@batonjs/protocol';
 import { FlattenedSign, importJWK, type JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
@@ -199,6 +199,28 @@ describe('verifyCard', () => {
     const card = { ...signed, signatures: [{ ...signature!, protected: encoded }] };
     await expect(verifyCard(card, trust)).rejects.toMatchObject({
       code: expect.stringMatching(/INVALID_SIGNATURE|UNTRUSTED_KEY/),
+    });
+  });
+
+  it.each<[string, object]>([
+    ['a critical member', { crit: ['exp'], exp: 1 }],
+    ['a payload that is not encoded', { b64: false }],
+    ['a payload that is encoded', { b64: true }],
+    ['the encoding as critical', { crit: ['b64'], b64: true }],
+    ['nothing as critical', { crit: [] }],
+  ])('refuses a genuine signature that asks for %s [R-SIG-06]', async (_, members) => {
+    const header = Buffer.from(JSON.stringify({ alg: 'ES256', kid: 'k-1', ...members })).toString(
+      'base64url',
+    );
+    const payload = Buffer.from(cardPayload(fullCard).spec).toString('base64url');
+    const made = sign('sha256', Buffer.from(`${header}.${payload}`), {
+      key: createPrivateKey({ key: key as never, format: 'jwk' }),
+      dsaEncoding: 'ieee-p1363',
+    });
+    const signatures = [{ protected: header, signature: made.toString('base64url') }];
+    await expect(verifyCard({ ...fullCard, signatures }, trust)).rejects.toMatchObject({
+      code: 'INVALID_SIGNATURE',
+      message: 'A signature asks for more than the protocol knows',
     });
   });
 

@@ -72,6 +72,14 @@ describe('anyOf', () => {
 });
 
 describe('allOf', () => {
+  it.each([undefined, '', null, 7])(
+    'refuses a caller whose scope is %j: it would be one for all',
+    async (scope) => {
+      const nobody = apiKey({ header: 'x-odd', keys: new Map([['o', { scope } as never]]) });
+      await expect(allOf(app, nobody)(request({ 'x-app': 'a', 'x-odd': 'o' }))).rejects.toThrow(/`scope`/);
+    },
+  );
+
   it('lets in only who satisfies all, as the combination of them [R-AUTH-01]', async () => {
     expect(await allOf(app, user)(request({ 'x-app': 'a', 'x-user': 'u' }))).toEqual({
       scope: '["app","user"]',

@@ -11,7 +11,8 @@ let served: Served;
 let known: Known;
 beforeAll(async () => {
   served = await serve({
-    authenticate: ({ headers }) => (headers.authorization === 'Bearer right' ? { scope: '' } : undefined),
+    authenticate: ({ headers }) =>
+      headers.authorization === 'Bearer right' ? { scope: 'right' } : undefined,
     card: {
       name: 'Strict',
       description: 'For tests',

@@ -3,8 +3,19 @@ import type { Caller } from './call-context.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
 /**
+ * The caller as `authenticate` returned it. Throws `TypeError` unless its scope is a string that is not empty: callers
+ * without one would share their tasks.
+ */
+export function checkCaller(caller: Caller): Caller {
+  const { scope } = caller;
+  if (typeof scope === 'string' && scope !== '') return caller;
+  throw new TypeError('`authenticate` must return a caller whose `scope` is a string that is not empty');
+}
+
+/**
  * Says who sends a request, from its headers and query. `undefined` refuses it as UNAUTHENTICATED; throw an `A2AError`
- * to say more, `PERMISSION_DENIED` for a caller who is known but may not. Ready-made ones are in `@batonjs/auth`.
+ * to say more, `PERMISSION_DENIED` for a caller who is known but may not. A caller whose scope is no string, or empty, is
+ * refused as INTERNAL_ERROR. Ready-made ones are in `@batonjs/auth`.
  */
 export interface Authenticate {
   (

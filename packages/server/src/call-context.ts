@@ -4,7 +4,7 @@ import type { Claims } from './agent.ts';
 
 /** Who calls, as `authenticate` found out. */
 export interface Caller {
-  /** Names the caller, or the group whose tasks are shared: who has another one sees none of its tasks. */
+  /** Names the caller, or the group whose tasks are shared: who has another one sees none of its tasks. Never empty. */
   readonly scope: string;
   /** Non-secret facts for the agent; stored with the message. */
   readonly claims?: Claims;

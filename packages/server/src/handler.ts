@@ -17,7 +17,7 @@ import {
 } from '@batonjs/protocol/headers';
 import { operations } from '@batonjs/protocol/operations';
 import { parseParams } from '@batonjs/protocol/parse-params';
-import type { Authenticate } from './authenticate.ts';
+import { type Authenticate, checkCaller } from './authenticate.ts';
 import { type CallContext, type Caller, scopeOf } from './call-context.ts';
 import { cardReply, extendedCardReply } from './card.ts';
 import type { CardPlace } from './cards.ts';
@@ -157,7 +157,7 @@ async function callerOf(
 ): Promise<Caller | undefined> {
   const caller = await authenticate?.(exchange);
   if (authenticate && !caller) throw new A2AError('UNAUTHENTICATED');
-  return caller;
+  return caller && checkCaller(caller);
 }
 
 function contextOf(
