@@ -56,6 +56,32 @@ export interface Inbox extends AsyncIterable<Message> {
   readonly size: number;
 }
 
+type NoJson = undefined | symbol | ((...args: never[]) => unknown);
+
+/**
+ * What JSON keeps of a value: a `Date` becomes a string, `undefined` becomes `null`, methods are lost. `never` where JSON
+ * cannot hold the value.
+ */
+export type JsonOf<T> = unknown extends T
+  ? T
+  : T extends string | number | boolean | null
+    ? T
+    : T extends void
+      ? null
+      : T extends bigint | NoJson
+        ? never
+        : T extends { toJSON(): infer J }
+          ? JsonOf<J>
+          : T extends readonly unknown[]
+            ? { [Index in keyof T]: T[Index] extends NoJson ? null : JsonOf<T[Index]> }
+            : { [Name in keyof T as JsonName<Name, T[Name]>]: MemberOf<T[Name]> };
+
+type JsonName<Name, Member> = Name extends symbol ? never : Member extends NoJson ? never : Name;
+
+type MemberOf<Member> = undefined extends Member
+  ? JsonOf<Exclude<Member, undefined>> | undefined
+  : JsonOf<Member>;
+
 /** One run of an agent: the message that started it, and all it may want to know. */
 export interface Turn {
   /** The message to answer; the latest if several waited. */
@@ -84,9 +110,10 @@ export interface Turn {
   readonly attempt: number;
   /**
    * Runs `fn` and records its JSON result, so that a later attempt of this turn gets the result instead of running it
-   * again. A name is used once per attempt. Running is at least once: a fenced process may be inside `fn` still.
+   * again. A name is used once per attempt. Running is at least once: a fenced process may be inside `fn` still. Rejects
+   * where JSON cannot hold the result, such as a `bigint`.
    */
-  step<T>(name: string, fn: () => T | Promise<T>): Promise<T>;
+  step<T>(name: string, fn: () => T | Promise<T>): Promise<JsonOf<T>>;
   readonly inbox: Inbox;
   /**
    * Aborted when the task is canceled, the turn was given to another process, its time is over or the server closes:

@@ -1,12 +1,35 @@
-import type { TaskUpdate } from '@batonjs/lifecycle';
+import { isInterrupted, type State, type TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 
+/** Whether an agent answered with updates rather than with a message. */
+export const isUpdates = (answer: unknown): answer is AsyncIterable<TaskUpdate> =>
+  typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer;
+
+/** Throws `INVALID_AGENT_RESPONSE` unless an agent may answer with it, other than with updates. */
+export function checkAnswer(answer: unknown): asserts answer is Message {
+  if (shapeOf(answer) !== 'a message') {
+    throw invalid(
+      `The agent returned ${shapeOf(answer)}; it returns a message, such as reply('Hello'), or is an async function* that yields updates`,
+    );
+  }
+  checkMessage(answer);
+}
+
+/** Throws `INVALID_AGENT_RESPONSE` unless a task may be left in this state when its agent ends. */
+export function checkEnd(task: State['task']): void {
+  if (task && isInterrupted(task.status.state)) return;
+  throw invalid('The agent ended without saying how the task ended, such as by `yield completed()`');
+}
+
 /** Throws `INVALID_AGENT_RESPONSE` unless it could be sent as an update. By hand: a schema would cost more than the rest of an update. */
 export function checkUpdate(update: TaskUpdate): void {
-  const { status, artifact, append, lastChunk, metadata } = members(update, 'An update');
-  if ((status === undefined) === (artifact === undefined))
-    throw invalid('An update has a status or an artifact');
+  const { status, artifact, append, lastChunk, metadata } = Object(update) as Record<string, unknown>;
+  if ((status === undefined) === (artifact === undefined)) {
+    throw invalid(
+      `The agent yielded ${shapeOf(update)}; an update has a status or an artifact, such as working(), artifact(…) and completed()`,
+    );
+  }
   mayBe('object', { metadata });
   if (status === undefined) {
     mayBe('boolean', { append, lastChunk });
@@ -28,13 +51,13 @@ export function checkMessage(message: unknown): asserts message is Message {
 }
 
 function checkParts(parts: unknown): void {
-  if (!Array.isArray(parts)) throw invalid('`parts` is an array');
+  if (!Array.isArray(parts)) throw invalid('The agent broke a rule: `parts` is an array');
   for (const part of parts) {
     const { text, raw, url, data, filename, mediaType, metadata } = members(part, 'A part');
     const hasData = data !== undefined && typeof data !== 'function' && typeof data !== 'symbol';
     const contents = [text !== undefined, raw !== undefined, url !== undefined, hasData];
     if (contents.filter(Boolean).length !== 1)
-      throw invalid('A part has one of `text`, `raw`, `url` and `data`');
+      throw invalid('The agent broke a rule: A part has one of `text`, `raw`, `url` and `data`');
     mayBe('string', { text, raw, url, filename, mediaType });
     mayBe('object', { metadata });
   }
@@ -42,7 +65,7 @@ function checkParts(parts: unknown): void {
 
 function members(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid(`${what} is an object`);
+    throw invalid(`The agent broke a rule: ${what} is an object`);
   return value as Record<string, unknown>;
 }
 
@@ -50,8 +73,25 @@ function mayBe(type: 'string' | 'boolean' | 'object', values: Readonly<Record<st
   for (const name in values) {
     const value = values[name];
     if (value === undefined) continue;
-    if (typeof value !== type || value === null) throw invalid(`\`${name}\` is a ${type}`);
+    if (typeof value !== type || value === null)
+      throw invalid(`The agent broke a rule: \`${name}\` is a ${type}`);
   }
 }
 
-const invalid = (rule: string) => new A2AError('INVALID_AGENT_RESPONSE', `The agent broke a rule: ${rule}`);
+/** What a value is in the words of someone who writes agents. Says nothing of what is in it: clients are told. */
+function shapeOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  if (Symbol.iterator in value) return 'a synchronous generator or another iterable (is `async` missing?)';
+  if (Symbol.asyncIterator in value) return 'an async iterable (is `yield*` missing?)';
+  if ('status' in value && 'artifact' in value) return 'an object with both';
+  if ('status' in value && 'id' in value) return 'a task';
+  if ('status' in value || 'artifact' in value) return 'a single update';
+  if ('parts' in value) return 'artifactId' in value ? 'an artifact' : 'a message';
+  if (['text', 'data', 'url', 'raw'].some((name) => name in value)) return 'a part';
+  return 'an object of another kind';
+}
+
+const invalid = (message: string) => new A2AError('INVALID_AGENT_RESPONSE', message);

@@ -17,6 +17,7 @@ export {
   type Claims,
   type Inbox,
   isTaskAgent,
+  type JsonOf,
   type ReferencedArtifact,
   type References,
   type Turn,

@@ -8,7 +8,7 @@ import type { LeasedTask } from './leased-task.ts';
 import { referencesOf } from './references.ts';
 import { textOf, valuesOf } from './said.ts';
 import type { RunSettings } from './settings.ts';
-import { createSteps } from './steps.ts';
+import { createSteps, type StepRecord } from './steps.ts';
 import { wakeKeyOf } from './wake-key.ts';
 
 /** What a turn is made of. */
@@ -109,7 +109,7 @@ export class LeasedTurn implements Turn {
   }
 
   get step(): Turn['step'] {
-    this[inner].step ??= createSteps(this[inner].leased);
+    this[inner].step ??= createSteps(stepsIn(this[inner].leased));
     return this[inner].step;
   }
 
@@ -126,6 +126,13 @@ export class LeasedTurn implements Turn {
     return wakeKeyOf(this[inner].leased.live.scope, this.taskId);
   }
 }
+
+const stepsIn = (leased: LeasedTask): StepRecord => ({
+  get done() {
+    return leased.state.openTurn?.steps ?? {};
+  },
+  complete: (name, result) => leased.write(() => [{ type: 'complete-step', name, result }]),
+});
 
 function latestTaken({ taken, untaken }: State): MessageReceived {
   const latest = taken.at(-1) ?? untaken.at(-1);

@@ -2,7 +2,10 @@ import type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message, Part, Task } from '@batonjs/protocol';
 import type { Agent, Claims, References, Turn } from './agent.ts';
 import { toParts } from './builders.ts';
+import { checkAnswer, checkEnd, checkUpdate, isUpdates } from './check-answer.ts';
 import { textOf, valuesOf } from './said.ts';
+import { createSteps, type StepRecord } from './steps.ts';
+import { UnstoredLog } from './unstored-log.ts';
 
 /** What a turn in a unit test may be given besides its message. */
 export interface RunTurnOptions {
@@ -33,8 +36,9 @@ export interface TurnOutcome {
 }
 
 /**
- * Runs one turn of an agent without server and store, for unit tests. Text and parts become the user's message. Rejects
- * with what the agent throws. Rules of the lifecycle are not applied.
+ * Runs one turn of an agent without server and store, for unit tests. Text and parts become the user's message. What the
+ * server would refuse is refused here: at the `yield` where the agent can catch it, or when the agent ends. Rejects with
+ * what the agent throws.
  */
 export async function runTurn(
   agent: Agent,
@@ -45,7 +49,8 @@ export async function runTurn(
   const taskId = options.task?.id ?? 'task';
   const message = toUserMessage(said, contextId);
   const messages = [...(options.messages ?? []), message];
-  const steps: Record<string, unknown> = { ...options.steps };
+  const { task, attempt = 1, steps = {} } = options;
+  const log = new UnstoredLog({ message, taskId, task, attempt, steps });
   const waiting = [...(options.inbox ?? [])];
   const take = async () => waiting.shift();
   const turn: Turn = {
@@ -55,7 +60,7 @@ export async function runTurn(
     values: valuesOf(messages),
     contextId,
     taskId,
-    task: options.task,
+    task,
     context: {
       id: contextId,
       tasks: async () => [...(options.contextTasks ?? [])],
@@ -71,11 +76,8 @@ export async function runTurn(
     metadata: options.metadata ?? {},
     acceptedOutputModes: options.acceptedOutputModes ?? [],
     extensions: options.extensions ?? [],
-    attempt: options.attempt ?? 1,
-    async step(name, fn) {
-      if (!Object.hasOwn(steps, name)) steps[name] = await fn();
-      return steps[name] as Awaited<ReturnType<typeof fn>>;
-    },
+    attempt,
+    step: createSteps(stepsIn(log)),
     inbox: {
       take,
       get size() {
@@ -90,11 +92,51 @@ export async function runTurn(
     wakeKey: 'wake',
   };
   const answer = await agent(turn);
-  if (!(Symbol.asyncIterator in answer)) return { message: answer, updates: [], steps };
-  const updates: TaskUpdate[] = [];
-  for await (const update of answer) updates.push(update);
-  return { updates, steps };
+  if (isUpdates(answer)) {
+    const updates = await consume(answer, log);
+    return { updates, steps: log.steps };
+  }
+  checkAnswer(answer);
+  log.write({ type: 'answer', message: answer });
+  return { message: answer, updates: [], steps: log.steps };
 }
+
+/** The updates that the server would record. */
+async function consume(answer: AsyncIterable<TaskUpdate>, log: UnstoredLog): Promise<readonly TaskUpdate[]> {
+  const iterator = answer[Symbol.asyncIterator]();
+  const updates: TaskUpdate[] = [];
+  let refusal: unknown;
+  for (;;) {
+    const next: IteratorResult<TaskUpdate> = await (refusal && iterator.throw
+      ? iterator.throw(refusal)
+      : iterator.next());
+    refusal = undefined;
+    if (next.done) break;
+    try {
+      checkUpdate(next.value);
+      log.create();
+      log.write({ type: 'update', update: next.value });
+    } catch (error) {
+      if (!iterator.throw) throw error;
+      refusal = error;
+      continue;
+    }
+    updates.push(next.value);
+    if (log.state.closed || log.state.task?.status.state === 'TASK_STATE_INPUT_REQUIRED') {
+      await iterator.return?.();
+      return updates;
+    }
+  }
+  checkEnd(log.state.task);
+  return updates;
+}
+
+const stepsIn = (log: UnstoredLog): StepRecord => ({
+  get done() {
+    return log.steps;
+  },
+  complete: async (name, result) => log.write({ type: 'complete-step', name, result }),
+});
 
 function toUserMessage(said: string | readonly Part[] | Message, contextId: string): Message {
   if (typeof said !== 'string' && 'messageId' in said) return { contextId, ...said };

@@ -1,18 +1,37 @@
-import type { Turn } from './agent.ts';
-import type { LeasedTask } from './leased-task.ts';
+import type { JsonOf, Turn } from './agent.ts';
+
+/** Where the steps of a turn are kept. */
+export interface StepRecord {
+  /** Results that this attempt or an earlier one completed, by name. */
+  readonly done: Readonly<Record<string, unknown>>;
+  /** Keeps a result, which is JSON. Rejects where it cannot be kept. */
+  complete(name: string, result: unknown): Promise<unknown>;
+}
 
 /** The steps of one attempt of a turn. */
-export function createSteps(leased: LeasedTask): Turn['step'] {
+export function createSteps(record: StepRecord): Turn['step'] {
   const used = new Set<string>();
-  return async <T>(name: string, fn: () => T | Promise<T>): Promise<T> => {
+  return async <T>(name: string, fn: () => T | Promise<T>): Promise<JsonOf<T>> => {
     if (used.has(name)) throw new TypeError(`The step "${name}" was used in this turn already`);
     used.add(name);
-    const done = leased.state.openTurn?.steps ?? {};
-    if (Object.hasOwn(done, name)) return done[name] as T;
-    const result = await fn();
+    const { done } = record;
+    if (Object.hasOwn(done, name)) return done[name] as JsonOf<T>;
     // What a later attempt would get is what this one gets: JSON.
-    const plain = result === undefined ? null : JSON.parse(JSON.stringify(result));
-    await leased.write(() => [{ type: 'complete-step', name, result: plain }]);
-    return plain;
+    const result = asJson(name, await fn());
+    await record.complete(name, result);
+    return result as JsonOf<T>;
   };
+}
+
+function asJson(name: string, result: unknown): unknown {
+  if (result === undefined) return null;
+  let text: string | undefined;
+  let cause: unknown;
+  try {
+    text = JSON.stringify(result);
+  } catch (error) {
+    cause = error;
+  }
+  if (text !== undefined) return JSON.parse(text);
+  throw new TypeError(`The result of the step "${name}" is not JSON, so it cannot be kept`, { cause });
 }

@@ -1,10 +1,10 @@
-import { isInterrupted, type TaskUpdate } from '@batonjs/lifecycle';
+import type { TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { isStoreError } from '@batonjs/store';
 import type { Answer } from './agent.ts';
 import type { Failure } from './builders.ts';
-import { checkMessage, checkUpdate } from './check-answer.ts';
+import { checkAnswer, checkEnd, checkUpdate, isUpdates } from './check-answer.ts';
 import { failureOf } from './failure.ts';
 import { LazyAbort } from './lazy-abort.ts';
 import type { LeasedTask } from './leased-task.ts';
@@ -102,7 +102,7 @@ export class TaskRun {
       const turn = new LeasedTurn(task, this.#settings, this.#signal);
       const answer = await this.#orHalt(new Promise<Answer>((resolve) => resolve(agent(turn))));
       if (answer === halted) return await this.#stop();
-      if (Symbol.asyncIterator in answer) await this.#consume(answer);
+      if (isUpdates(answer)) await this.#consume(answer);
       else await this.#answer(answer);
     } catch (error) {
       if (this.#halted) return this.#stop();
@@ -115,10 +115,7 @@ export class TaskRun {
   }
 
   async #answer(message: Message): Promise<void> {
-    if (!('parts' in message)) {
-      throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent returned neither a message nor updates');
-    }
-    checkMessage(message);
+    checkAnswer(message);
     await this.#task.answer(message);
   }
 
@@ -170,8 +167,8 @@ export class TaskRun {
     const { closed, cancelRequested, task } = this.#task.state;
     if (closed) return;
     if (cancelRequested) return this.#task.cancel();
-    if (task && isInterrupted(task.status.state)) return this.#task.release();
-    throw new A2AError('INVALID_AGENT_RESPONSE', 'The agent ended without saying how the task ended');
+    checkEnd(task);
+    return this.#task.release();
   }
 
   /** After the runner stopped waiting for the agent. */
