@@ -1,5 +1,5 @@
 import type { Committed, Lease, Row, StoredLog, TaskStore } from '@batonjs/store';
-import { admit, claimable, granted } from '@batonjs/store';
+import { admit, claimable, cutPage, granted } from '@batonjs/store';
 
 /** A database that keeps texts under keys and replaces one only if nobody else did meanwhile. */
 export interface KeyValue {
@@ -75,7 +75,8 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
       return (await read(keyOf({ scope, taskId })))?.facts.slice(after, after + limit) ?? [];
     },
 
-    async list(scope, { contextId, state, statusSince = '', limit, after, answered }) {
+    async list(scope, query) {
+      const { contextId, state, statusSince = '', after, answered } = query;
       const tasks = (await all())
         .filter((log) => log.scope === scope)
         .map(({ taskId, row: { head }, facts }) => ({ taskId, head, fact: facts[head.statusVersion - 1]! }))
@@ -86,7 +87,7 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
       const rest = tasks.filter(
         ({ head, taskId }) => !after || isBefore(head.statusAt, taskId, after.statusAt, after.taskId),
       );
-      return { tasks: rest.slice(0, limit), total: tasks.length };
+      return cutPage(rest, query, tasks.length);
     },
 
     // A bell may ring too often: whoever watches a queue is woken by every change.

@@ -509,6 +509,10 @@ const lists = broken('list', {
     const later = tasks.filter(({ head }) => head.statusAt !== query.statusSince);
     return { tasks: later.slice(0, query.limit), total: later.length };
   }),
+  'gives more bytes than a page may have': (store) => ({
+    list: (scope, query) => store.list(scope, { ...query, bytes: undefined }),
+  }),
+  'ends a page early without saying so': onList(({ tasks, total }) => ({ tasks, total })),
   'ignores the context': (store) => ({
     list: (scope, query) => store.list(scope, { ...query, contextId: undefined }),
   }),

@@ -1,4 +1,4 @@
-import type { Row, TaskPage, TaskQuery } from '@batonjs/store';
+import { cutPage, type Row, type TaskPage, type TaskQuery } from '@batonjs/store';
 import type { Log } from './log.ts';
 import { SortedList } from './sorted-list.ts';
 
@@ -69,14 +69,13 @@ export class TaskIndex {
       .filter((group) => (state ? group.state === state : answered || group.state !== ''))
       .map(({ list }) => list);
     const since = { statusAt: statusSince, taskId: '' };
-    return {
-      tasks: lists
-        .flatMap((list) => newest(list, query))
-        .sort((a, b) => olderFirst(b, a))
-        .slice(0, limit)
-        .map(show),
-      total: lists.reduce((sum, list) => sum + list.length - list.rank(since), 0),
-    };
+    const found = lists
+      .flatMap((list) => newest(list, query))
+      .sort((a, b) => olderFirst(b, a))
+      .slice(0, limit)
+      .map(show);
+    const total = lists.reduce((sum, list) => sum + list.length - list.rank(since), 0);
+    return cutPage(found, query, total);
   }
 
   /** Closed logs of all scopes, the oldest first. Not to be changed before the last one was taken. */

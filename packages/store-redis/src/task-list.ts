@@ -13,9 +13,11 @@ type Place = NonNullable<TaskQuery['after']>;
 interface Offer {
   readonly shard: Shard;
   readonly total: number;
-  readonly tasks: ListedTask[];
+  readonly tasks: { readonly task: ListedTask; readonly bytes: number }[];
   /** Whether the shard may have more after these. */
   more: boolean;
+  /** Whether it offered fewer than it was asked for because they are large. */
+  readonly isCut: boolean;
 }
 
 /** Lists tasks: every shard is read from the same place on, and the pages are merged. */
@@ -28,29 +30,38 @@ export class TaskList {
 
   async list(scope: Scope, query: TaskQuery): Promise<TaskPage> {
     const { all } = await this.#database.shards();
-    const { limit } = query;
+    const { limit, bytes = Number.POSITIVE_INFINITY } = query;
     // A page comes from all shards in about equal parts; who has to give more is asked again.
     const share = all.length === 1 ? limit : Math.min(limit, 2 + Math.ceil((2 * limit) / all.length));
     const offers = await Promise.all(all.map((shard) => this.#offer(shard, scope, query, share)));
     const total = offers.reduce((sum, offer) => sum + offer.total, 0);
-    if (offers.length === 1) return { tasks: offers[0]!.tasks, total };
+    if (offers.length === 1) {
+      const { tasks, isCut } = offers[0]!;
+      return { tasks: tasks.map(({ task }) => task), total, ...(isCut && { isCut }) };
+    }
     const tasks: ListedTask[] = [];
+    let left = bytes;
     while (tasks.length < limit) {
-      const best = offers.reduce((one, other) => (isBefore(other.tasks[0], one.tasks[0]) ? other : one));
-      const task = best.tasks.shift();
-      if (!task) break;
+      const best = offers.reduce((one, other) =>
+        isBefore(other.tasks[0]?.task, one.tasks[0]?.task) ? other : one,
+      );
+      const next = best.tasks.shift();
+      if (!next) break;
+      const { task, bytes } = next;
+      left -= bytes;
+      if (left < 0 && tasks.length > 0) return { tasks, total, isCut: true };
       tasks.push(task);
       if (best.tasks.length > 0 || !best.more) continue;
       const after = { statusAt: task.head.statusAt, taskId: task.taskId };
-      const next = await this.#offer(best.shard, scope, { ...query, after }, share);
-      best.tasks.push(...next.tasks);
-      best.more = next.more;
+      const further = await this.#offer(best.shard, scope, { ...query, after }, share);
+      best.tasks.push(...further.tasks);
+      best.more = further.more;
     }
     return { tasks, total };
   }
 
   async #offer(shard: Shard, scope: Scope, query: TaskQuery, limit: number): Promise<Offer> {
-    const { contextId, state, statusSince, after, answered } = query;
+    const { contextId, state, statusSince, after, answered, bytes } = query;
     const reply = await this.#database.ofShard(listScript, shard, [
       scope,
       contextId === undefined ? '' : '1',
@@ -61,14 +72,17 @@ export class TaskList {
       String(limit),
       after ? String(Date.parse(after.statusAt)) : '',
       after?.taskId ?? '',
+      bytes === undefined ? 'inf' : String(bytes),
     ]);
-    const [total, ...members] = reply as readonly [number, ...string[]];
-    const tasks: ListedTask[] = [];
+    const [total, cut, ...members] = reply as readonly [number, number, ...string[]];
+    const tasks: Offer['tasks'] = [];
     for (let n = 0; n < members.length; n += 3) {
       const head = JSON.parse(members[n + 1]!);
-      tasks.push({ taskId: members[n]!, head, fact: toFact(members[n + 2], head.statusVersion) });
+      const fact = toFact(members[n + 2], head.statusVersion);
+      tasks.push({ task: { taskId: members[n]!, head, fact }, bytes: members[n + 2]?.length ?? 0 });
     }
-    return { shard, total, tasks, more: tasks.length === limit };
+    const isCut = cut === 1;
+    return { shard, total, tasks, isCut, more: isCut || tasks.length === limit };
   }
 }
 

@@ -45,17 +45,15 @@ export class TaskList {
     const shelf: Shelf = context
       ? { column: 'context', value: context.id }
       : { column: 'scope', value: scope };
-    return {
-      tasks: this.#page(shelf, names, query),
-      total: this.#total(shelf, states, query, context?.tasks),
-    };
+    const page = this.#page(shelf, names, query);
+    return { ...page, total: this.#total(shelf, states, query, context?.tasks) };
   }
 
   #page(
     { column, value }: Shelf,
     states: readonly string[],
-    { after, statusSince, limit }: TaskQuery,
-  ): ListedTask[] {
+    { after, statusSince, limit, bytes = Number.POSITIVE_INFINITY }: TaskQuery,
+  ): Pick<TaskPage, 'tasks' | 'isCut'> {
     const conditions = [
       `${column} = ? AND state = ?`,
       statusSince !== undefined && 'status_at >= ?',
@@ -73,12 +71,19 @@ export class TaskList {
       ...(statusSince === undefined ? [] : [Date.parse(statusSince)]),
       ...(after ? [Date.parse(after.statusAt), after.taskId] : []),
     ]);
-    const rows = this.#prepare(sql).all(...values, limit) as unknown as ListedRow[];
-    return rows.map(({ task_id, head, version, commit_id, fact }) => ({
-      taskId: task_id,
-      head: JSON.parse(head),
-      fact: { version, commitId: commit_id, fact: JSON.parse(fact) },
-    }));
+    const tasks: ListedTask[] = [];
+    let left = bytes;
+    for (const row of this.#prepare(sql).iterate(...values, limit)) {
+      const { task_id, head, version, commit_id, fact } = row as unknown as ListedRow;
+      left -= fact.length;
+      if (left < 0 && tasks.length > 0) return { tasks, isCut: true };
+      tasks.push({
+        taskId: task_id,
+        head: JSON.parse(head),
+        fact: { version, commitId: commit_id, fact: JSON.parse(fact) },
+      });
+    }
+    return { tasks };
   }
 
   /** From the counters where there is one; otherwise counted on an index. */

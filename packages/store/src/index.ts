@@ -1,5 +1,6 @@
 export { frozenJson } from '@batonjs/lifecycle';
 export { admit, claimable, granted, mustMakeSense, type Row } from './admit.ts';
+export { cutPage } from './cut-page.ts';
 export { type FollowOptions, follow, pause } from './follow.ts';
 export { foldLog, loadTask } from './load-task.ts';
 export type { Delivery, DeliveryOutcome, PushConfig, PushConfigStore } from './push-config-store.ts';

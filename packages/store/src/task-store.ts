@@ -86,6 +86,8 @@ export interface TaskQuery {
   readonly statusSince?: string;
   /** At most so many, 1 or more. */
   readonly limit: number;
+  /** About how many bytes of facts a page may hold. It ends early then, but not before its first task. Unset: any. */
+  readonly bytes?: number;
   /** Where the previous page ended. */
   readonly after?: { readonly statusAt: string; readonly taskId: string };
   /** Also logs that never became a task. */
@@ -104,6 +106,8 @@ export interface TaskPage {
   readonly tasks: readonly ListedTask[];
   /** How many match on all pages. */
   readonly total: number;
+  /** The page ended before `limit` because of `bytes`, and other tasks follow. */
+  readonly isCut?: true;
 }
 
 /** What rings when something changes. */

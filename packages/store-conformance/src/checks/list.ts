@@ -105,6 +105,31 @@ export const listChecks = section('list', {
     assert.equal(next.total, 4);
   },
 
+  async 'ends a page early at so many bytes of facts, not before its first task, and says so'({ store }) {
+    const ids = ['a', 'b', 'c', 'd'];
+    for (const [n, taskId] of ids.entries()) {
+      const log = logOf(store, { taskId });
+      await log.create();
+      const length = taskId === 'b' ? 9_000 : 1_000;
+      const large = { ...working(at(n)), metadata: { text: 'x'.repeat(length) } };
+      await log.commit([large]);
+    }
+    const shown = async (bytes: number, limit = 9) => {
+      const { tasks, total, isCut } = await store.list('s', { limit, bytes });
+      assert.equal(total, 4);
+      return tasks.map(({ taskId }) => taskId).join('') + (isCut ? '…' : '');
+    };
+    assert.equal(await shown(100_000), 'dcba');
+    assert.equal(await shown(6_000), 'dc…');
+    assert.equal(await shown(6_000, 2), 'dc');
+    assert.equal(await shown(1), 'd…');
+    const pages = await walk(store, 's', { limit: 9, bytes: 1 });
+    assert.deepEqual(
+      pages.map(({ tasks }) => tasks.map(({ taskId }) => taskId)),
+      [['d'], ['c'], ['b'], ['a']],
+    );
+  },
+
   async 'shows logs that are no tasks only to those who ask for them'({ store }) {
     await logOf(store, { taskId: 'task' }).create();
     await logOf(store, { taskId: 'begun' }).commit([received('m', 'c', at(1))]);

@@ -3,11 +3,12 @@ import { prelude } from './prelude.ts';
 /**
  * Keys: `states`, base. Arguments: scope, `1` if only of a context, the context; the state or nothing, `1` for logs that
  * are no tasks too; the oldest statusAt or `-inf`; how many; statusAt and task id of the last one already shown, or
- * nothing. Answers how many there are in all, then task id, head and entry of each.
+ * nothing; how many bytes of entries at most, or `inf`. Answers how many there are in all, 1 if it ended early because of
+ * the bytes, then task id, head and entry of each.
  */
 export const list = `${prelude}
-local scope, of_context, context, only, answered, since, limit, at, after = unpack(ARGV)
-limit = tonumber(limit)
+local scope, of_context, context, only, answered, since, limit, at, after, bytes = unpack(ARGV)
+limit, bytes = tonumber(limit), bytes == 'inf' and math.huge or tonumber(bytes)
 
 -- Lua's own comparison goes by the locale of the server, sorted sets go by bytes.
 local function is_less(a, b)
@@ -57,14 +58,20 @@ table.sort(found, function(a, b)
   return is_less(b[1], a[1])
 end)
 
-local answer = {total}
+local answer = {total, 0}
 for n = 1, math.min(limit, #found) do
   local task = found[n][1]
   local name = task .. NUL .. scope
   local head = call('HGET', base .. 'task:' .. name, 'head')
+  local entry = call('LINDEX', base .. 'log:' .. name, cjson.decode(head).statusVersion - 1)
+  bytes = bytes - (entry and #entry or 0)
+  if bytes < 0 and n > 1 then
+    answer[2] = 1
+    break
+  end
   answer[#answer + 1] = task
   answer[#answer + 1] = head
-  answer[#answer + 1] = call('LINDEX', base .. 'log:' .. name, cjson.decode(head).statusVersion - 1)
+  answer[#answer + 1] = entry
 end
 return answer
 `;
