@@ -30,7 +30,10 @@ export interface ReferencedArtifact {
   readonly artifact: Artifact;
 }
 
-/** What a message refers to. Ids of tasks and artifacts that do not exist for this caller are `missing`. */
+/**
+ * What a message refers to. Ids of tasks and artifacts that do not exist for this caller are `missing`, and those of tasks
+ * that do not fit into `limits.replyBytes` together.
+ */
 export interface References {
   /** Those that `referenceTaskIds` names, and those of the artifacts. */
   readonly tasks: readonly Task[];
@@ -39,7 +42,7 @@ export interface References {
   readonly missing: readonly string[];
 }
 
-/** What else happened in the context of a turn. */
+/** What else happened in the context of a turn; of tasks that weigh more than `limits.replyBytes` together, the newest. */
 export interface TurnContext {
   readonly id: string;
   /** The caller's other tasks in this context, oldest first, at most 100 (the newest), artifacts included. */

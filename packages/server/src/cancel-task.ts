@@ -1,10 +1,11 @@
-import { decide, viewTask } from '@batonjs/lifecycle';
+import { decide } from '@batonjs/lifecycle';
 import type { CancelTaskRequest, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { isStoreError } from '@batonjs/store';
 import { atMost } from './at-most.ts';
 import type { CallContext } from './call-context.ts';
 import { isoTime } from './clock.ts';
+import { viewWithin } from './fit-task.ts';
 import type { LiveTask } from './live-task.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { appendOpenly } from './write.ts';
@@ -29,7 +30,8 @@ export async function cancelTask(
     });
     // Says so if another end won the race.
     decideAgain(live, settings);
-    return viewTask(live.state, { currentStatusInHistory: settings.currentStatusInHistory });
+    const { currentStatusInHistory, limits } = settings;
+    return viewWithin(live.state, { currentStatusInHistory }, limits.replyBytes);
   } finally {
     settings.tasks.release(live);
   }

@@ -84,12 +84,20 @@ export class LeasedTurn implements Turn {
   }
 
   get context(): TurnContext {
-    return contextOf(this[inner].settings.store, this[inner].leased.live.scope, this.contextId, this.taskId);
+    const { leased, settings } = this[inner];
+    return contextOf({
+      store: settings.store,
+      scope: leased.live.scope,
+      contextId: this.contextId,
+      taskId: this.taskId,
+      bytes: settings.limits.replyBytes,
+    });
   }
 
   get references(): () => Promise<References> {
-    return () =>
-      referencesOf(this[inner].settings.store, this[inner].leased.live.scope, this[inner].latest.message);
+    const { leased, settings, latest } = this[inner];
+    const { store, limits } = settings;
+    return () => referencesOf(store, leased.live.scope, latest.message, limits.replyBytes);
   }
 
   get caller(): Claims {

@@ -4,9 +4,14 @@ import type { ListTasksRequest, ListTasksResponse, Task } from '@batonjs/protoco
 import { invalidParams } from '@batonjs/protocol/errors';
 import { type ListedTask, loadTask, type TaskQuery } from '@batonjs/store';
 import type { CallContext } from './call-context.ts';
+import { fitTask } from './fit-task.ts';
+import { loadEach } from './load-each.ts';
 import type { ServiceSettings } from './service-settings.ts';
 
-/** ListTasks: newest status first. A task says its status; history and artifacts only where asked for. Spec: §3.1.4. */
+/**
+ * ListTasks: newest status first. A task says its status; history and artifacts only where asked for. A page is shorter than
+ * asked for if the tasks do not fit into `limits.replyBytes`; a task that does not fit alone is cut. Spec: §3.1.4.
+ */
 export async function listTasks(
   request: ListTasksRequest,
   { scope }: CallContext,
@@ -21,14 +26,16 @@ export async function listTasks(
   const digest = digestOf(JSON.stringify([scope, filters]));
   const after = pageToken ? readToken(pageToken, digest) : undefined;
   // One more than the page holds tells whether there is another page.
-  const { tasks, total } = await settings.store.list(scope, {
+  const { tasks, total, isCut } = await settings.store.list(scope, {
     ...filters,
     limit: pageSize + 1,
+    bytes: settings.limits.replyBytes,
     ...(after && { after }),
   });
   const page = tasks.slice(0, pageSize);
-  const last = tasks.length > pageSize ? page.at(-1) : undefined;
-  const viewed = await Promise.all(page.map((listed) => view(listed, request, scope, settings)));
+  const viewed = await viewPage(page, request, scope, settings);
+  const hasMore = isCut || viewed.length < tasks.length;
+  const last = hasMore ? page[viewed.length - 1] : undefined;
   return {
     tasks: viewed.filter((task) => task !== undefined),
     nextPageToken: last ? toToken(last, digest) : '',
@@ -37,23 +44,57 @@ export async function listTasks(
   };
 }
 
+/** What is read for one page may weigh so many times what the page does: of long logs little may be shown. */
+const readPerReply = 4;
+
+/** As many of the tasks as fit into one reply, at least the first. Undefined for one that was pruned meanwhile. */
+async function viewPage(
+  page: readonly ListedTask[],
+  request: ListTasksRequest,
+  scope: string,
+  settings: ServiceSettings,
+): Promise<(Task | undefined)[]> {
+  const { replyBytes } = settings.limits;
+  const viewed: (Task | undefined)[] = [];
+  let left = replyBytes;
+  let readable = readPerReply * replyBytes;
+  for await (const { task, weight } of loadEach(page, (listed) => view(listed, request, scope, settings))) {
+    const fitted = task && fitTask(task, replyBytes);
+    left -= fitted?.weight ?? 0;
+    readable -= weight;
+    if (viewed.length > 0 && (left < 0 || readable < 0)) break;
+    viewed.push(fitted?.task);
+  }
+  return viewed;
+}
+
+/** A task and how many bytes of its log were read to show it. */
+interface View {
+  readonly task: Task | undefined;
+  readonly weight: number;
+}
+
 async function view(
-  { taskId, head, fact }: ListedTask,
+  listed: ListedTask,
   { historyLength = 0, includeArtifacts = false }: ListTasksRequest,
   scope: string,
   { store, currentStatusInHistory }: ServiceSettings,
-): Promise<Task | undefined> {
-  if (historyLength === 0 && !includeArtifacts) {
-    const status =
-      fact.fact.type === 'status-changed'
-        ? fact.fact.status
-        : { state: head.state ?? 'TASK_STATE_UNSPECIFIED', timestamp: head.statusAt };
-    return { id: taskId, contextId: head.contextId, status };
-  }
-  const state = await loadTask(store, scope, taskId);
+): Promise<View> {
+  if (historyLength === 0 && !includeArtifacts) return { task: statusOf(listed), weight: 0 };
+  const state = await loadTask(store, scope, listed.taskId);
   // Pruned since the page was read.
-  if (!state?.task) return undefined;
-  return viewTask(state, { historyLength, artifacts: includeArtifacts, currentStatusInHistory });
+  if (!state?.task) return { task: undefined, weight: 0 };
+  const task = viewTask(state, { historyLength, artifacts: includeArtifacts, currentStatusInHistory });
+  return { task, weight: state.weight };
+}
+
+/** The task without what its log would have to be read for. */
+function statusOf({ taskId, head, fact }: ListedTask): Task {
+  const status =
+    fact.fact.type === 'status-changed'
+      ? fact.fact.status
+      : { state: head.state ?? 'TASK_STATE_UNSPECIFIED', timestamp: head.statusAt };
+  return { id: taskId, contextId: head.contextId, status };
 }
 
 /** Ties a token to its query, so that it does not page through another one. */
@@ -67,10 +108,20 @@ const toToken = ({ taskId, head }: ListedTask, digest: string): string =>
 function readToken(token: string, digest: string): TaskQuery['after'] {
   try {
     const [statusAt, taskId, made] = JSON.parse(Buffer.from(token, 'base64url').toString()) as unknown[];
-    if (typeof statusAt === 'string' && typeof taskId === 'string' && made === digest)
-      return { statusAt, taskId };
+    if (isTime(statusAt) && isId(taskId) && made === digest) return { statusAt, taskId };
   } catch {
     // Said below.
   }
   throw invalidParams([{ field: 'pageToken', description: 'was not given out for this query' }]);
 }
+
+/** Whether it is a time as heads have it. Stores compare other texts each in its own way, or fail at them. */
+const isTime = (time: unknown): time is string =>
+  typeof time === 'string' &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time) &&
+  !Number.isNaN(Date.parse(time)) &&
+  new Date(time).toISOString() === time;
+
+/** Whether a store can be asked for it. */
+const isId = (id: unknown): id is string =>
+  typeof id === 'string' && /^[^\0]{1,1024}$/s.test(id) && id.isWellFormed();

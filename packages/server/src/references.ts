@@ -2,22 +2,41 @@ import { viewTask } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
 import { loadTask, type Scope, type TaskStore } from '@batonjs/store';
 import type { ReferencedArtifact, References } from './agent.ts';
+import { loadEach } from './load-each.ts';
 
 const most = 100;
 
-/** What a message refers to, as far as it exists in the scope. Of more than 100 tasks or artifacts, the first 100. Spec: §3.4.3. */
-export async function referencesOf(store: TaskStore, scope: Scope, message: Message): Promise<References> {
+/**
+ * What a message refers to, as far as it exists in the scope. Of more than 100 tasks or artifacts the first 100, of tasks that
+ * weigh more than `bytes` together the first that do not: the others count as missing. Spec: §3.4.3.
+ */
+export async function referencesOf(
+  store: TaskStore,
+  scope: Scope,
+  message: Message,
+  bytes: number,
+): Promise<References> {
   const pointers = pointersIn(message);
   const named = [...(message.referenceTaskIds ?? []), ...pointers.flatMap(({ taskId }) => taskId ?? [])];
   const ids = [...new Set(named)].slice(0, most);
-  const found = await Promise.all(ids.map(async (id) => ({ id, state: await loadTask(store, scope, id) })));
-  const tasks: Task[] = found.flatMap(({ state }) => (state?.task ? [viewTask(state)] : []));
+  const tasks: Task[] = [];
+  let left = bytes;
+  const load = async (id: string) => {
+    const state = await loadTask(store, scope, id);
+    return { state, weight: state?.weight ?? 0 };
+  };
+  for await (const { state, weight } of loadEach(ids, load)) {
+    left -= weight;
+    if (left < 0) break;
+    if (state?.task) tasks.push(viewTask(state));
+  }
+  const found = new Set(tasks.map(({ id }) => id));
   const resolved = pointers.map((pointer) => ({ pointer, at: findArtifact(tasks, pointer) }));
   return {
     tasks,
     artifacts: resolved.flatMap(({ at }) => at ?? []),
     missing: [
-      ...found.filter(({ state }) => !state?.task).map(({ id }) => id),
+      ...ids.filter((id) => !found.has(id)),
       ...resolved.flatMap(({ pointer, at }) => (at ? [] : pointer.artifactId)),
     ],
   };

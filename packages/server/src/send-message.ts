@@ -1,9 +1,9 @@
-import { viewTask } from '@batonjs/lifecycle';
 import type { SendMessageRequest, SendMessageResponse } from '@batonjs/protocol';
 import type { StoredFact } from '@batonjs/store';
 import { type Accepted, accept, ensureTask } from './accept.ts';
 import type { CallContext } from './call-context.ts';
 import { type Beginning, EventStream, type Told } from './event-stream.ts';
+import { viewWithin } from './fit-task.ts';
 import { putInlineConfig } from './push/put-inline-config.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { settling } from './settle.ts';
@@ -25,9 +25,8 @@ export async function sendMessage(
     if (!live.state.task && !live.state.closed) await ensureTask(live, settings);
     const { state } = live;
     if (state.answer) return { message: state.answer };
-    return {
-      task: viewTask(state, { historyLength, currentStatusInHistory: settings.currentStatusInHistory }),
-    };
+    const { currentStatusInHistory, limits } = settings;
+    return { task: viewWithin(state, { historyLength, currentStatusInHistory }, limits.replyBytes) };
   } finally {
     settings.tasks.release(live);
   }
@@ -56,7 +55,7 @@ async function open(
   settings: ServiceSettings,
 ): Promise<Beginning> {
   const { historyLength, taskPushNotificationConfig } = request.configuration ?? {};
-  const { closeStreamsOnInputRequired, currentStatusInHistory, tasks } = settings;
+  const { closeStreamsOnInputRequired, currentStatusInHistory, tasks, limits } = settings;
   const accepted = await accept(request, context, settings);
   const { live, position } = accepted;
   const leave = () => tasks.release(live);
@@ -66,7 +65,7 @@ async function open(
     const origin = await live.origin();
     const view = { historyLength, currentStatusInHistory };
     let { state } = accepted;
-    const events = state.task ? [taskEvent(state, origin, view)] : [];
+    const events = state.task ? [taskEvent(state, origin, view, limits.replyBytes)] : [];
     // What is known may be older than the message, if the log could not be read since.
     const after = Math.min(position - 1, state.version);
     const tell = (facts: readonly StoredFact[]): Told => {
@@ -79,7 +78,7 @@ async function open(
           if (stored.fact.type === 'task-created') state = live.state;
           const event =
             stored.fact.type === 'task-created'
-              ? taskEvent(state, origin, view)
+              ? taskEvent(state, origin, view, limits.replyBytes)
               : eventOf(live, origin, stored);
           if (event) events.push(isLast ? { ...event, isLast } : event);
         }

@@ -24,6 +24,12 @@ export interface Limits {
   readonly bytesPerTask: number;
   /** Open streams on one task in this process. Default 10,000. */
   readonly followersPerTask: number;
+  /**
+   * Bytes of one reply, estimated, and of what an agent gets by one call of `turn.context` or `turn.references`. Lists get
+   * shorter pages; a task that is larger alone comes without its oldest messages, or without its artifacts, and says so
+   * in its metadata. Default 16 MiB.
+   */
+  readonly replyBytes: number;
   /** Bytes of one request's body. Default 4 MiB. */
   readonly bodyBytes: number;
   /** Levels of nesting in one request's JSON. Default 100. */
@@ -36,6 +42,7 @@ export const defaultLimits: Limits = {
   factsPerTask: 100_000,
   bytesPerTask: 256 * 1024 * 1024,
   followersPerTask: 10_000,
+  replyBytes: 16 * 1024 * 1024,
   bodyBytes: 4 * 1024 * 1024,
   jsonDepth: 100,
 };

@@ -1,6 +1,7 @@
 import { SharedJson } from '@batonjs/bindings';
-import { type State, type TaskView, toStreamResponse, viewTask } from '@batonjs/lifecycle';
+import { type State, type TaskView, toStreamResponse } from '@batonjs/lifecycle';
 import type { StoredFact } from '@batonjs/store';
+import { viewWithin } from './fit-task.ts';
 import type { LiveTask } from './live-task.ts';
 
 /** One event of a stream with the position a client may resume after. */
@@ -23,10 +24,10 @@ export function eventOf(live: LiveTask, origin: string, stored: StoredFact): Str
   });
 }
 
-/** The task as it is. */
-export const taskEvent = (state: State, origin: string, view: TaskView): StreamEvent => ({
+/** The task as it is, in about so many bytes. */
+export const taskEvent = (state: State, origin: string, view: TaskView, bytes: number): StreamEvent => ({
   id: idOf(origin, state.version),
-  event: new SharedJson({ task: viewTask(state, view) }),
+  event: new SharedJson({ task: viewWithin(state, view, bytes) }),
 });
 
 /** `origin` tells this log from another that had the same task id once. */

@@ -50,7 +50,7 @@ async function begin(
   live: LiveTask,
   leave: () => void,
   { lastEventId, signal }: CallContext,
-  { currentStatusInHistory }: ServiceSettings,
+  { currentStatusInHistory, limits }: ServiceSettings,
 ): Promise<Beginning> {
   const resuming = lastEventId !== undefined;
   if (!resuming && live.state.closed) {
@@ -67,7 +67,7 @@ async function begin(
     // After the closing fact there is nothing to wait for.
     return { reader, events: [], isOver: closed && after >= version, after };
   }
-  const event = taskEvent(live.state, origin, { currentStatusInHistory });
+  const event = taskEvent(live.state, origin, { currentStatusInHistory }, limits.replyBytes);
   return { reader, events: [event], isOver: live.state.closed, after: live.state.version };
 }
 
