@@ -14,12 +14,13 @@ import {
 import { a2aExpress } from '@batonjs/server-express';
 import { memoryStore } from '@batonjs/store-memory';
 import express, { type RequestHandler } from 'express';
+import { untilAborted } from '../support/until-aborted.ts';
 
 /** Counts as far as it is told; holds when it is told so; asks otherwise. */
 async function* count({ text, signal }: Turn) {
   if (text === 'hold') {
     yield working('Holding');
-    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    await untilAborted(signal);
     return;
   }
   const last = Number.parseInt(text, 10);

@@ -19,6 +19,7 @@ import {
 import { a2aExpress } from '@batonjs/server-express';
 import { memoryStore } from '@batonjs/store-memory';
 import express from 'express';
+import { untilAborted } from '../support/until-aborted.ts';
 
 /** Does what the text says: `talk`, `ask`, `hold` (until canceled or released), `fail`; works otherwise. */
 export interface OurServer {
@@ -62,8 +63,7 @@ async function* work({ text, messages, signal }: Turn, held: Promise<void>): Asy
   yield working('On it');
   if (text === 'fail') return yield failed({ code: 'NO_LUCK', message: 'It did not work' });
   yield artifact('quote', '10 USD');
-  if (text === 'hold')
-    await Promise.race([held, new Promise((resolve) => signal.addEventListener('abort', resolve))]);
+  if (text === 'hold') await Promise.race([held, untilAborted(signal)]);
   if (signal.aborted) return;
   yield append({ artifactId: 'quote', lastChunk: true }, ' is 833 INR', data({ rate: 83.3 }));
   yield completed('Done');

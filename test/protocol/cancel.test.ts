@@ -10,6 +10,7 @@ import {
   working,
 } from '@batonjs/server';
 import { expect, it } from 'vitest';
+import { untilAborted } from '../support/until-aborted.ts';
 import { everywhere, gate, say } from './peer.ts';
 
 const immediately = { configuration: { returnImmediately: true } };
@@ -19,7 +20,7 @@ everywhere('CancelTask', (serve) => {
     let stopped = false;
     const { call } = await serve(async function* ({ signal }) {
       yield working();
-      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await untilAborted(signal);
       stopped = true;
     });
     const { task } = await call('SendMessage', { message: say('go'), ...immediately });
@@ -121,7 +122,7 @@ everywhere('CancelTask', (serve) => {
   ])('ends the task as CANCELED where the agent stops early and %s [R-CAN-05]', async (_what, last) => {
     const { call } = await serve(async function* ({ signal }) {
       yield working();
-      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await untilAborted(signal);
       yield last();
     });
     const { task } = await call('SendMessage', { message: say('go'), ...immediately });
@@ -132,7 +133,7 @@ everywhere('CancelTask', (serve) => {
 
   it('ends the task as CANCELED where the agent answers with a message nevertheless [R-CAN-05]', async () => {
     const { call } = await serve(async ({ signal }) => {
-      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await untilAborted(signal);
       return reply('Half an answer');
     });
     const { task } = await call('SendMessage', { message: say('go'), ...immediately });
@@ -142,7 +143,7 @@ everywhere('CancelTask', (serve) => {
   it('loses against an end that came first, and says so [R-CAN-05]', async () => {
     const { call } = await serve(async function* ({ signal }) {
       yield working();
-      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await untilAborted(signal);
       yield completedBeforeCancel('Just done');
     });
     const { task } = await call('SendMessage', { message: say('go'), ...immediately });

@@ -4,6 +4,7 @@ import type { OperationName } from '@batonjs/protocol/operations';
 import { type Agent, artifact, completed, inputRequired, reply, type Turn, working } from '@batonjs/server';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
+import { untilAborted } from '../support/until-aborted.ts';
 import { everywhere, type Peer, say } from './peer.ts';
 
 /** Everything of a task that somebody else could get hold of. */
@@ -99,8 +100,7 @@ const agent: Agent = (turn) => {
   return (async function* () {
     yield working(turn.text);
     yield artifact('a', `secret of ${turn.caller.name}`);
-    if (turn.text.startsWith('hold'))
-      return await new Promise<void>((resolve) => turn.signal.addEventListener('abort', () => resolve()));
+    if (turn.text.startsWith('hold')) return await untilAborted(turn.signal);
     yield turn.text.startsWith('ask') ? inputRequired('Well?') : completed(turn.text);
   })();
 };

@@ -1,5 +1,6 @@
 import { append, artifact, authRequired, completed, inputRequired, working } from '@batonjs/server';
 import { expect, it } from 'vitest';
+import { untilAborted } from '../support/until-aborted.ts';
 import { brief, collect, everywhere, gate, say } from './peer.ts';
 
 const immediately = { configuration: { returnImmediately: true } };
@@ -144,7 +145,7 @@ everywhere('SubscribeToTask', (serve) => {
   it('tells who follows of a cancel [R-CAN-04]', async () => {
     const { call, stream } = await serve(async function* ({ signal }) {
       yield working();
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await untilAborted(signal);
     });
     const { task } = await call('SendMessage', { message: say('go'), ...immediately });
     const follower = stream('SubscribeToTask', { id: task.id });

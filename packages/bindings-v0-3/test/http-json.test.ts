@@ -1,5 +1,6 @@
 import { type Agent, completed, data, inputRequired, reply, text, working } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
+import { untilAborted } from '../../../test/support/until-aborted.ts';
 import type { Loss, V03Options } from '../src/index.ts';
 import { post, say, serve } from './serve.ts';
 
@@ -60,7 +61,7 @@ describe('HTTP+JSON of 0.3', () => {
   it('does not wait where protocol buffers leave `blocking` out of a configuration', async () => {
     const slow: Agent = async function* ({ signal }) {
       yield working();
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await untilAborted(signal);
     };
     const server = serve({ agent: slow, blockingMs: 20 });
     const { body } = await send(server, { message: protoMessage('go'), configuration: {} });

@@ -13,6 +13,7 @@ import {
   working,
 } from '@batonjs/server';
 import { describe, expect, it, vi } from 'vitest';
+import { untilAborted } from '../../../test/support/until-aborted.ts';
 import type { Loss } from '../src/index.ts';
 import { ask, listen, post, say, serve } from './serve.ts';
 import { webhook } from './webhook.ts';
@@ -24,8 +25,7 @@ function versatile() {
     if (said === 'ask' && messages.length === 1) return yield inputRequired('Which currency?');
     yield working('On it');
     yield artifact('quote', '10 USD');
-    if (said === 'hold')
-      await Promise.race([gate.promise, new Promise((resolve) => signal.addEventListener('abort', resolve))]);
+    if (said === 'hold') await Promise.race([gate.promise, untilAborted(signal)]);
     if (signal.aborted) return;
     yield append(
       { artifactId: 'quote', lastChunk: true },

@@ -15,6 +15,7 @@ import {
   working,
 } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
+import { untilAborted } from '../../../test/support/until-aborted.ts';
 import { type Loss, v03Client } from '../src/index.ts';
 import { serve } from './serve.ts';
 
@@ -37,7 +38,7 @@ async function* work({ text: said, messages, signal }: Turn): AsyncGenerator<Tas
   if (said === 'ask' && messages.length === 1) return yield inputRequired('Which currency?');
   yield working('On it');
   if (said === 'fail') return yield failed({ code: 'NO_LUCK', message: 'It did not work' });
-  if (said === 'hold') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  if (said === 'hold') await untilAborted(signal);
   if (signal.aborted) return;
   yield artifact('quote', '10 USD');
   yield append(

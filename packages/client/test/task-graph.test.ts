@@ -12,6 +12,7 @@ import {
 } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it } from 'vitest';
+import { untilAborted } from '../../../test/support/until-aborted.ts';
 import { collect, failureOf } from './serve.ts';
 
 /** What the agent was asked, and the words that hold it up until they are said. */
@@ -32,7 +33,7 @@ async function* travel({ text, references, contextId, signal }: Turn) {
   const [verb = '', what = ''] = text.split(' ');
   yield working(`${text} in ${contextId}`);
   if (verb === 'wait') {
-    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    const aborted = untilAborted(signal);
     await Promise.race([gate(what).opened, aborted]);
   }
   if (signal.aborted) yield canceled();

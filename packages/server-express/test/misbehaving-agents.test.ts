@@ -11,6 +11,7 @@ import {
   working,
 } from '@batonjs/server';
 import { afterEach, describe, expect, it } from 'vitest';
+import { untilAborted } from '../../../test/support/until-aborted.ts';
 import { exchange } from './exchange.ts';
 import { call, rpcBody, usual } from './known.ts';
 import { expectDiscreet } from './refusal.ts';
@@ -273,7 +274,7 @@ describe('an agent that does not stop when it is told to', () => {
   it('may say itself that it was canceled', async () => {
     await serveAgent(async function* ({ signal }) {
       yield working();
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await untilAborted(signal);
       yield canceled('Stopped');
     });
     const { task } = await send({ configuration: { returnImmediately: true } });

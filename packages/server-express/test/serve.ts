@@ -13,6 +13,7 @@ import {
 } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import express from 'express';
+import { untilAborted } from '../../../test/support/until-aborted.ts';
 import { a2aExpress } from '../src/index.ts';
 
 /** What must never reach a client. */
@@ -38,7 +39,7 @@ export async function serve(options: Partial<AgentServerOptions> = {}): Promise<
     yield working('On it');
     if (text === 'ask') return yield inputRequired('Well?');
     if (text === 'fail') return yield failed('It did not work');
-    if (text === 'hold') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    if (text === 'hold') await untilAborted(signal);
     yield artifact('answer', text || 'nothing');
     yield completed();
   });

@@ -13,6 +13,7 @@ import {
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { canCertify, certificateOf } from '../../../test/support/certificate.ts';
+import { untilAborted } from '../../../test/support/until-aborted.ts';
 import { nodeHandler } from '../src/index.ts';
 
 const card = { name: 'Echo', description: 'Says it again' };
@@ -223,7 +224,7 @@ describe('requests and answers', () => {
       nodeHandler({
         async handle({ signal }) {
           asked.resolve();
-          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          await untilAborted(signal);
           return { status: 200, headers: {}, body: { [Symbol.asyncIterator]: () => endless } };
         },
       }),

@@ -1,16 +1,16 @@
 import { StoreError, type TaskStore } from '@batonjs/store';
 
 /** Replaces methods of a store; each is given the method it replaces. */
-export function change(
-  store: TaskStore,
-  changes: { [Name in keyof TaskStore]?: (original: TaskStore[Name]) => TaskStore[Name] },
-): TaskStore {
+export function change<Store extends TaskStore>(
+  store: Store,
+  changes: { [Name in keyof Store]?: (original: Store[Name]) => Store[Name] },
+): Store {
   return new Proxy(store, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
       const original = member.bind(target);
-      return Object.hasOwn(changes, name) ? changes[name as 'commit']?.(original) : original;
+      return Object.hasOwn(changes, name) ? changes[name as keyof Store]?.(original) : original;
     },
   });
 }

@@ -1,5 +1,6 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it } from 'vitest';
+import { untilAborted } from '../../../test/support/until-aborted.ts';
 import {
   type Agent,
   type AgentServer,
@@ -87,7 +88,7 @@ describe('CancelTask', () => {
     let stopped = false;
     serve(async function* ({ signal }) {
       yield working();
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      await untilAborted(signal);
       stopped = true;
     });
     const { task } = await rpc(server, 'SendMessage', {

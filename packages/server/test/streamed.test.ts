@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { untilAborted } from '../../../test/support/until-aborted.ts';
 import { coalesce, streamed } from '../src/index.ts';
 
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
@@ -53,7 +54,7 @@ describe('with a signal that is aborted', () => {
   /** A source that gives one text and then waits for the signal, to stop as models do. */
   async function* until(signal: AbortSignal, stop: () => void) {
     yield 'half';
-    const heard = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    const heard = untilAborted(signal);
     await heard;
     stop();
   }

@@ -33,41 +33,60 @@ export class Deliverer {
   }
 
   /**
-   * Claims once more, so that what happened last goes out, waits up to `graceMs` milliseconds for what is under way, and
-   * leaves the rest to other processes.
+   * Delivers what is due, what happened last included, for up to `graceMs` milliseconds, and leaves the rest to other
+   * processes.
    */
   async close(graceMs: number): Promise<void> {
     this.#stop.abort();
     this.#rung.abort();
     await this.#over;
-    if (graceMs > 0) await this.#claimSafely();
-    const done = new AbortController();
-    const all = Promise.all(this.#running).then(() => done.abort());
-    await Promise.race([all, this.#settings.clock.sleep(graceMs, done.signal)]);
+    if (graceMs > 0) await this.#finish(graceMs);
     this.#closing.abort();
     await Promise.all(this.#running);
     await (await this.#unwatch?.catch(() => undefined))?.();
+  }
+
+  /** Claims and delivers until nothing is left to claim, or the time is over. */
+  async #finish(graceMs: number): Promise<void> {
+    const { clock } = this.#settings;
+    const end = clock.monotonic() + graceMs;
+    for (let left = graceMs; left > 0; left = end - clock.monotonic()) {
+      // A webhook that is being delivered to cannot be claimed, and may not know of what happened meanwhile.
+      const held = [...this.#running];
+      const claimed = await this.#claimSafely(this.#room);
+      if (held.length === 0 && claimed === 0) return;
+      const done = new AbortController();
+      const all = Promise.all([...held, ...this.#running]).then(() => done.abort());
+      await Promise.race([all, clock.sleep(left, done.signal)]);
+    }
   }
 
   async #loop(): Promise<void> {
     const { clock, pollMs } = this.#settings;
     while (!this.#stop.signal.aborted) {
       this.#rung = new AbortController();
-      const isFull = await this.#claimSafely();
-      if (isFull || this.#stop.signal.aborted) continue;
+      const room = this.#room;
+      const claimed = await this.#claimSafely(room);
+      // There may be more to claim at once.
+      if (claimed > 0 && claimed === room) continue;
+      if (this.#stop.signal.aborted) return;
       await clock.sleep(pollMs * (0.75 + clock.random() / 2), this.#rung.signal);
     }
   }
 
-  /** Resolves whether there may be more to claim at once. */
-  async #claimSafely(): Promise<boolean> {
-    const limit = Math.min(batch, this.#shares.free);
-    if (limit <= 0) return false;
+  /** How many deliveries may be claimed now. */
+  get #room(): number {
+    return Math.max(0, Math.min(batch, this.#shares.free));
+  }
+
+  /** Resolves to how many were claimed. Never rejects. */
+  async #claimSafely(limit: number): Promise<number> {
+    if (limit === 0) return 0;
     try {
-      return (await this.#claim(limit)) === limit;
+      return await this.#claim(limit);
     } catch (error) {
       this.#settings.log('error', 'Could not claim deliveries', { error });
-      return false;
+      return 0;
     }
   }
 

@@ -1,13 +1,32 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import type { ServerCompatibility } from '@batonjs/bindings';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { completed, createWorker, inputRequired, reply, taskAgent } from '../../src/index.ts';
+import { change } from '../faulty.ts';
 import { rpc, say } from '../rpc.ts';
 import { begin, create, patient, scope, send, serve } from './serve.ts';
 import { chatty, heard, quick } from './settings.ts';
 import { stores } from './stores.ts';
 import { eventually, type Received, webhook } from './webhook.ts';
+
+/** A sleep whose waits of one length are over when the status of an answer has arrived, however long that takes. */
+function untilAnswered(ms: number): Clock['sleep'] {
+  let expire = () => {};
+  const channel = 'http.client.response.finish';
+  // After those who asked have heard of the answer.
+  const onAnswer = () => setImmediate(() => expire());
+  subscribe(channel, onAnswer);
+  onTestFinished(() => void unsubscribe(channel, onAnswer));
+  return (wanted, signal) =>
+    wanted === ms
+      ? new Promise((resolve) => {
+          expire = resolve;
+        })
+      : systemClock.sleep(wanted, signal);
+}
 
 const idsOf = (received: readonly Received[]) => received.map(({ id }) => id);
 
@@ -228,6 +247,47 @@ describe.each(stores)('with %s', (_name, create_) => {
   });
 });
 
+describe('closing', () => {
+  it('delivers too what happened while a delivery was under way', async () => {
+    const held = Promise.withResolvers<ServerResponse>();
+    const hook = await webhook((_, before) => (before === 0 ? held.resolve : 200));
+    const store = memoryStore();
+    let isClosing = false;
+    const watched = change(store, {
+      claimDeliveries: (claim) => async (request) => {
+        const deliveries = await claim(request);
+        // Whoever closes has looked, while the webhook has not answered yet.
+        if (isClosing) setImmediate(answer);
+        return deliveries;
+      },
+    });
+    const answer = async () => {
+      const response = await held.promise;
+      if (!response.headersSent) response.writeHead(200).end();
+    };
+    const { agent, letGo } = patient();
+    const server = serve(watched, {}, { agent });
+    const { id } = await send(server, { url: hook.url() }, { returnImmediately: true });
+    await held.promise;
+    letGo();
+    await eventually(async () => {
+      expect((await rpc(server, 'GetTask', { id })).status.state).toBe('TASK_STATE_COMPLETED');
+    });
+    isClosing = true;
+    await server.close({ graceMs: 60_000 });
+    expect(hook.acknowledged).toEqual(['COMPLETED']);
+  });
+
+  it('does not wait for a webhook that is tried again later', async () => {
+    const hook = await webhook(() => 503);
+    const server = serve(memoryStore(), { retry: { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000 } });
+    await send(server, { url: hook.url() });
+    await eventually(() => expect(hook.received).toHaveLength(1));
+    await server.close({ graceMs: 3_600_000 });
+    expect(hook.received).toHaveLength(1);
+  });
+});
+
 describe('a webhook', () => {
   it('gets its credentials and its token [R-PUSH-22] [R-PUSH-23]', async () => {
     const hook = await webhook();
@@ -254,7 +314,9 @@ describe('a webhook', () => {
     ],
   ])('has got an update when it says so, though its answer %s', async (_what, answer) => {
     const hook = await webhook(() => answer);
-    const server = serve(memoryStore(), { timeoutMs: 300 });
+    const timeoutMs = 54_321;
+    const sleep = untilAnswered(timeoutMs);
+    const server = serve(memoryStore(), { timeoutMs }, { clock: { sleep } });
     const { id } = await send(server, { id: 'w', url: hook.url() });
     await eventually(() => expect(hook.received).toHaveLength(heard.length));
     expect(new Set(idsOf(hook.received)).size).toBe(heard.length);

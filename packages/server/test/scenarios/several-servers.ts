@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Task } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { untilAborted } from '../../../../test/support/until-aborted.ts';
 import {
   type Agent,
   type AgentServer,
@@ -204,7 +205,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
       const agent: Agent = async function* ({ signal, attempt }) {
         yield working(`attempt ${attempt}`);
         if (attempt > 1) return yield completed('second');
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        await untilAborted(signal);
         aborted = signal.reason;
         try {
           yield completed('first');
