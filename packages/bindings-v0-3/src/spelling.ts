@@ -11,6 +11,9 @@ type Loose = Readonly<Record<string, unknown>>;
 const each = (list: unknown, spell: (element: unknown) => unknown): unknown =>
   Array.isArray(list) ? list.map(spell) : (list ?? undefined);
 
+/** A list that is written as null is an empty one. */
+const emptyIfNull = (list: unknown): unknown => (list === null ? [] : undefined);
+
 const text = (...candidates: unknown[]): unknown =>
   candidates.find((candidate) => typeof candidate === 'string' && candidate !== '') ??
   candidates.find((candidate) => typeof candidate === 'string');
@@ -57,7 +60,7 @@ function spellMessage(given: unknown): unknown {
     kind: 'message',
     ...rest,
     role: isRole ? role.toLowerCase().replace(/^role_/, '') : role,
-    parts: each(parts ?? content, spellPart),
+    parts: each(parts ?? content, spellPart) ?? emptyIfNull(given.parts),
   });
 }
 
@@ -100,7 +103,7 @@ function spellStatus(given: unknown): unknown {
 const spellArtifact = (given: unknown): unknown => {
   if (!isObject(given)) return given;
   const artifact = present(given);
-  return { ...artifact, parts: each(artifact.parts, spellPart) };
+  return { ...artifact, parts: each(artifact.parts, spellPart) ?? emptyIfNull(given.parts) };
 };
 
 /** A task. */

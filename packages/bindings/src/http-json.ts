@@ -57,7 +57,7 @@ export const httpJsonClient: ClientBinding = {
     const body = reply.body.trim() === '' ? {} : tryJson(reply.body);
     if (reply.status < 200 || reply.status > 299) throw errorOf(body, reply);
     if (body === undefined) throw new A2AError('INVALID_AGENT_RESPONSE');
-    return body;
+    return body ?? {};
   },
 
   decodeEvent(_call, data) {

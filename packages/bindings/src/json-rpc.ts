@@ -58,16 +58,25 @@ export const jsonRpcClient: ClientBinding = {
     body: JSON.stringify({ jsonrpc: '2.0', id, method: operation, params }),
   }),
 
-  decodeReply(_call, reply) {
+  decodeReply({ operation }, reply) {
     const body = tryJson(reply.body);
-    if (isObject(body) && ('result' in body || isObject(body.error))) {
-      return unwrap(body, reply.status, reply.headers.get('retry-after'));
+    if (isObject(body)) {
+      if ('result' in body || isObject(body.error))
+        return unwrap(body, reply.status, reply.headers.get('retry-after'));
+      if (body.jsonrpc === '2.0' && reply.status < 300 && mayBeEmpty.has(operation)) return {};
     }
     throw reply.status >= 400 ? fromStatus(reply) : new A2AError('INVALID_AGENT_RESPONSE');
   },
 
   decodeEvent: (_call, data) => unwrap(tryJson(data), 200),
 };
+
+/** Operations whose result may have no members at all; some servers leave out the `result` itself then. */
+const mayBeEmpty: ReadonlySet<string> = new Set([
+  'DeleteTaskPushNotificationConfig',
+  'ListTaskPushNotificationConfigs',
+  'ListTasks',
+]);
 
 function isMount({ path }: HttpRequest): boolean {
   return path === '' || path === '/';
@@ -134,6 +143,6 @@ function unwrap(body: unknown, status: number, retryAfter?: string | null): unkn
     throw fromWire({ message, details, code, status, retryAfter });
   }
   if (!('result' in body)) throw new A2AError('INVALID_AGENT_RESPONSE');
-  // A deleted push config may be answered with null.
+  // An empty result may be answered with null.
   return result ?? {};
 }
