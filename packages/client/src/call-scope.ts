@@ -5,6 +5,8 @@ import type { CallOptions, Settings } from './settings.ts';
 /** The time in which a call must be done, and the one signal that ends all it does. */
 export interface CallScope {
   readonly signal: AbortSignal;
+  /** The URL that is asked; errors name it. */
+  address: string;
   /** Ends everything that still runs under the signal. */
   close(): void;
   /** The deadline no longer applies; the caller's signal does. */
@@ -19,6 +21,7 @@ export interface CallScope {
 export function openScope(
   { signal, timeoutMs }: CallOptions,
   { clock, timeoutMs: usual }: Settings,
+  address: string,
 ): CallScope {
   const whole = new AbortController();
   let timer = new AbortController();
@@ -35,14 +38,15 @@ export function openScope(
     timer = new AbortController();
     const { signal: lifted } = timer;
     clock.sleep(ms, lifted).then(() => {
-      if (!lifted.aborted) end(new ClientError(code, `${what} within ${ms} ms`));
+      if (!lifted.aborted)
+        end(new ClientError(code, `${what} from ${nameOf(scope.address)} within ${ms} ms`));
     });
   };
   if (signal?.aborted) leave();
   signal?.addEventListener('abort', leave);
-  limit(timeoutMs ?? usual, 'TIMEOUT', 'No answer');
-  return {
+  const scope: CallScope = {
     signal: whole.signal,
+    address,
     lift,
     limit,
     close() {
@@ -54,6 +58,27 @@ export function openScope(
       failure ??
       (A2AError.is(error) || ClientError.is(error)
         ? error
-        : new ClientError('NETWORK', 'The agent cannot be reached, or the connection broke', error)),
+        : new ClientError(
+            'NETWORK',
+            `${nameOf(scope.address)} cannot be reached, or the connection broke${reasonOf(error)}`,
+            error,
+          )),
   };
+  limit(timeoutMs ?? usual, 'TIMEOUT', 'No answer');
+  return scope;
+}
+
+/** The address as an error names it: without query and fragment, which may hold a secret. */
+function nameOf(address: string): string {
+  const { origin, pathname } = new URL(address);
+  return origin + pathname;
+}
+
+/** What the system says about a connection that failed, such as ` (ECONNREFUSED)`; only Node.js tells. */
+function reasonOf(error: unknown): string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as { code?: unknown };
+    if (typeof code === 'string') return ` (${code})`;
+  }
+  return '';
 }

@@ -6,6 +6,8 @@ import { ClientError } from './client-error.ts';
 import { exchange, readText } from './exchange.ts';
 import { pauseAfter } from './retries.ts';
 import type { CallOptions, Settings } from './settings.ts';
+import { parseUrl } from './url.ts';
+import { withoutNulls } from './without-nulls.ts';
 
 /** A card as it was read. */
 export interface CachedCard {
@@ -21,9 +23,12 @@ export interface CardCache {
   set(url: string, card: CachedCard): unknown;
 }
 
-/** Where the card of an agent stands: below its URL, unless that ends in `.json` and is the card's own. Spec: §8.2. */
+/**
+ * Where the card of an agent stands: below its URL, unless that ends in `.json` and is the card's own. Throws `INVALID_URL`.
+ * Spec: §8.2.
+ */
 export function cardUrl(agent: string | URL): string {
-  const url = new URL(agent);
+  const url = parseUrl(agent);
   if (!url.pathname.endsWith('.json')) url.pathname = url.pathname.replace(/\/$/, '') + AGENT_CARD_PATH;
   return url.href;
 }
@@ -40,7 +45,7 @@ export async function readCard(
   const { cards, clock } = settings;
   const cached = cards.get(url);
   if (cached && cached.freshUntil > clock.now()) return cached.card;
-  const scope = openScope(options, settings);
+  const scope = openScope(options, settings, url);
   try {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -118,7 +123,7 @@ async function toCard(
     throw invalid('is not JSON');
   }
   await trust(raw, settings);
-  const card = translated(raw, settings);
+  const card = translated(withoutNulls(raw), settings);
   if (!Array.isArray(card?.supportedInterfaces) || card.supportedInterfaces.length === 0) {
     throw invalid('is no agent card of A2A 1.0: it has no supportedInterfaces');
   }

@@ -9,6 +9,8 @@ export type ClientErrorCode =
   | 'RESPONSE_TOO_LARGE'
   /** The hook that gives the credentials failed; its error is the `cause`. */
   | 'CREDENTIALS'
+  /** The address given to `connect` is not the `http:` or `https:` URL of an agent. */
+  | 'INVALID_URL'
   /** What stands at the card's address is no agent card. */
   | 'INVALID_CARD'
   /** The card was refused by `verifyCard`; its error is the `cause`. */

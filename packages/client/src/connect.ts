@@ -1,13 +1,15 @@
 import type { AgentCard } from '@batonjs/protocol';
 import { type AgentClient, createAgentClient } from './agent-client.ts';
 import { cardUrl, readCard, translated, trust } from './card-cache.ts';
+import { candidatesOf } from './interfaces.ts';
 import { Session } from './session.ts';
 import { type CallOptions, type ConnectOptions, toSettings } from './settings.ts';
+import { withoutNulls } from './without-nulls.ts';
 
 /**
  * Reads the card of an agent and picks the interface to talk to: the first that this client speaks. A URL is that of the
  * agent (its card is below it) or of the card itself. Rejects with a `ClientError`: `NETWORK`, `INVALID_CARD`,
- * `UNTRUSTED_CARD`, `NO_INTERFACE`. Spec: §8.2, §8.3.2.
+ * `INVALID_URL`, `UNTRUSTED_CARD`, `NO_INTERFACE`. Spec: §8.2, §8.3.2.
  */
 export async function connect(
   agent: string | URL | AgentCard,
@@ -16,10 +18,12 @@ export async function connect(
   const settings = toSettings(options);
   if (typeof agent === 'object' && !(agent instanceof URL)) {
     await trust(agent, settings);
-    const card = translated(agent, settings) as AgentCard;
+    const card = translated(withoutNulls(agent), settings) as AgentCard;
+    for (const { url } of candidatesOf(card, settings)) settings.origins.add(new URL(url).origin);
     return createAgentClient(new Session(card, settings), async () => card);
   }
   const url = cardUrl(agent);
+  settings.origins.add(new URL(url).origin);
   const read = (call?: CallOptions) => readCard(url, settings, call);
   return createAgentClient(new Session(await read(), settings), read);
 }

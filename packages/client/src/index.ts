@@ -1,3 +1,4 @@
+export { A2AError, type ErrorReason } from '@batonjs/protocol/errors';
 export type { AgentClient, TaskHandle } from './agent-client.ts';
 export type { AgentOperations } from './agent-operations.ts';
 export { type AnswerMessage, answer } from './answer.ts';

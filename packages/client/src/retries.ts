@@ -1,3 +1,4 @@
+import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { IDEMPOTENCY } from '@batonjs/protocol/headers';
 import type { OperationName } from '@batonjs/protocol/operations';
@@ -13,6 +14,14 @@ export interface Retries {
   reset(): void;
 }
 
+/** How long a call is retried, where that is bounded by time and not by a number of attempts. */
+export interface TimeBound {
+  /** Milliseconds after the first failure. */
+  readonly forMs: number;
+  /** What is thrown when they are over, given the last failure. */
+  giveUp(error: unknown): unknown;
+}
+
 /**
  * The retries of one call. Operations that only read, and those that may be repeated as they are, are retried; a message
  * is sent again only if the card lists the idempotency extension or the caller says that it may.
@@ -23,10 +32,17 @@ export function startRetries(
   params: Readonly<Record<string, unknown>>,
   { repeatable = isRepeatable(session, operation, params) }: CallOptions,
   signal: AbortSignal,
-  following = false,
+  bound?: TimeBound,
 ): Retries {
-  const { fallback, clock } = session.settings;
+  const { settings } = session;
+  const { fallback, clock, retry } = settings;
+  const { sendForMs, sendAttempts } = retry;
+  const isSend = operation.startsWith('Send');
+  const giveUpSending = (error: unknown) => outOfReach(session, sendForMs, sendAgain(params), error);
+  const { forMs, giveUp } = bound ?? { forMs: sendForMs, giveUp: giveUpSending };
   let attempt = 1;
+  let failingSince: number | undefined;
+  let waitedMs = 0;
   let tried = new Set<number>();
 
   const fallBack = (error: unknown) => {
@@ -42,17 +58,37 @@ export function startRetries(
     return true;
   };
 
+  /** The pause before the next attempt of a call that is bounded by time; the last attempt is at its end. */
+  const pauseInTime = (error: unknown): number => {
+    const now = clock.now();
+    failingSince ??= now;
+    const leftMs = forMs - Math.max(now - failingSince, waitedMs);
+    const askedMs = askedPause(error);
+    if (forMs <= 0 || askedMs > leftMs || (!bound && attempt >= sendAttempts)) throw error;
+    if (leftMs <= 0) throw giveUp(error);
+    const pause = Math.min(leftMs, Math.max(askedMs, usualPause(attempt, settings)));
+    waitedMs += pause;
+    return pause;
+  };
+
   return {
     reset() {
       attempt = 1;
+      failingSince = undefined;
+      waitedMs = 0;
       tried = new Set();
     },
     async after(error) {
       if (fallBack(error)) return;
-      const pause = repeatable ? pauseAfter(error, attempt++, session.settings) : undefined;
-      if (pause === undefined) throw error;
-      if (!following && session.budget < 10) throw error;
-      if (!following) session.budget -= 10;
+      if (!repeatable || !isTransient(error)) throw error;
+      let pause: number | undefined;
+      if (bound || isSend) pause = pauseInTime(error);
+      else {
+        pause = pauseAfter(error, attempt, settings);
+        if (pause === undefined || session.budget < 10) throw error;
+        session.budget -= 10;
+      }
+      attempt += 1;
       tried.clear();
       await clock.sleep(pause, signal);
       if (signal.aborted) throw signal.reason;
@@ -60,14 +96,27 @@ export function startRetries(
   };
 }
 
+/** What is thrown when the time for retries is over; it says how to go on later. */
+export const outOfReach = ({ address }: Session, forMs: number, goOn: string, cause: unknown): ClientError =>
+  new ClientError('NETWORK', `No contact with ${address} for ${forMs / 1_000} s. ${goOn}`, cause);
+
+/** How to go on where it is not known whether the message arrived. */
+export const sendAgain = ({ message }: { readonly message?: unknown }): string =>
+  `The agent may have received the message: send it again with messageId '${(message as Message)?.messageId}'`;
+
 /** Milliseconds after which the same may be tried again, given how often it was; nothing if it may not. */
-export function pauseAfter(error: unknown, attempt: number, { retry, clock }: Settings): number | undefined {
-  if (!isTransient(error) || attempt >= retry.attempts) return undefined;
-  const { retryAfter = 0 } = error as Partial<A2AError>;
-  const usual = Math.min(retry.longestMs, retry.firstMs * 2 ** (attempt - 1)) * clock.random();
-  const pause = Math.max(usual, retryAfter * 1_000);
-  return pause > retry.longestMs ? undefined : pause;
+export function pauseAfter(error: unknown, attempt: number, settings: Settings): number | undefined {
+  const { attempts, longestMs } = settings.retry;
+  if (!isTransient(error) || attempt >= attempts) return undefined;
+  const pause = Math.max(usualPause(attempt, settings), askedPause(error));
+  return pause > longestMs ? undefined : pause;
 }
+
+const usualPause = (attempt: number, { retry, clock }: Settings): number =>
+  Math.min(retry.longestMs, retry.firstMs * 2 ** (attempt - 1)) * clock.random();
+
+/** Milliseconds that the agent asks to wait. */
+const askedPause = (error: unknown): number => ((error as Partial<A2AError>).retryAfter ?? 0) * 1_000;
 
 /** Whether doing it twice is like doing it once. */
 const isRepeatable = (

@@ -4,6 +4,7 @@ import { jsonRpcClient } from '@batonjs/bindings/json-rpc';
 import type { AgentCard } from '@batonjs/protocol';
 import type { CardCache } from './card-cache.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { parseUrl } from './url.ts';
 
 /** What a call may decide for itself. */
 export interface CallOptions {
@@ -16,7 +17,7 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Of a stream: milliseconds without a byte, heartbeats included, after which it counts as broken; 0 is no bound. */
   readonly idleTimeoutMs?: number;
-  /** Sent with every request of this call. */
+  /** Sent with every request of this call, to the same origins as the `headers` of the client. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Extensions to activate, besides those of the client. */
   readonly extensions?: readonly string[];
@@ -26,15 +27,23 @@ export interface CallOptions {
 
 /** How failures that may pass are met: exponential backoff with full jitter, `Retry-After` honoured. */
 export interface RetryOptions {
-  /** Attempts of one call, the first one included; of a stream that is followed, without hearing anything new. 5 by default. */
+  /**
+   * Attempts of one call, the first one included. 5 by default; a message that may be repeated has no such bound by default, but
+   * `sendForMs`. Streams that are followed go by `followForMs` alone.
+   */
   readonly attempts?: number;
+  /**
+   * Milliseconds, after the first failure, for which a message that may be repeated is sent again: as long as the restart of
+   * a server takes. 60,000 by default.
+   */
+  readonly sendForMs?: number;
   /** Milliseconds of the first pause, 200 by default; it doubles each time. */
   readonly firstMs?: number;
   /** Milliseconds that no pause exceeds, 10,000 by default. A longer `Retry-After` ends the retries. */
   readonly longestMs?: number;
   /**
-   * Retries that all calls share, 50 by default. Ten answers win one back, so that an agent in trouble is soon left in
-   * peace.
+   * Retries that all calls share but those bounded by time, 50 by default. Ten answers win one back, so that an agent in
+   * trouble is soon left in peace.
    */
   readonly budget?: number;
 }
@@ -68,8 +77,13 @@ export interface ConnectOptions {
   readonly fallback?: boolean;
   /** Extensions to activate in every request. Spec: §3.2.6. */
   readonly extensions?: readonly string[];
-  /** Sent with every request. */
+  /**
+   * Sent with every request to the origin of the URL that was given to `connect` (of a card that was given: to the origins of
+   * its interfaces) and to `trustedOrigins`. Other origins, to which a card or a redirect may lead, never get them.
+   */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Origins that get `headers` besides the agent's own, such as `https://api.example.com`. */
+  readonly trustedOrigins?: readonly string[];
   /** Asked once more, and the request repeated once, after a 401. */
   readonly credentials?: Credentials;
   /** As in `CallOptions`, for calls that do not say. */
@@ -78,7 +92,9 @@ export interface ConnectOptions {
   readonly maxResponseBytes?: number;
   /** Bytes that one event of a stream may have; 16 MiB by default. */
   readonly maxEventBytes?: number;
-  /** `false` for none. Operations that change something are repeated only where that is safe. */
+  /** As in `FollowOptions`, for streams that do not say. */
+  readonly followForMs?: number;
+  /** `false` for none, of streams either. Operations that change something are repeated only where that is safe. */
   readonly retry?: RetryOptions | false;
   /** Whether operations that the card does not offer are refused here already. On by default. Spec: §3.3.4. */
   readonly checkCapabilities?: boolean;
@@ -99,6 +115,7 @@ export type Settings = ReturnType<typeof toSettings>;
 export const toSettings = ({
   clock,
   retry,
+  trustedOrigins = [],
   bindings = [jsonRpcClient, httpJsonClient],
   compatibility = [],
   ...options
@@ -109,16 +126,20 @@ export const toSettings = ({
   maxResponseBytes: 0x1000000,
   maxEventBytes: 0x1000000,
   checkCapabilities: true,
+  followForMs: retry === false ? 0 : 60_000,
   cards: new Map() as CardCache,
   ...options,
   bindings: [...bindings, ...compatibility.flatMap((other) => other.bindings)],
   compatibility,
+  origins: new Set(trustedOrigins.map((origin) => parseUrl(origin).origin)),
   retry: {
     firstMs: 200,
     longestMs: 10_000,
     budget: 50,
+    sendForMs: 60_000,
     ...(retry || {}),
     attempts: retry === false ? 1 : (retry?.attempts ?? 5),
+    sendAttempts: retry === false ? 1 : (retry?.attempts ?? Number.POSITIVE_INFINITY),
   },
   clock: { ...systemClock, ...clock },
 });

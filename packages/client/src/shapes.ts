@@ -31,6 +31,9 @@ export function checkResult(operation: OperationName, result: unknown): unknown 
     } else if (operation === 'ListTasks') {
       const { tasks = [], nextPageToken = '', ...rest } = result;
       if (Array.isArray(tasks)) return { ...rest, tasks, nextPageToken };
+    } else if (operation === 'ListTaskPushNotificationConfigs') {
+      const { configs = [], ...rest } = result;
+      if (Array.isArray(configs)) return { ...rest, configs };
     } else return result;
   }
   throw new A2AError('INVALID_AGENT_RESPONSE');

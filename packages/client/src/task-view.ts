@@ -42,14 +42,17 @@ export function applyEvent(task: Task | undefined, event: StreamResponse): Task 
 /** A copy whose lists are ours to add to. */
 const own = ({ history, artifacts, ...task }: Task): Task => ({
   ...task,
-  ...(artifacts && { artifacts: artifacts.map((artifact) => ({ ...artifact, parts: [...artifact.parts] })) }),
+  ...(artifacts && {
+    artifacts: artifacts.map((artifact) => ({ ...artifact, parts: [...(artifact.parts ?? [])] })),
+  }),
   ...(history && { history: [...history] }),
 });
 
 /** What the agent said before becomes part of the conversation. */
 function setStatus(task: Task, status: TaskStatus): void {
   const { message } = task.status;
-  if (message && !task.history?.some(({ messageId }) => messageId === message.messageId)) {
+  const isRepeated = message?.messageId === status.message?.messageId;
+  if (message && !isRepeated && !task.history?.some(({ messageId }) => messageId === message.messageId)) {
     task.history = [...(task.history ?? []), message];
   }
   task.status = status;

@@ -268,15 +268,25 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('operations on %s', (binding) => {
   });
 
   it('does not end a stream that has begun at its deadline', async () => {
+    let finish: (() => void) | undefined;
     const { url } = await peer(({ event, end }) => {
       event({ task: taskIn('WORKING') });
-      setTimeout(() => {
+      finish = () => {
         event({ task: taskIn('COMPLETED') });
         end();
-      }, 120);
+      };
     });
-    const agent = await connect(url, { binding, timeoutMs: 60 });
-    expect(await collect(agent.subscribeToTask({ id: 't-1' }))).toHaveLength(2);
+    const deadlines: (() => void)[] = [];
+    const clock = { sleep: () => new Promise<void>((resolve) => void deadlines.push(resolve)) };
+    const agent = await connect(url, { binding, timeoutMs: 60, clock });
+    let seen = 0;
+    for await (const _ of agent.subscribeToTask({ id: 't-1' })) {
+      seen += 1;
+      for (const pass of deadlines) pass();
+      finish?.();
+      finish = undefined;
+    }
+    expect([seen, deadlines.length]).toEqual([2, 2]);
   });
 
   it('ends with ABORTED when the caller leaves, and tells the agent by closing the connection', async () => {

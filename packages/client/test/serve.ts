@@ -184,3 +184,14 @@ export const chunk = (text: string, append = true) => ({
     append,
   },
 });
+
+/** A clock on which pauses pass at once, that remembers them. Deadlines are pauses too: turn them off. */
+export function virtualClock() {
+  const pauses: number[] = [];
+  let now = 0;
+  const sleep = async (ms: number) => {
+    pauses.push(ms);
+    now += ms;
+  };
+  return { pauses, clock: { now: () => now, random: () => 0.5, sleep } };
+}

@@ -1,0 +1,25 @@
+/** Members whose content belongs to agents, where `null` is a value like any other. */
+const freeMembers: ReadonlySet<string> = new Set(['metadata', 'params', 'header']);
+
+/**
+ * The value without members that are `null`, which ProtoJSON reads as left out; a list of parts becomes empty. What agents
+ * put into `data`, `metadata` and the `params` of extensions keeps its nulls. Spec: ADR-001.
+ */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const result: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (name === 'data' && (member !== null || !hasOtherContent(value as Part))) result.data = member;
+    else if (member === null) {
+      if (name === 'parts') result.parts = [];
+    } else result[name] = freeMembers.has(name) ? member : withoutNulls(member);
+  }
+  return result;
+}
+
+type Part = Readonly<Record<'text' | 'raw' | 'url', unknown>>;
+
+/** Whether a part says something besides `data`, so that `data` being `null` means that it is not there. */
+const hasOtherContent = ({ text, raw, url }: Part): boolean =>
+  [text, raw, url].some((member) => member !== undefined && member !== null);
