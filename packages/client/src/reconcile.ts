@@ -39,7 +39,7 @@ export async function* reconcile(
     // Shows that the agent has answered, also if the task cannot be read now.
     if (!overlap) yield { event: {} as StreamResponse };
     // From here on without positions: of the events that the task may contain, none is one to continue after.
-    if (statusUpdate && stops(statusUpdate)) {
+    if (statusUpdate && stops(statusUpdate as unknown as Task)) {
       const last = await lookUntil(statusUpdate.status.state, { look, clock, signal });
       yield { event: { task: last } };
       if (isTerminal(last)) return;
