@@ -39,7 +39,7 @@ export async function* reconcile(
     // Shows that the agent has answered, also if the task cannot be read now.
     if (!overlap) yield { event: {} as StreamResponse };
     // From here on without positions: of the events that the task may contain, none is one to continue after.
-    if (statusUpdate && stops(statusUpdate as unknown as Task)) {
+    if (statusUpdate && stops({ id: statusUpdate.taskId, status: statusUpdate.status })) {
       const last = await lookUntil(statusUpdate.status.state, { look, clock, signal });
       yield { event: { task: last } };
       if (isTerminal(last)) return;
@@ -59,8 +59,8 @@ export async function* reconcile(
   }
 }
 
-const stops = ({ status }: Pick<Task, 'status'>): boolean =>
-  isTerminal({ status }) || isInterrupted({ status });
+/** Whether the task has ended or waits, which is where streams end. */
+const stops = (task: Task): boolean => isTerminal(task) || isInterrupted(task);
 
 /** The task as soon as it is in a state that a stream told of. Some servers tell of it before they can be asked. */
 async function lookUntil(
