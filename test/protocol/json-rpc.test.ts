@@ -77,15 +77,20 @@ onEverySkin('JSON-RPC', (serve) => {
   it('refuses notifications and batches, with the id null [R-RPC-03] [R-RPC-04]', async () => {
     const peer = await worker();
     const notification = { jsonrpc: '2.0', method: 'ListTasks', params: {} };
-    for (const body of [
-      notification,
-      [request('ListTasks')],
-      [],
-      request('ListTasks', {}, null),
-      request('ListTasks', {}, 1.5),
-    ]) {
+    for (const body of [notification, [request('ListTasks')], []]) {
       const answer = await (await post(peer, body)).json();
       expect(answer).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32600 } });
+    }
+  });
+
+  it('takes and echoes every id that JSON-RPC 2.0 allows [R-RPC-03]', async () => {
+    const peer = await worker();
+    for (const id of [null, 1.5, 0, -7, '', 'r']) {
+      expect(await (await post(peer, request('ListTasks', {}, id))).json()).toMatchObject({ id, result: {} });
+      expect(await (await post(peer, request('X', {}, id))).json()).toMatchObject({
+        id,
+        error: { code: -32601 },
+      });
     }
   });
 
@@ -177,11 +182,14 @@ onEverySkin('JSON-RPC', (serve) => {
       (await (await peer.fetch('/', { method: 'POST', headers, body })).json()).error;
     const text = (body: object) => JSON.stringify(body);
     expect(await raw('{')).toMatchObject({ code: -32700, message: 'Invalid JSON payload' });
-    expect(await raw('{}')).toMatchObject({ code: -32600, message: 'Request payload validation error' });
+    expect(await raw('{}')).toMatchObject({
+      code: -32600,
+      message: expect.stringMatching(/^Request payload validation error: jsonrpc must be "2.0"/),
+    });
     expect(await raw(text(request('X')))).toMatchObject({ code: -32601, message: 'Method not found' });
     expect(await raw(text(request('GetTask')))).toMatchObject({
       code: -32602,
-      message: 'Invalid parameters',
+      message: 'Invalid parameters: id is required',
     });
   });
 });

@@ -12,7 +12,8 @@ import { V03 } from './agent-card.ts';
 import { downError, errorIn, upError } from './error.ts';
 import type { Say } from './loss.ts';
 import { downParams, downResult, upParams, upResult } from './operation.ts';
-import { protoCard, protoEvent, protoSendParams, protoTask, protoTaskPushConfig } from './proto-json.ts';
+import { plainError } from './plain-error.ts';
+import { protoEvent, protoSendParams, protoTask, protoTaskPushConfig } from './proto-json.ts';
 import { isObject } from './shape.ts';
 import { spellSendParams, spellTaskPushConfig } from './spelling.ts';
 import type { V03Event, V03SendParams, V03Task, V03TaskPushConfig } from './wire.ts';
@@ -38,10 +39,8 @@ export function serveHttpJson(say: Say, style: HttpJsonStyle, isLenient: boolean
     }
   };
   const encode = (operation: OperationName, own: HttpJsonStyle, result: unknown, isLast?: boolean) => {
-    const isProto = own === 'proto';
-    if (isProto && operation === 'GetExtendedAgentCard') return protoCard(result as never, say);
     const older = downResult(operation, result, say, isLast);
-    return isProto ? proto(operation, older, say) : older;
+    return own === 'proto' ? proto(operation, older, say) : older;
   };
 
   return {
@@ -129,6 +128,7 @@ function proto(operation: OperationName, older: unknown, say: Say): unknown {
     case 'ListTaskPushNotificationConfigs':
       return { configs: (older as V03TaskPushConfig[]).map(protoTaskPushConfig) };
     default:
+      // Other SDKs read and write cards as the text of the specification has them, also here.
       return older;
   }
 }
@@ -163,7 +163,8 @@ export function askHttpJson(say: Say): ClientBinding {
       try {
         return upResult(call.operation, httpJsonClient.decodeReply(call, reply), say);
       } catch (error) {
-        throw wire && A2AError.is(error) ? upError(wire, error) : error;
+        if (!A2AError.is(error)) throw error;
+        throw wire ? upError(wire, error) : isError ? (plainError(call, reply) ?? error) : error;
       }
     },
 

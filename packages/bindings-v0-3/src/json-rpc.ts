@@ -5,6 +5,7 @@ import {
   type HttpRequest,
   jsonRpcClient,
   jsonRpcServer,
+  olderMethods,
   type ServerBinding,
   SharedJson,
   sseHeaders,
@@ -19,22 +20,8 @@ import { downParams, downResult, upParams, upResult } from './operation.ts';
 import { isObject } from './shape.ts';
 import { spellSendParams, spellTaskPushConfig } from './spelling.ts';
 
-/** The methods of 0.3. ListTasks has none. Spec: 0.3 §7. */
-const methods: Readonly<Record<string, OperationName>> = {
-  'message/send': 'SendMessage',
-  'message/stream': 'SendStreamingMessage',
-  'tasks/get': 'GetTask',
-  'tasks/cancel': 'CancelTask',
-  'tasks/resubscribe': 'SubscribeToTask',
-  'tasks/pushNotificationConfig/set': 'CreateTaskPushNotificationConfig',
-  'tasks/pushNotificationConfig/get': 'GetTaskPushNotificationConfig',
-  'tasks/pushNotificationConfig/list': 'ListTaskPushNotificationConfigs',
-  'tasks/pushNotificationConfig/delete': 'DeleteTaskPushNotificationConfig',
-  'agent/getAuthenticatedExtendedCard': 'GetExtendedAgentCard',
-};
-
 const methodOf = Object.fromEntries(
-  Object.entries(methods).map(([method, operation]) => [operation, method]),
+  Object.entries(olderMethods).map(([method, operation]) => [operation, method]),
 ) as Partial<Record<OperationName, string>>;
 
 const about = { name: jsonRpcServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
@@ -43,7 +30,7 @@ const about = { name: jsonRpcServer.name, version: V03, extensionsHeader: LEGACY
 export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
   const operationOf = (method: unknown): OperationName | undefined => {
     const name = isLenient ? String(method).replaceAll('.', '/') : String(method);
-    return Object.hasOwn(methods, name) ? methods[name] : undefined;
+    return Object.hasOwn(olderMethods, name) ? olderMethods[name] : undefined;
   };
   const asked = (request: HttpRequest) => {
     try {
@@ -53,9 +40,12 @@ export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
       return {};
     }
   };
-  const translate = (envelope: unknown): unknown => {
-    if (!isObject(envelope) || typeof envelope.method !== 'string') return envelope;
+  const translate = (sent: unknown): unknown => {
+    if (!isObject(sent)) return sent;
+    // In 0.3 an id may be left out (0.3 §6.11.1), and the answer has null for it.
+    const envelope: Record<string, unknown> = { id: null, ...sent };
     const { method, params: given } = envelope;
+    if (typeof method !== 'string') return envelope;
     const operation = operationOf(method);
     const params = given ?? {};
     if (!operation || !isObject(params)) return { ...envelope, method: operation ?? '', params };

@@ -1,5 +1,3 @@
-import type { AgentCard } from '@batonjs/protocol';
-import { downCard } from './agent-card.ts';
 import type { Say } from './loss.ts';
 import { at, compact, mapped } from './shape.ts';
 import type {
@@ -94,16 +92,3 @@ export const protoTaskPushConfig = ({ taskId, pushNotificationConfig }: V03TaskP
   name: `tasks/${taskId}/pushNotificationConfigs/${pushNotificationConfig.id ?? ''}`,
   pushNotificationConfig,
 });
-
-/** A card: security stands in it as in 1.0. Throws `VERSION_NOT_SUPPORTED` unless the card has an interface of 0.3. */
-export function protoCard(card: AgentCard, say: Say): object {
-  const { security: _, securitySchemes: __, skills, ...older } = downCard(card, say, '');
-  return compact({
-    ...older,
-    securitySchemes: card.securitySchemes,
-    security: card.securityRequirements,
-    skills: skills.map(({ security: ___, ...skill }, n) =>
-      compact({ ...skill, security: card.skills[n]?.securityRequirements }),
-    ),
-  });
-}

@@ -18,9 +18,17 @@ const text = (...candidates: unknown[]): unknown =>
   candidates.find((candidate) => typeof candidate === 'string' && candidate !== '') ??
   candidates.find((candidate) => typeof candidate === 'string');
 
-/** The object without members that are null or undefined. */
-const present = (value: Loose): Loose =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null && member !== undefined));
+/** The object without members that are null or undefined, by their names in JSON: `task_id` is `taskId`. */
+function present(value: Loose): Loose {
+  const members: Record<string, unknown> = {};
+  for (const [given, member] of Object.entries(value)) {
+    if (member === null || member === undefined) continue;
+    const name = given.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    // Of two spellings, that of JSON counts.
+    if (name === given || (value[name] ?? undefined) === undefined) members[name] = member;
+  }
+  return members;
+}
 
 /** A part. */
 function spellPart(given: unknown): unknown {
@@ -36,10 +44,10 @@ function spellPart(given: unknown): unknown {
     return spellPart({ ...part, kind: found });
   }
   if (named !== 'file' || !isObject(part.file)) return { ...part, kind: named };
-  const { name, filename, mimeType, mediaType, mime_type, ...file } = part.file;
-  const bytes = text(file.bytes, file.fileWithBytes, file.file_with_bytes, file.data);
-  const uri = text(file.uri, file.fileWithUri, file.file_with_uri, file.url);
-  const about = { name: text(name, filename), mimeType: text(mimeType, mediaType, mime_type) };
+  const { name, filename, mimeType, mediaType, ...file } = present(part.file);
+  const bytes = text(file.bytes, file.fileWithBytes, file.data);
+  const uri = text(file.uri, file.fileWithUri, file.url);
+  const about = { name: text(name, filename), mimeType: text(mimeType, mediaType) };
   return {
     ...part,
     kind: 'file',
@@ -154,13 +162,13 @@ const spellArtifactUpdate = (event: Loose): unknown => ({
 /** A webhook with the task it is of: nested (JSON-RPC), by resource name (protocol buffers), or in a `config`. */
 export function spellTaskPushConfig(given: unknown): unknown {
   if (!isObject(given)) return given;
-  const { name, taskId, pushNotificationConfig, config, ...flat } = present(given);
-  if (isObject(config)) return spellTaskPushConfig({ name, taskId, ...config });
+  const { name, parent = name, configId, taskId, pushNotificationConfig, config, ...flat } = present(given);
+  if (isObject(config)) return spellTaskPushConfig({ name: parent, configId, taskId, ...config });
   const [, inName, id] = /^tasks\/([^/]+)(?:\/pushNotificationConfigs\/(.+))?$/.exec(String(name)) ?? [];
   const webhook = isObject(pushNotificationConfig) ? present(pushNotificationConfig) : flat;
   return compact({
     taskId: text(taskId, inName),
-    pushNotificationConfig: compact({ ...webhook, id: text(webhook.id, id) }),
+    pushNotificationConfig: compact({ ...webhook, id: text(webhook.id, id, configId) }),
   });
 }
 
@@ -176,6 +184,6 @@ export function spellSendParams(given: unknown, { isLenient }: { isLenient: bool
 }
 
 function spellConfiguration(given: Loose): unknown {
-  const { pushNotification, pushNotificationConfig = pushNotification, ...rest } = present(given);
-  return compact({ ...rest, pushNotificationConfig });
+  const { pushNotification, pushNotificationConfig: webhook = pushNotification, ...rest } = present(given);
+  return compact({ ...rest, pushNotificationConfig: isObject(webhook) ? present(webhook) : webhook });
 }

@@ -2,7 +2,10 @@ import { connect } from '@batonjs/client';
 import { describe, expect, it } from 'vitest';
 import { v03Client } from '../src/index.ts';
 
+type Client = Awaited<ReturnType<typeof connect>>;
+
 const compatibility = [v03Client()];
+const hi = { messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: 'Hi' }] };
 const card = {
   url: 'http://agent.example/',
   name: 'Old',
@@ -125,6 +128,42 @@ describe('a client of an agent of 0.3', () => {
       preferredTransport: 'HTTP+JSON',
     });
     await expect(rest.getTask({ id: 't' })).rejects.toMatchObject({ message: error.message, metadata });
+  });
+
+  // The body is what servers of the official Python SDK write.
+  it.each<[status: number, reason: string, (agent: Client) => Promise<unknown>]>([
+    [404, 'TASK_NOT_FOUND', (agent) => agent.getTask({ id: 't' })],
+    [404, 'TASK_NOT_FOUND', (agent) => agent.cancelTask({ id: 't' })],
+    [404, 'TASK_NOT_FOUND', (agent) => agent.send({ ...hi, taskId: 't' })],
+    [404, 'TASK_NOT_FOUND', (agent) => agent.getTaskPushNotificationConfig({ taskId: 't', id: 'w' })],
+    [404, 'METHOD_NOT_FOUND', (agent) => agent.send(hi)],
+    [404, 'EXTENDED_AGENT_CARD_NOT_CONFIGURED', (agent) => agent.getExtendedAgentCard({})],
+    [409, 'TASK_NOT_CANCELABLE', (agent) => agent.cancelTask({ id: 't' })],
+    [415, 'CONTENT_TYPE_NOT_SUPPORTED', (agent) => agent.send(hi)],
+    [422, 'INVALID_PARAMS', (agent) => agent.send(hi)],
+    [501, 'UNSUPPORTED_OPERATION', (agent) => agent.cancelTask({ id: 't' })],
+    [
+      501,
+      'PUSH_NOTIFICATION_NOT_SUPPORTED',
+      (agent) => agent.listTaskPushNotificationConfigs({ taskId: 't' }),
+    ],
+    [502, 'INVALID_AGENT_RESPONSE', (agent) => agent.send(hi)],
+    [500, 'INTERNAL_ERROR', (agent) => agent.getTask({ id: 't' })],
+  ])('tells from a %i without a code that it is %s', async (status, reason, call) => {
+    const more = {
+      preferredTransport: 'HTTP+JSON',
+      supportsAuthenticatedExtendedCard: true,
+      capabilities: { streaming: true, pushNotifications: true },
+    };
+    const agent = await client(() => json({ message: 'As it says' }, status), more);
+    await expect(call(agent)).rejects.toMatchObject({ reason, message: 'As it says' });
+  });
+
+  it('does not take the 404 of a proxy for a task that is missing', async () => {
+    const agent = await client(() => new Response('<html>', { status: 404 }), {
+      preferredTransport: 'HTTP+JSON',
+    });
+    await expect(agent.getTask({ id: 't' })).rejects.toMatchObject({ reason: 'METHOD_NOT_FOUND' });
   });
 
   it.each(['JSONRPC', 'HTTP+JSON'])(

@@ -88,6 +88,34 @@ describe('HTTP+JSON of 0.3', () => {
     });
   });
 
+  it.each(['proto', 'kind'] as const)(
+    'answers /v1/card as the text has it, in the style %s too',
+    async (httpJson) => {
+      const server = serve(
+        {
+          agent,
+          card: {
+            name: 'Both',
+            description: 'Speaks two versions',
+            securitySchemes: { key: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+            securityRequirements: [{ schemes: { key: { list: ['read'] } } }],
+          },
+          authenticate: () => ({ scope: 'a' }),
+          extendedCard: async (card) => card,
+        },
+        { httpJson },
+      );
+      expect(await get(server, '/v1/card')).toMatchObject({
+        status: 200,
+        body: {
+          protocolVersion: '0.3.0',
+          security: [{ key: ['read'] }],
+          securitySchemes: { key: { type: 'http', scheme: 'Bearer' } },
+        },
+      });
+    },
+  );
+
   it.each([
     [protoMessage('go'), (event: Record<string, unknown>) => Object.keys(event)[0]],
     [say('go'), (event: Record<string, unknown>) => event.kind],

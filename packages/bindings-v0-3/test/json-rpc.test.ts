@@ -49,6 +49,39 @@ const startWorker = (options: Partial<Parameters<typeof serve>[0]> = {}) => {
 };
 const quick = { allow: ['127.0.0.1:*'] };
 
+describe('an id', () => {
+  const sent = async (envelope: object) => (await post(start().server, JSON.stringify(envelope))).json();
+
+  it.each([
+    ['null', { id: null }, null],
+    ['a fraction', { id: 1.5 }, 1.5],
+    ['left out', {}, null],
+    ['text', { id: 'a' }, 'a'],
+  ])('may be %s, and comes back as JSON-RPC 2.0 §5 has it [R-RPC-03]', async (_, id, back) => {
+    const call = { jsonrpc: '2.0', ...id };
+    const task = await sent({ ...call, method: 'message/send', params: { message: say('go') } });
+    expect(task).toMatchObject({ id: back, result: { kind: 'task' } });
+    expect(await sent({ ...call, method: 'no/method', params: {} })).toMatchObject({
+      id: back,
+      error: { code: -32601 },
+    });
+    expect(await sent({ ...call, method: 'tasks/get', params: 'no object' })).toMatchObject({
+      id: back,
+      error: { code: -32602 },
+    });
+  });
+
+  it('may not be an object', async () => {
+    const task = await sent({
+      jsonrpc: '2.0',
+      id: {},
+      method: 'message/send',
+      params: { message: say('go') },
+    });
+    expect(task).toMatchObject({ id: null, error: { code: -32600 } });
+  });
+});
+
 describe('message/send', () => {
   it('is answered with a bare task [R-V03-10]', async () => {
     const { server } = start();

@@ -9,7 +9,7 @@ export interface Call {
   /** The request object, `tenant` included. On a server: whatever arrived, not validated yet. */
   readonly params: Readonly<Record<string, unknown>>;
   /** Correlates a reply with its request, where the binding needs that. */
-  readonly id?: string | number;
+  readonly id?: string | number | null;
 }
 
 /** A call that arrived, with the request that carried it. */

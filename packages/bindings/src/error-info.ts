@@ -17,8 +17,8 @@ export const rowOf = (error: A2AError): ErrorRow => errorTable[error.reason];
 /** The details of an error, led by the `ErrorInfo` that names its reason. Spec: §9.5, §11.6. */
 export const toDetails = (error: A2AError): ErrorDetail[] => {
   const { reason, metadata, details } = error;
-  const { domain = A2A_DOMAIN } = rowOf(error);
-  return [{ '@type': ERROR_INFO, reason, domain, ...(metadata && { metadata }) }, ...details];
+  const { domain = A2A_DOMAIN, wireReason = reason } = rowOf(error);
+  return [{ '@type': ERROR_INFO, reason: wireReason, domain, ...(metadata && { metadata }) }, ...details];
 };
 
 /** The response headers that an error asks for. */

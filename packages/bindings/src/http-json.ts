@@ -87,38 +87,47 @@ function errorOf(body: unknown, reply?: IncomingReply): A2AError {
 function readBody(request: HttpRequest): Record<string, unknown> {
   const tenant = request.query.get('tenant');
   const query: PathField[] = tenant ? [['tenant', encodeURIComponent(tenant)]] : [];
+  if (request.body || mayBeForged(request)) requireJson(request);
   if (!request.body) return withPathFields({}, query);
-  requireJson(request);
   const body = request.body.json();
   if (!isObject(body)) throw invalidParams([{ field: '', description: 'must be an object' }]);
   return withPathFields(body, query);
 }
 
+/**
+ * Whether a page of another site may have made a browser send this request, with the cookies of its user: browsers ask
+ * first (CORS) before they send JSON or a header of ours. A request without a body needs one of the two, unless it says
+ * no type and comes from no browser.
+ */
+const mayBeForged = ({ headers }: HttpRequest): boolean =>
+  headers['a2a-version'] === undefined &&
+  ['content-type', 'origin', 'cookie'].some((name) => headers[name] !== undefined && headers[name] !== '');
+
 function readQuery(operation: OperationName, query: URLSearchParams): Record<string, unknown> {
-  const types: Readonly<Record<string, QueryType>> = { ...queryOf(operation), tenant: 'string' };
+  const known = queryOf(operation);
   const params: Record<string, unknown> = {};
   const violations: FieldViolation[] = [];
   for (const [given, text] of query) {
     const field = given.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    if (!Object.hasOwn(types, field)) continue;
+    if (field !== 'tenant' && !Object.hasOwn(known, field)) continue;
     if (field in params) violations.push({ field, description: 'is given more than once' });
-    params[field] = fromText(text, types[field]!);
+    params[field] = fromText(text, known[field]);
   }
   if (violations.length > 0) throw invalidParams(violations);
   return params;
+}
+
+/** Text that is no such value stays text, and the schema says what is wrong with it. */
+function fromText(text: string, type: QueryType | undefined): unknown {
+  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
+  if (type === 'integer' && /^-?\d+$/.test(text)) return Number(text);
+  return text;
 }
 
 const queryOf = (operation: OperationName): Readonly<Record<string, QueryType>> => {
   const row = operations[operation];
   return 'query' in row ? row.query : {};
 };
-
-/** Text that is no such value stays text, and the schema says what is wrong with it. */
-function fromText(text: string, type: QueryType): unknown {
-  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
-  if (type === 'integer' && /^-?\d+$/.test(text)) return Number(text);
-  return text;
-}
 
 /** The path decides; a request that says something else besides is refused. Spec: §11.5. */
 function withPathFields(

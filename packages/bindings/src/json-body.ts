@@ -13,18 +13,30 @@ export function jsonBody(
   limits?: JsonLimits,
 ): JsonBody | undefined {
   if ('text' in body ? body.text === '' : body.value === undefined) return undefined;
-  let parsed: { value: unknown } | undefined;
+  let parsed: { value: unknown } | { error: unknown } | undefined;
   return {
     json() {
-      parsed ??= { value: 'text' in body ? parseJson(body.text, limits) : sanitize(body.value, limits) };
+      parsed ??= attempt(() =>
+        'text' in body ? parseJson(body.text, limits) : sanitize(body.value, limits),
+      );
+      if ('error' in parsed) throw parsed.error;
       return parsed.value;
     },
   };
 }
 
+/** A failure is kept as well: a body that is no JSON is as expensive to parse as one that is. */
+function attempt(read: () => unknown): { value: unknown } | { error: unknown } {
+  try {
+    return { value: read() };
+  } catch (error) {
+    return { error };
+  }
+}
+
 /**
- * Parses JSON from outside. Throws `PARSE_ERROR`, or `INVALID_REQUEST` when it is nested deeper than the limit. Members
- * named `__proto__` are dropped.
+ * Parses JSON from outside. Throws `PARSE_ERROR`, or `INVALID_REQUEST` when it is nested deeper than the limit or holds a
+ * number that no double can, such as `1e400`. Members named `__proto__` are dropped.
  */
 export function parseJson(text: string, limits?: JsonLimits): unknown {
   let value: unknown;
@@ -38,25 +50,34 @@ export function parseJson(text: string, limits?: JsonLimits): unknown {
 
 function sanitize(value: unknown, { maxDepth = 100 }: JsonLimits = {}): unknown {
   const limit = Math.min(maxDepth, 1_000);
-  if (isTooDeep(value, limit)) {
-    throw invalidRequest([{ field: '', description: `nested deeper than ${limit} levels` }]);
-  }
-  return value;
+  const flaw = flawOf(value, limit);
+  if (!flaw) return value;
+  const description =
+    flaw === 'depth'
+      ? `nested deeper than ${limit} levels`
+      : 'holds a number beyond ±1.8e308, which would be lost';
+  throw invalidRequest([{ field: '', description }]);
 }
 
-/** Its own recursion ends at the limit. */
-function isTooDeep(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
+/** What makes a value unacceptable, if anything does. Its own recursion ends at the limit. */
+function flawOf(value: unknown, levels: number): 'depth' | 'number' | undefined {
+  // What is too large for a double is parsed as infinity, and written as null.
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'number';
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (levels === 0) return 'depth';
   if (Array.isArray(value)) {
-    for (const element of value) if (isTooDeep(element, levels - 1)) return true;
-    return false;
+    for (const element of value) {
+      const flaw = flawOf(element, levels - 1);
+      if (flaw) return flaw;
+    }
+    return undefined;
   }
   for (const name in value) {
-    if (name === '__proto__') delete (value as Record<string, unknown>)[name];
-    else if (isTooDeep((value as Record<string, unknown>)[name], levels - 1)) return true;
+    const members = value as Record<string, unknown>;
+    const flaw = name === '__proto__' ? void delete members[name] : flawOf(members[name], levels - 1);
+    if (flaw) return flaw;
   }
-  return false;
+  return undefined;
 }
 
 /** A JSON object, as opposed to an array or a plain value. */

@@ -6,6 +6,7 @@ import { fromStatus, fromWire, rowOf, toDetails, toHeaders } from './error-info.
 import type { HttpRequest } from './http.ts';
 import { isObject, tryJson } from './json-body.ts';
 import { requireJson } from './media-type.ts';
+import { olderMethods } from './older-methods.ts';
 import type { SharedJson } from './shared-json.ts';
 
 const name = 'JSONRPC';
@@ -29,7 +30,7 @@ export const jsonRpcServer: ServerBinding = {
     requireJson(request);
     if (!request.body) throw new A2AError('PARSE_ERROR');
     const { id, method, params } = envelopeOf(request.body.json());
-    if (!isOperationName(method)) throw new A2AError('METHOD_NOT_FOUND');
+    if (!isOperationName(method)) throw methodNotFound(method);
     if (!isObject(params)) throw invalidParams([{ field: 'params', description: 'must be an object' }]);
     return { operation: method, params, id, request };
   },
@@ -82,7 +83,7 @@ function isMount({ path }: HttpRequest): boolean {
   return path === '' || path === '/';
 }
 
-type Id = string | number | undefined;
+type Id = string | number | null | undefined;
 
 class JsonRpcStream implements StreamEncoder {
   readonly #id: Id;
@@ -92,7 +93,7 @@ class JsonRpcStream implements StreamEncoder {
   }
 
   event({ text }: SharedJson): string {
-    return `{"jsonrpc":"2.0","id":${JSON.stringify(this.#id)},"result":${text}}`;
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(this.#id ?? null)},"result":${text}}`;
   }
 
   error(error: A2AError): string {
@@ -100,7 +101,7 @@ class JsonRpcStream implements StreamEncoder {
   }
 }
 
-const success = (id: Id, result: unknown) => JSON.stringify({ jsonrpc: '2.0', id, result });
+const success = (id: Id, result: unknown) => JSON.stringify({ jsonrpc: '2.0', id: id ?? null, result });
 
 const failure = (id: Id, error: A2AError) => {
   const { jsonRpc: code } = rowOf(error);
@@ -111,7 +112,15 @@ const failure = (id: Id, error: A2AError) => {
   });
 };
 
-const isId = (id: unknown): id is string | number => typeof id === 'string' || Number.isSafeInteger(id);
+/**
+ * A string, a number or null, as JSON-RPC 2.0 §4 has it; A2A adds nothing (§9.3). An integer beyond 2^53 is none: it was
+ * rounded when it was parsed, and the reply would name another request.
+ */
+const isId = (id: unknown): id is string | number | null =>
+  id === null ||
+  typeof id === 'string' ||
+  Number.isSafeInteger(id) ||
+  (typeof id === 'number' && id % 1 !== 0);
 
 function envelopeOf(body: unknown) {
   if (!isObject(body))
@@ -119,10 +128,19 @@ function envelopeOf(body: unknown) {
   const { jsonrpc, id, method, params } = body;
   const violations: FieldViolation[] = [];
   if (jsonrpc !== '2.0') violations.push({ field: 'jsonrpc', description: 'must be "2.0"' });
-  if (!isId(id)) violations.push({ field: 'id', description: 'must be a string or an integer' });
+  // Without an id it is a notification, which gets no answer; every method of A2A has one.
+  if (id === undefined) violations.push({ field: 'id', description: 'is required' });
+  else if (!isId(id)) violations.push({ field: 'id', description: 'must be a string, a number or null' });
   if (typeof method !== 'string') violations.push({ field: 'method', description: 'must be a string' });
   if (violations.length > 0) throw invalidRequest(violations);
-  return { id: id as string | number, method: method as string, params: params ?? {} };
+  return { id: id as Exclude<Id, undefined>, method: method as string, params: params ?? {} };
+}
+
+/** Names the method of 1.0 to those who ask for one of 0.3. */
+function methodNotFound(method: string): A2AError {
+  if (!Object.hasOwn(olderMethods, method)) return new A2AError('METHOD_NOT_FOUND');
+  const hint = `${method} is a method of A2A 0.3; in ${version} it is ${olderMethods[method]}`;
+  return new A2AError('METHOD_NOT_FOUND', `Method not found: ${hint}`);
 }
 
 /** The id to answer with, for errors that come before the call is known. */

@@ -5,7 +5,9 @@ import type { HttpRequest } from './http.ts';
 /** Throws `UNSUPPORTED_MEDIA_TYPE` unless the body is declared as JSON; parameters such as `charset` are ignored. */
 export function requireJson({ headers }: HttpRequest): void {
   const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type !== JSON_TYPE && type !== A2A_JSON) throw new A2AError('UNSUPPORTED_MEDIA_TYPE');
+  if (type === JSON_TYPE || type === A2A_JSON) return;
+  const given = type ? `is ${type.slice(0, 100)}` : 'is missing';
+  throw new A2AError('UNSUPPORTED_MEDIA_TYPE', `The Content-Type ${given}; send ${JSON_TYPE}`);
 }
 
 /** What to answer on HTTP+JSON: `application/a2a+json`, unless only `application/json` is accepted. Spec: §11.1. */

@@ -25,17 +25,24 @@ const routes: ReadonlyMap<number, readonly Route[]> = /* @__PURE__ */ compileRou
 
 /**
  * Finds the operation behind a method and a path; `undefined` when no path fits. A path without tenant is preferred to
- * one whose first segment is a tenant. Spec: §11.3.
+ * one whose first segment is a tenant. A field may be empty, which is for the operation to refuse: `/tasks/` is a task
+ * without id, not the list. A slash after a whole path is ignored. Spec: §11.3.
  */
 export function matchRoute(method: string, path: string): RouteMatch | undefined {
-  const [root, ...parts] = path.replace(/\/$/, '').split('/');
-  if (root !== '' || parts.includes('')) return undefined;
-  const [tenant, ...rest] = parts;
+  const [root, ...parts] = path.split('/');
+  if (root !== '') return undefined;
+  const match = matchTenanted(method, parts);
+  if ((match && 'operation' in match) || parts.at(-1) !== '' || parts.at(-2) === '') return match;
+  return matchTenanted(method, parts.slice(0, -1)) ?? match;
+}
+
+function matchTenanted(method: string, parts: readonly string[]): RouteMatch | undefined {
+  const [tenant = '', ...rest] = parts;
   const plain = matchParts(method, parts);
-  if (plain && 'operation' in plain) return plain;
+  if ((plain && 'operation' in plain) || tenant === '') return plain;
   const tenanted = matchParts(method, rest);
   if (!tenanted || 'allow' in tenanted) return plain ?? tenanted;
-  return { operation: tenanted.operation, fields: [['tenant', tenant!], ...tenanted.fields] };
+  return { operation: tenanted.operation, fields: [['tenant', tenant], ...tenanted.fields] };
 }
 
 function matchParts(method: string, parts: readonly string[]): RouteMatch | undefined {
@@ -55,7 +62,7 @@ function fieldsOf({ segments }: Route, parts: readonly string[]): PathField[] | 
     if (field === undefined) {
       if (part !== text) return undefined;
     } else {
-      if (part.length === text.length || !part.endsWith(text)) return undefined;
+      if (!part.endsWith(text)) return undefined;
       fields.push([field, part.slice(0, part.length - text.length)]);
     }
   }

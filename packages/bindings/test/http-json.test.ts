@@ -9,20 +9,24 @@ const decode = (...given: Parameters<typeof request>) => {
   return [operation, params];
 };
 
+const configs = '/tasks/{taskId}/pushNotificationConfigs';
+
 describe('the routes of HTTP+JSON', () => {
   const rules = operationNames.flatMap((operation) =>
     operations[operation].http.map((rule) => [rule, operation] as const),
   );
 
   it.each(rules)(
-    '%s is %s, with and without tenant and trailing slash [R-REST-02, R-REST-03, R-REST-04]',
+    '%s is %s, with and without tenant and a slash that stands for no field [R-REST-02, R-REST-03, R-REST-04]',
     (rule, operation) => {
       const concrete = rule.replaceAll(/\{(\w+)\}/g, 'the-$1');
       const fields = Object.fromEntries(
         [...rule.matchAll(/\{(\w+)\}/g)].map(([, field]) => [field, `the-${field}`]),
       );
       expect(decode(concrete)).toEqual([operation, fields]);
-      expect(decode(`${concrete}/`)).toEqual([operation, fields]);
+      const empty = { 'GET /tasks': 'id', [`GET ${configs}`]: 'id' }[rule];
+      if (empty) expect(decode(`${concrete}/`)[1]).toEqual({ ...fields, [empty]: '' });
+      else expect(decode(`${concrete}/`)).toEqual([operation, fields]);
       expect(decode(concrete.replace(' /', ' /acme%2Feu/'))).toEqual([
         operation,
         { tenant: 'acme/eu', ...fields },
@@ -31,6 +35,11 @@ describe('the routes of HTTP+JSON', () => {
   );
 
   it.each<[rule: string, OperationName, params: object]>([
+    ['GET /tasks/', 'GetTask', { id: '' }],
+    ['GET /acme/tasks/', 'GetTask', { tenant: 'acme', id: '' }],
+    ['POST /tasks/:cancel', 'CancelTask', { id: '' }],
+    ['GET /tasks//pushNotificationConfigs', 'ListTaskPushNotificationConfigs', { taskId: '' }],
+    ['GET /tasks/t/pushNotificationConfigs/', 'GetTaskPushNotificationConfig', { taskId: 't', id: '' }],
     ['GET /tasks/tasks', 'GetTask', { id: 'tasks' }],
     ['GET /tasks/a%2Fb', 'GetTask', { id: 'a/b' }],
     ['GET /tasks/x%3Acancel', 'GetTask', { id: 'x:cancel' }],
@@ -141,6 +150,33 @@ describe('what HTTP+JSON reads besides the path', () => {
     expect(decode('POST /tasks/x:subscribe')).toEqual(['SubscribeToTask', { id: 'x' }]);
     expect(decode('POST /tasks/x:subscribe', '{}')).toEqual(['SubscribeToTask', { id: 'x' }]);
     expect(decode('POST /tasks/x:cancel', '', { 'content-type': '' })).toEqual(['CancelTask', { id: 'x' }]);
+  });
+
+  it.each<[what: string, headers: Record<string, string>]>([
+    ['a type that is not JSON', { 'content-type': 'text/plain' }],
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['no type, from a page', { 'content-type': '', origin: 'https://elsewhere.example' }],
+    ['no type, with a cookie', { 'content-type': '', cookie: 'session=1' }],
+  ])('refuses no body with %s: any page may make a browser send that', (_, headers) => {
+    const forged = () => decode('POST /tasks/x:cancel', undefined, headers);
+    expect(refusal(forged).reason).toBe('UNSUPPORTED_MEDIA_TYPE');
+    const asked = { ...headers, 'a2a-version': '1.0' };
+    expect(decode('POST /tasks/x:cancel', undefined, asked)).toEqual(['CancelTask', { id: 'x' }]);
+    const json = { ...headers, 'content-type': 'application/json' };
+    expect(decode('POST /tasks/x:cancel', undefined, json)).toEqual(['CancelTask', { id: 'x' }]);
+  });
+
+  it('says which content type it takes', () => {
+    const messageOf = (type: string) => {
+      try {
+        decode('POST /message:send', '{}', { 'content-type': type });
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return undefined;
+    };
+    expect(messageOf('text/plain')).toBe('The Content-Type is text/plain; send application/json');
+    expect(messageOf('')).toBe('The Content-Type is missing; send application/json');
   });
 
   it.each([

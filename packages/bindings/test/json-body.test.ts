@@ -22,6 +22,17 @@ describe('parseJson', () => {
     expect(refusal(() => parseJson(nest(101)))).toEqual({ reason: 'INVALID_REQUEST', fields: [''] });
   });
 
+  it.each(['1e400', '{"a":[1,{"b":-1e309}]}'])('refuses %s, which no double can hold', (text) => {
+    expect(refusal(() => parseJson(text))).toEqual({ reason: 'INVALID_REQUEST', fields: [''] });
+    expect(refusal(() => jsonBody({ value: JSON.parse(text) as unknown })?.json()).reason).toBe(
+      'INVALID_REQUEST',
+    );
+  });
+
+  it.each(['1e308', '-1.7976931348623157e308', '5e-400'])('takes %s', (text) => {
+    expect(parseJson(text)).toBe(Number(text));
+  });
+
   it('takes another limit, and names it', () => {
     expect(parseJson('[[1]]', { maxDepth: 2 })).toEqual([[1]]);
     try {
@@ -58,6 +69,19 @@ describe('jsonBody', () => {
   it('parses once', () => {
     const body = jsonBody({ text: '{"a":1}' });
     expect(body?.json()).toBe(body?.json());
+  });
+
+  it('fails once', () => {
+    const body = jsonBody({ text: '{' });
+    const failed = [1, 2, 3].map(() => {
+      try {
+        return body?.json();
+      } catch (error) {
+        return error;
+      }
+    });
+    expect(failed[0]).toMatchObject({ reason: 'PARSE_ERROR' });
+    expect(new Set(failed).size, 'each attempt would make an error of its own').toBe(1);
   });
 
   it('bounds a value that was parsed by somebody else too', () => {

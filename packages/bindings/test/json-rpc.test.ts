@@ -25,7 +25,9 @@ describe('the JSON-RPC server', () => {
     ['an empty string', '""'],
     ['an integer', '-7'],
     ['zero', '0'],
-  ])('echoes an id that is %s [R-RPC-03, R-RPC-04]', (_, id) => {
+    ['a fraction', '1.5'],
+    ['null', 'null'],
+  ])('echoes an id that is %s, as JSON-RPC 2.0 §4 and §5 have it [R-RPC-03, R-RPC-04]', (_, id) => {
     const received = request(
       'POST /',
       `{"jsonrpc":"2.0","id":${id},"method":"GetTask","params":{"id":"t-1"}}`,
@@ -94,8 +96,8 @@ describe('the JSON-RPC server', () => {
     ['an empty object', request('POST /', '{}'), 'INVALID_REQUEST', ['jsonrpc', 'id', 'method'], null],
     ['another version', request('POST /', envelope({ jsonrpc: '1.0' })), 'INVALID_REQUEST', ['jsonrpc'], 1],
     ['a notification', request('POST /', envelope({ id: undefined })), 'INVALID_REQUEST', ['id'], null],
-    ['a null id', request('POST /', envelope({ id: null })), 'INVALID_REQUEST', ['id'], null],
-    ['a fractional id', request('POST /', envelope({ id: 1.5 })), 'INVALID_REQUEST', ['id'], null],
+    ['an id that was rounded', request('POST /', envelope({ id: 2 ** 53 })), 'INVALID_REQUEST', ['id'], null],
+    ['true as id', request('POST /', envelope({ id: true })), 'INVALID_REQUEST', ['id'], null],
     ['an object as id', request('POST /', envelope({ id: {} })), 'INVALID_REQUEST', ['id'], null],
     [
       'a method that is no string',
@@ -129,6 +131,21 @@ describe('the JSON-RPC server', () => {
       expect(JSON.parse(body as string)).toMatchObject({ id, error: { code: -32600 } });
     },
   );
+
+  it('names the method of 1.0 to those who ask for that of 0.3', () => {
+    const messageOf = (method: string) => {
+      try {
+        jsonRpcServer.decodeCall(request('POST /', envelope({ method })));
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return undefined;
+    };
+    expect(messageOf('message/send')).toBe(
+      'Method not found: message/send is a method of A2A 0.3; in 1.0 it is SendMessage',
+    );
+    expect(messageOf('constructor')).toBe('Method not found');
+  });
 
   it('says errors with status 200, apart from those of HTTP itself [R-RPC-07]', () => {
     const statusOf = (error: A2AError) =>

@@ -1,4 +1,4 @@
-import { A2AError, type ErrorReason, errorTable } from '@batonjs/protocol/errors';
+import { A2AError, type ErrorReason, type ErrorRow, errorTable } from '@batonjs/protocol/errors';
 import { type OperationName, operationNames, operations } from '@batonjs/protocol/operations';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -87,7 +87,13 @@ describe.each(bindings)('$name', ({ name, server, client }) => {
       new A2AError(reason, 'What happened', { metadata: { taskId: 't-1' }, details }),
     ]) {
       const { message, metadata } = error;
-      const expected = expect.objectContaining({ reason, message, metadata, details: error.details });
+      const { wireReason = reason }: ErrorRow = errorTable[reason];
+      const expected = expect.objectContaining({
+        reason: wireReason,
+        message,
+        metadata,
+        details: error.details,
+      });
       const reply = answer(server.encodeError(error, received.request));
       expect(() => client.decodeReply(call, reply)).toThrow(expected);
       expect(() => client.decodeEvent(call, server.encodeStream(received).error(error))).toThrow(expected);

@@ -20,9 +20,11 @@ export interface ErrorRow {
   readonly message: string;
   /** `ErrorInfo.domain`; {@link A2A_DOMAIN} when absent. */
   readonly domain?: string;
+  /** `ErrorInfo.reason`; the key of the row when absent. */
+  readonly wireReason?: string;
 }
 
-/** `ErrorInfo.domain` of the errors that the specification defines. */
+/** `ErrorInfo.domain` of the errors that the specification defines, the standard ones of JSON-RPC among them. Spec: §9.5, §11.6. */
 export const A2A_DOMAIN = 'a2a-protocol.org';
 
 /** `ErrorInfo.domain` of the errors that Baton adds. */
@@ -46,17 +48,17 @@ export const errorTable = {
   EXTENSION_SUPPORT_REQUIRED: { jsonRpc: -32008, http: 400, status: 'FAILED_PRECONDITION', message: 'A required extension was not requested' },
   VERSION_NOT_SUPPORTED: { jsonRpc: -32009, http: 400, status: 'FAILED_PRECONDITION', message: 'Protocol version is not supported' },
   TASK_GENERATION_MISMATCH: { jsonRpc: -32010, http: 409, status: 'ABORTED', message: 'Task has changed' },
-  PARSE_ERROR: { jsonRpc: -32700, http: 400, status: 'INVALID_ARGUMENT', message: 'Invalid JSON payload', domain },
-  INVALID_REQUEST: { jsonRpc: -32600, http: 400, status: 'INVALID_ARGUMENT', message: 'Request payload validation error', domain },
-  METHOD_NOT_FOUND: { jsonRpc: -32601, http: 404, status: 'UNIMPLEMENTED', message: 'Method not found', domain },
+  PARSE_ERROR: { jsonRpc: -32700, http: 400, status: 'INVALID_ARGUMENT', message: 'Invalid JSON payload' },
+  INVALID_REQUEST: { jsonRpc: -32600, http: 400, status: 'INVALID_ARGUMENT', message: 'Request payload validation error' },
+  METHOD_NOT_FOUND: { jsonRpc: -32601, http: 404, status: 'UNIMPLEMENTED', message: 'Method not found' },
   METHOD_NOT_ALLOWED: { jsonRpc: -32601, http: 405, status: 'UNIMPLEMENTED', message: 'Method not allowed', domain },
-  INVALID_PARAMS: { jsonRpc: -32602, http: 400, status: 'INVALID_ARGUMENT', message: 'Invalid parameters', domain },
-  INTERNAL_ERROR: { jsonRpc: -32603, http: 500, status: 'INTERNAL', message: 'Internal error', domain },
+  INVALID_PARAMS: { jsonRpc: -32602, http: 400, status: 'INVALID_ARGUMENT', message: 'Invalid parameters' },
+  INTERNAL_ERROR: { jsonRpc: -32603, http: 500, status: 'INTERNAL', message: 'Internal error' },
   UNAUTHENTICATED: { jsonRpc: -32600, http: 401, status: 'UNAUTHENTICATED', message: 'Authentication required', domain },
   PERMISSION_DENIED: { jsonRpc: -32600, http: 403, status: 'PERMISSION_DENIED', message: 'Permission denied', domain },
   MESSAGE_ID_CONFLICT: { jsonRpc: -32602, http: 409, status: 'ALREADY_EXISTS', message: 'Another message was already sent with this messageId', domain },
   PAYLOAD_TOO_LARGE: { jsonRpc: -32600, http: 413, status: 'INVALID_ARGUMENT', message: 'Request body is too large', domain },
-  UNSUPPORTED_MEDIA_TYPE: { jsonRpc: -32600, http: 415, status: 'INVALID_ARGUMENT', message: 'Unsupported media type', domain },
+  UNSUPPORTED_MEDIA_TYPE: { jsonRpc: -32005, http: 415, status: 'INVALID_ARGUMENT', message: 'Unsupported media type', wireReason: 'CONTENT_TYPE_NOT_SUPPORTED' },
   RESOURCE_EXHAUSTED: { jsonRpc: -32603, http: 429, status: 'RESOURCE_EXHAUSTED', message: 'Too many requests', domain },
   UNAVAILABLE: { jsonRpc: -32603, http: 503, status: 'UNAVAILABLE', message: 'Temporarily unavailable', domain },
 } as const satisfies Record<string, ErrorRow>;
@@ -129,12 +131,25 @@ export class A2AError extends Error {
 const badRequest =
   (reason: 'INVALID_PARAMS' | 'INVALID_REQUEST') =>
   (fieldViolations: readonly FieldViolation[]): A2AError =>
-    new A2AError(reason, undefined, {
+    new A2AError(reason, summary(reason, fieldViolations), {
       details: [{ '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations }],
     });
 
-/** `INVALID_PARAMS` with a `google.rpc.BadRequest` that names what is wrong with an operation's request object. */
+/** The standard message with the first violation, because many clients print the message only. */
+function summary(reason: ErrorReason, [first, ...others]: readonly FieldViolation[]): string {
+  const { message } = errorTable[reason];
+  if (!first) return message;
+  const { field, description } = first;
+  const what = field === '' ? description : `${field} ${description}`;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  return `${message}: ${what.length > maxSummary ? `${what.slice(0, maxSummary)}…` : what}${more}`;
+}
+
+/** Characters of a violation that a message repeats: a client chooses the names in the path. */
+const maxSummary = 200;
+
+/** `INVALID_PARAMS` whose message names the first violation, with a `google.rpc.BadRequest` that names what is wrong with an operation's request object. */
 export const invalidParams = badRequest('INVALID_PARAMS');
 
-/** `INVALID_REQUEST` with a `google.rpc.BadRequest` that names what is wrong with what carries the request object. */
+/** `INVALID_REQUEST` whose message names the first violation, with a `google.rpc.BadRequest` that names what is wrong with what carries the request object. */
 export const invalidRequest = badRequest('INVALID_REQUEST');

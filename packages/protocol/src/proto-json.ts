@@ -33,9 +33,25 @@ export const int32 = (minimum: number, maximum = 2 ** 31 - 1) =>
     z.int().min(minimum).max(maximum),
   );
 
-/** An enum by its full proto names, in the order of their numbers; also accepted as such a number. */
-export const protoEnum = <const Names extends readonly [string, ...string[]]>(names: Names) =>
-  z.preprocess((value) => (typeof value === 'number' ? (names[value] ?? value) : value), z.enum(names));
+/** An enum by its full proto names, in the order of their numbers; also accepted as such a number, or as its text. */
+export const protoEnum = <const Names extends readonly [unspecified: string, ...string[]]>(names: Names) =>
+  z.preprocess(
+    (value) =>
+      typeof value === 'number' || (typeof value === 'string' && /^\d$/.test(value))
+        ? (names[Number(value)] ?? value)
+        : value,
+    // The first name stands for a missing value: it is accepted, but a client should not send it.
+    z.enum(names, {
+      error: ({ input }) =>
+        input === undefined ? 'is required' : `must be one of ${names.slice(1).join(', ')}`,
+    }),
+  );
+
+/** A `bool`; also accepted as text, as numbers are: what a query can say reads the same in JSON. */
+export const bool = z.preprocess(
+  (value) => (value === 'true' ? true : value === 'false' ? false : value),
+  z.boolean(),
+);
 
 /** `bytes`: base64 in either alphabet, padded or not; becomes the standard alphabet with padding. */
 export const base64 = z.string().transform((text, context) => {

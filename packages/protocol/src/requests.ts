@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { Message } from './messages.ts';
 import {
+  bool,
   boundedList,
   int32,
   message,
@@ -73,7 +74,7 @@ export const ListTasksRequest = message({
   pageToken: optionalText,
   historyLength,
   statusTimestampAfter: timestamp.optional(),
-  includeArtifacts: z.boolean().optional(),
+  includeArtifacts: bool.optional(),
 });
 export type ListTasksRequest = z.infer<typeof ListTasksRequest>;
 

@@ -74,10 +74,7 @@ describe('the data model of answers', () => {
     ],
     [
       { statusUpdate: { taskId: 't-1', status: {} } },
-      [
-        'statusUpdate.contextId: is required',
-        expect.stringMatching(/^statusUpdate\.status\.state: Invalid option: expected one of /),
-      ],
+      ['statusUpdate.contextId: is required', 'statusUpdate.status.state: is required'],
     ],
     [
       { artifactUpdate: { taskId: 't', contextId: 'c', artifact: { artifactId: 'a', parts: [] } } },

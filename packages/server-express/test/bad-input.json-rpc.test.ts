@@ -72,12 +72,11 @@ const bodies: readonly Row[] = [
   ['a batch of one [R-RPC-04]', { body: `[${bare({})}]` }, 'INVALID_REQUEST', { id: null, fields: [''] }],
   ['an empty object', { body: '{}' }, 'INVALID_REQUEST', { id: null, fields: ['id', 'jsonrpc', 'method'] }],
   ['a notification [R-RPC-04]', { body: bare({ id: undefined }) }, 'INVALID_REQUEST', { id: null, fields: ['id'] }],
-  ['an id that is null', { body: bare({ id: null }) }, 'INVALID_REQUEST', { id: null, fields: ['id'] }],
-  ['an id that is a fraction', { body: bare({ id: 1.5 }) }, 'INVALID_REQUEST', { id: null, fields: ['id'] }],
+  ['an id that was rounded', { body: bare({}).replace('"r"', '9007199254740993') }, 'INVALID_REQUEST', { id: null, fields: ['id'] }],
   ['an id that is an object', { body: bare({ id: {} }) }, 'INVALID_REQUEST', { id: null, fields: ['id'] }],
   ['an id that is a list', { body: bare({ id: ['r'] }) }, 'INVALID_REQUEST', { id: null, fields: ['id'] }],
   ['an id that is true', { body: bare({ id: true }) }, 'INVALID_REQUEST', { id: null, fields: ['id'] }],
-  ['an id too large for a number', { body: bare({}).replace('"r"', '1e400') }, 'INVALID_REQUEST', { id: null, fields: ['id'] }],
+  ['an id too large for a number', { body: bare({}).replace('"r"', '1e400') }, 'INVALID_REQUEST', { id: null, fields: [''] }],
   ['no jsonrpc', { body: bare({ jsonrpc: undefined }) }, 'INVALID_REQUEST', { fields: ['jsonrpc'] }],
   ['jsonrpc 1.0', { body: bare({ jsonrpc: '1.0' }) }, 'INVALID_REQUEST', { fields: ['jsonrpc'] }],
   ['jsonrpc as a number', { body: bare({ jsonrpc: 2.0 }) }, 'INVALID_REQUEST', { fields: ['jsonrpc'] }],
@@ -182,7 +181,7 @@ const calls: readonly Call[] = [
   ['a timestamp of a day that there is not', 'ListTasks', { statusTimestampAfter: '2026-02-30T00:00:00Z' }, 'INVALID_PARAMS', ['statusTimestampAfter']],
   ['a timestamp that is a number', 'ListTasks', { statusTimestampAfter: 0 }, 'INVALID_PARAMS', ['statusTimestampAfter']],
   ['a date without a time', 'ListTasks', { statusTimestampAfter: '2026-01-01' }, 'INVALID_PARAMS', ['statusTimestampAfter']],
-  ['includeArtifacts "true"', 'ListTasks', { includeArtifacts: 'true' }, 'INVALID_PARAMS', ['includeArtifacts']],
+  ['includeArtifacts "TRUE"', 'ListTasks', { includeArtifacts: 'TRUE' }, 'INVALID_PARAMS', ['includeArtifacts']],
   ['everything wrong at once', 'ListTasks', { contextId: 1, status: 'x', pageSize: 'x', pageToken: 1, historyLength: 'x', statusTimestampAfter: 'x', includeArtifacts: 'x' }, 'INVALID_PARAMS', ['contextId', 'historyLength', 'includeArtifacts', 'pageSize', 'pageToken', 'status', 'statusTimestampAfter']],
   ['an unknown task [R-CAN-02]', 'CancelTask', { id: 'nobody' }, 'TASK_NOT_FOUND'],
   ['no id', 'CancelTask', {}, 'INVALID_PARAMS', ['id']],
@@ -303,10 +302,20 @@ describe('what looks odd and is right', () => {
   it('keeps numbers as JSON has them', async () => {
     const body = rpcBody('SendMessage', { message: said({ parts: [{ data: 0 }] }) }).replace(
       '"data":0',
-      '"data":[1e400,-0,1e-400,123456789012345678901]',
+      '"data":[1e308,-0,1e-400,123456789012345678901]',
     );
     const { json, text } = await post({ body });
     expect(json.result.task.history[0].parts[0].data, text).toHaveLength(4);
     expectDiscreet(text);
+  });
+
+  it('refuses a number that JSON would write back as null', async () => {
+    const body = rpcBody('SendMessage', { message: said({ parts: [{ data: 0 }] }) });
+    await leavesNoTrace(served, async () =>
+      expectRefusal('JSONRPC', await post({ body: body.replace('"data":0', '"data":[1e400]') }), {
+        reason: 'INVALID_REQUEST',
+        fields: [''],
+      }),
+    );
   });
 });

@@ -10,6 +10,8 @@ interface Look {
   /** Whether JSON-RPC says it with the HTTP status too. */
   readonly plain?: true;
   readonly domain?: string;
+  /** The reason on the wire, if it is another. */
+  readonly wireReason?: string;
 }
 
 const ours = 'batonjs.dev';
@@ -22,14 +24,20 @@ const looks = {
   EXTENDED_AGENT_CARD_NOT_CONFIGURED: { code: -32007, http: 400, status: 'FAILED_PRECONDITION' },
   EXTENSION_SUPPORT_REQUIRED: { code: -32008, http: 400, status: 'FAILED_PRECONDITION' },
   VERSION_NOT_SUPPORTED: { code: -32009, http: 400, status: 'FAILED_PRECONDITION' },
-  PARSE_ERROR: { code: -32700, http: 400, status: 'INVALID_ARGUMENT', domain: ours },
-  INVALID_REQUEST: { code: -32600, http: 400, status: 'INVALID_ARGUMENT', domain: ours },
-  METHOD_NOT_FOUND: { code: -32601, http: 404, status: 'UNIMPLEMENTED', domain: ours },
+  PARSE_ERROR: { code: -32700, http: 400, status: 'INVALID_ARGUMENT' },
+  INVALID_REQUEST: { code: -32600, http: 400, status: 'INVALID_ARGUMENT' },
+  METHOD_NOT_FOUND: { code: -32601, http: 404, status: 'UNIMPLEMENTED' },
   METHOD_NOT_ALLOWED: { code: -32601, http: 405, status: 'UNIMPLEMENTED', domain: ours, plain: true },
-  INVALID_PARAMS: { code: -32602, http: 400, status: 'INVALID_ARGUMENT', domain: ours },
+  INVALID_PARAMS: { code: -32602, http: 400, status: 'INVALID_ARGUMENT' },
   UNAUTHENTICATED: { code: -32600, http: 401, status: 'UNAUTHENTICATED', domain: ours, plain: true },
   PAYLOAD_TOO_LARGE: { code: -32600, http: 413, status: 'INVALID_ARGUMENT', domain: ours, plain: true },
-  UNSUPPORTED_MEDIA_TYPE: { code: -32600, http: 415, status: 'INVALID_ARGUMENT', domain: ours, plain: true },
+  UNSUPPORTED_MEDIA_TYPE: {
+    code: -32005,
+    http: 415,
+    status: 'INVALID_ARGUMENT',
+    wireReason: 'CONTENT_TYPE_NOT_SUPPORTED',
+    plain: true,
+  },
 } as const satisfies Record<string, Look>;
 
 export type Reason = keyof typeof looks;
@@ -50,9 +58,9 @@ const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest';
 /** Checks a refusal to the last member: status, headers, shape, reason and fields, and that nothing else is told. */
 export function expectRefusal(binding: 'JSONRPC' | 'HTTP+JSON', reply: Received, refusal: Refusal): void {
   const { reason, fields, id = 'r', headers = {} } = refusal;
-  const { code, http, status, plain, domain = 'a2a-protocol.org' }: Look = looks[reason];
+  const { code, http, status, plain, domain = 'a2a-protocol.org', wireReason = reason }: Look = looks[reason];
   const details = [
-    expect.objectContaining({ '@type': ERROR_INFO, reason, domain }),
+    expect.objectContaining({ '@type': ERROR_INFO, reason: wireReason, domain }),
     ...(fields ? [{ '@type': BAD_REQUEST, fieldViolations: expect.any(Array) }] : []),
   ];
   const message = expect.stringMatching(/^\S.{5,}/);

@@ -1,0 +1,50 @@
+import type { Call, IncomingReply } from '@batonjs/bindings';
+import { A2AError, type ErrorReason } from '@batonjs/protocol/errors';
+import { isObject } from './shape.ts';
+
+/**
+ * The error of a reply on HTTP+JSON that has a message but no code, as other SDKs of 0.3 write it: its HTTP status tells
+ * what it is, together with what was asked. Undefined for a reply that did not come from an agent, such as a page of a
+ * proxy.
+ */
+export function plainError(call: Call, { status, body, headers }: IncomingReply): A2AError | undefined {
+  const message = messageIn(body);
+  const reason = message === undefined ? undefined : reasonOf(call, status);
+  const seconds = Number(headers.get('retry-after') || Number.NaN);
+  const retryAfter = Number.isNaN(seconds) ? undefined : seconds;
+  return reason && new A2AError(reason, message || undefined, { retryAfter });
+}
+
+function reasonOf({ operation, params }: Call, status: number): ErrorReason | undefined {
+  switch (status) {
+    case 404:
+      if (operation === 'GetExtendedAgentCard') return 'EXTENDED_AGENT_CARD_NOT_CONFIGURED';
+      return namesTask(params) ? 'TASK_NOT_FOUND' : undefined;
+    case 409:
+      return 'TASK_NOT_CANCELABLE';
+    case 415:
+      return 'CONTENT_TYPE_NOT_SUPPORTED';
+    case 422:
+      return 'INVALID_PARAMS';
+    case 501:
+      return operation.includes('PushNotification')
+        ? 'PUSH_NOTIFICATION_NOT_SUPPORTED'
+        : 'UNSUPPORTED_OPERATION';
+    case 502:
+      return 'INVALID_AGENT_RESPONSE';
+    default:
+      return undefined;
+  }
+}
+
+const namesTask = ({ id, taskId, message }: Call['params']): boolean =>
+  Boolean(id || taskId || (isObject(message) && message.taskId));
+
+function messageIn(body: string): string | undefined {
+  try {
+    const { message } = Object(JSON.parse(body));
+    return typeof message === 'string' ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
