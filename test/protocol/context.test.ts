@@ -191,21 +191,39 @@ everywhere('Contexts and references', (serve) => {
     expect(runs).toBe(1);
   });
 
-  it('takes the same follow-up once [R-IDEM-01] [R-IDX-01]', async () => {
-    const turns: number[] = [];
-    const { call } = await serve(async function* ({ messages }) {
-      turns.push(messages.length);
-      yield turns.length === 1 ? inputRequired('Well?') : inputRequired('And?');
-    });
-    const { task } = await call('SendMessage', { message: say('go') });
-    const message = say('on', { taskId: task.id });
-    await Promise.all([call('SendMessage', { message }), call('SendMessage', { message })]);
-    const { history } = await call('GetTask', { id: task.id });
-    const onceSaid = history.filter(({ messageId }: Message) => messageId === message.messageId);
-    expect(onceSaid).toHaveLength(1);
-    expect(turns).toHaveLength(2);
-    await expect(
-      call('SendMessage', { message: { ...message, parts: [{ text: 'off' }] } }),
-    ).rejects.toMatchObject({ reason: 'MESSAGE_ID_CONFLICT' });
+  it('starts two tasks where repeats are not wanted', async () => {
+    const { call } = await serve(
+      async function* () {
+        yield completed('Again');
+      },
+      { idempotency: false },
+    );
+    const message = say('pay');
+    const [one, two] = [await call('SendMessage', { message }), await call('SendMessage', { message })];
+    expect(one.task.id).not.toBe(two.task.id);
   });
+
+  it.each([true, false, 'authenticated'] as const)(
+    'takes the same follow-up once, also with idempotency: %s [R-IDEM-01] [R-IDX-01]',
+    async (idempotency) => {
+      const turns: number[] = [];
+      const { call } = await serve(
+        async function* ({ messages }) {
+          turns.push(messages.length);
+          yield turns.length === 1 ? inputRequired('Well?') : inputRequired('And?');
+        },
+        { idempotency },
+      );
+      const { task } = await call('SendMessage', { message: say('go') });
+      const message = say('on', { taskId: task.id });
+      await Promise.all([call('SendMessage', { message }), call('SendMessage', { message })]);
+      const { history } = await call('GetTask', { id: task.id });
+      const onceSaid = history.filter(({ messageId }: Message) => messageId === message.messageId);
+      expect(onceSaid).toHaveLength(1);
+      expect(turns).toHaveLength(2);
+      await expect(
+        call('SendMessage', { message: { ...message, parts: [{ text: 'off' }] } }),
+      ).rejects.toMatchObject({ reason: 'MESSAGE_ID_CONFLICT' });
+    },
+  );
 });

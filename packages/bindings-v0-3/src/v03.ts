@@ -6,8 +6,9 @@ import { askHttpJson, type HttpJsonStyle, serveHttpJson } from './http-json.ts';
 import { askJsonRpc, serveJsonRpc } from './json-rpc.ts';
 import { type OnLoss, type Say, warner } from './loss.ts';
 import { isObject } from './shape.ts';
-import { downEvent } from './task.ts';
-import type { V03AgentCard } from './wire.ts';
+import { spellEvent } from './spelling.ts';
+import { downEvent, upEvent } from './task.ts';
+import type { V03AgentCard, V03Event } from './wire.ts';
 
 /** How a server speaks A2A 0.3. */
 export interface V03Options {
@@ -80,8 +81,26 @@ export interface V03ClientOptions {
 /** Makes a client speak A2A 0.3 besides 1.0: `connect(url, { compatibility: [v03Client()] })`. */
 export function v03Client({ onLoss }: V03ClientOptions = {}): ClientCompatibility {
   const say = warner(onLoss);
-  return { bindings: [askJsonRpc(say), askHttpJson(say)], decodeCard: (json) => decodeCard(json, say) };
+  return {
+    bindings: [askJsonRpc(say), askHttpJson(say)],
+    decodeCard: (json) => decodeCard(json, say),
+    decodePush: (json) => decodePush(json, say),
+  };
 }
+
+/** A bare object with its `kind`, or without it where its members tell; what is wrapped is left to 1.0. */
+function decodePush(json: unknown, say: Say) {
+  const event =
+    isObject(json) && !wrappers.some((name) => isObject(json[name])) ? spellEvent(json) : undefined;
+  if (!isObject(event) || typeof event.kind !== 'string') return undefined;
+  try {
+    return upEvent(event as unknown as V03Event, say, '');
+  } catch {
+    return undefined;
+  }
+}
+
+const wrappers = ['task', 'message', 'statusUpdate', 'artifactUpdate'];
 
 /** A card of 0.3, unless it says the same in the words of 1.0. */
 function decodeCard(json: unknown, say: Say) {

@@ -27,4 +27,6 @@ export interface ClientCompatibility {
   readonly bindings: readonly ClientBinding[];
   /** A card of that version in the words of 1.0, or undefined if the JSON is none. */
   decodeCard(json: unknown): AgentCard | undefined;
+  /** The body of a delivery to a webhook in that version, in the words of 1.0; undefined if the JSON is none. */
+  decodePush(json: unknown): StreamResponse | undefined;
 }

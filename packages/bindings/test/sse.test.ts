@@ -41,6 +41,11 @@ describe('encodeSse', () => {
     expect(encodeSse({ data: 'x', id: 'p.7', event: 'e' })).toBe('id: p.7\nevent: e\ndata: x\n\n');
     expect(encodeSse({ data: 'a\nb\r\nc\rd' })).toBe('data: a\ndata: b\ndata: c\ndata: d\n\n');
   });
+
+  it.each(['\n', '\r', '\r\n'])('gives every line a field of its own where lines end in %j alone', (end) => {
+    expect(encodeSse({ data: `a${end}b` })).toBe('data: a\ndata: b\n\n');
+    expect(encodeSse({ data: `${end}id: forged` })).toBe('data: \ndata: id: forged\n\n');
+  });
 });
 
 describe('decodeSse', () => {

@@ -1,6 +1,6 @@
 import type { AuthenticationInfo } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
+import { BARE_NOTIFICATION_TOKEN, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
 
 /** A delivery as it arrived. */
 export interface WebhookDelivery {
@@ -36,8 +36,10 @@ export function genuineDelivery({ token, authentication, verify }: WebhookSecret
     const { headers, taskId } = delivery;
     const of = <T>(known: PerTask<T>) =>
       typeof known === 'function' ? (known as (taskId: string) => T)(taskId) : known;
-    if (token !== undefined && !(await areSame(headers.get(NOTIFICATION_TOKEN), await of(token))))
-      return false;
+    if (token !== undefined) {
+      const given = headers.get(NOTIFICATION_TOKEN) ?? headers.get(BARE_NOTIFICATION_TOKEN);
+      if (!(await areSame(given, await of(token)))) return false;
+    }
     if (authentication !== undefined) {
       const { scheme, credentials = '' } = (await of(authentication)) ?? {};
       const [, given, rest = ''] = /^(\S+) *(.*)$/.exec(headers.get('authorization') ?? '') ?? [];

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClientCompatibility } from '@batonjs/bindings';
 import { A2A_JSON, DELIVERY_ID, JSON_TYPE } from '@batonjs/protocol/headers';
 import { genuineDelivery, type WebhookDelivery, type WebhookSecrets } from './genuine-delivery.ts';
 import type { AgentEvent } from './one-of.ts';
@@ -18,6 +19,8 @@ export interface WebhookReceiverOptions extends WebhookSecrets {
   readonly seen?: SeenDeliveries;
   /** Bytes of one delivery. Default 16 MiB. */
   readonly maxBytes?: number;
+  /** Other versions of the protocol that agents may deliver in besides 1.0, such as `v03Client()` of `@batonjs/bindings-v0-3`. */
+  readonly compatibility?: readonly Pick<ClientCompatibility, 'decodePush'>[];
   /** Sees why `onEvent`, `seen` or `expects` failed. Default: standard error. */
   readonly onError?: (error: unknown) => void;
 }
@@ -37,7 +40,7 @@ export interface WebhookReceiver {
  */
 export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceiver {
   const { expects, onEvent, seen = seenDeliveries() } = options;
-  const { maxBytes = 0x1000000, onError = console.error } = options;
+  const { maxBytes = 0x1000000, onError = console.error, compatibility = [] } = options;
   const isGenuine = genuineDelivery(options);
   const underway = new Map<string, Promise<number>>();
 
@@ -52,7 +55,7 @@ export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceive
     if (type !== A2A_JSON && type !== JSON_TYPE) return 415;
     const body = await read().catch(() => '');
     if (body === undefined) return 413;
-    const event = parse(body);
+    const event = parse(body, compatibility);
     const taskId = event && taskIdOf(event);
     if (!taskId) return 400;
     const id = headers.get(DELIVERY_ID) ?? undefined;
@@ -109,15 +112,25 @@ const toText = (parsed: unknown): string =>
       ? new TextDecoder().decode(parsed)
       : JSON.stringify(parsed);
 
-function parse(body: string): AgentEvent | undefined {
+function parse(
+  body: string,
+  compatibility: NonNullable<WebhookReceiverOptions['compatibility']>,
+): AgentEvent | undefined {
   try {
-    return asEvent(JSON.parse(body)) as AgentEvent;
+    const json: unknown = JSON.parse(body);
+    for (const other of compatibility) {
+      const event = other.decodePush(json);
+      if (event) return event as AgentEvent;
+    }
+    return asEvent(json) as AgentEvent;
   } catch {
     return undefined;
   }
 }
 
+/** Undefined unless there is exactly one member: the check of one task must not let in the event of another. Spec: §3.2.3. */
 function taskIdOf({ task, statusUpdate, artifactUpdate, message }: AgentEvent): string | undefined {
+  const members = [task, statusUpdate, artifactUpdate, message].filter(Boolean);
   const id: unknown = task?.id ?? statusUpdate?.taskId ?? artifactUpdate?.taskId ?? message?.taskId;
-  return typeof id === 'string' && id !== '' ? id : undefined;
+  return members.length === 1 && typeof id === 'string' && id !== '' ? id : undefined;
 }

@@ -102,6 +102,19 @@ describe.each(mounts)('through %s', (mount, mounted) => {
     expect(events).toEqual([body]);
   });
 
+  it('takes the token from the header that agents on the Go SDK use [R-PUSH-23]', async () => {
+    const { receiver, events } = receiverOf();
+    const send = await mounted(receiver);
+    const as = (header: string, value: string) => ({
+      headers: { 'x-a2a-notification-token': undefined, [header]: value },
+    });
+    expect((await send(as('a2a-notification-token', token))).status).toBe(200);
+    expect((await send(as('a2a-notification-token', 'guessed'))).status).toBe(401);
+    const both = { 'x-a2a-notification-token': 'guessed', 'a2a-notification-token': token };
+    expect((await send({ headers: both })).status).toBe(401);
+    expect(events).toHaveLength(1);
+  });
+
   it('reads both media types [R-PUSH-21]', async () => {
     const { receiver, events } = receiverOf();
     const send = await mounted(receiver);
@@ -117,6 +130,11 @@ describe.each(mounts)('through %s', (mount, mounted) => {
     ['a task that is not expected [R-PUSH-42]', 404, { body: update('other') }],
     ['another method', 405, { method: 'GET' }],
     ['another media type', 415, { headers: { 'content-type': 'text/plain' } }],
+    [
+      'two events, one of a task that is not expected [R-PUSH-20]',
+      400,
+      { body: { ...update('other'), task: { id: 't', status: { state: 'TASK_STATE_WORKING' } } } },
+    ],
     ['an event of no task', 400, { body: { statusUpdate: { status: { state: 'TASK_STATE_WORKING' } } } }],
     ['a task id that is no text', 400, { body: { statusUpdate: { taskId: 5, status: {} } } }],
     ['a list', 400, { body: [] }],

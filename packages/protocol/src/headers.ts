@@ -19,6 +19,9 @@ export const IDEMPOTENCY = 'https://batonjs.dev/extensions/idempotency/v1';
 /** Header that carries `TaskPushNotificationConfig.token` to a webhook. */
 export const NOTIFICATION_TOKEN = 'X-A2A-Notification-Token';
 
+/** {@link NOTIFICATION_TOKEN} as agents on the official Go SDK name it. The specification names none. */
+export const BARE_NOTIFICATION_TOKEN = 'A2A-Notification-Token';
+
 /** Header that names one delivery to a webhook, the same in every attempt, so that receivers notice a repeated one. */
 export const DELIVERY_ID = 'Webhook-Id';
 

@@ -4,7 +4,7 @@ import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Respon
 import { refusedBody } from './refused-body.ts';
 
 /**
- * Serves an agent from an Express app, below the path it is mounted at: `app.use('/agent', a2aExpress(server))`. Works with
+ * Serves an agent from an app of Express 5 or 4, below the path it is mounted at: `app.use('/agent', a2aExpress(server))`. Works with
  * or without `express.json()` before it; what a body parser refuses is answered in the protocol's own words, and so is an
  * `A2AError` that a middleware passes on, hence the second handler. The agent's card names the address of the request only if it comes from this machine
  * and names it, or where Express trusts its proxy (`trust proxy`), which must then set `Host`; otherwise give the server

@@ -315,6 +315,7 @@ describe('what looks odd and is right', () => {
       expectRefusal('JSONRPC', await post({ body: body.replace('"data":0', '"data":[1e400]') }), {
         reason: 'INVALID_REQUEST',
         fields: [''],
+        id: null,
       }),
     );
   });

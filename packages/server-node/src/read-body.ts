@@ -1,6 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Body } from '@batonjs/server';
 
+/** Whether this is the `{}` that Express 4 has for a body that no parser has read. */
+const isEmpty = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && !Buffer.isBuffer(body) && Object.keys(body).length === 0;
+
 /** A request whose body something before has perhaps consumed, and left as a value. */
 export type Parsed = IncomingMessage & { readonly body?: unknown };
 
@@ -9,9 +13,8 @@ export type Parsed = IncomingMessage & { readonly body?: unknown };
  * client leaves before its end.
  */
 export function readBody(req: Parsed, limit: number): Promise<Body | undefined> {
-  // A parser that ran before has consumed the stream.
-  if (req.body !== undefined || req.readableEnded) {
-    const { body } = req;
+  const { body } = req;
+  if (req.readableEnded || req.readableDidRead || (body !== undefined && !isEmpty(body))) {
     if (typeof body === 'string') return Promise.resolve({ bytes: Buffer.from(body) });
     return Promise.resolve(Buffer.isBuffer(body) ? { bytes: body } : { value: body });
   }

@@ -15,6 +15,7 @@ export function createFetch(handle: Handle, mount: string): (request: Request) =
       query: url.searchParams,
       headers: Object.fromEntries(request.headers),
       readBody: (limit) => readStream(request, limit),
+      isMountUnknown: mount === '',
       baseUrl: isLoopback(url.hostname) ? `${url.origin}${mount}` : undefined,
       signal: AbortSignal.any([request.signal, gone.signal]),
     });

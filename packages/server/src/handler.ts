@@ -22,7 +22,8 @@ import { type CallContext, type Caller, scopeOf } from './call-context.ts';
 import { cardReply, extendedCardReply } from './card.ts';
 import type { CardPlace } from './cards.ts';
 import type { Handle, HttpExchange } from './http-exchange.ts';
-import { readBody } from './read-body.ts';
+import { isLost, lost } from './lost-request.ts';
+import { mayBeLarge, readBody } from './read-body.ts';
 import { credentialHeaders, withChallenge } from './security.ts';
 import { type Service, service } from './service.ts';
 import type { ServiceSettings } from './service-settings.ts';
@@ -51,11 +52,14 @@ export function createHandler(settings: HandlerSettings): Handle {
     let binding = of(statedVersion(request) ?? IMPLIED_VERSION);
     try {
       if (exchange.refusal) throw exchange.refusal;
+      const isLarge = mayBeLarge(exchange);
+      let caller = isLarge ? await callerOf(exchange, settings) : undefined;
       request = { ...request, body: await readBody(exchange, settings.limits, settings.log) };
       const version = statedVersion(request) ?? impliedVersion(request, settings);
       binding = of(version);
       const decoded = decode(binding, request);
-      const caller = await callerOf(exchange, settings);
+      if (!isLarge) caller = await callerOf(exchange, settings);
+      if (isLost(exchange, decoded.error)) throw lost(exchange, settings);
       if (version !== binding.version) throw versionNotSupported(version, settings);
       const context = contextOf(exchange, decoded.call, caller, version, settings);
       const { call } = decoded;

@@ -27,6 +27,8 @@ export interface HttpExchange {
   readonly readBody: (limit: number) => Promise<Body | undefined>;
   /** Absolute URL of the mount without trailing slash, if the request may be believed to say it. */
   readonly baseUrl?: string | undefined;
+  /** The skin does not know where the agent is mounted, so that `path` may begin with the path of the mount. */
+  readonly isMountUnknown?: boolean | undefined;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
   /** Somebody before refused the request, for its rate perhaps: it is answered so, in the words of its binding. */

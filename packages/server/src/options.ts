@@ -76,7 +76,11 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly tenants?: Tenants;
   /** Which web pages may call the agent; `true`: any. Default false: pages may read the card only. */
   readonly cors?: CorsOptions | boolean;
-  /** Whether a repeated `messageId` meets the task it started. Default: for authenticated callers. */
+  /**
+   * Whether a message that starts a task may be repeated: the same `messageId` of the same caller then meets the task that
+   * it started, and with other content it is refused (`MESSAGE_ID_CONFLICT`). Default: for authenticated callers. For
+   * messages to an existing task this always holds, whatever is set here: a task has one message of an id.
+   */
   readonly idempotency?: boolean | 'authenticated';
   /** How long a blocking SendMessage waits before the task is returned as it is. Default 120,000. */
   readonly blockingMs?: number;

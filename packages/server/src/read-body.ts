@@ -25,10 +25,21 @@ export async function readBody(
       'UNSUPPORTED_MEDIA_TYPE',
       `The body is compressed (${body.encoding}): send it as it is`,
     );
-  if ('longerThan' in body)
-    throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${body.longerThan} bytes`);
+  if ('longerThan' in body) {
+    const whose = body.longerThan < bodyBytes ? ', which is what the parser before the agent takes' : '';
+    throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${body.longerThan} bytes${whose}`);
+  }
   return jsonBody('bytes' in body ? { text: toText(body.bytes) } : body, { maxDepth: jsonDepth });
 }
+
+const small = 65_536;
+
+/**
+ * Whether reading the body may be much work: it is longer than 64 kB, or does not say how long it is. The caller is then
+ * asked for credentials before it is read, and a refusal comes before all that may be wrong with the body.
+ */
+export const mayBeLarge = ({ method, headers }: Pick<HttpExchange, 'method' | 'headers'>): boolean =>
+  method === 'POST' && !(Number(headers['content-length']) <= small);
 
 /** A client that leaves before it has said everything is no trouble, and nobody hears the answer. */
 function lost(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): never {
