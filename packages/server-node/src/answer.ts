@@ -19,8 +19,8 @@ export async function answer(
   const { status, headers, body } = await server.handle({
     ...asked,
     ...partsOf(target),
-    readBody: async (limit) => {
-      const read = await readBody(limit);
+    readBody: async (limit, ask) => {
+      const read = await readBody(limit, ask);
       await endOfTurn();
       return read;
     },

@@ -14,7 +14,7 @@ export function createFetch(handle: Handle, mount: string): (request: Request) =
       path: below,
       query: url.searchParams,
       headers: Object.fromEntries(request.headers),
-      readBody: (limit) => readStream(request, limit),
+      readBody: (limit, ask) => readStream(request, limit, ask),
       isMountUnknown: mount === '',
       baseUrl: isLoopback(url.hostname) ? `${url.origin}${mount}` : undefined,
       signal: AbortSignal.any([request.signal, gone.signal]),

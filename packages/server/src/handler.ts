@@ -23,7 +23,7 @@ import { cardReply, extendedCardReply } from './card.ts';
 import type { CardPlace } from './cards.ts';
 import type { Handle, HttpExchange } from './http-exchange.ts';
 import { isLost, lost } from './lost-request.ts';
-import { mayBeLarge, readBody } from './read-body.ts';
+import { isLarge, readBody } from './read-body.ts';
 import { credentialHeaders, withChallenge } from './security.ts';
 import { type Service, service } from './service.ts';
 import type { ServiceSettings } from './service-settings.ts';
@@ -52,13 +52,14 @@ export function createHandler(settings: HandlerSettings): Handle {
     let binding = of(statedVersion(request) ?? IMPLIED_VERSION);
     try {
       if (exchange.refusal) throw exchange.refusal;
-      const isLarge = mayBeLarge(exchange);
-      let caller = isLarge ? await callerOf(exchange, settings) : undefined;
-      request = { ...request, body: await readBody(exchange, settings.limits, settings.log) };
+      let asked: Promise<Caller | undefined> | undefined;
+      const ask = () => (asked ??= callerOf(exchange, settings));
+      if (isLarge(exchange)) await ask();
+      request = { ...request, body: await readBody(exchange, settings, ask) };
       const version = statedVersion(request) ?? impliedVersion(request, settings);
       binding = of(version);
       const decoded = decode(binding, request);
-      if (!isLarge) caller = await callerOf(exchange, settings);
+      const caller = await ask();
       if (isLost(exchange, decoded.error)) throw lost(exchange, settings);
       if (version !== binding.version) throw versionNotSupported(version, settings);
       const context = contextOf(exchange, decoded.call, caller, version, settings);

@@ -22,9 +22,10 @@ export interface HttpExchange {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
    * The body: its bytes, or the value a framework parsed already. Reads no further than `limit` bytes; undefined if there
-   * are more. Rejects if the body does not come to its end.
+   * are more. Rejects if the body does not come to its end. A skin for requests that need not say how long they are awaits
+   * `ask` before it reads more than 64 kB, and rejects if that does: the caller must not send so much.
    */
-  readonly readBody: (limit: number) => Promise<Body | undefined>;
+  readonly readBody: (limit: number, ask: () => Promise<unknown>) => Promise<Body | undefined>;
   /** Absolute URL of the mount without trailing slash, if the request may be believed to say it. */
   readonly baseUrl?: string | undefined;
   /** The skin does not know where the agent is mounted, so that `path` may begin with the path of the mount. */

@@ -6,17 +6,18 @@ import type { Log } from './log.ts';
 import type { Limits } from './settings.ts';
 
 /**
- * The body of a request, as far as it has one. Throws `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` if it is compressed, or
+ * The body of a request, as far as it has one. `ask` is called before more than 64 kB are read of a body that does not say
+ * how long it is. Throws what `ask` throws, `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` if it is compressed, or
  * `PARSE_ERROR` if it is not UTF-8 or ends too early.
  */
 export async function readBody(
   { method, path, headers, readBody }: HttpExchange,
-  { bodyBytes, jsonDepth }: Limits,
-  log: Log,
+  { limits: { bodyBytes, jsonDepth }, log }: { readonly limits: Limits; readonly log: Log },
+  ask: () => Promise<unknown>,
 ): Promise<JsonBody | undefined> {
   if (method !== 'POST') return undefined;
   const declared = Number(headers['content-length']);
-  const read = declared > bodyBytes ? undefined : readBody(bodyBytes);
+  const read = declared > bodyBytes ? undefined : readBody(bodyBytes, ask);
   const body = (await read?.catch((error) => lost(error, log, { method, path }))) ?? {
     longerThan: bodyBytes,
   };
@@ -35,14 +36,16 @@ export async function readBody(
 const small = 65_536;
 
 /**
- * Whether reading the body may be much work: it is longer than 64 kB, or does not say how long it is. The caller is then
- * asked for credentials before it is read, and a refusal comes before all that may be wrong with the body.
+ * Whether a body is longer than 64 kB, or comes in chunks. The caller is then asked for credentials before it is read, and
+ * a refusal comes before all that may be wrong with the body.
  */
-export const mayBeLarge = ({ method, headers }: Pick<HttpExchange, 'method' | 'headers'>): boolean =>
-  method === 'POST' && !(Number(headers['content-length']) <= small);
+export const isLarge = ({ method, headers }: Pick<HttpExchange, 'method' | 'headers'>): boolean =>
+  method === 'POST' &&
+  (Number(headers['content-length']) > small || headers['transfer-encoding'] !== undefined);
 
 /** A client that leaves before it has said everything is no trouble, and nobody hears the answer. */
 function lost(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): never {
+  if (A2AError.is(error)) throw error;
   log('info', 'A client left before its request was complete', { ...details, error });
   throw new A2AError('PARSE_ERROR', 'The body ended too early');
 }
@@ -56,17 +59,20 @@ function toText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
-/** Reads the body of a web request for `readBody`. */
+/** Reads the body of a web request for `readBody`. Calls `ask` before it reads more than 64 kB. */
 export async function readStream(
   { headers, body }: Pick<Request, 'headers' | 'body'>,
   limit: number,
+  ask: () => Promise<unknown>,
 ): Promise<Body | undefined> {
   const encoding = codingOf(headers.get('content-encoding'));
   if (encoding) return { encoding };
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {
+    const isFirstLarge = length <= small && length + chunk.byteLength > small;
     length += chunk.byteLength;
+    if (isFirstLarge) await ask();
     if (length > limit) return undefined;
     chunks.push(chunk);
   }

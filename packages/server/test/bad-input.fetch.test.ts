@@ -41,6 +41,34 @@ const chunked = (chunks: Iterable<Uint8Array>, onCancel: () => void = () => {}) 
 };
 
 describe('fetch', () => {
+  it('asks for credentials before it reads much of a body that does not say how long it is', async () => {
+    let asked = 0;
+    serve({
+      authenticate: ({ headers }: { headers: Record<string, string | undefined> }) => {
+        asked++;
+        return headers.authorization ? { scope: 'a' } : undefined;
+      },
+    });
+    const brackets = function* (pieces: number) {
+      for (; pieces > 0; pieces--) yield new Uint8Array(10_000).fill(0x5b);
+    };
+    let sent = 0;
+    const counted = function* () {
+      for (const piece of brackets(100)) {
+        sent++;
+        yield piece;
+      }
+    };
+    expect((await post(chunked(counted()))).status).toBe(401);
+    expect(sent).toBeLessThan(12);
+    const known = await post(chunked(brackets(100)), '/', { authorization: 'x' });
+    expect((await known.json()).error.code).toBe(-32700);
+    expect(asked).toBe(2);
+    const small = await post(chunked(brackets(2)));
+    expect((await small.json()).error.code).toBe(-32700);
+    expect(asked).toBe(2);
+  });
+
   it('stops reading a body that never ends, and lets it go [R-OP-05]', async () => {
     serve({ limits: { bodyBytes: 10_000 } });
     let sent = 0;
