@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { installWithApt } from './install.ts';
+import { reportMissing } from './missing.ts';
 
 const exec = promisify(execFile);
 
@@ -33,7 +34,7 @@ export async function chromiumForTests(): Promise<string | undefined> {
     if (installed) return installed;
   }
   if (process.env.CI === 'true') throw new Error(howToGetIt);
-  console.warn(`Skipped. ${howToGetIt}`);
+  reportMissing(howToGetIt);
   return undefined;
 }
 

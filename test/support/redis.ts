@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { installWithApt } from './install.ts';
+import { reportMissing } from './missing.ts';
 
 const exec = promisify(execFile);
 
@@ -51,7 +52,7 @@ export async function canStart(family: RedisFamily = 'redis'): Promise<boolean> 
     if (await isThere(family)) return true;
   }
   if (family === 'redis' && process.env.CI === 'true') throw new Error(howToGetIt[family]);
-  console.warn(`Skipped. ${howToGetIt[family]}`);
+  reportMissing(howToGetIt[family]);
   return false;
 }
 

@@ -1,34 +1,22 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect } from '@batonjs/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { canCertify, certificateOf } from '../../../test/support/certificate.ts';
 import { bothBindings, failureOf } from './serve.ts';
-
-/** Makes the certificate; without it these tests are skipped. */
-const program = 'openssl';
-const canCertify = spawnSync(program, ['version']).status === 0;
 
 /** A server whose certificate nobody vouches for. */
 async function serve() {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-certificate-'));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  execFileSync(program, [...made, '-keyout', key, '-out', cert, ...subject], { stdio: 'ignore' });
+  const { key, cert } = certificateOf('localhost');
   let requests = 0;
-  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_request, response) => {
+  const server = createServer({ key, cert }, (_request, response) => {
     requests++;
     response.end('{}');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     server.close().closeAllConnections();
-    rmSync(folder, { recursive: true });
   });
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { url, requests: () => requests };

@@ -1,15 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { reportMissing } from '../../../test/support/missing.ts';
 import { sqliteStore } from '../src/index.ts';
 import { type Durability, openDatabase } from '../src/open-database.ts';
 import { applicationId, migrations } from '../src/schema.ts';
 import { freshPath } from './folder.ts';
 import { create } from './logs.ts';
 import { otherProcess } from './other-process.ts';
+import { folderForEveryone } from './reachable-folder.ts';
 
 const opening = (path: string) => () => void sqliteStore(path).close();
 const unusable = (why: RegExp) =>
@@ -111,30 +114,38 @@ describe('a file is refused', () => {
     expect(opening(join(path, 'tasks.db'))).toThrow(unusable(/folder .* cannot be created/));
   });
 
-  it.each([
+  // Root is allowed everything: it opens the file as another user, who has to get there.
+  const user = process.getuid?.() === 0 ? ['65534'] : [];
+  const folder = user.length > 0 ? folderForEveryone() : tmpdir();
+  if (!folder) reportMissing('No folder here that every user can reach, such as /tmp with mode 1777.');
+
+  it.skipIf(!folder).each([
     ['file', (path: string) => chmodSync(path, 0o444)],
     ['folder', (path: string) => chmodSync(dirname(path), 0o555)],
   ])('when its %s is read-only', async (_, protect) => {
-    const path = freshPath();
+    const path = freshPath('tasks.db', folder);
     await sqliteStore(path).close();
     chmodSync(dirname(path), 0o777);
     chmodSync(path, 0o666);
+    expect(openOnce(path)).toEqual({ code: 'OPENED' });
     protect(path);
-    // Another user, where this one is allowed everything.
-    const ids = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-    const script = fileURLToPath(new URL('./open-once.ts', import.meta.url));
-    const flags = ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning'];
-    const { stdout, stderr } = spawnSync(process.execPath, [...flags, script, path], {
-      ...ids,
-      encoding: 'utf8',
-    });
+    const outcome = openOnce(path);
     chmodSync(dirname(path), 0o777);
-    expect(stderr).toBe('');
-    expect(JSON.parse(stdout)).toEqual({
+    expect(outcome).toEqual({
       code: 'UNUSABLE',
       message: expect.stringMatching(/read-only|cannot be opened/),
     });
   });
+
+  function openOnce(path: string): unknown {
+    const script = fileURLToPath(new URL('./open-once.ts', import.meta.url));
+    const flags = ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning'];
+    const { stdout, stderr } = spawnSync(process.execPath, [...flags, script, path, ...user], {
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    return JSON.parse(stdout);
+  }
 });
 
 describe('a file that is damaged later', () => {

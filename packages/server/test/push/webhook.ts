@@ -16,7 +16,7 @@ export interface Received {
 
 /** Looks until it does not throw any more; a machine that has other things to do is given its time. */
 export const eventually = <T>(look: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(look, { timeout: 15_000, interval: 5 });
+  vi.waitFor(look, { timeout: 30_000, interval: 5 });
 
 /** What a webhook answers: a status, or whatever it does with the response. */
 export type Reaction = number | ((response: ServerResponse) => void);
