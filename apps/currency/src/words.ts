@@ -7,7 +7,7 @@ export interface Mentions {
   readonly beside?: string;
   /** The currency after a word such as "to" or 换成. */
   readonly target?: string;
-  /** ISO 4217 codes, in order, those that there is no rate for too. */
+  /** Codes in order, also those that there is no rate for and those that stand where a currency would. */
   readonly currencies: readonly string[];
 }
 
@@ -75,13 +75,20 @@ function toToken({ 0: match, index: start, groups }: RegExpExecArray, text: stri
   if (named) return isWord(place, text) ? { ...place, currency: named[0] } : undefined;
   const code = match.toUpperCase();
   // Of codes without a rate, small letters may be a word: "all" and "top".
-  const isCode = isCurrency(code) || (codes.has(code) && (match === code || afterNumber(place, text)));
+  const isCode =
+    isCurrency(code) ||
+    (codes.has(code) && (match === code || afterNumber(place, text))) ||
+    (match === code && isWhereCurrenciesStand(place, text));
   return isCode ? { ...place, currency: code } : undefined;
 }
 
 /** Names in Latin letters end where a word ends: "won" is no part of "wonder". */
 const isWord = ({ text: match, start, end }: Token, text: string): boolean =>
   !/[a-z]$/i.test(match) || !(/[a-z]/i.test(text[end] ?? '') || /[a-z]/i.test(text[start - 1] ?? ''));
+
+/** Capitals after an amount or after "to" are meant as a currency, whether there is one of that name or not: "12 XYZ". */
+const isWhereCurrenciesStand = (place: Token, text: string): boolean =>
+  afterNumber(place, text) || targetWord.test(wordBefore(text, place.start));
 
 const afterNumber = ({ start }: Token, text: string): boolean => /\d$/.test(wordBefore(text, start));
 

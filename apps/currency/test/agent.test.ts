@@ -57,7 +57,6 @@ describe('the currency agent asks', () => {
     ['USD to EUR', 'How much USD should I convert?'],
     ['10 USD in PLN', /^I have no rate for PLN\. .*USD.*EUR/],
     ['10美元换成PLN', '我没有PLN的汇率'],
-    ['10 XYZ in EUR', 'Which currency should I convert from?'],
     [`${'9'.repeat(308)}0 KRW in KRW`, /from|to/],
     [{ amount: 1e308, from: 'USD', to: 'KRW' }, /more than I can count/],
     [{ amount: '10', from: 'USD', to: 'EUR' }, 'How much USD should I convert?'],
@@ -106,5 +105,29 @@ describe('the currency agent reads a text', () => {
     const padded = (length: number) => `${question.padStart(length)} ${'1 USD '.repeat(10_000)}`;
     expect(await outcome(padded(4_000))).toMatchObject(converted('10 USD = 8.96 EUR'));
     expect(await outcome(padded(4_001))).toMatchObject(asked('Which currency should I convert USD to?'));
+  });
+});
+
+describe('the currency agent names a currency that it does not know', () => {
+  it.each([
+    ['12 XYZ', 'XYZ'],
+    ['How much is 12XYZ in EUR?', 'XYZ'],
+    ['10 XYZ in EUR', 'XYZ'],
+    ['Convert 10 USD to QQQ', 'QQQ'],
+    ['10美元换成 QQQ', 'QQQ'],
+  ])('%j', async (said, code) => {
+    expect(await outcome(said)).toMatchObject([
+      {
+        status: {
+          state: 'TASK_STATE_INPUT_REQUIRED',
+          message: { parts: [{ text: expect.stringMatching(`${code}.*USD, EUR`) }] },
+        },
+      },
+    ]);
+  });
+
+  it('but not words', () => {
+    expect(mentionsIn('I HAVE 10 pcs of it').currencies).toEqual([]);
+    expect(mentionsIn('THE PDF says so').currencies).toEqual([]);
   });
 });

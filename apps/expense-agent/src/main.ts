@@ -7,7 +7,8 @@ import { httpLedger } from './ledger.ts';
 const { PORT = '4001', BATON_DATA = '.data', LEDGER_URL, DEADLINE_MS = '60000' } = process.env;
 const store = sqliteStore(`${BATON_DATA}/expense.db`);
 const expense = expenseAgent(LEDGER_URL ? httpLedger(LEDGER_URL) : undefined);
-const clocks = { inactivityMs: Number(DEADLINE_MS) };
+// A question that is not answered within a week fails: a task that never ends is never pruned.
+const clocks = { inactivityMs: Number(DEADLINE_MS), interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
 const server = createAgentServer({ ...expense, name: 'expense', store, clocks });
 const { url, close } = await listen(server, { port: Number(PORT) });
 console.log(`The expense agent is at ${url}`);

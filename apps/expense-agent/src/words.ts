@@ -1,4 +1,6 @@
-/** What a text says about an expense: "100 USD", "usd 1,000.50", "Lunch was 20 in EUR", or only a number or a code. */
+import { signsToCodes, withCodes } from './names.ts';
+
+/** What a text says about an expense: "100 USD", "$1,000.50", "Lunch was 20 euros", or only a number or a currency. */
 export function readWords(text: string): { amount?: number; currency?: string } {
   const words = separate(text);
   const pairs = words.slice(1).map((word, i) => [words[i]!, word] as const);
@@ -39,10 +41,12 @@ const isNumber = (word: string): boolean => /^[+-]?(\d[\d.,]*|\.\d+)$/.test(word
 
 /** The words of a text without punctuation around them; "100USD" is two. */
 const separate = (text: string): string[] =>
-  text
-    .replaceAll('−', '-')
-    .replace(/(\d)(?=[a-z]{3}\b)|(?<=\b[a-z]{3})(?=\d)/gi, '$1 ')
-    .split(/[\s:;()[\]{}"']+/)
-    // Begins where a run of such characters begins: from its middle, a long run would be read once per character.
-    .map((word) => word.replace(/^[^\w+.-]+/, '').replace(/(?<!\W)\W+$/, ''))
-    .filter((word) => word !== '');
+  withCodes(
+    signsToCodes(text.replaceAll('−', '-'))
+      .replace(/(\d)(?=[a-z]{3}\b)|(?<=\b[a-z]{3})(?=\d)/gi, '$1 ')
+      .split(/[\s:;()[\]{}"']+/)
+      // Begins where a run of such characters begins: from its middle, a long run would be read once per character.
+      .map((word) => word.replace(/^[^\w+.-]+/, '').replace(/(?<!\W)\W+$/, ''))
+      .filter((word) => word !== ''),
+    isNumber,
+  );

@@ -45,6 +45,19 @@ describe('the expense agent approves', () => {
     ['2 taxis to the airport, 30 CHF.', '30 CHF'],
     ['Lunch was 20, in EUR', '20 EUR'],
     ['all 20 EUR', '20 EUR'],
+    ['$100', '100 USD'],
+    ['100$', '100 USD'],
+    ['100 €', '100 EUR'],
+    ['€1,000.50 for lunch', '1000.5 EUR'],
+    ['Lunch ($20)', '20 USD'],
+    ['CA$ 30', '30 CAD'],
+    ['100 dollars', '100 USD'],
+    ['Lunch was 20, in euros.', '20 EUR'],
+    ['I paid 1 Pound', '1 GBP'],
+    ['100 US dollars', '100 USD'],
+    ['100 Canadian dollars', '100 CAD'],
+    ['100 Hong Kong dollars', '100 HKD'],
+    ['100 swiss francs', '100 CHF'],
     ['{"amount": 100, "currency": "USD"}', '100 USD'],
     [[{ text: 'As attached' }, ...expense(7, 'PLN')], '7 PLN'],
   ])('%j as %s', async (said, money) => {
@@ -64,6 +77,11 @@ describe('the expense agent asks', () => {
     [expense(100, 'Dollars'), /currency/],
     [expense(100, { code: 'USD' }), /currency/],
     ['100 XYZ', /currency/],
+    ['NT$100', /amount.*currency/],
+    ['¥100', /currency/],
+    ['100 Taiwan dollars', /Which currency is the amount of 100 in/],
+    ['100 francs', /Which currency/],
+    ['dollars', /^What is the amount in USD\?/],
     ['1e5 USD', /amount/],
     ['1.2.3 USD', /amount/],
     ['20 or 30', /amount.*currency/],
@@ -93,24 +111,29 @@ describe('the expense agent takes an answer', () => {
 });
 
 describe('the expense agent fails', () => {
-  it.each<string | Part[]>(['0 USD', '-5 USD', expense(0, 'USD'), expense(-100, 'USD')])(
-    '%j',
-    async (said) => {
-      const [first, last] = await outcome(said);
-      expect(first).toMatchObject({ status: { state: 'TASK_STATE_WORKING' } });
-      expect(last).toMatchObject({
-        status: {
-          state: 'TASK_STATE_FAILED',
-          message: {
-            parts: [
-              { text: 'Amount must be positive' },
-              { data: { code: 'INVALID_INPUT', message: 'Amount must be positive' } },
-            ],
-          },
+  it.each<string | Part[]>([
+    '0 USD',
+    '-5 USD',
+    '-$5',
+    '$-5',
+    '-5 €',
+    expense(0, 'USD'),
+    expense(-100, 'USD'),
+  ])('%j', async (said) => {
+    const [first, last] = await outcome(said);
+    expect(first).toMatchObject({ status: { state: 'TASK_STATE_WORKING' } });
+    expect(last).toMatchObject({
+      status: {
+        state: 'TASK_STATE_FAILED',
+        message: {
+          parts: [
+            { text: 'Amount must be positive' },
+            { data: { code: 'INVALID_INPUT', message: 'Amount must be positive' } },
+          ],
         },
-      });
-    },
-  );
+      },
+    });
+  });
 });
 
 describe('the expense agent reads a text', () => {
@@ -122,6 +145,10 @@ describe('the expense agent reads a text', () => {
     ['hyphens before a word', '-', 'a'],
     ['exclamation marks', 'a!', ''],
     ['codes and digits without space', 'usd1', ''],
+    ['signs', '$', ''],
+    ['signs with letters', 'us$', ''],
+    ['letters before a sign', 'u', '$'],
+    ['names', 'dollars ', ''],
   ])('of many %s in a time that grows with its length', (_what, piece, end) => {
     const read = (length: number) => void readWords(piece.repeat(length / piece.length) + end);
     expect(growthOf(read, 10_000)).toBeLessThan(8);

@@ -40,6 +40,9 @@ export interface Gallery {
 /** Clients of A2A 0.3 are served too, however they spell it. */
 const compatibility = [v03({ lenient: true })];
 
+/** How long a question waits for its answer, in milliseconds: a task that never ends is never pruned. */
+const clocks = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
+
 /** How long an answer may take to go out once everything has ended, in milliseconds. */
 const farewellMs = 1_000;
 
@@ -57,7 +60,15 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
   const [first, ...others] = typeof agents === 'function' ? agents(localUrl) : agents;
   const serve = ({ name, ...options }: GalleryAgent): Exhibit => {
     const url = `${settings.publicUrl ?? localUrl}/agents/${name}`;
-    const server = createAgentServer({ compatibility, cors: true, ...options, name, store, publicUrl: url });
+    const server = createAgentServer({
+      compatibility,
+      cors: true,
+      clocks,
+      ...options,
+      name,
+      store,
+      publicUrl: url,
+    });
     return { name, url, server };
   };
   const exhibits: [Exhibit, ...Exhibit[]] = [serve(first), ...others.map(serve)];

@@ -31,10 +31,11 @@ async function* book(turn: Turn, wish: Wish, reserve: Reserve): Updates {
   if (!place) return yield inputRequired(`Where to? ${offers('')}`);
   if (!isOffered(wish.kind, place)) return yield rejected(`There is no ${wish.kind} to be had in ${place}.`);
 
-  yield working(`Booking the ${wish.kind} in ${place}`);
+  const what = wish.kind === 'flight' ? `flight to ${place}` : `${wish.kind} in ${place}`;
+  yield working(`Booking the ${what}`);
   const request = { kind: wish.kind, place, key: turn.taskId };
   const code = await turn.step('reserve', () => reserve(request, turn.signal));
   const booking = { kind: wish.kind, place, code, ...(earlier && { basedOn: earlier.reference }) };
-  yield artifact(wish.kind, text(`Your ${wish.kind} in ${place} is booked: ${code}`), data(booking));
+  yield artifact(wish.kind, text(`Your ${what} is booked: ${code}`), data(booking));
   yield completed();
 }
