@@ -168,6 +168,20 @@ describe('files', () => {
   });
 });
 
+describe('a published manifest', () => {
+  const published = members.filter(({ manifest }) => !manifest.private);
+
+  it.each(published)('$folder says what it is and where it comes from', ({ folder, manifest }) => {
+    const { description, keywords, homepage, repository } = manifest;
+    expect(description).toMatch(/\.$/);
+    expect(keywords).toEqual(expect.arrayContaining(['a2a', 'agent']));
+    // Package sites resolve the relative links of a README against these.
+    const at = 'https://github.com/batonjs/baton';
+    expect(repository).toEqual({ type: 'git', url: `git+${at}.git`, directory: folder });
+    expect(homepage).toBe(`${at}/tree/main/${folder}#readme`);
+  });
+});
+
 describe('entries', () => {
   const entries = members.flatMap(({ folder, manifest }) =>
     Object.entries(manifest.exports ?? {}).map(([subpath, target]) => ({

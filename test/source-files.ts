@@ -27,6 +27,10 @@ export interface Workspace {
 export interface Manifest {
   readonly name: string;
   readonly private?: boolean;
+  readonly description?: string;
+  readonly keywords?: readonly string[];
+  readonly homepage?: string;
+  readonly repository?: { readonly type: string; readonly url: string; readonly directory?: string };
   readonly scripts?: Record<string, string>;
   readonly exports?: Record<string, string | Record<string, string>>;
   readonly imports?: Readonly<Record<string, unknown>>;

@@ -10,7 +10,7 @@ export default defineConfig({
       // An entry that others use is imported by them as it is. A chunk for what they share would be a file more to load.
       name: 'shared-entries',
       setup({ onResolve }) {
-        onResolve({ filter: /^\.\/(errors|headers|operations)\.ts$/ }, ({ path }) => ({
+        onResolve({ filter: /^\.\/(errors|headers|operations|parts)\.ts$/ }, ({ path }) => ({
           path: path.replace(/ts$/, 'js'),
           external: true,
         }));

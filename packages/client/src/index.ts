@@ -1,4 +1,5 @@
 export { A2AError, type ErrorReason } from '@batonjs/protocol/errors';
+export { dataOf, textOf } from '@batonjs/protocol/parts';
 export type { AgentClient, TaskHandle } from './agent-client.ts';
 export type { AgentOperations } from './agent-operations.ts';
 export { type AnswerMessage, answer } from './answer.ts';
@@ -14,7 +15,7 @@ export { ClientError, type ClientErrorCode } from './client-error.ts';
 export type { Clock } from './clock.ts';
 export { connect } from './connect.ts';
 export { conversation, statusMessageIsLast } from './conversation.ts';
-export { dataOf, type MessageInput, type SendOptions, textOf } from './message-input.ts';
+export type { MessageInput, SendOptions } from './message-input.ts';
 export type { AgentEvent, AgentReply } from './one-of.ts';
 export type {
   CallOptions,

@@ -1,5 +1,4 @@
 import type {
-  Json,
   Message,
   Part,
   SendMessageConfiguration,
@@ -67,11 +66,3 @@ const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',
   );
-
-/** The text of a message or an artifact, its text parts joined; empty if there is none. */
-export const textOf = (from: { readonly parts: readonly Part[] } | undefined): string =>
-  from?.parts.map((part) => ('text' in part ? part.text : '')).join('') ?? '';
-
-/** The first data part of a message or an artifact. */
-export const dataOf = (from: { readonly parts: readonly Part[] } | undefined): Json | undefined =>
-  from?.parts.find((part) => 'data' in part)?.data;

@@ -1,7 +1,8 @@
 import type { Task } from '@batonjs/protocol';
+import { textOf } from '@batonjs/protocol/parts';
 import type { AgentClient } from './agent-client.ts';
 import { ClientError } from './client-error.ts';
-import { type MessageInput, type SendOptions, textOf } from './message-input.ts';
+import type { MessageInput, SendOptions } from './message-input.ts';
 import type { AgentEvent, AgentReply } from './one-of.ts';
 import { isTerminal } from './states.ts';
 import type { FollowOptions } from './task-stream.ts';

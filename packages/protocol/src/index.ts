@@ -72,6 +72,7 @@ export {
   type Result,
 } from './operations.ts';
 export { fieldViolations, parseParams } from './parse-params.ts';
+export { dataOf, textOf } from './parts.ts';
 export type { Oneof } from './proto-json.ts';
 export {
   AuthenticationInfo,

@@ -6,7 +6,7 @@ import { createInbox } from './inbox.ts';
 import type { LazyAbort } from './lazy-abort.ts';
 import type { LeasedTask } from './leased-task.ts';
 import { referencesOf } from './references.ts';
-import { textOf, valuesOf } from './said.ts';
+import { linesOf, valuesOf } from './said.ts';
 import type { RunSettings } from './settings.ts';
 import { createSteps, type StepRecord } from './steps.ts';
 import { wakeKeyOf } from './wake-key.ts';
@@ -70,7 +70,7 @@ export class LeasedTurn implements Turn {
   }
 
   get text(): string {
-    return textOf(this[inner].latest.message);
+    return linesOf(this[inner].latest.message);
   }
 
   get values(): Readonly<Record<string, unknown>> {

@@ -3,7 +3,7 @@ import type { Message, Part, Task } from '@batonjs/protocol';
 import type { Agent, Claims, References, Turn } from './agent.ts';
 import { toParts } from './builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from './check-answer.ts';
-import { textOf, valuesOf } from './said.ts';
+import { linesOf, valuesOf } from './said.ts';
 import { createSteps, type StepRecord } from './steps.ts';
 import { UnstoredLog } from './unstored-log.ts';
 
@@ -56,7 +56,7 @@ export async function runTurn(
   const turn: Turn = {
     message,
     messages,
-    text: textOf(message),
+    text: linesOf(message),
     values: valuesOf(messages),
     contextId,
     taskId,

@@ -1,7 +1,7 @@
 import type { Message } from '@batonjs/protocol';
 
-/** The text parts of a message, joined by newlines. */
-export const textOf = ({ parts }: Message): string =>
+/** The text parts of a message, joined by newlines: what a turn reads as one text. */
+export const linesOf = ({ parts }: Message): string =>
   parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
 
 /** The members of all data parts that clients sent; later ones win. */
