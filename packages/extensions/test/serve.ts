@@ -12,7 +12,7 @@ export function serve(options: Pick<AgentServerOptions, 'agent' | 'card'>) {
   const server = createAgentServer({
     ...options,
     store: memoryStore(),
-    log: (_level, _message, { error }) => errors.push(error),
+    log: (_level, _message, { err }) => errors.push(err),
   });
   servers.push(server);
   const client = (more: ConnectOptions = {}): Promise<AgentClient> =>

@@ -115,7 +115,7 @@ describe('the address in the card', () => {
     'is not what a client chose, perhaps through a proxy on this machine: %s',
     async (host) => {
       const told: unknown[] = [];
-      const log: Log = (_level, _message, details) => void told.push(details?.error);
+      const log: Log = (_level, _message, details) => void told.push(details.err);
       const origin = await serve(nodeHandler(serverOf({ log })));
       const { status, text } = await ask(origin, { path: cardPath, headers: { host } });
       expect([status, text.includes(host)]).toEqual([500, false]);

@@ -16,6 +16,7 @@ import { createHandler, type HandlerSettings } from './handler.ts';
 import type { Handle } from './http-exchange.ts';
 import { knownOfCard } from './known-of-card.ts';
 import { LiveTasks } from './live-tasks.ts';
+import { takeName } from './names-on-store.ts';
 import { newId } from './new-id.ts';
 import type { AgentServerOptions } from './options.ts';
 import { type PushDeliveries, pushDeliveries } from './push/dead-letters.ts';
@@ -45,7 +46,10 @@ export interface AgentServer {
   readonly push: PushDeliveries;
   /** How many turns run here, and how many tasks are held in memory. */
   readonly load: { readonly turns: number; readonly tasks: number };
-  /** Deletes tasks that ended before a time (milliseconds since 1970) and have nothing undelivered. Resolves to how many. */
+  /**
+   * Deletes tasks that ended before a time (milliseconds since 1970) and have nothing undelivered. Resolves to how many. Tasks
+   * that wait for an answer have not ended: see `clocks.interruptedMs`.
+   */
   prune(options: { closedBefore: number; limit?: number }): Promise<number>;
   /**
    * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for running turns and deliveries, ends the rest
@@ -102,6 +106,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     createHandler(handlerSettings),
     completeCors(options.cors, credentialHeaders(card)),
   );
+  const leaveName = takeName(options.store, queue, options.card);
   if (settings.run === 'here') claimer.start();
   deliverer?.start();
 
@@ -141,6 +146,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     prune: ({ closedBefore, limit = 1_000 }) => store.prune({ closedBefore: isoTime(closedBefore), limit }),
     async close({ graceMs = 10_000 } = {}) {
       open = false;
+      leaveName();
       await claimer.close();
       const deadline = clock.monotonic() + graceMs;
       await runner.drain(graceMs);

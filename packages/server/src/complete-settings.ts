@@ -3,7 +3,7 @@ import { systemClock } from './clock.ts';
 import { consoleLog, type Log } from './log.ts';
 import type { WorkerOptions } from './options.ts';
 import { defaultLimits, type RunSettings } from './settings.ts';
-import type { Transition } from './transition.ts';
+import { logTurnEvent, type TurnEvent } from './turn-event.ts';
 
 /** The options with everything left out filled in. Throws `TypeError` for values that cannot work. */
 export function completeSettings(options: WorkerOptions, run: 'here' | 'workers'): RunSettings {
@@ -32,7 +32,8 @@ export function completeSettings(options: WorkerOptions, run: 'here' | 'workers'
     lookEveryMs,
     currentStatusInHistory: options.currentStatusInHistory ?? false,
     log,
-    onTransition: hook(options.onTransition, log),
+    onTransition: hook('transition', options.onTransition, log),
+    onTurn: reporting(options.onTurn, log),
     clock,
   };
 }
@@ -43,14 +44,21 @@ function mustBePositive(values: Record<string, number>): void {
   }
 }
 
+/** The server says `error`. Of an `Error` under that name, pino and its like would write `{}`. */
+function withErr(details: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!('error' in details)) return details;
+  const { error: err, ...rest } = details;
+  return { ...rest, err };
+}
+
 /** A hook that throws must not take a task with it. */
 function guarded(log: Log): Log {
   return (level, message, details) => {
     try {
-      log(level, message, details);
+      log(level, message, withErr(details));
     } catch (error) {
       try {
-        consoleLog('error', 'The log hook failed', { error });
+        consoleLog('error', 'The log hook failed', { err: error });
       } catch {
         // Nor can what it threw be printed.
         consoleLog('error', 'The log hook failed', { at: message });
@@ -59,12 +67,24 @@ function guarded(log: Log): Log {
   };
 }
 
-function hook(onTransition: WorkerOptions['onTransition'], log: Log): (transition: Transition) => void {
-  return (transition) => {
+function hook<Event>(
+  name: string,
+  listener: ((event: Event) => void) | undefined,
+  log: Log,
+): (event: Event) => void {
+  return (event) => {
     try {
-      onTransition?.(transition);
+      listener?.(event);
     } catch (error) {
-      log('error', 'The transition hook failed', { error });
+      log('error', `The ${name} hook failed`, { error });
     }
+  };
+}
+
+function reporting(listener: WorkerOptions['onTurn'], log: Log): (event: TurnEvent) => void {
+  const tell = hook('turn', listener, log);
+  return (event) => {
+    logTurnEvent(log, event);
+    tell(event);
   };
 }

@@ -1,6 +1,7 @@
 export type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
 export type { Artifact, Message, Part, Task } from '@batonjs/protocol';
 export { A2AError } from '@batonjs/protocol/errors';
+export { dataOf, textOf } from '@batonjs/protocol/parts';
 export {
   type AddressPolicy,
   type AddressPolicyOptions,
@@ -67,4 +68,5 @@ export type { Limits, TaskClocks } from './settings.ts';
 export { type CoalesceOptions, coalesce, streamed } from './streamed.ts';
 export type { Tenants } from './tenants.ts';
 export type { Transition } from './transition.ts';
+export type { TurnEvent } from './turn-event.ts';
 export { createWorker, type Worker } from './worker.ts';

@@ -1,4 +1,8 @@
-/** Where everything is told that clients are not: errors of agents, stores and webhooks, refused updates. */
+/**
+ * Where everything is told that clients are not: errors of agents, stores and webhooks, refused updates. What was thrown is
+ * `details.err`, the name under which pino and bunyan write the message and stack of an error:
+ * `log: (level, message, details) => logger[level](details, message)`.
+ */
 export type Log = (
   level: 'error' | 'warn' | 'info',
   message: string,

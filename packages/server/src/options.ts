@@ -11,13 +11,17 @@ import type { PushOptions } from './push/push-options.ts';
 import type { Limits, TaskClocks } from './settings.ts';
 import type { Tenants } from './tenants.ts';
 import type { Transition } from './transition.ts';
+import type { TurnEvent } from './turn-event.ts';
 
 /** What a worker and a server have in common. All times in milliseconds. */
 export interface WorkerOptions {
   readonly agent: Agent;
   /** Where tasks live. Never closed by the server. */
   readonly store: TaskStore;
-  /** Names the agent in the store, so that several share one. Servers and workers of one agent use the same name. */
+  /**
+   * Names the agent in the store. Several agents on one store need names of their own, or they take each other's tasks.
+   * Servers and workers of one agent use the same name. Default `'agent'`.
+   */
   readonly name?: string;
   /** What happens to a turn whose process died: the task fails (default), or the agent is run again. */
   readonly restart?: 'fail' | 'rerun';
@@ -49,6 +53,8 @@ export interface WorkerOptions {
   readonly log?: Log;
   /** Sees every change of state that this process wrote. */
   readonly onTransition?: (transition: Transition) => void;
+  /** Sees every take-over, rerun, lost lease and forced cancel in this process. They are logged at `warn` as well. */
+  readonly onTurn?: (event: TurnEvent) => void;
   /** Time and chance; for tests. */
   readonly clock?: Partial<Clock>;
 }

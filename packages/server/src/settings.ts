@@ -1,6 +1,7 @@
 import type { Agent, Turn } from './agent.ts';
 import type { LiveSettings } from './live-tasks.ts';
 import type { Transition } from './transition.ts';
+import type { TurnEvent } from './turn-event.ts';
 
 /** How long a task may take before the server ends it as FAILED with `DEADLINE_EXCEEDED`. Milliseconds; unset: no limit. */
 export interface TaskClocks {
@@ -8,7 +9,7 @@ export interface TaskClocks {
   readonly totalMs?: number;
   /** Between two updates of a running turn. */
   readonly inactivityMs?: number;
-  /** In INPUT_REQUIRED or AUTH_REQUIRED. */
+  /** In INPUT_REQUIRED or AUTH_REQUIRED. Without it, a question that nobody answers is never pruned. */
   readonly interruptedMs?: number;
 }
 
@@ -64,4 +65,6 @@ export interface RunSettings extends LiveSettings {
   readonly limits: Limits;
   readonly currentStatusInHistory: boolean;
   readonly onTransition: (transition: Transition) => void;
+  /** Logs the event and tells the hook. Never throws. */
+  readonly onTurn: (event: TurnEvent) => void;
 }

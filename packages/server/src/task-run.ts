@@ -11,6 +11,7 @@ import type { LeasedTask } from './leased-task.ts';
 import { LeasedTurn } from './leased-turn.ts';
 import type { RunSettings } from './settings.ts';
 import { dueAt, dueWhileRunning } from './task-clocks.ts';
+import type { TurnEvent } from './turn-event.ts';
 
 /** Why the runner stops waiting for the agent. */
 export type Halt =
@@ -30,6 +31,8 @@ export class TaskRun {
   #halted: Halt | undefined;
   #onHalt: (halt: Halt) => void = () => {};
   #canceling = false;
+  /** Of the turn that this run works on. */
+  #attempt = 1;
 
   constructor(task: LeasedTask, settings: RunSettings) {
     this.#task = task;
@@ -45,10 +48,11 @@ export class TaskRun {
       if (!started) await live.watch();
       await this.#act(started);
     } catch (error) {
-      const details = { taskId: live.taskId, error };
-      if (isLost(error) || this.#halted === 'fenced') log('info', 'A turn lost its task', details);
-      else log('error', 'A turn could not be recorded', details);
+      if (isLost(error)) this.#halted = 'fenced';
+      if (this.#halted !== 'fenced')
+        log('error', 'A turn could not be recorded', { taskId: live.taskId, error });
     } finally {
+      if (this.#halted === 'fenced') this.#report('lost');
       stopListening();
       this.#signal.abort(turnOver);
       this.#over.abort(turnOver);
@@ -68,6 +72,8 @@ export class TaskRun {
     const { closed, cancelRequested, openTurn, untaken, woken } = task.state;
     const { clock, clocks, restart, maxAttempts } = this.#settings;
     if (closed) return;
+    this.#attempt = openTurn?.attempt ?? 1;
+    if (openTurn && task.lease.cause === 'expired') this.#report('taken-over');
     if (cancelRequested) return this.#cancelUnattended();
     if ((dueAt(task.state, clocks) ?? Number.POSITIVE_INFINITY) <= clock.now())
       return task.fail(deadlineExceeded);
@@ -75,6 +81,8 @@ export class TaskRun {
       if (openTurn && (restart === 'fail' || openTurn.attempt >= maxAttempts)) return task.fail(processLost);
       if (!openTurn && untaken.length === 0 && !woken) return task.release();
       await task.write(() => [{ type: 'start-turn' }]);
+      this.#attempt = task.state.openTurn?.attempt ?? 1;
+      if (openTurn) this.#report('rerun');
     }
     await this.#turn();
   }
@@ -174,11 +182,21 @@ export class TaskRun {
   /** After the runner stopped waiting for the agent. */
   async #stop(): Promise<void> {
     const task = this.#task;
-    if (this.#halted === 'canceled') return task.cancel();
+    if (this.#halted === 'canceled') {
+      this.#report('cancel-forced');
+      return task.cancel();
+    }
     if (this.#halted === 'deadline') return task.fail(deadlineExceeded);
     if (this.#halted !== 'shutdown') return;
     if (task.state.cancelRequested) return task.cancel();
     return this.#settings.restart === 'fail' ? task.fail(serverClosed) : task.handOver();
+  }
+
+  #report(type: TurnEvent['type']): void {
+    const { restart, maxAttempts, onTurn } = this.#settings;
+    const { taskId, state } = this.#task.live;
+    const most = restart === 'rerun' ? maxAttempts : 1;
+    onTurn({ type, taskId, contextId: state.contextId, attempt: this.#attempt, maxAttempts: most });
   }
 
   #notice(): void {

@@ -67,7 +67,7 @@ describe('what clients are not told', () => {
     const server = serve(store, () => reply('Hi'), { log: (...line) => lines.push(line) });
     await expect(rpc(server, 'ListTasks', {})).rejects.toMatchObject({ reason: 'INTERNAL_ERROR' });
     expect(lines).toMatchObject([
-      ['error', 'A request failed', { operation: 'ListTasks', error: { message: 'secret' } }],
+      ['error', 'A request failed', { operation: 'ListTasks', err: { message: 'secret' } }],
     ]);
   });
 });
