@@ -1,47 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type * as Client from '@batonjs/client';
 import type { Page } from 'playwright-core';
-import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Command, node, run } from '../processes.ts';
 import { chromiumForTests, startChromium } from '../support/chromium.ts';
 import { type BrowserAgent, key, serveAgent, servePage } from './agent.ts';
-
-declare global {
-  /** The client, in the page. */
-  var baton: typeof Client;
-}
+import { clientBundle } from './bundle.ts';
 
 const executablePath = await chromiumForTests();
-
-/** The client as a page loads it. */
-async function bundle(): Promise<string> {
-  // Below the repository, so that the program finds what it imports.
-  const folder = mkdtempSync(join(import.meta.dirname, '.bundle-'));
-  try {
-    const program = join(folder, 'program.ts');
-    await writeFile(program, `import * as client from '@batonjs/client'; globalThis.baton = client;`);
-    await build({
-      entry: { program },
-      outDir: folder,
-      config: false,
-      silent: true,
-      format: 'esm',
-      target: 'es2023',
-      platform: 'browser',
-      noExternal: [/./],
-      esbuildOptions(options) {
-        options.conditions = ['@batonjs/source'];
-      },
-    });
-    return await readFile(join(folder, 'program.js'), 'utf8');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
 
 describe.skipIf(!executablePath)('the client in Chromium', { timeout: 60_000 }, () => {
   const closing: (() => unknown)[] = [];
@@ -58,7 +25,7 @@ describe.skipIf(!executablePath)('the client in Chromium', { timeout: 60_000 }, 
     closing.push(() => gallery[Symbol.asyncDispose]());
     agent = await serveAgent();
     closing.push(() => agent.close());
-    const served = await servePage(await bundle());
+    const served = await servePage(await clientBundle());
     closing.push(() => served.close());
     const browser = await startChromium(executablePath!);
     closing.push(() => browser.close());

@@ -211,6 +211,24 @@ describe.each(bindings)('the server of the official SDK, on %s of 0.3', (binding
     expect((await followed).task?.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
+  it('is followed through a broken connection, and nothing is missed or doubled', async () => {
+    const { url, letGo, drop } = await serveOfficial();
+    const agent = await connect(url, options);
+    const stream = agent.stream('hold');
+    let isBroken = false;
+    for await (const { statusUpdate } of stream)
+      if (!isBroken && statusUpdate) {
+        isBroken = true;
+        drop();
+        letGo();
+      }
+    expect(isBroken).toBe(true);
+    expect(stream.task).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ artifactId: 'quote', parts: [{ text: '833 INR' }, { data: { rate: 83.3 } }] }],
+    });
+  });
+
   it('makes errors that have our names', async () => {
     const agent = await connect((await serveOfficial()).url, options);
     const { task } = await agent.send('10 USD');

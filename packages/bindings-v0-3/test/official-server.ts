@@ -124,5 +124,5 @@ export async function serveOfficial() {
   app.use(`/${AGENT_CARD_PATH}`, agentCardHandler({ agentCardProvider: requestHandler, legacyCompat }));
   app.use('/rpc', jsonRpcHandler(options));
   app.use('/rest', restHandler(options));
-  return { url, letGo: held.resolve };
+  return { url, letGo: held.resolve, drop: () => http.closeAllConnections() };
 }

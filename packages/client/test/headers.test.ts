@@ -32,6 +32,8 @@ const get = { id: 't-1' };
 const transports = {
   'ky, in Node.js': undefined,
   'a fetch that is passed in': (request: Request) => fetch(request),
+  'a fetch that never follows redirects itself': (request: Request) =>
+    fetch(new Request(request, { redirect: 'manual' })),
 } as const;
 /** Hides redirects, as the fetch of a browser does. */
 const opaque = async (request: Request) => {

@@ -94,7 +94,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a stream on %s that begins in the middl
       [telling(chunk('c4'), statusOf('COMPLETED'))],
       [
         withChunks('WORKING', 'c1', 'c2'),
-        withChunks('WORKING', 'c1', 'c2', 'c3', 'c4'),
+        withChunks('WORKING', 'c1', 'c2', 'c3'),
         withChunks('COMPLETED', 'c1', 'c2', 'c3', 'c4'),
       ],
     );
@@ -169,6 +169,14 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a stream on %s that begins in the middl
     const { task } = await (await connect(server.url, options)).stream('INR', { task: 't-1' }).result();
     expect(task).toEqual({ ...withChunks('', 'c1', 'c2'), status: asked.status });
     expect(server.asked).toEqual(['SendStreamingMessage', 'GetTask', 'GetTask']);
+  });
+
+  it('of a message that is answered with a question only has the question once', async () => {
+    const asking = { message: { messageId: 'q-2', role: 'ROLE_AGENT', parts: [{ text: 'And?' }] } };
+    const asked = taskIn('', { status: { state: 'TASK_STATE_INPUT_REQUIRED', ...asking } });
+    const server = await amnesiac([({ event }) => event(statusOf('INPUT_REQUIRED', asking))], [asked]);
+    const { task } = await (await connect(server.url, options)).stream('INR', { task: 't-1' }).result();
+    expect(task).toEqual(asked);
   });
 
   it('does not send a message again because the task could not be read', async () => {
