@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { viewTask } from '@batonjs/lifecycle';
-import type { ListTasksRequest, ListTasksResponse, Task } from '@batonjs/protocol';
+import { FACT_FORMAT, type Head, transitions, UnknownFactError, viewTask } from '@batonjs/lifecycle';
+import type { ListTasksRequest, ListTasksResponse, Task, TaskStatus } from '@batonjs/protocol';
 import { invalidParams } from '@batonjs/protocol/errors';
-import { type ListedTask, loadTask, type TaskQuery } from '@batonjs/store';
+import { isStoreError, type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
 import type { CallContext } from './call-context.ts';
 import { fitTask } from './fit-task.ts';
 import { loadEach } from './load-each.ts';
@@ -78,23 +78,38 @@ async function view(
   listed: ListedTask,
   { historyLength = 0, includeArtifacts = false }: ListTasksRequest,
   scope: string,
-  { store, currentStatusInHistory }: ServiceSettings,
+  { store, currentStatusInHistory, log }: ServiceSettings,
 ): Promise<View> {
-  if (historyLength === 0 && !includeArtifacts) return { task: statusOf(listed), weight: 0 };
-  const state = await loadTask(store, scope, listed.taskId);
-  // Pruned since the page was read.
-  if (!state?.task) return { task: undefined, weight: 0 };
-  const task = viewTask(state, { historyLength, artifacts: includeArtifacts, currentStatusInHistory });
-  return { task, weight: state.weight };
+  const { taskId: id, head } = listed;
+  const { contextId } = head;
+  try {
+    if (historyLength === 0 && !includeArtifacts)
+      return { task: { id, contextId, status: statusOf(listed) }, weight: 0 };
+    const state = await loadTask(store, scope, id);
+    // Pruned since the page was read.
+    if (!state?.task) return { task: undefined, weight: 0 };
+    const task = viewTask(state, { historyLength, artifacts: includeArtifacts, currentStatusInHistory });
+    return { task, weight: state.weight };
+  } catch (error) {
+    // Without the store there is no page. A single task that cannot be read does not affect the others.
+    if (isStoreError(error, 'UNAVAILABLE')) throw error;
+    log('error', 'A task cannot be read and is listed without its content', { taskId: id, error });
+    return { task: { id, contextId, status: outlineOf(head) }, weight: 0 };
+  }
 }
 
-/** The task without what its log would have to be read for. */
-function statusOf({ taskId, head, fact }: ListedTask): Task {
-  const status =
-    fact.fact.type === 'status-changed'
-      ? fact.fact.status
-      : { state: head.state ?? 'TASK_STATE_UNSPECIFIED', timestamp: head.statusAt };
-  return { id: taskId, contextId: head.contextId, status };
+/** Throws if the fact that set the status is damaged or of a newer release. */
+function statusOf({ head, fact: stored }: ListedTask): TaskStatus {
+  if (!stored) throw new StoreError('UNREADABLE', `The fact at ${head.statusVersion} is damaged`);
+  const { fact } = stored;
+  if (!(fact.format <= FACT_FORMAT)) throw new UnknownFactError(`The status is of format ${fact.format}`);
+  return fact.type === 'status-changed' ? fact.status : outlineOf(head);
+}
+
+/** The status without its message. A state that only a newer release knows becomes `TASK_STATE_UNSPECIFIED`. */
+function outlineOf({ state, statusAt }: Head): TaskStatus {
+  const isKnown = state !== undefined && Object.hasOwn(transitions, state);
+  return { state: isKnown ? state : 'TASK_STATE_UNSPECIFIED', timestamp: statusAt };
 }
 
 /** Ties a token to its query, so that it does not page through another one. */

@@ -1,4 +1,4 @@
-import { type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
+import { parseFact, type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
 import type { Database } from './database.ts';
 import { load as source } from './lua/load.ts';
 import { script } from './script.ts';
@@ -69,6 +69,6 @@ export class Facts {
 export function toFact(entry: string | undefined, version: number): StoredFact {
   const end = entry?.indexOf('\0') ?? -1;
   if (entry === undefined || end < 0)
-    throw new StoreError('UNAVAILABLE', `The fact at ${version} cannot be read`);
-  return { version, commitId: entry.slice(0, end), fact: JSON.parse(entry.slice(end + 1)) };
+    throw new StoreError('UNREADABLE', `The fact at ${version} is missing or damaged`);
+  return { version, commitId: entry.slice(0, end), fact: parseFact(entry.slice(end + 1), version) };
 }

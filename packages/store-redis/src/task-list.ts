@@ -78,11 +78,20 @@ export class TaskList {
     const tasks: Offer['tasks'] = [];
     for (let n = 0; n < members.length; n += 3) {
       const head = JSON.parse(members[n + 1]!);
-      const fact = toFact(members[n + 2], head.statusVersion);
+      const fact = factOf(members[n + 2], head.statusVersion);
       tasks.push({ task: { taskId: members[n]!, head, fact }, bytes: members[n + 2]?.length ?? 0 });
     }
     const isCut = cut === 1;
     return { shard, total, tasks, isCut, more: isCut || tasks.length === limit };
+  }
+}
+
+/** Undefined if it is damaged: the other tasks of the page are not. */
+function factOf(entry: string | undefined, version: number): ListedTask['fact'] {
+  try {
+    return toFact(entry, version);
+  } catch {
+    return undefined;
   }
 }
 

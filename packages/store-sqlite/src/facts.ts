@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
+import { parseFact, type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
 import type { Reads } from './reads.ts';
 import type { TaskRows } from './task-row.ts';
 
@@ -82,7 +82,7 @@ export class Facts {
     const facts: StoredFact[] = [];
     for (const found of this.#facts.iterate(task, after, last)) {
       const { version, commit_id, fact } = found as unknown as FactRow;
-      facts.push({ version, commitId: commit_id, fact: JSON.parse(fact) });
+      facts.push({ version, commitId: commit_id, fact: parseFact(fact, version) });
       if (performance.now() > end) break;
     }
     return facts;

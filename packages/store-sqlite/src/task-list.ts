@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { ListedTask, Scope, TaskPage, TaskQuery } from '@batonjs/store';
+import { type ListedTask, parseFact, type Scope, type TaskPage, type TaskQuery } from '@batonjs/store';
 import type { Contexts } from './contexts.ts';
 import type { Totals } from './totals.ts';
 
@@ -73,15 +73,11 @@ export class TaskList {
     ]);
     const tasks: ListedTask[] = [];
     let left = bytes;
-    for (const row of this.#prepare(sql).iterate(...values, limit)) {
-      const { task_id, head, version, commit_id, fact } = row as unknown as ListedRow;
-      left -= fact.length;
+    for (const found of this.#prepare(sql).iterate(...values, limit)) {
+      const row = found as unknown as ListedRow;
+      left -= row.fact.length;
       if (left < 0 && tasks.length > 0) return { tasks, isCut: true };
-      tasks.push({
-        taskId: task_id,
-        head: JSON.parse(head),
-        fact: { version, commitId: commit_id, fact: JSON.parse(fact) },
-      });
+      tasks.push({ taskId: row.task_id, head: JSON.parse(row.head), fact: factOf(row) });
     }
     return { tasks };
   }
@@ -112,5 +108,14 @@ export class TaskList {
     const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
+  }
+}
+
+/** Undefined if it is damaged: the other tasks of the page are not. */
+function factOf({ version, commit_id, fact }: ListedRow): ListedTask['fact'] {
+  try {
+    return { version, commitId: commit_id, fact: parseFact(fact, version) };
+  } catch {
+    return undefined;
   }
 }

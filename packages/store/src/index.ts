@@ -3,6 +3,7 @@ export { admit, claimable, granted, mustMakeSense, type Row } from './admit.ts';
 export { cutPage } from './cut-page.ts';
 export { type FollowOptions, follow, pause } from './follow.ts';
 export { foldLog, loadTask } from './load-task.ts';
+export { parseFact } from './parse-fact.ts';
 export type { Delivery, DeliveryOutcome, PushConfig, PushConfigStore } from './push-config-store.ts';
 export { isStoreError, StoreError, type StoreErrorCode } from './store-error.ts';
 export type {

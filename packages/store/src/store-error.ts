@@ -8,6 +8,8 @@ export type StoreErrorCode =
   | 'FENCED'
   /** Facts that were asked for are not kept any more. */
   | 'LOG_GAP'
+  /** What is stored cannot be read: it is damaged, and no JSON any more. */
+  | 'UNREADABLE'
   /** The commit contradicts itself; a mistake of the caller. */
   | 'INVALID_COMMIT'
   /** The store cannot be reached, did not answer in time, or its medium failed. */

@@ -97,8 +97,8 @@ export interface TaskQuery {
 export interface ListedTask {
   readonly taskId: string;
   readonly head: Head;
-  /** The fact at `head.statusVersion`. */
-  readonly fact: StoredFact;
+  /** The fact at `head.statusVersion`; absent if it is damaged, so that it does not take the page with it. */
+  readonly fact?: StoredFact;
 }
 
 export interface TaskPage {
@@ -142,12 +142,12 @@ export interface TaskStore {
    */
   commit(commit: Commit): Promise<Committed>;
 
-  /** The log of a task in one consistent read, or undefined. */
+  /** The log of a task in one consistent read, or undefined. Rejects with code `UNREADABLE` if it is damaged. */
   load(scope: Scope, taskId: string): Promise<StoredLog | undefined>;
 
   /**
    * Up to `limit` facts after position `after`, contiguous. Empty at the end of the log and for an unknown task. Rejects
-   * with code `LOG_GAP` if facts right after `after` were pruned.
+   * with code `LOG_GAP` if facts right after `after` were pruned, and with `UNREADABLE` if one is damaged.
    */
   readFacts(scope: Scope, taskId: string, after: number, limit: number): Promise<readonly StoredFact[]>;
 
