@@ -1,5 +1,5 @@
 import type { Committed, Lease, Row, StoredLog, TaskStore } from '@batonjs/store';
-import { admit, claimable, cutPage, granted } from '@batonjs/store';
+import { admit, claimable, cutPage, factsInOrder, granted } from '@batonjs/store';
 
 /** A database that keeps texts under keys and replaces one only if nobody else did meanwhile. */
 export interface KeyValue {
@@ -54,7 +54,8 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
         if (counted) return { result: { version: counted[1], repeated: true } };
         const row = admit(log?.row, commit, now());
         const facts = [...(log?.facts ?? [])];
-        for (const fact of commit.facts) facts.push({ version: facts.length + 1, commitId, fact });
+        for (const fact of factsInOrder(commit, facts.at(-1)?.fact.at))
+          facts.push({ version: facts.length + 1, commitId, fact });
         const keys = [...(log?.once ?? [])];
         if (once !== undefined) keys.push([once, (log?.row.version ?? 0) + 1]);
         const snapshot = commit.snapshot ?? log?.snapshot;

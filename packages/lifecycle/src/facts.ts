@@ -8,10 +8,7 @@ export type Metadata = Record<string, unknown>;
 
 interface Written {
   readonly format: typeof FACT_FORMAT;
-  /**
-   * When it happened: ISO 8601, UTC, milliseconds. Never earlier than the facts it was decided on; a fact that was
-   * appended without looking may stand behind a later one.
-   */
+  /** When it happened: ISO 8601, UTC, milliseconds. Never earlier than the fact before it, whatever clocks say. */
   readonly at: string;
 }
 

@@ -39,7 +39,10 @@ export interface WorkerOptions {
   /** How long tasks may take. */
   readonly clocks?: TaskClocks;
   readonly limits?: Partial<Limits>;
-  /** How long one store call may take. Default 5,000. */
+  /**
+   * How long one store call may take. Default 5,000. All attempts of a write for a client together end after four fifths
+   * of it.
+   */
   readonly storeTimeoutMs?: number;
   /** How long the store's bell is trusted before looking anyway. Default 1,000; `Infinity`: never look. */
   readonly lookEveryMs?: number;

@@ -7,6 +7,7 @@ import {
   type StoredFact,
   StoreError,
 } from '@batonjs/store';
+import { boundedUntil } from './bounded.ts';
 import type { Decision } from './decision.ts';
 import type { LiveTask } from './live-task.ts';
 import { isWorthAnother } from './taken-snapshot.ts';
@@ -43,6 +44,7 @@ export function write(
   options: WriteOptions = {},
 ): Promise<Written> {
   live.writeStarts();
+  const since = live.settings.clock.monotonic();
   try {
     const draft = draftOf(live, decide, options);
     if (!draft) {
@@ -51,7 +53,7 @@ export function write(
     }
     // Nearly always this is all; what it takes to insist costs each write several times as much.
     const attempt = live.settings.store.commit(draft.commit);
-    const insisting = () => insist(live, decide, options, draft, attempt);
+    const insisting = () => insist(live, decide, options, draft, attempt, since);
     return attempt.then((committed) => {
       if (committed.repeated) return insisting();
       const written = settle(live, draft, committed);
@@ -107,12 +109,15 @@ async function insist(
   options: WriteOptions,
   draft: Draft,
   attempt: Promise<Committed>,
+  since: number,
 ): Promise<Written> {
+  const { giveUp = never } = options;
+  const until = giveUp === never ? deadlineAfter(since, live) : Number.POSITIVE_INFINITY;
   try {
     let next: Draft | undefined = draft;
     let pending: Promise<Committed> | undefined = attempt;
     while (next) {
-      const sent: Sent = await send(live, next.commit, options.giveUp ?? never, pending);
+      const sent: Sent = await send(live, next.commit, giveUp, until, pending);
       if (sent === 'repeated') return { facts: [], first: 1, repeated: true };
       if (sent !== 'overtaken') return settle(live, next, sent);
       pending = undefined;
@@ -135,7 +140,8 @@ export async function appendOpenly(
   turn: Commit['turn'],
 ): Promise<Written> {
   const { scope, taskId, settings } = live;
-  const { store, clock, storeTimeoutMs } = settings;
+  const { store, clock } = settings;
+  const until = deadlineAfter(clock.monotonic(), live);
   const commit: Commit = {
     scope,
     taskId,
@@ -145,20 +151,28 @@ export async function appendOpenly(
     once,
     turn,
   };
-  const until = clock.monotonic() + storeTimeoutMs;
-  for (;;) {
+  for (let attempt = store.commit(commit); ; ) {
     try {
-      const { version, repeated } = await store.commit(commit);
+      const { version, repeated } = await attempt;
       const first = repeated ? version : version - facts.length + 1;
       const [stored] = repeated ? await store.readFacts(scope, taskId, first - 1, 1) : [];
       await live.look();
       return { facts: [], first, repeated: repeated && stored?.commitId !== commit.commitId };
     } catch (error) {
-      if (!isStoreError(error, 'UNAVAILABLE') || clock.monotonic() >= until) throw error;
-      await clock.sleep(backOff(clock.random));
+      const waitMs = backOff(clock.random);
+      if (!isStoreError(error, 'UNAVAILABLE') || clock.monotonic() + waitMs >= until) throw error;
+      await clock.sleep(waitMs);
+      attempt = boundedUntil(() => store.commit(commit), until, clock);
     }
   }
 }
+
+/**
+ * When a write that failed is not tried again: all its attempts together share one deadline. It is earlier than the end
+ * of the longest store call, so that a store that used its own time up (4 s) is not asked a second time.
+ */
+const deadlineAfter = (since: number, { settings }: LiveTask): number =>
+  since + settings.storeTimeoutMs * 0.8;
 
 function toCommit(
   live: LiveTask,
@@ -193,14 +207,14 @@ async function send(
   live: LiveTask,
   commit: Draft['commit'],
   giveUp: () => boolean,
+  until: number,
   pending?: Promise<Committed>,
 ): Promise<Sent> {
-  const { store, clock, storeTimeoutMs } = live.settings;
-  const until = clock.monotonic() + storeTimeoutMs;
+  const { store, clock } = live.settings;
   const expected = commit.expectedVersion;
   for (;;) {
     try {
-      const attempt = pending ?? store.commit(commit);
+      const attempt = pending ?? boundedUntil(() => store.commit(commit), until, clock);
       pending = undefined;
       const committed = await attempt;
       if (!committed.repeated) return committed;
@@ -209,7 +223,8 @@ async function send(
       return { version: expected + commit.facts.length, lease: await regainLease(live, commit) };
     } catch (error) {
       if (!isAmbiguous(error)) throw error;
-      const next = await readNext(live, expected);
+      const isUnknown = isStoreError(error, 'UNAVAILABLE');
+      const next = await readNext(live, expected, isUnknown ? until : Number.POSITIVE_INFINITY);
       if (next?.[0]?.commitId === commit.commitId && commit.facts.length > 0) {
         return { version: expected + commit.facts.length, lease: await regainLease(live, commit) };
       }
@@ -221,22 +236,28 @@ async function send(
         live.add(next);
         return 'overtaken';
       }
-      if (next && !isStoreError(error, 'UNAVAILABLE')) {
+      if (next && !isUnknown) {
         // A release whose answer was lost is fenced by itself.
         if (commit.facts.length === 0 && isStoreError(error, 'FENCED')) return { version: expected };
         if (!isStoreError(error, 'VERSION_CONFLICT')) throw error;
         throw new StoreError('FENCED', `The store lost facts of task ${live.taskId}`, { cause: error });
       }
-      if (giveUp() || (giveUp === never && clock.monotonic() >= until)) throw error;
-      await clock.sleep(backOff(clock.random));
+      const waitMs = backOff(clock.random);
+      if (giveUp() || clock.monotonic() + waitMs >= until) throw error;
+      await clock.sleep(waitMs);
     }
   }
 }
 
 /** What follows the position a commit was decided on; undefined if the store does not say. */
-async function readNext(live: LiveTask, expected: number): Promise<readonly StoredFact[] | undefined> {
+async function readNext(
+  { scope, taskId, settings: { store, clock } }: LiveTask,
+  expected: number,
+  until: number,
+): Promise<readonly StoredFact[] | undefined> {
+  if (clock.monotonic() >= until) return undefined;
   try {
-    return await live.settings.store.readFacts(live.scope, live.taskId, expected, 256);
+    return await boundedUntil(() => store.readFacts(scope, taskId, expected, 256), until, clock);
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@ import {
   type Commit,
   type Committed,
   claimable,
+  factsInOrder,
   granted,
   isStoreError,
   type Lease,
@@ -46,7 +47,8 @@ export class Model {
     const after = attempt(() => admit(log.row, commit, now));
     if (typeof after === 'string') return after;
     const { commitId } = commit;
-    const added = commit.facts.map((fact, n) => ({ version: log.facts.length + n + 1, commitId, fact }));
+    const inOrder = factsInOrder(commit, log.facts.at(-1)?.fact.at);
+    const added = inOrder.map((fact, n) => ({ version: log.facts.length + n + 1, commitId, fact }));
     if (commit.once !== undefined) log.once.set(commit.once, log.facts.length + 1);
     log.row = after;
     log.facts = [...log.facts, ...added];

@@ -5,6 +5,7 @@ import {
   isStoreError,
   type Lease,
   type ListedTask,
+  type StoredFact,
   StoreError,
   type TaskPage,
   type TaskQuery,
@@ -184,6 +185,25 @@ const opens = broken("an 'open' append", {
       return store.commit(commit);
     },
   }),
+  'keeps the time of an open append as its writer saw it': (store) => {
+    const times = new Map<string, string>();
+    const restore = (facts: readonly StoredFact[]) =>
+      facts.map((stored) => {
+        const at = times.get(`${stored.commitId} ${stored.version}`) ?? stored.fact.at;
+        return { ...stored, fact: { ...stored.fact, at } };
+      });
+    return {
+      commit: async (commit) => {
+        const committed = await store.commit(commit);
+        const first = committed.version - commit.facts.length + 1;
+        if (commit.expectedVersion === 'open')
+          for (const [n, fact] of commit.facts.entries())
+            times.set(`${commit.commitId} ${first + n}`, fact.at);
+        return committed;
+      },
+      readFacts: async (...args) => restore(await store.readFacts(...args)),
+    };
+  },
   'does not want the turn an open append wants': onCommit(({ expectedVersion, turn }) =>
     expectedVersion === 'open' ? { turn: undefined } : { turn },
   ),

@@ -114,6 +114,7 @@ describe('the history checker', () => {
     ['chunks out of order', 'reordered', [received(), created(), started(), chunk(1), chunk(2), chunk(1)]],
     ['a chunk left out', 'lost', [received(), created(), started(), chunk(1), chunk(3)]],
     ['a log that starts in the middle', 'corrupt', [created(), working()]],
+    ['a log in which time goes back', 'corrupt', [received('m1', 'c', at(5)), created('t', 'c', at(4))]],
   ])('finds %s', (_, kind, facts) => {
     expect(ofLog(facts)).toContain(kind);
   });

@@ -2,6 +2,7 @@ import {
   admit,
   type ClaimRequest,
   claimable,
+  factsInOrder,
   frozenJson,
   granted,
   type Lease,
@@ -63,7 +64,7 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
       const length = before?.version ?? 0;
       const after = admit(before, commit, now());
       const row = commit.head ? { ...after, head: Object.freeze({ ...commit.head }) } : after;
-      const facts = commit.facts.map((fact, n) =>
+      const facts = factsInOrder(commit, known?.facts.at(-1)?.fact.at).map((fact, n) =>
         Object.freeze({ version: length + n + 1, commitId, fact: frozenJson(fact) }),
       );
       const snapshot = frozenJson(commit.snapshot);

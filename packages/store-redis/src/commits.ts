@@ -1,6 +1,7 @@
 import {
   type Commit,
   type Committed,
+  factsInOrder,
   isStoreError,
   mustMakeSense,
   StoreError,
@@ -25,7 +26,8 @@ export class Commits {
   }
 
   async write(commit: Commit): Promise<Committed> {
-    const { scope, taskId, commitId, expectedVersion, facts, head, snapshot, once, writer, turn } = commit;
+    const { scope, taskId, commitId, expectedVersion, head, snapshot, once, writer, turn } = commit;
+    const facts = factsInOrder(commit, undefined);
     const name = taskName(scope, taskId);
     try {
       mustMakeSense(commit);
@@ -42,11 +44,13 @@ export class Commits {
     for (const fact of facts) args.push(`${commitId}\0${JSON.stringify(fact)}`);
     if (once !== undefined) args.push('once', once);
     if (writer) args.push('fence', String(writer.fence), 'writer', writer.holder);
+    if (expectedVersion === 'open') args.push('at', facts[0]!.at);
     if (turn) args.push('queue', turn.queue, ...turnOf(turn));
     if (snapshot) args.push('snapshot', JSON.stringify(snapshot), 'from', String(snapshot.version));
     const reply = await this.#database.ofTask(commitScript, taskId, name, args);
     if (typeof reply === 'number') return { version: reply };
-    const [first, second] = reply as readonly [string | number, number];
+    const [first, second, lastAt] = reply as readonly [string | number, number, string | undefined];
+    if (first === 'BEHIND') return this.write({ ...commit, facts: factsInOrder(commit, lastAt) });
     if (first === 'REPEATED') return { version: second, repeated: true };
     if (typeof first === 'string') throw refusal(first as StoreErrorCode, commit, second);
     const { queue, acquire } = turn!;

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { admit, type Commit, type Committed, granted, type Row } from '@batonjs/store';
+import { admit, type Commit, type Committed, factsInOrder, granted, type Row } from '@batonjs/store';
 import type { Changes } from './changes.ts';
 import type { Contexts } from './contexts.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -23,6 +23,7 @@ export class Commits {
   readonly #insertOnce;
   readonly #insertFact;
   readonly #putSnapshot;
+  readonly #lastAt;
 
   constructor(tables: CommitTables) {
     this.#tables = tables;
@@ -30,6 +31,9 @@ export class Commits {
     this.#findOnce = db.prepare('SELECT version FROM once_keys WHERE task = ? AND key = ?');
     this.#insertOnce = db.prepare('INSERT INTO once_keys (task, key, version) VALUES (?, ?, ?)');
     this.#insertFact = db.prepare('INSERT INTO facts (task, version, commit_id, fact) VALUES (?, ?, ?, ?)');
+    this.#lastAt = db.prepare(
+      `SELECT CASE WHEN json_valid(fact) THEN fact ->> 'at' END AS at FROM facts WHERE task = ? AND version = ?`,
+    );
     this.#putSnapshot = db.prepare('REPLACE INTO snapshots (task, version, snapshot) VALUES (?, ?, ?)');
   }
 
@@ -58,11 +62,21 @@ export class Commits {
         : this.#create(scope, taskId, after, hasPush, now);
       let version = found?.version ?? 0;
       if (once !== undefined) this.#insertOnce.run(id, once, version + 1);
-      for (const fact of facts) this.#insertFact.run(id, ++version, commitId, fact);
+      const inOrder = kept.expectedVersion === 'open' ? this.#inOrder(id, version, facts) : facts;
+      for (const fact of inOrder) this.#insertFact.run(id, ++version, commitId, fact);
       if (snapshot) this.#putSnapshot.run(id, snapshot.version, snapshot.json);
       this.#touch(kept, after, hasPush, now);
       return { version, lease: granted(after, kept) };
     };
+  }
+
+  /** The facts of an open append, none earlier than the last fact of the log. */
+  #inOrder(task: number, version: number, facts: readonly string[]): readonly string[] {
+    const last = this.#lastAt.get(task, version) as { at: string | null } | undefined;
+    const parsed = facts.map((fact) => JSON.parse(fact));
+    return factsInOrder({ expectedVersion: 'open', facts: parsed }, last?.at ?? undefined).map((fact) =>
+      JSON.stringify(fact),
+    );
   }
 
   #create(scope: string, taskId: string, after: Row, hasPush: boolean, now: number): number {

@@ -1,6 +1,7 @@
 export { frozenJson } from '@batonjs/lifecycle';
 export { admit, claimable, granted, mustMakeSense, type Row } from './admit.ts';
 export { cutPage } from './cut-page.ts';
+export { factsInOrder } from './facts-in-order.ts';
 export { type FollowOptions, follow, pause } from './follow.ts';
 export { foldLog, loadTask } from './load-task.ts';
 export { parseFact } from './parse-fact.ts';

@@ -35,7 +35,8 @@ export interface Commit {
   readonly commitId: string;
   /**
    * The length of the log these facts were decided on. `'open'` appends wherever the log ends, unless it is closed;
-   * such a commit carries `once` and no `head`, `snapshot`, `acquire` or `release`.
+   * such a commit carries `once` and no `head`, `snapshot`, `acquire` or `release`. Its facts are kept with an `at` that
+   * is not earlier than that of the fact before them; see `factsInOrder`.
    */
   readonly expectedVersion: number | 'open';
   /** May be empty only to `release`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { section } from '../check.ts';
 import { refuses, same } from '../expectations.ts';
-import { cancelRequested, chunk, completed, received, working } from '../facts.ts';
+import { at, cancelRequested, chunk, completed, received, working } from '../facts.ts';
 import { logOf } from '../log.ts';
 import { snapshotAt } from '../snapshot.ts';
 
@@ -23,6 +23,20 @@ export const openAppendChecks = section("an 'open' append", {
     const log = logOf(store);
     await log.create();
     same(await log.append(chunk(1), 'a', { facts: [chunk(1), chunk(2), chunk(3)] }), { version: 5 });
+  },
+
+  async 'never makes time go back, whatever the clock of its writer says'({ store, second }) {
+    const log = logOf(store);
+    await log.create();
+    await log.commit([working(at(500))]);
+    await logOf(second).append(received('m2', 'c', at(100)));
+    await log.append(cancelRequested(at(900)), 'cancel', {
+      facts: [received('m3', 'c', at(700)), cancelRequested(at(200)), received('m4', 'c', at(900))],
+    });
+    const times = (await store.readFacts('s', 't', 2, 9)).map(({ fact }) => fact.at);
+    assert.deepEqual(times, [at(500), at(500), at(700), at(700), at(900)]);
+    const loaded = (await second.load('s', 't'))!.facts;
+    same(loaded[3]?.fact, received('m2', 'c', at(500)));
   },
 
   async 'needs a log'({ store }) {

@@ -7,6 +7,7 @@ import {
   checkReplay,
   checkTurns,
   type Finding,
+  checkTimes,
 } from './check-log.ts';
 import { checkObservation } from './check-observations.ts';
 import type { KeptLog } from './kept-log.ts';
@@ -35,6 +36,7 @@ export function checkHistory({
   const ofLogs = logs.flatMap((log) =>
     [
       ...checkPositions(log),
+      ...checkTimes(log),
       ...checkReplay(log),
       ...checkEnd(log),
       ...checkMessages(log),

@@ -17,6 +17,14 @@ export function* checkPositions({ facts }: KeptLog): Generator<Finding> {
   }
 }
 
+/** Time never goes back, whatever clocks said. */
+export function* checkTimes({ facts }: KeptLog): Generator<Finding> {
+  for (const [n, { fact, version }] of facts.entries()) {
+    const before = facts[n - 1]?.fact.at ?? '';
+    if (fact.at < before) yield ['corrupt', `${fact.type} at ${version} is of ${fact.at}, after ${before}`];
+  }
+}
+
 /** Folding the log gives the head and the snapshot that are kept beside it. */
 export function* checkReplay({ facts, head, snapshot }: KeptLog): Generator<Finding> {
   const all = facts.map(({ fact }) => fact);

@@ -1,10 +1,11 @@
-import { plan, prelude, relist } from './prelude.ts';
+import { isLess, plan, prelude, relist } from './prelude.ts';
 
 /**
  * Keys: `task:<name>`, base. Arguments: name; expected version or `open`; head, place and due time after the commit;
  * how many entries, and the entries of the log; then pairs of a name and a value: `once`; `fence` and `writer`; `queue`,
- * `want`, `release`, `acquire` (the holder) and `ttl` (ms); `snapshot` and its version `from`. Empty or left out means
- * absent. Answers the version, with the fence if a lease was granted, or a code and a version. It does what `admit` does,
+ * `want`, `release`, `acquire` (the holder) and `ttl` (ms); `snapshot` and its version `from`; `at`, when the first fact of
+ * an open append happened. Empty or left out means absent. Answers the version, with the fence if a lease was granted, or
+ * a code and a version; `BEHIND` with the time of the last fact if that is later than `at`. It does what `admit` does,
  * and checks everything before it writes anything: Redis does not undo what a script has done.
  */
 export const commit = `${prelude}
@@ -39,6 +40,18 @@ end
 if head == '' then
   if version == 0 then return {'INVALID_COMMIT', version} end
   place, due = was_place, was_due
+end
+
+if given.at then
+  ${isLess}
+  local entry = call('LINDEX', base .. 'log:' .. name, -1) or ''
+  -- Facts begin with these two members. Others are decoded, and one that is damaged has no time.
+  local last_at = string.match(entry, '^[^%z]*%z{"format":%d+,"at":"([^"]*)"')
+  if not last_at then
+    local ok, fact = pcall(cjson.decode, string.match(entry, '%z(.*)$'))
+    last_at = ok and type(fact) == 'table' and type(fact.at) == 'string' and fact.at
+  end
+  if last_at and is_less(given.at, last_at) then return {'BEHIND', version, last_at} end
 end
 
 local closed = string.byte(place) == 49

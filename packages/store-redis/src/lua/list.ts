@@ -1,4 +1,4 @@
-import { prelude } from './prelude.ts';
+import { isLess, prelude } from './prelude.ts';
 
 /**
  * Keys: `states`, base. Arguments: scope, `1` if only of a context, the context; the state or nothing, `1` for logs that
@@ -10,14 +10,7 @@ export const list = `${prelude}
 local scope, of_context, context, only, answered, since, limit, at, after, bytes = unpack(ARGV)
 limit, bytes = tonumber(limit), bytes == 'inf' and math.huge or tonumber(bytes)
 
--- Lua's own comparison goes by the locale of the server, sorted sets go by bytes.
-local function is_less(a, b)
-  for n = 1, math.min(#a, #b) do
-    local x, y = string.byte(a, n), string.byte(b, n)
-    if x ~= y then return x < y end
-  end
-  return #a < #b
-end
+${isLess}
 
 -- How many in a list come before what follows the last one shown, whether or not that one is still there.
 local function shown(key)

@@ -30,6 +30,17 @@ local function ring(message)
 end
 `;
 
+/** `is_less(a, b)`: by bytes, as sorted sets compare. Lua's own comparison depends on the locale of the server. */
+export const isLess = `
+local function is_less(a, b)
+  for n = 1, math.min(#a, #b) do
+    local x, y = string.byte(a, n), string.byte(b, n)
+    if x ~= y then return x < y end
+  end
+  return #a < #b
+end
+`;
+
 /** `relist(name, was, is)`: moves a task from one place to another; either may be absent. */
 export const relist = `
 local function lists(scope, place)
