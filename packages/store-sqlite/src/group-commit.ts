@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@batonjs/store';
 import { Backoff } from './backoff.ts';
-import { isBusy, unavailable } from './sqlite-error.ts';
+import { held, isBusy, unavailable } from './sqlite-error.ts';
 
 /** What belongs to a transaction as a whole. */
 export interface SideEffect {
@@ -132,9 +132,11 @@ export class GroupCommit {
 
   /** Another process holds the file. */
   #later(group: readonly Write[]): void {
+    let refusal: StoreError | undefined;
     const patient = group.filter(({ backoff, reject }) => {
       if (!backoff.isOver) return true;
-      reject(new StoreError('UNAVAILABLE', `${this.#options.name} is held by another process`));
+      refusal ??= held(this.#options.name);
+      reject(refusal);
       return false;
     });
     if (patient.length === 0) return;

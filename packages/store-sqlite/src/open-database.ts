@@ -2,32 +2,43 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@batonjs/store';
+import { lockHolder } from './lock-holder.ts';
 import { migrate } from './migrate.ts';
 import { isBusy, unusable } from './sqlite-error.ts';
 
 /** What an acknowledged commit survives: `full` a power failure, `normal` a killed process. */
 export type Durability = 'full' | 'normal';
 
-/** How long opening waits for other processes that hold the file, in milliseconds. */
-const patienceMs = 5_000;
+/** What to do while another process holds the file. */
+export interface OpenOptions {
+  /** How long to wait for another process that holds the file, in milliseconds. Default 30,000. */
+  readonly patienceMs?: number;
+  /** Told once, after a second, what is waited for. Default: standard error. */
+  readonly onWait?: (message: string) => void;
+}
 
 /** How long a statement may block this process for another one's lock, in milliseconds. */
 const blockAtMostMs = 5;
 
+/** Waits that are shorter are not worth a message, in milliseconds. */
+const saidAfterMs = 1_000;
+
 /**
- * Opens a file, creates it and its folder where they are missing, and brings it to the newest schema. Throws a
- * `StoreError` of code `UNUSABLE` that says what is wrong with the file.
+ * Opens a file, creates it and its folder where they are missing, and brings it to the newest schema. Blocks this process
+ * while another one holds the file. Throws a `StoreError` of code `UNUSABLE` that says what is wrong with the file.
  */
-export function openDatabase(path: string, durability: Durability): DatabaseSync {
+export function openDatabase(path: string, durability: Durability, options: OpenOptions = {}): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
     if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
-    db = new DatabaseSync(path);
-    db.exec(`PRAGMA busy_timeout = ${patienceMs}; PRAGMA foreign_keys = OFF`);
-    useWriteAheadLog(db, path);
-    db.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
-    migrate(db, path);
-    db.exec(`PRAGMA busy_timeout = ${blockAtMostMs}`);
+    const opened = new DatabaseSync(path);
+    db = opened;
+    db.exec(`PRAGMA busy_timeout = ${blockAtMostMs}; PRAGMA foreign_keys = OFF`);
+    whenFree(path, options, () => {
+      useWriteAheadLog(opened, path);
+      opened.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
+      migrate(opened, path);
+    });
     return db;
   } catch (error) {
     if (db?.isOpen) db.close();
@@ -40,17 +51,36 @@ export function openDatabase(path: string, durability: Durability): DatabaseSync
   }
 }
 
-function useWriteAheadLog(db: DatabaseSync, path: string): void {
-  const end = performance.now() + patienceMs;
+/** Does something that can be done again from its beginning, as soon as no other process is in the way. */
+function whenFree(
+  path: string,
+  { patienceMs = 30_000, onWait = console.warn }: OpenOptions,
+  work: () => void,
+): void {
+  const start = performance.now();
+  let isSaid = false;
   for (;;) {
     try {
-      const mode = Object.values(db.prepare('PRAGMA journal_mode = WAL').get() ?? {})[0];
-      if (mode === 'wal' || mode === 'memory') return;
-      throw new StoreError('UNUSABLE', `The file system of ${path} does not support a write-ahead log`);
+      work();
+      return;
     } catch (error) {
-      // SQLite gives up at once, whatever its timeout, when several processes switch a new file over.
-      if (!isBusy(error) || performance.now() > end) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      if (!isBusy(error)) throw error;
+      const waitedMs = performance.now() - start;
+      if (waitedMs > patienceMs) {
+        const message = `${path} is held by ${lockHolder(path)}, for longer than ${patienceMs} ms`;
+        throw new StoreError('UNUSABLE', message, { cause: error });
+      }
+      if (!isSaid && waitedMs > saidAfterMs) {
+        isSaid = true;
+        onWait(`[baton] Waiting for ${path}: it is held by ${lockHolder(path)}`);
+      }
     }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockAtMostMs);
   }
+}
+
+function useWriteAheadLog(db: DatabaseSync, path: string): void {
+  const mode = Object.values(db.prepare('PRAGMA journal_mode = WAL').get() ?? {})[0];
+  if (mode === 'wal' || mode === 'memory') return;
+  throw new StoreError('UNUSABLE', `The file system of ${path} does not support a write-ahead log`);
 }

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '@batonjs/store';
 import { Backoff } from './backoff.ts';
-import { isBusy, unavailable } from './sqlite-error.ts';
+import { held, isBusy, unavailable } from './sqlite-error.ts';
 
 /** Reads, each of one moment of the database. */
 export class Reads {
@@ -27,7 +26,7 @@ export class Reads {
         return this.#once(work);
       } catch (error) {
         if (!isBusy(error)) throw unavailable(this.#name, error);
-        if (backoff.isOver) throw new StoreError('UNAVAILABLE', `${this.#name} is held by another process`);
+        if (backoff.isOver) throw held(this.#name);
       }
       await new Promise((resolve) => setTimeout(resolve, backoff.nextMs()));
     }

@@ -1,4 +1,5 @@
 import { isStoreError, StoreError } from '@batonjs/store';
+import { lockHolder } from './lock-holder.ts';
 
 // Primary result codes of SQLite, https://www.sqlite.org/rescode.html
 const busy = 5;
@@ -22,6 +23,10 @@ export const isBusy = (error: unknown): boolean => {
   const code = codeOf(error);
   return code === busy || code === protocol;
 };
+
+/** What the store rejects with when another process held the file for too long. */
+export const held = (name: string): StoreError =>
+  new StoreError('UNAVAILABLE', `${name} is held by ${lockHolder(name)}`);
 
 /** What the store rejects with for whatever SQLite threw: `UNAVAILABLE`, because a later attempt may find it repaired. */
 export function unavailable(name: string, error: unknown): unknown {

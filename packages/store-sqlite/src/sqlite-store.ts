@@ -11,6 +11,13 @@ export interface SqliteStoreOptions {
   readonly durability?: Durability;
   /** The store's clock, in milliseconds since 1970; all processes on a file need the same. Default `Date.now`. */
   readonly now?: () => number;
+  /**
+   * How long opening waits for another process that is inside a transaction, or stopped in one, in milliseconds. This
+   * process does nothing else meanwhile. Default 30,000.
+   */
+  readonly openPatienceMs?: number;
+  /** Told what opening waits for, if it takes longer than a second. Default: standard error. */
+  readonly onWait?: (message: string) => void;
   /** Told after each transaction how many writes it held: one that is always 1 tells of writers that wait for each other. */
   readonly onGroup?: (size: number) => void;
 }
@@ -22,9 +29,14 @@ export interface SqliteStoreOptions {
  */
 export function sqliteStore(
   path: string,
-  { durability = 'full', now = Date.now, onGroup }: SqliteStoreOptions = {},
+  { durability = 'full', now = Date.now, onGroup, onWait, openPatienceMs }: SqliteStoreOptions = {},
 ): TaskStore & PushConfigStore {
   const shared = path !== ':memory:';
   const name = shared ? resolve(path) : path;
-  return storeOn(openDatabase(name, durability), { name, shared, now, onGroup });
+  return storeOn(openDatabase(name, durability, { patienceMs: openPatienceMs, onWait }), {
+    name,
+    shared,
+    now,
+    onGroup,
+  });
 }
