@@ -5,9 +5,9 @@ import {
   checkMessages,
   checkPositions,
   checkReplay,
+  checkTimes,
   checkTurns,
   type Finding,
-  checkTimes,
 } from './check-log.ts';
 import { checkObservation } from './check-observations.ts';
 import type { KeptLog } from './kept-log.ts';
