@@ -22,6 +22,7 @@ import type { AgentServerOptions } from './options.ts';
 import { type PushDeliveries, pushDeliveries } from './push/dead-letters.ts';
 import { Deliverer } from './push/deliverer.ts';
 import { completePush } from './push/push-settings.ts';
+import { createReadiness, type Readiness } from './readiness.ts';
 import { Runner } from './runner.ts';
 import { credentialHeaders } from './security.ts';
 import { readWakeKey } from './wake-key.ts';
@@ -40,8 +41,10 @@ export interface AgentServer {
    * `A2AError`: `TASK_NOT_FOUND`, or `UNSUPPORTED_OPERATION` if the task has ended.
    */
   wake(wakeKey: string, metadata?: Record<string, unknown>): Promise<void>;
-  /** Whether it accepts requests and its store answers. */
+  /** Whether it accepts requests and its store takes writes, which is tried at most once a second. */
   ready(): Promise<boolean>;
+  /** The same as `ready`, and why not: the disk is full, say. Not for clients. */
+  readiness(): Promise<Readiness>;
   /** What became of webhooks. */
   readonly push: PushDeliveries;
   /** How many turns run here, and how many tasks are held in memory. */
@@ -67,6 +70,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const runner = new Runner(settings, tasks);
   const claimer = new Claimer(settings, tasks, runner);
   let open = true;
+  const readiness = createReadiness({ store, queue, clock, log, isOpen: () => open });
   const { compatibility = [] } = options;
   const push = completePush(store, options.push, compatibility);
   const deliverer = push && new Deliverer({ ...settings, push });
@@ -133,16 +137,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
         tasks.release(live);
       }
     },
-    async ready() {
-      if (!open) return false;
-      try {
-        await store.waiting(queue);
-        return true;
-      } catch (error) {
-        log('error', 'The store does not answer', { error });
-        return false;
-      }
-    },
+    ready: async () => (await readiness()).isReady,
+    readiness,
     prune: ({ closedBefore, limit = 1_000 }) => store.prune({ closedBefore: isoTime(closedBefore), limit }),
     async close({ graceMs = 10_000 } = {}) {
       open = false;

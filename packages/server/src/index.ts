@@ -63,6 +63,7 @@ export type { DeadLetter, PushDeliveries } from './push/dead-letters.ts';
 export type { PushOptions, PushRetry } from './push/push-options.ts';
 export type { PushClaims, SignPush, UnsignedDelivery } from './push/sign-push.ts';
 export type { PushUpdates } from './push/wanted-update.ts';
+export type { Readiness } from './readiness.ts';
 export { type RunTurnOptions, runTurn, type TurnOutcome } from './run-turn.ts';
 export type { Limits, TaskClocks } from './settings.ts';
 export { type CoalesceOptions, coalesce, streamed } from './streamed.ts';

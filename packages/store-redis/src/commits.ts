@@ -9,11 +9,12 @@ import {
 } from '@batonjs/store';
 import type { Database } from './database.ts';
 import { commit as source } from './lua/commit.ts';
-import { script } from './script.ts';
+import { script, vital } from './script.ts';
 import { taskName } from './shards.ts';
 import { timeOf } from './time-of.ts';
 
 const commitScript = script(source);
+const vitalScript = vital(source);
 
 type Head = NonNullable<Commit['head']>;
 
@@ -47,7 +48,12 @@ export class Commits {
     if (expectedVersion === 'open') args.push('at', facts[0]!.at);
     if (turn) args.push('queue', turn.queue, ...turnOf(turn));
     if (snapshot) args.push('snapshot', JSON.stringify(snapshot), 'from', String(snapshot.version));
-    const reply = await this.#database.ofTask(commitScript, taskId, name, args);
+    const reply = await this.#database.ofTask(
+      isVital(commit) ? vitalScript : commitScript,
+      taskId,
+      name,
+      args,
+    );
     if (typeof reply === 'number') return { version: reply };
     const [first, second, lastAt] = reply as readonly [string | number, number, string | undefined];
     if (first === 'BEHIND') return this.write({ ...commit, facts: factsInOrder(commit, lastAt) });
@@ -67,6 +73,10 @@ export class Commits {
     return { version: Number(version), repeated: true };
   }
 }
+
+/** What ends work frees memory sooner or later: it is written even while there is none. */
+const isVital = ({ head, once, turn }: Commit): boolean =>
+  head?.closed === true || turn?.release === true || once === 'cancel';
 
 function turnOf({ want, release, acquire }: NonNullable<Commit['turn']>): string[] {
   return [

@@ -2,13 +2,15 @@ import { isStoreError, StoreError } from '@batonjs/store';
 import type { RedisDriver, RedisReply } from './driver.ts';
 import type { Script } from './script.ts';
 import { type Shard, Shards } from './shards.ts';
-import { type StartOptions, start } from './start.ts';
+import { knowsFlags, mustNotEvict, type StartOptions, start } from './start.ts';
+import { troubleOf } from './trouble.ts';
 
 /** Redis as the store uses it: checked before it is used, and again after every interruption. */
 export class Database {
   readonly #driver: RedisDriver;
   readonly #options: StartOptions;
   #epoch = -1;
+  #knowsFlags = false;
   #shards: Shards | undefined;
   #starting: Promise<Shards> | undefined;
 
@@ -39,6 +41,19 @@ export class Database {
     return this.#run(script, `${base}states`, [base], args);
   }
 
+  /** What Redis says of its memory, on the node that has this key. */
+  async memory(key: string): Promise<string> {
+    const info = await this.#driver.command(key, ['INFO', 'memory']).catch((error) => {
+      throw this.#unavailable(error);
+    });
+    return String(info);
+  }
+
+  /** Throws if Redis may delete what is stored, by what it says of itself. */
+  mustNotEvict(info: string): void {
+    mustNotEvict(info, this.#driver.name, this.#options);
+  }
+
   /** Sends one command about a key of a shard. */
   command(name: string, key: string, ...args: readonly string[]): Promise<RedisReply> {
     return this.#driver.command(key, [name, key, ...args]).catch((error) => {
@@ -48,10 +63,11 @@ export class Database {
 
   /** Runs a script in the slot of its key, and sends its source along only if Redis does not remember it. */
   #run(script: Script, key: string, first: readonly string[], args: readonly string[]): Promise<RedisReply> {
+    const { sha, source } = (this.#knowsFlags && script.whenFull) || script;
     const rest = ['2', key, ...first].concat(args);
-    return this.#driver.command(key, ['EVALSHA', script.sha].concat(rest)).catch((error) => {
+    return this.#driver.command(key, ['EVALSHA', sha].concat(rest)).catch((error) => {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw this.#unavailable(error);
-      return this.#driver.command(key, ['EVAL', script.source].concat(rest)).catch((again) => {
+      return this.#driver.command(key, ['EVAL', source].concat(rest)).catch((again) => {
         throw this.#unavailable(again);
       });
     });
@@ -64,6 +80,7 @@ export class Database {
       const count = await start(this.#driver, infos, this.#options);
       if (this.#shards?.all.length !== count) this.#shards = new Shards(this.#options.prefix, count);
       this.#epoch = epoch;
+      this.#knowsFlags = infos.every(knowsFlags);
       return this.#shards;
     } catch (error) {
       throw this.#unavailable(error);
@@ -73,6 +90,7 @@ export class Database {
   #unavailable(error: unknown): unknown {
     if (isStoreError(error, 'UNAVAILABLE') || isStoreError(error, 'UNUSABLE')) return error;
     const why = error instanceof Error ? error.message : String(error);
-    return new StoreError('UNAVAILABLE', `Redis at ${this.#driver.name} refused: ${why}`, { cause: error });
+    const message = `Redis at ${this.#driver.name} refused: ${why}`;
+    return new StoreError('UNAVAILABLE', message, { cause: error, trouble: troubleOf(why) });
   }
 }

@@ -2,12 +2,12 @@ import type { Delivery, DeliveryOutcome, PushConfigStore } from '@batonjs/store'
 import type { Database } from './database.ts';
 import { advance, claimDeliveries } from './lua/webhooks.ts';
 import { type PushRow, toPushConfig } from './push-row.ts';
-import { script } from './script.ts';
+import { vital } from './script.ts';
 import { taskName } from './shards.ts';
 import { timeOf } from './time-of.ts';
 
-const claimScript = script(claimDeliveries);
-const advanceScript = script(advance);
+const claimScript = vital(claimDeliveries);
+const advanceScript = vital(advance);
 
 type ClaimDeliveries = Parameters<PushConfigStore['claimDeliveries']>[0];
 

@@ -1,11 +1,11 @@
 import type { ClaimRequest, Lease } from '@batonjs/store';
 import type { Database } from './database.ts';
 import { claim as claimSource, renew as renewSource } from './lua/leases.ts';
-import { script } from './script.ts';
+import { vital } from './script.ts';
 import { fromTaskName, type Shard, taskName } from './shards.ts';
 
-const claimScript = script(claimSource);
-const renewScript = script(renewSource);
+const claimScript = vital(claimSource);
+const renewScript = vital(renewSource);
 
 type Cause = Exclude<Lease['cause'], 'committed'>;
 

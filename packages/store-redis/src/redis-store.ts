@@ -8,6 +8,7 @@ import { Facts } from './facts.ts';
 import { Gate } from './gate.ts';
 import { Leases } from './leases.ts';
 import { nodeRedis } from './node-redis.ts';
+import { probe } from './probe.ts';
 import { prune } from './prune.ts';
 import { PushConfigs } from './push-configs.ts';
 import { readAgain } from './read-again.ts';
@@ -97,6 +98,8 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
     renew: (held, ttlMs) => gate.pass(() => leases.renew(held, ttlMs)),
     waiting: (queue) => read(() => leases.waiting(queue)),
     prune: ({ closedBefore, limit }) => gate.pass(() => prune(database, closedBefore, limit)),
+
+    probe: () => gate.pass(() => probe(database)),
 
     close() {
       closing ??= gate.close().then(() => driver.close());

@@ -21,16 +21,15 @@ export interface StartOptions {
 export async function start(
   driver: RedisDriver,
   infos: readonly string[],
-  { prefix, shards, allowEviction }: StartOptions,
+  options: StartOptions,
 ): Promise<number> {
+  const { prefix, shards } = options;
   const unusable = (why: string) => new StoreError('UNUSABLE', `Redis at ${driver.name} ${why}`);
   for (const info of infos) {
     const version = infoOf(info, 'redis_version') ?? '0';
-    if (isOlder(version)) throw unusable(`is of version ${version}; ${oldest.join('.')} or newer is needed`);
-    const policy = infoOf(info, 'maxmemory_policy') ?? 'noeviction';
-    if (policy.startsWith('allkeys-') && !allowEviction) {
-      throw unusable(`may evict tasks: maxmemory-policy is ${policy}, and should be noeviction`);
-    }
+    if (isOlder(version, oldest))
+      throw unusable(`is of version ${version}; ${oldest.join('.')} or newer is needed`);
+    mustNotEvict(info, driver.name, options);
   }
   const isCluster = infos.some((info) => infoOf(info, 'cluster_enabled') === '1');
   const wanted = shards ?? (isCluster ? shardsOfCluster : 1);
@@ -50,7 +49,18 @@ export async function start(
   return Number(kept[0]);
 }
 
-function isOlder(version: string): boolean {
+/** Throws `UNUSABLE` if Redis, by what it says of its memory, may evict what is stored. */
+export function mustNotEvict(info: string, name: string, { allowEviction }: StartOptions): void {
+  const policy = infoOf(info, 'maxmemory_policy') ?? 'noeviction';
+  if (!policy.startsWith('allkeys-') || allowEviction) return;
+  const message = `Redis at ${name} may evict tasks: maxmemory-policy is ${policy}, and should be noeviction`;
+  throw new StoreError('UNUSABLE', message, { trouble: 'may-evict' });
+}
+
+/** Whether a server, by what it says of itself, runs scripts that begin with flags: Redis 7.0 and Valkey do. */
+export const knowsFlags = (info: string): boolean => !isOlder(infoOf(info, 'redis_version') ?? '0', [7, 0]);
+
+function isOlder(version: string, [wantedMajor, wantedMinor]: readonly [number, number]): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  return major < oldest[0] || (major === oldest[0] && minor < oldest[1]);
+  return major < wantedMajor || (major === wantedMajor && minor < wantedMinor);
 }

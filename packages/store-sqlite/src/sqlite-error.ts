@@ -1,4 +1,4 @@
-import { isStoreError, StoreError } from '@batonjs/store';
+import { isStoreError, StoreError, type StoreTrouble } from '@batonjs/store';
 import { lockHolder } from './lock-holder.ts';
 
 // Primary result codes of SQLite, https://www.sqlite.org/rescode.html
@@ -9,6 +9,8 @@ const full = 13;
 const cannotOpen = 14;
 const protocol = 15;
 const notADatabase = 26;
+
+const troubles: Readonly<Record<number, StoreTrouble>> = { [readonly]: 'read-only', [full]: 'disk-full' };
 
 const explanations: Readonly<Record<number, string>> = {
   [readonly]: 'cannot be written: the file, its folder or its disk is read-only',
@@ -26,7 +28,7 @@ export const isBusy = (error: unknown): boolean => {
 
 /** What the store rejects with when another process held the file for too long. */
 export const held = (name: string): StoreError =>
-  new StoreError('UNAVAILABLE', `${name} is held by ${lockHolder(name)}`);
+  new StoreError('UNAVAILABLE', `${name} is held by ${lockHolder(name)}`, { trouble: 'locked' });
 
 /** What the store rejects with for whatever SQLite threw: `UNAVAILABLE`, because a later attempt may find it repaired. */
 export function unavailable(name: string, error: unknown): unknown {
@@ -42,7 +44,7 @@ function translated(code: 'UNAVAILABLE' | 'UNUSABLE', name: string, error: unkno
   const number = codeOf(error);
   if (number === undefined || isStoreError(error, code)) return error;
   const why = explanations[number] ?? `failed: ${(error as Error).message}`;
-  return new StoreError(code, `${name} ${why}`, { cause: error });
+  return new StoreError(code, `${name} ${why}`, { cause: error, trouble: troubles[number] });
 }
 
 function codeOf(error: unknown): number | undefined {

@@ -9,6 +9,7 @@ import { Facts } from './facts.ts';
 import { Gate } from './gate.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Leases } from './leases.ts';
+import { Probe } from './probe.ts';
 import { Prune } from './prune.ts';
 import { PushConfigs } from './push-configs.ts';
 import { Reads } from './reads.ts';
@@ -51,6 +52,7 @@ export function storeOn(
   const facts = new Facts(db, rows, reads);
   const tasks = new TaskList(db, totals, contexts);
   const prune = new Prune(db, totals, contexts);
+  const probe = new Probe({ db, name, patienceMs });
   const watch = new Watch(bells, changes, shared);
   const gate = new Gate(name);
   const group = new GroupCommit({ db, name, patienceMs, effects: [totals, changes], onGroup });
@@ -91,6 +93,8 @@ export function storeOn(
           if (some < pruneAtOnce) return deleted;
         }
       }),
+
+    probe: () => gate.pass(() => probe.run()),
 
     close() {
       closing ??= (async () => {

@@ -17,14 +17,33 @@ export type StoreErrorCode =
   /** The store cannot be used as it is configured, or was written by a newer release. */
   | 'UNUSABLE';
 
+/** What keeps a store from writing, where it knows. */
+export type StoreTrouble =
+  /** The disk has no room. */
+  | 'disk-full'
+  /** The memory of the database is full. */
+  | 'out-of-memory'
+  /** The file, its disk or the server takes no writes. */
+  | 'read-only'
+  /** The database may delete tasks to make room: it is configured for a cache. */
+  | 'may-evict'
+  /** Another process holds the lock that writers need. */
+  | 'locked';
+
 /** What stores reject with. Recognise it by `code`; it never crosses the wire. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
+  readonly trouble: StoreTrouble | undefined;
 
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    { trouble, ...options }: ErrorOptions & { trouble?: StoreTrouble | undefined } = {},
+  ) {
     super(message, options);
     this.code = code;
+    this.trouble = trouble;
   }
 }
 

@@ -176,6 +176,12 @@ export interface TaskStore {
    */
   prune(options: { readonly closedBefore: string; readonly limit: number }): Promise<number>;
 
+  /**
+   * Finds out whether commits are stored now: writes something small that no reader sees. Rejects with what a commit would
+   * reject with; `trouble` of the `StoreError` says why. A store whose writes fail only when its reads do leaves it out.
+   */
+  probe?(): Promise<void>;
+
   /** Lets go of connections and files; what is under way is finished first. */
   close(): Promise<void>;
 }

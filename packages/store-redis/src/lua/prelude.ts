@@ -12,6 +12,7 @@
  * - `held:<holder>` set of names
  * - `hooks:<name>` sorted by text: ids of webhooks; `hook:<name> <id>` hash; `deliver:<queue>` sorted by when they can be
  *   claimed; `dead:<queue>` sorted by text
+ * - `probe`: written to find out whether anything can be
  *
  * A name is a task id, NUL and a scope; no id contains NUL. A place is `1` or `0` for closed or open, statusAt, NUL,
  * state, NUL, context. Times are milliseconds since 1970.
