@@ -14,7 +14,7 @@ export function cutPage(
   if (bytes === Number.POSITIVE_INFINITY) return { tasks, total };
   let left = bytes;
   const end = tasks.findIndex(({ fact }, n) => {
-    left -= weigh(fact.fact);
+    left -= fact ? weigh(fact.fact) : 0;
     return left < 0 && n > 0;
   });
   return end === -1 ? { tasks, total } : { tasks: tasks.slice(0, end), total, isCut: true };
