@@ -69,6 +69,7 @@ const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
       return true;
     },
   }),
+  'cannot retry at once': () => ({ retryNow: async () => {} }),
   'cannot revive': () => ({ revive: async () => false }),
   'shows the dead of all queues': (store) => ({
     async listDead(_, page) {

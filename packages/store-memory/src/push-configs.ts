@@ -53,6 +53,17 @@ export function pushConfigs(outbox: Outbox, now: () => number): PushConfigStore 
       return true;
     },
 
+    async retryNow(webhooks) {
+      for (const name of webhooks) {
+        const webhook = outbox.get(name).get(name.id);
+        if (!webhook || webhook.holder !== undefined || webhook.push.dead !== undefined) continue;
+        const { retryAt, ...push } = webhook.push;
+        if (retryAt === undefined) continue;
+        webhook.push = frozenJson(push);
+        outbox.put(webhook);
+      }
+    },
+
     async listDead(queue, { limit }) {
       const pushes = outbox.all().map(({ push }) => push);
       return pushes

@@ -1,6 +1,6 @@
-import type { Delivery, DeliveryOutcome, PushConfigStore } from '@batonjs/store';
+import type { Delivery, DeliveryOutcome, PushConfigName, PushConfigStore } from '@batonjs/store';
 import type { Database } from './database.ts';
-import { advance, claimDeliveries } from './lua/webhooks.ts';
+import { advance, claimDeliveries, retryNow } from './lua/webhooks.ts';
 import { type PushRow, toPushConfig } from './push-row.ts';
 import { vital } from './script.ts';
 import { taskName } from './shards.ts';
@@ -8,6 +8,8 @@ import { timeOf } from './time-of.ts';
 
 const claimScript = vital(claimDeliveries);
 const advanceScript = vital(advance);
+
+const retryScript = vital(retryNow);
 
 type ClaimDeliveries = Parameters<PushConfigStore['claimDeliveries']>[0];
 
@@ -30,6 +32,12 @@ export class Deliveries {
       }
     }
     return given;
+  }
+
+  async retryNow(webhooks: readonly PushConfigName[]): Promise<void> {
+    const retry = ({ scope, taskId, id }: PushConfigName) =>
+      this.#database.ofTask(retryScript, taskId, taskName(scope, taskId), [id]);
+    await Promise.all(webhooks.map(retry));
   }
 
   async advance({ push, holder, fence }: Delivery, outcome: DeliveryOutcome): Promise<boolean> {

@@ -112,6 +112,7 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
     removePushConfig: (scope, taskId, id) => gate.pass(() => pushConfigs.remove(scope, taskId, id)),
     claimDeliveries: (request) => gate.pass(() => deliveries.claim(request)),
     advance: (delivery, outcome) => gate.pass(() => deliveries.advance(delivery, outcome)),
+    retryNow: (webhooks) => gate.pass(() => deliveries.retryNow(webhooks)),
     listDead: (queue, { limit }) => read(() => pushConfigs.dead(queue, limit)),
     revive: (scope, taskId, id) => gate.pass(() => pushConfigs.revive(scope, taskId, id)),
   };

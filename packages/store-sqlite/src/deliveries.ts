@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Delivery, DeliveryOutcome, PushConfigStore, Scope } from '@batonjs/store';
+import type { Delivery, DeliveryOutcome, PushConfigName, PushConfigStore, Scope } from '@batonjs/store';
 import type { Changes } from './changes.ts';
 import { type PushRow, toPushConfig } from './push-row.ts';
 
@@ -18,6 +18,7 @@ export class Deliveries {
   readonly #delivered;
   readonly #failed;
   readonly #givenUp;
+  readonly #retryNow;
 
   constructor(db: DatabaseSync, changes: Changes) {
     this.#changes = changes;
@@ -46,6 +47,10 @@ export class Deliveries {
     this.#delivered = after(`cursor = ?, attempts = 0, retry_at = NULL, ${free}`);
     this.#failed = after(`retry_at = ?, attempts = ?, ${free}`);
     this.#givenUp = after(`dead = ?, ${free}`);
+    this.#retryNow = db.prepare(
+      `UPDATE push_configs SET retry_at = NULL, ready_at = NULL WHERE scope = ? AND task_id = ? AND config_id = ?
+         AND retry_at IS NOT NULL AND holder IS NULL AND dead IS NULL`,
+    );
   }
 
   /** Whether the task has a webhook. */
@@ -71,6 +76,12 @@ export class Deliveries {
       this.#hold.run(holder, fence, now + ttlMs, now + ttlMs, row.id);
       return { push: toPushConfig(row), holder, fence };
     });
+  }
+
+  retryNow(webhooks: readonly PushConfigName[], now: number): void {
+    for (const { scope, taskId, id } of webhooks) {
+      if (this.#retryNow.run(scope, taskId, id).changes > 0) this.plan(scope, taskId, now);
+    }
   }
 
   advance({ push, holder, fence }: Delivery, outcome: DeliveryOutcome, now: number): boolean {

@@ -117,6 +117,7 @@ export function storeOn(
       }),
 
     advance: (delivery, outcome) => write(() => deliveries.advance(delivery, outcome, now())),
+    retryNow: (webhooks) => write(() => deliveries.retryNow(webhooks, now())),
     listDead: (queue, { limit }) => read(() => pushConfigs.dead(queue, limit)),
     revive: (scope, taskId, id) => write(() => pushConfigs.revive(scope, taskId, id, now())),
   };

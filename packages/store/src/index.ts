@@ -5,7 +5,13 @@ export { factsInOrder } from './facts-in-order.ts';
 export { type FollowOptions, follow, pause } from './follow.ts';
 export { foldLog, loadTask } from './load-task.ts';
 export { parseFact } from './parse-fact.ts';
-export type { Delivery, DeliveryOutcome, PushConfig, PushConfigStore } from './push-config-store.ts';
+export type {
+  Delivery,
+  DeliveryOutcome,
+  PushConfig,
+  PushConfigName,
+  PushConfigStore,
+} from './push-config-store.ts';
 export { isStoreError, StoreError, type StoreErrorCode, type StoreTrouble } from './store-error.ts';
 export type {
   ClaimRequest,

@@ -22,6 +22,9 @@ export interface PushConfig {
   readonly dead?: string;
 }
 
+/** What names one webhook. */
+export type PushConfigName = Pick<PushConfig, 'scope' | 'taskId' | 'id'>;
+
 /** The right to deliver to one webhook. Lost like a lease of a task. */
 export interface Delivery {
   readonly push: PushConfig;
@@ -63,6 +66,11 @@ export interface PushConfigStore {
   }): Promise<readonly Delivery[]>;
   /** Records an outcome. Resolves `false`, changing nothing, if the right was lost. */
   advance(delivery: Delivery, outcome: DeliveryOutcome): Promise<boolean>;
+  /**
+   * Makes webhooks due at once that wait for `retryAt`, and keeps their `attempts`. Leaves out those that are under way,
+   * dead, gone or do not wait.
+   */
+  retryNow(webhooks: readonly PushConfigName[]): Promise<void>;
   /** Webhooks of the queue that were given up, ordered by scope, task and id. */
   listDead(queue: string, page: { readonly limit: number }): Promise<readonly PushConfig[]>;
   /** Tries a dead webhook again from its cursor. Resolves whether there was one. */

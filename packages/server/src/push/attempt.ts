@@ -25,8 +25,12 @@ export type AttemptResult =
   | {
       readonly delivered: false;
       readonly reason: string;
-      /** Whether another attempt may do better, and how long the webhook wants to be left alone, in milliseconds. */
-      readonly retry: boolean;
+      /**
+       * Whether another attempt may do better: `few` for an answer that may be that of a proxy or of a deployment, and
+       * may be meant.
+       */
+      readonly retry: 'yes' | 'few' | 'no';
+      /** How long the webhook wants to be left alone, in milliseconds. */
       readonly afterMs?: number | undefined;
     };
 
@@ -109,15 +113,19 @@ const unsigned = ({ push, id }: Parcel, body: string, now: number) => {
 
 function judge(status: number, header: string | undefined, now: number): AttemptResult {
   if (status >= 200 && status < 300) return { delivered: true };
-  const retry = status >= 500 || status === 408 || status === 425 || status === 429;
-  return { ...failure(`answered ${status}`), retry, afterMs: retryAfter(header, now) };
+  return { ...failure(`answered ${status}`), retry: retryOf(status), afterMs: retryAfter(header, now) };
+}
+
+function retryOf(status: number): 'yes' | 'few' | 'no' {
+  if (status >= 500 || status === 408 || status === 425 || status === 429) return 'yes';
+  return (status >= 300 && status < 400) || status === 404 || status === 410 ? 'few' : 'no';
 }
 
 function failureOf(error: unknown): AttemptResult {
-  if (isAddressRefused(error)) return { ...failure(`URL ${error.message}`), retry: false };
+  if (isAddressRefused(error)) return { ...failure(`URL ${error.message}`), retry: 'no' };
   // The text of such errors may hold addresses and headers.
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
   return failure(`connection ${code}`);
 }
 
-const failure = (reason: string) => ({ delivered: false, reason, retry: true }) as const;
+const failure = (reason: string) => ({ delivered: false, reason, retry: 'yes' }) as const;

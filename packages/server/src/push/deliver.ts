@@ -4,6 +4,7 @@ import { bounded } from '../bounded.ts';
 import { isoTime } from '../clock.ts';
 import { type AttemptResult, attempt } from './attempt.ts';
 import { deliveryId } from './delivery-id.ts';
+import type { FailingWebhooks } from './failing-webhooks.ts';
 import type { DeliverySettings } from './push-settings.ts';
 import { retryDelay } from './retry-delay.ts';
 import { isWanted } from './wanted-update.ts';
@@ -19,11 +20,13 @@ export const deliveryMs = ({ leaseMs, push }: DeliverySettings): number =>
 export interface Step {
   /** Whether the webhook did what it was asked to. */
   readonly works: boolean;
+  /** Whether it took an update. */
+  readonly tookOne: boolean;
   /** Milliseconds until the next attempt; unset if none is planned. */
   readonly againMs?: number;
 }
 
-const done: Step = { works: true };
+const done: Step = { works: true, tookOne: false };
 
 /**
  * Takes one webhook a step further in the log: posts what it wants to know, in order, and records how far it got. Rejects
@@ -32,6 +35,7 @@ const done: Step = { works: true };
 export async function deliver(
   delivery: Delivery,
   settings: DeliverySettings,
+  failing: FailingWebhooks,
   closing: AbortSignal,
 ): Promise<Step> {
   const { store, push, clock, storeTimeoutMs } = settings;
@@ -60,14 +64,15 @@ export async function deliver(
       const outcome = closing.aborted ? handedBack(before) : outcomeOf(result, stored, before);
       await advance(outcome);
       const againMs = 'retryAt' in outcome ? Date.parse(outcome.retryAt) - clock.now() : undefined;
-      return { works: false, againMs };
+      return { works: false, tookOne: stored !== due[0], againMs };
     }
+    failing.over(delivery.push);
     const keep = stored === due.at(-1) ? undefined : { ttlMs: deliveryMs(settings) };
     // The right was lost: whoever has it delivers the rest.
-    if (keep && !(await advance({ cursor: stored.version, keep }))) return done;
+    if (keep && !(await advance({ cursor: stored.version, keep }))) return { works: true, tookOne: true };
   }
   await advance({ cursor: last?.version ?? cursor });
-  return done;
+  return { works: true, tookOne: due.length > 0 };
 
   async function firstOf(): Promise<StoredFact | undefined> {
     return (await inTime(store.readFacts(scope, taskId, 0, 1)))[0];
@@ -80,7 +85,7 @@ export async function deliver(
     if (!first || !event) return { delivered: true };
     if (!format) {
       const reason = `no format for version ${delivery.push.protocolVersion}`;
-      return { delivered: false, reason, retry: true };
+      return { delivered: false, reason, retry: 'yes' };
     }
     const name = deliveryId(delivery.push, first, version);
     return attempt({ push: delivery.push, id: name, format, event }, settings, closing);
@@ -91,19 +96,25 @@ export async function deliver(
   }
 
   function outcomeOf(
-    { reason, retry, afterMs = 0 }: AttemptResult & { delivered: false },
+    { reason, retry, afterMs }: AttemptResult & { delivered: false },
     { version, fact }: StoredFact,
     before: number,
   ): DeliveryOutcome {
-    const { maxAttempts, maxAgeMs, maxDelayMs } = push.retry;
+    const { maxAttempts, maxRejections, maxAgeMs, maxDelayMs } = push.retry;
     const attempts = before + 1;
     const now = clock.now();
     const details = { taskId, configId: id, version, attempts, reason };
-    if (!retry || attempts >= maxAttempts || now - Date.parse(fact.at) > maxAgeMs) {
+    const rejections = failing.failed(delivery.push, {
+      isRejection: retry === 'few',
+      mayHurry: afterMs === undefined,
+    });
+    const isHopeless = retry === 'no' || rejections >= maxRejections || attempts >= maxAttempts;
+    if (isHopeless || now - Date.parse(fact.at) > maxAgeMs) {
+      failing.over(delivery.push);
       settings.log('warn', 'A webhook was given up', details);
       return { dead: `${reason}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}` };
     }
-    const wait = Math.max(retryDelay(attempts, push.retry, clock.random), Math.min(afterMs, maxDelayMs));
+    const wait = Math.max(retryDelay(attempts, push.retry, clock.random), Math.min(afterMs ?? 0, maxDelayMs));
     settings.log('info', 'A delivery failed and is tried again', { ...details, afterMs: Math.round(wait) });
     return { retryAt: isoTime(now + wait), attempts };
   }

@@ -3,16 +3,22 @@ import { bounded } from '../bounded.ts';
 import { isoTime } from '../clock.ts';
 import { newId } from '../new-id.ts';
 import { deliver, deliveryMs, type Step } from './deliver.ts';
+import { FailingWebhooks, hostOf } from './failing-webhooks.ts';
 import { HostShares } from './host-shares.ts';
 import type { DeliverySettings } from './push-settings.ts';
 import { retryDelay } from './retry-delay.ts';
 
 const batch = 32;
+/** Webhooks that are hurried in one store call. */
+const hurriedAtOnce = 100;
+/** Of the failures of a host, so many make what waits for a place at it wait longer. */
+const failuresThatCount = 5;
 
 /** Delivers what the webhooks of a queue are behind their logs, side by side with other processes. */
 export class Deliverer {
   readonly #settings: DeliverySettings;
   readonly #shares: HostShares;
+  readonly #failing = new FailingWebhooks();
   readonly #stop = new AbortController();
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
@@ -102,21 +108,32 @@ export class Deliverer {
   }
 
   async #run(delivery: Delivery): Promise<void> {
-    const { taskId, id, config } = delivery.push;
-    const host = URL.parse(config.url)?.host ?? '';
+    const { taskId, id } = delivery.push;
+    const host = hostOf(delivery.push);
     try {
       if (!this.#shares.enter(host)) return await this.#postpone(delivery, host);
-      let step: Step = { works: false };
+      let step: Step = { works: false, tookOne: false };
       try {
-        step = await deliver(delivery, this.#settings, this.#closing.signal);
+        step = await deliver(delivery, this.#settings, this.#failing, this.#closing.signal);
       } finally {
         const wasFull = this.#shares.free === 0;
         this.#shares.leave(host, !step.works);
         if (wasFull) this.#rung.abort();
       }
       this.#ringIn(step.againMs);
+      if (step.tookOne) await this.#hurry(host);
     } catch (error) {
       this.#settings.log('error', 'Could not record a delivery', { taskId, configId: id, error });
+    }
+  }
+
+  /** The host answers: what waits for it goes at once. */
+  async #hurry(host: string): Promise<void> {
+    const { push, clock, storeTimeoutMs } = this.#settings;
+    const waiting = this.#failing.hurry(host);
+    for (let n = 0; n < waiting.length; n += hurriedAtOnce) {
+      const some = waiting.slice(n, n + hurriedAtOnce);
+      await bounded(push.store.retryNow(some), storeTimeoutMs, clock);
     }
   }
 
@@ -124,7 +141,11 @@ export class Deliverer {
   async #postpone(delivery: Delivery, host: string): Promise<void> {
     const { push, clock, storeTimeoutMs, pollMs } = this.#settings;
     const failures = this.#shares.failures(host);
-    const wait = failures > 0 ? retryDelay(failures + 1, push.retry, clock.random) : pollMs * clock.random();
+    const wait =
+      failures > 0
+        ? retryDelay(Math.min(failures, failuresThatCount) + 1, push.retry, clock.random)
+        : pollMs * clock.random();
+    if (failures > 0) this.#failing.postponed(delivery.push);
     const outcome = { retryAt: isoTime(clock.now() + wait), attempts: delivery.push.attempts };
     await bounded(push.store.advance(delivery, outcome), storeTimeoutMs, clock);
     this.#ringIn(wait);

@@ -10,6 +10,11 @@ export interface PushRetry {
   readonly maxDelayMs: number;
   /** After so many failures in a row the webhook is given up. Default 40. */
   readonly maxAttempts: number;
+  /**
+   * After so many redirects, 404 or 410 in a row the webhook is given up. They may be meant, and may be the answers of a
+   * proxy whose service is being deployed. Default 8.
+   */
+  readonly maxRejections: number;
   /** An update that is older than this is not tried again after a failure. Default 24 hours. */
   readonly maxAgeMs: number;
 }

@@ -43,6 +43,7 @@ export function completePush(
       baseDelayMs: 1_000,
       maxDelayMs: 3_600_000,
       maxAttempts: 40,
+      maxRejections: 8,
       maxAgeMs: 86_400_000,
       ...options.retry,
     },

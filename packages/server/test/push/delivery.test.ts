@@ -181,7 +181,7 @@ describe.each(stores)('with %s', (_name, create_) => {
   });
 
   it('lists what it gave up, and delivers all of it when told to [R-PUSH-27]', async () => {
-    let status = 404;
+    let status = 403;
     const hook = await webhook(() => status);
     const server = serve(create_()());
     const { id } = await send(server, { id: 'w', url: hook.url('/hook?secret=1') });
@@ -191,7 +191,7 @@ describe.each(stores)('with %s', (_name, create_) => {
       return found;
     });
     expect(letters).toEqual([
-      { scope, taskId: id, id: 'w', url: hook.url(), reason: 'answered 404, 1 attempt', cursor: 0 },
+      { scope, taskId: id, id: 'w', url: hook.url(), reason: 'answered 403, 1 attempt', cursor: 0 },
     ]);
     expect(hook.received).toHaveLength(1);
     status = 200;

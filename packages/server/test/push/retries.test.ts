@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HostShares } from '../../src/push/host-shares.ts';
 import { retryAfter, retryDelay } from '../../src/push/retry-delay.ts';
 import { begin, create, patient, scope, send, serve } from './serve.ts';
+import { heard } from './settings.ts';
 import { eventually, webhook } from './webhook.ts';
 
 const now = Date.UTC(2026, 5, 1);
@@ -75,21 +76,18 @@ describe('the wait before another attempt [R-PUSH-26]', () => {
 });
 
 describe('a webhook is given up', () => {
-  it.each([400, 401, 403, 404, 405, 410, 413, 422, 499])(
-    'at once when it answers %i [R-PUSH-27]',
-    async (status) => {
-      const hook = await webhook(() => status);
-      const server = serve(memoryStore());
-      await send(server, { url: hook.url() });
-      await eventually(async () => {
-        expect(await server.push.deadLetters()).toMatchObject([{ reason: `answered ${status}, 1 attempt` }]);
-      });
-      expect(hook.received).toHaveLength(1);
-    },
-  );
+  it.each([400, 401, 403, 405, 413, 422, 499])('at once when it answers %i [R-PUSH-27]', async (status) => {
+    const hook = await webhook(() => status);
+    const server = serve(memoryStore());
+    await send(server, { url: hook.url() });
+    await eventually(async () => {
+      expect(await server.push.deadLetters()).toMatchObject([{ reason: `answered ${status}, 1 attempt` }]);
+    });
+    expect(hook.received).toHaveLength(1);
+  });
 
-  it.each([301, 302, 303, 307, 308])(
-    'at once when it answers %i, and nobody goes where it points [R-PUSH-27] [R-PUSH-41]',
+  it.each([301, 302, 303, 307, 308, 404, 410])(
+    'after a few attempts when it answers %i, and nobody goes where it points [R-PUSH-27] [R-PUSH-41]',
     async (status) => {
       const target = await webhook();
       const hook = await webhook(() => (response) => {
@@ -98,11 +96,19 @@ describe('a webhook is given up', () => {
       const server = serve(memoryStore());
       await send(server, { url: hook.url() });
       await eventually(async () => {
-        expect(await server.push.deadLetters()).toMatchObject([{ reason: `answered ${status}, 1 attempt` }]);
+        expect(await server.push.deadLetters()).toMatchObject([{ reason: `answered ${status}, 8 attempts` }]);
       });
-      expect([hook.received.length, target.received]).toEqual([1, []]);
+      expect([hook.received.length, target.received]).toEqual([8, []]);
     },
   );
+
+  it('only for redirects, 404 and 410 in a row: what answers otherwise in between is tried on [R-PUSH-26]', async () => {
+    const answers = [404, 302, 503, 410, 404, 500, 308];
+    const hook = await webhook((_, before) => answers[before] ?? 200);
+    await send(serve(memoryStore(), { retry: { maxRejections: 3 } }), { url: hook.url() });
+    await hook.until(heard.length);
+    expect(hook.acknowledged).toEqual(heard);
+  });
 
   it('after so many attempts [R-PUSH-26]', async () => {
     const hook = await webhook(() => 500);

@@ -126,6 +126,35 @@ export const deliveryChecks = section<Both>('deliveries', {
     ]);
   },
 
+  async 'that wait for their time are due at once when that is asked, and keep count of their attempts'(
+    bench,
+  ) {
+    const { store, second } = bench;
+    await logOf(store).create();
+    for (const id of ['waiting', 'other', 'dead', 'idle']) await store.putPushConfig(push(id));
+    const retryAt = iso(bench.now() + 3_600_000);
+    for (const delivery of await claim(store, 'h')) {
+      const { id } = delivery.push;
+      if (id === 'dead') await store.advance(delivery, { dead: 'for a test' });
+      else await store.advance(delivery, id === 'idle' ? { cursor: 2 } : { retryAt, attempts: 3 });
+    }
+    assert.equal(await count(store, 'early'), 0);
+    const bell = await listen(store, { queue: 'q' }, bench);
+    const names = ['waiting', 'dead', 'idle', 'gone'].map((id) => ({ scope: 's', taskId: 't', id }));
+    await second.retryNow(names);
+    await bell.next();
+    await bell.stop();
+    const due = await claim(store, 'i');
+    assert.deepEqual(
+      due.map(({ push: { id, attempts, retryAt } }) => [id, attempts, retryAt]),
+      [['waiting', 3, undefined]],
+    );
+    // It is under way now: nobody else gets it.
+    await second.retryNow(names);
+    assert.equal(await count(store, 'j'), 0);
+    assert.equal((await store.getPushConfig('s', 't', 'dead'))?.dead, 'for a test');
+  },
+
   async 'that were given up are not due, are shown, and can be revived'({ store, second }) {
     const log = logOf(store);
     await log.create();

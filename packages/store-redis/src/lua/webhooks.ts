@@ -122,6 +122,16 @@ plan(name, version())
 return 1
 `;
 
+/** Arguments: name, id. Makes the webhook due that waits for another attempt; answers 1 if it did. */
+export const retryNow = `${prelude}${plan}${forget}${ofOne}
+local kept = call('HMGET', key, 'queue', 'retry', 'holder', 'dead')
+if not kept[2] or kept[3] or kept[4] then return 0 end
+call('HDEL', key, 'retry')
+forget(name, id, kept[1])
+plan(name, version())
+return 1
+`;
+
 /** Arguments: name, id. Answers 1 if it had been given up. */
 export const revive = `${prelude}${plan}${forget}${ofOne}
 local kept = call('HMGET', key, 'queue', 'dead')
