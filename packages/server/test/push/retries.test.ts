@@ -59,7 +59,7 @@ describe('what a webhook asks for with Retry-After [R-PUSH-27]', () => {
 });
 
 describe('the wait before another attempt [R-PUSH-26]', () => {
-  const retry = { baseDelayMs: 1_000, maxDelayMs: 10_000, maxAttempts: 9, maxAgeMs: 1 };
+  const retry = { baseDelayMs: 1_000, maxDelayMs: 10_000, maxAttempts: 9, maxRejections: 9, maxAgeMs: 1 };
 
   it('is random below a bound that doubles and ends somewhere', () => {
     expect([1, 2, 3, 4, 5, 60].map((n) => retryDelay(n, retry, () => 1))).toEqual([
