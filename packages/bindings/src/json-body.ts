@@ -35,8 +35,9 @@ function attempt(read: () => unknown): { value: unknown } | { error: unknown } {
 }
 
 /**
- * Parses JSON from outside. Throws `PARSE_ERROR`, or `INVALID_REQUEST` when it is nested deeper than the limit or holds a
- * number that no double can, such as `1e400`. Members named `__proto__` are dropped.
+ * Parses JSON from outside. Throws `PARSE_ERROR`, or `INVALID_REQUEST` when it is nested deeper than the limit, holds a
+ * number that no double can, such as `1e400`, or an object of more than 50,000 members. Members named `__proto__` are
+ * dropped.
  */
 export function parseJson(text: string, limits?: JsonLimits): unknown {
   let value: unknown;
@@ -52,15 +53,19 @@ function sanitize(value: unknown, { maxDepth = 100 }: JsonLimits = {}): unknown 
   const limit = Math.min(maxDepth, 1_000);
   const flaw = flawOf(value, limit);
   if (!flaw) return value;
-  const description =
-    flaw === 'depth'
-      ? `nested deeper than ${limit} levels`
-      : 'holds a number beyond ±1.8e308, which would be lost';
-  throw invalidRequest([{ field: '', description }]);
+  const descriptions = {
+    depth: `nested deeper than ${limit} levels`,
+    number: 'holds a number beyond ±1.8e308, which would be lost',
+    members: `holds an object of more than ${maxMembers} members`,
+  };
+  throw invalidRequest([{ field: '', description: descriptions[flaw] }]);
 }
 
+/** Of one object. Each that is copied, compared and written later costs far more than the same bytes in lists and text. */
+const maxMembers = 50_000;
+
 /** What makes a value unacceptable, if anything does. Its own recursion ends at the limit. */
-function flawOf(value: unknown, levels: number): 'depth' | 'number' | undefined {
+function flawOf(value: unknown, levels: number): 'depth' | 'number' | 'members' | undefined {
   // What is too large for a double is parsed as infinity, and written as null.
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'number';
   if (typeof value !== 'object' || value === null) return undefined;
@@ -72,7 +77,10 @@ function flawOf(value: unknown, levels: number): 'depth' | 'number' | undefined 
     }
     return undefined;
   }
+  let count = 0;
   for (const name in value) {
+    count += 1;
+    if (count > maxMembers) return 'members';
     const members = value as Record<string, unknown>;
     const flaw = name === '__proto__' ? void delete members[name] : flawOf(members[name], levels - 1);
     if (flaw) return flaw;

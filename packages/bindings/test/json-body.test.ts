@@ -29,6 +29,14 @@ describe('parseJson', () => {
     );
   });
 
+  it('takes 50,000 members of one object, and refuses one more', () => {
+    const members = (count: number) =>
+      JSON.stringify({ all: Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n])) });
+    expect(parseJson(members(50_000))).toHaveProperty('all.k49999', 49_999);
+    expect(refusal(() => parseJson(members(50_001)))).toEqual({ reason: 'INVALID_REQUEST', fields: [''] });
+    expect(parseJson(JSON.stringify(Array(50_001).fill(0)))).toHaveLength(50_001);
+  });
+
   it.each(['1e308', '-1.7976931348623157e308', '5e-400'])('takes %s', (text) => {
     expect(parseJson(text)).toBe(Number(text));
   });
