@@ -11,8 +11,8 @@ import {
   sseHeaders,
 } from '@batonjs/bindings';
 import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
-import { LEGACY_EXTENSIONS } from '@batonjs/protocol/headers';
-import { type OperationName, operations } from '@batonjs/protocol/operations';
+import { LEGACY_EXTENSIONS, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { isOperationName, type OperationName, operations } from '@batonjs/protocol/operations';
 import { V03 } from './agent-card.ts';
 import { downError, errorIn, upError } from './error.ts';
 import type { Say } from './loss.ts';
@@ -47,6 +47,10 @@ export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
     const { method, params: given } = envelope;
     if (typeof method !== 'string') return envelope;
     const operation = operationOf(method);
+    if (!operation && isOperationName(method)) {
+      const hint = `${method} is a method of A2A ${PROTOCOL_VERSION}; send A2A-Version: ${PROTOCOL_VERSION}`;
+      throw new A2AError('METHOD_NOT_FOUND', `Method not found: ${hint}`);
+    }
     const params = given ?? {};
     if (!operation || !isObject(params)) return { ...envelope, method: operation ?? '', params };
     const spelt = isLenient ? spellParams(operation, params) : params;

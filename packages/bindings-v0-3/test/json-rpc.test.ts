@@ -49,6 +49,14 @@ const startWorker = (options: Partial<Parameters<typeof serve>[0]> = {}) => {
 };
 const quick = { allow: ['127.0.0.1:*'] };
 
+it('a method of 1.0 without a version is told which header is missing [R-V03-11]', async () => {
+  const { error } = await ask(start().server, 'SendMessage', { message: {} });
+  expect(error).toMatchObject({
+    code: -32601,
+    message: 'Method not found: SendMessage is a method of A2A 1.0; send A2A-Version: 1.0',
+  });
+});
+
 describe('an id', () => {
   const sent = async (envelope: object) => (await post(start().server, JSON.stringify(envelope))).json();
 
