@@ -103,8 +103,8 @@ describe.skipIf(!redis)('with Redis out of memory', () => {
     const { server } = serve(
       store,
       taskAgent(async function* ({ signal }) {
-        yield working();
         signal.addEventListener('abort', () => aborted.resolve());
+        yield working();
         await aborted.promise;
         yield canceled('Stopped');
       }),
