@@ -37,9 +37,14 @@ export async function start(
     throw unusable(`cannot keep tasks in ${wanted} shards: 1 to ${mostShards} are possible`);
   }
   const key = `${prefix}:layout`;
-  await driver.command(key, ['HSETNX', key, 'shards', String(wanted)]);
-  await driver.command(key, ['HSETNX', key, 'layout', String(layout)]);
-  const kept = (await driver.command(key, ['HMGET', key, 'shards', 'layout'])) as readonly string[];
+  const read = () => driver.command(key, ['HMGET', key, 'shards', 'layout']);
+  let kept = (await read()) as readonly (string | null)[];
+  // Written only where it is missing: Redis whose memory is full refuses to write what it has already, too.
+  if (kept.includes(null)) {
+    await driver.command(key, ['HSETNX', key, 'shards', String(wanted)]);
+    await driver.command(key, ['HSETNX', key, 'layout', String(layout)]);
+    kept = (await read()) as readonly string[];
+  }
   if (Number(kept[1]) > layout) throw unusable(`was written by a newer release (layout ${kept[1]})`);
   if (shards !== undefined && Number(kept[0]) !== shards) {
     throw unusable(

@@ -68,6 +68,15 @@ describe.skipIf(!redis)('While the memory of Redis is full', () => {
     expect(await store.commit(chunkAfter(2, { writer, ...closing(2) }))).toEqual({ version: 3 });
   });
 
+  it('a process that connects then reads, keeps leases and ends tasks', async () => {
+    const { lease } = await open().commit(chunkAfter(0, held));
+    await fill();
+    const late = open();
+    expect(await late.load('s', 't')).toMatchObject({ version: 1 });
+    expect(await late.renew([lease!], 60_000)).toEqual([lease]);
+    expect(await late.commit(chunkAfter(1, closing(1)))).toEqual({ version: 2 });
+  });
+
   it('a turn hands its task back', async () => {
     const store = open();
     const { lease } = await store.commit(chunkAfter(0, held));
