@@ -13,6 +13,7 @@ import { checkInlineConfig } from './push/put-inline-config.ts';
 import { isSameMessage } from './same-message.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { dueAt } from './task-clocks.ts';
+import { checkDecided, takeRoom } from './task-room.ts';
 import { reportTransitions } from './transition.ts';
 import { toWireError } from './wire-error.ts';
 import { appendOpenly, write } from './write.ts';
@@ -80,7 +81,7 @@ async function beginLog(
   context: CallContext,
   settings: ServiceSettings,
 ): Promise<Accepted> {
-  const { clock, clocks, queue, leaseMs, tasks, runner, alwaysTask, idempotency } = settings;
+  const { clock, clocks, queue, leaseMs, tasks, runner, alwaysTask, idempotency, limits } = settings;
   const { scope } = context;
   const { messageId } = receive.message;
   const derived = idempotency === 'authenticated' ? context.caller !== undefined : idempotency;
@@ -101,7 +102,12 @@ async function beginLog(
     const acquire = { holder: newId(clock), ttlMs: leaseMs };
     const written = await write(
       live,
-      (known) => (known ? overtaken : decideAll(undefined, commands, isoTime(clock.now()))),
+      (known) => {
+        if (known) return overtaken;
+        const decided = decideAll(undefined, commands, isoTime(clock.now()));
+        checkDecided(decided, limits);
+        return decided;
+      },
       {
         turn: here ? { queue, acquire } : { queue, want: true },
         once: onceOf(messageId),
@@ -137,10 +143,11 @@ async function join(live: LiveTask, receive: Receive, settings: ServiceSettings)
 
 /** Adds a message to the log of its task. What it finds out may be newer than what was checked before. */
 async function continueTask(live: LiveTask, receive: Receive, settings: ServiceSettings): Promise<Accepted> {
-  const { clock, queue, claimer, run } = settings;
+  const { clock, queue, claimer, run, limits } = settings;
   const { messageId } = receive.message;
   for (;;) {
     const facts = decide(live.state, receive, isoTime(clock.now()));
+    const giveBack = takeRoom(live, facts, limits);
     try {
       await live.watch();
       const written = await appendOpenly(live, facts, onceOf(messageId), { queue, want: true });
@@ -156,6 +163,8 @@ async function continueTask(live: LiveTask, receive: Receive, settings: ServiceS
       await live.refresh();
       // The task ended meanwhile: `decide` says so in the protocol's words.
       if (!live.state.closed) throw error;
+    } finally {
+      giveBack();
     }
   }
 }

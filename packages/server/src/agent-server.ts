@@ -25,6 +25,7 @@ import { completePush } from './push/push-settings.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
 import { Runner } from './runner.ts';
 import { credentialHeaders } from './security.ts';
+import { takeRoom } from './task-room.ts';
 import { readWakeKey } from './wake-key.ts';
 import { appendOpenly } from './write.ts';
 
@@ -128,7 +129,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
       if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId } });
       try {
         const { facts } = decideAll(live.state, [{ type: 'wake', metadata }], isoTime(clock.now()));
-        await appendOpenly(live, facts, `woken:${newId(clock)}`, { queue, want: true });
+        const giveBack = takeRoom(live, facts, settings.limits);
+        await appendOpenly(live, facts, `woken:${newId(clock)}`, { queue, want: true }).finally(giveBack);
       } catch (error) {
         if (isStoreError(error, 'LOG_CLOSED'))
           throw new A2AError('UNSUPPORTED_OPERATION', 'The task is finished');

@@ -1,6 +1,7 @@
 import type { Lease, Scope, Unwatch } from '@batonjs/store';
 import type { LiveTasks } from './live-tasks.ts';
 import { newId } from './new-id.ts';
+import { ParkedTasks } from './parked-tasks.ts';
 import type { Runner } from './runner.ts';
 import type { RunSettings } from './settings.ts';
 
@@ -11,6 +12,7 @@ export class Claimer {
   readonly #settings: RunSettings;
   readonly #tasks: LiveTasks;
   readonly #runner: Runner;
+  readonly #parked: ParkedTasks;
   readonly #stop = new AbortController();
   #unwatch: Promise<Unwatch> | undefined;
   #rung = new AbortController();
@@ -20,6 +22,7 @@ export class Claimer {
     this.#settings = settings;
     this.#tasks = tasks;
     this.#runner = runner;
+    this.#parked = new ParkedTasks(settings);
   }
 
   start(): void {
@@ -42,6 +45,7 @@ export class Claimer {
     this.#stop.abort();
     this.#rung.abort();
     await this.#over;
+    await this.#parked.close();
     await (await this.#unwatch?.catch(() => undefined))?.();
   }
 
@@ -80,10 +84,10 @@ export class Claimer {
   async #take(lease: Lease, since: number): Promise<void> {
     try {
       const live = await this.#tasks.open(lease.scope, lease.taskId);
+      this.#parked.opened(lease);
       if (live) this.#runner.start(live, lease, { since });
     } catch (error) {
-      // The lease runs out and the task is claimed again.
-      this.#settings.log('error', 'Could not open a claimed task', { taskId: lease.taskId, error });
+      await this.#parked.park(lease, error);
     }
   }
 }

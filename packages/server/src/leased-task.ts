@@ -1,6 +1,5 @@
-import { type Command, isTerminal, type State, type TaskUpdate } from '@batonjs/lifecycle';
+import type { Command, State, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
-import { A2AError } from '@batonjs/protocol/errors';
 import { type Commit, type Lease, StoreError } from '@batonjs/store';
 import { canceled, type Failure, failed } from './builders.ts';
 import { isoTime } from './clock.ts';
@@ -8,6 +7,7 @@ import { type Decision, decideAll } from './decision.ts';
 import type { LiveTask } from './live-task.ts';
 import type { RunSettings } from './settings.ts';
 import { dueAt } from './task-clocks.ts';
+import { checkDecided } from './task-room.ts';
 import { reportTransitions } from './transition.ts';
 import { type Written, write } from './write.ts';
 
@@ -126,11 +126,12 @@ export class LeasedTask {
     commands: (state: State) => readonly Command[],
     turn?: (state: State) => Commit['turn'],
   ): Promise<Written> {
-    const { clock, onTransition } = this.#settings;
+    const { clock, onTransition, limits } = this.#settings;
     let isDeciding = false;
     const decision = (state: State | undefined): Decision => {
       isDeciding = true;
       const decided = decideAll(state, state ? commands(state) : [], isoTime(clock.now()));
+      checkDecided(decided, limits);
       isDeciding = false;
       return decided;
     };
@@ -155,11 +156,6 @@ export class LeasedTask {
   }
 
   #commandsFor(state: State, update: TaskUpdate): Command[] {
-    const { factsPerTask, bytesPerTask } = this.#settings.limits;
-    const ends = 'status' in update && isTerminal(update.status.state);
-    if (!ends && (state.version >= factsPerTask || state.weight >= bytesPerTask)) {
-      throw new A2AError('RESOURCE_EXHAUSTED', 'The task has reached the size limit of this server');
-    }
     const report: Command = { type: 'update', update };
     return state.task ? [report] : [{ type: 'create', taskId: this.live.taskId }, report];
   }

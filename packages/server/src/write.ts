@@ -1,4 +1,4 @@
-import { type Fact, type Head, type State, toSnapshot } from '@batonjs/lifecycle';
+import type { Fact, Head, State } from '@batonjs/lifecycle';
 import {
   type Commit,
   type Committed,
@@ -10,7 +10,7 @@ import {
 import { boundedUntil } from './bounded.ts';
 import type { Decision } from './decision.ts';
 import type { LiveTask } from './live-task.ts';
-import { isWorthAnother } from './taken-snapshot.ts';
+import { nextSnapshot } from './taken-snapshot.ts';
 
 export interface WriteOptions {
   readonly writer?: Lease;
@@ -188,7 +188,7 @@ function toCommit(
     expectedVersion: version,
     facts,
     head: facts.length > 0 ? withClock(live.headAfter(facts), state && dueAt?.(state)) : undefined,
-    snapshot: state && isWorthAnother(live.snapshot, state) ? toSnapshot(state) : undefined,
+    snapshot: state && nextSnapshot(live, live.snapshot, state),
     writer,
     turn,
     once,
