@@ -29,11 +29,15 @@ export interface Accepted {
   readonly state: State;
 }
 
-/** Records a message: in a new log, or in that of the task it names. The agent is called only after that. */
+/**
+ * Records a message: in a new log, or in that of the task it names. The agent is called only after that. `enter` is called
+ * with the task before anything is written, and may refuse.
+ */
 export async function accept(
   request: SendMessageRequest,
   context: CallContext,
   settings: ServiceSettings,
+  enter: (live: LiveTask) => void = () => {},
 ): Promise<Accepted> {
   const { message, configuration } = request;
   if (message.role !== 'ROLE_USER') {
@@ -53,9 +57,10 @@ export async function accept(
     if (existing) decide(existing.state, receive, isoTime(clock.now()));
     checkInputModes(settings.card, message);
     checkOutputModes(settings.card, configuration?.acceptedOutputModes);
+    if (existing) enter(existing);
     return existing
       ? await continueTask(existing, receive, settings)
-      : await beginLog(receive, context, settings);
+      : await beginLog(receive, context, settings, enter);
   } catch (error) {
     if (existing) settings.tasks.release(existing);
     throw error;
@@ -80,6 +85,7 @@ async function beginLog(
   receive: Receive,
   context: CallContext,
   settings: ServiceSettings,
+  enter: (live: LiveTask) => void,
 ): Promise<Accepted> {
   const { clock, clocks, queue, leaseMs, tasks, runner, alwaysTask, idempotency, limits } = settings;
   const { scope } = context;
@@ -95,6 +101,7 @@ async function beginLog(
   if (here) commands.push({ type: 'start-turn' });
   const live = tasks.begin(scope, taskId);
   try {
+    enter(live);
     if (!here) await checkBacklog(settings);
     if (live.known) return await join(live, receive, settings);
     await live.watch();
@@ -109,7 +116,7 @@ async function beginLog(
         return decided;
       },
       {
-        turn: here ? { queue, acquire } : { queue, want: true },
+        turn: here ? { queue, acquire } : { queue, want: true, waitingAtMost: limits.queuedTurns },
         once: onceOf(messageId),
         dueAt: (state) => dueAt(state, clocks),
       },
@@ -124,6 +131,7 @@ async function beginLog(
     return { live, position: 1, state };
   } catch (error) {
     tasks.release(live);
+    if (isStoreError(error, 'QUEUE_FULL')) throw queueFull();
     // Whoever sent it may look for the task under this id.
     throw toWireError(error, settings.log, { taskId });
   } finally {
@@ -175,11 +183,13 @@ function mustBeTheSame(stored: StoredFact | undefined, receive: Receive, taskId:
   throw new A2AError('MESSAGE_ID_CONFLICT', undefined, { metadata: { existingTaskId: taskId } });
 }
 
-/** Throws `RESOURCE_EXHAUSTED` when too many tasks wait already. */
+/** Throws `RESOURCE_EXHAUSTED` when too many tasks wait already: before anything is made of the message. */
 async function checkBacklog({ store, queue, limits }: ServiceSettings): Promise<void> {
-  if ((await store.waiting(queue)) < limits.queuedTurns) return;
-  throw new A2AError('RESOURCE_EXHAUSTED', 'Too many tasks wait for their turn', { retryAfter: 1 });
+  if ((await store.waiting(queue)) >= limits.queuedTurns) throw queueFull();
 }
+
+const queueFull = (): A2AError =>
+  new A2AError('RESOURCE_EXHAUSTED', 'Too many tasks wait for their turn', { retryAfter: 1 });
 
 const onceOf = (messageId: string): string => `message:${messageId}`;
 

@@ -123,7 +123,7 @@ const toToken = ({ taskId, head }: ListedTask, digest: string): string =>
 function readToken(token: string, digest: string): TaskQuery['after'] {
   try {
     const [statusAt, taskId, made] = JSON.parse(Buffer.from(token, 'base64url').toString()) as unknown[];
-    if (isTime(statusAt) && isId(taskId) && made === digest) return { statusAt, taskId };
+    if (isTime(statusAt) && isStoreId(taskId) && made === digest) return { statusAt, taskId };
   } catch {
     // Said below.
   }
@@ -138,5 +138,5 @@ const isTime = (time: unknown): time is string =>
   new Date(time).toISOString() === time;
 
 /** Whether a store can be asked for it. */
-const isId = (id: unknown): id is string =>
+export const isStoreId = (id: unknown): id is string =>
   typeof id === 'string' && /^[^\0]{1,1024}$/s.test(id) && id.isWellFormed();

@@ -4,6 +4,7 @@ import { type Accepted, accept, ensureTask } from './accept.ts';
 import type { CallContext } from './call-context.ts';
 import { type Beginning, EventStream, type Told } from './event-stream.ts';
 import { viewWithin } from './fit-task.ts';
+import type { LiveTask } from './live-task.ts';
 import { putInlineConfig } from './push/put-inline-config.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { settling } from './settle.ts';
@@ -56,9 +57,20 @@ async function open(
 ): Promise<Beginning> {
   const { historyLength, taskPushNotificationConfig } = request.configuration ?? {};
   const { closeStreamsOnInputRequired, currentStatusInHistory, tasks, limits } = settings;
-  const accepted = await accept(request, context, settings);
+  let entered: LiveTask | undefined;
+  const accepting = accept(request, context, settings, (live) => {
+    live.enter(limits.followersPerTask);
+    entered = live;
+  });
+  const accepted = await accepting.catch((error: unknown) => {
+    entered?.leave();
+    throw error;
+  });
   const { live, position } = accepted;
-  const leave = () => tasks.release(live);
+  const leave = () => {
+    live.leave();
+    tasks.release(live);
+  };
   try {
     if (taskPushNotificationConfig) await putInlineConfig(accepted, request, context, settings);
     const settles = settling(request.message.messageId);

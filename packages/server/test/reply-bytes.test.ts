@@ -85,7 +85,7 @@ describe('a list', () => {
     }
   }, 60_000);
 
-  it('has shorter pages if the tasks do not fit, and goes on with the next one [R-LIST-05]', async () => {
+  it('has shorter pages if the tasks do not fit, and goes on with the next one [R-LIST-02] [R-LIST-06]', async () => {
     const server = serve();
     const sent: string[] = [];
     for (let n = 0; n < 9; n++) sent.push((await send(server, small)).id);

@@ -13,14 +13,15 @@ const keyOf = ({ scope, taskId, id }: Pick<PushConfig, 'scope' | 'taskId' | 'id'
 
 const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
   'sets a cursor back': (store) => ({
-    async putPushConfig(push) {
+    async putPushConfig(push, atMost) {
       await store.removePushConfig(push.scope, push.taskId, push.id);
-      await store.putPushConfig(push);
+      return store.putPushConfig(push, atMost);
     },
   }),
   'lets a delivery of a replaced webhook go on': (store) => ({
-    async putPushConfig(push) {
-      if (!(await store.getPushConfig(push.scope, push.taskId, push.id))) await store.putPushConfig(push);
+    async putPushConfig(push, atMost) {
+      if (await store.getPushConfig(push.scope, push.taskId, push.id)) return true;
+      return store.putPushConfig(push, atMost);
     },
   }),
   'takes outcomes from whoever had the right': () => ({ advance: async () => true }),
@@ -54,7 +55,17 @@ const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
       store.advance(delivery, 'cursor' in outcome ? { cursor: outcome.cursor } : outcome),
   }),
   'leaves out secrets': (store) => ({
-    putPushConfig: (push) => store.putPushConfig({ ...push, config: { ...push.config, token: undefined } }),
+    putPushConfig: (push, atMost) =>
+      store.putPushConfig({ ...push, config: { ...push.config, token: undefined } }, atMost),
+  }),
+  'takes more webhooks than a task may have': (store) => ({
+    putPushConfig: (push) => store.putPushConfig(push),
+  }),
+  'takes none in the place of another where there is no room': (store) => ({
+    async putPushConfig(push, atMost = Number.POSITIVE_INFINITY) {
+      const known = await store.listPushConfigs(push.scope, push.taskId, { limit: 99 });
+      return known.length < atMost && store.putPushConfig(push);
+    },
   }),
   'pages with overlap': (store) => ({
     listPushConfigs: (scope, taskId, { limit, after }) =>
@@ -82,7 +93,7 @@ const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
     return {
       async putPushConfig(push) {
         pushes.set(keyOf(push), { ...push, attempts: 0 });
-        await store.putPushConfig(push);
+        return store.putPushConfig(push);
       },
       async prune(options) {
         for (const { scope, taskId, id } of pushes.values()) await store.removePushConfig(scope, taskId, id);

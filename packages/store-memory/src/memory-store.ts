@@ -6,6 +6,7 @@ import {
   frozenJson,
   granted,
   type Lease,
+  mustHaveRoom,
   type PushConfigStore,
   type Row,
   type TaskStore,
@@ -63,6 +64,7 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
       const before = known?.row;
       const length = before?.version ?? 0;
       const after = admit(before, commit, now());
+      mustHaveRoom(after, commit, (queue) => ready.waiting(queue));
       const row = commit.head ? { ...after, head: Object.freeze({ ...commit.head }) } : after;
       const facts = factsInOrder(commit, known?.facts.at(-1)?.fact.at).map((fact, n) =>
         Object.freeze({ version: length + n + 1, commitId, fact: frozenJson(fact) }),

@@ -4,11 +4,13 @@ import { isHeld, type Outbox } from './outbox.ts';
 /** The `PushConfigStore` half of a memory store. */
 export function pushConfigs(outbox: Outbox, now: () => number): PushConfigStore {
   return {
-    async putPushConfig(push) {
+    async putPushConfig(push, atMost = Number.POSITIVE_INFINITY) {
       const known = outbox.get(push).get(push.id);
+      if (!known && outbox.get(push).size >= atMost) return false;
       const cursor = Math.max(push.cursor, known?.push.cursor ?? 0);
       if (known) outbox.remove(known);
       outbox.put({ push: frozenJson({ ...push, cursor, attempts: 0 }), fence: (known?.fence ?? 0) + 1 });
+      return true;
     },
 
     async getPushConfig(scope, taskId, id) {

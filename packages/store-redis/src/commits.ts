@@ -78,9 +78,10 @@ export class Commits {
 const isVital = ({ head, once, turn }: Commit): boolean =>
   head?.closed === true || turn?.release === true || once === 'cancel';
 
-function turnOf({ want, release, acquire }: NonNullable<Commit['turn']>): string[] {
+function turnOf({ want, waitingAtMost, release, acquire }: NonNullable<Commit['turn']>): string[] {
   return [
     ...(want ? ['want', '1'] : []),
+    ...(waitingAtMost === undefined ? [] : ['most', String(waitingAtMost)]),
     ...(release ? ['release', '1'] : []),
     ...(acquire ? ['acquire', acquire.holder, 'ttl', String(acquire.ttlMs)] : []),
   ];
@@ -93,13 +94,14 @@ function placeOf({ closed, statusAt, state, contextId }: Head): string {
 
 function refusal(
   code: StoreErrorCode,
-  { taskId, expectedVersion, writer }: Commit,
+  { taskId, expectedVersion, writer, turn }: Commit,
   version: number,
 ): StoreError {
   const messages: Partial<Record<StoreErrorCode, string>> = {
     FENCED: `${writer?.holder} does not hold task ${taskId} any more`,
     LOG_CLOSED: `The log of task ${taskId} is closed`,
     VERSION_CONFLICT: `The log of task ${taskId} is at ${version}, not ${expectedVersion === 'open' ? 'there' : expectedVersion}`,
+    QUEUE_FULL: `${turn?.waitingAtMost} tasks of ${turn?.queue} wait for a turn already`,
     INVALID_COMMIT: 'The first commit of a log needs a head',
   };
   return new StoreError(code, messages[code] ?? code);

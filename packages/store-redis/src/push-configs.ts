@@ -24,9 +24,13 @@ export class PushConfigs {
     this.#database = database;
   }
 
-  async put({ scope, taskId, id, config, protocolVersion, queue, cursor }: Put): Promise<void> {
-    const args = [id, JSON.stringify(config), protocolVersion, queue, String(cursor)];
-    await this.#database.ofTask(scripts.put, taskId, taskName(scope, taskId), args);
+  async put(
+    { scope, taskId, id, config, protocolVersion, queue, cursor }: Put,
+    atMost: number | undefined,
+  ): Promise<boolean> {
+    const most = atMost === undefined ? '' : String(atMost);
+    const args = [id, JSON.stringify(config), protocolVersion, queue, String(cursor), most];
+    return (await this.#database.ofTask(scripts.put, taskId, taskName(scope, taskId), args)) === 1;
   }
 
   async get(scope: Scope, taskId: string, id: string): Promise<PushConfig | undefined> {

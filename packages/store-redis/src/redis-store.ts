@@ -106,7 +106,7 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
       return closing;
     },
 
-    putPushConfig: (push) => gate.pass(() => pushConfigs.put(push)),
+    putPushConfig: (push, atMost) => gate.pass(() => pushConfigs.put(push, atMost)),
     getPushConfig: (scope, taskId, id) => read(() => pushConfigs.get(scope, taskId, id)),
     listPushConfigs: (scope, taskId, page) => read(() => pushConfigs.list(scope, taskId, page)),
     removePushConfig: (scope, taskId, id) => gate.pass(() => pushConfigs.remove(scope, taskId, id)),

@@ -10,6 +10,7 @@ export class PushConfigs {
   readonly #deliveries: Deliveries;
   readonly #put;
   readonly #markTask;
+  readonly #count;
   readonly #get;
   readonly #list;
   readonly #remove;
@@ -27,6 +28,7 @@ export class PushConfigs {
          fence = fence + 1, holder = NULL, lease_until = NULL, ready_at = NULL`,
     );
     this.#markTask = db.prepare('UPDATE tasks SET has_push = 1 WHERE task_id = ? AND scope = ?');
+    this.#count = db.prepare('SELECT count(*) AS configs FROM push_configs WHERE scope = ? AND task_id = ?');
     this.#get = db.prepare(`SELECT * FROM push_configs WHERE ${one}`);
     this.#list = db.prepare(
       'SELECT * FROM push_configs WHERE scope = ? AND task_id = ? AND config_id > ? ORDER BY config_id LIMIT ?',
@@ -40,10 +42,22 @@ export class PushConfigs {
     );
   }
 
-  put({ scope, taskId, id, config, protocolVersion, queue, cursor }: Put, now: number): void {
+  /** Whether there was room among `atMost` webhooks of the task, or it took the place of another one. */
+  put(
+    { scope, taskId, id, config, protocolVersion, queue, cursor }: Put,
+    atMost: number | undefined,
+    now: number,
+  ): boolean {
+    if (atMost !== undefined && !this.get(scope, taskId, id) && this.#countOf(scope, taskId) >= atMost)
+      return false;
     this.#put.run(scope, taskId, id, JSON.stringify(config), protocolVersion, queue, cursor);
     this.#markTask.run(taskId, scope);
     this.#deliveries.plan(scope, taskId, now);
+    return true;
+  }
+
+  #countOf(scope: Scope, taskId: string): number {
+    return (this.#count.get(scope, taskId) as { configs: number }).configs;
   }
 
   get(scope: Scope, taskId: string, id: string): PushConfig | undefined {

@@ -105,7 +105,7 @@ export function storeOn(
       return closing;
     },
 
-    putPushConfig: (push) => write(() => pushConfigs.put(push, now())),
+    putPushConfig: (push, atMost) => write(() => pushConfigs.put(push, atMost, now())),
     getPushConfig: (scope, taskId, id) => read(() => pushConfigs.get(scope, taskId, id)),
     listPushConfigs: (scope, taskId, page) => read(() => pushConfigs.list(scope, taskId, page)),
     removePushConfig: (scope, taskId, id) => write(() => pushConfigs.remove(scope, taskId, id)),

@@ -55,6 +55,16 @@ export function admit(row: Row | undefined, commit: Commit, now: number): Row {
   return turn?.want ? { ...after, wanted: true } : after;
 }
 
+/**
+ * Throws `QUEUE_FULL` if a commit that was admitted as `after` makes a task wait where as many wait as may. `waiting` counts
+ * those of a queue, without this commit. A store calls this after `admit`, in the same transaction.
+ */
+export function mustHaveRoom(after: Row, { turn }: Commit, waiting: (queue: string) => number): void {
+  if (turn?.waitingAtMost === undefined || !after.wanted || after.holder !== undefined) return;
+  if (waiting(turn.queue) < turn.waitingAtMost) return;
+  throw new StoreError('QUEUE_FULL', `${turn.waitingAtMost} tasks of ${turn.queue} wait for a turn already`);
+}
+
 /** The lease a commit was granted, if it asked for one: compare the row before and after. */
 export function granted(after: Row, { scope, taskId, turn }: Commit): Lease | undefined {
   if (!turn?.acquire || after.holder !== turn.acquire.holder) return undefined;

@@ -1,5 +1,5 @@
 export { frozenJson } from '@batonjs/lifecycle';
-export { admit, claimable, granted, mustMakeSense, type Row } from './admit.ts';
+export { admit, claimable, granted, mustHaveRoom, mustMakeSense, type Row } from './admit.ts';
 export { cutPage } from './cut-page.ts';
 export { factsInOrder } from './facts-in-order.ts';
 export { type FollowOptions, follow, pause } from './follow.ts';

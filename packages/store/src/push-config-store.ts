@@ -45,9 +45,10 @@ export type DeliveryOutcome =
 export interface PushConfigStore {
   /**
    * Adds the webhook, or replaces the one with this id, keeping its cursor if that is further and clearing `dead`.
-   * Anything under way for a replaced one is fenced.
+   * Anything under way for a replaced one is fenced. Resolves `false`, changing nothing, if the task has `atMost` webhooks
+   * already and none with this id.
    */
-  putPushConfig(push: Omit<PushConfig, 'attempts' | 'retryAt' | 'dead'>): Promise<void>;
+  putPushConfig(push: Omit<PushConfig, 'attempts' | 'retryAt' | 'dead'>, atMost?: number): Promise<boolean>;
   getPushConfig(scope: Scope, taskId: string, id: string): Promise<PushConfig | undefined>;
   /** Ordered by id, after the id `after`. */
   listPushConfigs(

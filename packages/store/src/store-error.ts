@@ -10,6 +10,8 @@ export type StoreErrorCode =
   | 'LOG_GAP'
   /** What is stored cannot be read: it is damaged, and no JSON any more. */
   | 'UNREADABLE'
+  /** As many tasks of the queue wait for a turn as may. */
+  | 'QUEUE_FULL'
   /** The commit contradicts itself; a mistake of the caller. */
   | 'INVALID_COMMIT'
   /** The store cannot be reached, did not answer in time, or its medium failed. */

@@ -54,6 +54,11 @@ export interface Commit {
     readonly queue: string;
     /** The task needs a turn that nobody runs yet. */
     readonly want?: boolean;
+    /**
+     * With `want`: rejects with `QUEUE_FULL` if so many tasks of the queue want a turn that nobody runs. A store that cannot
+     * count all of them in the same step counts those it can: whoever asks looks at `waiting` before.
+     */
+    readonly waitingAtMost?: number;
     /** Takes the lease in the same write, if nobody holds it. Clears `want` if it does. `ttlMs` in milliseconds. */
     readonly acquire?: { readonly holder: string; readonly ttlMs: number };
     /** Gives the lease back; a late write under it is fenced. Without `want`, nothing is wanted afterwards. */

@@ -11,5 +11,9 @@ export async function checkRoom(
 ): Promise<void> {
   const known = await store.listPushConfigs(scope, taskId, { limit: configsPerTask });
   if (known.length < configsPerTask || known.some((push) => push.id === id)) return;
-  throw new A2AError('RESOURCE_EXHAUSTED', `A task has at most ${configsPerTask} webhooks`);
+  throw tooMany(configsPerTask);
 }
+
+/** Thrown where a webhook finds no room, because others took it since it was looked for. */
+export const tooMany = (configsPerTask: number): A2AError =>
+  new A2AError('RESOURCE_EXHAUSTED', `A task has at most ${configsPerTask} webhooks`);

@@ -10,10 +10,11 @@ import type {
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import type { PushConfig } from '@batonjs/store';
 import type { CallContext } from '../call-context.ts';
+import { isStoreId } from '../list-tasks.ts';
 import { newId } from '../new-id.ts';
 import type { ServiceSettings } from '../service-settings.ts';
 import { checkPushConfig } from './check-push-config.ts';
-import { checkRoom } from './check-room.ts';
+import { tooMany } from './check-room.ts';
 import type { PushSettings } from './push-settings.ts';
 
 const maxPage = 100;
@@ -31,14 +32,14 @@ export async function createTaskPushNotificationConfig(
   const { taskId } = request;
   await checkPushConfig(request, push);
   const length = await lengthOf(taskId, scope, settings);
-  await checkRoom(scope, taskId, request.id, push);
   const id = request.id ?? newId(settings.clock);
   const known = request.id === undefined ? undefined : await push.store.getPushConfig(scope, taskId, id);
   const config = { ...request, id };
   // What the one it replaces had still to deliver is not lost with it.
   const cursor = known?.cursor ?? length;
   const { queue } = settings;
-  await push.store.putPushConfig({ scope, taskId, id, config, protocolVersion: version, queue, cursor });
+  const entry = { scope, taskId, id, config, protocolVersion: version, queue, cursor };
+  if (!(await push.store.putPushConfig(entry, push.configsPerTask))) throw tooMany(push.configsPerTask);
   return config;
 }
 
@@ -115,7 +116,7 @@ const toToken = (taskId: string, id: string): string =>
 function readToken(token: string, taskId: string): string {
   try {
     const [made, id] = JSON.parse(Buffer.from(token, 'base64url').toString()) as unknown[];
-    if (made === taskId && typeof id === 'string') return id;
+    if (made === taskId && isStoreId(id)) return id;
   } catch {
     // Said below.
   }

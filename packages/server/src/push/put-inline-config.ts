@@ -6,7 +6,7 @@ import type { CallContext } from '../call-context.ts';
 import { isSameJson } from '../same-json.ts';
 import type { ServiceSettings } from '../service-settings.ts';
 import { checkPushConfig } from './check-push-config.ts';
-import { checkRoom } from './check-room.ts';
+import { checkRoom, tooMany } from './check-room.ts';
 
 const path = 'configuration.taskPushNotificationConfig.';
 
@@ -48,7 +48,9 @@ export async function putInlineConfig(
     queue,
     cursor: position - 1,
   };
-  await bounded(push.store.putPushConfig(entry), storeTimeoutMs, clock);
+  const isPut = await bounded(push.store.putPushConfig(entry, push.configsPerTask), storeTimeoutMs, clock);
+  // Others came first since the room was looked at. The message is in the log: whoever sends it again meets its task.
+  if (!isPut) throw tooMany(push.configsPerTask);
 
   async function isThere(): Promise<boolean> {
     const known = await push?.store.getPushConfig(scope, taskId, id);

@@ -46,6 +46,17 @@ const configChecks = section<Both>('webhooks', {
     assert.equal((await store.listPushConfigs('s', 't', { limit: 9 })).length, 1);
   },
 
+  async 'are refused beyond a number of the same task, unless they replace another'({ store, second }) {
+    assert.equal(await store.putPushConfig(push('a'), 2), true);
+    const both = [store.putPushConfig(push('b'), 2), second.putPushConfig(push('c'), 2)];
+    same((await Promise.all(both)).sort(), [false, true]);
+    assert.equal(await store.putPushConfig(push('d'), 2), false);
+    assert.equal(await store.putPushConfig(push('a', { cursor: 7 }), 2), true);
+    assert.equal((await store.getPushConfig('s', 't', 'a'))?.cursor, 7);
+    assert.equal(await store.putPushConfig(push('a', { taskId: 't2' }), 2), true);
+    assert.equal((await store.listPushConfigs('s', 't', { limit: 9 })).length, 2);
+  },
+
   async 'are listed by id, page by page'({ store }) {
     for (const id of ['c', 'a', 'e', 'b', 'd']) await store.putPushConfig(push(id));
     await store.putPushConfig(push('x', { taskId: 't2' }));

@@ -3,7 +3,7 @@ import { isLess, plan, prelude, relist } from './prelude.ts';
 /**
  * Keys: `task:<name>`, base. Arguments: name; expected version or `open`; head, place and due time after the commit;
  * how many entries, and the entries of the log; then pairs of a name and a value: `once`; `fence` and `writer`; `queue`,
- * `want`, `release`, `acquire` (the holder) and `ttl` (ms); `snapshot` and its version `from`; `at`, when the first fact of
+ * `want`, `most`, `release`, `acquire` (the holder) and `ttl` (ms); `snapshot` and its version `from`; `at`, when the first fact of
  * an open append happened. Empty or left out means absent. Answers the version, with the fence if a lease was granted, or
  * a code and a version; `BEHIND` with the time of the last fact if that is later than `at`. It does what `admit` does,
  * and checks everything before it writes anything: Redis does not undo what a script has done.
@@ -64,6 +64,11 @@ elseif acquire and was_holder == '' then
   wanted, holder, fence, lease_until = false, acquire, fence + 1, clock() + given.ttl
 elseif want then
   wanted = true
+end
+
+if given.most and wanted and holder == ''
+  and tonumber(call('HGET', base .. 'waiting', queue) or 0) >= tonumber(given.most) then
+  return {'QUEUE_FULL', version}
 end
 
 if last == 7 then

@@ -33,10 +33,14 @@ local function version()
 end
 `;
 
-/** Arguments: name, id, config, protocol version, queue, cursor. */
+/**
+ * Arguments: name, id, config, protocol version, queue, cursor; how many webhooks the task may have, or nothing. Answers 1 if
+ * there was room.
+ */
 export const put = `${prelude}${plan}${forget}${ofOne}
-local config, protocol, queue, cursor = unpack(ARGV, 3, 6)
+local config, protocol, queue, cursor, most = unpack(ARGV, 3, 7)
 local kept = call('HMGET', key, 'queue', 'cursor', 'fence')
+if most ~= '' and not kept[1] and call('ZCARD', base .. 'hooks:' .. name) >= tonumber(most) then return 0 end
 cursor = math.max(tonumber(cursor), tonumber(kept[2] or 0))
 call('HSET', key, 'config', config, 'protocol', protocol, 'queue', queue, 'cursor', cursor, 'attempts', 0,
   'fence', (kept[3] or 0) + 1)
@@ -47,6 +51,7 @@ if kept[1] then
   forget(name, id, kept[1])
 end
 plan(name, version())
+return 1
 `;
 
 /** Arguments: name, id. Answers 1 if it was there. */
