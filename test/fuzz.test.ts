@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkOutcome } from '../scripts/fuzz/check-reply.ts';
 import { fuzz } from '../scripts/fuzz/fuzz.ts';
+import { longestReply } from '../scripts/fuzz/limits.ts';
 import { mutate } from '../scripts/fuzz/mutate.ts';
 import { parseReply } from '../scripts/fuzz/reply.ts';
 import { bytesOf } from '../scripts/fuzz/request.ts';
@@ -20,6 +21,7 @@ describe('500 mutated requests', { timeout: 120_000 }, () => {
       expect(failures).toEqual([]);
       // They are neither all refused nor all accepted, and a server that closes says so.
       expect(outcomes['200']).toBeGreaterThan(50);
+      expect(outcomes['429']).toBeGreaterThan(0);
       expect((outcomes['400'] ?? 0) + (outcomes['404'] ?? 0)).toBeGreaterThan(20);
       expect(outcomes['503 while closing']).toBeGreaterThan(0);
     },
@@ -31,6 +33,7 @@ const known: Known = {
   contextId: 'c-1',
   pageToken: 'p-1',
   webhook: { taskId: 't-1', id: 'w-1', url: 'http://127.0.0.1:1/hook' },
+  forbiddenPort: 2,
 };
 
 describe('requests', () => {
@@ -79,6 +82,7 @@ describe('a reply', () => {
 
   it.each([
     ['nothing', ''],
+    ['too long', rpc({ result: { ...task, metadata: { text: 'x'.repeat(longestReply) } } })],
     ['500', rpc({ error }, 500)],
     ['HTML', http(200, 'text/html', '<h1>Hello</h1>')],
     ['another id', rpc({ id: 2, result: task })],

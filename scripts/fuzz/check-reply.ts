@@ -2,6 +2,7 @@ import { decodeSse } from '@batonjs/bindings';
 import { AgentCard, StreamResponse, schemas } from '@batonjs/protocol';
 import { errorTable } from '@batonjs/protocol/errors';
 import { isOperationName, type OperationName, operationNames } from '@batonjs/protocol/operations';
+import { longestReply } from './limits.ts';
 import type { RawReply } from './reply.ts';
 import type { RawRequest } from './request.ts';
 import type { Outcome } from './wire.ts';
@@ -37,6 +38,7 @@ async function checkReply(
   reply: RawReply,
 ): Promise<void> {
   const { status, headers, body } = reply;
+  if (body.length > longestReply) fail(`A reply of ${body.length} characters`);
   if (status >= 500) fail(`Status ${status}: ${body.slice(0, 300)}`);
   if (request.isMangled && isOfHttpServer(reply)) return;
   const path = request.target.replace(/[?#].*$/s, '');

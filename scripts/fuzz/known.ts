@@ -5,7 +5,7 @@ const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 let messages = 0;
 
 /** Makes tasks that requests can be about. Rejects if the server does not do what it is asked. */
-export async function knownOf({ port, webhook }: Served): Promise<Known> {
+export async function knownOf({ port, webhook, forbiddenPort }: Served): Promise<Known> {
   // biome-ignore lint/suspicious/noExplicitAny: what is not there is noticed at once
   async function call(method: string, params: object): Promise<any> {
     const response = await fetch(`http://127.0.0.1:${port}/`, {
@@ -25,19 +25,32 @@ export async function knownOf({ port, webhook }: Served): Promise<Known> {
       parts: [{ text }],
       ...more,
     };
-    const configuration = text === 'hold' ? { returnImmediately: true } : {};
+    const configuration = { returnImmediately: text === 'hold' };
     return (await call('SendMessage', { message, configuration })).task;
   };
   const asking = await say('ask');
   const { contextId } = asking;
   const completed = await say('hello', { contextId });
   const holding = await say('hold');
+  // One that takes no more messages, and one with much in it: both are larger than a reply may be.
+  const growing = await say('hold', { contextId });
+  const grow = (length: number) =>
+    say('hold', { taskId: growing.id, parts: [{ text: 'hold' }, { text: 'x'.repeat(length) }] });
+  for (const length of [30_000, 1]) while (await grow(length).then(() => true, wasFull));
+  const large = await say('hello', { contextId, parts: [{ text: 'x'.repeat(100_000) }] });
   const config = await call('CreateTaskPushNotificationConfig', { taskId: asking.id, url: webhook });
   const page = await call('ListTasks', { contextId, pageSize: 1 });
   return {
-    tasks: [asking.id, completed.id, holding.id],
+    tasks: [asking.id, completed.id, holding.id, growing.id, large.id],
+    forbiddenPort,
     contextId,
     pageToken: page.nextPageToken,
     webhook: { taskId: asking.id, id: config.id, url: webhook },
   };
+}
+
+/** False for the refusal of a task that takes no more; rejects with anything else. */
+function wasFull(error: unknown): false {
+  if (String(error).includes('RESOURCE_EXHAUSTED')) return false;
+  throw error;
 }

@@ -25,6 +25,7 @@ import { a2aExpress } from '@batonjs/server-express';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import express from 'express';
+import { limits } from './limits.ts';
 
 /** What a server says when it is asked to rest. */
 export interface Rested {
@@ -38,6 +39,8 @@ export interface Listening {
   readonly port: number;
   readonly parsedPort: number;
   readonly webhook: string;
+  /** What must not be connected to. */
+  readonly forbiddenPort: number;
 }
 
 const totalMs = 1_500;
@@ -81,6 +84,13 @@ const listen = (listener: RequestListener) =>
     );
   });
 const hook = await listen((request, response) => request.resume().on('end', () => response.end()));
+const forbiddenPort = await new Promise<number>((resolve) => {
+  const forbidden = createServer().on('connection', (socket) => {
+    trouble.push('A webhook was delivered to an address that is not allowed');
+    socket.destroy();
+  });
+  forbidden.listen(0, () => resolve((forbidden.address() as AddressInfo).port));
+});
 const server = createAgentServer({
   card: {
     name: 'Fuzz',
@@ -97,7 +107,7 @@ const server = createAgentServer({
   cancelWaitMs: 100,
   cancelGraceMs: 50,
   clocks: { totalMs, interruptedMs: totalMs / 2 },
-  limits: { bodyBytes: 256 * 1024 },
+  limits,
   // Nothing but the webhook here can be reached, whatever URL is made up.
   push: { allow: [`127.0.0.1:${hook}`], ports: [], resolve: () => Promise.reject(new Error('No DNS here')) },
   log: (level, message, details) => {
@@ -108,6 +118,7 @@ const server = createAgentServer({
 const listening: Listening = {
   port: await listen(express().use(a2aExpress(server))),
   parsedPort: await listen(express().use(express.json({ type: ['json', '+json'] }), a2aExpress(server))),
+  forbiddenPort,
   webhook: `http://127.0.0.1:${hook}/hook`,
 };
 process.on('message', async (order) => {

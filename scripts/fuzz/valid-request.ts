@@ -1,6 +1,7 @@
 import { httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
 import { type OperationName, operationNames } from '@batonjs/protocol/operations';
 import { between, pick } from '../workload/random.ts';
+import { oddUrl } from './odd-url.ts';
 import type { RawRequest } from './request.ts';
 
 export type BindingName = 'JSONRPC' | 'HTTP+JSON';
@@ -11,6 +12,8 @@ export interface Known {
   readonly contextId: string;
   readonly pageToken: string;
   readonly webhook: { readonly taskId: string; readonly id: string; readonly url: string };
+  /** A port of this machine that no webhook may be delivered to. */
+  readonly forbiddenPort: number;
 }
 
 const clients = { JSONRPC: jsonRpcClient, 'HTTP+JSON': httpJsonClient };
@@ -47,7 +50,7 @@ function paramsOf(random: () => number, operation: OperationName, known: Known):
     case 'ListTasks':
       return { ...tenant, ...list(random, known) };
     case 'GetTask':
-      return { ...tenant, id, ...(random() < 0.5 && { historyLength: between(random, 0, 3) }) };
+      return { ...tenant, id, ...(random() < 0.5 && { historyLength: pick(random, [0, 1, 2, 3, 100]) }) };
     case 'CancelTask':
       return { ...tenant, id, metadata: { why: ['no', 'need'] } };
     case 'SubscribeToTask':
@@ -68,6 +71,8 @@ const orders = ['ask', 'auth', 'fail', 'hold', 'chunks', 'message', 'hello', 'he
 
 function send(random: () => number, known: Known): Record<string, unknown> {
   const parts: Record<string, unknown>[] = [{ text: pick(random, orders) }];
+  if (random() < 0.1)
+    parts.push({ text: pick(random, ['x', '\0', '"', '€', '😀']).repeat(between(random, 1, 40_000)) });
   if (random() < 0.2)
     parts.push({ data: { deep: [1, { a: null }], text: 'ä€😀' }, mediaType: 'application/json' });
   if (random() < 0.2) parts.push({ raw: 'aGVsbG8=', filename: 'hello.txt', mediaType: 'text/plain' });
@@ -78,8 +83,8 @@ function send(random: () => number, known: Known): Record<string, unknown> {
       messageId: `m-${between(random, 0, 1e9)}`,
       role: 'ROLE_USER',
       parts,
-      ...(target < 0.2 && { taskId: pick(random, known.tasks) }),
-      ...(target > 0.2 && target < 0.4 && { contextId: known.contextId }),
+      ...(target < 0.4 && { taskId: pick(random, known.tasks) }),
+      ...(target > 0.4 && target < 0.55 && { contextId: known.contextId }),
       ...(random() < 0.1 && { referenceTaskIds: [pick(random, known.tasks)] }),
       ...(random() < 0.1 && { extensions: ['https://fuzz.example/extension'], metadata: { a: 1 } }),
     },
@@ -90,13 +95,13 @@ function send(random: () => number, known: Known): Record<string, unknown> {
 
 const configuration = (random: () => number, known: Known) => ({
   ...(random() < 0.6 && { returnImmediately: random() < 0.8 }),
-  ...(random() < 0.3 && { historyLength: between(random, 0, 3) }),
+  ...(random() < 0.3 && { historyLength: pick(random, [0, 1, 2, 3, 100]) }),
   ...(random() < 0.2 && { acceptedOutputModes: ['text/*', 'application/json'] }),
   ...(random() < 0.1 && { taskPushNotificationConfig: webhook(random, known) }),
 });
 
 const webhook = (random: () => number, known: Known) => ({
-  url: known.webhook.url,
+  url: random() < 0.3 ? oddUrl(random, known.forbiddenPort) : known.webhook.url,
   ...(random() < 0.3 && { id: `w-${between(random, 0, 5)}` }),
   ...(random() < 0.3 && { token: 'secret' }),
   ...(random() < 0.3 && { authentication: { scheme: 'Bearer', credentials: 'secret' } }),
@@ -105,9 +110,9 @@ const webhook = (random: () => number, known: Known) => ({
 const list = (random: () => number, known: Known) => ({
   ...(random() < 0.4 && { contextId: known.contextId }),
   ...(random() < 0.3 && { status: pick(random, ['TASK_STATE_COMPLETED', 'TASK_STATE_INPUT_REQUIRED']) }),
-  pageSize: between(random, 1, 5),
+  pageSize: pick(random, [1, 2, 3, 5, 100]),
   ...(random() < 0.2 && { contextId: known.contextId, pageSize: 1, pageToken: known.pageToken }),
-  ...(random() < 0.3 && { historyLength: between(random, 0, 3) }),
+  ...(random() < 0.3 && { historyLength: pick(random, [0, 1, 2, 3, 100]) }),
   ...(random() < 0.2 && { statusTimestampAfter: '2026-01-01T00:00:00.000Z' }),
   ...(random() < 0.3 && { includeArtifacts: true }),
 });

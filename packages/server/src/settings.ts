@@ -17,13 +17,19 @@ export interface TaskClocks {
 export interface Limits {
   /** Turns running at once in this process; more wait in the store's queue. Default 1,000. */
   readonly turns: number;
-  /** Tasks waiting for a turn; beyond it, sends are answered RESOURCE_EXHAUSTED. Default 10,000. */
+  /**
+   * Tasks waiting for a turn; beyond it, sends are answered RESOURCE_EXHAUSTED. Counted in the write itself; Redis Cluster counts
+   * each shard there and all of them shortly before. Default 10,000.
+   */
   readonly queuedTurns: number;
-  /** Facts of one task; beyond it only a terminal update is accepted. Default 100,000. */
+  /** Facts of one task, whoever causes them; beyond it only a cancel and a terminal update are accepted. Default 100,000. */
   readonly factsPerTask: number;
-  /** Bytes of one task's content, estimated; beyond it only a terminal update is accepted. Default 256 MiB. */
+  /**
+   * Bytes of one task's content, estimated, whoever adds them; beyond it only a cancel and a terminal update of at most 64 KiB
+   * are accepted. Default 256 MiB.
+   */
   readonly bytesPerTask: number;
-  /** Open streams on one task in this process. Default 10,000. */
+  /** Open streams on one task in this process, those of sends included. Default 10,000. */
   readonly followersPerTask: number;
   /**
    * Bytes of one reply, estimated, and of what an agent gets by one call of `turn.context` or `turn.references`. Lists get

@@ -1,0 +1,10 @@
+/** What the server that is asked allows: so little that requests meet every limit. */
+export const limits = {
+  bodyBytes: 256 * 1024,
+  replyBytes: 128 * 1024,
+  factsPerTask: 40,
+  bytesPerTask: 216 * 1024,
+};
+
+/** Bytes that no reply may exceed. A server estimates them without looking into texts, which JSON may write longer. */
+export const longestReply = 3 * limits.replyBytes;
