@@ -1,5 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { admit, type Commit, type Committed, factsInOrder, granted, mustHaveRoom, type Row } from '@batonjs/store';
+import {
+  admit,
+  type Commit,
+  type Committed,
+  factsInOrder,
+  granted,
+  mustHaveRoom,
+  type Row,
+} from '@batonjs/store';
 import type { Changes } from './changes.ts';
 import type { Contexts } from './contexts.ts';
 import type { Deliveries } from './deliveries.ts';
