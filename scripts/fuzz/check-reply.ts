@@ -1,6 +1,6 @@
 import { decodeSse } from '@batonjs/bindings';
 import { AgentCard, StreamResponse, schemas } from '@batonjs/protocol';
-import { errorTable } from '@batonjs/protocol/errors';
+import { type ErrorRow, errorTable } from '@batonjs/protocol/errors';
 import { isOperationName, type OperationName, operationNames } from '@batonjs/protocol/operations';
 import { longestReply } from './limits.ts';
 import type { RawReply } from './reply.ts';
@@ -131,10 +131,12 @@ function checkError(error: unknown, details: unknown, code: 'jsonRpc' | 'http'):
   const all = details as { '@type'?: unknown; reason?: string }[];
   if (!all.every((detail) => typeof detail['@type'] === 'string')) fail('A detail without a type');
   const reason = all.find((detail) => String(detail['@type']).endsWith('ErrorInfo'))?.reason ?? '';
-  if (!Object.hasOwn(errorTable, reason)) fail(`An error of the reason "${reason}"`);
-  const row = errorTable[reason as keyof typeof errorTable];
-  if (row.http >= 500) fail(`${reason}: ${message}`);
-  if (row[code] !== told) fail(`${reason} with the code ${told}`);
+  const rows = Object.entries<ErrorRow>(errorTable).flatMap(([name, row]) =>
+    (row.wireReason ?? name) === reason ? [row] : [],
+  );
+  if (rows.length === 0) fail(`An error of the reason "${reason}"`);
+  if (rows.some(({ http }) => http >= 500)) fail(`${reason}: ${message}`);
+  if (!rows.some((row) => row[code] === told)) fail(`${reason} with the code ${told}`);
 }
 
 async function checkStream({ body, status }: RawReply, isRpc: boolean): Promise<void> {
