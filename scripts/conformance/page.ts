@@ -80,7 +80,7 @@ function line(
   return `| ${id} | ${level} | ${cell(text)} | ${shown.join('<br>') || why} |`;
 }
 
-/** `client/errors` for `packages/client/test/errors.test.ts`. */
+/** `client/connection/errors` for `packages/client/test/connection/errors.test.ts`. */
 const name = (file: string) =>
   file
     .replace(/^(packages|apps)\//, '')

@@ -1,11 +1,11 @@
 import type { AgentCard, AgentInterface, Task } from '@batonjs/protocol';
 import { type AgentOperations, agentOperations } from './agent-operations.ts';
-import { trust } from './card-cache.ts';
-import { idOf, type MessageInput, type SendOptions, toRequest } from './message-input.ts';
-import type { AgentReply } from './one-of.ts';
-import type { Session } from './session.ts';
-import type { CallOptions } from './settings.ts';
-import { type FollowOptions, TaskStream } from './task-stream.ts';
+import type { Session } from './connection/session.ts';
+import { idOf, type MessageInput, type SendOptions, toRequest } from './conversation/message-input.ts';
+import { type FollowOptions, TaskStream } from './following/task-stream.ts';
+import { trust } from './options/card-cache.ts';
+import type { CallOptions } from './options/settings.ts';
+import type { AgentReply } from './replies/agent-reply.ts';
 
 /** An agent that can be asked. */
 export interface AgentClient extends AgentOperations {

@@ -6,8 +6,8 @@ import {
   type Params,
   type Reply,
 } from '@batonjs/protocol/operations';
-import type { Session } from './session.ts';
-import type { CallOptions } from './settings.ts';
+import type { Session } from './connection/session.ts';
+import type { CallOptions } from './options/settings.ts';
 
 /** The arguments of an operation; params that may be empty may be left out. */
 type Arguments<Name extends OperationName> =

@@ -1,10 +1,10 @@
 import type { AgentCard } from '@batonjs/protocol';
 import { type AgentClient, createAgentClient } from './agent-client.ts';
-import { cardUrl, readCard, translated, trust } from './card-cache.ts';
-import { candidatesOf } from './interfaces.ts';
-import { Session } from './session.ts';
-import { type CallOptions, type ConnectOptions, toSettings } from './settings.ts';
-import { withoutNulls } from './without-nulls.ts';
+import { candidatesOf } from './connection/interfaces.ts';
+import { Session } from './connection/session.ts';
+import { cardUrl, readCard, translated, trust } from './options/card-cache.ts';
+import { type CallOptions, type ConnectOptions, toSettings } from './options/settings.ts';
+import { withoutNulls } from './replies/without-nulls.ts';
 
 /**
  * Reads the card of an agent and picks the interface to talk to: the first that this client speaks. A URL is that of the

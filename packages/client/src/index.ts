@@ -2,29 +2,20 @@ export { A2AError, type ErrorReason } from '@batonjs/protocol/errors';
 export { dataOf, textOf } from '@batonjs/protocol/parts';
 export type { AgentClient, TaskHandle } from './agent-client.ts';
 export type { AgentOperations } from './agent-operations.ts';
-export { type AnswerMessage, answer } from './answer.ts';
+export { ClientError, type ClientErrorCode } from './client-error.ts';
+export { connect } from './connect.ts';
+export { type AnswerMessage, answer } from './conversation/answer.ts';
+export { conversation, statusMessageIsLast } from './conversation/conversation.ts';
+export type { MessageInput, SendOptions } from './conversation/message-input.ts';
+export type { FollowOptions, TaskStream } from './following/task-stream.ts';
+export { applyEvent, TaskView } from './following/task-view.ts';
 export {
   ArtifactLineage,
   type ArtifactVersion,
   refine,
   type SavedLineage,
   type Verdict,
-} from './artifact-lineage.ts';
-export type { CachedCard, CardCache } from './card-cache.ts';
-export { ClientError, type ClientErrorCode } from './client-error.ts';
-export type { Clock } from './clock.ts';
-export { connect } from './connect.ts';
-export { conversation, statusMessageIsLast } from './conversation.ts';
-export type { MessageInput, SendOptions } from './message-input.ts';
-export type { AgentEvent, AgentReply } from './one-of.ts';
-export type {
-  CallOptions,
-  ConnectOptions,
-  Credentials,
-  CredentialsRequest,
-  RetryOptions,
-} from './settings.ts';
-export { isInterrupted, isTerminal } from './states.ts';
+} from './graph/artifact-lineage.ts';
 export {
   type GraphEvent,
   type GraphOptions,
@@ -32,6 +23,15 @@ export {
   type Step,
   type StepState,
   TaskGraph,
-} from './task-graph.ts';
-export type { FollowOptions, TaskStream } from './task-stream.ts';
-export { applyEvent, TaskView } from './task-view.ts';
+} from './graph/task-graph.ts';
+export type { CachedCard, CardCache } from './options/card-cache.ts';
+export type { Clock } from './options/clock.ts';
+export type {
+  CallOptions,
+  ConnectOptions,
+  Credentials,
+  CredentialsRequest,
+  RetryOptions,
+} from './options/settings.ts';
+export type { AgentEvent, AgentReply } from './replies/agent-reply.ts';
+export { isInterrupted, isTerminal } from './replies/task-states.ts';

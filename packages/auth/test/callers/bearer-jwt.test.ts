@@ -1,0 +1,253 @@
+import { importJWK, type JWK, SignJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { type BearerJwtOptions, bearerJwt, publicKeys } from '../../src/index.ts';
+import { newKey, serveKeys } from '../keys/sample-keys.ts';
+import { refusal, request } from './request.ts';
+
+const issuer = 'https://issuer.example';
+const audience = 'https://agent.example';
+const key = newKey('k-1');
+const minute = 60_000;
+const start = Date.UTC(2026, 0, 1);
+
+/** A JWT of the issuer, valid for an hour from the start. */
+async function token(
+  claims: Record<string, unknown> = {},
+  by: JWK = key,
+  header: object = {},
+): Promise<string> {
+  const alg = by.alg ?? { 'P-256': 'ES256', 'P-384': 'ES384', Ed25519: 'EdDSA' }[by.crv ?? ''] ?? 'HS256';
+  const payload = {
+    iss: issuer,
+    aud: audience,
+    sub: 'ada',
+    iat: start / 1_000,
+    exp: start / 1_000 + 3_600,
+    ...claims,
+  };
+  // A claim that is undefined is left out.
+  return new SignJWT(JSON.parse(JSON.stringify(payload)))
+    .setProtectedHeader({ alg, kid: by.kid, ...header })
+    .sign(await importJWK(by, alg));
+}
+
+const bearer = (jwt: string) => request({ authorization: `Bearer ${jwt}` });
+const authenticator = (more: Partial<BearerJwtOptions> = {}) =>
+  bearerJwt({ issuer, audience, jwks: [key], now: () => start + minute, ...more });
+
+describe('bearerJwt', () => {
+  it.each(['P-256', 'P-384', 'Ed25519', 'RSA'] as const)(
+    'knows the caller by a token signed with %s [R-AUTH-02]',
+    async (curve) => {
+      const signer = newKey('k', curve);
+      const jwt = await token({ scope: 'tasks:read tasks:write' }, signer);
+      expect(await authenticator({ jwks: [signer] })(bearer(jwt))).toEqual({
+        scope: `["${issuer}","ada"]`,
+        claims: { iss: issuer, sub: 'ada', scopes: ['tasks:read', 'tasks:write'] },
+        scopes: ['tasks:read', 'tasks:write'],
+      });
+    },
+  );
+
+  it.each([
+    [request()],
+    [request({ authorization: 'Basic YTpi' })],
+    [request({ authorization: 'Bearer' })],
+    [request({ authorization: 'Bearer ' })],
+    [request({}, 'access_token=x')],
+  ])('finds no credentials in %j', async (sent) => {
+    expect(await authenticator()(sent)).toBeUndefined();
+  });
+
+  it('reads the scheme in any case', async () => {
+    const jwt = await token();
+    expect(await authenticator()(request({ authorization: `bEaReR   ${jwt}` }))).toMatchObject({
+      scopes: [],
+    });
+  });
+
+  const unsigned = (header: object) =>
+    `${btoa(JSON.stringify(header))}.${btoa(JSON.stringify({ iss: issuer, aud: audience, sub: 'ada', exp: 9e9 }))}.`.replaceAll(
+      '=',
+      '',
+    );
+  it.each<[string, () => Promise<string>]>([
+    ['is expired', () => token({ exp: start / 1_000 })],
+    ['is not valid yet', () => token({ nbf: start / 1_000 + 3_000 })],
+    ['never expires', () => token({ exp: undefined })],
+    ['names nobody', () => token({ sub: undefined })],
+    ['has an empty name', () => token({ sub: '' })],
+    ['has a number for a name', () => token({ sub: 7 })],
+    ['has a list for a name', () => token({ sub: ['ada'] })],
+    ['has null for a name', () => token({ sub: null })],
+    ['is of another issuer', () => token({ iss: 'https://other.example' })],
+    ['is for another agent', () => token({ aud: 'https://other.example' })],
+    ['is for nobody in particular', () => token({ aud: undefined })],
+    ['is signed by another key of the same name', () => token({}, newKey('k-1'))],
+    ['is signed by an unknown key', () => token({}, newKey('k-2'))],
+    ['is not signed', async () => unsigned({ alg: 'none' })],
+    ['is signed with a secret', () => token({}, { kty: 'oct', k: btoa('x'.repeat(32)), kid: 'k-1' })],
+    ['has been changed', async () => (await token()).replace(/\.(...)/, '.AAA')],
+    ['wants what nobody knows', () => token({}, key, { crit: ['x'], x: 1 }).catch(() => 'a.b.c')],
+    ['is no token', async () => 'secret'],
+    ['is two', async () => `${await token()}, ${await token()}`],
+  ])('refuses a token that %s, and says nothing of it [R-ERR-08] [R-ERR-11]', async (_, make) => {
+    const jwt = await make();
+    const error = await refusal(authenticator(), bearer(jwt));
+    expect(error).toMatchObject({
+      reason: 'UNAUTHENTICATED',
+      message: expect.stringMatching(/^The token (is|has)/),
+    });
+    expect(error.challenge).toMatch(
+      /^Bearer realm="bearer", error="invalid_token", error_description="The token .*"$/,
+    );
+    expect(error.metadata).toBeUndefined();
+    expect(error.cause).toBeUndefined();
+  });
+
+  it('allows for clocks that differ a little', async () => {
+    const jwt = await token({ exp: start / 1_000 + 58 });
+    expect(await authenticator()(bearer(jwt))).toBeDefined();
+    expect(await refusal(authenticator({ clockToleranceSeconds: 1 }), bearer(jwt))).toMatchObject({
+      reason: 'UNAUTHENTICATED',
+      message: 'The token has expired',
+    });
+  });
+
+  it.each([
+    ['exp', 4, true],
+    ['exp', 5, false],
+    ['exp', 60, false],
+    ['nbf', -5, true],
+    ['nbf', -6, false],
+  ])(
+    'allows for clocks that differ by five seconds if nothing else is said: %s, %d',
+    async (claim, seconds, accepted) => {
+      const authenticate = authenticator();
+      const sent = bearer(await token({ [claim]: start / 1_000 + 60 - seconds }));
+      if (accepted) expect(await authenticate(sent)).toBeDefined();
+      else expect(await refusal(authenticate, sent)).toMatchObject({ reason: 'UNAUTHENTICATED' });
+    },
+  );
+
+  it('names the scope that is missing, and only that [R-ERR-08]', async () => {
+    const authenticate = authenticator({ scopes: ['tasks:read', 'tasks:write'], name: 'oauth' });
+    const error = await refusal(authenticate, bearer(await token({ scope: 'tasks:read other' })));
+    expect(error).toMatchObject({
+      reason: 'PERMISSION_DENIED',
+      metadata: { scope: 'tasks:write' },
+      challenge: 'Bearer realm="oauth", error="insufficient_scope", scope="tasks:write"',
+    });
+    expect(JSON.stringify([error, error.message])).not.toMatch(/other|"ada/);
+    expect(await authenticate(bearer(await token({ scp: ['tasks:write', 'tasks:read'] })))).toBeDefined();
+  });
+
+  it.each<[Partial<BearerJwtOptions>, object, string[]]>([
+    [{}, { scp: ['a', 'b', 1] }, ['a', 'b']],
+    [{}, { scope: ' a  b ' }, ['a', 'b']],
+    [{ scopesClaim: 'roles' }, { roles: ['a'], scope: 'b' }, ['a']],
+    [{ scopesClaim: 'roles' }, { scope: 'b' }, []],
+    [{}, { scope: { a: 1 } }, []],
+  ])('reads scopes with %j from %j', async (options, claims, scopes) => {
+    expect(await authenticator(options)(bearer(await token({ ...claims })))).toMatchObject({ scopes });
+  });
+
+  it('lets the owner decide who a token stands for', async () => {
+    const authenticate = authenticator({ caller: ({ org }) => ({ scope: String(org) }) });
+    expect(await authenticate(bearer(await token({ org: 'acme' })))).toEqual({ scope: 'acme' });
+  });
+
+  it('says in the card what it wants [R-AUTH-01] [R-DM-47] [R-DM-48]', () => {
+    expect({ ...authenticator({ scopes: ['tasks'] }) }).toMatchObject({
+      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' } } },
+      securityRequirements: [{ schemes: { bearer: { list: ['tasks'] } } }],
+    });
+    const scheme = { openIdConnectSecurityScheme: { openIdConnectUrl: `${issuer}/openid-configuration` } };
+    expect(authenticator({ name: 'oidc', scheme }).securitySchemes).toEqual({ oidc: scheme });
+  });
+});
+
+describe('published keys', () => {
+  it('are fetched once for many tokens', async () => {
+    const server = await serveKeys(key);
+    const authenticate = authenticator({ jwks: server.url });
+    const jwt = await token();
+    await Promise.all(Array.from({ length: 20 }, () => authenticate(bearer(jwt))));
+    await authenticate(bearer(jwt));
+    expect(server.asked).toBe(1);
+  });
+
+  it('are fetched again when a token names a new one, and old ones end with the cache [R-SIG-07]', async () => {
+    const next = newKey('k-2');
+    const server = await serveKeys(key);
+    const authenticate = authenticator({ jwks: server.url, caching: { cooldownMs: 0, maxAgeMs: 100_000 } });
+    await authenticate(bearer(await token()));
+    server.keys = [next];
+    expect(await authenticate(bearer(await token({}, next)))).toBeDefined();
+    expect(server.asked).toBe(2);
+    expect(await refusal(authenticate, bearer(await token()))).toMatchObject({ reason: 'UNAUTHENTICATED' });
+  });
+
+  it('are not fetched for every token with an invented key', async () => {
+    const server = await serveKeys(key);
+    const authenticate = authenticator({ jwks: server.url });
+    await authenticate(bearer(await token()));
+    const invented = await Promise.all(Array.from({ length: 5 }, (_, n) => token({}, newKey(`x-${n}`))));
+    for (const jwt of invented)
+      expect(await refusal(authenticate, bearer(jwt))).toMatchObject({ reason: 'UNAUTHENTICATED' });
+    expect(server.asked).toBe(1);
+  });
+
+  it('that cannot be had are nobody’s fault: try again later', async () => {
+    const server = await serveKeys(key);
+    server.trouble = 500;
+    const authenticate = authenticator({ jwks: server.url, caching: { failureMs: 0 } });
+    const error = await refusal(authenticate, bearer(await token()));
+    expect(error).toMatchObject({ reason: 'UNAVAILABLE', retryAfter: 1, cause: expect.any(Error) });
+    expect(error.message).not.toContain(server.url);
+    server.trouble = undefined;
+    expect(await authenticate(bearer(await token()))).toBeDefined();
+  });
+
+  it.each([
+    ['an error', 503],
+    ['nothing', 200],
+  ])('that were answered with %s are not asked for with every token', async (_what, status) => {
+    const server = await serveKeys(key);
+    server.trouble = status;
+    const authenticate = authenticator({ jwks: server.url, caching: { failureMs: 3_600_000 } });
+    for (let n = 0; n < 5; n++)
+      expect(await refusal(authenticate, bearer(await token()))).toMatchObject({
+        reason: 'UNAVAILABLE',
+        retryAfter: 3_600,
+      });
+    expect(server.asked).toBe(1);
+  });
+
+  it('that were fetched are believed while new ones cannot be had', async () => {
+    const server = await serveKeys(key);
+    const authenticate = authenticator({
+      jwks: server.url,
+      caching: { cooldownMs: 0, failureMs: 3_600_000 },
+    });
+    await authenticate(bearer(await token()));
+    server.trouble = 503;
+    const unknown = bearer(await token({}, newKey('k-2')));
+    for (let n = 0; n < 3; n++)
+      expect(await refusal(authenticate, unknown)).toMatchObject({ reason: 'UNAVAILABLE' });
+    expect(await authenticate(bearer(await token()))).toBeDefined();
+    expect(server.asked).toBe(2);
+  });
+
+  it('are fetched over https, except from this machine [R-SIG-07]', () => {
+    expect(() => authenticator({ jwks: 'http://issuer.example/jwks.json' })).toThrow(/https/);
+    expect(() => authenticator({ jwks: 'https://issuer.example/jwks.json' })).not.toThrow();
+  });
+
+  it('keep their private halves', () => {
+    const [published] = publicKeys([newKey('rsa', 'RSA')]).keys;
+    expect(Object.keys(published!).sort()).toEqual(['alg', 'e', 'kid', 'kty', 'n']);
+    expect(() => publicKeys([{ kty: 'oct', k: 'c2VjcmV0', kid: 'k' }])).toThrow(TypeError);
+    expect(() => publicKeys([{ ...key, kid: undefined }])).toThrow(/kid/);
+  });
+});

@@ -1,0 +1,230 @@
+import type { Call, ClientBinding, IncomingReply, OutgoingRequest } from '@batonjs/bindings';
+import { decodeSse } from '@batonjs/bindings/sse';
+import type { AgentCard, StreamResponse } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { A2A_JSON, EVENT_STREAM, IDEMPOTENCY, JSON_TYPE } from '@batonjs/protocol/headers';
+import { type Operation, type OperationName, operations } from '@batonjs/protocol/operations';
+import type { CallOptions, Settings } from '../options/settings.ts';
+import { asEvent, checkResult } from '../replies/check-reply.ts';
+import { withoutNulls } from '../replies/without-nulls.ts';
+import { type CallScope, openScope } from './call-scope.ts';
+import { discard, exchange, readText, watchBody } from './exchange.ts';
+import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
+import { startRetries } from './retries.ts';
+
+/** One event of a stream, with the position to resume after, if the server gives one. */
+export interface PlacedEvent {
+  readonly id?: string | undefined;
+  readonly event: StreamResponse;
+}
+
+/** What a stream needs to know besides what every call does. */
+export interface StreamOptions extends CallOptions {
+  readonly lastEventId?: string | undefined;
+  /** Told when the agent has begun to stream. */
+  readonly onOpen?: () => void;
+}
+
+type AnyParams = Readonly<Record<string, unknown>>;
+
+/** The connection to one agent: its card, the interface in use, and how calls are made. */
+export class Session {
+  readonly settings: Settings;
+  card!: AgentCard;
+  candidates!: readonly Candidate[];
+  /** Index of the interface in use. */
+  current = 0;
+  /** Origins that answered 415 to `application/a2a+json`, and take `application/json`. */
+  private readonly plainOrigins = new Set<string>();
+  /** Tenths of retries left to all calls. */
+  budget: number;
+
+  constructor(card: AgentCard, settings: Settings) {
+    this.settings = settings;
+    this.budget = settings.retry.budget * 10;
+    this.use(card);
+    if (!this.candidates) throw noInterface(card);
+  }
+
+  /** Replaces the card. The interface in use stays if the new card has it too, or has none that can be used. */
+  use(card: AgentCard): void {
+    const { url, codec } = this.candidates?.[this.current] ?? {};
+    const candidates = candidatesOf(card, this.settings);
+    this.card = card;
+    if (candidates.length === 0) return;
+    this.candidates = candidates;
+    this.current = Math.max(
+      0,
+      this.candidates.findIndex((other) => other.url === url && other.codec === codec),
+    );
+  }
+
+  /** The URL of the interface in use. */
+  get address(): string {
+    return this.candidates[this.current]!.url;
+  }
+
+  offers(extension: string): boolean {
+    return Boolean(this.card.capabilities?.extensions?.some(({ uri }) => uri === extension));
+  }
+
+  /** Throws what the agent would answer to an operation that its card does not offer. Spec: §3.3.4. */
+  check(operation: OperationName): void {
+    const { capability }: Operation = operations[operation];
+    if (!capability || !this.settings.checkCapabilities || this.card.capabilities?.[capability]) return;
+    throw new A2AError(
+      capability === 'pushNotifications' ? 'PUSH_NOTIFICATION_NOT_SUPPORTED' : 'UNSUPPORTED_OPERATION',
+      `The agent's card does not offer ${capability}`,
+    );
+  }
+
+  /** Makes a call that has one answer. */
+  async call(operation: OperationName, params: AnyParams, options: CallOptions = {}): Promise<unknown> {
+    this.check(operation);
+    const scope = openScope(options, this.settings, this.address);
+    const retries = startRetries(this, operation, params, options, scope.signal);
+    try {
+      for (;;) {
+        try {
+          const { call, codec, response } = await this.send(operation, params, options, scope);
+          const result = this.decode(codec, call, await this.readReply(response));
+          this.budget = Math.min(this.settings.retry.budget * 10, this.budget + 1);
+          return checkResult(operation, result);
+        } catch (error) {
+          await retries.after(scope.classify(error));
+        }
+      }
+    } catch (error) {
+      throw scope.classify(error);
+    } finally {
+      scope.close();
+    }
+  }
+
+  /** Makes a call that has many answers; until the first one, it is repeated like any other. Leaving the loop ends it. */
+  async *stream(
+    operation: OperationName,
+    params: AnyParams,
+    options: StreamOptions = {},
+  ): AsyncGenerator<PlacedEvent, void, void> {
+    this.check(operation);
+    const scope = openScope(options, this.settings, this.address);
+    const retries = startRetries(this, operation, params, options, scope.signal);
+    try {
+      for (let started = false; ; ) {
+        try {
+          for await (const event of this.connect(operation, params, options, scope)) {
+            started = true;
+            yield event;
+          }
+          return;
+        } catch (error) {
+          if (started) throw error;
+          await retries.after(scope.classify(error));
+        }
+      }
+    } catch (error) {
+      throw scope.classify(error);
+    } finally {
+      scope.close();
+    }
+  }
+
+  /** One connection, as long as it lasts. */
+  async *connect(
+    operation: OperationName,
+    params: AnyParams,
+    options: StreamOptions,
+    scope: CallScope,
+  ): AsyncGenerator<PlacedEvent, void, void> {
+    const { call, codec, response } = await this.send(operation, params, options, scope);
+    if (!response.ok || !isEventStream(response)) {
+      // An error before the first event is an ordinary reply, and so may be a whole answer.
+      const result = this.decode(codec, call, await this.readReply(response));
+      yield { event: checkResult('SendMessage', result) as StreamResponse };
+      return;
+    }
+    if (!response.body) return;
+    options.onOpen?.();
+    const listen = () => scope.limit(options.idleTimeoutMs, 'NETWORK', 'Nothing was heard');
+    const body = watchBody(
+      response.body,
+      this.settings.maxEventBytes,
+      options.idleTimeoutMs ? listen : () => {},
+    );
+    scope.lift();
+    if (options.idleTimeoutMs) listen();
+    for await (const { data, id } of decodeSse(body.stream)) {
+      body.seen(data);
+      yield { id, event: asEvent(present(data, codec.decodeEvent(call, data))) };
+      if (codec.isLastEvent?.(data)) return;
+    }
+    // Some implementations of fetch end a body that was aborted as if it were complete.
+    if (scope.signal.aborted) throw scope.signal.reason;
+  }
+
+  private async send(operation: OperationName, given: AnyParams, options: StreamOptions, scope: CallScope) {
+    const { codec, url, tenant } = this.candidates[this.current]!;
+    scope.address = url;
+    const params = tenant ? { ...given, tenant } : given;
+    const call: Call = { operation, params };
+    const { alternative, ...request } = codec.encodeCall(call, url);
+    const known = [...this.settings.extensions, ...(options.extensions ?? [])];
+    const extensions = [...new Set(this.offers(IDEMPOTENCY) ? [...known, IDEMPOTENCY] : known)];
+    const { version, extensionsHeader } = codec;
+    const context = { ...options, settings: this.settings, version, extensionsHeader, extensions };
+    const ask = ({ headers, ...rest }: OutgoingRequest) => {
+      const own = { ...headers, ...(options.lastEventId && { 'last-event-id': options.lastEventId }) };
+      return this.exchange({ ...rest, headers: own }, { ...context, signal: scope.signal });
+    };
+    const response = await ask(request);
+    if (!alternative || !isUnrouted(response.status)) return { call, codec, response };
+    const reply = await this.readReply(response);
+    const first = new Response(reply.body, response);
+    if (namesAnError(() => codec.decodeReply(call, reply))) return { call, codec, response: first };
+    const second = await ask(alternative);
+    return { call, codec, response: isUnrouted(second.status) ? first : second };
+  }
+
+  /** Sends a request as `application/json` where the agent takes no `application/a2a+json`. Spec: §11.1. */
+  private async exchange(request: OutgoingRequest, context: Parameters<typeof exchange>[1]) {
+    if (request.headers['content-type'] !== A2A_JSON) return exchange(request, context);
+    const plain = { ...request, headers: { ...request.headers, 'content-type': JSON_TYPE } };
+    const { origin } = new URL(request.url);
+    if (this.plainOrigins.has(origin)) return exchange(plain, context);
+    const response = await exchange(request, context);
+    if (response.status !== 415) return response;
+    discard(response);
+    const second = await exchange(plain, context);
+    if (second.status !== 415) this.plainOrigins.add(origin);
+    return second;
+  }
+
+  private decode(codec: ClientBinding, call: Call, reply: IncomingReply): unknown {
+    return present(reply.body, codec.decodeReply(call, reply));
+  }
+
+  private async readReply(response: Response) {
+    const { status, headers } = response;
+    return { status, headers, body: await readText(response, this.settings.maxResponseBytes) };
+  }
+}
+
+/** What was read from a text, without members that are null. */
+const present = (text: string, value: unknown): unknown =>
+  text.includes('null') ? withoutNulls(value) : value;
+
+const isEventStream = ({ headers }: Response): boolean =>
+  Boolean(headers.get('content-type')?.toLowerCase().startsWith(EVENT_STREAM));
+
+const isUnrouted = (status: number): boolean => status === 404 || status === 405;
+
+/** Whether a reply tells more than that its server has no such path or method. */
+function namesAnError(decode: () => unknown): boolean {
+  try {
+    decode();
+    return true;
+  } catch (error) {
+    return A2AError.is(error) && error.reason !== 'METHOD_NOT_FOUND' && error.reason !== 'METHOD_NOT_ALLOWED';
+  }
+}

@@ -1,0 +1,113 @@
+import { type AgentClient, answer, textOf } from '@batonjs/client';
+import { type Agent, artifact, completed, data } from '@batonjs/server';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { FORM_INPUT, FORM_TYPE, formOf } from '../../src/client.ts';
+import { extend, formInput, inputRequired } from '../../src/index.ts';
+import { card, serve } from '../serve.ts';
+
+const Address = z.object({ street: z.string().min(1), zip: z.string().regex(/^\d{5}$/) });
+
+/** Asks for an address, and repeats what it was told. */
+const courier: Agent = async function* ({ text, values }) {
+  const said = text.match(/^(.+), (\d{5})$/);
+  if (!said && values.street === undefined)
+    return yield inputRequired('Where to?', { form: Address, title: 'Address', initial: { zip: '00100' } });
+  yield artifact('address', data(said ? { street: said[1], zip: said[2] } : values));
+  yield completed();
+};
+const extended = extend({ card, agent: courier }, formInput);
+
+describe.each(['JSONRPC', 'HTTP+JSON'])('a form over %s', (binding) => {
+  let agent: AgentClient;
+  beforeEach(async () => {
+    agent = await serve(extended).client({ extensions: [FORM_INPUT], binding });
+  });
+  const ask = async () => (await agent.send('Send it')).task!;
+  const address = { street: 'Mannerheimintie 1', zip: '00100' };
+
+  it('is asked, beside the question as text [R-SEED-16]', async () => {
+    const task = await ask();
+    expect(task.status).toMatchObject({
+      state: 'TASK_STATE_INPUT_REQUIRED',
+      message: { parts: [{ text: 'Where to?' }, { mediaType: FORM_TYPE }], extensions: [FORM_INPUT] },
+    });
+    expect(formOf(task)).toEqual({
+      formId: expect.any(String),
+      title: 'Address',
+      schema: expect.objectContaining({ type: 'object', required: ['street', 'zip'] }),
+      initial: { zip: '00100' },
+    });
+  });
+
+  it('is answered, and the agent gets what was filled in', async () => {
+    const { task } = await agent.send(answer(await ask(), address));
+    expect(task).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ parts: [{ data: address }] }],
+    });
+  });
+
+  it('is asked again with what is wrong with each field, and then finished', async () => {
+    const asked = await ask();
+    const { task: again } = await agent.send(answer(asked, { street: '', zip: 'x', planet: 'Mars' }));
+    expect(again).toMatchObject({ id: asked.id, status: { state: 'TASK_STATE_INPUT_REQUIRED' } });
+    const form = formOf(again!)!;
+    expect(form).toMatchObject({
+      formId: formOf(asked)!.formId,
+      initial: { street: '', zip: 'x', planet: 'Mars' },
+    });
+    expect(Object.keys(form.errors!).sort()).toEqual(['', 'street', 'zip']);
+    expect(textOf(again!.status.message)).toMatch(/^Where to\?\n\n(street|zip): /);
+    const { task: third } = await agent.send(answer(again!, { street: 'x' }));
+    expect(textOf(third!.status.message).match(/Where to/g)).toHaveLength(1);
+    const { task } = await agent.send(answer(third!, address));
+    // What was refused before has left nothing behind.
+    expect(task?.artifacts?.[0]?.parts).toEqual([{ data: address }]);
+  });
+
+  it.each<[string, object]>([
+    ['another form', { formId: 'other', values: address }],
+    ['no values', { formId: 'FORM' }],
+    ['values that are none', { formId: 'FORM', values: 7 }],
+    ['values that are a list', { formId: 'FORM', values: [address] }],
+  ])('is asked again after an answer with %s [R-EXT-07]', async (_, given) => {
+    const asked = await ask();
+    const filled = JSON.parse(JSON.stringify(given).replace('FORM', formOf(asked)!.formId));
+    const { task } = await agent.send({ data: filled, mediaType: FORM_TYPE }, { task: asked });
+    expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(formOf(task!)?.errors).toBeDefined();
+  });
+
+  it('may be answered in text', async () => {
+    const { task } = await agent.send('Esplanadi 2, 00130', { task: await ask() });
+    expect(task?.artifacts?.[0]?.parts).toEqual([{ data: { street: 'Esplanadi 2', zip: '00130' } }]);
+  });
+});
+
+describe('without the extension', () => {
+  it('the question is text only, and text or plain data answers it [R-EXT-01]', async () => {
+    const agent = await serve(extended).client();
+    const { task: asked } = await agent.send('Send it');
+    expect(asked?.status.message?.parts).toEqual([{ text: 'Where to?' }]);
+    expect(asked?.status.message?.extensions).toBeUndefined();
+    expect(formOf(asked!)).toBeUndefined();
+    const { task } = await agent.send(answer(asked!, { street: 'x', zip: '00100' }));
+    expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('a form that nobody asked for changes nothing', async () => {
+    const agent = await serve(extended).client();
+    const { task } = await agent.send({
+      data: { formId: 'x', values: { street: 'y' } },
+      mediaType: FORM_TYPE,
+    });
+    expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+  });
+});
+
+it('an agent that only talks goes on talking', async () => {
+  const talker: Agent = ({ text }) => ({ messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] });
+  const agent = await serve(extend({ card, agent: talker }, formInput)).client({ extensions: [FORM_INPUT] });
+  expect(textOf((await agent.send('Hello')).message)).toBe('Hello');
+});
