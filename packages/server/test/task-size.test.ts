@@ -170,7 +170,7 @@ describe('a claimed task that cannot be opened', () => {
     const log = (level: string, message: string, details: object = {}) => {
       if (message !== 'A claimed task cannot be opened') return;
       expect(level).toBe('error');
-      expect(details).toMatchObject({ taskId: 't', error: { code: 'UNKNOWN_FACT' } });
+      expect(details).toMatchObject({ taskId: 't', err: { code: 'UNKNOWN_FACT' } });
       tries.push(details);
     };
     const tried = (times: number) => vi.waitFor(() => expect(tries).toHaveLength(times), 10_000);
