@@ -1,5 +1,5 @@
 import type { Committed, Lease, Row, StoredLog, TaskStore } from '@batonjs/store';
-import { admit, claimable, cutPage, factsInOrder, granted } from '@batonjs/store';
+import { admit, claimable, cutPage, diverged, factsInOrder, granted } from '@batonjs/store';
 
 /** A database that keeps texts under keys and replaces one only if nobody else did meanwhile. */
 export interface KeyValue {
@@ -23,6 +23,9 @@ interface Log {
 
 type Change<T> = { log?: Log; result: T };
 
+/** Where the id of the database is kept: no task has this key. */
+const identityKey = 'identity';
+
 const keyOf = ({ scope, taskId }: { scope: string; taskId: string }) => JSON.stringify([scope, taskId]);
 
 /** Tasks in a key-value database: one value per task. */
@@ -42,7 +45,8 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
   }
 
   async function all(): Promise<Log[]> {
-    const logs = await Promise.all((await database.keys()).map(read));
+    const keys = (await database.keys()).filter((key) => key !== identityKey);
+    const logs = await Promise.all(keys.map(read));
     return logs.filter((log) => log !== undefined);
   }
 
@@ -72,8 +76,11 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
       return { head: row.head, version: row.version, snapshot, facts: facts.slice(snapshot?.version ?? 0) };
     },
 
-    async readFacts(scope, taskId, after, limit) {
-      return (await read(keyOf({ scope, taskId })))?.facts.slice(after, after + limit) ?? [];
+    async readFacts(scope, taskId, after, limit, lastCommitId) {
+      const facts = (await read(keyOf({ scope, taskId })))?.facts ?? [];
+      if (lastCommitId !== undefined && facts[after - 1]?.commitId !== lastCommitId)
+        throw diverged(taskId, after);
+      return facts.slice(after, after + limit);
     },
 
     async list(scope, query) {
@@ -145,6 +152,11 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
         return kept !== undefined && database.swap(keyOf(log), kept.revision, undefined);
       });
       return (await Promise.all(deleted)).filter(Boolean).length;
+    },
+
+    async identity() {
+      await database.swap(identityKey, 0, crypto.randomUUID());
+      return (await database.get(identityKey))!.text;
     },
 
     close: async () => {},

@@ -474,7 +474,44 @@ const reads = [
     },
     'finds tasks whatever their case': withIds((id) => id.toLowerCase()),
   }),
+  ...broken('identity', {
+    'has no identity': () => ({ identity: async () => '' }),
+    'has another identity whenever it is asked': () => ({ identity: async () => String(Math.random()) }),
+    'has another identity once it holds tasks': (store) => ({
+      identity: async () =>
+        (await store.identity()) + (await store.list('s', { limit: 1, answered: true })).total,
+    }),
+  }),
+  ...broken('identity', {
+    'has an identity of its own in every process': () => {
+      const own = String(Math.random());
+      return { identity: async () => own };
+    },
+  }).map((one) => ({ ...one, onlySecond: true })),
   ...broken('readFacts', {
+    'goes on after a commit that it does not hold': (store) => ({
+      readFacts: (scope, taskId, after, limit) => store.readFacts(scope, taskId, after, limit),
+    }),
+    'does not notice that its log became shorter than the reader knows': (store) => ({
+      readFacts: async (...args) => {
+        const facts = await store.readFacts(args[0], args[1], args[2] - 1, 1);
+        return facts.length === 0 ? [] : store.readFacts(...args);
+      },
+    }),
+    'takes the beginning of a commit id for the whole': (store) => ({
+      readFacts: async (scope, taskId, after, limit, lastCommitId) => {
+        const [last] = await store.readFacts(scope, taskId, after - 1, 1);
+        const isIt = lastCommitId && last?.commitId.startsWith(lastCommitId);
+        return store.readFacts(scope, taskId, after, limit, isIt ? undefined : lastCommitId);
+      },
+    }),
+    'refuses to go on after the last fact that it holds': (store) => ({
+      readFacts: async (scope, taskId, after, limit, lastCommitId) => {
+        const facts = await store.readFacts(scope, taskId, after, limit, lastCommitId);
+        if (facts.length === 0 && lastCommitId !== undefined) throw new StoreError('LOG_DIVERGED', 'Gone');
+        return facts;
+      },
+    }),
     'skips a fact': (store) => ({
       readFacts: async (scope, taskId, after, limit) =>
         (await store.readFacts(scope, taskId, after, limit)).filter(

@@ -2,6 +2,7 @@ import {
   admit,
   type ClaimRequest,
   claimable,
+  diverged,
   factsInOrder,
   frozenJson,
   granted,
@@ -33,6 +34,7 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
   const ready = new ReadyQueue();
   const bells = new Bells();
   const outbox = new Outbox(logs, bells);
+  const identity = crypto.randomUUID();
 
   /** Every change of a row goes through here. */
   function replace(log: Log, before: Row | undefined, after: Row | undefined): void {
@@ -91,8 +93,11 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
       return { head: row.head, version: row.version, snapshot, facts: facts.slice(snapshot?.version) };
     },
 
-    async readFacts(scope, taskId, after, limit) {
-      return logs.get(scope, taskId)?.facts.slice(after, after + limit) ?? [];
+    async readFacts(scope, taskId, after, limit, lastCommitId) {
+      const facts = logs.get(scope, taskId)?.facts ?? [];
+      if (lastCommitId !== undefined && facts[after - 1]?.commitId !== lastCommitId)
+        throw diverged(taskId, after);
+      return facts.slice(after, after + limit);
     },
 
     async list(scope, query) {
@@ -134,6 +139,10 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
         logs.delete(log);
       }
       return old.length;
+    },
+
+    async identity() {
+      return identity;
     },
 
     async close() {

@@ -2,7 +2,7 @@ import { isStoreError, StoreError } from '@batonjs/store';
 import type { RedisDriver, RedisReply } from './driver.ts';
 import type { Script } from './script.ts';
 import { type Shard, Shards } from './shards.ts';
-import { knowsFlags, mustNotEvict, type StartOptions, start } from './start.ts';
+import { knowsFlags, layoutKey, mustNotEvict, type StartOptions, start } from './start.ts';
 import { troubleOf } from './trouble.ts';
 
 /** Redis as the store uses it: checked before it is used, and again after every interruption. */
@@ -13,6 +13,7 @@ export class Database {
   #knowsFlags = false;
   #shards: Shards | undefined;
   #starting: Promise<Shards> | undefined;
+  #identity: RedisReply | undefined;
 
   constructor(driver: RedisDriver, options: StartOptions) {
     this.#driver = driver;
@@ -26,6 +27,22 @@ export class Database {
       this.#starting = undefined;
     });
     return this.#starting;
+  }
+
+  /** The id that was given to the data when tasks were first kept; a new one if Redis was emptied since. */
+  async identity(): Promise<string> {
+    await this.shards();
+    const identity = await this.#keptIdentity();
+    // Other data may be in another number of shards.
+    if (this.#identity !== undefined && identity !== this.#identity) this.#epoch = -1;
+    if (identity === null) this.#epoch = -1;
+    await this.shards();
+    this.#identity = identity ?? (await this.#keptIdentity());
+    return String(this.#identity);
+  }
+
+  #keptIdentity(): Promise<RedisReply> {
+    return this.command('HGET', layoutKey(this.#options.prefix), 'id');
   }
 
   /** Runs a script about one task, whose name is its first argument. */
@@ -77,7 +94,7 @@ export class Database {
     try {
       const infos = await this.#driver.info();
       const { epoch } = this.#driver;
-      const count = await start(this.#driver, infos, this.#options);
+      const count = await start(this.#driver, infos, this.#options, this.#shards?.all.length);
       if (this.#shards?.all.length !== count) this.#shards = new Shards(this.#options.prefix, count);
       this.#epoch = epoch;
       this.#knowsFlags = infos.every(knowsFlags);

@@ -1,10 +1,12 @@
-import { parseFact, type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
+import { diverged, parseFact, type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
 import type { Database } from './database.ts';
 import { load as source } from './lua/load.ts';
+import { read as readSource } from './lua/read.ts';
 import { script } from './script.ts';
 import { taskName } from './shards.ts';
 
 const loadScript = script(source);
+const readScript = script(readSource);
 
 /** How many facts are read at once: while Redis reads, nobody else is served. */
 const batch = 500;
@@ -46,15 +48,32 @@ export class Facts {
     };
   }
 
-  async read(scope: Scope, taskId: string, after: number, limit: number): Promise<readonly StoredFact[]> {
+  async read(
+    scope: Scope,
+    taskId: string,
+    after: number,
+    limit: number,
+    lastCommitId?: string,
+  ): Promise<readonly StoredFact[]> {
     const name = taskName(scope, taskId);
-    const facts = await this.#read(name, taskId, after, limit);
+    const facts =
+      lastCommitId === undefined
+        ? await this.#read(name, taskId, after, limit)
+        : await this.#readOn(name, taskId, after, limit, lastCommitId);
     while (facts.length > 0 && facts.length % batch === 0 && facts.length < limit) {
       const more = await this.#read(name, taskId, after + facts.length, limit - facts.length);
       if (more.length === 0) break;
       for (const fact of more) facts.push(fact);
     }
     return facts;
+  }
+
+  /** Like `#read`, if the log holds that commit at `after`. */
+  async #readOn(name: string, taskId: string, after: number, limit: number, lastCommitId: string) {
+    const args = [String(after), lastCommitId, String(Math.min(limit, batch))];
+    const entries = await this.#database.ofTask(readScript, taskId, name, args);
+    if (entries === null || after < 1) throw diverged(taskId, after);
+    return (entries as readonly string[]).map((entry, n) => toFact(entry, after + n + 1));
   }
 
   async #read(name: string, taskId: string, after: number, limit: number): Promise<StoredFact[]> {

@@ -77,7 +77,8 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
   return {
     commit: (commit) => gate.pass(() => commits.write(commit)),
     load: (scope, taskId) => read(() => facts.load(scope, taskId)),
-    readFacts: (scope, taskId, after, limit) => read(() => facts.read(scope, taskId, after, limit)),
+    readFacts: (scope, taskId, after, limit, lastCommitId) =>
+      read(() => facts.read(scope, taskId, after, limit, lastCommitId)),
     list: (scope, query) => read(() => tasks.list(scope, query)),
 
     watch: (topic, wake) =>
@@ -100,6 +101,7 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
     prune: ({ closedBefore, limit }) => gate.pass(() => prune(database, closedBefore, limit)),
 
     probe: () => gate.pass(() => probe(database)),
+    identity: () => read(() => database.identity()),
 
     close() {
       closing ??= gate.close().then(() => driver.close());

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { StoreError } from '@batonjs/store';
 import type { RedisDriver } from './driver.ts';
 import { infoOf } from './seeds.ts';
@@ -16,12 +17,14 @@ export interface StartOptions {
 
 /**
  * Makes sure that this Redis can be used, and returns into how many shards the tasks are divided. Rejects with code
- * `UNUSABLE` if it is too old, may evict what is stored, or holds tasks in another number of shards.
+ * `UNUSABLE` if it is too old, may evict what is stored, or holds tasks in another number of shards. `known`: how many
+ * shards this process has used so far; a Redis that was emptied meanwhile keeps that number.
  */
 export async function start(
   driver: RedisDriver,
   infos: readonly string[],
   options: StartOptions,
+  known?: number,
 ): Promise<number> {
   const { prefix, shards } = options;
   const unusable = (why: string) => new StoreError('UNUSABLE', `Redis at ${driver.name} ${why}`);
@@ -32,17 +35,18 @@ export async function start(
     mustNotEvict(info, driver.name, options);
   }
   const isCluster = infos.some((info) => infoOf(info, 'cluster_enabled') === '1');
-  const wanted = shards ?? (isCluster ? shardsOfCluster : 1);
+  const wanted = shards ?? known ?? (isCluster ? shardsOfCluster : 1);
   if (!Number.isInteger(wanted) || wanted < 1 || wanted > mostShards) {
     throw unusable(`cannot keep tasks in ${wanted} shards: 1 to ${mostShards} are possible`);
   }
-  const key = `${prefix}:layout`;
-  const read = () => driver.command(key, ['HMGET', key, 'shards', 'layout']);
+  const key = layoutKey(prefix);
+  const read = () => driver.command(key, ['HMGET', key, 'shards', 'layout', 'id']);
   let kept = (await read()) as readonly (string | null)[];
   // Written only where it is missing: Redis whose memory is full refuses to write what it has already, too.
   if (kept.includes(null)) {
     await driver.command(key, ['HSETNX', key, 'shards', String(wanted)]);
     await driver.command(key, ['HSETNX', key, 'layout', String(layout)]);
+    await driver.command(key, ['HSETNX', key, 'id', randomUUID()]);
     kept = (await read()) as readonly string[];
   }
   if (Number(kept[1]) > layout) throw unusable(`was written by a newer release (layout ${kept[1]})`);
@@ -53,6 +57,9 @@ export async function start(
   }
   return Number(kept[0]);
 }
+
+/** Where the number of shards, the version of the layout and the id of the data are kept. */
+export const layoutKey = (prefix: string): string => `${prefix}:layout`;
 
 /** Throws `UNUSABLE` if Redis, by what it says of its memory, may evict what is stored. */
 export function mustNotEvict(info: string, name: string, { allowEviction }: StartOptions): void {

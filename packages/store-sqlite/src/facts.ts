@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { parseFact, type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
+import { diverged, parseFact, type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
 import type { Reads } from './reads.ts';
 import type { TaskRows } from './task-row.ts';
 
@@ -18,6 +18,7 @@ export class Facts {
   readonly #rows: TaskRows;
   readonly #snapshot;
   readonly #facts;
+  readonly #commitId;
 
   constructor(db: DatabaseSync, rows: TaskRows, reads: Reads) {
     this.#reads = reads;
@@ -26,6 +27,7 @@ export class Facts {
     this.#facts = db.prepare(
       `SELECT version, commit_id, fact FROM facts WHERE task = ? AND version > ? AND version <= ? ORDER BY version`,
     );
+    this.#commitId = db.prepare('SELECT commit_id FROM facts WHERE task = ? AND version = ?');
   }
 
   async load(scope: Scope, taskId: string): Promise<StoredLog | undefined> {
@@ -49,9 +51,17 @@ export class Facts {
     };
   }
 
-  async read(scope: Scope, taskId: string, after: number, limit: number): Promise<StoredFact[]> {
+  async read(
+    scope: Scope,
+    taskId: string,
+    after: number,
+    limit: number,
+    lastCommitId?: string,
+  ): Promise<StoredFact[]> {
     const start = await this.#reads.run(() => {
       const row = this.#rows.find(scope, taskId);
+      if (lastCommitId !== undefined && (row && this.#commitIdAt(row.id, after)) !== lastCommitId)
+        throw diverged(taskId, after);
       if (!row || row.version <= after) return undefined;
       const last = Math.min(row.version, after + limit);
       return { id: row.id, last, facts: this.#slice(row.id, after, last) };
@@ -62,6 +72,10 @@ export class Facts {
       throw new StoreError('LOG_GAP', `The facts of task ${taskId} after ${after} are not kept any more`);
     }
     return this.#rest(id, facts, after, last);
+  }
+
+  #commitIdAt(task: number, version: number): string | undefined {
+    return (this.#commitId.get(task, version) as { commit_id: string } | undefined)?.commit_id;
   }
 
   /** The facts up to `last` that a first slice may have left over; fewer if the log was deleted meanwhile. */

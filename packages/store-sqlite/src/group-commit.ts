@@ -20,6 +20,8 @@ export interface GroupCommitOptions {
   /** How long a write waits for other processes that hold the file, in milliseconds. */
   readonly patienceMs: number;
   readonly effects: readonly SideEffect[];
+  /** Called after each commit, before its writes resolve. They all reject with what it throws. */
+  readonly confirm?: () => void;
   /** Told how many writes each committed transaction held. */
   readonly onGroup?: (size: number) => void;
 }
@@ -82,7 +84,7 @@ export class GroupCommit {
 
   #transact(group: readonly Write[]): void {
     if (!this.#begun(group)) return;
-    const { effects, onGroup } = this.#options;
+    const { effects, confirm, onGroup } = this.#options;
     let settled: (() => void)[];
     let oneFailed = group.length > 1;
     try {
@@ -90,6 +92,7 @@ export class GroupCommit {
       oneFailed = false;
       for (const effect of effects) effect.write();
       this.#commit.run();
+      confirm?.();
     } catch (error) {
       this.#undo(group, error, oneFailed);
       return;

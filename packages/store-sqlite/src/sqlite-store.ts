@@ -25,7 +25,8 @@ export interface SqliteStoreOptions {
 /**
  * Tasks in a SQLite file, for any number of processes of one machine; `':memory:'` for this process alone. The file and
  * its folder are created where they are missing, a file of an older release is brought up to date. Throws a `StoreError`
- * of code `UNUSABLE` for a file that cannot be written, is no database of ours, or comes from a newer release.
+ * of code `UNUSABLE` for a file that cannot be written, is no database of ours, or comes from a newer release. Calls reject
+ * with `UNUSABLE` once the file was deleted or replaced while it was open.
  */
 export function sqliteStore(
   path: string,

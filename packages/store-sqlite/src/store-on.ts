@@ -9,6 +9,7 @@ import { Facts } from './facts.ts';
 import { Gate } from './gate.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Leases } from './leases.ts';
+import { OpenFile } from './open-file.ts';
 import { Probe } from './probe.ts';
 import { Prune } from './prune.ts';
 import { PushConfigs } from './push-configs.ts';
@@ -54,8 +55,10 @@ export function storeOn(
   const prune = new Prune(db, totals, contexts);
   const probe = new Probe({ db, name, patienceMs });
   const watch = new Watch(bells, changes, shared);
-  const gate = new Gate(name);
-  const group = new GroupCommit({ db, name, patienceMs, effects: [totals, changes], onGroup });
+  const file = new OpenFile(shared ? name : undefined);
+  const gate = new Gate(name, () => file.mustBeUsable());
+  const confirm = () => file.mustBeHere();
+  const group = new GroupCommit({ db, name, patienceMs, effects: [totals, changes], confirm, onGroup });
   let closing: Promise<void> | undefined;
 
   const read = <T>(work: () => T): Promise<T> => gate.pass(() => reads.run(work));
@@ -69,7 +72,8 @@ export function storeOn(
       }),
 
     load: (scope, taskId) => gate.pass(() => facts.load(scope, taskId)),
-    readFacts: (scope, taskId, after, limit) => gate.pass(() => facts.read(scope, taskId, after, limit)),
+    readFacts: (scope, taskId, after, limit, lastCommitId) =>
+      gate.pass(() => facts.read(scope, taskId, after, limit, lastCommitId)),
     list: (scope, query) => read(() => tasks.list(scope, query)),
     watch: (topic, wake) => read(() => watch.start(topic, wake)),
 
@@ -94,7 +98,17 @@ export function storeOn(
         }
       }),
 
-    probe: () => gate.pass(() => probe.run()),
+    probe: () =>
+      gate.pass(() => {
+        file.mustBeHere();
+        return probe.run();
+      }),
+
+    identity: () =>
+      gate.pass(() => {
+        file.mustBeHere();
+        return file.identity;
+      }),
 
     close() {
       closing ??= (async () => {

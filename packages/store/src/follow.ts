@@ -13,7 +13,8 @@ export interface FollowOptions {
 
 /**
  * Yields the facts of a task after a position, then every new one as it is committed, by any process: in order, no gaps,
- * no duplicates. Ends when aborted. Rejects with `LOG_GAP` if facts at the position were pruned.
+ * no duplicates. Ends when aborted. Rejects with `LOG_GAP` if facts at the position were pruned, and with `LOG_DIVERGED`
+ * if the log no longer holds what was yielded.
  */
 export async function* follow(
   store: TaskStore,
@@ -23,6 +24,7 @@ export async function* follow(
   { signal, lookEveryMs = 1_000, batch = 256, sleep = pause }: FollowOptions = {},
 ): AsyncGenerator<StoredFact> {
   let rung = Promise.withResolvers<void>();
+  let lastCommitId: string | undefined;
   const ring = () => rung.resolve();
   // Watch before reading, or a commit in between would be missed.
   const unwatch = await store.watch({ scope, taskId }, ring);
@@ -30,10 +32,11 @@ export async function* follow(
   try {
     while (!signal?.aborted) {
       rung = Promise.withResolvers();
-      const facts = await store.readFacts(scope, taskId, after, batch);
+      const facts = await store.readFacts(scope, taskId, after, batch, lastCommitId);
       for (const stored of facts) {
         if (signal?.aborted) return;
         after = stored.version;
+        lastCommitId = stored.commitId;
         yield stored;
       }
       if (facts.length === 0 && !signal?.aborted) await rungOrLate(rung.promise, lookEveryMs, sleep);

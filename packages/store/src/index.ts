@@ -12,7 +12,7 @@ export type {
   PushConfigName,
   PushConfigStore,
 } from './push-config-store.ts';
-export { isStoreError, StoreError, type StoreErrorCode, type StoreTrouble } from './store-error.ts';
+export { diverged, isStoreError, StoreError, type StoreErrorCode, type StoreTrouble } from './store-error.ts';
 export type {
   ClaimRequest,
   Commit,

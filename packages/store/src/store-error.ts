@@ -12,6 +12,8 @@ export type StoreErrorCode =
   | 'UNREADABLE'
   /** As many tasks of the queue wait for a turn as may. */
   | 'QUEUE_FULL'
+  /** The log does not hold the commit that the reader knows at that position: it lost facts, or is gone. */
+  | 'LOG_DIVERGED'
   /** The commit contradicts itself; a mistake of the caller. */
   | 'INVALID_COMMIT'
   /** The store cannot be reached, did not answer in time, or its medium failed. */
@@ -52,3 +54,7 @@ export class StoreError extends Error {
 /** Whether this is a store's refusal of that kind, whichever copy of this package made it. */
 export const isStoreError = (error: unknown, code: StoreErrorCode): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === code;
+
+/** What `readFacts` rejects with when the log does not hold the commit that the reader knows at that position. */
+export const diverged = (taskId: string, position: number): StoreError =>
+  new StoreError('LOG_DIVERGED', `The log of task ${taskId} does not hold what it held at ${position}`);

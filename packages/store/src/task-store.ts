@@ -153,9 +153,17 @@ export interface TaskStore {
 
   /**
    * Up to `limit` facts after position `after`, contiguous. Empty at the end of the log and for an unknown task. Rejects
-   * with code `LOG_GAP` if facts right after `after` were pruned, and with `UNREADABLE` if one is damaged.
+   * with code `LOG_GAP` if facts right after `after` were pruned, and with `UNREADABLE` if one is damaged. `lastCommitId`
+   * is the `commitId` that the reader knows at `after` (1 or more): rejects with code `LOG_DIVERGED` if the log does not
+   * hold that commit there, because the log became shorter, became another one, or is gone.
    */
-  readFacts(scope: Scope, taskId: string, after: number, limit: number): Promise<readonly StoredFact[]>;
+  readFacts(
+    scope: Scope,
+    taskId: string,
+    after: number,
+    limit: number,
+    lastCommitId?: string,
+  ): Promise<readonly StoredFact[]>;
 
   /** One page of the scope's tasks. */
   list(scope: Scope, query: TaskQuery): Promise<TaskPage>;
@@ -186,6 +194,13 @@ export interface TaskStore {
    * reject with; `trouble` of the `StoreError` says why. A store whose writes fail only when its reads do leaves it out.
    */
   probe?(): Promise<void>;
+
+  /**
+   * Tells this store's data from all other data: the same text in every process on it and after a restart, another one
+   * once the data was emptied or replaced. 1 to 200 characters. Rejects with code `UNUSABLE` if this store can no longer
+   * be used because its data was replaced.
+   */
+  identity(): Promise<string>;
 
   /** Lets go of connections and files; what is under way is finished first. */
   close(): Promise<void>;

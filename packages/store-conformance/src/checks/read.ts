@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { section } from '../check.ts';
-import { same } from '../expectations.ts';
+import { refuses, same } from '../expectations.ts';
 import { chunk, created, received } from '../facts.ts';
 import { logOf } from '../log.ts';
 import { snapshotAt } from '../snapshot.ts';
@@ -91,6 +91,34 @@ export const readFactsChecks = section('readFacts', {
     same(await store.readFacts('s', 't', 200, 9), []);
     same(await store.readFacts('s', 'nothing', 0, 9), []);
     same(await store.readFacts('s2', 't', 0, 9), []);
+  },
+
+  async 'goes on after a commit that the log holds at that position'({ store, second }) {
+    const log = logOf(store);
+    await log.create({ commitId: 'first' });
+    await log.commit(chunks(3), { commitId: 'second', snapshot: snapshotAt(5) });
+    const versionsAfter = async (after: number, lastCommitId: string, limit = 9) =>
+      (await second.readFacts('s', 't', after, limit, lastCommitId)).map(({ version }) => version);
+    assert.deepEqual(await versionsAfter(1, 'first'), [2, 3, 4, 5]);
+    assert.deepEqual(await versionsAfter(2, 'first'), [3, 4, 5]);
+    assert.deepEqual(await versionsAfter(3, 'second', 1), [4]);
+    assert.deepEqual(await versionsAfter(5, 'second'), []);
+  },
+
+  async 'refuses to go on after a commit that the log does not hold at that position'({ store, second }) {
+    const log = logOf(store);
+    await log.create({ commitId: 'first' });
+    await log.commit(chunks(3), { commitId: 'second' });
+    const refused = (taskId: string, after: number, lastCommitId: string) =>
+      refuses('LOG_DIVERGED', second.readFacts('s', taskId, after, 9, lastCommitId));
+    await refused('t', 1, 'second');
+    await refused('t', 3, 'first');
+    await refused('t', 5, 'secon');
+    await refused('t', 5, 'second ');
+    await refused('t', 5, '');
+    await refused('t', 6, 'second');
+    await refused('t', 600, 'second');
+    await refused('nothing', 1, 'first');
   },
 
   async 'gives the whole log however often it was snapshotted'({ store }) {

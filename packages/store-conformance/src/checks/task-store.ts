@@ -2,6 +2,7 @@ import type { Check } from '../check.ts';
 import { claimChecks, waitingChecks } from './claim.ts';
 import { commitChecks } from './commit.ts';
 import { followChecks } from './follow.ts';
+import { identityChecks } from './identity.ts';
 import { idChecks } from './ids.ts';
 import { leaseChecks, renewChecks } from './lease.ts';
 import { listChecks } from './list.ts';
@@ -26,6 +27,7 @@ export const taskStoreChecks: readonly Check[] = [
   ...listChecks,
   ...scopeChecks,
   ...idChecks,
+  ...identityChecks,
   ...watchChecks,
   ...followChecks,
   ...pruneChecks,
