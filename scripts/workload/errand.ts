@@ -217,7 +217,7 @@ export class Errand {
   #see({ id, event }: Seen): void {
     const dot = id?.lastIndexOf('.') ?? -1;
     if (id === undefined || dot < 0) throw new Error(`An event without a position: ${JSON.stringify(event)}`);
-    const position = Number(id.slice(dot + 1));
+    const position = Number(id.slice(dot + 1).split('~', 1)[0]);
     this.#lastId = id;
     if ('task' in event) this.#learn(event.task);
     else if (!this.#ends) this.#state = stateIn(event) ?? this.#state;

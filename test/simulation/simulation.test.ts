@@ -42,7 +42,7 @@ describe('servers over one store, in virtual time', () => {
     const bell = spoiledStores.find(({ lookEveryMs }) => lookEveryMs !== undefined);
     let seed = 0;
     let report: string | undefined;
-    while (!report) report = await checkSeed(++seed, { ...bell, attempts: 60 });
+    while (!report) report = await checkSeed(++seed, { ...bell, attempts: 120 });
     expect(report).toMatch(new RegExp(`^Seed ${seed} breaks`));
     const smallest = JSON.parse(/^Smallest scenario found: (.*)$/m.exec(report ?? '')?.[1] ?? '');
     expect(JSON.stringify(smallest).length).toBeLessThan(JSON.stringify(scenarioOf(seed)).length / 1.5);

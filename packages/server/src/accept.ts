@@ -103,7 +103,10 @@ async function beginLog(
   try {
     enter(live);
     if (!here) await checkBacklog(settings);
-    if (live.known) return await join(live, receive, settings);
+    if (live.known) {
+      await live.refresh();
+      return await join(live, receive, settings);
+    }
     await live.watch();
     const since = clock.monotonic();
     const acquire = { holder: newId(clock), ttlMs: leaseMs };

@@ -18,10 +18,10 @@ export function boundedStore<Store extends TaskStore>(store: Store, ms: number, 
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function' || patient.has(name)) return member;
       // No method takes more; gathering them in an array would cost each call one.
-      const inTime = (a: unknown, b: unknown, c: unknown, d: unknown) => {
+      const inTime = (a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) => {
         const call = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
         try {
-          return bounded(call.call(target, a, b, c, d), ms, clock);
+          return bounded(call.call(target, a, b, c, d, e), ms, clock);
         } catch (error) {
           return Promise.reject(error);
         }

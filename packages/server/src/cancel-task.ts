@@ -7,6 +7,7 @@ import type { CallContext } from './call-context.ts';
 import { isoTime } from './clock.ts';
 import { viewWithin } from './fit-task.ts';
 import type { LiveTask } from './live-task.ts';
+import { nextChange } from './next-change.ts';
 import type { ServiceSettings } from './service-settings.ts';
 import { appendOpenly } from './write.ts';
 
@@ -26,8 +27,9 @@ export async function cancelTask(
     await live.watch();
     await request(live, metadata, settings);
     await atMost(settings.cancelWaitMs, context.signal, settings.clock, async (signal) => {
-      while (!live.isOver && !signal.aborted) await live.change(signal);
+      while (!live.isOver && !signal.aborted) await nextChange(live, signal);
     });
+    if (live.isDiverged) throw live.trouble;
     // Says so if another end won the race.
     decideAgain(live, settings);
     const { currentStatusInHistory, limits } = settings;

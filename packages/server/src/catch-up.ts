@@ -7,10 +7,14 @@ const batchWeight = 250_000;
 /** How long a reader that can wait does so before it asks the store again. */
 const retryMs = 100;
 
-/** What a reader has missed; nothing yet, if the store cannot be read and the reader can wait until it can (not `strict`). */
+/**
+ * What a reader has missed after a position, where it knows a commit or does not; nothing yet, if the store cannot be read and the
+ * reader can wait until it can (not `strict`).
+ */
 export async function catchUp(
   live: LiveTask,
   after: number,
+  lastCommitId: string | undefined,
   signal: AbortSignal,
   strict: boolean,
 ): Promise<readonly StoredFact[]> {
@@ -19,10 +23,11 @@ export async function catchUp(
     // Of a log with large facts a few at a time: a reader that stops reading keeps what it was given.
     const average = state.weight / version;
     const limit = Math.max(1, Math.min(batch, Math.floor(batchWeight / average)));
-    const facts = await settings.store.readFacts(scope, taskId, after, limit);
+    const facts = await settings.store.readFacts(scope, taskId, after, limit, lastCommitId);
     if (facts.length > 0) return facts;
   } catch (error) {
-    if (strict || isStoreError(error, 'LOG_GAP')) throw error;
+    if (isStoreError(error, 'LOG_DIVERGED')) await live.look();
+    if (strict || isStoreError(error, 'LOG_GAP') || isStoreError(error, 'LOG_DIVERGED')) throw error;
   }
   await settings.clock.sleep(retryMs, signal);
   return [];

@@ -25,6 +25,8 @@ export interface Beginning extends Told {
   readonly reader: Reader;
   /** The position after which facts are told. */
   readonly after: number;
+  /** The `commitId` of the fact at that position, if it is known. */
+  readonly lastCommitId?: string | undefined;
 }
 
 type Next = IteratorResult<StreamEvent, undefined>;
@@ -34,7 +36,8 @@ const nothing: Told = { events: [], isOver: false };
 const atEnd: Told = { events: [], isOver: true };
 
 /**
- * What a reader is told, until it is over, aborted, or the server closes; rejects when the store cannot be read. Reads the
+ * What a reader is told, until it is over, aborted, or the server closes; rejects when the store cannot be read, and with
+ * `LOG_DIVERGED` when it lost what the reader was told. Reads the
  * store only if the reader lags. Not a generator: thousands may follow, each is in memory for as long as it does, and is
  * told of every fact; so it listens once, waits with one promise, and keeps nothing that was told.
  */
@@ -42,6 +45,7 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
   #open: (() => Promise<Beginning>) | undefined;
   #reader: Reader | undefined;
   #after = 0;
+  #lastCommitId: string | undefined;
   #told = nothing;
   #taken = 0;
   #waiting: { resolve(next: Next): void; reject(error: unknown): void } | undefined;
@@ -78,10 +82,11 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
 
   async #begin(open: () => Promise<Beginning>): Promise<void> {
     try {
-      const { reader, after, ...told } = await open();
+      const { reader, after, lastCommitId, ...told } = await open();
       if (this.#isOver) return reader.leave();
       this.#reader = reader;
       this.#after = after;
+      this.#lastCommitId = lastCommitId;
       this.#told = told;
       this.#stopListening = reader.live.onChange(this.#notice);
       reader.signal.addEventListener('abort', this.#notice);
@@ -121,6 +126,7 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
   #lookFor(reader: Reader): void {
     const { live } = reader;
     if (live.ended) this.#end();
+    else if (live.isDiverged) this.#end(live.trouble);
     else if (this.#after < live.version) {
       const facts = live.recentAfter(this.#after);
       if (facts) this.#tell(facts, reader);
@@ -131,7 +137,7 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
   async #catchUp(reader: Reader): Promise<void> {
     this.#isReading = true;
     try {
-      const facts = await catchUp(reader.live, this.#after, reader.signal, true);
+      const facts = await catchUp(reader.live, this.#after, this.#lastCommitId, reader.signal, true);
       this.#isReading = false;
       if (!this.#isOver) this.#tell(facts, reader);
     } catch (error) {
@@ -141,7 +147,11 @@ export class EventStream implements AsyncIterableIterator<StreamEvent, undefined
 
   #tell(facts: readonly StoredFact[], { tell }: Reader): void {
     try {
-      this.#after = facts.at(-1)?.version ?? this.#after;
+      const last = facts.at(-1);
+      if (last) {
+        this.#after = last.version;
+        this.#lastCommitId = last.commitId;
+      }
       this.#told = tell(facts);
       this.#taken = 0;
       this.#hand();

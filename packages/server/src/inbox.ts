@@ -1,6 +1,7 @@
 import type { Message } from '@batonjs/protocol';
 import type { Inbox } from './agent.ts';
 import type { LeasedTask } from './leased-task.ts';
+import { nextChange } from './next-change.ts';
 
 /** The messages of a task that no turn has taken yet, for the turn that runs. */
 export function createInbox(leased: LeasedTask, signal: AbortSignal): Inbox {
@@ -12,7 +13,7 @@ export function createInbox(leased: LeasedTask, signal: AbortSignal): Inbox {
         await leased.write(() => [{ type: 'take', messageId: message.messageId }]);
         return structuredClone(message);
       }
-      await leased.live.change(signal);
+      await nextChange(leased.live, signal);
     }
     return undefined;
   };

@@ -8,9 +8,11 @@ import {
   type StoredLog,
   type Unwatch,
 } from '@batonjs/store';
+import { commitIdAt } from './commit-id-at.ts';
 import type { LiveSettings } from './live-tasks.ts';
 import { newId } from './new-id.ts';
 import { RecentFacts } from './recent-facts.ts';
+import { reportLostFacts } from './report-lost-facts.ts';
 import type { StreamEvent } from './stream-event.ts';
 import { type TakenSnapshot, taken } from './taken-snapshot.ts';
 
@@ -28,7 +30,6 @@ export class LiveTask {
   #head: Head | undefined;
   #snapshot: TakenSnapshot = { version: 0, weight: 0, ownWeight: 0 };
   readonly #recent = new RecentFacts();
-  readonly #waiters = new Set<() => void>();
   readonly #listeners = new Set<() => void>();
   #watched = false;
   #unwatch: Promise<Unwatch | undefined> | undefined;
@@ -40,10 +41,14 @@ export class LiveTask {
   #commits = 0;
   #trouble: unknown;
   #origin: string | undefined;
+  #lastCommitId: string | undefined;
+  #isDiverged = false;
   #followers = 0;
   #ended = false;
 
-  constructor(scope: Scope, taskId: string, settings: LiveSettings, log?: StoredLog) {
+  /** `lastCommitId`: of a log whose facts are all in its snapshot. */
+  constructor(scope: Scope, taskId: string, settings: LiveSettings, log?: StoredLog, lastCommitId?: string) {
+    this.#lastCommitId = lastCommitId;
     this.scope = scope;
     this.taskId = taskId;
     this.settings = settings;
@@ -54,6 +59,7 @@ export class LiveTask {
     for (const stored of log.facts) {
       if (stored.version > log.head.version) this.#head = headOf(this.#head, stored.fact);
       if (stored.version === 1) this.#origin = stored.commitId;
+      this.#lastCommitId = stored.commitId;
       // Nothing will happen to a closed task: there is nobody who follows it closely.
       if (!this.#state?.closed) this.#recent.push(stored);
     }
@@ -108,9 +114,14 @@ export class LiveTask {
     return this.#ended;
   }
 
-  /** Whether nothing more will be noticed here, because the log is closed or the server is. */
+  /** Whether the store lost facts that are known here. Then `trouble` says so, and the task must be opened anew. */
+  get isDiverged(): boolean {
+    return this.#isDiverged;
+  }
+
+  /** Whether nothing more will be noticed here: the log is closed, or not the stored one, or the server closes. */
   get isOver(): boolean {
-    return this.#ended || this.state.closed;
+    return this.#ended || this.#isDiverged || this.state.closed;
   }
 
   /** Calls `listener` whenever facts were added, until the returned function is called. */
@@ -126,6 +137,7 @@ export class LiveTask {
 
   /** Starts to notice what other processes write. Never rejects: without a bell, the regular looks find what is new. */
   watch(): Promise<unknown> {
+    if (this.#isDiverged) return Promise.resolve();
     this.#watched = true;
     if (this.#unwatch) return this.#unwatch;
     this.#unwatch = this.#hang();
@@ -185,6 +197,7 @@ export class LiveTask {
     for (const stored of facts) {
       if (adopt ? false : stored.version !== this.version + 1) continue;
       if (stored.version === 1) this.#origin = stored.commitId;
+      this.#lastCommitId = stored.commitId;
       if (!adopt) this.#state = evolve(this.#state, stored.fact);
       if (!adopt || !head) this.#head = headOf(this.#head, stored.fact);
       this.#recent.push(stored);
@@ -211,25 +224,14 @@ export class LiveTask {
 
   /** The `commitId` of the first fact: tells this log from another one that once had the same task id. */
   async origin(): Promise<string> {
-    if (this.#origin === undefined) {
-      const [first] = await this.#readAfter(0, 1);
-      this.#origin = first?.commitId ?? '';
-    }
+    this.#origin ??= (await commitIdAt(this.settings.store, this.scope, this.taskId, 1)) ?? '';
     return this.#origin;
   }
 
-  /** Resolves at the next change or when aborted, and leaves nothing behind on either. */
-  change(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        this.#waiters.delete(done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      this.#waiters.add(done);
-      signal.addEventListener('abort', done);
-      if (signal.aborted) done();
-    });
+  /** The `commitId` of the fact at a position, if it is at hand. */
+  commitIdAt(version: number): string | undefined {
+    if (version === this.version) return this.#lastCommitId;
+    return this.#recent.after(version - 1)?.[0]?.commitId;
   }
 
   /** The facts after a position, if all of them are at hand. */
@@ -243,10 +245,6 @@ export class LiveTask {
     make: (stored: StoredFact) => StreamEvent | undefined,
   ): StreamEvent | undefined {
     return this.#recent.eventOf(stored, make);
-  }
-
-  #readAfter(after: number, limit = batch): Promise<readonly StoredFact[]> {
-    return this.settings.store.readFacts(this.scope, this.taskId, after, limit);
   }
 
   async #hang(): Promise<Unwatch | undefined> {
@@ -268,18 +266,22 @@ export class LiveTask {
   }
 
   async #read(): Promise<void> {
-    const { log } = this.settings;
+    const { store, log } = this.settings;
     try {
       this.#rungAt = 0;
-      for (;;) {
-        const facts = await this.#readAfter(this.version);
+      while (!this.#isDiverged) {
+        const { scope, taskId, version } = this;
+        const facts = await store.readFacts(scope, taskId, version, batch, this.#lastCommitId);
         this.#trouble = undefined;
         this.add(facts);
         if (facts.length < batch) break;
       }
     } catch (error) {
       this.#trouble = error;
-      if (!isStoreError(error, 'LOG_GAP'))
+      if (isStoreError(error, 'LOG_DIVERGED')) {
+        this.#isDiverged = true;
+        void reportLostFacts(this);
+      } else if (!isStoreError(error, 'LOG_GAP'))
         log('error', 'Could not read a task', { taskId: this.taskId, error });
       this.#wake();
     } finally {
@@ -289,7 +291,6 @@ export class LiveTask {
   }
 
   #wake(): void {
-    for (const waiter of this.#waiters) waiter();
     for (const listener of this.#listeners) listener();
   }
 }

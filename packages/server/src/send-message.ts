@@ -77,7 +77,7 @@ async function open(
     const origin = await live.origin();
     const view = { historyLength, currentStatusInHistory };
     let { state } = accepted;
-    const events = state.task ? [taskEvent(state, origin, view, limits.replyBytes)] : [];
+    const events = state.task ? [taskEvent(live, state, origin, view, limits.replyBytes)] : [];
     // What is known may be older than the message, if the log could not be read since.
     const after = Math.min(position - 1, state.version);
     const tell = (facts: readonly StoredFact[]): Told => {
@@ -90,7 +90,7 @@ async function open(
           if (stored.fact.type === 'task-created') state = live.state;
           const event =
             stored.fact.type === 'task-created'
-              ? taskEvent(state, origin, view, limits.replyBytes)
+              ? taskEvent(live, state, origin, view, limits.replyBytes)
               : eventOf(live, origin, stored);
           if (event) events.push(isLast ? { ...event, isLast } : event);
         }

@@ -18,25 +18,51 @@ export interface StreamEvent {
 
 /** How those who follow a task see a fact of it, if they do. */
 export function eventOf(live: LiveTask, origin: string, stored: StoredFact): StreamEvent | undefined {
-  return live.eventOf(stored, ({ version, fact }) => {
+  return live.eventOf(stored, ({ version, commitId, fact }) => {
     const event = toStreamResponse({ id: live.taskId, contextId: live.state.contextId }, fact);
-    return event && { id: idOf(origin, version), event: new SharedJson(event) };
+    return event && { id: idOf(origin, version, commitId), event: new SharedJson(event) };
   });
 }
 
-/** The task as it is, in about so many bytes. */
-export const taskEvent = (state: State, origin: string, view: TaskView, bytes: number): StreamEvent => ({
-  id: idOf(origin, state.version),
+/** The task as it is, or was a moment ago, in about so many bytes. */
+export const taskEvent = (
+  live: LiveTask,
+  state: State,
+  origin: string,
+  view: TaskView,
+  bytes: number,
+): StreamEvent => ({
+  id: idOf(origin, state.version, live.commitIdAt(state.version)),
   event: new SharedJson({ task: viewWithin(state, view, bytes) }),
 });
 
-/** `origin` tells this log from another that had the same task id once. */
-const idOf = (origin: string, version: number): string => `${origin}.${version}`;
+/** A position that a client was told. */
+export interface Position {
+  readonly version: number;
+  /** Whether this is the commit that the log held there when the client was told. */
+  readonly isOf: (commitId: string) => boolean;
+}
+
+/**
+ * `<origin>.<version>~<mark>`: `origin` tells this log from another that had the same task id once, `mark` the commit at
+ * the position from another that took its place after the store lost it.
+ */
+const idOf = (origin: string, version: number, commitId: string | undefined): string =>
+  `${origin}.${version}${commitId === undefined ? '' : `~${markOf(commitId)}`}`;
 
 /** The position that an id names in the log of this origin, or undefined if it names none. */
-export function positionIn(origin: string, id: string): number | undefined {
+export function positionIn(origin: string, id: string): Position | undefined {
   const dot = id.lastIndexOf('.');
-  const digits = id.slice(dot + 1);
-  if (id.slice(0, dot) !== origin || !/^\d{1,15}$/.test(digits)) return undefined;
-  return Number(digits);
+  const [, digits, mark] = /^(\d{1,15})~([0-9a-z]{1,7})$/.exec(id.slice(dot + 1)) ?? [];
+  if (id.slice(0, dot) !== origin || digits === undefined) return undefined;
+  return { version: Number(digits), isOf: (commitId) => markOf(commitId) === mark };
+}
+
+/** 32 bits of the text (FNV-1a): enough to tell a commit from the few that may ever have had its place. */
+function markOf(text: string): string {
+  let mark = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    mark = Math.imul(mark ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (mark >>> 0).toString(36);
 }

@@ -1,8 +1,9 @@
 import { isTerminal } from '@batonjs/lifecycle';
 import type { SubscribeToTaskRequest } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { isStoreError, type StoredFact } from '@batonjs/store';
+import type { StoredFact } from '@batonjs/store';
 import type { CallContext } from './call-context.ts';
+import { commitIdAt } from './commit-id-at.ts';
 import { type Beginning, EventStream, type Reader, type Told } from './event-stream.ts';
 import type { LiveTask } from './live-task.ts';
 import type { ServiceSettings } from './service-settings.ts';
@@ -62,13 +63,19 @@ async function begin(
   const origin = await live.origin();
   const { version, closed } = live.state;
   const reader: Reader = { live, signal, tell: (facts) => tell(facts, live, origin), leave };
-  const after = resuming ? positionIn(origin, lastEventId) : undefined;
-  if (after !== undefined && after <= version && (await isKept(live, after))) {
+  const position = resuming ? positionIn(origin, lastEventId) : undefined;
+  if (position && position.version >= 1 && position.version <= version) {
+    const { version: after, isOf } = position;
+    const lastCommitId =
+      live.commitIdAt(after) ?? (await commitIdAt(live.settings.store, live.scope, live.taskId, after));
     // After the closing fact there is nothing to wait for.
-    return { reader, events: [], isOver: closed && after >= version, after };
+    if (lastCommitId !== undefined && isOf(lastCommitId))
+      return { reader, events: [], isOver: closed && after >= version, after, lastCommitId };
   }
-  const event = taskEvent(live.state, origin, { currentStatusInHistory }, limits.replyBytes);
-  return { reader, events: [event], isOver: live.state.closed, after: live.state.version };
+  const { state } = live;
+  const event = taskEvent(live, state, origin, { currentStatusInHistory }, limits.replyBytes);
+  const lastCommitId = live.commitIdAt(state.version);
+  return { reader, events: [event], isOver: state.closed, after: state.version, lastCommitId };
 }
 
 function tell(facts: readonly StoredFact[], live: LiveTask, origin: string): Told {
@@ -80,15 +87,4 @@ function tell(facts: readonly StoredFact[], live: LiveTask, origin: string): Tol
     if (fact.type === 'status-changed' && isTerminal(fact.status.state)) return { events, isOver: true };
   }
   return { events, isOver: false };
-}
-
-/** Whether the log still has what came after a position. */
-async function isKept(live: LiveTask, after: number): Promise<boolean> {
-  try {
-    await live.settings.store.readFacts(live.scope, live.taskId, after, 1);
-    return true;
-  } catch (error) {
-    if (isStoreError(error, 'LOG_GAP')) return false;
-    throw error;
-  }
 }

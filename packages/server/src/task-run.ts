@@ -201,7 +201,8 @@ export class TaskRun {
 
   #notice(): void {
     const { cancelRequested, closed } = this.#task.state;
-    if (this.#canceling || !cancelRequested || closed) return;
+    if (this.#task.live.isDiverged) this.halt('fenced');
+    if (this.#halted === 'fenced' || this.#canceling || !cancelRequested || closed) return;
     this.#canceling = true;
     this.#signal.abort(because('canceled'));
     const { clock, cancelGraceMs } = this.#settings;

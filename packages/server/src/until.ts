@@ -6,7 +6,7 @@ import type { LiveTask } from './live-task.ts';
 
 /**
  * Resolves once `isIt` holds for a fact after a position, after so many milliseconds (one of few values), when aborted, or
- * when the server closes. Is told of facts like one that follows, without the promises that following costs for each.
+ * when the server closes. Rejects with `LOG_DIVERGED` if the store lost facts of the task. Is told of facts like one that follows, without the promises that following costs for each.
  */
 export function until(
   live: LiveTask,
@@ -16,6 +16,7 @@ export function until(
   signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
+    let lastCommitId: string | undefined;
     let state: 'looking' | 'reading' | 'over' = 'looking';
     const stop = () => {
       state = 'over';
@@ -28,27 +29,32 @@ export function until(
       resolve();
     };
     const take = (facts: readonly StoredFact[]) => {
-      for (const { version, fact } of facts) {
+      for (const { version, commitId, fact } of facts) {
         after = version;
+        lastCommitId = commitId;
         if (isIt(fact)) return end();
       }
+    };
+    const fail = (error: unknown) => {
+      stop();
+      reject(error);
     };
     const read = async () => {
       state = 'reading';
       try {
-        const facts = await catchUp(live, after, signal, false);
+        const facts = await catchUp(live, after, lastCommitId, signal, false);
         if (state !== 'reading') return;
         state = 'looking';
         take(facts);
         look();
       } catch (error) {
-        stop();
-        reject(error);
+        fail(error);
       }
     };
     const look = () => {
       if (state === 'over') return;
       if (signal.aborted || live.ended) return end();
+      if (live.isDiverged) return fail(live.trouble);
       while (state === 'looking' && after < live.version) {
         const facts = live.recentAfter(after);
         if (facts) take(facts);

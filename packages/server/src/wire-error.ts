@@ -26,12 +26,19 @@ function translated(error: unknown, log: Log, details: Readonly<Record<string, u
   if (
     isStoreError(error, 'UNAVAILABLE') ||
     isStoreError(error, 'FENCED') ||
-    isStoreError(error, 'VERSION_CONFLICT')
+    isStoreError(error, 'VERSION_CONFLICT') ||
+    isStoreError(error, 'UNUSABLE')
   ) {
     log('error', 'The store is not available', { ...details, error });
     const { taskId } = details;
     const metadata = typeof taskId === 'string' ? { taskId } : undefined;
     return new A2AError('UNAVAILABLE', undefined, { retryAfter: 1, metadata, cause: error });
+  }
+  // Logged once, when it was noticed, and not for each that followed the task.
+  if (isStoreError(error, 'LOG_DIVERGED')) {
+    return new A2AError('UNAVAILABLE', 'Some of what happened to the task was lost: get it again', {
+      cause: error,
+    });
   }
   if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'UNKNOWN_FACT') {
     log('error', 'A task was written by a newer release', { ...details, error });

@@ -10,6 +10,7 @@ import {
 import { boundedUntil } from './bounded.ts';
 import type { Decision } from './decision.ts';
 import type { LiveTask } from './live-task.ts';
+import { readNext } from './read-next.ts';
 import { nextSnapshot } from './taken-snapshot.ts';
 
 export interface WriteOptions {
@@ -246,20 +247,6 @@ async function send(
       if (giveUp() || clock.monotonic() + waitMs >= until) throw error;
       await clock.sleep(waitMs);
     }
-  }
-}
-
-/** What follows the position a commit was decided on; undefined if the store does not say. */
-async function readNext(
-  { scope, taskId, settings: { store, clock } }: LiveTask,
-  expected: number,
-  until: number,
-): Promise<readonly StoredFact[] | undefined> {
-  if (clock.monotonic() >= until) return undefined;
-  try {
-    return await boundedUntil(() => store.readFacts(scope, taskId, expected, 256), until, clock);
-  } catch {
-    return undefined;
   }
 }
 

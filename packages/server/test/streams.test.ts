@@ -69,7 +69,7 @@ async function readAll(texts: AsyncIterator<string>): Promise<string[]> {
   return all;
 }
 
-const versions = (text: string) => Array.from(text.matchAll(/^id: .+\.(\d+)$/gm), ([, n]) => Number(n));
+const versions = (text: string) => Array.from(text.matchAll(/^id: .+\.(\d+)~\w+$/gm), ([, n]) => Number(n));
 
 /** A store that counts how often it was read. */
 function counted(): { store: TaskStore; reads: () => number } {

@@ -48,4 +48,6 @@ export function isSameLog(id: string | undefined, other: string | undefined): id
   return dot > -1 && id!.slice(0, dot) === other?.slice(0, other.lastIndexOf('.'));
 }
 
-const numberOf = (id: string | undefined): number => Number(id?.slice(id.lastIndexOf('.') + 1));
+/** Between the last dot and `~`, after which a server may add what it recognises the position by. */
+const numberOf = (id: string | undefined): number =>
+  Number(id?.slice(id.lastIndexOf('.') + 1).split('~', 1)[0]);

@@ -89,6 +89,25 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     ]);
   });
 
+  it('shows an event once although its position carries a mark', async () => {
+    const server = await script(
+      ({ event, destroy, response }) => {
+        event({ task: taskIn('WORKING') }, 'log.9~aa');
+        event(chunk('one', false), 'log.10~bb');
+        response.write(': bye\n\n', destroy);
+      },
+      ({ event, end }) => {
+        event(chunk('one', false), 'log.10~bb');
+        event(chunk('two'), 'log.11~0');
+        event(statusOf('COMPLETED'), 'log.12~1z');
+        end();
+      },
+    );
+    const events = await collect((await connect(server.url, options)).stream('hello'));
+    expect(events.slice(1)).toEqual([chunk('one', false), chunk('two'), statusOf('COMPLETED')]);
+    expect(server.headers.map((headers) => headers['last-event-id'])).toEqual([undefined, 'log.10~bb']);
+  });
+
   it('takes a task event that does not follow as the whole truth, even from another or a shorter log', async () => {
     const replaced = taskIn('WORKING', { artifacts: [{ artifactId: 'a-2', parts: [{ text: 'new' }] }] });
     const server = await script(

@@ -401,7 +401,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
         ))
           seen.push(event);
         expect(seen.map(({ event }) => brief(event))).toEqual(['task COMPLETED']);
-        expect(seen[0]?.id).toMatch(/\.\d+$/);
+        expect(seen[0]?.id).toMatch(/\.\d+~\w+$/);
       },
     );
   });

@@ -1,0 +1,19 @@
+import type { LiveTask } from './live-task.ts';
+
+/**
+ * Logs that the store lost facts of a task, which is not watched any more. A closed log that was pruned is no loss. Never
+ * rejects.
+ */
+export async function reportLostFacts(live: LiveTask): Promise<void> {
+  const { scope, taskId, settings, version, state } = live;
+  const { store, log } = settings;
+  try {
+    await live.unwatch();
+    const stored = await store.load(scope, taskId);
+    if (!stored && state.closed) return;
+    const details = { taskId, knownVersion: version, storedVersion: stored?.version ?? 0 };
+    log('error', 'The store lost facts of a task', details);
+  } catch (error) {
+    log('error', 'The store lost facts of a task', { taskId, knownVersion: version, error });
+  }
+}

@@ -1,0 +1,98 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Agent, artifact, completed, createAgentServer, text } from '@batonjs/server';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { afterEach, expect, it, vi } from 'vitest';
+import { brief, rpc, say, stream } from '../packages/server/test/rpc.ts';
+
+const patient = { timeout: 10_000, interval: 10 };
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+function newPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-replaced-'));
+  closing.push(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'tasks.db');
+}
+
+/** A server on a file, and what it says as errors. */
+function serve(path: string, agent: Agent) {
+  const store = sqliteStore(path);
+  const errors: string[] = [];
+  const server = createAgentServer({
+    card: { name: 'Test', description: 'For tests' },
+    log: (level, message) => void (level === 'error' && errors.push(message)),
+    leaseMs: 300,
+    lookEveryMs: 50,
+    agent,
+    store,
+  });
+  const close = async () => {
+    await server.close({ graceMs: 0 });
+    await store.close();
+  };
+  closing.push(close);
+  return { server, errors, close };
+}
+
+const remove = (path: string) => {
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
+};
+
+it('A server whose SQLite file is deleted acknowledges nothing more, and says why', async () => {
+  const path = newPath();
+  const { server, errors } = serve(path, async function* () {
+    yield completed();
+  });
+  const { task } = await rpc(server, 'SendMessage', { message: say('before') });
+  remove(path);
+  for (let n = 0; n < 10; n++) {
+    const send = rpc(server, 'SendMessage', { message: say(`lost ${n}`) });
+    await expect(send).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+  }
+  await expect(rpc(server, 'GetTask', { id: task.id })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+  await vi.waitFor(() => expect(errors).toContain('The store cannot be used'), patient);
+  expect(await server.ready()).toBe(false);
+});
+
+it('A server that only waits notices that its SQLite file was replaced, and ends its streams', async () => {
+  const path = newPath();
+  const agent: Agent = async function* () {
+    yield artifact('out', text('1'));
+    await new Promise(() => {});
+  };
+  const { server, errors, close } = serve(path, agent);
+  const seen: string[] = [];
+  let position = '';
+  const ended = (async () => {
+    for await (const { id, event } of stream(server, 'SendStreamingMessage', { message: say('go') })) {
+      seen.push(brief(event));
+      position = id ?? '';
+      if (seen.length === 2) {
+        new DatabaseSync(path).exec(`VACUUM INTO '${path}.copy'`);
+        remove(path);
+        copyFileSync(`${path}.copy`, path);
+      }
+    }
+  })().catch((error: unknown) => error);
+  expect(await ended).toMatchObject({ reason: 'UNAVAILABLE' });
+  await vi.waitFor(() => expect(errors).toContain('The store cannot be used'), patient);
+  expect(seen).toEqual(['task SUBMITTED', 'out:1']);
+  await close();
+
+  // Started again on what was restored: the turn that was lost with its process is recovered.
+  const again = serve(path, agent);
+  const [task] = (await rpc(again.server, 'ListTasks', {})).tasks;
+  await vi.waitFor(async () => {
+    const { status } = await rpc(again.server, 'GetTask', { id: task.id });
+    expect(status.state).toBe('TASK_STATE_FAILED');
+  }, patient);
+  const rest: string[] = [];
+  const resumed = stream(again.server, 'SubscribeToTask', { id: task.id }, { 'last-event-id': position });
+  for await (const { event } of resumed) rest.push(brief(event));
+  expect(rest).toEqual(['FAILED']);
+});
