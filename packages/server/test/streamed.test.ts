@@ -96,6 +96,15 @@ describe('with a signal that is aborted', () => {
     await expect(collect(streamed('answer', source(), { signal: controller.signal }))).rejects.toBe(reason);
   });
 
+  it('rejects although the source never gives anything', async () => {
+    const controller = new AbortController();
+    async function* source(): AsyncGenerator<string> {
+      setImmediate(() => controller.abort(reason));
+      await new Promise(() => {});
+    }
+    await expect(collect(streamed('answer', source(), { signal: controller.signal }))).rejects.toBe(reason);
+  });
+
   it('rejects where it is aborted after the last text', async () => {
     const controller = new AbortController();
     const reading = async () => {

@@ -1,9 +1,10 @@
-import type { TaskStore } from '@batonjs/store';
+import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type Agent,
   type AgentServerOptions,
+  artifact,
   completed,
   createAgentServer,
   type TurnEvent,
@@ -135,6 +136,21 @@ describe('each of these is told once, by the log and by `onTurn`:', () => {
     expect(events[0]).toEqual({ type: 'lost', taskId, contextId, attempt: 1, maxAttempts: 3 });
     expect(logged[0]).toEqual(['A turn lost its task', { taskId, attempt: 1, maxAttempts: 3 }]);
     expect(events.filter(({ type, attempt }) => type === 'lost' && attempt === 1)).toHaveLength(1);
+  });
+
+  it('a write that the store refuses because another process has the task', async () => {
+    const store = change(memoryStore(), {
+      commit: (commit) => (one) =>
+        one.facts.some(({ type }) => type === 'artifact-updated')
+          ? Promise.reject(new StoreError('FENCED', 'The task belongs to another process'))
+          : commit(one),
+    });
+    const { server, events } = serve(store, async function* () {
+      yield artifact('answer', 'late');
+    });
+    const { id: taskId, contextId } = await start(server);
+    await vi.waitFor(() => expect(events).not.toEqual([]), { timeout: 20_000 });
+    expect(events[0]).toEqual({ type: 'lost', taskId, contextId, attempt: 1, maxAttempts: 1 });
   });
 
   it('a cancel that the agent did not heed', async () => {
