@@ -1,5 +1,5 @@
-export { type Loss, type LossCode, losses, type OnLoss } from './loss.ts';
-export { type Translated, type Translation, translations } from './translations.ts';
+export { type Loss, type LossCode, losses, type OnLoss } from './translation/loss.ts';
+export { type Translated, type Translation, translations } from './translation/translations.ts';
 export { type V03ClientOptions, type V03Options, v03, v03Client } from './v03.ts';
 export type {
   V03AgentCard,
@@ -24,4 +24,4 @@ export type {
   V03TaskState,
   V03TaskStatus,
   V03TextPart,
-} from './wire.ts';
+} from './wire/objects.ts';

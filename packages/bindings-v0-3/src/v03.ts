@@ -1,14 +1,14 @@
 import type { ClientCompatibility, HttpRequest, PushFormat, ServerCompatibility } from '@batonjs/bindings';
 import { JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isOperationName } from '@batonjs/protocol/operations';
-import { bothCards, downCard, isV03, upCard, V03 } from './agent-card.ts';
-import { askHttpJson, type HttpJsonStyle, serveHttpJson } from './http-json.ts';
-import { askJsonRpc, serveJsonRpc } from './json-rpc.ts';
-import { type OnLoss, type Say, warner } from './loss.ts';
-import { isObject } from './shape.ts';
-import { spellEvent } from './spelling.ts';
-import { downEvent, upEvent } from './task.ts';
-import type { V03AgentCard, V03Event } from './wire.ts';
+import { askHttpJson, type HttpJsonStyle, serveHttpJson } from './http/http-json.ts';
+import { askJsonRpc, serveJsonRpc } from './http/json-rpc.ts';
+import { bothCards, downCard, isV03, upCard, V03 } from './translation/agent-card.ts';
+import { type OnLoss, type Say, warner } from './translation/loss.ts';
+import { isObject } from './translation/shape.ts';
+import { downEvent, upEvent } from './translation/task.ts';
+import type { V03AgentCard, V03Event } from './wire/objects.ts';
+import { spellEvent } from './wire/spelling.ts';
 
 /** How a server speaks A2A 0.3. */
 export interface V03Options {

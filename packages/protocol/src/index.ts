@@ -1,28 +1,4 @@
 export {
-  AgentCapabilities,
-  AgentCard,
-  AgentCardSignature,
-  AgentExtension,
-  AgentInterface,
-  AgentProvider,
-  AgentSkill,
-  APIKeySecurityScheme,
-  AuthorizationCodeOAuthFlow,
-  ClientCredentialsOAuthFlow,
-  DeviceCodeOAuthFlow,
-  HTTPAuthSecurityScheme,
-  ImplicitOAuthFlow,
-  MutualTlsSecurityScheme,
-  OAuth2SecurityScheme,
-  type OAuthFlow,
-  OAuthFlows,
-  OpenIdConnectSecurityScheme,
-  PasswordOAuthFlow,
-  SecurityRequirement,
-  SecurityScheme,
-  type SecuritySchemeKind,
-} from './agent-card.ts';
-export {
   A2A_DOMAIN,
   A2AError,
   type A2AErrorOptions,
@@ -54,8 +30,60 @@ export {
   parseExtensions,
   parseVersion,
 } from './headers.ts';
-export type { Json, Struct } from './json.ts';
-export { Artifact, Message, Part, type PartAttributes, type PartContent, Role } from './messages.ts';
+export {
+  AgentCapabilities,
+  AgentCard,
+  AgentCardSignature,
+  AgentExtension,
+  AgentInterface,
+  AgentProvider,
+  AgentSkill,
+  APIKeySecurityScheme,
+  AuthorizationCodeOAuthFlow,
+  ClientCredentialsOAuthFlow,
+  DeviceCodeOAuthFlow,
+  HTTPAuthSecurityScheme,
+  ImplicitOAuthFlow,
+  MutualTlsSecurityScheme,
+  OAuth2SecurityScheme,
+  type OAuthFlow,
+  OAuthFlows,
+  OpenIdConnectSecurityScheme,
+  PasswordOAuthFlow,
+  SecurityRequirement,
+  SecurityScheme,
+  type SecuritySchemeKind,
+} from './model/agent-card.ts';
+export type { Json, Struct } from './model/json.ts';
+export { Artifact, Message, Part, type PartAttributes, type PartContent, Role } from './model/messages.ts';
+export type { Oneof } from './model/proto-json.ts';
+export {
+  AuthenticationInfo,
+  CancelTaskRequest,
+  CreateTaskPushNotificationConfigRequest,
+  DeleteTaskPushNotificationConfigRequest,
+  GetExtendedAgentCardRequest,
+  GetTaskPushNotificationConfigRequest,
+  GetTaskRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTasksRequest,
+  SendMessageConfiguration,
+  SendMessageRequest,
+  SubscribeToTaskRequest,
+  TaskPushNotificationConfig,
+} from './model/requests.ts';
+export { Empty, ListTaskPushNotificationConfigsResponse, ListTasksResponse } from './model/responses.ts';
+export { TaskState } from './model/task-state.ts';
+export {
+  SendMessageResponse,
+  type SendMessageResult,
+  type StreamEvent,
+  StreamResponse,
+  Task,
+  TaskArtifactUpdateEvent,
+  TaskStatus,
+  TaskStatusUpdateEvent,
+} from './model/tasks.ts';
 export {
   type A2AService,
   type HttpRule,
@@ -73,32 +101,4 @@ export {
 } from './operations.ts';
 export { fieldViolations, parseParams } from './parse-params.ts';
 export { dataOf, textOf } from './parts.ts';
-export type { Oneof } from './proto-json.ts';
-export {
-  AuthenticationInfo,
-  CancelTaskRequest,
-  CreateTaskPushNotificationConfigRequest,
-  DeleteTaskPushNotificationConfigRequest,
-  GetExtendedAgentCardRequest,
-  GetTaskPushNotificationConfigRequest,
-  GetTaskRequest,
-  ListTaskPushNotificationConfigsRequest,
-  ListTasksRequest,
-  SendMessageConfiguration,
-  SendMessageRequest,
-  SubscribeToTaskRequest,
-  TaskPushNotificationConfig,
-} from './requests.ts';
-export { Empty, ListTaskPushNotificationConfigsResponse, ListTasksResponse } from './responses.ts';
 export { schemas } from './schemas.ts';
-export { TaskState } from './task-state.ts';
-export {
-  SendMessageResponse,
-  type SendMessageResult,
-  type StreamEvent,
-  StreamResponse,
-  Task,
-  TaskArtifactUpdateEvent,
-  TaskStatus,
-  TaskStatusUpdateEvent,
-} from './tasks.ts';

@@ -1,5 +1,4 @@
 import type * as z from 'zod';
-import type { OperationName } from './operations.ts';
 import {
   CancelTaskRequest,
   CreateTaskPushNotificationConfigRequest,
@@ -11,7 +10,8 @@ import {
   ListTasksRequest,
   SendMessageRequest,
   SubscribeToTaskRequest,
-} from './requests.ts';
+} from './model/requests.ts';
+import type { OperationName } from './operations.ts';
 
 /** The request of every operation, apart from the results: a server starts without the schemas of what it answers. */
 export const params = {

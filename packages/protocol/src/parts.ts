@@ -1,5 +1,5 @@
-import type { Json } from './json.ts';
-import type { Part } from './messages.ts';
+import type { Json } from './model/json.ts';
+import type { Part } from './model/messages.ts';
 
 /** The text of a message or an artifact, its text parts joined; empty if there is none. */
 export const textOf = (from: { readonly parts: readonly Part[] } | undefined): string =>

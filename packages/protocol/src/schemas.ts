@@ -1,10 +1,10 @@
 import type * as z from 'zod';
-import { AgentCard } from './agent-card.ts';
+import { AgentCard } from './model/agent-card.ts';
+import { TaskPushNotificationConfig } from './model/requests.ts';
+import { Empty, ListTaskPushNotificationConfigsResponse, ListTasksResponse } from './model/responses.ts';
+import { SendMessageResponse, StreamResponse, Task } from './model/tasks.ts';
 import type { OperationName } from './operations.ts';
 import { params } from './params.ts';
-import { TaskPushNotificationConfig } from './requests.ts';
-import { Empty, ListTaskPushNotificationConfigsResponse, ListTasksResponse } from './responses.ts';
-import { SendMessageResponse, StreamResponse, Task } from './tasks.ts';
 
 // biome-ignore format: a table reads best with one row per line
 /** Request and result of every operation, under the names of the operation table; a stream's `result` is one event. */

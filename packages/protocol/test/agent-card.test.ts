@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { AgentCard, SecurityScheme } from '../src/agent-card.ts';
+import { AgentCard, SecurityScheme } from '../src/model/agent-card.ts';
 import { fieldViolations } from '../src/parse-params.ts';
 
 const minimal = {

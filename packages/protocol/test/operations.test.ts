@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { ListTasksResponse } from '../src/model/responses.ts';
+import type { StreamResponse, Task } from '../src/model/tasks.ts';
 import {
   type A2AService,
   isOperationName,
@@ -8,9 +10,7 @@ import {
   operationNames,
   operations,
 } from '../src/operations.ts';
-import type { ListTasksResponse } from '../src/responses.ts';
 import { schemas } from '../src/schemas.ts';
-import type { StreamResponse, Task } from '../src/tasks.ts';
 
 const configs = '/tasks/{taskId}/pushNotificationConfigs';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { SendMessageRequest } from '../src/model/requests.ts';
+import { StreamResponse } from '../src/model/tasks.ts';
 import { parseParams } from '../src/parse-params.ts';
-import { SendMessageRequest } from '../src/requests.ts';
-import { StreamResponse } from '../src/tasks.ts';
 import { sendMessageRequest, spellLoosely, streamResponse } from './arbitraries.ts';
 
 describe('parsing', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { Json } from '../src/json.ts';
-import { Part } from '../src/messages.ts';
+import type { Json } from '../src/model/json.ts';
+import { Part } from '../src/model/messages.ts';
+import { TaskState } from '../src/model/task-state.ts';
+import { SendMessageResponse, StreamResponse, Task } from '../src/model/tasks.ts';
 import { fieldViolations } from '../src/parse-params.ts';
-import { TaskState } from '../src/task-state.ts';
-import { SendMessageResponse, StreamResponse, Task } from '../src/tasks.ts';
 
 const status = { state: 'TASK_STATE_WORKING', timestamp: '2026-01-01T00:00:00.000Z' } as const;
 const message: SendMessageResponse = {

@@ -1,5 +1,5 @@
 import type { A2AError, AgentServer, HttpExchange } from '@batonjs/server';
-import { answer, mountUrlOf, readBody } from '@batonjs/server-node/skin';
+import { answer, mountUrlOf, readBody } from '@batonjs/server-node/adapter';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { refusedBody } from './refused-body.ts';
 

@@ -1,5 +1,5 @@
 import type { HttpExchange } from '@batonjs/server';
-import { readBody } from '@batonjs/server-node/skin';
+import { readBody } from '@batonjs/server-node/adapter';
 import type { Request } from 'express';
 
 /** How to read a body that a parser before us did not want, or undefined if the error is not about that. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AgentServer } from '@batonjs/server';
 import { answer } from './answer.ts';
+import { readBody } from './incoming-body.ts';
 import { mountUrlOf } from './mount-url.ts';
-import { readBody } from './read-body.ts';
 
 export interface NodeHandlerOptions {
   /** The path the agent is mounted at, such as `/agents/echo`; `/` by default. What is elsewhere is answered with 404. */

@@ -1,5 +1,5 @@
-import type { Say } from './loss.ts';
-import { at, compact, mapped } from './shape.ts';
+import type { Say } from '../translation/loss.ts';
+import { at, compact, mapped } from '../translation/shape.ts';
 import type {
   V03Artifact,
   V03Event,
@@ -10,7 +10,7 @@ import type {
   V03TaskPushConfig,
   V03TaskState,
   V03TaskStatus,
-} from './wire.ts';
+} from './objects.ts';
 
 // The JSON of the protocol buffers of 0.3, which is what HTTP+JSON really carries. It is read by `spelling.ts`.
 

@@ -1,7 +1,7 @@
 import type { OAuthFlows, SecurityRequirement, SecurityScheme } from '@batonjs/protocol';
+import type { V03Flows, V03SecurityScheme } from '../wire/objects.ts';
 import type { Say } from './loss.ts';
 import { at, compact } from './shape.ts';
-import type { V03Flows, V03SecurityScheme } from './wire.ts';
 
 type Schemes = Record<string, SecurityScheme>;
 type V03Schemes = Record<string, V03SecurityScheme>;

@@ -7,13 +7,12 @@ import type {
 } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import type { OperationName } from '@batonjs/protocol/operations';
-import { downCard, upCard } from './agent-card.ts';
-import type { Say } from './loss.ts';
-import { downTaskPushConfig, upTaskPushConfig } from './push-config.ts';
-import { downSendParams, upSendParams } from './request.ts';
-import { compact, isObject } from './shape.ts';
-import { spellEvent, spellTask, spellTaskPushConfig } from './spelling.ts';
-import { downEvent, downTask, upEvent, upTask } from './task.ts';
+import { downCard, upCard } from '../translation/agent-card.ts';
+import type { Say } from '../translation/loss.ts';
+import { downTaskPushConfig, upTaskPushConfig } from '../translation/push-config.ts';
+import { downSendParams, upSendParams } from '../translation/request.ts';
+import { compact, isObject } from '../translation/shape.ts';
+import { downEvent, downTask, upEvent, upTask } from '../translation/task.ts';
 import type {
   V03AgentCard,
   V03Event,
@@ -21,7 +20,8 @@ import type {
   V03Task,
   V03TaskParams,
   V03TaskPushConfig,
-} from './wire.ts';
+} from '../wire/objects.ts';
+import { spellEvent, spellTask, spellTaskPushConfig } from '../wire/spelling.ts';
 
 type Loose = Readonly<Record<string, unknown>>;
 

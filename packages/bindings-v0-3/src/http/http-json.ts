@@ -8,15 +8,15 @@ import {
 import { A2AError } from '@batonjs/protocol/errors';
 import { JSON_TYPE, LEGACY_EXTENSIONS } from '@batonjs/protocol/headers';
 import type { OperationName } from '@batonjs/protocol/operations';
-import { V03 } from './agent-card.ts';
-import { downError, errorIn, upError } from './error.ts';
-import type { Say } from './loss.ts';
+import { V03 } from '../translation/agent-card.ts';
+import { downError, errorIn, upError } from '../translation/error.ts';
+import type { Say } from '../translation/loss.ts';
+import { isObject } from '../translation/shape.ts';
+import type { V03Event, V03SendParams, V03Task, V03TaskPushConfig } from '../wire/objects.ts';
+import { plainError } from '../wire/plain-error.ts';
+import { protoEvent, protoSendParams, protoTask, protoTaskPushConfig } from '../wire/proto-json.ts';
+import { spellSendParams, spellTaskPushConfig } from '../wire/spelling.ts';
 import { downParams, downResult, upParams, upResult } from './operation.ts';
-import { plainError } from './plain-error.ts';
-import { protoEvent, protoSendParams, protoTask, protoTaskPushConfig } from './proto-json.ts';
-import { isObject } from './shape.ts';
-import { spellSendParams, spellTaskPushConfig } from './spelling.ts';
-import type { V03Event, V03SendParams, V03Task, V03TaskPushConfig } from './wire.ts';
 
 const about = { name: httpJsonServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
 

@@ -1,6 +1,6 @@
 import type { Json, Part, Struct } from '@batonjs/protocol';
+import type { V03Part } from '../wire/objects.ts';
 import { compact, ifObject, isObject } from './shape.ts';
-import type { V03Part } from './wire.ts';
 
 /** The member of `metadata` that keeps what 0.3 has no place for. */
 const KEPT = 'https://batonjs.dev/a2a/part';

@@ -1,6 +1,6 @@
 import type { Part } from '@batonjs/protocol';
-import { downPart } from './part.ts';
-import { compact, isObject } from './shape.ts';
+import { downPart } from '../translation/part.ts';
+import { compact, isObject } from '../translation/shape.ts';
 
 // What peers of 0.3 really send, in the one spelling that the specification defines: `kind` may be `type` or be missing,
 // files have had several member names, and HTTP+JSON carries the JSON of the protocol buffers (`content`, `ROLE_USER`,

@@ -1,9 +1,9 @@
 import type { SendMessageConfiguration, SendMessageRequest } from '@batonjs/protocol';
+import type { V03SendParams } from '../wire/objects.ts';
 import type { Say } from './loss.ts';
 import { downMessage, upMessage } from './message.ts';
 import { downPushConfig, upPushConfig } from './push-config.ts';
 import { at, compact, ifObject } from './shape.ts';
-import type { V03SendParams } from './wire.ts';
 
 type V03Configuration = NonNullable<V03SendParams['configuration']>;
 

@@ -13,12 +13,12 @@ import {
 import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
 import { LEGACY_EXTENSIONS, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isOperationName, type OperationName, operations } from '@batonjs/protocol/operations';
-import { V03 } from './agent-card.ts';
-import { downError, errorIn, upError } from './error.ts';
-import type { Say } from './loss.ts';
+import { V03 } from '../translation/agent-card.ts';
+import { downError, errorIn, upError } from '../translation/error.ts';
+import type { Say } from '../translation/loss.ts';
+import { isObject } from '../translation/shape.ts';
+import { spellSendParams, spellTaskPushConfig } from '../wire/spelling.ts';
 import { downParams, downResult, upParams, upResult } from './operation.ts';
-import { isObject } from './shape.ts';
-import { spellSendParams, spellTaskPushConfig } from './spelling.ts';
 
 const methodOf = Object.fromEntries(
   Object.entries(olderMethods).map(([method, operation]) => [operation, method]),

@@ -1,6 +1,6 @@
 import type { Call, IncomingReply } from '@batonjs/bindings';
 import { A2AError, type ErrorReason } from '@batonjs/protocol/errors';
-import { isObject } from './shape.ts';
+import { isObject } from '../translation/shape.ts';
 
 /**
  * The error of a reply on HTTP+JSON that has a message but no code, as other SDKs of 0.3 write it: its HTTP status tells

@@ -1,10 +1,10 @@
 import type { AgentCard, AgentInterface, AgentSkill } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { parseVersion } from '@batonjs/protocol/headers';
+import type { V03AgentCard, V03SecurityScheme, V03Skill } from '../wire/objects.ts';
 import type { Say } from './loss.ts';
 import { downRequirements, downScheme, downSchemes, upRequirements, upSchemes } from './security.ts';
 import { at, compact, mapped } from './shape.ts';
-import type { V03AgentCard, V03SecurityScheme, V03Skill } from './wire.ts';
 
 /** As cards of 1.0 name it. */
 export const V03 = '0.3';

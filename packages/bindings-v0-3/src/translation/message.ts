@@ -1,7 +1,7 @@
 import type { Artifact, Message } from '@batonjs/protocol';
+import type { V03Artifact, V03Message } from '../wire/objects.ts';
 import { downPart, upPart } from './part.ts';
 import { ifObject, mapped } from './shape.ts';
-import type { V03Artifact, V03Message } from './wire.ts';
 
 /** From 0.3. */
 export const upMessage = (message: V03Message): Message =>

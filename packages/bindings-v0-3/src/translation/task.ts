@@ -6,10 +6,16 @@ import type {
   TaskStatus,
   TaskStatusUpdateEvent,
 } from '@batonjs/protocol';
+import type {
+  V03ArtifactUpdate,
+  V03Event,
+  V03StatusUpdate,
+  V03Task,
+  V03TaskStatus,
+} from '../wire/objects.ts';
 import type { Say } from './loss.ts';
 import { downArtifact, downMessage, upArtifact, upMessage } from './message.ts';
 import { at, compact, mapped } from './shape.ts';
-import type { V03ArtifactUpdate, V03Event, V03StatusUpdate, V03Task, V03TaskStatus } from './wire.ts';
 
 const states = {
   submitted: 'TASK_STATE_SUBMITTED',

@@ -1,6 +1,6 @@
 import { A2AError, type ErrorDetail, type ErrorReason, errorTable } from '@batonjs/protocol/errors';
+import type { V03Error } from '../wire/objects.ts';
 import { isObject } from './shape.ts';
-import type { V03Error } from './wire.ts';
 
 /** Type of the detail that keeps the `code` and `data` of an error of 0.3 that 1.0 cannot say. */
 const FOREIGN = 'type.googleapis.com/batonjs.v0_3.Error';

@@ -1,7 +1,7 @@
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
+import type { V03PushConfig, V03TaskPushConfig } from '../wire/objects.ts';
 import type { Say } from './loss.ts';
 import { at, compact, ifObject, isObject } from './shape.ts';
-import type { V03PushConfig, V03TaskPushConfig } from './wire.ts';
 
 /** From 0.3, without its task. */
 export const upPushConfig = (config: V03PushConfig, say: Say, path: string): TaskPushNotificationConfig =>
