@@ -34,8 +34,7 @@ export class Leases {
       const { holder, ttlMs } = request;
       const before = toRow(found);
       const fence = cause === 'held' ? before.fence : before.fence + 1;
-      const wanted = cause === 'held' && before.wanted;
-      const after = { ...before, fence, holder, wanted, leaseUntil: now + ttlMs };
+      const after = { ...before, fence, holder, wanted: false, leaseUntil: now + ttlMs };
       this.#rows.update(found, after, found.context, now);
       return { scope: found.scope, taskId: found.task_id, queue: request.queue, holder, fence, cause };
     });

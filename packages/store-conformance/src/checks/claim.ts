@@ -78,6 +78,15 @@ export const claimChecks = section('claim', {
     same(await claim(store, 'b'), []);
   },
 
+  async 'gives a token that asks again each lease once, even if it runs out at once'({ store }) {
+    await logOf(store).create(wanted);
+    await claim(store, 'a', { ttlMs: 0 });
+    assert.deepEqual(
+      (await claim(store, 'a', { ttlMs: 0 })).map(({ fence, cause }) => [fence, cause]),
+      [[1, 'held']],
+    );
+  },
+
   async 'does not give a released lease again'({ store }) {
     const log = logOf(store);
     await log.create(wanted);
@@ -101,6 +110,23 @@ export const claimChecks = section('claim', {
       given.push(...leases.map(({ taskId }) => taskId));
     }
     assert.deepEqual(given.toSorted(), taskIds);
+  },
+
+  async 'gives out at most as many as asked for, whatever made them ready'(bench) {
+    const { store, now } = bench;
+    for (const taskId of ['a1', 'a2', 'a3'])
+      await logOf(store, { taskId }).create({ turn: { queue: 'q', acquire: { holder: 'x', ttlMs: 5 } } });
+    await elapse(bench, 10);
+    for (const taskId of ['b1', 'b2', 'b3']) await logOf(store, { taskId }).create(wanted);
+    for (const taskId of ['c1', 'c2', 'c3']) await due(bench, taskId, iso(now() - 1_000));
+    const given: string[] = [];
+    for (let n = 0; n < 5; n++) {
+      const leases = await claim(store, `h${n}`, { limit: 2 });
+      assert.equal(leases.length, n < 4 ? 2 : 1);
+      given.push(...leases.map(({ taskId }) => taskId));
+    }
+    assert.deepEqual(given.toSorted(), ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3']);
+    assert.equal((await claim(store, 'h0', { limit: 1 })).length, 1);
   },
 
   async 'can ask for one task only'({ store }) {

@@ -141,6 +141,8 @@ export const leaseChecks = section('a lease', {
     await refuses('FENCED', log.commit([], { ...release(), writer: { fence: 1, holder: 'a' } }));
     same(await store.renew([lease('a', 1, 'committed') as never], long), []);
     same(await log.commit([chunk(1)], { writer: { fence: 2, holder: 'b' } }), { version: 3 });
+    same(await store.claim({ queue: 'q', holder: 'a', ttlMs: long, limit: 1 }), []);
+    same(await store.renew([lease('b', 2, 'expired') as never], long), [lease('b', 2, 'expired')]);
   },
 
   async 'ends with the log'({ store }) {
