@@ -1,0 +1,41 @@
+/**
+ * `pnpm mutate [part …]`: mutates the sources of these parts (all of `scripts/mutation/parts.ts` by default), runs their
+ * tests and writes scores and survivors into `docs/mutation.md`. Takes minutes to hours. `--page` writes only the page,
+ * from what was measured before. Exits with 1 if a part has less than 90 % or a survivor that nothing explains.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { explanations } from './mutation/explanations.ts';
+import { explain, page, type Results } from './mutation/page.ts';
+import { parts } from './mutation/parts.ts';
+import { scoreOf } from './mutation/result.ts';
+import { run } from './mutation/run.ts';
+
+const least = 90;
+const root = resolve(import.meta.dirname, '..');
+const kept = join(root, 'scripts/mutation/results.json');
+const { values, positionals } = parseArgs({
+  options: { page: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const all = Object.keys(parts);
+const unknown = positionals.filter((name) => !parts[name]);
+if (unknown.length > 0) throw new TypeError(`No part is called ${unknown.join(', ')}: ${all.join(', ')}`);
+
+let results: Results = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : {};
+for (const name of values.page ? [] : positionals.length > 0 ? positionals : all) {
+  const result = await run(name, parts[name]!, join(root, '.reports/mutation'));
+  results = { ...results, [name]: result };
+  console.log(`${name}: ${scoreOf(result)} %, ${result.survivors.length} survivors`);
+  writeFileSync(kept, `${JSON.stringify(results, null, 2)}\n`);
+}
+writeFileSync(join(root, 'docs/mutation.md'), page(all, results, explanations));
+
+for (const [name, result] of Object.entries(results)) {
+  const unexplained = result.survivors.filter((survivor) => explain(survivor, explanations) === undefined);
+  for (const { file, line, replacement } of unexplained) console.error(`${file}: ${line} → ${replacement}`);
+  if (unexplained.length === 0 && scoreOf(result) >= least) continue;
+  console.error(`${name}: ${scoreOf(result)} %, ${unexplained.length} survivors are not explained`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,35 @@
+/** What is mutated in one run, and the tests that have to notice. Paths begin at the root of the repository. */
+export interface Part {
+  readonly mutate: readonly string[];
+  readonly tests: readonly string[];
+}
+
+const sourcesOf = (name: string): readonly string[] => [
+  `packages/${name}/src/**/*.ts`,
+  `!packages/${name}/src/index.ts`,
+];
+
+const testsOf = (name: string): string => `packages/${name}/test/**/*.test.ts`;
+
+/** What `pnpm mutate` takes as arguments. */
+export const parts: Readonly<Record<string, Part>> = {
+  lifecycle: { mutate: sourcesOf('lifecycle'), tests: [testsOf('lifecycle'), '!**/cost.test.ts'] },
+  // Stores call `admit` and the like: what they must do is in the suite that every store passes.
+  store: {
+    mutate: sourcesOf('store'),
+    tests: [testsOf('store'), 'packages/store-memory/test/memory-store.test.ts'],
+  },
+  auth: { mutate: sourcesOf('auth'), tests: [testsOf('auth')] },
+  push: { mutate: ['packages/server/src/push/*.ts'], tests: ['packages/server/test/push/*.test.ts'] },
+  'store-memory': { mutate: sourcesOf('store-memory'), tests: [testsOf('store-memory')] },
+  'store-sqlite': {
+    mutate: ['packages/store-sqlite/src/{commits,leases,prune}.ts'],
+    tests: ['claim', 'conformance', 'contents', 'killed'].map(
+      (name) => `packages/store-sqlite/test/${name}.test.ts`,
+    ),
+  },
+  'store-redis': {
+    mutate: ['packages/store-redis/src/{commits,leases,prune}.ts'],
+    tests: ['conformance', 'contents'].map((name) => `packages/store-redis/test/${name}.test.ts`),
+  },
+};

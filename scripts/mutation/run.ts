@@ -1,0 +1,35 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Stryker } from '@stryker-mutator/core';
+import type { Part } from './parts.ts';
+import { type Report, type Result, resultOf } from './result.ts';
+
+/** Mutates one part and runs its tests. Takes minutes. `reports` is the folder for Stryker's own report. */
+export async function run(name: string, part: Part, reports: string): Promise<Result> {
+  const fileName = join(reports, `${name}.json`);
+  mkdirSync(reports, { recursive: true });
+  // The configuration of vitest is read by processes that Stryker starts.
+  process.env.BATON_MUTATED_BY = JSON.stringify(part.tests);
+  await new Stryker({
+    mutate: [...part.mutate],
+    testRunner: 'vitest',
+    plugins: ['@stryker-mutator/vitest-runner'],
+    vitest: { configFile: 'scripts/mutation/vitest.config.ts', related: false },
+    concurrency: 2,
+    // A run that hangs counts as noticed. On a busy machine slow runs must not look as if they hung.
+    timeoutMS: 90_000,
+    timeoutFactor: 10,
+    dryRunTimeoutMinutes: 20,
+    tempDirName: '.reports/mutation/sandbox',
+    ignorePatterns: ['docs', 'bench', 'apps', '**/dist', '.reports', '.data', '.turbo'],
+    // Stryker would rewrite it with TypeScript's JavaScript API, which TypeScript 7 does not have. Nothing here reads it.
+    tsconfigFile: 'none',
+    reporters: ['json', 'progress-append-only'],
+    jsonReporter: { fileName },
+    allowConsoleColors: false,
+  }).runMutationTest();
+  return resultOf(
+    JSON.parse(readFileSync(fileName, 'utf8')) as Report,
+    new Date().toISOString().slice(0, 10),
+  );
+}
