@@ -98,10 +98,10 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
       return cutPage(rest, query, tasks.length);
     },
 
-    // A bell may ring too often: whoever watches a queue is woken by every change.
-    watch: async (topic, wake) =>
+    // A bell may ring too often: whoever watches a queue is notified of every change.
+    subscribe: async (topic, notify) =>
       database.onChange((key) => {
-        if ('queue' in topic || key === keyOf(topic)) wake();
+        if ('queue' in topic || key === keyOf(topic)) notify();
       }),
 
     async claim(request) {

@@ -21,12 +21,12 @@ let watched = 0;
 const sqlite = sqliteStore(file, { durability: 'normal' });
 const store: TaskStore = {
   ...sqlite,
-  async watch(topic, wake) {
-    const unwatch = await sqlite.watch(topic, wake);
+  async subscribe(topic, notify) {
+    const unsubscribe = await sqlite.subscribe(topic, notify);
     watched++;
     return () => {
       watched--;
-      return unwatch();
+      return unsubscribe();
     };
   },
 };

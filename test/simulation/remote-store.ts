@@ -28,14 +28,14 @@ export function remoteStore<Store extends TaskStore>(
       });
     });
 
-  async function watch(topic: Topic, wake: (version?: number) => void) {
+  async function subscribe(topic: Topic, notify: (version?: number) => void) {
     let watching = true;
-    const unwatch = await remotely(() =>
-      store.watch(topic, (version) => void process.deliver(latency(), () => watching && wake(version))),
+    const unsubscribe = await remotely(() =>
+      store.subscribe(topic, (version) => void process.deliver(latency(), () => watching && notify(version))),
     );
     return () => {
       watching = false;
-      return unwatch();
+      return unsubscribe();
     };
   }
 
@@ -43,7 +43,7 @@ export function remoteStore<Store extends TaskStore>(
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function' || typeof name === 'symbol') return member;
-      if (name === 'watch') return watch;
+      if (name === 'subscribe') return subscribe;
       return (...args: unknown[]) => remotely(() => member.apply(target, args));
     },
   });

@@ -1,4 +1,4 @@
-import { type Commit, isStoreError, type TaskStore } from '@batonjs/store';
+import { type Commit, StoreError, type TaskStore } from '@batonjs/store';
 import { type Sabotage, sabotage } from '@batonjs/store-conformance/faults';
 import type { Scenario } from './scenario.ts';
 
@@ -54,7 +54,7 @@ function releaseAnyway(store: TaskStore): TaskStore {
     try {
       return await store.commit(asked);
     } catch (error) {
-      if (!asked.turn?.release || !isStoreError(error, 'VERSION_CONFLICT')) throw error;
+      if (!asked.turn?.release || !StoreError.is(error, 'VERSION_CONFLICT')) throw error;
       const now = await store.load(asked.scope, asked.taskId);
       const by = (now?.version ?? 0) - Number(asked.expectedVersion);
       const head = asked.head && { ...asked.head, version: asked.head.version + by };
@@ -72,7 +72,7 @@ function silent(store: TaskStore): TaskStore {
   return {
     ...sabotage(store, 'bell'),
     ...store,
-    watch: async () => () => {},
+    subscribe: async () => () => {},
     async claim(request) {
       if (claimed && request.taskId === undefined) return [];
       claimed = true;

@@ -1,7 +1,7 @@
 import { type Command, decide, type State } from '@batonjs/lifecycle';
 import type { Message, SendMessageRequest } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
-import { isStoreError, type StoredFact } from '@batonjs/store';
+import { type StoredFact, StoreError } from '@batonjs/store';
 import type { CallContext } from './call-context.ts';
 import { isoTime } from './clock.ts';
 import { decideAll } from './decision.ts';
@@ -107,7 +107,7 @@ async function beginLog(
       await live.refresh();
       return await join(live, receive, settings);
     }
-    await live.watch();
+    await live.subscribe();
     const since = clock.monotonic();
     const acquire = { holder: newId(clock), ttlMs: leaseMs };
     const written = await write(
@@ -134,7 +134,7 @@ async function beginLog(
     return { live, position: 1, state };
   } catch (error) {
     tasks.release(live);
-    if (isStoreError(error, 'QUEUE_FULL')) throw queueFull();
+    if (StoreError.is(error, 'QUEUE_FULL')) throw queueFull();
     // Whoever sent it may look for the task under this id.
     throw toWireError(error, settings.log, { taskId });
   } finally {
@@ -160,7 +160,7 @@ async function continueTask(live: LiveTask, receive: Receive, settings: ServiceS
     const facts = decide(live.state, receive, isoTime(clock.now()));
     const giveBack = takeRoom(live, facts, limits);
     try {
-      await live.watch();
+      await live.subscribe();
       const written = await appendOpenly(live, facts, onceOf(messageId), { queue, want: true });
       if (written.repeated) {
         const [earlier] = await settings.store.readFacts(live.scope, live.taskId, written.first - 1, 1);
@@ -170,7 +170,7 @@ async function continueTask(live: LiveTask, receive: Receive, settings: ServiceS
       }
       return { live, position: written.first, repeated: written.repeated, state: live.state };
     } catch (error) {
-      if (!isStoreError(error, 'LOG_CLOSED')) throw error;
+      if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
       await live.refresh();
       // The task ended meanwhile: `decide` says so in the protocol's words.
       if (!live.state.closed) throw error;
@@ -213,7 +213,7 @@ export async function ensureTask(live: LiveTask, settings: ServiceSettings): Pro
     reportTransitions(undefined, live.taskId, written.facts, settings.onTransition);
   } catch (error) {
     // The agent answered, or the task ended, at that very moment.
-    if (!isStoreError(error, 'LOG_CLOSED')) throw error;
+    if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
     await live.refresh();
     if (!live.state.closed) throw error;
   }

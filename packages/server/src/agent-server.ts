@@ -2,7 +2,7 @@ import { httpJsonServer, jsonRpcServer, type ServerBinding } from '@batonjs/bind
 import type { AgentCard } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { parseVersion } from '@batonjs/protocol/headers';
-import { isStoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 import { isTaskAgent } from './agent.ts';
 import { type CardInput, completeCard } from './card.ts';
 import { createCards } from './cards.ts';
@@ -132,7 +132,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
         const giveBack = takeRoom(live, facts, settings.limits);
         await appendOpenly(live, facts, `woken:${newId(clock)}`, { queue, want: true }).finally(giveBack);
       } catch (error) {
-        if (isStoreError(error, 'LOG_CLOSED'))
+        if (StoreError.is(error, 'LOG_CLOSED'))
           throw new A2AError('UNSUPPORTED_OPERATION', 'The task is finished');
         throw error;
       } finally {

@@ -8,9 +8,9 @@ const patient = new Set<PropertyKey>(['close', 'prune']);
 /** The store, each of whose calls is answered within so many milliseconds, if need be with `UNAVAILABLE`. */
 export function boundedStore<Store extends TaskStore>(store: Store, ms: number, clock: Clock): Store {
   const methods = new Map<PropertyKey, unknown>();
-  const watch: TaskStore['watch'] = (topic, wake) =>
-    bounded(store.watch(topic, wake), ms, clock, (unwatch) => void unwatch());
-  methods.set('watch', watch);
+  const subscribe: TaskStore['subscribe'] = (topic, notify) =>
+    bounded(store.subscribe(topic, notify), ms, clock, (unsubscribe) => void unsubscribe());
+  methods.set('subscribe', subscribe);
   return new Proxy(store, {
     get(target, name) {
       const method = methods.get(name);

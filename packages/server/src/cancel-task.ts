@@ -1,7 +1,7 @@
 import { decide } from '@batonjs/lifecycle';
 import type { CancelTaskRequest, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { isStoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 import { atMost } from './at-most.ts';
 import type { CallContext } from './call-context.ts';
 import { isoTime } from './clock.ts';
@@ -24,7 +24,7 @@ export async function cancelTask(
   if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
   try {
     if (!live.state.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
-    await live.watch();
+    await live.subscribe();
     await request(live, metadata, settings);
     await atMost(settings.cancelWaitMs, context.signal, settings.clock, async (signal) => {
       while (!live.isOver && !signal.aborted) await nextChange(live, signal);
@@ -50,7 +50,7 @@ async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], 
   try {
     await appendOpenly(live, facts, 'cancel', { queue, want: true });
   } catch (error) {
-    if (!isStoreError(error, 'LOG_CLOSED')) throw error;
+    if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
     await live.look();
     return;
   }

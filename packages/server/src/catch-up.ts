@@ -1,4 +1,4 @@
-import { isStoreError, type StoredFact } from '@batonjs/store';
+import { type StoredFact, StoreError } from '@batonjs/store';
 import type { LiveTask } from './live-task.ts';
 
 const batch = 256;
@@ -26,8 +26,8 @@ export async function catchUp(
     const facts = await settings.store.readFacts(scope, taskId, after, limit, lastCommitId);
     if (facts.length > 0) return facts;
   } catch (error) {
-    if (isStoreError(error, 'LOG_DIVERGED')) await live.look();
-    if (strict || isStoreError(error, 'LOG_GAP') || isStoreError(error, 'LOG_DIVERGED')) throw error;
+    if (StoreError.is(error, 'LOG_DIVERGED')) await live.look();
+    if (strict || StoreError.is(error, 'LOG_GAP') || StoreError.is(error, 'LOG_DIVERGED')) throw error;
   }
   await settings.clock.sleep(retryMs, signal);
   return [];

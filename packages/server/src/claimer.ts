@@ -1,4 +1,4 @@
-import type { Lease, Scope, Unwatch } from '@batonjs/store';
+import type { Lease, Scope, Unsubscribe } from '@batonjs/store';
 import type { LiveTasks } from './live-tasks.ts';
 import { newId } from './new-id.ts';
 import { ParkedTasks } from './parked-tasks.ts';
@@ -14,7 +14,7 @@ export class Claimer {
   readonly #runner: Runner;
   readonly #parked: ParkedTasks;
   readonly #stop = new AbortController();
-  #unwatch: Promise<Unwatch> | undefined;
+  #unsubscribe: Promise<Unsubscribe> | undefined;
   #rung = new AbortController();
   #over: Promise<void> | undefined;
 
@@ -27,8 +27,10 @@ export class Claimer {
 
   start(): void {
     const { store, queue, log } = this.#settings;
-    this.#unwatch = store.watch({ queue }, () => this.#rung.abort());
-    this.#unwatch.catch((error: unknown) => log('error', 'Could not watch the queue', { queue, error }));
+    this.#unsubscribe = store.subscribe({ queue }, () => this.#rung.abort());
+    this.#unsubscribe.catch((error: unknown) =>
+      log('error', 'Could not subscribe to the queue', { queue, error }),
+    );
     this.#runner.onFree(() => this.#rung.abort());
     this.#over = this.#loop();
   }
@@ -46,7 +48,7 @@ export class Claimer {
     this.#rung.abort();
     await this.#over;
     await this.#parked.close();
-    await (await this.#unwatch?.catch(() => undefined))?.();
+    await (await this.#unsubscribe?.catch(() => undefined))?.();
   }
 
   async #loop(): Promise<void> {

@@ -1,4 +1,4 @@
-import { isStoreError, type Scope, type TaskStore } from '@batonjs/store';
+import { type Scope, StoreError, type TaskStore } from '@batonjs/store';
 
 /** The `commitId` of the fact at a position, read from the store; undefined if there is none or it is not kept. */
 export async function commitIdAt(
@@ -11,7 +11,7 @@ export async function commitIdAt(
     const [stored] = await store.readFacts(scope, taskId, version - 1, 1);
     return stored?.commitId;
   } catch (error) {
-    if (isStoreError(error, 'LOG_GAP')) return undefined;
+    if (StoreError.is(error, 'LOG_GAP')) return undefined;
     throw error;
   }
 }

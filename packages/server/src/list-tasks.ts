@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { FACT_FORMAT, type Head, transitions, UnknownFactError, viewTask } from '@batonjs/lifecycle';
 import type { ListTasksRequest, ListTasksResponse, Task, TaskStatus } from '@batonjs/protocol';
 import { invalidParams } from '@batonjs/protocol/errors';
-import { isStoreError, type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
+import { type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
 import type { CallContext } from './call-context.ts';
 import { fitTask } from './fit-task.ts';
 import { loadEach } from './load-each.ts';
@@ -92,7 +92,7 @@ async function view(
     return { task, weight: state.weight };
   } catch (error) {
     // Without the store there is no page. A single task that cannot be read does not affect the others.
-    if (isStoreError(error, 'UNAVAILABLE')) throw error;
+    if (StoreError.is(error, 'UNAVAILABLE')) throw error;
     log('error', 'A task cannot be read and is listed without its content', { taskId: id, error });
     return { task: { id, contextId, status: outlineOf(head) }, weight: 0 };
   }

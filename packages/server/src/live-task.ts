@@ -2,11 +2,11 @@ import { evolve, type Fact, type Head, headOf, type Snapshot, type State } from 
 import { A2AError } from '@batonjs/protocol/errors';
 import {
   foldLog,
-  isStoreError,
   type Scope,
   type StoredFact,
   type StoredLog,
-  type Unwatch,
+  StoreError,
+  type Unsubscribe,
 } from '@batonjs/store';
 import { commitIdAt } from './commit-id-at.ts';
 import type { LiveSettings } from './live-tasks.ts';
@@ -32,7 +32,7 @@ export class LiveTask {
   readonly #recent = new RecentFacts();
   readonly #listeners = new Set<() => void>();
   #watched = false;
-  #unwatch: Promise<Unwatch | undefined> | undefined;
+  #unsubscribe: Promise<Unsubscribe | undefined> | undefined;
   #looking: Promise<void> | undefined;
   #lookingAgain: Promise<void> | undefined;
   #rungAt = 0;
@@ -136,25 +136,25 @@ export class LiveTask {
   }
 
   /** Starts to notice what other processes write. Never rejects: without a bell, the regular looks find what is new. */
-  watch(): Promise<unknown> {
+  subscribe(): Promise<unknown> {
     if (this.#isDiverged) return Promise.resolve();
     this.#watched = true;
-    if (this.#unwatch) return this.#unwatch;
-    this.#unwatch = this.#hang();
+    if (this.#unsubscribe) return this.#unsubscribe;
+    this.#unsubscribe = this.#hang();
     // What was committed before the bell was hung is not announced any more.
-    return this.#state ? this.#unwatch.then(() => this.look()) : this.#unwatch;
+    return this.#state ? this.#unsubscribe.then(() => this.look()) : this.#unsubscribe;
   }
 
-  async unwatch(): Promise<void> {
-    const unwatch = this.#unwatch;
+  async unsubscribe(): Promise<void> {
+    const unsubscribe = this.#unsubscribe;
     this.#watched = false;
-    this.#unwatch = undefined;
-    await (await unwatch)?.();
+    this.#unsubscribe = undefined;
+    await (await unsubscribe)?.();
   }
 
   /** Finds what the bell missed; hangs it again if that failed. Never rejects. */
   check(): Promise<unknown> {
-    return this.#unwatch ? this.look() : this.watch();
+    return this.#unsubscribe ? this.look() : this.subscribe();
   }
 
   /** Reads what is new, if anything. Rejects if the store cannot be read. */
@@ -247,14 +247,14 @@ export class LiveTask {
     return this.#recent.eventOf(stored, make);
   }
 
-  async #hang(): Promise<Unwatch | undefined> {
+  async #hang(): Promise<Unsubscribe | undefined> {
     const { store, log } = this.settings;
     const topic = { scope: this.scope, taskId: this.taskId };
     try {
-      return await store.watch(topic, (version) => this.#ring(version));
+      return await store.subscribe(topic, (version) => this.#ring(version));
     } catch (error) {
-      this.#unwatch = undefined;
-      log('error', 'Could not watch a task', { taskId: this.taskId, error });
+      this.#unsubscribe = undefined;
+      log('error', 'Could not subscribe to a task', { taskId: this.taskId, error });
       return undefined;
     }
   }
@@ -278,10 +278,10 @@ export class LiveTask {
       }
     } catch (error) {
       this.#trouble = error;
-      if (isStoreError(error, 'LOG_DIVERGED')) {
+      if (StoreError.is(error, 'LOG_DIVERGED')) {
         this.#isDiverged = true;
         void reportLostFacts(this);
-      } else if (!isStoreError(error, 'LOG_GAP'))
+      } else if (!StoreError.is(error, 'LOG_GAP'))
         log('error', 'Could not read a task', { taskId: this.taskId, error });
       this.#wake();
     } finally {

@@ -87,7 +87,7 @@ export class LiveTasks {
     if (entry?.live !== live || --entry.users > 0) return;
     this.#entries.delete(key);
     entry.live = undefined;
-    live.unwatch().catch((error: unknown) => {
+    live.unsubscribe().catch((error: unknown) => {
       this.settings.log('error', 'Could not stop watching a task', { taskId: live.taskId, error });
     });
   }

@@ -1,4 +1,4 @@
-import { isStoreError, type StoredFact } from '@batonjs/store';
+import { type StoredFact, StoreError } from '@batonjs/store';
 import { boundedUntil } from './bounded.ts';
 import type { LiveTask } from './live-task.ts';
 
@@ -18,7 +18,7 @@ export async function readNext(
     const last = expected === live.version ? live.commitIdAt(expected) : undefined;
     return await boundedUntil(() => store.readFacts(scope, taskId, expected, 256, last), until, clock);
   } catch (error) {
-    if (isStoreError(error, 'LOG_DIVERGED')) {
+    if (StoreError.is(error, 'LOG_DIVERGED')) {
       await live.look();
       throw error;
     }

@@ -8,7 +8,7 @@ export async function reportLostFacts(live: LiveTask): Promise<void> {
   const { scope, taskId, settings, version, state } = live;
   const { store, log } = settings;
   try {
-    await live.unwatch();
+    await live.unsubscribe();
     const stored = await store.load(scope, taskId);
     if (!stored && state.closed) return;
     const details = { taskId, knownVersion: version, storedVersion: stored?.version ?? 0 };

@@ -1,4 +1,4 @@
-import { isStoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 import type { LiveSettings } from './live-tasks.ts';
 
 /** Notices that the data of the store was emptied or replaced while this process was running, and logs it. */
@@ -23,7 +23,7 @@ export class StoreIdentity {
       this.#known = identity;
       this.#isUnusable = false;
     } catch (error) {
-      if (!isStoreError(error, 'UNUSABLE')) return;
+      if (!StoreError.is(error, 'UNUSABLE')) return;
       if (!this.#isUnusable) log('error', 'The store cannot be used', { error });
       this.#isUnusable = true;
     }

@@ -59,7 +59,7 @@ async function begin(
       metadata: { taskId: live.taskId },
     });
   }
-  await live.watch();
+  await live.subscribe();
   const origin = await live.origin();
   const { version, closed } = live.state;
   const reader: Reader = { live, signal, tell: (facts) => tell(facts, live, origin), leave };

@@ -1,7 +1,7 @@
 import type { TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { isStoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 import type { Answer } from './agent.ts';
 import type { Failure } from './builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from './check-answer.ts';
@@ -45,7 +45,7 @@ export class TaskRun {
     const { live } = this.#task;
     const stopListening = live.onChange(() => this.#notice());
     try {
-      if (!started) await live.watch();
+      if (!started) await live.subscribe();
       await this.#act(started);
     } catch (error) {
       if (isLost(error)) this.#halted = 'fenced';
@@ -260,7 +260,7 @@ const reasons: Record<Halt, string> = {
 const because = (halt: Halt): Error => Object.assign(new Error(reasons[halt]), { code: halt.toUpperCase() });
 
 const isLost = (error: unknown): boolean =>
-  isStoreError(error, 'FENCED') || isStoreError(error, 'LOG_CLOSED');
+  StoreError.is(error, 'FENCED') || StoreError.is(error, 'LOG_CLOSED');
 
 const deadlineExceeded: Failure = {
   code: 'DEADLINE_EXCEEDED',

@@ -1,5 +1,5 @@
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
-import { isStoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 import type { Log } from './log.ts';
 
 /**
@@ -24,10 +24,10 @@ const logged = new WeakSet<A2AError>();
 
 function translated(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
   if (
-    isStoreError(error, 'UNAVAILABLE') ||
-    isStoreError(error, 'FENCED') ||
-    isStoreError(error, 'VERSION_CONFLICT') ||
-    isStoreError(error, 'UNUSABLE')
+    StoreError.is(error, 'UNAVAILABLE') ||
+    StoreError.is(error, 'FENCED') ||
+    StoreError.is(error, 'VERSION_CONFLICT') ||
+    StoreError.is(error, 'UNUSABLE')
   ) {
     log('error', 'The store is not available', { ...details, error });
     const { taskId } = details;
@@ -35,7 +35,7 @@ function translated(error: unknown, log: Log, details: Readonly<Record<string, u
     return new A2AError('UNAVAILABLE', undefined, { retryAfter: 1, metadata, cause: error });
   }
   // Logged once, when it was noticed, and not for each that followed the task.
-  if (isStoreError(error, 'LOG_DIVERGED')) {
+  if (StoreError.is(error, 'LOG_DIVERGED')) {
     return new A2AError('UNAVAILABLE', 'Some of what happened to the task was lost: get it again', {
       cause: error,
     });

@@ -1,12 +1,5 @@
 import type { Fact, Head, State } from '@batonjs/lifecycle';
-import {
-  type Commit,
-  type Committed,
-  isStoreError,
-  type Lease,
-  type StoredFact,
-  StoreError,
-} from '@batonjs/store';
+import { type Commit, type Committed, type Lease, type StoredFact, StoreError } from '@batonjs/store';
 import { boundedUntil } from './bounded.ts';
 import type { Decision } from './decision.ts';
 import type { LiveTask } from './live-task.ts';
@@ -161,7 +154,7 @@ export async function appendOpenly(
       return { facts: [], first, repeated: repeated && stored?.commitId !== commit.commitId };
     } catch (error) {
       const waitMs = backOff(clock.random);
-      if (!isStoreError(error, 'UNAVAILABLE') || clock.monotonic() + waitMs >= until) throw error;
+      if (!StoreError.is(error, 'UNAVAILABLE') || clock.monotonic() + waitMs >= until) throw error;
       await clock.sleep(waitMs);
       attempt = boundedUntil(() => store.commit(commit), until, clock);
     }
@@ -224,13 +217,13 @@ async function send(
       return { version: expected + commit.facts.length, lease: await regainLease(live, commit) };
     } catch (error) {
       if (!isAmbiguous(error)) throw error;
-      const isUnknown = isStoreError(error, 'UNAVAILABLE');
+      const isUnknown = StoreError.is(error, 'UNAVAILABLE');
       const next = await readNext(live, expected, isUnknown ? until : Number.POSITIVE_INFINITY);
       if (next?.[0]?.commitId === commit.commitId && commit.facts.length > 0) {
         return { version: expected + commit.facts.length, lease: await regainLease(live, commit) };
       }
       if (next?.[0]) {
-        if (isStoreError(error, 'FENCED') || isStoreError(error, 'LOG_CLOSED')) {
+        if (StoreError.is(error, 'FENCED') || StoreError.is(error, 'LOG_CLOSED')) {
           live.add(next);
           throw error;
         }
@@ -239,8 +232,8 @@ async function send(
       }
       if (next && !isUnknown) {
         // A release whose answer was lost is fenced by itself.
-        if (commit.facts.length === 0 && isStoreError(error, 'FENCED')) return { version: expected };
-        if (!isStoreError(error, 'VERSION_CONFLICT')) throw error;
+        if (commit.facts.length === 0 && StoreError.is(error, 'FENCED')) return { version: expected };
+        if (!StoreError.is(error, 'VERSION_CONFLICT')) throw error;
         throw new StoreError('FENCED', `The store lost facts of task ${live.taskId}`, { cause: error });
       }
       const waitMs = backOff(clock.random);
@@ -264,17 +257,17 @@ async function regainLease(live: LiveTask, { turn, taskId }: Commit): Promise<Le
       const [lease] = await store.claim({ queue: turn.queue, holder, ttlMs, limit: 1, taskId });
       return lease?.cause === 'held' ? lease : undefined;
     } catch (error) {
-      if (!isStoreError(error, 'UNAVAILABLE') || clock.monotonic() >= until) return undefined;
+      if (!StoreError.is(error, 'UNAVAILABLE') || clock.monotonic() >= until) return undefined;
       await clock.sleep(backOff(clock.random));
     }
   }
 }
 
 const isAmbiguous = (error: unknown): boolean =>
-  isStoreError(error, 'UNAVAILABLE') ||
-  isStoreError(error, 'VERSION_CONFLICT') ||
-  isStoreError(error, 'LOG_CLOSED') ||
-  isStoreError(error, 'FENCED');
+  StoreError.is(error, 'UNAVAILABLE') ||
+  StoreError.is(error, 'VERSION_CONFLICT') ||
+  StoreError.is(error, 'LOG_CLOSED') ||
+  StoreError.is(error, 'FENCED');
 
 const never = (): boolean => false;
 

@@ -192,9 +192,9 @@ describe('while the store is away', () => {
     const memory = memoryStore();
     let refusals = 2;
     const store = change(memory, {
-      watch: (watch) => async (topic, wake) => {
+      subscribe: (subscribe) => async (topic, notify) => {
         if ('taskId' in topic && refusals-- > 0) throw unavailable();
-        return watch(topic, wake);
+        return subscribe(topic, notify);
       },
     });
     const front = serve(store, asking, { run: 'workers' });

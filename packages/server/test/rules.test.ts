@@ -440,9 +440,9 @@ describe('cost (rule 8)', () => {
     let watches = 0;
     let reads = 0;
     const store = change(memory, {
-      watch: (watch) => (topic, wake) => {
+      subscribe: (subscribe) => (topic, notify) => {
         if ('taskId' in topic) watches++;
-        return watch(topic, wake);
+        return subscribe(topic, notify);
       },
       readFacts:
         (readFacts) =>

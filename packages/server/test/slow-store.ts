@@ -7,7 +7,7 @@ export function slowStore<Store extends TaskStore>(store: Store, ms: number): St
   return new Proxy(store, {
     get(target, name, receiver) {
       const member = Reflect.get(target, name, receiver);
-      if (typeof member !== 'function' || name === 'watch' || name === 'close') return member;
+      if (typeof member !== 'function' || name === 'subscribe' || name === 'close') return member;
       return async (...args: unknown[]) => {
         await sleep(ms / 2);
         const result = await member.apply(target, args);

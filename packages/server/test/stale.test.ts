@@ -150,7 +150,7 @@ it('streams everything since what it knew, though it could not read its own mess
         if (refusals-- > 0) throw unavailable();
         return readFacts(...args);
       },
-    watch: () => async () => () => {},
+    subscribe: () => async () => () => {},
   });
   const front = serve(failing, agent, { run: 'workers', lookEveryMs: 20 });
   const message = say('three', { taskId: task.id });

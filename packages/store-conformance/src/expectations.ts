@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isStoreError, type StoreErrorCode, type TaskStore, type Topic } from '@batonjs/store';
+import { StoreError, type StoreErrorCode, type TaskStore, type Topic } from '@batonjs/store';
 import type { Bench } from './check.ts';
 import { received } from './facts.ts';
 import { logOf } from './log.ts';
@@ -14,7 +14,7 @@ const plain = (value: unknown): unknown => (value === undefined ? value : JSON.p
 /** Fails unless it rejects with a store's refusal of this kind. */
 export async function refuses(code: StoreErrorCode, promise: Promise<unknown>): Promise<void> {
   await assert.rejects(promise, (error) => {
-    if (isStoreError(error, code)) return true;
+    if (StoreError.is(error, code)) return true;
     throw new assert.AssertionError({
       message: `Should reject with ${code}, not with ${error}`,
       actual: error,
@@ -33,23 +33,23 @@ export interface Listener {
 export async function listen(store: TaskStore, topic: Topic, { patienceMs }: Bench): Promise<Listener> {
   let rings = 0;
   let heard = 0;
-  let wake = () => {};
-  const unwatch = await store.watch(topic, () => {
+  let notify = () => {};
+  const unsubscribe = await store.subscribe(topic, () => {
     rings++;
-    wake();
+    notify();
   });
   return {
     rings: () => rings,
     async next() {
       if (rings === heard) {
         const rung = new Promise<void>((resolve) => {
-          wake = resolve;
+          notify = resolve;
         });
         await within(patienceMs, rung, `The bell of ${JSON.stringify(topic)} did not ring`);
       }
       heard = rings;
     },
-    stop: async () => unwatch(),
+    stop: async () => unsubscribe(),
   };
 }
 

@@ -6,7 +6,6 @@ import {
   claimable,
   factsInOrder,
   granted,
-  isStoreError,
   type Lease,
   type ListedTask,
   type Row,
@@ -113,7 +112,7 @@ function attempt<T>(act: () => T): T | StoreErrorCode {
   try {
     return act();
   } catch (error) {
-    if (error instanceof StoreError && isStoreError(error, error.code)) return error.code;
+    if (StoreError.is(error)) return error.code;
     throw error;
   }
 }

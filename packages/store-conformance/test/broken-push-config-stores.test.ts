@@ -87,7 +87,7 @@ const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
       return [...(await store.listDead('q', page)), ...(await store.listDead('p', page))];
     },
   }),
-  'never rings for deliveries': (store) => ({ watch: async () => () => {}, close: () => store.close() }),
+  'never rings for deliveries': (store) => ({ subscribe: async () => () => {}, close: () => store.close() }),
   'prunes what is not delivered': (store) => {
     const pushes = new Map<string, PushConfig>();
     return {

@@ -2,7 +2,6 @@ import type { Fact } from '@batonjs/lifecycle';
 import {
   type Commit,
   type Committed,
-  isStoreError,
   type Lease,
   type ListedTask,
   type StoredFact,
@@ -81,7 +80,7 @@ const commits = broken('commit', {
     commit: (commit) =>
       store.commit(commit).catch(async (error) => {
         const [first] = commit.facts;
-        if (!isStoreError(error, 'VERSION_CONFLICT') || !first) throw error;
+        if (!StoreError.is(error, 'VERSION_CONFLICT') || !first) throw error;
         const once = `${Math.random()}`;
         const { scope, taskId, commitId } = commit;
         await store
@@ -161,7 +160,7 @@ const commits = broken('commit', {
   'takes whatever contradicts itself': (store) => ({
     commit: (commit) =>
       store.commit(commit).catch(async (error) => {
-        if (!isStoreError(error, 'INVALID_COMMIT')) throw error;
+        if (!StoreError.is(error, 'INVALID_COMMIT')) throw error;
         return { version: (await store.load(commit.scope, commit.taskId))?.version ?? 0 };
       }),
   }),
@@ -171,7 +170,7 @@ const opens = broken("an 'open' append", {
   'takes appends to closed logs': (store) => ({
     commit: (commit) =>
       store.commit(commit).catch((error) => {
-        if (commit.expectedVersion === 'open' && isStoreError(error, 'LOG_CLOSED')) return { version: 4 };
+        if (commit.expectedVersion === 'open' && StoreError.is(error, 'LOG_CLOSED')) return { version: 4 };
         throw error;
       }),
   }),
@@ -647,26 +646,26 @@ const isolation = [
 ];
 
 const watching = [
-  ...broken('watch', {
-    'goes on ringing after unwatch': (store) => ({
-      watch: async (topic, wake) => {
-        await store.watch(topic, wake);
+  ...broken('subscribe', {
+    'goes on ringing after unsubscribe': (store) => ({
+      subscribe: async (topic, notify) => {
+        await store.subscribe(topic, notify);
         return () => {};
       },
     }),
     'wakes only the first watcher': (store) => {
       const watched = new Set<string>();
       return {
-        watch: async (topic, wake) => {
+        subscribe: async (topic, notify) => {
           const key = JSON.stringify(topic);
           if (watched.has(key)) return () => {};
           watched.add(key);
-          return store.watch(topic, wake);
+          return store.subscribe(topic, notify);
         },
       };
     },
     'rings for tasks only': (store) => ({
-      watch: async (topic, wake) => ('queue' in topic ? () => {} : store.watch(topic, wake)),
+      subscribe: async (topic, notify) => ('queue' in topic ? () => {} : store.subscribe(topic, notify)),
     }),
     'does not ring for open appends': (store) => {
       let silent = false;
@@ -677,18 +676,18 @@ const watching = [
           silent = false;
           return committed;
         },
-        watch: (topic, wake) => store.watch(topic, () => (silent ? undefined : wake())),
+        subscribe: (topic, notify) => store.subscribe(topic, () => (silent ? undefined : notify())),
       };
     },
     'rings before the commit can be read': (store) => {
       const waiting = new Set<() => void>();
       return {
-        watch: async (_, wake) => {
-          waiting.add(wake);
-          return () => void waiting.delete(wake);
+        subscribe: async (_, notify) => {
+          waiting.add(notify);
+          return () => void waiting.delete(notify);
         },
         commit: async (commit) => {
-          for (const wake of waiting) wake();
+          for (const notify of waiting) notify();
           await soon();
           return store.commit(commit);
         },
@@ -739,11 +738,11 @@ const sabotaged: Broken[] = [
   { fault: 'does not check the version', section: 'commit', open: (store) => sabotage(store, 'cas') },
   { fault: 'does not check the writer', section: 'a lease', open: (store) => sabotage(store, 'fence') },
   { fault: 'does not keep commit ids', section: 'commit', open: (store) => sabotage(store, 'commit-id') },
-  { fault: 'never rings', section: 'watch', open: (store) => sabotage(store, 'bell') },
+  { fault: 'never rings', section: 'subscribe', open: (store) => sabotage(store, 'bell') },
   { fault: 'lets followers sleep', section: 'follow', open: (store) => sabotage(store, 'bell') },
   {
     fault: 'does not ring for others',
-    section: 'watch',
+    section: 'subscribe',
     open: (store) => sabotage(store, 'bell'),
     onlySecond: true,
   },

@@ -83,7 +83,7 @@ describe('a faulty store', () => {
   ] as const)('%s rings', async (_, rates, expected) => {
     const store = faultyStore(memoryStore(), { random: always, rates, sleep });
     let rings = 0;
-    await store.watch({ scope: 's', taskId: 't' }, () => rings++);
+    await store.subscribe({ scope: 's', taskId: 't' }, () => rings++);
     await logOf(store).create();
     await Promise.resolve();
     expect(rings).toBe(expected);
@@ -93,7 +93,7 @@ describe('a faulty store', () => {
     const store = memoryStore();
     const faulty = faultyStore(store, { random: always, plan: () => ({ fail: 'after' }), sleep });
     let rings = 0;
-    expect(await code(faulty.watch({ scope: 's', taskId: 't' }, () => rings++))).toBe('UNAVAILABLE');
+    expect(await code(faulty.subscribe({ scope: 's', taskId: 't' }, () => rings++))).toBe('UNAVAILABLE');
     await logOf(store).create();
     expect(rings).toBe(0);
   });
@@ -148,7 +148,7 @@ describe('sabotage', () => {
   it('of the bell never rings', async () => {
     const store = sabotage(memoryStore(), 'bell');
     let rings = 0;
-    await store.watch({ queue: 'q' }, () => rings++);
+    await store.subscribe({ queue: 'q' }, () => rings++);
     await logOf(store).create({ turn: { queue: 'q', want: true } });
     expect(rings).toBe(0);
   });

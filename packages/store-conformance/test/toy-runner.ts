@@ -1,5 +1,5 @@
 import { decide, evolve, type Fact, type Head, headOf, type State } from '@batonjs/lifecycle';
-import { type Commit, follow, isStoreError, type Lease, loadTask } from '@batonjs/store';
+import { type Commit, follow, type Lease, loadTask, StoreError } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { chunk, received } from '../src/facts.ts';
 import { faultyStore, type Sabotage, sabotage } from '../src/faults.ts';
@@ -52,7 +52,7 @@ export async function simulate(seed: number, what?: Sabotage): Promise<Violation
       try {
         return await act();
       } catch (error) {
-        if (!isStoreError(error, 'UNAVAILABLE')) throw error;
+        if (!StoreError.is(error, 'UNAVAILABLE')) throw error;
         await sleep(1);
       }
     }
@@ -68,7 +68,7 @@ export async function simulate(seed: number, what?: Sabotage): Promise<Violation
       if (!error) return true;
       if (
         !['UNAVAILABLE', 'VERSION_CONFLICT', 'FENCED', 'LOG_CLOSED'].some((code) =>
-          isStoreError(error, code as never),
+          StoreError.is(error, code as never),
         )
       )
         throw error;
@@ -76,7 +76,7 @@ export async function simulate(seed: number, what?: Sabotage): Promise<Violation
         store.readFacts(scope, commit.taskId, Number(commit.expectedVersion), 1),
       );
       if (next) return next.commitId === commit.commitId;
-      if (isStoreError(error, 'FENCED')) return false;
+      if (StoreError.is(error, 'FENCED')) return false;
     }
   }
 

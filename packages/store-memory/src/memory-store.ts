@@ -104,8 +104,8 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
       return index.page(scope, query);
     },
 
-    async watch(topic, wake) {
-      return bells.watch(topic, wake);
+    async subscribe(topic, notify) {
+      return bells.subscribe(topic, notify);
     },
 
     async claim(request) {

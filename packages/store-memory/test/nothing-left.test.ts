@@ -17,7 +17,7 @@ describe('nothing is left', () => {
   it('of watchers that stopped', async () => {
     const bells = new Bells();
     const stops = Array.from({ length: 1_000 }, (_, n) =>
-      bells.watch({ scope: 's', taskId: `t${n % 10}` }, () => {}),
+      bells.subscribe({ scope: 's', taskId: `t${n % 10}` }, () => {}),
     );
     expect(bells.topics).toBe(10);
     for (const stop of stops) await stop();

@@ -1,18 +1,18 @@
 import type { Topic } from '@batonjs/store';
 import { taskName } from './shards.ts';
 
-type Wake = (version?: number) => void;
+type Notify = (version?: number) => void;
 
 /** Who watches what in this process. */
 export class Bells {
-  readonly #watchers = new Map<string, Set<{ readonly wake: Wake }>>();
+  readonly #watchers = new Map<string, Set<{ readonly notify: Notify }>>();
 
   /** Returns what stops it. */
-  hang(topic: Topic, wake: Wake): () => void {
+  hang(topic: Topic, notify: Notify): () => void {
     const key = keyOf(topic);
     const watchers = this.#watchers.get(key) ?? new Set();
     this.#watchers.set(key, watchers);
-    const watcher = { wake };
+    const watcher = { notify };
     watchers.add(watcher);
     return () => {
       if (watchers.delete(watcher) && watchers.size === 0) this.#watchers.delete(key);
@@ -31,9 +31,9 @@ export class Bells {
   }
 
   #ring(key: string, version?: number): void {
-    for (const { wake } of this.#watchers.get(key) ?? []) {
+    for (const { notify } of this.#watchers.get(key) ?? []) {
       try {
-        wake(version);
+        notify(version);
       } catch (error) {
         // What is stored stays stored, whatever its watchers do; their mistake is theirs to hear of.
         queueMicrotask(() => {

@@ -2,7 +2,6 @@ import {
   type Commit,
   type Committed,
   factsInOrder,
-  isStoreError,
   mustMakeSense,
   StoreError,
   type StoreErrorCode,
@@ -66,7 +65,7 @@ export class Commits {
 
   /** A `once` that counted answers even for a commit that makes no sense. */
   async #repeated({ once, taskId }: Commit, name: string, error: unknown): Promise<Committed> {
-    if (!isStoreError(error, 'INVALID_COMMIT') || once === undefined) throw error;
+    if (!StoreError.is(error, 'INVALID_COMMIT') || once === undefined) throw error;
     const { base } = (await this.#database.shards()).of(taskId);
     const version = await this.#database.command('HGET', `${base}task:${name}`, `once:${once}`);
     if (version === null) throw error;

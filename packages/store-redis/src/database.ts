@@ -1,4 +1,4 @@
-import { isStoreError, StoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 import type { RedisDriver, RedisReply } from './driver.ts';
 import type { Script } from './script.ts';
 import { type Shard, Shards } from './shards.ts';
@@ -105,7 +105,7 @@ export class Database {
   }
 
   #unavailable(error: unknown): unknown {
-    if (isStoreError(error, 'UNAVAILABLE') || isStoreError(error, 'UNUSABLE')) return error;
+    if (StoreError.is(error, 'UNAVAILABLE') || StoreError.is(error, 'UNUSABLE')) return error;
     const why = error instanceof Error ? error.message : String(error);
     const message = `Redis at ${this.#driver.name} refused: ${why}`;
     return new StoreError('UNAVAILABLE', message, { cause: error, trouble: troubleOf(why) });

@@ -1,4 +1,4 @@
-import { isStoreError, StoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 import { CommandLink } from './command-link.ts';
 import { Deadlines } from './deadlines.ts';
 import type { RedisDriver, RedisReply } from './driver.ts';
@@ -29,7 +29,7 @@ export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): R
     const isRefusal = error instanceof Error && refusal.test(error.message);
     // What it is connected to has become a replica: another server is the one to write to now.
     if (isRefusal && error.message.includes('READONLY') && link.mayBeReplaced) lifeline.replace(link, error);
-    return isRefusal || isStoreError(error, 'UNAVAILABLE') ? error : lifeline.unavailable(error);
+    return isRefusal || StoreError.is(error, 'UNAVAILABLE') ? error : lifeline.unavailable(error);
   }
 
   /** Rejections become Redis's own refusals or `UNAVAILABLE`. */

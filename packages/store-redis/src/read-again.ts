@@ -1,4 +1,4 @@
-import { isStoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 
 /** Reads that failed sooner than this were cut off with their connection; the others had their time. */
 const soonMs = 1_000;
@@ -9,7 +9,7 @@ export async function readAgain<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    if (!isStoreError(error, 'UNAVAILABLE') || performance.now() - start > soonMs) throw error;
+    if (!StoreError.is(error, 'UNAVAILABLE') || performance.now() - start > soonMs) throw error;
     return read();
   }
 }

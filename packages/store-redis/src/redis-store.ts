@@ -81,9 +81,9 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
       read(() => facts.read(scope, taskId, after, limit, lastCommitId)),
     list: (scope, query) => read(() => tasks.list(scope, query)),
 
-    watch: (topic, wake) =>
+    subscribe: (topic, notify) =>
       gate.pass(async () => {
-        const unhang = bells.hang(topic, wake);
+        const unhang = bells.hang(topic, notify);
         try {
           listening ??= listen();
           await listening;

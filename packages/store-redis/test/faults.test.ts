@@ -1,4 +1,4 @@
-import { type Commit, follow, isStoreError, type StoredFact, type TaskStore } from '@batonjs/store';
+import { type Commit, follow, type StoredFact, StoreError, type TaskStore } from '@batonjs/store';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
 import { startTcpProxy, type TcpProxy } from '../../../test/support/tcp-proxy.ts';
@@ -50,7 +50,7 @@ async function collect(store: TaskStore, until: number): Promise<StoredFact[]> {
         if (seen.length === until) break;
       }
     } catch (error) {
-      if (!isStoreError(error, 'UNAVAILABLE')) throw error;
+      if (!StoreError.is(error, 'UNAVAILABLE')) throw error;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
@@ -224,7 +224,7 @@ describe.skipIf(!redis)('When the network between one process and Redis is cut',
     for (const call of [
       store.commit(chunkAfter(1)),
       store.load('s', 't'),
-      store.watch({ queue: 'q' }, () => {}),
+      store.subscribe({ queue: 'q' }, () => {}),
     ])
       await expect(call).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await expect(store.load('s', 't')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -262,7 +262,7 @@ describe.skipIf(!redis)('When the network between one process and Redis is cut',
     await other.commit(chunkAfter(0));
     const following = collect(store, 2);
     // Resolves when the follower listens too, because one connection serves all.
-    await untilItWorks(() => store.watch({ queue: 'q' }, () => {}));
+    await untilItWorks(() => store.subscribe({ queue: 'q' }, () => {}));
     await untilItWorks(() => store.load('s', 't'));
     proxy.freeze();
     await other.commit(chunkAfter(1));
@@ -274,7 +274,7 @@ describe.skipIf(!redis)('When the network between one process and Redis is cut',
   it('a subscription that fell silent is made anew, though nobody asks for anything', async () => {
     const { proxy, store } = await openBehindProxy();
     const bell = Promise.withResolvers<number | undefined>();
-    await untilItWorks(() => store.watch({ scope: 's', taskId: 't' }, bell.resolve));
+    await untilItWorks(() => store.subscribe({ scope: 's', taskId: 't' }, bell.resolve));
     proxy.freeze();
     await proxy.nextClient();
     proxy.thaw();

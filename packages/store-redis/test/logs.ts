@@ -1,4 +1,4 @@
-import { type Commit, isStoreError, type TaskStore } from '@batonjs/store';
+import { type Commit, StoreError, type TaskStore } from '@batonjs/store';
 
 type Fact = Commit['facts'][number];
 type Head = NonNullable<Commit['head']>;
@@ -49,7 +49,7 @@ export async function persist(store: TaskStore, commit: Commit): Promise<number>
       (error: unknown) => error,
     );
     if (!error) return asked;
-    if (!isStoreError(error, 'UNAVAILABLE') && !isStoreError(error, 'VERSION_CONFLICT')) throw error;
+    if (!StoreError.is(error, 'UNAVAILABLE') && !StoreError.is(error, 'VERSION_CONFLICT')) throw error;
     const { scope, taskId, expectedVersion, commitId } = commit;
     const next = await store.readFacts(scope, taskId, Number(expectedVersion), 1).catch(() => []);
     if (next[0]?.commitId === commitId) return asked + 1;
@@ -64,7 +64,7 @@ export async function untilItWorks<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (!isStoreError(error, 'UNAVAILABLE')) throw error;
+      if (!StoreError.is(error, 'UNAVAILABLE')) throw error;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }

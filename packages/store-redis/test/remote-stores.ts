@@ -49,13 +49,13 @@ export function startStoreProcess(): RemoteStores {
     return call.promise;
   }
 
-  async function watch(store: number, topic: Topic, wake: (version?: number) => void) {
+  async function subscribe(store: number, topic: Topic, notify: (version?: number) => void) {
     const bell = ++count;
-    bells.set(bell, wake);
-    await ask({ store, watch: topic, bell });
+    bells.set(bell, notify);
+    await ask({ store, subscribe: topic, bell });
     return async () => {
       bells.delete(bell);
-      await ask({ store, unwatch: bell });
+      await ask({ store, unsubscribe: bell });
     };
   }
 
@@ -66,8 +66,8 @@ export function startStoreProcess(): RemoteStores {
       void ask({ store, open: options });
       return new Proxy({} as Store, {
         get: (_, method: string) =>
-          method === 'watch'
-            ? (topic: Topic, wake: () => void) => watch(store, topic, wake)
+          method === 'subscribe'
+            ? (topic: Topic, notify: () => void) => subscribe(store, topic, notify)
             : (...args: readonly unknown[]) => ask({ store, method, args }),
       });
     },

@@ -51,9 +51,9 @@ describe.skipIf(!redis)('Each call of a store with one shard', () => {
       await call(1);
       expect(sent.length, String(call)).toBe(1);
     }
-    await store.watch({ queue: 'q' }, () => {});
+    await store.subscribe({ queue: 'q' }, () => {});
     sent.length = 0;
-    for (let n = 0; n < 10; n++) await store.watch({ scope: 's', taskId: `t${n}` }, () => {});
+    for (let n = 0; n < 10; n++) await store.subscribe({ scope: 's', taskId: `t${n}` }, () => {});
     expect(sent).toEqual([]);
     await store.close();
   });
@@ -61,7 +61,7 @@ describe.skipIf(!redis)('Each call of a store with one shard', () => {
   it('rings with the length of the log', async () => {
     const store = redisStore({ url: redis!.url, prefix: 'rung' });
     const rung = Promise.withResolvers<number | undefined>();
-    await store.watch({ scope: 's', taskId: 't' }, (version) => version === 3 && rung.resolve(version));
+    await store.subscribe({ scope: 's', taskId: 't' }, (version) => version === 3 && rung.resolve(version));
     for (const version of [0, 1, 2]) await store.commit(chunkAfter(version));
     expect(await rung.promise).toBe(3);
     await store.close();

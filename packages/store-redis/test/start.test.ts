@@ -1,4 +1,4 @@
-import { isStoreError, type TaskStore } from '@batonjs/store';
+import { StoreError, type TaskStore } from '@batonjs/store';
 import { afterAll, describe, expect, it } from 'vitest';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
 import { type RedisDriver, type RedisStoreOptions, redisStore } from '../src/index.ts';
@@ -108,10 +108,10 @@ describe.skipIf(!redis)('A store without its Redis', () => {
     const errors = await Promise.all([
       refusalOf(store),
       store.commit(chunkAfter(0)).catch((error) => error),
-      store.watch({ queue: 'q' }, () => {}).catch((error) => error),
+      store.subscribe({ queue: 'q' }, () => {}).catch((error) => error),
     ]);
     for (const error of errors) {
-      expect(isStoreError(error, 'UNAVAILABLE')).toBe(true);
+      expect(StoreError.is(error, 'UNAVAILABLE')).toBe(true);
       expect(error?.message).toContain(`127.0.0.1:${late.port}`);
       expect(error?.message).not.toContain('secret');
     }

@@ -4,8 +4,8 @@ import { type RedisStoreOptions, redisStore } from '../src/index.ts';
 export type Request = { readonly id: number; readonly store: number } & (
   | { readonly open: RedisStoreOptions }
   | { readonly method: string; readonly args: readonly unknown[] }
-  | { readonly watch: unknown; readonly bell: number }
-  | { readonly unwatch: number }
+  | { readonly subscribe: unknown; readonly bell: number }
+  | { readonly unsubscribe: number }
 );
 
 export type Reply =
@@ -19,12 +19,12 @@ const tell = (reply: Reply) => process.send?.(reply);
 
 async function answer(request: Request): Promise<unknown> {
   if ('open' in request) return void stores.set(request.store, redisStore(request.open));
-  if ('unwatch' in request) return void (await bells.get(request.unwatch)?.());
+  if ('unsubscribe' in request) return void (await bells.get(request.unsubscribe)?.());
   const store = stores.get(request.store)!;
-  if ('watch' in request) {
-    const { bell, watch } = request;
-    const wake = (version?: number) => tell({ bell, version });
-    bells.set(bell, await store.watch(watch as Parameters<typeof store.watch>[0], wake));
+  if ('subscribe' in request) {
+    const { bell, subscribe } = request;
+    const notify = (version?: number) => tell({ bell, version });
+    bells.set(bell, await store.subscribe(subscribe as Parameters<typeof store.subscribe>[0], notify));
     return undefined;
   }
   const method = Reflect.get(store, request.method) as (...args: readonly unknown[]) => Promise<unknown>;

@@ -1,6 +1,6 @@
 import type { Topic } from '@batonjs/store';
 
-type Wake = (version?: number) => void;
+type Notify = (version?: number) => void;
 
 /**
  * The number under which a topic is announced to other processes. Two topics may have the same one: then a bell rings
@@ -17,18 +17,18 @@ export function numberOf(topic: Topic): number {
 
 /** Who watches what in this process. */
 export class Bells {
-  readonly #watchers = new Map<number, Set<{ readonly wake: Wake }>>();
+  readonly #watchers = new Map<number, Set<{ readonly notify: Notify }>>();
 
   get watched(): boolean {
     return this.#watchers.size > 0;
   }
 
   /** Returns what stops it. */
-  hang(topic: Topic, wake: Wake): () => void {
+  hang(topic: Topic, notify: Notify): () => void {
     const number = numberOf(topic);
     const watchers = this.#watchers.get(number) ?? new Set();
     this.#watchers.set(number, watchers);
-    const watcher = { wake };
+    const watcher = { notify };
     watchers.add(watcher);
     return () => {
       if (watchers.delete(watcher) && watchers.size === 0) this.#watchers.delete(number);
@@ -37,9 +37,9 @@ export class Bells {
 
   /** `version`: how long the log of the task is, at least. */
   ring(number: number, version?: number): void {
-    for (const { wake } of this.#watchers.get(number) ?? []) {
+    for (const { notify } of this.#watchers.get(number) ?? []) {
       try {
-        wake(version);
+        notify(version);
       } catch (error) {
         // What is stored stays stored, whatever its watchers do; their mistake is theirs to hear of.
         queueMicrotask(() => {

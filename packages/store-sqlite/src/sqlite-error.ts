@@ -1,4 +1,4 @@
-import { isStoreError, StoreError, type StoreTrouble } from '@batonjs/store';
+import { StoreError, type StoreTrouble } from '@batonjs/store';
 import { lockHolder } from './lock-holder.ts';
 
 // Primary result codes of SQLite, https://www.sqlite.org/rescode.html
@@ -42,7 +42,7 @@ export function unusable(name: string, error: unknown): unknown {
 
 function translated(code: 'UNAVAILABLE' | 'UNUSABLE', name: string, error: unknown): unknown {
   const number = codeOf(error);
-  if (number === undefined || isStoreError(error, code)) return error;
+  if (number === undefined || StoreError.is(error, code)) return error;
   const why = explanations[number] ?? `failed: ${(error as Error).message}`;
   return new StoreError(code, `${name} ${why}`, { cause: error, trouble: troubles[number] });
 }

@@ -75,7 +75,7 @@ export function storeOn(
     readFacts: (scope, taskId, after, limit, lastCommitId) =>
       gate.pass(() => facts.read(scope, taskId, after, limit, lastCommitId)),
     list: (scope, query) => read(() => tasks.list(scope, query)),
-    watch: (topic, wake) => read(() => watch.start(topic, wake)),
+    subscribe: (topic, notify) => read(() => watch.start(topic, notify)),
 
     claim: (request) =>
       gate.pass(async () => {

@@ -1,4 +1,4 @@
-import type { Topic, Unwatch } from '@batonjs/store';
+import type { Topic, Unsubscribe } from '@batonjs/store';
 import type { Bells } from './bells.ts';
 import type { Changes } from './changes.ts';
 
@@ -20,8 +20,8 @@ export class Watch {
     this.#shared = shared;
   }
 
-  start(topic: Topic, wake: (version?: number) => void): Unwatch {
-    const unhang = this.#bells.hang(topic, wake);
+  start(topic: Topic, notify: (version?: number) => void): Unsubscribe {
+    const unhang = this.#bells.hang(topic, notify);
     try {
       if (this.#shared && this.#timer === undefined) {
         this.#changes.start();

@@ -31,7 +31,7 @@ describe('close', () => {
     const path = freshPath();
     const store = sqliteStore(path);
     await create(store, 't');
-    await store.watch({ queue: 'q' }, () => {});
+    await store.subscribe({ queue: 'q' }, () => {});
     const closing = [store.close(), store.close()];
     await Promise.all(closing);
     await store.close();
@@ -41,7 +41,7 @@ describe('close', () => {
   it('makes every later call fail and say why', async () => {
     const store = sqliteStore(freshPath());
     await create(store, 't');
-    const unwatch = await store.watch({ queue: 'q' }, () => {});
+    const unsubscribe = await store.subscribe({ queue: 'q' }, () => {});
     await store.close();
     const closed = expect.objectContaining({
       code: 'UNAVAILABLE',
@@ -52,7 +52,7 @@ describe('close', () => {
       store.load('s', 't'),
       store.readFacts('s', 't', 0, 9),
       store.list('s', { limit: 9 }),
-      store.watch({ queue: 'q' }, () => {}),
+      store.subscribe({ queue: 'q' }, () => {}),
       store.claim({ queue: 'q', holder: 'h', ttlMs: 1, limit: 1 }),
       store.renew([], 1),
       store.waiting('q'),
@@ -62,7 +62,7 @@ describe('close', () => {
     ];
     for (const one of await Promise.allSettled(calls))
       expect(one).toEqual({ status: 'rejected', reason: closed });
-    await unwatch();
+    await unsubscribe();
   });
 });
 

@@ -46,7 +46,7 @@ describe('a full disk', () => {
     fill();
     groups.length = 0;
     let rings = 0;
-    await store.watch({ scope: 's', taskId: 'a' }, () => rings++);
+    await store.subscribe({ scope: 's', taskId: 'a' }, () => rings++);
     const group = () => [
       create(store, 'a'),
       store.commit(commitOf('t', 1, [chunk(1, 'x'.repeat(100_000))])),

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { isStoreError } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { GroupCommit } from '../src/group-commit.ts';
 import { sqliteStore } from '../src/index.ts';
@@ -127,7 +127,7 @@ describe('a write that SQLite fails', () => {
     const { store, groups } = open(path);
     const repair = breakCommits(path, 'ROLLBACK');
     let rings = 0;
-    for (const taskId of ['a', 'b', 'c', 'd']) await store.watch({ scope: 's', taskId }, () => rings++);
+    for (const taskId of ['a', 'b', 'c', 'd']) await store.subscribe({ scope: 's', taskId }, () => rings++);
     groups.length = 0;
     const group = () => [
       create(store, 'a'),
@@ -217,9 +217,9 @@ describe('a file that another process holds', () => {
     other.exec('BEGIN IMMEDIATE');
     const settled = await Promise.allSettled([create(store, 'a'), create(store, 'b')]);
     expect(codes(settled)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
-    expect(settled.every((one) => one.status === 'rejected' && isStoreError(one.reason, 'UNAVAILABLE'))).toBe(
-      true,
-    );
+    expect(
+      settled.every((one) => one.status === 'rejected' && StoreError.is(one.reason, 'UNAVAILABLE')),
+    ).toBe(true);
     other.exec('COMMIT');
     expect((await store.list('s', { limit: 1 })).total).toBe(0);
     await create(store, 'a');

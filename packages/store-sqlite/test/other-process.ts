@@ -12,8 +12,8 @@ export type Request =
       readonly method: string;
       readonly args: readonly unknown[];
     }
-  | { readonly id: number; readonly store: number; readonly watch: Topic }
-  | { readonly id: number; readonly unwatch: number };
+  | { readonly id: number; readonly store: number; readonly subscribe: Topic }
+  | { readonly id: number; readonly unsubscribe: number };
 
 export type Reply =
   | { readonly id: number; readonly value?: unknown }
@@ -59,12 +59,12 @@ export function otherProcess() {
     /** A store on this file, opened by the other process. */
     async open(path: string): Promise<Store> {
       const store = await ask({ open: path });
-      const watch = async (topic: Topic, wake: (version?: number) => void) => {
+      const subscribe = async (topic: Topic, notify: (version?: number) => void) => {
         const number = requests + 1;
-        watchers.set(number, wake);
-        await ask({ store, watch: topic });
+        watchers.set(number, notify);
+        await ask({ store, subscribe: topic });
         return async () => {
-          if (watchers.delete(number)) await ask({ unwatch: number });
+          if (watchers.delete(number)) await ask({ unsubscribe: number });
         };
       };
       const call =
@@ -73,7 +73,7 @@ export function otherProcess() {
           ask({ store, method, args });
       return new Proxy({} as Store, {
         get: (_, method) =>
-          method === 'watch' ? watch : method === 'then' ? undefined : call(String(method)),
+          method === 'subscribe' ? subscribe : method === 'then' ? undefined : call(String(method)),
       });
     },
   };

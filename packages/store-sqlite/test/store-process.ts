@@ -1,20 +1,20 @@
-import type { Unwatch } from '@batonjs/store';
+import type { Unsubscribe } from '@batonjs/store';
 import { sqliteStore } from '../src/index.ts';
 import type { Reply, Request } from './other-process.ts';
 
 // Opens stores for a test in another process and passes its calls on to them.
 
 const stores: ReturnType<typeof sqliteStore>[] = [];
-const watches = new Map<number, Unwatch>();
+const watches = new Map<number, Unsubscribe>();
 const send = (reply: Reply) => process.send?.(reply);
 
 async function answer(request: Request): Promise<unknown> {
   if ('open' in request) return stores.push(sqliteStore(request.open, { durability: 'normal' })) - 1;
-  if ('unwatch' in request) return watches.get(request.unwatch)?.();
+  if ('unsubscribe' in request) return watches.get(request.unsubscribe)?.();
   const store = stores[request.store]!;
-  if ('watch' in request) {
-    const wake = (version?: number) => send({ rung: request.id, version });
-    watches.set(request.id, await store.watch(request.watch, wake));
+  if ('subscribe' in request) {
+    const notify = (version?: number) => send({ rung: request.id, version });
+    watches.set(request.id, await store.subscribe(request.subscribe, notify));
     return undefined;
   }
   const method = store[request.method as keyof typeof store] as (...args: unknown[]) => unknown;

@@ -7,5 +7,5 @@ import { create } from './logs.ts';
 process.disconnect?.();
 const store = sqliteStore(process.argv[2]!);
 await create(store, 't');
-await store.watch({ queue: 'q' }, () => {});
+await store.subscribe({ queue: 'q' }, () => {});
 void follow(store, 's', 't', 1).next();

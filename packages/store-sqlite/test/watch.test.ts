@@ -20,7 +20,7 @@ it('what another process wrote is noticed even if this one wrote right after it'
   for (let n = 0; n < 5; n++) {
     const taskId = `theirs ${n}`;
     const rung = new Promise<number | undefined>(
-      (resolve) => void mine.watch({ scope: 's', taskId }, resolve),
+      (resolve) => void mine.subscribe({ scope: 's', taskId }, resolve),
     );
     await create(mine, `before ${n}`);
     await create(theirs, taskId);

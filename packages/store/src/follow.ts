@@ -27,7 +27,7 @@ export async function* follow(
   let lastCommitId: string | undefined;
   const ring = () => rung.resolve();
   // Watch before reading, or a commit in between would be missed.
-  const unwatch = await store.watch({ scope, taskId }, ring);
+  const unsubscribe = await store.subscribe({ scope, taskId }, ring);
   signal?.addEventListener('abort', ring);
   try {
     while (!signal?.aborted) {
@@ -43,7 +43,7 @@ export async function* follow(
     }
   } finally {
     signal?.removeEventListener('abort', ring);
-    await unwatch();
+    await unsubscribe();
   }
 }
 

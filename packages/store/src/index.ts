@@ -12,7 +12,7 @@ export type {
   PushConfigName,
   PushConfigStore,
 } from './push-config-store.ts';
-export { diverged, isStoreError, StoreError, type StoreErrorCode, type StoreTrouble } from './store-error.ts';
+export { diverged, StoreError, type StoreErrorCode, type StoreTrouble } from './store-error.ts';
 export type {
   ClaimRequest,
   Commit,
@@ -26,5 +26,5 @@ export type {
   TaskQuery,
   TaskStore,
   Topic,
-  Unwatch,
+  Unsubscribe,
 } from './task-store.ts';

@@ -34,7 +34,7 @@ export type StoreTrouble =
   /** Another process holds the lock that writers need. */
   | 'locked';
 
-/** What stores reject with. Recognise it by `code`; it never crosses the wire. */
+/** What stores reject with. Recognise it with `StoreError.is`; it never crosses the wire. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
@@ -49,11 +49,13 @@ export class StoreError extends Error {
     this.code = code;
     this.trouble = trouble;
   }
-}
 
-/** Whether this is a store's refusal of that kind, whichever copy of this package made it. */
-export const isStoreError = (error: unknown, code: StoreErrorCode): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === code;
+  /** Like `instanceof`, but also true across two copies of this package; with a code, of that code only. */
+  static is(value: unknown, code?: StoreErrorCode): value is StoreError {
+    const error = value as StoreError | null | undefined;
+    return error?.name === 'StoreError' && (code === undefined || error.code === code);
+  }
+}
 
 /** What `readFacts` rejects with when the log does not hold the commit that the reader knows at that position. */
 export const diverged = (taskId: string, position: number): StoreError =>

@@ -123,7 +123,7 @@ export type Topic =
   /** A task of this queue wants a turn, or has something to deliver. */
   | { readonly queue: string };
 
-export type Unwatch = () => void | Promise<void>;
+export type Unsubscribe = () => void | Promise<void>;
 
 export interface ClaimRequest {
   readonly queue: string;
@@ -169,10 +169,10 @@ export interface TaskStore {
   list(scope: Scope, query: TaskQuery): Promise<TaskPage>;
 
   /**
-   * Calls `wake` after each change, for a task with the length of its log if the store knows it. May ring too often and
+   * Calls `notify` after each change, for a task with the length of its log if the store knows it. May ring too often and
    * may miss some: whoever watches also looks now and then.
    */
-  watch(topic: Topic, wake: (version?: number) => void): Promise<Unwatch>;
+  subscribe(topic: Topic, notify: (version?: number) => void): Promise<Unsubscribe>;
 
   /** Leases on open tasks of a queue without a live lease that are wanted, were left by a dead holder, or are due. */
   claim(request: ClaimRequest): Promise<readonly Lease[]>;

@@ -7,8 +7,8 @@ import {
   type Commit,
   claimable,
   granted,
-  isStoreError,
   type Row,
+  StoreError,
 } from '../src/index.ts';
 
 const now = 1_000;
@@ -204,17 +204,19 @@ describe('admit', () => {
     expect(codeOf(before, one)).toBe(code);
   });
 
-  it('throws what is recognised by its code', () => {
+  it('throws what `StoreError.is` recognises, also from another copy of the package', () => {
     try {
       admit(undefined, commit(), now);
       expect.unreachable();
     } catch (error) {
-      expect(isStoreError(error, 'VERSION_CONFLICT')).toBe(true);
-      expect(isStoreError(error, 'FENCED')).toBe(false);
-      expect(isStoreError(JSON.parse(JSON.stringify(error)), 'VERSION_CONFLICT')).toBe(true);
+      expect(StoreError.is(error, 'VERSION_CONFLICT')).toBe(true);
+      expect(StoreError.is(error, 'FENCED')).toBe(false);
+      expect(StoreError.is(JSON.parse(JSON.stringify(error)), 'VERSION_CONFLICT')).toBe(true);
     }
-    expect(isStoreError(undefined, 'FENCED')).toBe(false);
-    expect(isStoreError('FENCED', 'FENCED')).toBe(false);
+    expect(StoreError.is(new StoreError('FENCED', 'x'))).toBe(true);
+    expect(StoreError.is(Object.assign(new Error('x'), { code: 'FENCED' }), 'FENCED')).toBe(false);
+    expect(StoreError.is(undefined, 'FENCED')).toBe(false);
+    expect(StoreError.is('FENCED', 'FENCED')).toBe(false);
   });
 
   const anyRow = fc.record({

@@ -20,12 +20,12 @@ function counting(store: TaskStore) {
   const counts = { watching: 0, reads: 0 };
   const counted: TaskStore = {
     ...store,
-    async watch(topic, wake) {
-      const unwatch = await store.watch(topic, wake);
+    async subscribe(topic, notify) {
+      const unsubscribe = await store.subscribe(topic, notify);
       counts.watching++;
       return async () => {
         counts.watching--;
-        await unwatch();
+        await unsubscribe();
       };
     },
     readFacts(...args) {
@@ -78,7 +78,7 @@ describe('follow', () => {
   });
 
   it('looks by itself when the bell is silent', async () => {
-    const silent: TaskStore = { ...memoryStore(), watch: async () => () => {} };
+    const silent: TaskStore = { ...memoryStore(), subscribe: async () => () => {} };
     await create(silent);
     const slept: number[] = [];
     const sleep: FollowOptions['sleep'] = async (ms) => {

@@ -1,4 +1,4 @@
-import type { Delivery, Unwatch } from '@batonjs/store';
+import type { Delivery, Unsubscribe } from '@batonjs/store';
 import { bounded } from '../bounded.ts';
 import { isoTime } from '../clock.ts';
 import { newId } from '../new-id.ts';
@@ -22,7 +22,7 @@ export class Deliverer {
   readonly #stop = new AbortController();
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  #unwatch: Promise<Unwatch> | undefined;
+  #unsubscribe: Promise<Unsubscribe> | undefined;
   #rung = new AbortController();
   #over: Promise<void> | undefined;
 
@@ -33,8 +33,10 @@ export class Deliverer {
 
   start(): void {
     const { store, queue, log } = this.#settings;
-    this.#unwatch = store.watch({ queue }, () => this.#rung.abort());
-    this.#unwatch.catch((error: unknown) => log('error', 'Could not watch the queue', { queue, error }));
+    this.#unsubscribe = store.subscribe({ queue }, () => this.#rung.abort());
+    this.#unsubscribe.catch((error: unknown) =>
+      log('error', 'Could not subscribe to the queue', { queue, error }),
+    );
     this.#over = this.#loop();
   }
 
@@ -49,7 +51,7 @@ export class Deliverer {
     if (graceMs > 0) await this.#finish(graceMs);
     this.#closing.abort();
     await Promise.all(this.#running);
-    await (await this.#unwatch?.catch(() => undefined))?.();
+    await (await this.#unsubscribe?.catch(() => undefined))?.();
   }
 
   /** Claims and delivers until nothing is left to claim, or the time is over. */

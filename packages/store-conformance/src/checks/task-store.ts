@@ -11,7 +11,7 @@ import { propertyChecks } from './properties.ts';
 import { pruneChecks } from './prune.ts';
 import { loadChecks, readFactsChecks } from './read.ts';
 import { scopeChecks } from './scopes.ts';
-import { watchChecks } from './watch.ts';
+import { subscribeChecks } from './subscribe.ts';
 
 /** Everything the `TaskStore` port says, one check per sentence. */
 export const taskStoreChecks: readonly Check[] = [
@@ -28,7 +28,7 @@ export const taskStoreChecks: readonly Check[] = [
   ...scopeChecks,
   ...idChecks,
   ...identityChecks,
-  ...watchChecks,
+  ...subscribeChecks,
   ...followChecks,
   ...pruneChecks,
   ...propertyChecks,

@@ -71,15 +71,15 @@ export function faultyStore<S extends TaskStore>(store: S, options: FaultyStoreO
     const result = await act();
     if (fault.delayMs) await sleep(fault.delayMs / 2);
     if (fault.fail !== 'after') return result;
-    if (call.method === 'watch') await (result as () => unknown)();
+    if (call.method === 'subscribe') await (result as () => unknown)();
     throw new StoreError('UNAVAILABLE', `${call.method} was done, but nobody was told`);
   }
 
-  function rung(wake: (version?: number) => void): (version?: number) => void {
+  function rung(notify: (version?: number) => void): (version?: number) => void {
     return (version) => {
       const [lost, repeated] = active() ? [random(), random()] : [1, 1];
-      if (lost >= (rates.loseRing ?? 0)) wake(version);
-      if (repeated < (rates.repeatRing ?? 0)) void sleep(maxDelayMs).then(() => wake(version));
+      if (lost >= (rates.loseRing ?? 0)) notify(version);
+      if (repeated < (rates.repeatRing ?? 0)) void sleep(maxDelayMs).then(() => notify(version));
     };
   }
 
@@ -89,7 +89,7 @@ export function faultyStore<S extends TaskStore>(store: S, options: FaultyStoreO
       if (typeof member !== 'function') return member;
       if (typeof key === 'symbol' || spared.has(key)) return member.bind(target);
       return (...args: unknown[]) => {
-        const passed = key === 'watch' ? [args[0], rung(args[1] as () => void)] : args;
+        const passed = key === 'subscribe' ? [args[0], rung(args[1] as () => void)] : args;
         return suffer({ method: key, count: calls++, args }, () => Reflect.apply(member, target, passed));
       };
     },

@@ -1,5 +1,5 @@
 import type { Head } from '@batonjs/lifecycle';
-import { type Commit, type Committed, isStoreError, type TaskStore } from '@batonjs/store';
+import { type Commit, type Committed, StoreError, type TaskStore } from '@batonjs/store';
 import { override } from './override.ts';
 
 /**
@@ -17,7 +17,7 @@ export function sabotage<S extends TaskStore>(store: S, what: Sabotage): S {
     'commit-id': {
       commit: (commit: Commit) => store.commit({ ...commit, commitId: `${commit.commitId} ${++commits}` }),
     },
-    bell: { watch: async () => () => {} },
+    bell: { subscribe: async () => () => {} },
   }[what];
   return override(store, methods as Partial<S>);
 }
@@ -27,7 +27,7 @@ async function commitAnywhere(store: TaskStore, commit: Commit): Promise<Committ
   try {
     return await store.commit(commit);
   } catch (error) {
-    if (!isStoreError(error, 'VERSION_CONFLICT') || commit.expectedVersion === 'open') throw error;
+    if (!StoreError.is(error, 'VERSION_CONFLICT') || commit.expectedVersion === 'open') throw error;
     const expected = commit.expectedVersion;
     const expectedVersion = (await store.load(commit.scope, commit.taskId))?.version ?? 0;
     const head = commit.head && moved(commit.head, expected, expectedVersion - expected);

@@ -6,7 +6,7 @@ import { logOf } from '../log.ts';
 
 const topic = { scope: 's', taskId: 't' };
 
-export const watchChecks = section('watch', {
+export const subscribeChecks = section('subscribe', {
   async 'rings after a commit to the task'(bench) {
     const { store } = bench;
     const log = logOf(store);
@@ -39,14 +39,14 @@ export const watchChecks = section('watch', {
     const log = logOf(store);
     await log.create();
     let read: Promise<number> | undefined;
-    const unwatch = await second.watch(topic, () => {
+    const unsubscribe = await second.subscribe(topic, () => {
       read = second.readFacts('s', 't', 0, 100).then((facts) => facts.length);
     });
     const bell = await listen(second, topic, bench);
     await log.commit([chunk(1)]);
     await bell.next();
     assert.equal(await read, 3);
-    await unwatch();
+    await unsubscribe();
     await bell.stop();
   },
 
@@ -60,11 +60,11 @@ export const watchChecks = section('watch', {
 
   async 'wakes the same function twice if it watches twice, until the last one stops'({ store, patienceMs }) {
     let rings = 0;
-    const wake = () => {
+    const notify = () => {
       rings++;
     };
-    const first = await store.watch(topic, wake);
-    const second = await store.watch(topic, wake);
+    const first = await store.subscribe(topic, notify);
+    const second = await store.subscribe(topic, notify);
     await first();
     const last = await listen(store, topic, { patienceMs } as Bench);
     await logOf(store).create();
@@ -74,7 +74,7 @@ export const watchChecks = section('watch', {
     await last.stop();
   },
 
-  async 'is silent after unwatch'(bench) {
+  async 'is silent after unsubscribe'(bench) {
     const { store } = bench;
     const stopped = await listen(store, topic, bench);
     const other = await listen(store, topic, bench);
