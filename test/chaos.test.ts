@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { node, run } from './processes.ts';
+import { node, run } from './kit/processes.ts';
 import { canStart } from './support/redis.ts';
 
 /** Runs the crash harness; resolves to its exit code and to what its last line says. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { node, run } from './processes.ts';
+import { node, run } from './kit/processes.ts';
 import { root } from './source-files.ts';
 
 /** Runs the command on a test of its own, in a folder where it finds vitest. */

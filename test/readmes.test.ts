@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeBlocks } from '../scripts/packed/consumer.ts';
-import { type Command, freePort, node, run } from './processes.ts';
+import { type Command, freePort, node, run } from './kit/processes.ts';
 import { root } from './source-files.ts';
 
 const execute = promisify(execFile);

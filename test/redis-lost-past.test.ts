@@ -15,7 +15,7 @@ import { listen } from '@batonjs/server-node';
 import type { TaskStore } from '@batonjs/store';
 import { redisStore } from '@batonjs/store-redis';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { brief, rpc, say, stream } from '../packages/server/test/rpc.ts';
+import { brief, rpc, say, stream } from './kit/rpc.ts';
 import { canStart, startRedis } from './support/redis.ts';
 
 // Without the append-only file: after a kill it begins with its last dump.

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Agent, artifact, completed, createAgentServer, text } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterEach, expect, it, vi } from 'vitest';
-import { brief, rpc, say, stream } from '../packages/server/test/rpc.ts';
+import { brief, rpc, say, stream } from './kit/rpc.ts';
 
 const patient = { timeout: 10_000, interval: 10 };
 const closing: (() => unknown)[] = [];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pnpm } from '../scripts/packed/pack.ts';
-import { type Command, node, run } from './processes.ts';
+import { type Command, node, run } from './kit/processes.ts';
 import { root } from './source-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-start-'));

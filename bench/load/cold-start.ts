@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../test/processes.ts';
+import { freePort } from '../../test/kit/processes.ts';
 import { Connection } from './connection.ts';
 import { call, message, type RpcTask } from './rpc.ts';
 

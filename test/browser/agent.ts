@@ -14,7 +14,7 @@ import {
 import { a2aExpress } from '@batonjs/server-express';
 import { memoryStore } from '@batonjs/store-memory';
 import express, { type RequestHandler } from 'express';
-import { untilAborted } from '../support/until-aborted.ts';
+import { untilAborted } from '../kit/until-aborted.ts';
 
 /** Counts as far as it is told; holds when it is told so; asks otherwise. */
 async function* count({ text, signal }: Turn) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Command, node, run } from '../processes.ts';
+import { type Command, node, run } from '../kit/processes.ts';
 import { chromiumForTests, startChromium } from '../support/chromium.ts';
 import { type BrowserAgent, key, serveAgent, servePage } from './agent.ts';
 import { clientBundle } from './bundle.ts';

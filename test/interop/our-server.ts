@@ -19,7 +19,7 @@ import {
 import { a2aExpress } from '@batonjs/server-express';
 import { memoryStore } from '@batonjs/store-memory';
 import express from 'express';
-import { untilAborted } from '../support/until-aborted.ts';
+import { untilAborted } from '../kit/until-aborted.ts';
 
 /** Does what the text says: `talk`, `ask`, `hold` (until canceled or released), `fail`; works otherwise. */
 export interface OurServer {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { node, run } from '../processes.ts';
+import { node, run } from '../kit/processes.ts';
 
 /** What a program says in its last line. */
 async function measured(program: URL, ...args: number[]) {

@@ -10,7 +10,7 @@ import {
   working,
 } from '@batonjs/server';
 import { expect, it } from 'vitest';
-import { untilAborted } from '../support/until-aborted.ts';
+import { untilAborted } from '../kit/until-aborted.ts';
 import { everywhere, gate, say } from './peer.ts';
 
 const immediately = { configuration: { returnImmediately: true } };

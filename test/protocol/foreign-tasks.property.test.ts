@@ -4,7 +4,7 @@ import type { OperationName } from '@batonjs/protocol/operations';
 import { type Agent, artifact, completed, inputRequired, reply, type Turn, working } from '@batonjs/server';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { untilAborted } from '../support/until-aborted.ts';
+import { untilAborted } from '../kit/until-aborted.ts';
 import { everywhere, type Peer, say } from './peer.ts';
 
 /** Everything of a task that somebody else could get hold of. */

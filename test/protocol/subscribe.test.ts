@@ -1,6 +1,6 @@
 import { append, artifact, authRequired, completed, inputRequired, working } from '@batonjs/server';
 import { expect, it } from 'vitest';
-import { untilAborted } from '../support/until-aborted.ts';
+import { untilAborted } from '../kit/until-aborted.ts';
 import { brief, collect, everywhere, gate, say } from './peer.ts';
 
 const immediately = { configuration: { returnImmediately: true } };

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Command, freePort, node, run } from '../processes.ts';
+import { type Command, freePort, node, run } from '../kit/processes.ts';
 import { root } from '../source-files.ts';
 
 /** A sample agent that runs alone, as `pnpm --filter <app> start` would run it, on a port and a database of its own. */

@@ -15,7 +15,7 @@ import {
 import { type Listening, listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../../test/processes.ts';
+import { freePort } from '../../../test/kit/processes.ts';
 import { type SampleApp, startApp } from '../../../test/support/sample-app.ts';
 import { card, concierge } from '../src/index.ts';
 import type { Remotes } from '../src/remotes.ts';

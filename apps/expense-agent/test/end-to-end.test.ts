@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentClient, connect, dataOf, textOf } from '@batonjs/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Command, freePort, node, run } from '../../../test/processes.ts';
+import { type Command, freePort, node, run } from '../../../test/kit/processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-expense-'));
 const app = join(import.meta.dirname, '..');

@@ -12,7 +12,7 @@ import { createAgentServer } from '@batonjs/server';
 import { type Listening, listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
-import { freePort } from '../../../test/processes.ts';
+import { freePort } from '../../../test/kit/processes.ts';
 import { expenseAgent } from '../src/agent.ts';
 import { httpLedger, type Ledger } from '../src/ledger.ts';
 

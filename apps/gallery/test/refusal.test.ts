@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { node, run } from '../../../test/processes.ts';
+import { node, run } from '../../../test/kit/processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-gallery-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect, textOf } from '@batonjs/client';
 import { afterAll, expect, it } from 'vitest';
-import { node, run } from '../../../test/processes.ts';
+import { node, run } from '../../../test/kit/processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-gallery-'));
 afterAll(() => rmSync(folder, { recursive: true }));

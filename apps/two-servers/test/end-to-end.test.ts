@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { node, run } from '../../../test/processes.ts';
+import { node, run } from '../../../test/kit/processes.ts';
 import { canStart } from '../../../test/support/redis.ts';
 
 const app = join(import.meta.dirname, '..');

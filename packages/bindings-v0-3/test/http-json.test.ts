@@ -1,6 +1,6 @@
 import { type Agent, completed, data, inputRequired, reply, text, working } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { untilAborted } from '../../../test/support/until-aborted.ts';
+import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import type { Loss, V03Options } from '../src/index.ts';
 import { post, say, serve } from './serve.ts';
 

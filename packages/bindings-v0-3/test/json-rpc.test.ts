@@ -13,7 +13,7 @@ import {
   working,
 } from '@batonjs/server';
 import { describe, expect, it, vi } from 'vitest';
-import { untilAborted } from '../../../test/support/until-aborted.ts';
+import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import type { Loss } from '../src/index.ts';
 import { ask, listen, post, say, serve } from './serve.ts';
 import { webhook } from './webhook.ts';

@@ -15,7 +15,7 @@ import {
   working,
 } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { untilAborted } from '../../../test/support/until-aborted.ts';
+import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { type Loss, v03Client } from '../src/index.ts';
 import { serve } from './serve.ts';
 

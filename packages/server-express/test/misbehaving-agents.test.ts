@@ -11,7 +11,7 @@ import {
   working,
 } from '@batonjs/server';
 import { afterEach, describe, expect, it } from 'vitest';
-import { untilAborted } from '../../../test/support/until-aborted.ts';
+import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { exchange } from './exchange.ts';
 import { call, rpcBody, usual } from './known.ts';
 import { expectDiscreet } from './refusal.ts';

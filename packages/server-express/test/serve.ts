@@ -13,7 +13,7 @@ import {
 } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import express from 'express';
-import { untilAborted } from '../../../test/support/until-aborted.ts';
+import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { a2aExpress } from '../src/index.ts';
 
 /** What must never reach a client. */

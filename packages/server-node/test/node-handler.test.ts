@@ -12,8 +12,8 @@ import {
 } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { canCertify, certificateOf } from '../../../test/support/certificate.ts';
-import { untilAborted } from '../../../test/support/until-aborted.ts';
 import { nodeHandler } from '../src/index.ts';
 
 const card = { name: 'Echo', description: 'Says it again' };

@@ -1,7 +1,7 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it } from 'vitest';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { type AgentServer, completed, createAgentServer } from '../src/index.ts';
-import { rpc, say } from './rpc.ts';
 
 let server: AgentServer;
 afterEach(() => server?.close());

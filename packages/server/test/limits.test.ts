@@ -1,6 +1,7 @@
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { rpc, say, stream } from '../../../test/kit/rpc.ts';
 import {
   type Agent,
   type AgentServer,
@@ -14,7 +15,6 @@ import {
   type Worker,
   working,
 } from '../src/index.ts';
-import { rpc, say, stream } from './rpc.ts';
 
 const now = { returnImmediately: true };
 const open: (AgentServer | Worker)[] = [];

@@ -1,8 +1,8 @@
 /** Makes large tasks, lists all of them with everything in them, and says what it saw: in a heap as small as its parent chose. */
 import { randomBytes } from 'node:crypto';
 import { sqliteStore } from '@batonjs/store-sqlite';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { completed, createAgentServer } from '../src/index.ts';
-import { rpc, say } from './rpc.ts';
 
 const [file = '', count = '', bytes = ''] = process.argv.slice(2);
 const server = createAgentServer({

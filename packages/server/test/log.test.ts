@@ -1,8 +1,8 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { createAgentServer, type Log } from '../src/index.ts';
-import { rpc, say } from './rpc.ts';
 
 it('an error reaches pino with its message, its stack and its cause', async () => {
   const lines: string[] = [];

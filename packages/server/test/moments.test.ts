@@ -1,9 +1,9 @@
 import type { Commit, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { change } from '../../../test/kit/faulty-store.ts';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { type Agent, type AgentServerOptions, completed, createAgentServer, reply } from '../src/index.ts';
-import { change } from './faulty.ts';
-import { rpc, say } from './rpc.ts';
 
 const now = { returnImmediately: true };
 const scope = JSON.stringify(['agent', '', '']);

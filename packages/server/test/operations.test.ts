@@ -1,6 +1,7 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it } from 'vitest';
-import { untilAborted } from '../../../test/support/until-aborted.ts';
+import { collect, rpc, say, stream } from '../../../test/kit/rpc.ts';
+import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import {
   type Agent,
   type AgentServer,
@@ -12,7 +13,6 @@ import {
   text,
   working,
 } from '../src/index.ts';
-import { collect, rpc, say, stream } from './rpc.ts';
 
 let server: AgentServer;
 afterEach(() => server?.close());

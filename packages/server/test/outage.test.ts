@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { change, switchable, unavailable } from '../../../test/kit/faulty-store.ts';
+import { brief, collect, rpc, say, stream } from '../../../test/kit/rpc.ts';
 import {
   type Agent,
   type AgentServer,
@@ -14,8 +16,6 @@ import {
   text,
   working,
 } from '../src/index.ts';
-import { change, switchable, unavailable } from './faulty.ts';
-import { brief, collect, rpc, say, stream } from './rpc.ts';
 
 /** Rule 10 of the architecture: what clients are told when the store does not answer. */
 

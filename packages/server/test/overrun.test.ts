@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { rpc, say, stream } from '../../../test/kit/rpc.ts';
 import { type AgentServer, type AgentServerOptions, createAgentServer, inputRequired } from '../src/index.ts';
 import { stores } from './push/stores.ts';
-import { rpc, say, stream } from './rpc.ts';
 
 const open: AgentServer[] = [];
 afterEach(async () => {

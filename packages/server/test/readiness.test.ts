@@ -2,6 +2,7 @@ import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { redisStore } from '@batonjs/store-redis';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
 import {
   type Agent,
@@ -12,7 +13,6 @@ import {
   taskAgent,
   working,
 } from '../src/index.ts';
-import { rpc, say } from './rpc.ts';
 
 const redis = (await canStart()) ? await startRedis() : undefined;
 afterAll(() => redis?.stop());

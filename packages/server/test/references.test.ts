@@ -1,7 +1,7 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { artifact, completed, createAgentServer, type References } from '../src/index.ts';
-import { rpc, say } from './rpc.ts';
 
 async function serve() {
   let seen: References | undefined;

@@ -8,6 +8,7 @@ import type { Task } from '@batonjs/protocol';
 import { schemas } from '@batonjs/protocol';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it } from 'vitest';
+import { rpc, say, stream } from '../../../test/kit/rpc.ts';
 import {
   type Agent,
   type AgentServer,
@@ -17,7 +18,6 @@ import {
   inputRequired,
   type References,
 } from '../src/index.ts';
-import { rpc, say, stream } from './rpc.ts';
 
 const replyBytes = 20_000;
 const OMITTED = 'https://batonjs.dev/a2a/omitted';

@@ -4,6 +4,8 @@ import type { Commit, TaskStore } from '@batonjs/store';
 import { readLog } from '@batonjs/store-conformance/history';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it } from 'vitest';
+import { change, unavailable } from '../../../test/kit/faulty-store.ts';
+import { collect, rpc, say, stream } from '../../../test/kit/rpc.ts';
 import {
   type Agent,
   type AgentServer,
@@ -17,9 +19,7 @@ import {
   text,
   working,
 } from '../src/index.ts';
-import { change, unavailable } from './faulty.ts';
 import { eventually } from './push/webhook.ts';
-import { collect, rpc, say, stream } from './rpc.ts';
 
 /**
  * The rules of the architecture, "store", each with the tests that fail when it is taken out:

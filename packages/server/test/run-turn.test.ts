@@ -1,5 +1,6 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import {
   type Agent,
   append,
@@ -15,7 +16,6 @@ import {
   taskAgent,
   working,
 } from '../src/index.ts';
-import { rpc, say } from './rpc.ts';
 
 /** What the server makes of an agent: the state of its task and the error that it logged. */
 async function served(agent: Agent) {

@@ -4,6 +4,8 @@ import type { TaskStore } from '@batonjs/store';
 import { checkHistory, readLog } from '@batonjs/store-conformance/history';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, expect, it, vi } from 'vitest';
+import { change, unavailable } from '../../../test/kit/faulty-store.ts';
+import { brief, rpc, say, stream } from '../../../test/kit/rpc.ts';
 import {
   type Agent,
   type AgentServer,
@@ -16,8 +18,6 @@ import {
   text,
   working,
 } from '../src/index.ts';
-import { change, unavailable } from './faulty.ts';
-import { brief, rpc, say, stream } from './rpc.ts';
 
 /** What a process knew before the store was away, or before it was asleep, is not believed. */
 

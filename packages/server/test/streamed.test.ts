@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { untilAborted } from '../../../test/support/until-aborted.ts';
+import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { coalesce, streamed } from '../src/index.ts';
 
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {

@@ -1,6 +1,7 @@
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, expect, it } from 'vitest';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import {
   type Agent,
   type AgentServer,
@@ -11,7 +12,6 @@ import {
   createAgentServer,
   working,
 } from '../src/index.ts';
-import { rpc, say } from './rpc.ts';
 
 const open: AgentServer[] = [];
 afterEach(async () => {

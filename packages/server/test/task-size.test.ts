@@ -2,6 +2,7 @@ import { FACT_FORMAT, type Fact, headOf } from '@batonjs/lifecycle';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import {
   type Agent,
   type AgentServer,
@@ -11,7 +12,6 @@ import {
   createAgentServer,
   inputRequired,
 } from '../src/index.ts';
-import { rpc, say } from './rpc.ts';
 
 const open: AgentServer[] = [];
 afterEach(async () => {

@@ -1,6 +1,8 @@
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { change } from '../../../test/kit/faulty-store.ts';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import {
   type Agent,
   type AgentServerOptions,
@@ -10,8 +12,6 @@ import {
   type TurnEvent,
   working,
 } from '../src/index.ts';
-import { change } from './faulty.ts';
-import { rpc, say } from './rpc.ts';
 
 /** Short enough that a dead process is missed soon, long enough for a busy machine. */
 const leaseMs = 900;

@@ -1,7 +1,7 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { append, artifact, completed, createAgentServer, reply, type Turn } from '../src/index.ts';
-import { rpc, say } from './rpc.ts';
 
 /** What an agent makes of the turn that "Hello" gives it. */
 async function turnOf(text: (turn: Turn) => string): Promise<string> {

@@ -7,9 +7,9 @@ import type { TaskStore } from '@batonjs/store';
 import { redisStore } from '@batonjs/store-redis';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
 import { artifact, completed, createAgentServer, taskAgent, text } from '../src/index.ts';
-import { rpc, say } from './rpc.ts';
 
 const redis = (await canStart()) ? await startRedis() : undefined;
 afterAll(() => redis?.stop());

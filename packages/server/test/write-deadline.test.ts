@@ -1,9 +1,9 @@
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it, onTestFinished } from 'vitest';
+import { change, unavailable } from '../../../test/kit/faulty-store.ts';
+import { rpc, say } from '../../../test/kit/rpc.ts';
 import { completed, createAgentServer, inputRequired, taskAgent } from '../src/index.ts';
-import { change, unavailable } from './faulty.ts';
-import { rpc, say } from './rpc.ts';
 
 /** A server on a store whose writes can be made to fail, each after so many milliseconds of a clock that the test moves. */
 function serve() {

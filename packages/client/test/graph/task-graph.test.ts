@@ -12,7 +12,7 @@ import {
 } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it } from 'vitest';
-import { untilAborted } from '../../../../test/support/until-aborted.ts';
+import { untilAborted } from '../../../../test/kit/until-aborted.ts';
 import { collect, failureOf } from '../serve.ts';
 
 /** What the agent was asked, and the words that hold it up until they are said. */

@@ -1,6 +1,6 @@
 import { sqliteStore } from '@batonjs/store-sqlite';
+import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { createAgentServer } from '../../src/index.ts';
-import { rpc, say } from '../rpc.ts';
 import { chatty, quick } from './settings.ts';
 
 /** A process of its own: starts a task with a webhook, delivers, and is killed at it. */

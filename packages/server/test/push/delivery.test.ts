@@ -3,10 +3,10 @@ import type { ServerResponse } from 'node:http';
 import type { ServerCompatibility } from '@batonjs/bindings';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { change } from '../../../../test/kit/faulty-store.ts';
+import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { completed, createWorker, inputRequired, reply, taskAgent } from '../../src/index.ts';
-import { change } from '../faulty.ts';
-import { rpc, say } from '../rpc.ts';
 import { begin, create, patient, scope, send, serve } from './serve.ts';
 import { chatty, heard, quick } from './settings.ts';
 import { stores } from './stores.ts';
@@ -401,7 +401,7 @@ describe('a webhook', () => {
     const { agent, letGo } = patient();
     const store = memoryStore();
     const server = serve(store, {}, { agent });
-    const { stream } = await import('../rpc.ts');
+    const { stream } = await import('../../../../test/kit/rpc.ts');
     const configuration = { taskPushNotificationConfig: { id: 'w', url: hook.url() } };
     for await (const { event } of stream(server, 'SendStreamingMessage', {
       message: say('go'),

@@ -1,8 +1,8 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { type Canary, canary } from '../address-policy/canary.ts';
 import { hostileNames, hostileUrls } from '../address-policy/hostile-urls.ts';
-import { rpc, say } from '../rpc.ts';
 import { create, scope, serve } from './serve.ts';
 import { eventually } from './webhook.ts';
 

@@ -4,8 +4,8 @@ import { type AgentClient, connect } from '@batonjs/client';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { say } from '../../../../test/kit/rpc.ts';
 import { type AgentServerOptions, createAgentServer, type PushOptions } from '../../src/index.ts';
-import { say } from '../rpc.ts';
 import { chatty } from './settings.ts';
 
 const secrets = { token: 'tok-1', authentication: { scheme: 'Bearer', credentials: 'cred-1' } };

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
 import { onTestFinished } from 'vitest';
+import { rpc, say } from '../../../../test/kit/rpc.ts';
 import {
   type AgentServer,
   type AgentServerOptions,
@@ -11,7 +12,6 @@ import {
   taskAgent,
   working,
 } from '../../src/index.ts';
-import { rpc, say } from '../rpc.ts';
 import { chatty, quick } from './settings.ts';
 
 /** Works until it is let go. */

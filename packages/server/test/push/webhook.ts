@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { StreamResponse } from '@batonjs/protocol';
 import { onTestFinished, vi } from 'vitest';
-import { brief } from '../rpc.ts';
+import { brief } from '../../../../test/kit/rpc.ts';
 
 /** One request that arrived at a webhook. */
 export interface Received {

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Task } from '@batonjs/protocol';
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { collect, rpc, say, stream } from '../../../../test/kit/rpc.ts';
+import { slowStore } from '../../../../test/kit/slow-store.ts';
 import {
   type Agent,
   type AgentServer,
@@ -15,8 +17,6 @@ import {
   text,
   working,
 } from '../../src/index.ts';
-import { collect, rpc, say, stream } from '../rpc.ts';
-import { slowStore } from '../slow-store.ts';
 
 /** What an agent said is there once, whatever happens meanwhile. `newStore` makes an empty store; the caller closes it. It is tried with each delay in ms. */
 export function lossScenarios(newStore: () => TaskStore, delays: readonly number[] = [0, 2, 5, 10]): void {

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Task } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { untilAborted } from '../../../../test/support/until-aborted.ts';
+import { brief, rpc, type Seen, say, stream } from '../../../../test/kit/rpc.ts';
+import { slowStore } from '../../../../test/kit/slow-store.ts';
+import { untilAborted } from '../../../../test/kit/until-aborted.ts';
 import {
   type Agent,
   type AgentServer,
@@ -18,8 +20,6 @@ import {
   type Worker,
   working,
 } from '../../src/index.ts';
-import { brief, rpc, type Seen, say, stream } from '../rpc.ts';
-import { slowStore } from '../slow-store.ts';
 
 /** Several servers and workers on one store behave as one. `newStore` makes an empty store; the caller closes it. */
 export function severalServersScenarios(newStore: () => TaskStore): void {

@@ -1,5 +1,5 @@
 import type { Message, StreamResponse } from '@batonjs/protocol';
-import type { AgentServer } from '../src/index.ts';
+import type { AgentServer } from '@batonjs/server';
 
 let ids = 0;
 
