@@ -199,9 +199,36 @@ describe('admit', () => {
     ['an open append of nothing', 'INVALID_COMMIT', row(), open({ facts: [] })],
     ['an open append with a head', 'INVALID_COMMIT', row(), open({ head: head(3) })],
     ['an open append that takes the lease', 'INVALID_COMMIT', row(), open({ turn: { queue: 'q', acquire } })],
+    ['a release of a log that never began', 'INVALID_COMMIT', undefined, release({ expectedVersion: 0 })],
     ['an open append that releases', 'INVALID_COMMIT', row(), open({ turn: { queue: 'q', release: true } })],
   ])('refuses %s with %s', (_, code, before, one) => {
     expect(codeOf(before, one)).toBe(code);
+  });
+
+  it.each<[string, Row | undefined, Commit]>([
+    ['h does not hold task t any more', held({ fence: 4 }), commit({ writer })],
+    ['The log of task t is closed', row({ head: head(2, { closed: true }) }), commit()],
+    ['The log of task t is at 2, not 1', row(), commit({ expectedVersion: 1, head: head(2) })],
+    ['The log of task t is at 0, not there', undefined, open()],
+    ['The first commit of a log needs a head', undefined, release({ expectedVersion: 0 })],
+    [
+      'Invalid commit: a commit without facts can only release',
+      row(),
+      commit({ facts: [], head: undefined }),
+    ],
+    ['Invalid commit: the head is not the one after these facts', row(), commit({ head: head(2) })],
+    [
+      'Invalid commit: a lease is taken or given back, not both',
+      row(),
+      commit({ turn: { queue: 'q', acquire, release: true } }),
+    ],
+    [
+      'Invalid commit: an open append carries facts and `once`, and no head, snapshot, acquire or release',
+      row(),
+      open({ once: undefined }),
+    ],
+  ])('says: %s', (message, before, one) => {
+    expect(() => admit(before, one, now)).toThrow(expect.objectContaining({ name: 'StoreError', message }));
   });
 
   it('throws what `StoreError.is` recognises, also from another copy of the package', () => {
@@ -317,6 +344,7 @@ describe('claimable', () => {
     ['a lease of our own', held({ holder: 'me' }), 'held'],
     ['a lease of our own that ran out', held({ holder: 'me', leaseUntil: 1 }), 'held'],
     ['a clock that ran out', row({ head: head(2, { dueAt: past }) }), 'due'],
+    ['a clock that runs out now', row({ head: head(2, { dueAt: new Date(now).toISOString() }) }), 'due'],
     ['a clock that has time', row({ head: head(2, { dueAt: future }) }), undefined],
     ['a clock that ran out under a live lease', held({ head: head(2, { dueAt: past }) }), undefined],
     ['a wanted turn and a clock', row({ wanted: true, head: head(2, { dueAt: past }) }), 'wanted'],

@@ -1,5 +1,5 @@
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type FollowOptions, follow, pause, type StoredFact, type TaskStore } from '../src/index.ts';
 import { append, create } from './a-log.ts';
 
@@ -34,6 +34,23 @@ function counting(store: TaskStore) {
     },
   };
   return { store: counted, counts };
+}
+
+/** The signal of a controller, and how many listeners it has. */
+function listened({ signal }: AbortController) {
+  const listening: [type: string, listener: unknown][] = [];
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (type: string, listener: EventListenerOrEventListenerObject) => {
+    listening.push([type, listener]);
+    add(type, listener);
+  };
+  signal.removeEventListener = (type: string, listener: EventListenerOrEventListenerObject) => {
+    const at = listening.findIndex(([known, one]) => known === type && one === listener);
+    if (at >= 0) listening.splice(at, 1);
+    remove(type, listener);
+  };
+  return { signal, listening: () => listening.length };
 }
 
 describe('follow', () => {
@@ -89,6 +106,29 @@ describe('follow', () => {
     expect(slept).toEqual([700, 700]);
   });
 
+  it('ends what it sleeps by when it was notified, and never sleeps if it is never to look', async () => {
+    const store = memoryStore();
+    await create(store);
+    const slept: AbortSignal[] = [];
+    const asleep = Promise.withResolvers<void>();
+    const sleep: FollowOptions['sleep'] = (_, signal) => {
+      slept.push(signal!);
+      asleep.resolve();
+      return new Promise(() => {});
+    };
+    const reading = readUntil(follow(store, 's', 't', 2, { lookEveryMs: 700, sleep }), 3);
+    await asleep.promise;
+    expect(slept.map(({ aborted }) => aborted)).toEqual([false]);
+    await append(store, 1);
+    await reading;
+    expect(slept.map(({ aborted }) => aborted)).toEqual([true]);
+    const patient = readUntil(follow(store, 's', 't', 3, { ...never, sleep }), 4);
+    await pause(0);
+    await append(store, 1);
+    expect(await patient).toEqual([4]);
+    expect(slept).toHaveLength(1);
+  });
+
   it.each([
     ['aborted before', (abort: AbortController) => abort.abort()],
     ['aborted while it waits', (abort: AbortController) => void pause(1).then(() => abort.abort())],
@@ -133,24 +173,48 @@ describe('follow', () => {
     const store = memoryStore();
     await create(store);
     const abort = new AbortController();
-    const listening = new Set<unknown>();
-    const { signal } = abort;
-    const add = signal.addEventListener.bind(signal);
-    const remove = signal.removeEventListener.bind(signal);
-    signal.addEventListener = (type: string, listener: EventListenerOrEventListenerObject) => {
-      listening.add(listener);
-      add(type, listener);
-    };
-    signal.removeEventListener = (type: string, listener: EventListenerOrEventListenerObject) => {
-      listening.delete(listener);
-      remove(type, listener);
-    };
+    const { signal, listening } = listened(abort);
     await readUntil(follow(store, 's', 't', 0, { ...never, signal }), 1);
-    expect(listening.size).toBe(0);
+    expect(listening()).toBe(0);
   });
 });
 
 describe('pause', () => {
+  it.each([
+    ['so many milliseconds', 10, 10],
+    ['at most as long as a timer can', Number.POSITIVE_INFINITY, 2 ** 31 - 1],
+  ])('lasts %s', async (_, ms, expected) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let isOver = false;
+    void pause(ms).then(() => {
+      isOver = true;
+    });
+    await vi.advanceTimersByTimeAsync(expected - 1);
+    expect(isOver).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(isOver).toBe(true);
+  });
+
+  it('leaves no timer and no listener when it is aborted', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const abort = new AbortController();
+    const { signal, listening } = listened(abort);
+    const paused = pause(3_600_000, signal);
+    expect([vi.getTimerCount(), listening()]).toEqual([1, 1]);
+    abort.abort();
+    await paused;
+    expect([vi.getTimerCount(), listening()]).toEqual([0, 0]);
+  });
+
+  it('works where timers are numbers, as in browsers', async () => {
+    const start = setTimeout;
+    vi.stubGlobal('setTimeout', (done: () => void, ms: number) => Number(start(done, ms)));
+    onTestFinished(() => void vi.unstubAllGlobals());
+    await pause(1);
+  });
+
   it('ends at once when aborted', async () => {
     const abort = new AbortController();
     const paused = pause(3_600_000, abort.signal);
