@@ -1,3 +1,3 @@
-export { type Bench, type Check, type CheckOptions, type Opened, runCheck } from './check.ts';
-export { pushConfigChecks } from './checks/push-configs.ts';
+export { type Bench, type Check, type CheckOptions, type Opened, runCheck } from './bench/check.ts';
 export { taskStoreChecks } from './checks/task-store.ts';
+export { pushConfigChecks } from './checks/webhooks/push-configs.ts';

@@ -1,6 +1,6 @@
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
-import type { CheckOptions, Opened } from './check.ts';
-import { pushConfigChecks } from './checks/push-configs.ts';
+import type { CheckOptions, Opened } from './bench/check.ts';
+import { pushConfigChecks } from './checks/webhooks/push-configs.ts';
 import { describeChecks } from './describe-task-store.ts';
 
 /** Every test that the optional `PushConfigStore` half of a store has to pass, on a fresh store each. */

@@ -1,6 +1,6 @@
 import type { TaskStore } from '@batonjs/store';
 import { describe, it } from 'vitest';
-import { type Check, type CheckOptions, type Opened, runCheck } from './check.ts';
+import { type Check, type CheckOptions, type Opened, runCheck } from './bench/check.ts';
 import { taskStoreChecks } from './checks/task-store.ts';
 
 /** For the properties on a slow medium; everything else takes a small part of it. */

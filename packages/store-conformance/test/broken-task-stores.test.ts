@@ -1,6 +1,6 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
-import { type Opened, runCheck } from '../src/check.ts';
+import { type Opened, runCheck } from '../src/bench/check.ts';
 import { taskStoreChecks } from '../src/checks/task-store.ts';
 import { brokenTaskStores } from './broken-task-stores.ts';
 

@@ -8,7 +8,6 @@ import {
   viewTask,
 } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
-import { answered, at, chunk, completed, created, received, status, working } from '../src/facts.ts';
 import {
   checkHistory,
   type KeptLog,
@@ -16,7 +15,8 @@ import {
   type SeenEvent,
   type Violation,
 } from '../src/history.ts';
-import { snapshotAt } from '../src/snapshot.ts';
+import { answered, at, chunk, completed, created, received, status, working } from '../src/samples/facts.ts';
+import { snapshotAt } from '../src/samples/snapshot.ts';
 
 const turn = { format: 1, at: at(0), turn: 1 } as const;
 const started = (attempt = 1, number = 1): Fact => ({

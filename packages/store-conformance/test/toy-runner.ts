@@ -1,9 +1,9 @@
 import { decide, evolve, type Fact, type Head, headOf, type State } from '@batonjs/lifecycle';
 import { type Commit, follow, type Lease, loadTask, StoreError } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { chunk, received } from '../src/facts.ts';
 import { faultyStore, type Sabotage, sabotage } from '../src/faults.ts';
 import { checkHistory, type KeptLog, type Observation, readLog, type Violation } from '../src/history.ts';
+import { chunk, received } from '../src/samples/facts.ts';
 
 const chunks = 4;
 const ttlMs = 40;

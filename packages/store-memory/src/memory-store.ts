@@ -12,11 +12,11 @@ import {
   type Row,
   type TaskStore,
 } from '@batonjs/store';
-import { Bells } from './bells.ts';
 import { type Log, Logs } from './log.ts';
 import { Outbox } from './outbox.ts';
 import { pushConfigs } from './push-configs.ts';
 import { isWaiting, ReadyQueue } from './ready-queue.ts';
+import { Bells } from './subscribers.ts';
 import { TaskIndex } from './task-index.ts';
 
 export interface MemoryStoreOptions {

@@ -1,7 +1,7 @@
 import type { Delivery, PushConfig } from '@batonjs/store';
-import type { Bells } from './bells.ts';
 import type { Log, Logs } from './log.ts';
 import { Schedule } from './schedule.ts';
+import type { Bells } from './subscribers.ts';
 
 /** A webhook and who delivers to it. */
 export interface Webhook {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Bells } from '../src/bells.ts';
 import { Groups } from '../src/groups.ts';
+import { Bells } from '../src/subscribers.ts';
 
 describe('nothing is left', () => {
   it('of a group without members', () => {

@@ -1,19 +1,19 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
-import { Bells } from './bells.ts';
-import { Commits } from './commits.ts';
-import { Database } from './database.ts';
-import { Deliveries } from './deliveries.ts';
-import type { RedisDriver } from './driver.ts';
-import { Facts } from './facts.ts';
-import { Gate } from './gate.ts';
-import { Leases } from './leases.ts';
-import { nodeRedis } from './node-redis.ts';
-import { probe } from './probe.ts';
-import { prune } from './prune.ts';
-import { PushConfigs } from './push-configs.ts';
-import { readAgain } from './read-again.ts';
-import type { ClientOptions } from './seeds.ts';
-import { TaskList } from './task-list.ts';
+import { Gate } from './calls/open-calls.ts';
+import { readAgain } from './calls/retry-read.ts';
+import { Bells } from './calls/subscribers.ts';
+import type { RedisDriver } from './connection/driver.ts';
+import type { ClientOptions } from './connection/first-server.ts';
+import { nodeRedis } from './connection/node-redis.ts';
+import { Database } from './database/database.ts';
+import { probe } from './database/probe.ts';
+import { Commits } from './tasks/commits.ts';
+import { Facts } from './tasks/facts.ts';
+import { Leases } from './tasks/leases.ts';
+import { prune } from './tasks/prune.ts';
+import { TaskList } from './tasks/task-list.ts';
+import { Deliveries } from './webhooks/deliveries.ts';
+import { PushConfigs } from './webhooks/push-configs.ts';
 
 export interface RedisStoreOptions {
   /**

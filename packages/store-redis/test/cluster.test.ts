@@ -3,8 +3,8 @@ import type { TaskStore } from '@batonjs/store';
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { canStart, type RedisServer, startCluster } from '../../../test/support/redis.ts';
+import { Shards } from '../src/database/shards.ts';
 import { redisStore } from '../src/index.ts';
-import { Shards } from '../src/shards.ts';
 import { chunkAfter, headAt, persist, untilItWorks } from './logs.ts';
 
 const args = ['--cluster-require-full-coverage', 'no'];

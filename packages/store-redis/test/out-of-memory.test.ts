@@ -1,8 +1,8 @@
 import type { Commit, TaskStore } from '@batonjs/store';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
+import { nodeRedis } from '../src/connection/node-redis.ts';
 import { type RedisDriver, redisStore } from '../src/index.ts';
-import { nodeRedis } from '../src/node-redis.ts';
 import { chunk, chunkAfter, headAt } from './logs.ts';
 
 const redis = (await canStart()) ? await startRedis() : undefined;

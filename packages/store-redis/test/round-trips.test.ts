@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { redisForTests } from '../../../test/support/redis.ts';
+import { nodeRedis } from '../src/connection/node-redis.ts';
 import { type RedisDriver, redisStore } from '../src/index.ts';
-import { nodeRedis } from '../src/node-redis.ts';
 import { chunkAfter } from './logs.ts';
 
 const redis = await redisForTests();

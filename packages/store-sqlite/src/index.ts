@@ -1,2 +1,2 @@
-export type { Durability } from './open-database.ts';
+export type { Durability } from './database/open-database.ts';
 export { type SqliteStoreOptions, sqliteStore } from './sqlite-store.ts';

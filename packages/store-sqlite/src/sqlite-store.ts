@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
-import { type Durability, openDatabase } from './open-database.ts';
-import { storeOn } from './store-on.ts';
+import { type Durability, openDatabase } from './database/open-database.ts';
+import { storeOn } from './store-on-database.ts';
 
 export interface SqliteStoreOptions {
   /**

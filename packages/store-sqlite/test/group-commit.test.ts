@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@batonjs/store';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { GroupCommit } from '../src/group-commit.ts';
+import { GroupCommit } from '../src/database/group-commit.ts';
+import { openDatabase } from '../src/database/open-database.ts';
 import { sqliteStore } from '../src/index.ts';
-import { openDatabase } from '../src/open-database.ts';
-import { storeOn } from '../src/store-on.ts';
+import { storeOn } from '../src/store-on-database.ts';
 import { freshPath } from './folder.ts';
 import { chunk, commitOf, create } from './logs.ts';
 

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { migrate } from '../src/database/migrate.ts';
+import { openDatabase } from '../src/database/open-database.ts';
+import { migrations } from '../src/database/schema.ts';
 import { sqliteStore } from '../src/index.ts';
-import { migrate } from '../src/migrate.ts';
-import { openDatabase } from '../src/open-database.ts';
-import { migrations } from '../src/schema.ts';
 import { freshPath } from './folder.ts';
 import { chunk, commitOf, complete, create } from './logs.ts';
 

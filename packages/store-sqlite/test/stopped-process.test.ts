@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openDatabase } from '../src/database/open-database.ts';
 import { sqliteStore } from '../src/index.ts';
-import { openDatabase } from '../src/open-database.ts';
-import { storeOn } from '../src/store-on.ts';
+import { storeOn } from '../src/store-on-database.ts';
 import { freshPath } from './folder.ts';
 import { create } from './logs.ts';
 import { start } from './other-process.ts';

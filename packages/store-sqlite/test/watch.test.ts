@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { Bells } from '../src/bells.ts';
-import { Changes } from '../src/changes.ts';
+import { openDatabase } from '../src/database/open-database.ts';
 import { sqliteStore } from '../src/index.ts';
-import { openDatabase } from '../src/open-database.ts';
+import { Changes } from '../src/notifications/changes.ts';
+import { Bells } from '../src/notifications/subscribers.ts';
 import { freshPath } from './folder.ts';
 import { create } from './logs.ts';
 

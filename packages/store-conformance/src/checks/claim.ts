@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TaskStore } from '@batonjs/store';
-import { type Bench, section } from '../check.ts';
-import { elapse, refuses, same } from '../expectations.ts';
-import { chunk, completed, working } from '../facts.ts';
-import { logOf } from '../log.ts';
+import { type Bench, section } from '../bench/check.ts';
+import { elapse, refuses, same } from '../bench/expectations.ts';
+import { chunk, completed, working } from '../samples/facts.ts';
+import { logOf } from '../samples/log.ts';
 
 const long = 60_000;
 const wanted = { turn: { queue: 'q', want: true } };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { section } from '../check.ts';
-import { refuses, same } from '../expectations.ts';
-import { at, chunk, completed, created, received, status, working } from '../facts.ts';
-import { freshCommitId, logOf } from '../log.ts';
-import { snapshotAt } from '../snapshot.ts';
-import { vandalize } from '../vandalize.ts';
+import { section } from '../bench/check.ts';
+import { refuses, same } from '../bench/expectations.ts';
+import { vandalize } from '../bench/vandalize.ts';
+import { at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
+import { freshCommitId, logOf } from '../samples/log.ts';
+import { snapshotAt } from '../samples/snapshot.ts';
 
 export const commitChecks = section('commit', {
   async 'makes facts, positions, commit ids and head readable'({ store }) {

@@ -1,9 +1,9 @@
 import { follow, type StoredFact, type TaskStore } from '@batonjs/store';
-import { type Bench, section } from '../check.ts';
-import { same, within } from '../expectations.ts';
-import { chunk } from '../facts.ts';
+import { type Bench, section } from '../bench/check.ts';
+import { same, within } from '../bench/expectations.ts';
 import { override } from '../faults/override.ts';
-import { logOf } from '../log.ts';
+import { chunk } from '../samples/facts.ts';
+import { logOf } from '../samples/log.ts';
 
 /** Follows until that position, with the bell alone: the fallback timer is off. */
 async function collect(

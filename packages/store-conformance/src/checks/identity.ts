@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { section } from '../check.ts';
-import { logOf } from '../log.ts';
+import { section } from '../bench/check.ts';
+import { logOf } from '../samples/log.ts';
 
 export const identityChecks = section('identity', {
   async 'is a short text'({ store }) {

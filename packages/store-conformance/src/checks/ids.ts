@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { section } from '../check.ts';
-import { listen, same } from '../expectations.ts';
-import { at, chunk, completed } from '../facts.ts';
-import { logOf } from '../log.ts';
-import { walk } from '../walk.ts';
+import { walk } from '../bench/all-pages.ts';
+import { section } from '../bench/check.ts';
+import { listen, same } from '../bench/expectations.ts';
+import { at, chunk, completed } from '../samples/facts.ts';
+import { logOf } from '../samples/log.ts';
 
 /** What callers may use as scope, task, context, queue, holder, commit id or key. */
 export const oddIds: readonly string[] = [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { section } from '../check.ts';
-import { same } from '../expectations.ts';
-import { answered, at, chunk, completed, created, received, status, working } from '../facts.ts';
-import { logOf } from '../log.ts';
-import { walk } from '../walk.ts';
+import { walk } from '../bench/all-pages.ts';
+import { section } from '../bench/check.ts';
+import { same } from '../bench/expectations.ts';
+import { answered, at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
+import { logOf } from '../samples/log.ts';
 
 export const listChecks = section('list', {
   async 'is empty where there is nothing'({ store }) {

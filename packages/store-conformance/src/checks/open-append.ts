@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { section } from '../check.ts';
-import { refuses, same } from '../expectations.ts';
-import { at, cancelRequested, chunk, completed, received, working } from '../facts.ts';
-import { logOf } from '../log.ts';
-import { snapshotAt } from '../snapshot.ts';
+import { section } from '../bench/check.ts';
+import { refuses, same } from '../bench/expectations.ts';
+import { at, cancelRequested, chunk, completed, received, working } from '../samples/facts.ts';
+import { logOf } from '../samples/log.ts';
+import { snapshotAt } from '../samples/snapshot.ts';
 
 export const openAppendChecks = section("an 'open' append", {
   async 'goes wherever the log ends and leaves head and snapshot alone'({ store }) {

@@ -1,13 +1,13 @@
 import type { TaskState } from '@batonjs/protocol';
 import type { TaskQuery } from '@batonjs/store';
 import fc from 'fast-check';
-import { section } from '../check.ts';
-import { command, compare } from '../commands.ts';
-import { same } from '../expectations.ts';
-import { answered, at, created, received, status } from '../facts.ts';
-import { logOf } from '../log.ts';
-import { Model } from '../model.ts';
-import { walk } from '../walk.ts';
+import { walk } from '../bench/all-pages.ts';
+import { section } from '../bench/check.ts';
+import { same } from '../bench/expectations.ts';
+import { command, compare } from '../model/commands.ts';
+import { Model } from '../model/model.ts';
+import { answered, at, created, received, status } from '../samples/facts.ts';
+import { logOf } from '../samples/log.ts';
 
 const states = ['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_COMPLETED'] as const;
 const contexts = ['c1', 'c2', ''] as const;

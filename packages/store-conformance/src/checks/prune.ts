@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { section } from '../check.ts';
-import { same } from '../expectations.ts';
-import { answered, at, chunk, completed, created, received, status } from '../facts.ts';
-import { type Log, logOf } from '../log.ts';
+import { section } from '../bench/check.ts';
+import { same } from '../bench/expectations.ts';
+import { answered, at, chunk, completed, created, received, status } from '../samples/facts.ts';
+import { type Log, logOf } from '../samples/log.ts';
 
 async function closed(log: Log, ms: number): Promise<void> {
   await log.commit([received('m1', log.contextId), created(log.taskId, log.contextId)], { once: 'key' });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { section } from '../check.ts';
-import { refuses, same } from '../expectations.ts';
-import { chunk, created, received } from '../facts.ts';
-import { logOf } from '../log.ts';
-import { snapshotAt } from '../snapshot.ts';
-import { vandalize } from '../vandalize.ts';
+import { section } from '../bench/check.ts';
+import { refuses, same } from '../bench/expectations.ts';
+import { vandalize } from '../bench/vandalize.ts';
+import { chunk, created, received } from '../samples/facts.ts';
+import { logOf } from '../samples/log.ts';
+import { snapshotAt } from '../samples/snapshot.ts';
 
 const chunks = (count: number) => Array.from({ length: count }, (_, n) => chunk(n + 1));
 

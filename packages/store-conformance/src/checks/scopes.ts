@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { section } from '../check.ts';
-import { refuses, same } from '../expectations.ts';
-import { chunk, completed, received } from '../facts.ts';
-import { logOf } from '../log.ts';
+import { section } from '../bench/check.ts';
+import { refuses, same } from '../bench/expectations.ts';
+import { chunk, completed, received } from '../samples/facts.ts';
+import { logOf } from '../samples/log.ts';
 
 export const scopeChecks = section('what lies in another scope', {
   async 'cannot be read, listed or counted'({ store, second }) {

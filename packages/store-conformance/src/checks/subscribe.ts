@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { type Bench, section } from '../check.ts';
-import { listen, refuses } from '../expectations.ts';
-import { chunk, completed, received } from '../facts.ts';
-import { logOf } from '../log.ts';
+import { type Bench, section } from '../bench/check.ts';
+import { listen, refuses } from '../bench/expectations.ts';
+import { chunk, completed, received } from '../samples/facts.ts';
+import { logOf } from '../samples/log.ts';
 
 const topic = { scope: 's', taskId: 't' };
 

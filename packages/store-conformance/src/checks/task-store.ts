@@ -1,4 +1,4 @@
-import type { Check } from '../check.ts';
+import type { Check } from '../bench/check.ts';
 import { claimChecks, waitingChecks } from './claim.ts';
 import { commitChecks } from './commit.ts';
 import { followChecks } from './follow.ts';

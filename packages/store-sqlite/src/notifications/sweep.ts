@@ -1,6 +1,6 @@
 import type { Topic, Unsubscribe } from '@batonjs/store';
-import type { Bells } from './bells.ts';
 import type { Changes } from './changes.ts';
+import type { Bells } from './subscribers.ts';
 
 // How often the file is looked at for what other processes wrote, in milliseconds.
 const busyMs = 10;

@@ -1,9 +1,9 @@
 import { StoreError } from '@batonjs/store';
-import type { RedisDriver, RedisReply } from './driver.ts';
+import type { RedisDriver, RedisReply } from '../connection/driver.ts';
+import { knowsFlags, layoutKey, mustNotEvict, type StartOptions, start } from './check-server.ts';
 import type { Script } from './script.ts';
 import { type Shard, Shards } from './shards.ts';
-import { knowsFlags, layoutKey, mustNotEvict, type StartOptions, start } from './start.ts';
-import { troubleOf } from './trouble.ts';
+import { troubleOf } from './trouble-of.ts';
 
 /** Redis as the store uses it: checked before it is used, and again after every interruption. */
 export class Database {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { diverged, parseFact, type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
-import type { Reads } from './reads.ts';
+import type { Reads } from '../database/reads.ts';
 import type { TaskRows } from './task-row.ts';
 
 /** How long reading may keep everything else of this process waiting, in milliseconds. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { PushConfig } from '@batonjs/store';
-import { type Check, section } from '../check.ts';
-import { same } from '../expectations.ts';
-import { logOf } from '../log.ts';
-import { vandalize } from '../vandalize.ts';
-import { type Both, push } from '../webhook.ts';
+import { type Check, section } from '../../bench/check.ts';
+import { same } from '../../bench/expectations.ts';
+import { vandalize } from '../../bench/vandalize.ts';
+import { logOf } from '../../samples/log.ts';
+import { type Both, push } from '../../samples/webhook.ts';
+import { oddIds } from '../ids.ts';
 import { deliveryChecks } from './deliveries.ts';
-import { oddIds } from './ids.ts';
 
 const kept = (id: string, more: Partial<PushConfig> = {}) => ({ ...push(id, more), attempts: 0 });
 const idsOf = (pushes: readonly PushConfig[]) => pushes.map(({ id }) => id);

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { type Fact, type Head, headOf } from '@batonjs/lifecycle';
 import type { ClaimRequest, Commit, Lease, StoreErrorCode, TaskStore } from '@batonjs/store';
 import fc from 'fast-check';
-import type { Bench } from './check.ts';
-import { same } from './expectations.ts';
-import { at, cancelRequested, chunk, completed, created, received, working } from './facts.ts';
-import { freshCommitId } from './log.ts';
+import type { Bench } from '../bench/check.ts';
+import { same } from '../bench/expectations.ts';
+import { at, cancelRequested, chunk, completed, created, received, working } from '../samples/facts.ts';
+import { freshCommitId } from '../samples/log.ts';
+import { snapshotAt } from '../samples/snapshot.ts';
 import { Model, type ModelLog } from './model.ts';
-import { snapshotAt } from './snapshot.ts';
 
 const task = fc.nat(2);
 const once = fc.option(fc.nat(3), { nil: undefined, freq: 3 });

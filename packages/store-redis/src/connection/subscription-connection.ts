@@ -1,5 +1,5 @@
-import { Lifeline, type Link } from './lifeline.ts';
-import { type Client, type ClientOptions, clientOf } from './seeds.ts';
+import { type Client, type ClientOptions, clientOf } from './first-server.ts';
+import { Lifeline, type Link } from './reconnecting.ts';
 
 export interface SubscriptionOptions {
   /** Servers, any of which will do: those of a Cluster pass on what they hear. */

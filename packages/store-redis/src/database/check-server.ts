@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '@batonjs/store';
-import type { RedisDriver } from './driver.ts';
-import { infoOf } from './seeds.ts';
+import type { RedisDriver } from '../connection/driver.ts';
+import { infoOf } from '../connection/first-server.ts';
 
 /** Of the way keys are laid out. A release that changes it counts up. */
 const layout = 1;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Topic } from '@batonjs/store';
-import { type Bells, numberOf } from './bells.ts';
+import { type Bells, numberOf } from './subscribers.ts';
 
 /** How many transactions are remembered for other processes; who comes later than that is rung for everything. */
 const remembered = 1_024;

@@ -1,6 +1,6 @@
-import type { Database } from './database.ts';
-import { prune as source } from './lua/prune.ts';
-import { script } from './script.ts';
+import type { Database } from '../database/database.ts';
+import { script } from '../database/script.ts';
+import { prune as source } from '../lua/prune.ts';
 
 const pruneScript = script(source);
 

@@ -6,11 +6,11 @@ import {
   StoreError,
   type StoreErrorCode,
 } from '@batonjs/store';
-import type { Database } from './database.ts';
-import { commit as source } from './lua/commit.ts';
-import { script, vital } from './script.ts';
-import { taskName } from './shards.ts';
-import { timeOf } from './time-of.ts';
+import type { Database } from '../database/database.ts';
+import { script, vital } from '../database/script.ts';
+import { taskName } from '../database/shards.ts';
+import { timeOf } from '../database/time-of.ts';
+import { commit as source } from '../lua/commit.ts';
 
 const commitScript = script(source);
 const vitalScript = vital(source);

@@ -1,8 +1,8 @@
 import { createCluster, type RedisClusterOptions } from 'redis';
 import { crc16 } from './crc16.ts';
 import type { RedisReply } from './driver.ts';
-import type { Link } from './lifeline.ts';
-import { type Client, type ClientOptions, firstOf, fixedOptions, infoOf } from './seeds.ts';
+import { type Client, type ClientOptions, firstOf, fixedOptions, infoOf } from './first-server.ts';
+import type { Link } from './reconnecting.ts';
 
 type Cluster = ReturnType<typeof createCluster>;
 

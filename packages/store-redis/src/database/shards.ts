@@ -1,5 +1,5 @@
 import type { Scope } from '@batonjs/store';
-import { crc16 } from './crc16.ts';
+import { crc16 } from '../connection/crc16.ts';
 
 /** A part of the tasks, all of whose keys Redis Cluster keeps in one slot. */
 export interface Shard {

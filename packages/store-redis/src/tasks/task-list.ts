@@ -1,9 +1,9 @@
 import type { ListedTask, Scope, TaskPage, TaskQuery } from '@batonjs/store';
-import type { Database } from './database.ts';
+import type { Database } from '../database/database.ts';
+import { script } from '../database/script.ts';
+import type { Shard } from '../database/shards.ts';
+import { list as source } from '../lua/list.ts';
 import { toFact } from './facts.ts';
-import { list as source } from './lua/list.ts';
-import { script } from './script.ts';
-import type { Shard } from './shards.ts';
 
 const listScript = script(source);
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { PushConfigStore } from '@batonjs/store';
-import { section } from '../check.ts';
-import { elapse, listen, same } from '../expectations.ts';
-import { at, chunk, completed } from '../facts.ts';
-import { logOf } from '../log.ts';
-import { type Both, push } from '../webhook.ts';
+import { section } from '../../bench/check.ts';
+import { elapse, listen, same } from '../../bench/expectations.ts';
+import { at, chunk, completed } from '../../samples/facts.ts';
+import { logOf } from '../../samples/log.ts';
+import { type Both, push } from '../../samples/webhook.ts';
 
 const long = 60_000;
 const claim = (store: PushConfigStore, holder: string, more: object = {}) =>

@@ -1,23 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
-import { Bells } from './bells.ts';
-import { Changes } from './changes.ts';
-import { Commits } from './commits.ts';
-import { Contexts } from './contexts.ts';
-import { Deliveries } from './deliveries.ts';
-import { Facts } from './facts.ts';
-import { Gate } from './gate.ts';
-import { GroupCommit } from './group-commit.ts';
-import { Leases } from './leases.ts';
-import { OpenFile } from './open-file.ts';
-import { Probe } from './probe.ts';
-import { Prune } from './prune.ts';
-import { PushConfigs } from './push-configs.ts';
-import { Reads } from './reads.ts';
-import { TaskList } from './task-list.ts';
-import { TaskRows } from './task-row.ts';
-import { Totals } from './totals.ts';
-import { Watch } from './watch.ts';
+import { GroupCommit } from './database/group-commit.ts';
+import { OpenFile } from './database/open-file.ts';
+import { Probe } from './database/probe.ts';
+import { Reads } from './database/reads.ts';
+import { Changes } from './notifications/changes.ts';
+import { Bells } from './notifications/subscribers.ts';
+import { Watch } from './notifications/sweep.ts';
+import { Gate } from './open-calls.ts';
+import { Commits } from './tasks/commits.ts';
+import { Contexts } from './tasks/contexts.ts';
+import { Facts } from './tasks/facts.ts';
+import { Leases } from './tasks/leases.ts';
+import { Prune } from './tasks/prune.ts';
+import { TaskList } from './tasks/task-list.ts';
+import { TaskRows } from './tasks/task-row.ts';
+import { Totals } from './tasks/totals.ts';
+import { Deliveries } from './webhooks/deliveries.ts';
+import { PushConfigs } from './webhooks/push-configs.ts';
 
 export interface StoreOnOptions {
   /** What errors call the database. */

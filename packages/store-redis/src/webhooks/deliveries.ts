@@ -1,10 +1,10 @@
 import type { Delivery, DeliveryOutcome, PushConfigName, PushConfigStore } from '@batonjs/store';
-import type { Database } from './database.ts';
-import { advance, claimDeliveries, retryNow } from './lua/webhooks.ts';
+import type { Database } from '../database/database.ts';
+import { vital } from '../database/script.ts';
+import { taskName } from '../database/shards.ts';
+import { timeOf } from '../database/time-of.ts';
+import { advance, claimDeliveries, retryNow } from '../lua/webhooks.ts';
 import { type PushRow, toPushConfig } from './push-row.ts';
-import { vital } from './script.ts';
-import { taskName } from './shards.ts';
-import { timeOf } from './time-of.ts';
 
 const claimScript = vital(claimDeliveries);
 const advanceScript = vital(advance);

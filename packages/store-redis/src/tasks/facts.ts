@@ -1,9 +1,9 @@
 import { diverged, parseFact, type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
-import type { Database } from './database.ts';
-import { load as source } from './lua/load.ts';
-import { read as readSource } from './lua/read.ts';
-import { script } from './script.ts';
-import { taskName } from './shards.ts';
+import type { Database } from '../database/database.ts';
+import { script } from '../database/script.ts';
+import { taskName } from '../database/shards.ts';
+import { load as source } from '../lua/load.ts';
+import { read as readSource } from '../lua/read.ts';
 
 const loadScript = script(source);
 const readScript = script(readSource);

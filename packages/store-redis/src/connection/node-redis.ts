@@ -1,10 +1,10 @@
 import { StoreError } from '@batonjs/store';
-import { CommandLink } from './command-link.ts';
-import { Deadlines } from './deadlines.ts';
+import { Deadlines } from './call-deadlines.ts';
+import { CommandLink } from './command-connection.ts';
 import type { RedisDriver, RedisReply } from './driver.ts';
-import { Lifeline } from './lifeline.ts';
-import type { ClientOptions } from './seeds.ts';
-import { Subscription } from './subscription.ts';
+import type { ClientOptions } from './first-server.ts';
+import { Lifeline } from './reconnecting.ts';
+import { Subscription } from './subscription-connection.ts';
 
 export interface NodeRedisOptions {
   readonly urls: readonly string[];

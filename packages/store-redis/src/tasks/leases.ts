@@ -1,8 +1,8 @@
 import type { ClaimRequest, Lease } from '@batonjs/store';
-import type { Database } from './database.ts';
-import { claim as claimSource, renew as renewSource } from './lua/leases.ts';
-import { vital } from './script.ts';
-import { fromTaskName, type Shard, taskName } from './shards.ts';
+import type { Database } from '../database/database.ts';
+import { vital } from '../database/script.ts';
+import { fromTaskName, type Shard, taskName } from '../database/shards.ts';
+import { claim as claimSource, renew as renewSource } from '../lua/leases.ts';
 
 const claimScript = vital(claimSource);
 const renewScript = vital(renewSource);

@@ -1,9 +1,9 @@
 import type { PushConfig, PushConfigStore, Scope } from '@batonjs/store';
-import type { Database } from './database.ts';
-import { dead, get, page, put, remove, revive } from './lua/webhooks.ts';
+import type { Database } from '../database/database.ts';
+import { script } from '../database/script.ts';
+import { taskName } from '../database/shards.ts';
+import { dead, get, page, put, remove, revive } from '../lua/webhooks.ts';
 import { type PushRow, toPushConfig } from './push-row.ts';
-import { script } from './script.ts';
-import { taskName } from './shards.ts';
 
 const scripts = {
   put: script(put),

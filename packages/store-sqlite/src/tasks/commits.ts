@@ -8,9 +8,9 @@ import {
   mustHaveRoom,
   type Row,
 } from '@batonjs/store';
-import type { Changes } from './changes.ts';
+import type { Changes } from '../notifications/changes.ts';
+import type { Deliveries } from '../webhooks/deliveries.ts';
 import type { Contexts } from './contexts.ts';
-import type { Deliveries } from './deliveries.ts';
 import { stateOf, type TaskRow, type TaskRows, toRow } from './task-row.ts';
 import type { Totals } from './totals.ts';
 

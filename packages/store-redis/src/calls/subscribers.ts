@@ -1,5 +1,5 @@
 import type { Topic } from '@batonjs/store';
-import { taskName } from './shards.ts';
+import { taskName } from '../database/shards.ts';
 
 type Notify = (version?: number) => void;
 

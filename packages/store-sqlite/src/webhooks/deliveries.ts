@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Delivery, DeliveryOutcome, PushConfigName, PushConfigStore, Scope } from '@batonjs/store';
-import type { Changes } from './changes.ts';
+import type { Changes } from '../notifications/changes.ts';
 import { type PushRow, toPushConfig } from './push-row.ts';
 
 type ClaimDeliveries = Parameters<PushConfigStore['claimDeliveries']>[0];

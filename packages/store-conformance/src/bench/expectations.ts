@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { StoreError, type StoreErrorCode, type TaskStore, type Topic } from '@batonjs/store';
+import { received } from '../samples/facts.ts';
+import { logOf } from '../samples/log.ts';
 import type { Bench } from './check.ts';
-import { received } from './facts.ts';
-import { logOf } from './log.ts';
 
 /** Fails unless both are the same JSON; `undefined` members count as absent. */
 export function same(actual: unknown, expected: unknown, message?: string): void {
