@@ -18,7 +18,7 @@ const arrows: Record<string, readonly string[]> = {
   'store-redis': ['store'],
   server: ['bindings', 'lifecycle', 'protocol', 'store'],
   'server-node': ['server'],
-  'server-express': ['server', 'server-node'],
+  'server-express': ['protocol', 'server', 'server-node'],
   client: ['bindings', 'protocol'],
   extensions: ['client', 'protocol', 'server'],
   'from-executor': ['protocol', 'server'],

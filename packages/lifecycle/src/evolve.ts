@@ -6,10 +6,15 @@ import type { ArtifactRecord, State, TaskRecord } from './state.ts';
 import { isTerminal } from './states.ts';
 import { weigh } from './weigh.ts';
 
-/** A stored fact that this release cannot fold; the task is refused rather than misread. */
+/** A stored fact that this release cannot fold. It refuses the task rather than misread it. */
 export class UnknownFactError extends Error {
   override readonly name = 'UnknownFactError';
   readonly code = 'UNKNOWN_FACT';
+
+  /** Whether the value is an UnknownFactError, also one of another copy of this package. */
+  static is(value: unknown): value is UnknownFactError {
+    return typeof value === 'object' && value !== null && 'code' in value && value.code === 'UNKNOWN_FACT';
+  }
 }
 
 /** A state that nobody has seen yet. */

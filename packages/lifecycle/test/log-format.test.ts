@@ -129,6 +129,14 @@ describe('a log that this release does not understand', () => {
     expect(() => replay([...facts, strange])).toThrow(UnknownFactError);
   });
 
+  it('is recognised by its error, also of another copy of the package', () => {
+    const fromAnotherCopy = Object.assign(new Error('x'), { code: 'UNKNOWN_FACT' });
+    for (const error of [new UnknownFactError('x'), fromAnotherCopy])
+      expect(UnknownFactError.is(error)).toBe(true);
+    for (const other of [new Error('x'), { code: 'UNAVAILABLE' }, 'UNKNOWN_FACT', null, undefined])
+      expect(UnknownFactError.is(other)).toBe(false);
+  });
+
   it('is refused when a fact stands where it cannot stand', () => {
     expect(() => replay(facts.slice(1))).toThrow(refusal);
     const status = { state: 'TASK_STATE_WORKING', timestamp: first!.at };

@@ -12,7 +12,7 @@ export type StatusName =
   | 'UNAVAILABLE'
   | 'UNAUTHENTICATED';
 
-/** One error: its code on every binding, the text used when none is given, and whose error it is. */
+/** One error: its code on every binding, its default message, and the domain that defines it. */
 export interface ErrorRow {
   readonly jsonRpc: number;
   readonly http: number;
@@ -24,7 +24,7 @@ export interface ErrorRow {
   readonly wireReason?: string;
 }
 
-/** `ErrorInfo.domain` of the errors that the specification defines, the standard ones of JSON-RPC among them. Spec: §9.5, §11.6. */
+/** `ErrorInfo.domain` of the errors that the specification defines, those of JSON-RPC included. Spec: §9.5, §11.6. */
 export const A2A_DOMAIN = 'a2a-protocol.org';
 
 /** `ErrorInfo.domain` of the errors that Baton adds. */
@@ -34,7 +34,7 @@ const domain = BATON_DOMAIN;
 
 // biome-ignore format: a table reads best with one row per line
 /**
- * Every error that can cross the wire. The key is the wire's own `ErrorInfo.reason`; adding an error is one row.
+ * Every error that can cross the wire, by its `ErrorInfo.reason`. A new error is one row.
  * Spec: §5.4, §9.5, §11.6.
  */
 export const errorTable = {
@@ -63,13 +63,13 @@ export const errorTable = {
   UNAVAILABLE: { jsonRpc: -32603, http: 503, status: 'UNAVAILABLE', message: 'Temporarily unavailable', domain },
 } as const satisfies Record<string, ErrorRow>;
 
-/** What went wrong, in the wire's own word (`ErrorInfo.reason`). */
+/** Names an error; `ErrorInfo.reason` on the wire unless the row has a `wireReason`. */
 export type ErrorReason = keyof typeof errorTable;
 
-/** A structured detail, as `google.rpc` types travel in JSON. */
+/** A structured detail: a `google.rpc` type as JSON. */
 export type ErrorDetail = { readonly '@type': string; readonly [member: string]: unknown };
 
-/** One member of a request that is wrong: its path, such as `message.parts[0].text`, and what is wrong with it. */
+/** A member of a request that is wrong: its path, such as `message.parts[0].text`, and the rule that it breaks. */
 export interface FieldViolation {
   readonly field: string;
   readonly description: string;
@@ -77,23 +77,23 @@ export interface FieldViolation {
 
 /** What an {@link A2AError} may carry besides its reason and message. */
 export interface A2AErrorOptions {
-  /** Further `google.rpc` details; `ErrorInfo` is made from reason and metadata and does not belong here. */
+  /** Further `google.rpc` details, without `ErrorInfo`, which is made from the reason and the metadata. */
   readonly details?: readonly ErrorDetail[];
   /** `ErrorInfo.metadata`: flat, non-secret facts such as `{ taskId }`. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Seconds after which trying again makes sense; travels as `Retry-After`. */
+  /** Seconds after which the client may retry; sent as `Retry-After`. */
   readonly retryAfter?: number;
-  /** How to authenticate, as `WWW-Authenticate` says it; a reply that carries the error has that header. */
+  /** The `WWW-Authenticate` header of the reply. */
   readonly challenge?: string;
-  /** What led here. It stays in this process. */
+  /** The error behind this one. It is never sent. */
   readonly cause?: unknown;
 }
 
 const brand = Symbol.for('batonjs.A2AError');
 
 /**
- * The only error that crosses the wire. Its `message`, `metadata` and `details` are shown to the other side, its
- * `cause` never is. Spec: §3.3.2.
+ * The only error that crosses the wire. The peer sees its `message`, `metadata` and `details`, never its `cause`.
+ * Spec: §3.3.2.
  */
 export class A2AError extends Error {
   override readonly name = 'A2AError';
@@ -117,12 +117,13 @@ export class A2AError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** Like `instanceof`, but also true across two copies of this package in one process. */
-  static is(value: unknown): value is A2AError {
-    return typeof value === 'object' && value !== null && brand in value;
+  /** Whether the value is an A2AError, also one of another copy of this package; with a reason, only for that reason. */
+  static is(value: unknown, reason?: ErrorReason): value is A2AError {
+    if (typeof value !== 'object' || value === null || !(brand in value)) return false;
+    return reason === undefined || (value as Partial<A2AError>).reason === reason;
   }
 
-  /** The error itself, or an `INTERNAL_ERROR` that keeps what was thrown as its `cause` and shows none of its text. */
+  /** The error itself; anything else becomes an `INTERNAL_ERROR` that shows nothing of it and keeps it as its `cause`. */
   static from(thrown: unknown): A2AError {
     return A2AError.is(thrown) ? thrown : new A2AError('INTERNAL_ERROR', undefined, { cause: thrown });
   }
@@ -145,11 +146,17 @@ function summary(reason: ErrorReason, [first, ...others]: readonly FieldViolatio
   return `${message}: ${what.length > maxSummary ? `${what.slice(0, maxSummary)}…` : what}${more}`;
 }
 
-/** Characters of a violation that a message repeats: a client chooses the names in the path. */
+/** At most this many characters of a violation go into the message: a client chooses the names in the path. */
 const maxSummary = 200;
 
-/** `INVALID_PARAMS` whose message names the first violation, with a `google.rpc.BadRequest` that names what is wrong with an operation's request object. */
+/**
+ * `INVALID_PARAMS` for an operation's request object. The message names the first violation, the detail
+ * `google.rpc.BadRequest` names all.
+ */
 export const invalidParams = badRequest('INVALID_PARAMS');
 
-/** `INVALID_REQUEST` whose message names the first violation, with a `google.rpc.BadRequest` that names what is wrong with what carries the request object. */
+/**
+ * `INVALID_REQUEST` for the envelope around the request object. The message names the first violation, the detail
+ * `google.rpc.BadRequest` names all.
+ */
 export const invalidRequest = badRequest('INVALID_REQUEST');

@@ -1,19 +1,19 @@
-/** The version of the protocol whose wire JSON this package describes. */
+/** The version of the protocol that this package describes. */
 export const PROTOCOL_VERSION = '1.0';
 
-/** The version that a request without {@link A2A_VERSION} asks for. Spec: §3.6.2. */
+/** The version of a request that has no {@link A2A_VERSION}. Spec: §3.6.2. */
 export const IMPLIED_VERSION = '0.3';
 
 /** Header that names the protocol version of a request. Spec: §3.6.1. */
 export const A2A_VERSION = 'A2A-Version';
 
-/** Header that lists extension URIs: asked for in a request, activated in a response. Spec: §3.2.6. */
+/** Header that lists URIs of extensions: requested ones in a request, active ones in a response. Spec: §3.2.6. */
 export const A2A_EXTENSIONS = 'A2A-Extensions';
 
 /** Name of {@link A2A_EXTENSIONS} in version 0.3. */
 export const LEGACY_EXTENSIONS = 'X-A2A-Extensions';
 
-/** URI of the extension by which an agent says that a message sent twice is received once. */
+/** URI of the extension of an agent that receives a message once, however often a client sends it. */
 export const IDEMPOTENCY = 'https://batonjs.dev/extensions/idempotency/v1';
 
 /** Header that carries `TaskPushNotificationConfig.token` to a webhook. */
@@ -22,7 +22,7 @@ export const NOTIFICATION_TOKEN = 'X-A2A-Notification-Token';
 /** {@link NOTIFICATION_TOKEN} as agents on the official Go SDK name it. The specification names none. */
 export const BARE_NOTIFICATION_TOKEN = 'A2A-Notification-Token';
 
-/** Header that names one delivery to a webhook, the same in every attempt, so that receivers notice a repeated one. */
+/** Header that identifies one delivery to a webhook. It is the same in every attempt, so that receivers can skip a repeated one. */
 export const DELIVERY_ID = 'Webhook-Id';
 
 /** Media type of HTTP+JSON bodies and of webhooks. Spec: §11.1. */
@@ -38,8 +38,8 @@ export const EVENT_STREAM = 'text/event-stream';
 export const AGENT_CARD_PATH = '/.well-known/agent-card.json';
 
 /**
- * `Major.Minor` of a version: `1.0.1` → `1.0`. `undefined` when the text is missing or empty, which means
- * {@link IMPLIED_VERSION}; text that is no version is returned as it is, so that it can be refused by name. Spec: §3.6.
+ * `Major.Minor` of a version: `1.0.1` → `1.0`. Returns undefined for missing or empty text, which means
+ * {@link IMPLIED_VERSION}. Returns text that is not a version unchanged, so that an error can quote it. Spec: §3.6.
  */
 export function parseVersion(text: string | null | undefined): string | undefined {
   const version = text?.trim();
@@ -47,7 +47,7 @@ export function parseVersion(text: string | null | undefined): string | undefine
   return /^(\d+\.\d+)(?:\.\d+)?$/.exec(version)?.[1] ?? version;
 }
 
-/** The distinct members of one or several comma-separated header values, trimmed, in order. Spec: §3.2.6. */
+/** The URIs in one or several comma-separated header values, in order, each once. Spec: §3.2.6. */
 export function parseExtensions(...values: readonly (string | null | undefined)[]): string[] {
   const uris = values.flatMap((value) => value?.split(',') ?? []).map((uri) => uri.trim());
   return [...new Set(uris)].filter((uri) => uri !== '');
@@ -59,6 +59,6 @@ export function challenge(scheme: string, parameters: Readonly<Record<string, st
   return `${scheme} ${list.join(', ')}`;
 }
 
-/** Anything but printable ASCII would break the header, or let a name write headers of its own. */
+/** Other characters than printable ASCII would break the header, or let a client inject another one. */
 const quotable = (value: string): string =>
   value.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, (character) => `\\${character}`);

@@ -1,35 +1,13 @@
 export {
-  A2A_DOMAIN,
   A2AError,
   type A2AErrorOptions,
-  BATON_DOMAIN,
   type ErrorDetail,
   type ErrorReason,
-  type ErrorRow,
   errorTable,
   type FieldViolation,
   invalidParams,
   invalidRequest,
-  type StatusName,
 } from './errors.ts';
-export {
-  A2A_EXTENSIONS,
-  A2A_JSON,
-  A2A_VERSION,
-  AGENT_CARD_PATH,
-  BARE_NOTIFICATION_TOKEN,
-  challenge,
-  DELIVERY_ID,
-  EVENT_STREAM,
-  IDEMPOTENCY,
-  IMPLIED_VERSION,
-  JSON_TYPE,
-  LEGACY_EXTENSIONS,
-  NOTIFICATION_TOKEN,
-  PROTOCOL_VERSION,
-  parseExtensions,
-  parseVersion,
-} from './headers.ts';
 export {
   AgentCapabilities,
   AgentCard,
@@ -76,29 +54,15 @@ export { Empty, ListTaskPushNotificationConfigsResponse, ListTasksResponse } fro
 export { TaskState } from './model/task-state.ts';
 export {
   SendMessageResponse,
-  type SendMessageResult,
-  type StreamEvent,
+  type SendMessageResponseMembers,
   StreamResponse,
+  type StreamResponseMembers,
   Task,
   TaskArtifactUpdateEvent,
   TaskStatus,
   TaskStatusUpdateEvent,
 } from './model/tasks.ts';
-export {
-  type A2AService,
-  type HttpRule,
-  isOperationName,
-  methodName,
-  type Operation,
-  type OperationName,
-  type Operations,
-  operationNames,
-  operations,
-  type Params,
-  type QueryType,
-  type Reply,
-  type Result,
-} from './operations.ts';
+export { type OperationName, operationNames, operations, type Params, type Result } from './operations.ts';
 export { fieldViolations, parseParams } from './parse-params.ts';
 export { dataOf, textOf } from './parts.ts';
 export { schemas } from './schemas.ts';

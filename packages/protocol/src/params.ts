@@ -11,9 +11,9 @@ import {
   SendMessageRequest,
   SubscribeToTaskRequest,
 } from './model/requests.ts';
-import type { OperationName } from './operations.ts';
+import type { OperationName } from './operation-table.ts';
 
-/** The request of every operation, apart from the results: a server starts without the schemas of what it answers. */
+/** The request schema of every operation. Apart from the results, so that a server need not load the schemas of those. */
 export const params = {
   SendMessage: SendMessageRequest,
   SendStreamingMessage: SendMessageRequest,

@@ -4,8 +4,8 @@ import type { OperationName, Params } from './operations.ts';
 import { params } from './params.ts';
 
 /**
- * The canonical request of an operation from whatever arrived. Throws `INVALID_PARAMS` naming every violation with its
- * path. Spec: §3.3.2, §5.7.
+ * Checks the request of an operation and returns it in its canonical form. Throws `INVALID_PARAMS`, which names every
+ * violation with its path, at most 100 of them. Spec: §3.3.2, §5.7.
  */
 export function parseParams<Name extends OperationName>(operation: Name, value: unknown): Params<Name> {
   const schema: z.ZodType = params[operation];
@@ -16,7 +16,7 @@ export function parseParams<Name extends OperationName>(operation: Name, value: 
 
 const maxViolations = 100;
 
-/** What a schema found wrong, each with its path, such as `message.parts[0].text`. Names the first hundred. */
+/** The violations that a schema found, at most 100, each with its path, such as `message.parts[0].text`. */
 export function fieldViolations({ issues }: z.core.$ZodError): FieldViolation[] {
   const violations = issues.slice(0, maxViolations).map((issue) => ({
     field: fieldPath(issue.path),

@@ -1,7 +1,7 @@
 import type { Json } from './model/json.ts';
 import type { Part } from './model/messages.ts';
 
-/** The text of a message or an artifact, its text parts joined; empty if there is none. */
+/** The joined text parts of a message or an artifact; empty without text parts. */
 export const textOf = (from: { readonly parts: readonly Part[] } | undefined): string =>
   from?.parts.map((part) => ('text' in part ? part.text : '')).join('') ?? '';
 

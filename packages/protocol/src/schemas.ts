@@ -3,7 +3,7 @@ import { AgentCard } from './model/agent-card.ts';
 import { TaskPushNotificationConfig } from './model/requests.ts';
 import { Empty, ListTaskPushNotificationConfigsResponse, ListTasksResponse } from './model/responses.ts';
 import { SendMessageResponse, StreamResponse, Task } from './model/tasks.ts';
-import type { OperationName } from './operations.ts';
+import type { OperationName } from './operation-table.ts';
 import { params } from './params.ts';
 
 // biome-ignore format: a table reads best with one row per line

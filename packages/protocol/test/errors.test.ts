@@ -97,6 +97,13 @@ describe('A2AError', () => {
     }
   });
 
+  it('is recognised by its reason where one is asked for', () => {
+    const error = new A2AError('TASK_NOT_FOUND');
+    expect(A2AError.is(error, 'TASK_NOT_FOUND')).toBe(true);
+    expect(A2AError.is(error, 'INTERNAL_ERROR')).toBe(false);
+    expect(A2AError.is({ reason: 'TASK_NOT_FOUND' }, 'TASK_NOT_FOUND')).toBe(false);
+  });
+
   it('passes through A2A errors and hides everything else behind INTERNAL_ERROR [R-ERR-11]', () => {
     const known = new A2AError('TASK_NOT_FOUND');
     expect(A2AError.from(known)).toBe(known);

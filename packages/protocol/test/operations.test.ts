@@ -3,12 +3,13 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { ListTasksResponse } from '../src/model/responses.ts';
 import type { StreamResponse, Task } from '../src/model/tasks.ts';
 import {
-  type A2AService,
   isOperationName,
   methodName,
   type OperationName,
   operationNames,
   operations,
+  type Params,
+  type Reply,
 } from '../src/operations.ts';
 import { schemas } from '../src/schemas.ts';
 
@@ -66,6 +67,13 @@ describe('the operation table', () => {
     ]);
   });
 
+  it('says which requests a client may repeat', () => {
+    const by = Map.groupBy(operationNames, (name) => operations[name].repeatable);
+    expect(by.get('with-idempotency')).toEqual(['SendMessage', 'SendStreamingMessage']);
+    expect(by.get('with-id')).toEqual(['CreateTaskPushNotificationConfig']);
+    expect(by.get('always')).toHaveLength(8);
+  });
+
   it('has the same names as the schemas', () => {
     expect(Object.keys(schemas).sort()).toEqual([...operationNames].sort());
   });
@@ -103,24 +111,29 @@ describe('the operation table', () => {
     }
   });
 
-  it('types a service', () => {
-    type Service = A2AService<{ caller: string }>;
-    expectTypeOf<ReturnType<Service['getTask']>>().toEqualTypeOf<Promise<Task>>();
-    expectTypeOf<ReturnType<Service['listTasks']>>().toEqualTypeOf<Promise<ListTasksResponse>>();
-    expectTypeOf<ReturnType<Service['subscribeToTask']>>().toEqualTypeOf<AsyncIterable<StreamResponse>>();
-    expectTypeOf<Parameters<Service['getTask']>>().toEqualTypeOf<
-      [{ id: string; tenant?: string | undefined; historyLength?: number | undefined }, { caller: string }]
-    >();
+  it('types requests and replies', () => {
+    expectTypeOf<Reply<'GetTask'>>().toEqualTypeOf<Promise<Task>>();
+    expectTypeOf<Reply<'ListTasks'>>().toEqualTypeOf<Promise<ListTasksResponse>>();
+    expectTypeOf<Reply<'SubscribeToTask'>>().toEqualTypeOf<AsyncIterable<StreamResponse>>();
+    expectTypeOf<Params<'GetTask'>>().toEqualTypeOf<{
+      id: string;
+      tenant?: string | undefined;
+      historyLength?: number | undefined;
+    }>();
   });
 });
 
 describe('the parts without schemas', () => {
-  it.each(['operations', 'errors', 'headers'])(
+  it.each(['operations', 'operation-table', 'errors', 'headers'])(
     '%s imports nothing that runs, so that a client stays small',
     (file) => {
       const source = readFileSync(new URL(`../src/${file}.ts`, import.meta.url), 'utf8');
-      const imports = [...source.matchAll(/^(?:import|export) .*from .*$/gm)].map(([line]) => line);
-      expect(imports.filter((line) => !line.startsWith('import type '))).toEqual([]);
+      const imports = [...source.matchAll(/^(?:import|export) [^;]*? from '[^']*';$/gm)].map(
+        ([line]) => line,
+      );
+      const running = imports.filter((line) => !line.startsWith('import type '));
+      // The operations are the table, with types.
+      expect(running.filter((line) => !line.endsWith("} from './operation-table.ts';"))).toEqual([]);
     },
   );
 });

@@ -1,4 +1,5 @@
-import type { A2AError, AgentServer, HttpExchange } from '@batonjs/server';
+import { A2AError } from '@batonjs/protocol/errors';
+import type { AgentServer, HttpExchange } from '@batonjs/server';
 import { answer, mountUrlOf, readBody } from '@batonjs/server-node/adapter';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { refusedBody } from './refused-body.ts';
@@ -30,14 +31,12 @@ export function a2aExpress(
   return [
     (req, res, next) => serve(req, res, next, (limit) => readBody(req, limit)),
     (error: unknown, req, res, next) => {
-      if (isRefusal(error)) return serve(req, res, next, (limit) => readBody(req, limit), error);
+      if (A2AError.is(error)) return serve(req, res, next, (limit) => readBody(req, limit), error);
       const read = refusedBody(error, req);
       return read ? serve(req, res, next, read) : next(error);
     },
   ];
 }
-
-const isRefusal = (error: unknown): error is A2AError => error instanceof Error && error.name === 'A2AError';
 
 const addressOf = (req: Request): string | undefined =>
   mountUrlOf(req.socket, {

@@ -4,7 +4,7 @@ import type { Log } from './log.ts';
 
 /** Whether nothing is at the path of a request that the skin may have forgotten to shorten. */
 export const isLost = ({ isMountUnknown, path }: HttpExchange, error: unknown): boolean =>
-  isMountUnknown === true && path.length > 1 && A2AError.is(error) && error.reason === 'METHOD_NOT_FOUND';
+  isMountUnknown === true && path.length > 1 && A2AError.is(error, 'METHOD_NOT_FOUND');
 
 /** The error for such a request. The first one on each log is also logged. */
 export function lost({ path }: HttpExchange, { log }: { readonly log: Log }): A2AError {

@@ -1,4 +1,4 @@
-import type { OperationName, Params, Result } from '@batonjs/protocol';
+import type { OperationName, Operations, Params, Result } from '@batonjs/protocol/operations';
 import type { CallContext } from './call-context.ts';
 import { cancelTask } from './cancel-task.ts';
 import { getTask } from './get-task.ts';
@@ -18,11 +18,9 @@ type Method<Name extends OperationName> = (
   params: Params<Name>,
   context: CallContext,
   settings: ServiceSettings,
-) => Name extends 'SendStreamingMessage' | 'SubscribeToTask'
-  ? AsyncIterable<StreamEvent>
-  : Promise<Result<Name>>;
+) => Operations[Name]['kind'] extends 'stream' ? AsyncIterable<StreamEvent> : Promise<Result<Name>>;
 
-/** The eleven operations. */
+/** A method for each row of the operation table. */
 export type Service = { readonly [Name in OperationName]: Method<Name> };
 
 export const service: Service = {

@@ -1,3 +1,4 @@
+import { UnknownFactError } from '@batonjs/lifecycle';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
 import type { Log } from './log.ts';
@@ -40,7 +41,7 @@ function translated(error: unknown, log: Log, details: Readonly<Record<string, u
       cause: error,
     });
   }
-  if (typeof error === 'object' && error !== null && 'code' in error && error.code === 'UNKNOWN_FACT') {
+  if (UnknownFactError.is(error)) {
     log('error', 'A task was written by a newer release', { ...details, error });
     return new A2AError('UNAVAILABLE', 'The task was written by a newer release of this server', {
       cause: error,

@@ -1,7 +1,7 @@
 import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { IDEMPOTENCY } from '@batonjs/protocol/headers';
-import type { OperationName } from '@batonjs/protocol/operations';
+import { type Operation, type OperationName, operations } from '@batonjs/protocol/operations';
 import { ClientError } from '../client-error.ts';
 import type { CallOptions, Settings } from '../options/settings.ts';
 import type { Session } from './session.ts';
@@ -37,7 +37,7 @@ export function startRetries(
   const { settings } = session;
   const { fallback, clock, retry } = settings;
   const { sendForMs, sendAttempts } = retry;
-  const isSend = operation.startsWith('Send');
+  const isSend = operations[operation].repeatable === 'with-idempotency';
   const giveUpSending = (error: unknown) => outOfReach(session, sendForMs, sendAgain(params), error);
   const { forMs, giveUp } = bound ?? { forMs: sendForMs, giveUp: giveUpSending };
   let attempt = 1;
@@ -47,7 +47,7 @@ export function startRetries(
 
   const fallBack = (error: unknown) => {
     const unsent = ClientError.is(error, 'NETWORK') && (repeatable || wasRefused(error));
-    const misunderstood = A2AError.is(error) && error.reason === 'VERSION_NOT_SUPPORTED';
+    const misunderstood = A2AError.is(error, 'VERSION_NOT_SUPPORTED');
     if (!fallback || !(unsent || misunderstood)) return false;
     tried.add(session.current);
     const next = session.candidates.findIndex((_, index) => !tried.has(index));
@@ -118,20 +118,25 @@ const usualPause = (attempt: number, { retry, clock }: Settings): number =>
 /** Milliseconds that the agent asks to wait. */
 const askedPause = (error: unknown): number => ((error as Partial<A2AError>).retryAfter ?? 0) * 1_000;
 
-/** Whether doing it twice is like doing it once. */
+/** When each kind of operation may be repeated. */
+const repeatableIf: Record<Operation['repeatable'], (session: Session, id: unknown) => boolean> = {
+  always: () => true,
+  'with-id': (_, id) => typeof id === 'string',
+  'with-idempotency': (session) => session.offers(IDEMPOTENCY),
+};
+
+/** Whether sending the request twice is like sending it once. */
 const isRepeatable = (
   session: Session,
   operation: OperationName,
   { id }: Readonly<Record<string, unknown>>,
-) =>
-  operation.startsWith('Send')
-    ? session.offers(IDEMPOTENCY)
-    : !operation.startsWith('Create') || typeof id === 'string';
+) => repeatableIf[operations[operation].repeatable](session, id);
 
 /** Whether the same call may succeed later. */
 const isTransient = (error: unknown): boolean =>
   ClientError.is(error, 'NETWORK') ||
-  (A2AError.is(error) && (error.reason === 'UNAVAILABLE' || error.reason === 'RESOURCE_EXHAUSTED'));
+  A2AError.is(error, 'UNAVAILABLE') ||
+  A2AError.is(error, 'RESOURCE_EXHAUSTED');
 
 /** Whether a request cannot have left this machine. Only Node.js tells. */
 function wasRefused(error: unknown): boolean {

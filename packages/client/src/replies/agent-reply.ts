@@ -1,4 +1,4 @@
-import type { SendMessageResult, StreamEvent } from '@batonjs/protocol';
+import type { SendMessageResponseMembers, StreamResponseMembers } from '@batonjs/protocol';
 
 /** Exactly one of the members; the others can be asked for and are not there. */
 export type OneOf<Members> = {
@@ -8,7 +8,7 @@ export type OneOf<Members> = {
 }[keyof Members];
 
 /** What came of a message: a task or a message. Spec: §3.1.1. */
-export type AgentReply = OneOf<SendMessageResult>;
+export type AgentReply = OneOf<SendMessageResponseMembers>;
 
 /** One event of a stream: a task, a message, or an update of a task. Spec: §3.2.3. */
-export type AgentEvent = OneOf<StreamEvent>;
+export type AgentEvent = OneOf<StreamResponseMembers>;

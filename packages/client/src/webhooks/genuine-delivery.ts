@@ -51,7 +51,7 @@ export function genuineDelivery({ token, authentication, verify }: WebhookSecret
       return (await verify(delivery)) !== false;
     } catch (error) {
       // That it cannot be told now is no reason for the agent to give up.
-      if (A2AError.is(error) && error.reason === 'UNAVAILABLE') throw error;
+      if (A2AError.is(error, 'UNAVAILABLE')) throw error;
       return false;
     }
   };

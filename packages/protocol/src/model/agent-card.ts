@@ -5,7 +5,7 @@ const texts = z.array(z.string());
 const scopes = z.record(z.string(), z.string());
 const flag = z.boolean().optional();
 
-/** Where and how an agent is reached. `protocolVersion` is `Major.Minor`. Spec: §4.4.6. */
+/** An address of an agent, with its binding. `protocolVersion` is `Major.Minor`. Spec: §4.4.6. */
 export const AgentInterface = message({
   url: requiredText,
   protocolBinding: requiredText,
@@ -14,7 +14,7 @@ export const AgentInterface = message({
 });
 export type AgentInterface = z.infer<typeof AgentInterface>;
 
-/** Who runs an agent. Spec: §4.4.2. */
+/** The organization that runs an agent. Spec: §4.4.2. */
 export const AgentProvider = message({ url: requiredText, organization: requiredText });
 export type AgentProvider = z.infer<typeof AgentProvider>;
 
@@ -36,13 +36,13 @@ export const AgentCapabilities = message({
 });
 export type AgentCapabilities = z.infer<typeof AgentCapabilities>;
 
-/** Schemes that must all be satisfied, each with its scopes; a list of requirements is a choice. Spec: §4.5. */
+/** Schemes that a caller must all satisfy, each with its scopes. Of a list of requirements, one is enough. Spec: §4.5. */
 export const SecurityRequirement = message({
   schemes: z.record(z.string(), message({ list: texts.optional() })).optional(),
 });
 export type SecurityRequirement = z.infer<typeof SecurityRequirement>;
 
-/** Something that an agent can do. Spec: §4.4.5. */
+/** An ability of an agent. Spec: §4.4.5. */
 export const AgentSkill = message({
   id: requiredText,
   name: requiredText,
@@ -122,7 +122,7 @@ export const DeviceCodeOAuthFlow = message({
 });
 export type DeviceCodeOAuthFlow = z.infer<typeof DeviceCodeOAuthFlow>;
 
-/** The flows of OAuth 2.0. */
+/** The members of {@link OAuthFlows}, of which it has one. */
 export interface OAuthFlow {
   authorizationCode: AuthorizationCodeOAuthFlow;
   clientCredentials: ClientCredentialsOAuthFlow;
@@ -163,7 +163,7 @@ export type OpenIdConnectSecurityScheme = z.infer<typeof OpenIdConnectSecuritySc
 export const MutualTlsSecurityScheme = message({ description: optionalText });
 export type MutualTlsSecurityScheme = z.infer<typeof MutualTlsSecurityScheme>;
 
-/** The kinds of security scheme. */
+/** The members of {@link SecurityScheme}, of which it has one. */
 export interface SecuritySchemeKind {
   apiKeySecurityScheme: APIKeySecurityScheme;
   httpAuthSecurityScheme: HTTPAuthSecurityScheme;
@@ -185,7 +185,7 @@ export const SecurityScheme = oneof<SecuritySchemeKind>(
   {},
 );
 
-/** What an agent says about itself. The first of `supportedInterfaces` is preferred. Spec: §4.4.1. */
+/** The description of an agent. It prefers the first of its `supportedInterfaces`. Spec: §4.4.1. */
 export const AgentCard = message({
   name: requiredText,
   description: z.string(),

@@ -1,4 +1,4 @@
-/** Any JSON value. Members that are `undefined` are left out when it is written. */
+/** Any JSON value. `JSON.stringify` leaves out members that are `undefined`. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json | undefined };
 
 /** A JSON object with free members, such as `metadata`. Spec: `google.protobuf.Struct`. */

@@ -16,18 +16,18 @@ import {
   url,
 } from './proto-json.ts';
 
-/** What a part may contain. */
+/** The members of a {@link Part}, of which it has one. */
 export interface PartContent {
   text: string;
   /** Base64, standard alphabet, padded. */
   raw: string;
   /** Absolute URL of a file. */
   url: string;
-  /** Any JSON, also `null`: tell parts apart with `'data' in part`, not by truth. */
+  /** Any JSON, also `null`. So check for it with `'data' in part`, not with `part.data`. */
   data: Json;
 }
 
-/** What every part may say about its content. */
+/** Members that every part may have beside its content. */
 export interface PartAttributes {
   metadata?: Struct;
   filename?: string;
@@ -43,7 +43,7 @@ export const Part = oneof<PartContent, PartAttributes>(
 
 const isNotEmpty = (parts: readonly unknown[]) => parts.length > 0;
 
-/** Who speaks: the client is `ROLE_USER`, the server `ROLE_AGENT`. Spec: §4.1.5. */
+/** The sender of a message: `ROLE_USER` for the client, `ROLE_AGENT` for the server. Spec: §4.1.5. */
 export const Role = protoEnum(['ROLE_UNSPECIFIED', 'ROLE_USER', 'ROLE_AGENT']);
 export type Role = z.infer<typeof Role>;
 
@@ -60,7 +60,7 @@ export const Message = message({
 });
 export type Message = z.infer<typeof Message>;
 
-/** Something that a task produced. Spec: §4.1.7. */
+/** A result of a task, or a part of one. Spec: §4.1.7. */
 export const Artifact = message({
   artifactId: requiredText,
   name: optionalText,

@@ -87,7 +87,7 @@ export const timestamp = z.string().transform((text, context) => {
 const maxElements = 10_000;
 
 /**
- * A list in a request, of at most 10,000 elements. A longer one is refused before its elements are looked at: millions of
+ * A list in a request, of at most 10,000 elements. A longer one is refused before its elements are checked: millions of
  * wrong elements fit into one body, and reporting each would cost seconds and gigabytes.
  */
 export const boundedList = <Element extends z.ZodType>(element: Element) =>
@@ -131,7 +131,7 @@ export function oneof<Members, Others = unknown>(
 
 /**
  * Makes members canonical: `snake_case` names become camelCase, `null` becomes absent, and so does `""` where a string
- * has no presence. Returns the value itself when there is nothing to do, which is nearly always.
+ * has no presence. Returns the value itself if it is canonical already, as most are.
  */
 function canonicalMembers(shape: Shape) {
   const names = Object.keys(shape);

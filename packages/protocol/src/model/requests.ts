@@ -43,7 +43,7 @@ export const CreateTaskPushNotificationConfigRequest = message({
 });
 export type CreateTaskPushNotificationConfigRequest = z.infer<typeof CreateTaskPushNotificationConfigRequest>;
 
-/** How an answer should come. `historyLength` counts messages. Spec: §3.2.2. */
+/** The form of the answer that the client wants. `historyLength` counts messages. Spec: §3.2.2. */
 export const SendMessageConfiguration = message({
   acceptedOutputModes: boundedList(z.string()).optional(),
   taskPushNotificationConfig: TaskPushNotificationConfig.optional(),
@@ -52,7 +52,7 @@ export const SendMessageConfiguration = message({
 });
 export type SendMessageConfiguration = z.infer<typeof SendMessageConfiguration>;
 
-/** A message to the agent: it starts a task, goes on with one, or is simply answered. Spec: §3.1.1, §3.1.2. */
+/** A message to the agent: it starts a task, continues one, or gets a message as answer. Spec: §3.1.1, §3.1.2. */
 export const SendMessageRequest = message({
   tenant,
   message: Message,
@@ -82,7 +82,7 @@ export type ListTasksRequest = z.infer<typeof ListTasksRequest>;
 export const CancelTaskRequest = message({ tenant, id: requiredId, metadata });
 export type CancelTaskRequest = z.infer<typeof CancelTaskRequest>;
 
-/** Asks for the events of a task that runs already. Spec: §3.1.6. */
+/** Asks for the further events of a task. Spec: §3.1.6. */
 export const SubscribeToTaskRequest = message({ tenant, id: requiredId });
 export type SubscribeToTaskRequest = z.infer<typeof SubscribeToTaskRequest>;
 
@@ -102,7 +102,7 @@ export const DeleteTaskPushNotificationConfigRequest = message({
 });
 export type DeleteTaskPushNotificationConfigRequest = z.infer<typeof DeleteTaskPushNotificationConfigRequest>;
 
-/** Asks for the webhooks of a task; `pageSize` 0 is the server's own page size. Spec: §3.1.9. */
+/** Asks for the webhooks of a task. With `pageSize` 0, the server chooses. Spec: §3.1.9. */
 export const ListTaskPushNotificationConfigsRequest = message({
   tenant,
   taskId: requiredId,
@@ -111,6 +111,6 @@ export const ListTaskPushNotificationConfigsRequest = message({
 });
 export type ListTaskPushNotificationConfigsRequest = z.infer<typeof ListTaskPushNotificationConfigsRequest>;
 
-/** Asks for the card that authenticated callers get. Spec: §3.1.11. */
+/** Asks for the card for authenticated callers. Spec: §3.1.11. */
 export const GetExtendedAgentCardRequest = message({ tenant });
 export type GetExtendedAgentCardRequest = z.infer<typeof GetExtendedAgentCardRequest>;

@@ -3,7 +3,7 @@ import { int32, message, optionalText } from './proto-json.ts';
 import { TaskPushNotificationConfig } from './requests.ts';
 import { Task } from './tasks.ts';
 
-/** One page of tasks. `nextPageToken` is empty on the last; `totalSize` counts matches before paging. Spec: §3.1.4. */
+/** One page of tasks. The last has an empty `nextPageToken`; `totalSize` counts the tasks of all pages. Spec: §3.1.4. */
 export const ListTasksResponse = message({
   tasks: z.array(Task),
   nextPageToken: z.string(),
@@ -12,13 +12,13 @@ export const ListTasksResponse = message({
 });
 export type ListTasksResponse = z.infer<typeof ListTasksResponse>;
 
-/** One page of webhooks; without `nextPageToken` the last. Spec: §3.1.9. */
+/** One page of webhooks. The last has no `nextPageToken`. Spec: §3.1.9. */
 export const ListTaskPushNotificationConfigsResponse = message({
   configs: z.array(TaskPushNotificationConfig).optional(),
   nextPageToken: optionalText,
 });
 export type ListTaskPushNotificationConfigsResponse = z.infer<typeof ListTaskPushNotificationConfigsResponse>;
 
-/** An answer that says nothing: `google.protobuf.Empty`. */
+/** A result without members: `google.protobuf.Empty`. */
 export const Empty = message({});
 export type Empty = z.infer<typeof Empty>;

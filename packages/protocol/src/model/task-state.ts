@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { protoEnum } from './proto-json.ts';
 
-/** Where a task stands. Spec: §4.1.3. */
+/** The state of a task. Spec: §4.1.3. */
 export const TaskState = protoEnum([
   'TASK_STATE_UNSPECIFIED',
   'TASK_STATE_SUBMITTED',

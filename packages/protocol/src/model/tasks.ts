@@ -3,7 +3,7 @@ import { Artifact, Message } from './messages.ts';
 import { message, type Oneof, oneof, optionalText, requiredText, struct, timestamp } from './proto-json.ts';
 import { TaskState } from './task-state.ts';
 
-/** The state of a task, with what the agent says about it. Spec: §4.1.2. */
+/** The state of a task, with the agent's message about it. Spec: §4.1.2. */
 export const TaskStatus = message({
   state: TaskState,
   message: Message.optional(),
@@ -31,7 +31,7 @@ export const TaskStatusUpdateEvent = message({
 });
 export type TaskStatusUpdateEvent = z.infer<typeof TaskStatusUpdateEvent>;
 
-/** A task produced an artifact, or (`append`) more parts of one. Spec: §4.2.2. */
+/** A task produced an artifact or, with `append`, more parts of one. Spec: §4.2.2. */
 export const TaskArtifactUpdateEvent = message({
   taskId: requiredText,
   contextId: requiredText,
@@ -42,28 +42,28 @@ export const TaskArtifactUpdateEvent = message({
 });
 export type TaskArtifactUpdateEvent = z.infer<typeof TaskArtifactUpdateEvent>;
 
-/** What SendMessage may answer. */
-export interface SendMessageResult {
+/** The members of {@link SendMessageResponse}, of which an answer has one. */
+export interface SendMessageResponseMembers {
   task: Task;
   message: Message;
 }
 
 /** The answer to SendMessage: exactly one member. Spec: §3.1.1. */
-export type SendMessageResponse = Oneof<SendMessageResult>;
-export const SendMessageResponse = oneof<SendMessageResult>(
+export type SendMessageResponse = Oneof<SendMessageResponseMembers>;
+export const SendMessageResponse = oneof<SendMessageResponseMembers>(
   { task: Task.optional(), message: Message.optional() },
   {},
 );
 
-/** What a stream or a webhook may carry. */
-export interface StreamEvent extends SendMessageResult {
+/** The members of {@link StreamResponse}, of which an event has one. */
+export interface StreamResponseMembers extends SendMessageResponseMembers {
   statusUpdate: TaskStatusUpdateEvent;
   artifactUpdate: TaskArtifactUpdateEvent;
 }
 
 /** One event of a stream, and the body of a webhook: exactly one member. Spec: §3.2.3. */
-export type StreamResponse = Oneof<StreamEvent>;
-export const StreamResponse = oneof<StreamEvent>(
+export type StreamResponse = Oneof<StreamResponseMembers>;
+export const StreamResponse = oneof<StreamResponseMembers>(
   {
     task: Task.optional(),
     message: Message.optional(),
