@@ -81,7 +81,8 @@ async function post(
     return failure('could not be made');
   }
   const headers = {
-    ...Object.fromEntries(Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value])),
+    // First, so that what follows replaces a header of the same name, in whatever case that is.
+    ...signed,
     'content-type': parcel.format.mediaType,
     'user-agent': 'Baton',
     [A2A_VERSION.toLowerCase()]: parcel.format.version,

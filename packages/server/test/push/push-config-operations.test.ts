@@ -101,6 +101,29 @@ describe.each<[string, ClientBinding]>([
     ).rejects.toMatchObject(violated('pageToken'));
   });
 
+  it('refuses the page token of another task, and one that names no webhook [R-PUSH-06]', async () => {
+    const { client, taskId } = await started();
+    for (const id of ['a', 'b']) await client.createTaskPushNotificationConfig({ taskId, url, id });
+    const { nextPageToken } = await client.listTaskPushNotificationConfigs({ taskId, pageSize: 1 });
+    const answer = await client.sendMessage({ message: say('go') });
+    if (!('task' in answer)) throw new Error('Expected a task');
+    const forged = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    for (const [id, pageToken] of [
+      [answer.task.id, nextPageToken],
+      [taskId, forged([taskId, 1])],
+      [taskId, forged([taskId])],
+      [taskId, forged([undefined, 'a'])],
+      [taskId, forged({ 0: taskId, 1: 'a' })],
+      [taskId, forged(null)],
+    ] as const)
+      await expect(
+        client.listTaskPushNotificationConfigs({ taskId: id, pageToken }),
+        String(pageToken),
+      ).rejects.toMatchObject(violated('pageToken'));
+    const { configs } = await client.listTaskPushNotificationConfigs({ taskId, pageToken: nextPageToken });
+    expect(configs?.map(({ id }) => id)).toEqual(['b']);
+  });
+
   it('removes a webhook, twice if need be [R-PUSH-07] [R-IDEM-02]', async () => {
     const { client, taskId } = await started();
     await client.createTaskPushNotificationConfig({ taskId, url, id: 'one' });

@@ -114,6 +114,26 @@ describe('a signer', () => {
     expect([second.jti, second.request_body_sha256]).toEqual([first.jti, first.request_body_sha256]);
   });
 
+  it('does not change what a delivery always says, however it writes the name of a header [R-PUSH-30]', async () => {
+    const hook = await webhook();
+    const signer: SignPush = async () => ({
+      'Content-Type': 'text/plain',
+      'WEBHOOK-ID': 'of the signer',
+      'A2A-Version': '9',
+      'X-Signature': 'abc',
+    });
+    await send(serve(memoryStore(), { sign: signer }), { url: hook.url() });
+    await hook.until(heard.length);
+    for (const { headers } of hook.received) {
+      expect(headers).toMatchObject({
+        'content-type': expect.stringContaining('json'),
+        'webhook-id': expect.not.stringContaining('signer'),
+        'a2a-version': '1.0',
+        'x-signature': 'abc',
+      });
+    }
+  });
+
   it('does not take the place of the credentials of the webhook [R-PUSH-22]', async () => {
     const told: boolean[] = [];
     const hook = await webhook();
