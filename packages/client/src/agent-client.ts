@@ -1,45 +1,45 @@
 import type { AgentCard, AgentInterface, Task } from '@batonjs/protocol';
 import { type AgentOperations, agentOperations } from './agent-operations.ts';
+import { checkTrust } from './card/check-trust.ts';
 import type { Session } from './connection/session.ts';
 import { idOf, type MessageInput, type SendOptions, toRequest } from './conversation/message-input.ts';
 import { type FollowOptions, TaskStream } from './following/task-stream.ts';
-import { trust } from './options/card-cache.ts';
-import type { CallOptions } from './options/settings.ts';
+import type { CallOptions } from './options/connect-options.ts';
 import type { AgentReply } from './replies/agent-reply.ts';
 
-/** An agent that can be asked. */
+/** A client of one agent. */
 export interface AgentClient extends AgentOperations {
-  /** What the agent says about itself; after `getExtendedAgentCard`, what it says to this caller. */
+  /** The agent's card; after `getExtendedAgentCard`, the extended one. */
   readonly card: AgentCard;
-  /** The interface of the card that is in use. */
+  /** The interface of the card that the client uses. */
   readonly interface: AgentInterface;
-  /** Reads the card again, as far as its caching headers allow, and goes on with what it says now. */
+  /** Reads the card again, unless the cached one is still fresh, and uses it from then on. */
   readCard(options?: CallOptions): Promise<AgentCard>;
   /**
-   * Sends a message and waits for what comes of it: a message, or a task that has ended or waits for somebody. A task on
-   * which the agent lets nobody wait any longer comes as it is; `stream(…).result()` waits on. Spec: §3.1.1.
+   * Sends a message and waits for the result: a message, or a task that has ended or waits for input. An agent may answer
+   * earlier, with a task that is still running; `stream(…).result()` waits until it ends. Spec: §3.1.1.
    */
   send(input: MessageInput, options?: SendOptions): Promise<AgentReply>;
-  /** Sends a message and follows what comes of it, until it has ended or waits for an answer. Spec: §3.1.2. */
+  /** Sends a message and follows its task until the task ends or waits for an answer. Spec: §3.1.2. */
   stream(input: MessageInput, options?: SendOptions & Omit<FollowOptions, 'lastEventId'>): TaskStream;
-  /** Follows a task until it has ended. Spec: §3.1.6. */
+  /** Follows a task until it ends. Spec: §3.1.6. */
   follow(task: Task | string, options?: FollowOptions): TaskStream;
-  /** The same for one task. */
+  /** The operations on one task. Sends no request. */
   task(task: Task | string): TaskHandle;
 }
 
-/** What can be asked of one task. */
+/** The operations on one task. */
 export interface TaskHandle {
   readonly id: string;
   get(options?: CallOptions): Promise<Task>;
   cancel(options?: CallOptions): Promise<Task>;
-  /** Says something to it: the answer to its question, or more. */
+  /** Sends a message to the task, such as the answer to its question. */
   send(input: MessageInput, options?: SendOptions): Promise<AgentReply>;
-  /** Follows it until it has ended. */
+  /** Follows the task until it ends. */
   follow(options?: FollowOptions): TaskStream;
 }
 
-/** The client of a session. */
+/** Creates the client of a session. `reread` reads the card again. */
 export function createAgentClient(
   session: Session,
   reread: (options?: CallOptions) => Promise<AgentCard>,
@@ -53,7 +53,7 @@ export function createAgentClient(
     ...operations,
     async getExtendedAgentCard(params, options) {
       const card = await operations.getExtendedAgentCard(params, options);
-      await trust(card, session.settings);
+      await checkTrust(card, session.settings);
       session.use(card);
       return card;
     },
@@ -67,7 +67,7 @@ export function createAgentClient(
     async readCard(options) {
       const { card: before } = session;
       const card = await reread(options);
-      // An extended card stays until there is a new version of the agent.
+      // The public card replaces an extended one only when the agent has a new version.
       if (card.version !== before.version || !before.capabilities?.extendedAgentCard) session.use(card);
       return session.card;
     },

@@ -7,23 +7,24 @@ import {
   type Reply,
 } from '@batonjs/protocol/operations';
 import type { Session } from './connection/session.ts';
-import type { CallOptions } from './options/settings.ts';
+import type { CallOptions } from './options/connect-options.ts';
 
-/** The arguments of an operation; params that may be empty may be left out. */
+/** The arguments of an operation's method. Params without required members are optional. */
 type Arguments<Name extends OperationName> =
   Record<never, never> extends Params<Name>
     ? [params?: Params<Name>, options?: CallOptions]
     : [params: Params<Name>, options?: CallOptions];
 
 /**
- * The operations of A2A as methods, `tenant` filled in from the card. They reject with an `A2AError` for what the agent
- * answers, with a `ClientError` for what happens on the way; a stream is opened when it is iterated. Spec: §5.3.
+ * The operations of A2A as methods. They fill in `tenant` from the card. They reject with an `A2AError` if the agent
+ * answers with an error, and with a `ClientError` if the call fails on the client's side. A stream opens when you iterate
+ * it. Spec: §5.3.
  */
 export type AgentOperations = {
   readonly [Name in OperationName as Uncapitalize<Name>]: (...args: Arguments<Name>) => Reply<Name>;
 };
 
-/** One method for each row of the operation table. */
+/** Creates one method per row of the operation table. */
 export const agentOperations = (session: Session): AgentOperations => {
   const method =
     (name: OperationName) =>

@@ -1,26 +1,27 @@
-/** What went wrong on this side of the wire. */
+/** Why a call failed on the client's side. */
 export type ClientErrorCode =
   /** The agent could not be reached, or the connection broke. */
   | 'NETWORK'
-  /** The deadline of the call passed. A task it started lives on. */
+  /** The deadline of the call passed. A task that the call started continues to run. */
   | 'TIMEOUT'
-  /** The caller's own signal was aborted; its reason is the `cause`. */
+  /** The caller aborted its signal; the signal's reason is the `cause`. */
   | 'ABORTED'
+  /** The response has more bytes than the limit allows. */
   | 'RESPONSE_TOO_LARGE'
-  /** The hook that gives the credentials failed; its error is the `cause`. */
+  /** The `credentials` hook failed; its error is the `cause`. */
   | 'CREDENTIALS'
-  /** The address given to `connect` is not the `http:` or `https:` URL of an agent. */
+  /** The address passed to `connect` is not an `http:` or `https:` URL. */
   | 'INVALID_URL'
-  /** What stands at the card's address is no agent card. */
+  /** The response at the card's address is not an agent card. */
   | 'INVALID_CARD'
-  /** The card was refused by `verifyCard`; its error is the `cause`. */
+  /** `verifyCard` refused the card; its error is the `cause`. */
   | 'UNTRUSTED_CARD'
-  /** The card lists no interface that this client speaks, or none that it may use. */
+  /** The card lists no interface that this client supports and is allowed to use. */
   | 'NO_INTERFACE'
-  /** A step of a `TaskGraph` did not come to a good end; the `cause` says how. */
+  /** A step of a `TaskGraph` failed; the `cause` says why. */
   | 'STEP_FAILED';
 
-/** A failure that never was on the wire. What an agent answered is an `A2AError` instead. */
+/** A failure on the client's side. Errors that the agent reports are `A2AError`s instead. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly code: ClientErrorCode;
@@ -30,7 +31,10 @@ export class ClientError extends Error {
     this.code = code;
   }
 
-  /** Like `instanceof`, but also true across two copies of this package; with a code, of that code only. */
+  /**
+   * Whether a value is a `ClientError`; with a code, whether it is one with that code. Unlike `instanceof`, it also
+   * recognises errors of another copy of this package.
+   */
   static is(value: unknown, code?: ClientErrorCode): value is ClientError {
     const error = value as ClientError | null | undefined;
     return error?.name === 'ClientError' && (code === undefined || error.code === code);

@@ -1,15 +1,17 @@
 import type { AgentCard } from '@batonjs/protocol';
 import { type AgentClient, createAgentClient } from './agent-client.ts';
+import { checkTrust } from './card/check-trust.ts';
+import { parseCard } from './card/parse-card.ts';
+import { cardUrl, readCard } from './card/read-card.ts';
 import { candidatesOf } from './connection/interfaces.ts';
 import { Session } from './connection/session.ts';
-import { cardUrl, readCard, translated, trust } from './options/card-cache.ts';
-import { type CallOptions, type ConnectOptions, toSettings } from './options/settings.ts';
-import { withoutNulls } from './replies/without-nulls.ts';
+import type { CallOptions, ConnectOptions } from './options/connect-options.ts';
+import { toSettings } from './options/settings.ts';
 
 /**
- * Reads the card of an agent and picks the interface to talk to: the first that this client speaks. A URL is that of the
- * agent (its card is below it) or of the card itself. Rejects with a `ClientError`: `NETWORK`, `INVALID_CARD`,
- * `INVALID_URL`, `UNTRUSTED_CARD`, `NO_INTERFACE`. Spec: §8.2, §8.3.2.
+ * Reads an agent's card and chooses an interface: the first one that this client supports. A URL is either the agent's,
+ * with the card below it, or the card's own. Rejects with a `ClientError`: `NETWORK`, `INVALID_CARD`, `INVALID_URL`,
+ * `UNTRUSTED_CARD` or `NO_INTERFACE`. Spec: §8.2, §8.3.2.
  */
 export async function connect(
   agent: string | URL | AgentCard,
@@ -17,8 +19,8 @@ export async function connect(
 ): Promise<AgentClient> {
   const settings = toSettings(options);
   if (typeof agent === 'object' && !(agent instanceof URL)) {
-    await trust(agent, settings);
-    const card = translated(withoutNulls(agent), settings) as AgentCard;
+    await checkTrust(agent, settings);
+    const card = parseCard(agent, settings) as AgentCard;
     for (const { url } of candidatesOf(card, settings)) settings.origins.add(new URL(url).origin);
     return createAgentClient(new Session(card, settings), async () => card);
   }

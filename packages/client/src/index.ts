@@ -32,6 +32,6 @@ export type {
   Credentials,
   CredentialsRequest,
   RetryOptions,
-} from './options/settings.ts';
+} from './options/connect-options.ts';
 export type { AgentEvent, AgentReply } from './replies/agent-reply.ts';
 export { isInterrupted, isTerminal } from './replies/task-states.ts';

@@ -1,23 +1,27 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { ClientError, type ClientErrorCode } from '../client-error.ts';
-import type { CallOptions, Settings } from '../options/settings.ts';
+import type { CallOptions } from '../options/connect-options.ts';
+import type { Settings } from '../options/settings.ts';
 
-/** The time in which a call must be done, and the one signal that ends all it does. */
+/** The deadline of one call, and the signal that aborts everything the call started. */
 export interface CallScope {
   readonly signal: AbortSignal;
-  /** The URL that is asked; errors name it. */
+  /** The URL of the current request. Error messages name it. */
   address: string;
-  /** Ends everything that still runs under the signal. */
+  /** Ends the call: clears the deadline and aborts the signal. */
   close(): void;
-  /** The deadline no longer applies; the caller's signal does. */
+  /** Removes the deadline. The caller's signal still applies. */
   lift(): void;
-  /** Sets a deadline that replaces the one before. */
-  limit(ms: number | undefined, code: ClientErrorCode, what: string): void;
-  /** What a failure means, given that the deadline passed or the caller has left. */
+  /** Replaces the deadline. When it passes, the call fails with `code` and a message that begins with `problem`. */
+  limit(ms: number | undefined, code: ClientErrorCode, problem: string): void;
+  /**
+   * The error that the caller gets for a failure: the deadline's or the caller's own if one of them ended the call, an
+   * `A2AError` or `ClientError` unchanged, and `NETWORK` for anything else.
+   */
   classify(error: unknown): unknown;
 }
 
-/** Starts a call's time. */
+/** Starts the deadline of a call. */
 export function openScope(
   { signal, timeoutMs }: CallOptions,
   { clock, timeoutMs: usual }: Settings,
@@ -30,20 +34,20 @@ export function openScope(
     failure ??= error;
     whole.abort(failure);
   };
-  const leave = () => end(new ClientError('ABORTED', 'The call was aborted', signal?.reason));
+  const abort = () => end(new ClientError('ABORTED', 'The call was aborted', signal?.reason));
   const lift = () => timer.abort();
-  const limit = (ms: number | undefined, code: ClientErrorCode, what: string) => {
+  const limit = (ms: number | undefined, code: ClientErrorCode, problem: string) => {
     lift();
     if (!ms || ms === Number.POSITIVE_INFINITY) return;
     timer = new AbortController();
     const { signal: lifted } = timer;
     clock.sleep(ms, lifted).then(() => {
       if (!lifted.aborted)
-        end(new ClientError(code, `${what} from ${nameOf(scope.address)} within ${ms} ms`));
+        end(new ClientError(code, `${problem} from ${nameOf(scope.address)} within ${ms} ms`));
     });
   };
-  if (signal?.aborted) leave();
-  signal?.addEventListener('abort', leave);
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort);
   const scope: CallScope = {
     signal: whole.signal,
     address,
@@ -51,7 +55,7 @@ export function openScope(
     limit,
     close() {
       lift();
-      signal?.removeEventListener('abort', leave);
+      signal?.removeEventListener('abort', abort);
       whole.abort();
     },
     classify: (error) =>
@@ -68,13 +72,13 @@ export function openScope(
   return scope;
 }
 
-/** The address as an error names it: without query and fragment, which may hold a secret. */
+/** The address without query and fragment, which may contain a secret. */
 function nameOf(address: string): string {
   const { origin, pathname } = new URL(address);
   return origin + pathname;
 }
 
-/** What the system says about a connection that failed, such as ` (ECONNREFUSED)`; only Node.js tells. */
+/** The system's reason for a failed connection, such as ` (ECONNREFUSED)`. Browsers do not report one. */
 function reasonOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as { code?: unknown };

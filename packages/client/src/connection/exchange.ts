@@ -3,9 +3,11 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { A2A_EXTENSIONS, A2A_VERSION } from '@batonjs/protocol/headers';
 import { sendHttp } from '#http';
 import { ClientError } from '../client-error.ts';
-import type { CallOptions, Settings } from '../options/settings.ts';
+import type { CallOptions } from '../options/connect-options.ts';
+import type { Settings } from '../options/settings.ts';
+import { discard } from './response-body.ts';
 
-/** What goes along with a request besides its content. */
+/** What a request carries besides its own headers and body. */
 interface Context extends CallOptions {
   readonly settings: Settings;
   readonly version: string;
@@ -14,7 +16,7 @@ interface Context extends CallOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends a request and resolves to whatever was answered. Rejects when there was no answer. */
+/** Sends a request and resolves to the response, whatever its status. After a 401, asks once for new credentials. */
 export async function exchange(request: OutgoingRequest, context: Context): Promise<Response> {
   const { settings, signal } = context;
   signal.throwIfAborted();
@@ -26,8 +28,8 @@ export async function exchange(request: OutgoingRequest, context: Context): Prom
 }
 
 /**
- * Follows redirects itself where secrets are sent along: headers go to origins that the caller trusts, and are dropped for
- * good by a redirect to another one; requests with credentials are not redirected at all.
+ * Sends a request and follows redirects itself when it carries secrets. The caller's headers go to trusted origins only,
+ * and a redirect to another origin drops them for the rest of the chain. Requests with credentials are never redirected.
  */
 async function send(request: OutgoingRequest, context: Context, challenge?: string): Promise<Response> {
   const { settings, version, extensionsHeader = A2A_EXTENSIONS, extensions, signal } = context;
@@ -60,7 +62,7 @@ async function send(request: OutgoingRequest, context: Context, challenge?: stri
     }
     discard(response);
     if (credentials) throw noRedirect(url, 'and credentials do not follow redirects', location);
-    // Browsers do not tell where a redirect leads: it is followed without the headers, wherever that is.
+    // Browsers hide the target of a redirect, so the request is repeated without the caller's headers.
     isTrusted &&= location !== null;
     if (location === null) continue;
     const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
@@ -87,7 +89,7 @@ const untrusted = (url: string) =>
     `${new URL(url).origin} asks who calls. The headers of this client are not sent there: list it in trustedOrigins if it may have them`,
   );
 
-/** A fetch that is passed in may not care for the signal. */
+/** Rejects as soon as the signal aborts: a custom `fetch` may ignore the signal. */
 function unlessAborted(response: Promise<Response>, signal: AbortSignal): Promise<Response> {
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));
@@ -96,11 +98,6 @@ function unlessAborted(response: Promise<Response>, signal: AbortSignal): Promis
   return Promise.race([response, aborted]);
 }
 
-/** Gives up the body of a response that is not read. */
-export const discard = (response: Response): void => {
-  response.body?.cancel().catch(() => {});
-};
-
 async function credentialsFor(url: string, challenge: string | undefined, settings: Settings) {
   try {
     return await settings.credentials?.({ url, ...(challenge !== undefined && { challenge }) });
@@ -108,58 +105,3 @@ async function credentialsFor(url: string, challenge: string | undefined, settin
     throw new ClientError('CREDENTIALS', 'There are no credentials for this agent', error);
   }
 }
-
-/** Reads a whole body as text. Rejects with `RESPONSE_TOO_LARGE` as soon as it has more than so many bytes. */
-export async function readText({ body, headers }: Response, maxBytes: number): Promise<string> {
-  if (!body) return '';
-  const decoder = new TextDecoder();
-  const reader = body.getReader();
-  let text = '';
-  let size = 0;
-  try {
-    if (Number(headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes);
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return text + decoder.decode();
-      size += value.length;
-      if (size > maxBytes) throw tooLarge(maxBytes);
-      text += decoder.decode(value, { stream: true });
-    }
-  } finally {
-    reader.cancel().catch(() => {});
-  }
-}
-
-/**
- * Passes on the bytes of a stream of events and tells of each piece. Fails with `RESPONSE_TOO_LARGE` when an event grows
- * beyond so many bytes; `seen` is called whenever an event is complete.
- */
-export function watchBody(body: ReadableStream<Uint8Array>, maxBytes: number, onPiece: () => void) {
-  const reader = body.getReader();
-  let pending = 0;
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        if (pending > maxBytes) throw tooLarge(maxBytes);
-        const { done, value } = await reader.read();
-        if (done) return controller.close();
-        onPiece();
-        pending += value.length;
-        controller.enqueue(value);
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    // Nothing is read ahead, so that all that is pending belongs to one event.
-    { highWaterMark: 0 },
-  );
-  return {
-    stream,
-    seen(data: string) {
-      if (data.length > maxBytes) throw tooLarge(maxBytes);
-      pending = 0;
-    },
-  };
-}
-
-const tooLarge = (maxBytes: number) =>
-  new ClientError('RESPONSE_TOO_LARGE', `The answer has more than ${maxBytes} bytes`);

@@ -3,31 +3,45 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { IDEMPOTENCY } from '@batonjs/protocol/headers';
 import { type Operation, type OperationName, operations } from '@batonjs/protocol/operations';
 import { ClientError } from '../client-error.ts';
-import type { CallOptions, Settings } from '../options/settings.ts';
-import type { Session } from './session.ts';
+import type { CallOptions } from '../options/connect-options.ts';
+import type { Settings } from '../options/settings.ts';
+import type { Candidate } from './interfaces.ts';
 
-/** What is done about the failures of one call. */
+/** What retries read and change of a session. */
+export interface RetryContext {
+  readonly settings: Settings;
+  readonly candidates: readonly Candidate[];
+  /** The URL of the interface in use. */
+  readonly address: string;
+  /** Index of the interface in use. */
+  current: number;
+  /** Retries that all calls of the session still have, in tenths. */
+  budget: number;
+  offers(extension: string): boolean;
+}
+
+/** The retries of one call. */
 export interface Retries {
-  /** Returns when the call is to be tried again, at once on another interface or after a pause. Throws the error if not. */
+  /** Resolves when the caller should try again: at once on another interface, or after the backoff. Else rejects with the error. */
   after(error: unknown): Promise<void>;
-  /** The call got somewhere: what failed before no longer counts. */
+  /** Forgets earlier failures, because the call made progress. */
   reset(): void;
 }
 
-/** How long a call is retried, where that is bounded by time and not by a number of attempts. */
+/** Limits the retries of a call by time instead of by attempts. */
 export interface TimeBound {
   /** Milliseconds after the first failure. */
   readonly forMs: number;
-  /** What is thrown when they are over, given the last failure. */
+  /** The error to throw when the time is over, given the last failure. */
   giveUp(error: unknown): unknown;
 }
 
 /**
- * The retries of one call. Operations that only read, and those that may be repeated as they are, are retried; a message
- * is sent again only if the card lists the idempotency extension or the caller says that it may.
+ * Starts the retries of one call. The client retries operations that only read and operations that are idempotent. It sends
+ * a message again only if the card lists the idempotency extension or the caller sets `repeatable`.
  */
 export function startRetries(
-  session: Session,
+  session: RetryContext,
   operation: OperationName,
   params: Readonly<Record<string, unknown>>,
   { repeatable = isRepeatable(session, operation, params) }: CallOptions,
@@ -52,13 +66,13 @@ export function startRetries(
     tried.add(session.current);
     const next = session.candidates.findIndex((_, index) => !tried.has(index));
     if (next === -1) return false;
-    // Now already: the calls of a stream that is followed fall back themselves, and may come back on another one.
+    // Mark it at once: the calls of a followed stream fall back on their own and may have changed the interface by then.
     tried.add(next);
     session.current = next;
     return true;
   };
 
-  /** The pause before the next attempt of a call that is bounded by time; the last attempt is at its end. */
+  /** The backoff of a call that is limited by time. The last attempt happens when the time ends. */
   const pauseInTime = (error: unknown): number => {
     const now = clock.now();
     failingSince ??= now;
@@ -96,15 +110,20 @@ export function startRetries(
   };
 }
 
-/** What is thrown when the time for retries is over; it says how to go on later. */
-export const outOfReach = ({ address }: Session, forMs: number, goOn: string, cause: unknown): ClientError =>
+/** The error for a call whose time for retries is over. `goOn` tells the caller how to continue later. */
+export const outOfReach = (
+  { address }: RetryContext,
+  forMs: number,
+  goOn: string,
+  cause: unknown,
+): ClientError =>
   new ClientError('NETWORK', `No contact with ${address} for ${forMs / 1_000} s. ${goOn}`, cause);
 
-/** How to go on where it is not known whether the message arrived. */
+/** The advice for a message that the agent may or may not have received. */
 export const sendAgain = ({ message }: { readonly message?: unknown }): string =>
   `The agent may have received the message: send it again with messageId '${(message as Message)?.messageId}'`;
 
-/** Milliseconds after which the same may be tried again, given how often it was; nothing if it may not. */
+/** The backoff in milliseconds after this many attempts; undefined if the call must not be retried. */
 export function pauseAfter(error: unknown, attempt: number, settings: Settings): number | undefined {
   const { attempts, longestMs } = settings.retry;
   if (!isTransient(error) || attempt >= attempts) return undefined;
@@ -115,30 +134,30 @@ export function pauseAfter(error: unknown, attempt: number, settings: Settings):
 const usualPause = (attempt: number, { retry, clock }: Settings): number =>
   Math.min(retry.longestMs, retry.firstMs * 2 ** (attempt - 1)) * clock.random();
 
-/** Milliseconds that the agent asks to wait. */
+/** The `Retry-After` of an error in milliseconds. */
 const askedPause = (error: unknown): number => ((error as Partial<A2AError>).retryAfter ?? 0) * 1_000;
 
 /** When each kind of operation may be repeated. */
-const repeatableIf: Record<Operation['repeatable'], (session: Session, id: unknown) => boolean> = {
+const repeatableIf: Record<Operation['repeatable'], (session: RetryContext, id: unknown) => boolean> = {
   always: () => true,
   'with-id': (_, id) => typeof id === 'string',
   'with-idempotency': (session) => session.offers(IDEMPOTENCY),
 };
 
-/** Whether sending the request twice is like sending it once. */
+/** Whether the operation is safe to repeat. */
 const isRepeatable = (
-  session: Session,
+  session: RetryContext,
   operation: OperationName,
   { id }: Readonly<Record<string, unknown>>,
 ) => repeatableIf[operations[operation].repeatable](session, id);
 
-/** Whether the same call may succeed later. */
+/** Whether the same call may succeed later: the agent could not be reached, is overloaded or is unavailable. */
 const isTransient = (error: unknown): boolean =>
   ClientError.is(error, 'NETWORK') ||
   A2AError.is(error, 'UNAVAILABLE') ||
   A2AError.is(error, 'RESOURCE_EXHAUSTED');
 
-/** Whether a request cannot have left this machine. Only Node.js tells. */
+/** Whether no connection was made, so that the agent cannot have received the request. Browsers do not report it. */
 function wasRefused(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as { code?: unknown };

@@ -4,39 +4,41 @@ import type { AgentCard, StreamResponse } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { A2A_JSON, EVENT_STREAM, IDEMPOTENCY, JSON_TYPE } from '@batonjs/protocol/headers';
 import { type Operation, type OperationName, operations } from '@batonjs/protocol/operations';
-import type { CallOptions, Settings } from '../options/settings.ts';
-import { asEvent, checkResult } from '../replies/check-reply.ts';
+import type { CallOptions } from '../options/connect-options.ts';
+import type { Settings } from '../options/settings.ts';
+import { checkEvent, checkResult } from '../replies/check-reply.ts';
 import { withoutNulls } from '../replies/without-nulls.ts';
 import { type CallScope, openScope } from './call-scope.ts';
-import { discard, exchange, readText, watchBody } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
+import { discard, limitEvents, readText } from './response-body.ts';
 import { startRetries } from './retries.ts';
 
-/** One event of a stream, with the position to resume after, if the server gives one. */
-export interface PlacedEvent {
+/** One event of a stream with its position, if the server sends positions. A stream can continue after a position. */
+export interface PositionedEvent {
   readonly id?: string | undefined;
   readonly event: StreamResponse;
 }
 
-/** What a stream needs to know besides what every call does. */
+/** Options of a call that is answered by a stream. */
 export interface StreamOptions extends CallOptions {
   readonly lastEventId?: string | undefined;
-  /** Told when the agent has begun to stream. */
+  /** Called when the agent answers with a stream. */
   readonly onOpen?: () => void;
 }
 
 type AnyParams = Readonly<Record<string, unknown>>;
 
-/** The connection to one agent: its card, the interface in use, and how calls are made. */
+/** The connection to one agent: its card, the interface in use, and the calls to it. */
 export class Session {
   readonly settings: Settings;
   card!: AgentCard;
   candidates!: readonly Candidate[];
   /** Index of the interface in use. */
   current = 0;
-  /** Origins that answered 415 to `application/a2a+json`, and take `application/json`. */
+  /** Origins that refused `application/a2a+json` with 415 and accept `application/json`. */
   private readonly plainOrigins = new Set<string>();
-  /** Tenths of retries left to all calls. */
+  /** Retries that all calls still have, in tenths: each success adds one tenth. */
   budget: number;
 
   constructor(card: AgentCard, settings: Settings) {
@@ -46,7 +48,7 @@ export class Session {
     if (!this.candidates) throw noInterface(card);
   }
 
-  /** Replaces the card. The interface in use stays if the new card has it too, or has none that can be used. */
+  /** Replaces the card. Keeps the interface in use if the new card lists it too or lists no usable one. */
   use(card: AgentCard): void {
     const { url, codec } = this.candidates?.[this.current] ?? {};
     const candidates = candidatesOf(card, this.settings);
@@ -68,7 +70,7 @@ export class Session {
     return Boolean(this.card.capabilities?.extensions?.some(({ uri }) => uri === extension));
   }
 
-  /** Throws what the agent would answer to an operation that its card does not offer. Spec: §3.3.4. */
+  /** Throws the agent's own error for an operation that its card does not offer. Spec: §3.3.4. */
   check(operation: OperationName): void {
     const { capability }: Operation = operations[operation];
     if (!capability || !this.settings.checkCapabilities || this.card.capabilities?.[capability]) return;
@@ -78,7 +80,7 @@ export class Session {
     );
   }
 
-  /** Makes a call that has one answer. */
+  /** Makes a call with a single reply. */
   async call(operation: OperationName, params: AnyParams, options: CallOptions = {}): Promise<unknown> {
     this.check(operation);
     const scope = openScope(options, this.settings, this.address);
@@ -101,12 +103,12 @@ export class Session {
     }
   }
 
-  /** Makes a call that has many answers; until the first one, it is repeated like any other. Leaving the loop ends it. */
+  /** Makes a call that is answered by a stream. Retries it until the first event. Leaving the loop closes the connection. */
   async *stream(
     operation: OperationName,
     params: AnyParams,
     options: StreamOptions = {},
-  ): AsyncGenerator<PlacedEvent, void, void> {
+  ): AsyncGenerator<PositionedEvent, void, void> {
     this.check(operation);
     const scope = openScope(options, this.settings, this.address);
     const retries = startRetries(this, operation, params, options, scope.signal);
@@ -130,36 +132,36 @@ export class Session {
     }
   }
 
-  /** One connection, as long as it lasts. */
+  /** The events of one connection. */
   async *connect(
     operation: OperationName,
     params: AnyParams,
     options: StreamOptions,
     scope: CallScope,
-  ): AsyncGenerator<PlacedEvent, void, void> {
+  ): AsyncGenerator<PositionedEvent, void, void> {
     const { call, codec, response } = await this.send(operation, params, options, scope);
     if (!response.ok || !isEventStream(response)) {
-      // An error before the first event is an ordinary reply, and so may be a whole answer.
+      // An error before the first event is an ordinary reply. Some agents also answer a stream with one complete reply.
       const result = this.decode(codec, call, await this.readReply(response));
       yield { event: checkResult('SendMessage', result) as StreamResponse };
       return;
     }
     if (!response.body) return;
     options.onOpen?.();
-    const listen = () => scope.limit(options.idleTimeoutMs, 'NETWORK', 'Nothing was heard');
-    const body = watchBody(
+    const restartIdleLimit = () => scope.limit(options.idleTimeoutMs, 'NETWORK', 'Nothing was heard');
+    const body = limitEvents(
       response.body,
       this.settings.maxEventBytes,
-      options.idleTimeoutMs ? listen : () => {},
+      options.idleTimeoutMs ? restartIdleLimit : () => {},
     );
     scope.lift();
-    if (options.idleTimeoutMs) listen();
+    if (options.idleTimeoutMs) restartIdleLimit();
     for await (const { data, id } of decodeSse(body.stream)) {
-      body.seen(data);
-      yield { id, event: asEvent(present(data, codec.decodeEvent(call, data))) };
+      body.endEvent(data);
+      yield { id, event: checkEvent(nullFree(data, codec.decodeEvent(call, data))) };
       if (codec.isLastEvent?.(data)) return;
     }
-    // Some implementations of fetch end a body that was aborted as if it were complete.
+    // Some `fetch` implementations end an aborted body as if it were complete.
     if (scope.signal.aborted) throw scope.signal.reason;
   }
 
@@ -186,7 +188,7 @@ export class Session {
     return { call, codec, response: isUnrouted(second.status) ? first : second };
   }
 
-  /** Sends a request as `application/json` where the agent takes no `application/a2a+json`. Spec: §11.1. */
+  /** Sends a request, as `application/json` if the agent refuses `application/a2a+json`. Spec: §11.1. */
   private async exchange(request: OutgoingRequest, context: Parameters<typeof exchange>[1]) {
     if (request.headers['content-type'] !== A2A_JSON) return exchange(request, context);
     const plain = { ...request, headers: { ...request.headers, 'content-type': JSON_TYPE } };
@@ -201,7 +203,7 @@ export class Session {
   }
 
   private decode(codec: ClientBinding, call: Call, reply: IncomingReply): unknown {
-    return present(reply.body, codec.decodeReply(call, reply));
+    return nullFree(reply.body, codec.decodeReply(call, reply));
   }
 
   private async readReply(response: Response) {
@@ -210,8 +212,8 @@ export class Session {
   }
 }
 
-/** What was read from a text, without members that are null. */
-const present = (text: string, value: unknown): unknown =>
+/** The value parsed from a text, without `null` members. Skips the walk when the text has no `null`. */
+const nullFree = (text: string, value: unknown): unknown =>
   text.includes('null') ? withoutNulls(value) : value;
 
 const isEventStream = ({ headers }: Response): boolean =>
@@ -219,7 +221,7 @@ const isEventStream = ({ headers }: Response): boolean =>
 
 const isUnrouted = (status: number): boolean => status === 404 || status === 405;
 
-/** Whether a reply tells more than that its server has no such path or method. */
+/** Whether a 404 or 405 reply carries an error of A2A, instead of a server's answer to an unknown path or method. */
 function namesAnError(decode: () => unknown): boolean {
   try {
     decode();

@@ -1,22 +1,23 @@
 import type { Message, Task } from '@batonjs/protocol';
 
 /**
- * What was said about a task, oldest first, each message once: its history and, unless it is in there already, the
- * message of its status. Servers differ in whether it is. Spec: §3.7.
+ * The messages of a task, oldest first, each one once: its history and the message of its status. Some servers include the
+ * status message in the history, others do not. Spec: §3.7.
  */
 export function conversation({ history = [], status: { message } }: Task): Message[] {
-  const known = message && history.some((said, index) => isSame(said, message, index === history.length - 1));
+  const known =
+    message && history.some((other, index) => isSame(other, message, index === history.length - 1));
   return message && !known ? [...history, message] : [...history];
 }
 
-/** Whether `history` ends in the message of the status. Either is right: ask to learn about a server, not to check one. */
+/** Whether `history` ends with the status message. Both are valid: use it to learn about a server, not to validate one. */
 export function statusMessageIsLast({ history = [], status: { message } }: Task): boolean {
   const last = history.at(-1);
   return Boolean(message && last && isSame(last, message, true));
 }
 
-/** By id; a message without one can only be told by what it says, and where. */
-const isSame = (said: Message, message: Message, isLast: boolean) =>
+/** Compares by id. Without an id, only the last message of the history can be the same, if its role and parts are equal. */
+const isSame = (other: Message, message: Message, isLast: boolean) =>
   message.messageId
-    ? said.messageId === message.messageId
-    : isLast && said.role === message.role && JSON.stringify(said.parts) === JSON.stringify(message.parts);
+    ? other.messageId === message.messageId
+    : isLast && other.role === message.role && JSON.stringify(other.parts) === JSON.stringify(message.parts);

@@ -6,28 +6,28 @@ import type {
   Struct,
   Task,
 } from '@batonjs/protocol';
-import type { CallOptions } from '../options/settings.ts';
+import type { CallOptions } from '../options/connect-options.ts';
 
-/** What can be sent: text, a part, several, or a message whose missing members are filled in. */
+/** The content to send: text, one part, several parts, or a message whose missing members the client fills in. */
 export type MessageInput = string | Part | readonly Part[] | (Partial<Message> & Pick<Message, 'parts'>);
 
-/** Where a message belongs, and how its answer should come. */
+/** The task and context of a message, and how the agent should reply. */
 export interface SendOptions extends CallOptions {
-  /** The task that it continues, or its id. */
+  /** The task that the message continues, or its id. */
   readonly task?: Task | string;
-  /** The context in which it starts something new. Spec: §3.4.1. */
+  /** The context in which the message starts a new task. Spec: §3.4.1. */
   readonly contextId?: string;
-  /** Tasks that it is about, finished ones as a rule; without `contextId`, the first one's context is taken. Spec: §3.4.3. */
+  /** Tasks that the message refers to. Without `contextId`, it uses the context of the first one that has one. Spec: §3.4.3. */
   readonly references?: readonly (Task | string)[];
-  /** Its own id, for sending it again. A fresh one by default. */
+  /** The id of the message. Pass the id of an earlier attempt to send that message again. Default: a random id. */
   readonly messageId?: string;
-  /** Answer as soon as there is a task, whatever its state. Spec: §3.2.2. */
+  /** The agent replies as soon as the task exists, whatever its state. Spec: §3.2.2. */
   readonly returnImmediately?: boolean;
   readonly configuration?: SendMessageConfiguration;
   readonly metadata?: Struct;
 }
 
-/** The request that says so. */
+/** The request for a message and its options. */
 export function toRequest(input: MessageInput, options: SendOptions): SendMessageRequest {
   const { task, references = [], returnImmediately, metadata } = options;
   const given = toMessage(input);
@@ -55,13 +55,13 @@ function toMessage(input: MessageInput): Partial<Message> & Pick<Message, 'parts
   return 'parts' in input ? input : { parts: [input as Part] };
 }
 
-/** The id of a task, or what is one. */
+/** The id of a task that was passed whole or by its id. */
 export const idOf = (task: Task | string): string => (typeof task === 'string' ? task : task.id);
 
 const contextOf = (task: Task | string | undefined) =>
   typeof task === 'object' ? task.contextId : undefined;
 
-/** An id that nobody can guess; `randomUUID` is missing on pages without TLS. */
+/** A random id of 128 bits. `crypto.randomUUID` does not exist on pages without TLS. */
 const newId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',

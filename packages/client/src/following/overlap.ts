@@ -2,38 +2,38 @@ import type { Artifact, StreamResponse, Task, TaskStatus } from '@batonjs/protoc
 import type { AgentEvent } from '../replies/agent-reply.ts';
 
 /**
- * Tells the events that a look at the task already contains from those that came after it. The stream was opened before
- * the look, so its first events may be in both; chunks carry no number, so they are found by their content, at the end of
- * what the look shows.
+ * Finds out which events of a stream a task that was read meanwhile already contains. The stream was opened before the
+ * task was read, so both may contain the same events. Chunks of artifacts have no number; they are recognised by their
+ * content among the parts that the task has.
  */
 export class Overlap {
   readonly #task: Task;
-  /** For each artifact, after how many of its parts the next chunk may continue. */
-  readonly #places = new Map<string, readonly number[]>();
+  /** By artifact id: the indexes of its parts at which the next chunk may start. */
+  readonly #starts = new Map<string, readonly number[]>();
 
   constructor(task: Task) {
     this.#task = task;
   }
 
-  /** Whether the look contains the event; `unsure` where its content allows both, and only another look can tell. */
-  has(event: StreamResponse): boolean | 'unsure' {
+  /** Whether the task contains the event; `unsure` if its content allows both, and the task must be read again. */
+  contains(event: StreamResponse): boolean | 'unsure' {
     const { statusUpdate, artifactUpdate } = event as AgentEvent;
-    if (statusUpdate) return isPast(statusUpdate.status, this.#task.status);
+    if (statusUpdate) return isNotAfter(statusUpdate.status, this.#task.status);
     if (!artifactUpdate) return false;
     const { artifact, append } = artifactUpdate;
     const parts = this.#task.artifacts?.find(({ artifactId }) => artifactId === artifact.artifactId)?.parts;
-    return parts ? this.#hasChunk(artifact, parts, Boolean(append)) : false;
+    return parts ? this.#containsChunk(artifact, parts, Boolean(append)) : false;
   }
 
-  #hasChunk({ artifactId, parts: chunk }: Artifact, parts: Artifact['parts'], append: boolean) {
-    const known = this.#places.get(artifactId);
-    const places = append ? (known ?? parts.keys()) : [0];
+  #containsChunk({ artifactId, parts: chunk }: Artifact, parts: Artifact['parts'], append: boolean) {
+    const known = this.#starts.get(artifactId);
+    const starts = append ? (known ?? parts.keys()) : [0];
     const texts = chunk.map((part) => JSON.stringify(part));
-    const found = Array.from(places).filter((start) =>
+    const found = Array.from(starts).filter((start) =>
       texts.every((text, index) => text === JSON.stringify(parts[start + index])),
     );
     if (found.length > 0 && append && known?.includes(parts.length)) return 'unsure';
-    this.#places.set(
+    this.#starts.set(
       artifactId,
       found.map((start) => start + chunk.length),
     );
@@ -41,7 +41,8 @@ export class Overlap {
   }
 }
 
-const isPast = (status: TaskStatus, seen: TaskStatus): boolean =>
+/** By timestamp; without timestamps, only an equal status counts. */
+const isNotAfter = (status: TaskStatus, seen: TaskStatus): boolean =>
   status.timestamp && seen.timestamp
     ? Date.parse(status.timestamp) <= Date.parse(seen.timestamp)
     : JSON.stringify(status) === JSON.stringify(seen);

@@ -3,38 +3,39 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { ClientError } from '../client-error.ts';
 import { openScope } from '../connection/call-scope.ts';
 import { outOfReach, sendAgain, startRetries } from '../connection/retries.ts';
-import type { PlacedEvent, Session } from '../connection/session.ts';
-import type { CallOptions } from '../options/settings.ts';
+import type { PositionedEvent, Session } from '../connection/session.ts';
+import type { CallOptions } from '../options/connect-options.ts';
 import type { AgentEvent, AgentReply } from '../replies/agent-reply.ts';
 import { isInterrupted, isTerminal } from '../replies/task-states.ts';
-import { isBehind, listenToTask, lookAtTask } from './task-source.ts';
+import { isAtOrBefore } from './positions.ts';
+import { pollTask, streamTask } from './task-source.ts';
 import { TaskView } from './task-view.ts';
 
-/** How a task is followed. */
+/** Options of a followed task. */
 export interface FollowOptions extends CallOptions {
-  /** Continue after this event: the `lastEventId` of an earlier stream of the same task. */
+  /** Continue after this position: the `lastEventId` of an earlier stream of the same task. */
   readonly lastEventId?: string;
-  /** Milliseconds between two looks at a task that cannot be streamed: 500 at first, growing tenfold. */
+  /** Milliseconds between two reads of a task that cannot be streamed. Default 500; it grows up to tenfold. */
   readonly pollMs?: number;
   /**
-   * Milliseconds without contact after which the stream gives up with `NETWORK`; its message says how to go on later. 60,000
-   * by default, 0 to give up at the first failure, `Infinity` to go on for ever. A connection that lasted a second is a contact.
+   * Milliseconds without contact after which the stream fails with `NETWORK`; the message says how to continue later.
+   * Default 60,000; 0 fails at the first failure, `Infinity` never. A connection that lasts one second counts as contact.
    */
   readonly followForMs?: number;
 }
 
-/** What a stream begins with: a message to send, or a task that is there already. */
+/** The start of a stream: a message to send, or an existing task. */
 export type StreamStart = { readonly request: SendMessageRequest } | { readonly taskId: string };
 
 const ended = () => new ClientError('NETWORK', 'The stream ended before the task did');
 
 /**
- * What happens to a task, each event once, through dropped connections and restarts of its server. Iterate it once.
+ * The events of a task, each one once, across broken connections and restarts of its server. Iterate it once.
  *
- * A connection that breaks is made again and continues after the last event. Where the agent cannot tell what was missed
- * there comes a `task` event, which replaces all that was known; where it cannot stream, the task is looked at now and
- * then. It ends when the task does, and after a message also when the task waits for an answer. It gives up when the agent
- * was out of reach for `followForMs`. Spec: §3.1.2, §3.1.6.
+ * After a broken connection, the stream reconnects and continues after the last event. If the agent cannot replay the
+ * missed events, the stream yields a `task` event, which replaces everything before it. If the agent cannot stream, the
+ * stream polls the task. It ends when the task ends, and after a message also when the task waits for an answer. It fails
+ * when the agent cannot be reached for `followForMs`. Spec: §3.1.2, §3.1.6.
  */
 export class TaskStream implements AsyncIterable<AgentEvent> {
   readonly #session: Session;
@@ -42,29 +43,29 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
   readonly #view = new TaskView();
   readonly #events: AsyncGenerator<AgentEvent, void, void>;
   #lastEventId: string | undefined;
-  /** Whether the stream began in the middle, so that only the end of the task is known. */
+  /** Whether the stream continues after a position, so that the view lacks what came before. */
   #isPartial: boolean;
 
   constructor(session: Session, start: StreamStart, options: FollowOptions) {
     this.#session = session;
-    // A heartbeat is due every half minute at the latest.
+    // Servers send a heartbeat at least every 30 seconds.
     this.#options = { idleTimeoutMs: 120_000, ...options };
     this.#lastEventId = options.lastEventId;
     this.#isPartial = options.lastEventId !== undefined;
     this.#events = this.#follow(start);
   }
 
-  /** The task so far. It changes with every event: `structuredClone` what you keep. */
+  /** The current task. Later events change this object: use `structuredClone` to keep a copy. */
   get task(): Task | undefined {
     return this.#view.task;
   }
 
-  /** The position reached, to be continued from in another process; nothing where the agent gives none. */
+  /** The last position, after which another process can continue; undefined if the agent sends no positions. */
   get lastEventId(): string | undefined {
     return this.#lastEventId;
   }
 
-  /** Reads to the end and resolves to what came of it, as `send` does: the whole task, also if `lastEventId` was given. */
+  /** Reads to the end and resolves to the result, like `send`. The task is complete even if `lastEventId` was given. */
   async result(): Promise<AgentReply> {
     for await (const _ of this);
     const { task, message } = this.#view;
@@ -95,13 +96,13 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     const retriesOf = (operation: 'SendStreamingMessage' | 'SubscribeToTask', call: CallOptions) =>
       startRetries(this.#session, operation, {}, call, scope.signal, bound);
     let retries = isSending ? retriesOf('SendStreamingMessage', options) : retriesOf('SubscribeToTask', {});
-    // Until an event says that the message arrived.
+    // Set until an event shows that the message arrived.
     let request = isSending ? start.request : undefined;
-    let polls = settings.checkCapabilities && !card.capabilities?.streaming;
-    let looks = polls;
-    let resumed = false;
-    // A question may be one that was asked before the message was read: a server that gives positions closes the stream
-    // when it has answered the message, of others one cannot be sure.
+    let mustPoll = settings.checkCapabilities && !card.capabilities?.streaming;
+    let isPolling = mustPoll;
+    let isResumed = false;
+    // The agent may have asked a question before it read the message. A server that sends positions closes the stream once
+    // it has answered the message, so the client waits for that. It cannot rely on other servers to do so.
     let isAmbiguous = false;
     let pause = pollMs;
     try {
@@ -110,43 +111,43 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
         let failure: unknown;
         let isFirst = false;
         let isOpen = false;
-        let isSilent = true;
+        let isEmpty = true;
         try {
           const id = isSending ? (view.task?.id ?? start.request.message.taskId ?? '') : start.taskId;
-          const isAnswer = request !== undefined;
-          const open = looks ? lookAtTask : listenToTask;
-          for await (const placed of open(this.#session, id, request, {
+          const isReply = request !== undefined;
+          const read = isPolling ? pollTask : streamTask;
+          for await (const positioned of read(this.#session, id, request, {
             ...options,
             lastEventId: this.#lastEventId,
             onOpen: () => {
               isOpen = true;
             },
           })) {
-            isSilent = false;
-            isFirst = isAnswer && !view.task;
+            isEmpty = false;
+            isFirst = isReply && !view.task;
             if (request) retries = retriesOf('SubscribeToTask', {});
             request = undefined;
-            if (!this.#accept(placed)) continue;
+            if (!this.#accept(positioned)) continue;
             retries.reset();
             pause = pollMs;
-            yield placed.event as AgentEvent;
+            yield positioned.event as AgentEvent;
             if (view.message || (view.task && isTerminal(view.task))) return;
             if (isFirst)
-              isAmbiguous = Boolean(placed.id && isFollowUp && view.task && !isInterrupted(view.task));
-            else if (isSending && asks(view.task) && (resumed || !isAmbiguous)) return;
+              isAmbiguous = Boolean(positioned.id && isFollowUp && view.task && !isInterrupted(view.task));
+            else if (isSending && isAsking(view.task) && (isResumed || !isAmbiguous)) return;
           }
-          if (isSending && !resumed && view.task && isInterrupted(view.task)) return;
+          if (isSending && !isResumed && view.task && isInterrupted(view.task)) return;
         } catch (error) {
           failure = scope.classify(error);
-          if (isSending && !isFirst && !resumed && asks(view.task)) return;
+          if (isSending && !isFirst && !isResumed && isAsking(view.task)) return;
         }
-        resumed = !request;
-        const wasLooking = looks;
-        polls ||= resumed && A2AError.is(failure) && unstreamable.has(failure.reason);
-        // A stream that was continued after the last event of its task says nothing at all.
-        looks = polls || (resumed && !failure && isSilent && !wasLooking);
-        if (looks && !wasLooking) continue;
-        if (!failure && view.task && (wasLooking || isInterrupted(view.task))) {
+        isResumed = !request;
+        const wasPolling = isPolling;
+        mustPoll ||= isResumed && A2AError.is(failure) && unstreamable.has(failure.reason);
+        // A stream that continues after the last event of an ended task closes without an event.
+        isPolling = mustPoll || (isResumed && !failure && isEmpty && !wasPolling);
+        if (isPolling && !wasPolling) continue;
+        if (!failure && view.task && (wasPolling || isInterrupted(view.task))) {
           await clock.sleep(pause, scope.signal);
           pause = Math.min(pause * 1.5, pollMs * 10);
         } else {
@@ -162,16 +163,16 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     }
   }
 
-  /** Folds an event in, unless it was there already. */
-  #accept({ id, event }: PlacedEvent): boolean {
+  /** Folds an event. Returns false if the view already contains it. */
+  #accept({ id, event }: PositionedEvent): boolean {
     const { task } = event as AgentEvent;
     const known = task
       ? JSON.stringify(task) === JSON.stringify(this.#view.task)
-      : isBehind(id, this.#lastEventId);
+      : isAtOrBefore(id, this.#lastEventId);
     if (known && !task) return false;
     if (task) this.#isPartial = false;
     const isNew = !known && this.#view.apply(event);
-    // After news without a position, the one before would bring the same news again.
+    // After a new event without a position, continuing after the previous position would repeat that event.
     this.#lastEventId = isNew ? id : (id ?? this.#lastEventId);
     return isNew;
   }
@@ -188,17 +189,17 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
   }
 }
 
-/** Milliseconds that a connection must last to show that the agent can be reached, although nothing new was said. */
+/** Milliseconds after which an open connection counts as contact, even without a new event. */
 const CONTACT_MS = 1_000;
 
-/** After these, only looking at the task can tell whether it ended or cannot be streamed. */
+/** After these errors, the client reads the task to learn whether it has ended or cannot be streamed. */
 const unstreamable: ReadonlySet<string> = new Set([
   'UNSUPPORTED_OPERATION',
   'METHOD_NOT_FOUND',
   'METHOD_NOT_ALLOWED',
-  // Servers of 0.3 say these of a task that has ended, or that nothing runs for at the moment.
+  // Servers of 0.3 answer these for a task that has ended or is not running at the moment.
   'TASK_NOT_FOUND',
   'INVALID_PARAMS',
 ]);
 
-const asks = (task: Task | undefined): boolean => task?.status.state === 'TASK_STATE_INPUT_REQUIRED';
+const isAsking = (task: Task | undefined): boolean => task?.status.state === 'TASK_STATE_INPUT_REQUIRED';

@@ -1,21 +1,21 @@
 import type { Artifact, Message, StreamResponse, Task, TaskStatus } from '@batonjs/protocol';
 import type { AgentEvent } from '../replies/agent-reply.ts';
 
-/** A task as the events of its stream tell it. Adding a chunk costs what the chunk has, not what is there. Spec: §3.2.3. */
+/** Folds the events of a stream into a task. The cost of a chunk does not grow with the artifact. Spec: §3.2.3. */
 export class TaskView {
-  /** The task so far. It changes with every event: `structuredClone` what you keep. */
+  /** The current task. Later events change this object: use `structuredClone` to keep a copy. */
   task: Task | undefined;
-  /** What was answered instead of a task. */
+  /** The message that the agent sent instead of a task. */
   message: Message | undefined;
 
   constructor(task?: Task) {
     if (task) this.apply({ task });
   }
 
-  /** Folds an event. False if it changes nothing, being about another task or of a kind that is not known here. */
+  /** Folds an event. Returns false if the event is members another task or of an unknown kind. */
   apply(event: StreamResponse): boolean {
     const { task, message, statusUpdate, artifactUpdate } = event as AgentEvent;
-    if (task) this.task = own(task);
+    if (task) this.task = copyOf(task);
     else if (message) this.message = message;
     else {
       const update = statusUpdate ?? artifactUpdate;
@@ -32,15 +32,15 @@ export class TaskView {
   }
 }
 
-/** The task after an event; the one before is left as it is. Costs a copy: fold many events with a {@link TaskView}. */
+/** The task after an event. Copies the task instead of changing it: use a {@link TaskView} to fold many events. */
 export function applyEvent(task: Task | undefined, event: StreamResponse): Task | undefined {
   const view = new TaskView(task);
   view.apply(event);
   return view.task;
 }
 
-/** A copy whose lists are ours to add to. */
-const own = ({ history, artifacts, ...task }: Task): Task => ({
+/** Copies the lists, which later events change. */
+const copyOf = ({ history, artifacts, ...task }: Task): Task => ({
   ...task,
   ...(artifacts && {
     artifacts: artifacts.map((artifact) => ({ ...artifact, parts: [...(artifact.parts ?? [])] })),
@@ -48,7 +48,7 @@ const own = ({ history, artifacts, ...task }: Task): Task => ({
   ...(history && { history: [...history] }),
 });
 
-/** What the agent said before becomes part of the conversation. */
+/** Sets the status and moves the message of the previous one to the history, unless the history contains it. */
 function setStatus(task: Task, status: TaskStatus): void {
   const { message } = task.status;
   const isRepeated = message?.messageId === status.message?.messageId;
@@ -60,11 +60,11 @@ function setStatus(task: Task, status: TaskStatus): void {
 
 function addArtifact(task: Task, artifact: Artifact, append = false): void {
   task.artifacts ??= [];
-  const { parts, ...about } = artifact;
+  const { parts, ...members } = artifact;
   const index = task.artifacts.findIndex(({ artifactId }) => artifactId === artifact.artifactId);
   const known = task.artifacts[index];
   if (known && append) {
-    Object.assign(known, about);
+    Object.assign(known, members);
     for (const part of parts) known.parts.push(part);
   } else task.artifacts.splice(known ? index : task.artifacts.length, 1, { ...artifact, parts: [...parts] });
 }

@@ -1,14 +1,14 @@
 import type { Artifact, Message, Part, Task } from '@batonjs/protocol';
 
-/** What the user thinks of a version. */
+/** The user's judgement of a version. */
 export type Verdict = 'accepted' | 'rejected';
 
-/** One artifact of one task, seen as a version of what its name stands for in its context. */
+/** One artifact of one task, as a version of all artifacts with its name in its context. */
 export interface ArtifactVersion {
   readonly contextId: string;
-  /** The artifact's name; its id where it has none. */
+  /** The artifact's name, or its id if it has no name. */
   readonly name: string;
-  /** Counts from 1. */
+  /** The number of the version, from 1. */
   readonly number: number;
   readonly taskId: string;
   readonly artifact: Artifact;
@@ -21,18 +21,18 @@ export interface SavedLineage {
 }
 
 /**
- * The versions of artifacts, as tasks refine them: a task that has ended never changes, so a refinement is another task in
- * the same context whose artifact has the same name and another id. Which one counts is for the client to say.
+ * The versions of artifacts. A terminal task never changes, so a refinement is another task in the same context whose
+ * artifact has the same name and another id. The client decides which version is accepted. Spec: §3.4.3.
  */
 export class ArtifactLineage {
   #versions: ArtifactVersion[];
 
-  /** An empty lineage, or one that was saved. */
+  /** Starts empty, or from a saved lineage. */
   constructor(saved: SavedLineage = { versions: [] }) {
     this.#versions = [...saved.versions];
   }
 
-  /** Takes in the artifacts of a task; those that are known keep their number and verdict. Returns the new versions. */
+  /** Adds the artifacts of a task. Known ones are updated and keep their number and verdict. Returns the new versions. */
   add({ id: taskId, contextId = '', artifacts = [] }: Task): ArtifactVersion[] {
     const added: ArtifactVersion[] = [];
     for (const artifact of artifacts) {
@@ -50,39 +50,38 @@ export class ArtifactLineage {
     return added;
   }
 
-  /** All versions of a name in a context, oldest first; without a name, of all names. */
+  /** The versions of a name in a context, oldest first; without a name, those of all names. */
   versions(contextId: string, name?: string): ArtifactVersion[] {
     return this.#versions.filter(
       (version) => version.contextId === contextId && (name === undefined || version.name === name),
     );
   }
 
-  /** The newest version, whatever was thought of it. */
+  /** The newest version, whatever its verdict. */
   latest(contextId: string, name: string): ArtifactVersion | undefined {
     return this.versions(contextId, name).at(-1);
   }
 
-  /** The newest version that was accepted. */
+  /** The newest accepted version. */
   latestAccepted(contextId: string, name: string): ArtifactVersion | undefined {
     return this.versions(contextId, name).findLast(({ verdict }) => verdict === 'accepted');
   }
 
-  /** Says that this version is good. */
+  /** Marks a version as accepted. Throws `RangeError` for an unknown version. */
   accept(version: Identified): ArtifactVersion {
     return this.#judge(version, 'accepted');
   }
 
-  /** Says that this version is not what was wanted. */
+  /** Marks a version as rejected. Throws `RangeError` for an unknown version. */
   reject(version: Identified): ArtifactVersion {
     return this.#judge(version, 'rejected');
   }
 
-  /** What `JSON.stringify` writes, and the constructor takes. */
+  /** The lineage as JSON. The constructor accepts it. */
   toJSON(): SavedLineage {
     return { versions: [...this.#versions] };
   }
 
-  /** Throws `RangeError` for a version that was never added. */
   #judge(version: Identified, verdict: Verdict): ArtifactVersion {
     const index = this.#versions.findIndex(isOf(version));
     const known = this.#versions[index];
@@ -93,7 +92,7 @@ export class ArtifactLineage {
   }
 }
 
-/** Enough of a version to find it by. */
+/** The members that identify a version. */
 type Identified = Pick<ArtifactVersion, 'taskId' | 'artifact'>;
 
 const isOf =
@@ -102,8 +101,8 @@ const isOf =
     other.taskId === taskId && other.artifact.artifactId === artifactId;
 
 /**
- * A message about versions, for `agent.send`: a new task in their context that refers to their tasks, each artifact named
- * in the metadata of the part. Spec: §3.4.3.
+ * Creates a message for `agent.send` that asks to refine versions. It starts a new task in their context, refers to their
+ * tasks, and names each artifact in the metadata of the part. Spec: §3.4.3.
  */
 export function refine(
   versions: ArtifactVersion | readonly ArtifactVersion[],

@@ -7,25 +7,25 @@ import type { FollowOptions } from '../following/task-stream.ts';
 import type { AgentEvent, AgentReply } from '../replies/agent-reply.ts';
 import { isTerminal } from '../replies/task-states.ts';
 
-/** What became of the steps that are done. */
+/** The replies of the steps that are done, by name. */
 export type Replies = Readonly<Record<string, AgentReply>>;
 
 /** One task of a graph. */
 export interface Step {
-  /** What to ask for; a function is given what came of the steps before. */
+  /** The message of the step. A function receives the replies of the steps that are done. */
   readonly send: MessageInput | ((replies: Replies) => MessageInput | Promise<MessageInput>);
-  /** The steps that must be done first. Their tasks are referred to. */
+  /** The steps that must be done first. The message refers to their tasks. */
   readonly after?: readonly string[];
-  /** Who does it, if not the graph's agent. Another agent has contexts of its own, so it is not given the graph's. */
+  /** The agent of the step. Default: the graph's. Another agent has its own contexts and does not get the graph's. */
   readonly agent?: AgentClient;
-  /** Answers a question of the agent. Without an answer, the step has failed. */
+  /** Answers a question of the agent. Without an answer, the step fails. */
   readonly answer?: (task: Task) => MessageInput | undefined | Promise<MessageInput | undefined>;
 }
 
-/** Where a step stands. When another one fails, a step that runs is `canceled`, and one that waits is `skipped`. */
+/** The state of a step. When another step fails, running steps are `canceled` and waiting steps are `skipped`. */
 export type StepState = 'waiting' | 'running' | 'done' | 'failed' | 'canceled' | 'skipped';
 
-/** Something that happened in a graph: a step changed its state, or its stream brought an event. */
+/** An event of a graph: a step changed its state, or its stream received an event. */
 export interface GraphEvent {
   readonly step: string;
   readonly state: StepState;
@@ -33,19 +33,19 @@ export interface GraphEvent {
   readonly task?: Task;
 }
 
-/** How a graph is run. */
+/** Options of a graph. */
 export interface GraphOptions
   extends Pick<SendOptions & FollowOptions, 'pollMs' | 'metadata' | 'extensions'> {
-  /** Cancels what runs, and ends the graph with `ABORTED`. */
+  /** Aborting it cancels the running steps and ends the graph with `ABORTED`. */
   readonly signal?: AbortSignal;
-  /** The context of all its tasks. Without one, it is that of the first task. */
+  /** The context of all tasks. Default: the context of the first task. */
   readonly contextId?: string;
 }
 
 /**
- * Tasks that build on each other, in one context: each starts as soon as all it depends on are done, so that what can run
- * in parallel does. When one fails, those that run are canceled and the others never start. Iterate it once, or await
- * `result()`. Leaving the loop stops the graph, not the tasks that were started. Spec: §3.4.1.
+ * Tasks that depend on each other, in one context. A step starts as soon as all steps it depends on are done; independent
+ * steps run in parallel. When a step fails, the running steps are canceled and the others never start. Iterate the graph
+ * once, or await `result()`. Leaving the loop stops the graph, but not the tasks that it started. Spec: §3.4.1.
  */
 export class TaskGraph implements AsyncIterable<GraphEvent> {
   readonly #agent: AgentClient;
@@ -55,13 +55,13 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
   readonly #replies: Record<string, AgentReply> = {};
   readonly #tasks = new Map<string, Task>();
   readonly #queue: GraphEvent[] = [];
-  readonly #leaving = new AbortController();
+  readonly #stopping = new AbortController();
   readonly #events: AsyncGenerator<GraphEvent, void, void>;
-  #wake = () => {};
+  #notify = () => {};
   #contextId: string | undefined;
   #failure: ClientError | undefined;
 
-  /** Throws `TypeError` for a step that depends on itself or on none that there is. */
+  /** Throws `TypeError` if steps depend on each other in a circle or on a step that does not exist. */
   constructor(agent: AgentClient, steps: Readonly<Record<string, Step>>, options: GraphOptions = {}) {
     this.#agent = agent;
     this.#steps = new Map(Object.entries(steps));
@@ -72,22 +72,22 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
     this.#events = this.#run();
   }
 
-  /** Where each step stands. */
+  /** The state of each step. */
   get states(): Readonly<Record<string, StepState>> {
     return Object.fromEntries(this.#states);
   }
 
-  /** How many steps are done, of how many. */
+  /** The number of steps that are done, and of all steps. */
   get progress(): { readonly done: number; readonly total: number } {
     return { done: this.#in('done').length, total: this.#steps.size };
   }
 
-  /** The context of its tasks, once it is known. */
+  /** The context of the tasks; undefined until the first task has one. */
   get contextId(): string | undefined {
     return this.#contextId;
   }
 
-  /** Runs to the end. Rejects with `STEP_FAILED` if a step failed, after the rest was canceled. */
+  /** Runs the graph to its end. Rejects with `STEP_FAILED` if a step failed, after the other steps were canceled. */
   async result(): Promise<Replies> {
     for await (const _ of this);
     return this.#replies;
@@ -101,7 +101,7 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
     const { signal } = this.#options;
     const abort = async () => {
       await this.#stop(new ClientError('ABORTED', 'The graph was aborted', signal?.reason));
-      this.#leaving.abort();
+      this.#stopping.abort();
     };
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort);
@@ -111,13 +111,13 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
         for (let event = this.#queue.shift(); event; event = this.#queue.shift()) yield event;
         if (this.#in('running', 'waiting').length === 0) break;
         await new Promise<void>((resolve) => {
-          this.#wake = resolve;
+          this.#notify = resolve;
         });
       }
       if (this.#failure) throw this.#failure;
     } finally {
       signal?.removeEventListener('abort', abort);
-      this.#leaving.abort();
+      this.#stopping.abort();
     }
   }
 
@@ -125,15 +125,15 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
     for (const [name, { after = [], agent }] of this.#steps) {
       if (this.#states.get(name) !== 'waiting' || this.#failure) continue;
       if (!after.every((other) => this.#states.get(other) === 'done')) continue;
-      // Until the first task has a context, nobody knows which one the others belong to.
-      const isLone = agent !== undefined && agent !== this.#agent;
-      if (!isLone && !this.#contextId && this.#in('running').length > 0) continue;
-      this.#tell(name, 'running');
+      // The steps share the context of the first task, so the others wait until it has one.
+      const hasOwnContexts = agent !== undefined && agent !== this.#agent;
+      if (!hasOwnContexts && !this.#contextId && this.#in('running').length > 0) continue;
+      this.#report(name, 'running');
       this.#perform(name).then(
         (reply) => {
           if (this.#states.get(name) !== 'running') return;
           this.#replies[name] = reply;
-          this.#tell(name, 'done');
+          this.#report(name, 'done');
           this.#startReady();
         },
         (error) => this.#fail(name, error),
@@ -141,24 +141,24 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
     }
   }
 
-  /** One step, with all the questions it asks. */
+  /** Runs one step and answers the questions of its agent. */
   async #perform(name: string): Promise<AgentReply> {
     const { send, after = [], agent = this.#agent, answer } = this.#steps.get(name)!;
-    const isOurs = agent === this.#agent;
-    const options = { ...this.#options, contextId: undefined, signal: this.#leaving.signal };
+    const isGraphAgent = agent === this.#agent;
+    const options = { ...this.#options, contextId: undefined, signal: this.#stopping.signal };
     const references = after.flatMap((other) => this.#replies[other]?.task ?? []);
     const first = typeof send === 'function' ? await send(this.#replies) : send;
     let stream = agent.stream(first, {
       ...options,
-      ...(isOurs && { contextId: this.#contextId, references }),
+      ...(isGraphAgent && { contextId: this.#contextId, references }),
     });
     for (;;) {
       for await (const event of stream) {
         const { task } = stream;
         if (task) this.#tasks.set(name, task);
-        if (isOurs) this.#learnContext(task?.contextId ?? event.message?.contextId);
-        this.#tell(name, this.#states.get(name)!, event, task);
-        // Its task was not known when the others were canceled.
+        if (isGraphAgent) this.#learnContext(task?.contextId ?? event.message?.contextId);
+        this.#report(name, this.#states.get(name)!, event, task);
+        // The step had no task yet when the others were canceled.
         if (this.#failure) await this.#cancel(name);
       }
       const reply = await stream.result();
@@ -177,17 +177,17 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
   }
 
   #fail(name: string, error: unknown): void {
-    if (this.#failure && this.#states.get(name) === 'running') this.#tell(name, 'canceled');
-    if (this.#failure || this.#leaving.signal.aborted) return;
-    this.#tell(name, 'failed');
+    if (this.#failure && this.#states.get(name) === 'running') this.#report(name, 'canceled');
+    if (this.#failure || this.#stopping.signal.aborted) return;
+    this.#report(name, 'failed');
     const because = error instanceof Error ? error.message : String(error);
     this.#stop(new ClientError('STEP_FAILED', `Step "${name}" failed: ${because}`, error));
   }
 
-  /** Starts nothing more, and cancels what runs. */
+  /** Skips the waiting steps and cancels the running ones. */
   async #stop(failure: ClientError): Promise<void> {
     this.#failure ??= failure;
-    for (const name of this.#in('waiting')) this.#tell(name, 'skipped');
+    for (const name of this.#in('waiting')) this.#report(name, 'skipped');
     await Promise.all(this.#in('running').map((name) => this.#cancel(name)));
   }
 
@@ -195,19 +195,19 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
     const task = this.#tasks.get(name);
     if (!task || this.#states.get(name) !== 'running') return;
     const agent = this.#steps.get(name)?.agent ?? this.#agent;
-    // That it was done before it could be canceled is no news.
+    // A task that ended before the request arrived cannot be canceled.
     await agent.cancelTask({ id: task.id }).catch(() => {});
-    if (this.#states.get(name) === 'running') this.#tell(name, 'canceled');
+    if (this.#states.get(name) === 'running') this.#report(name, 'canceled');
   }
 
   #in(...states: StepState[]): string[] {
     return [...this.#states].filter(([, state]) => states.includes(state)).map(([name]) => name);
   }
 
-  #tell(step: string, state: StepState, event?: AgentEvent, task = this.#tasks.get(step)): void {
+  #report(step: string, state: StepState, event?: AgentEvent, task = this.#tasks.get(step)): void {
     this.#states.set(step, state);
     this.#queue.push({ step, state, ...(event && { event }), ...(task && { task }) });
-    this.#wake();
+    this.#notify();
   }
 }
 

@@ -1,10 +1,10 @@
-/** Where time and chance come from; a test may decide both. */
+/** The source of time and randomness. Tests may replace it. */
 export interface Clock {
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Resolves after so many milliseconds, or when aborted. */
+  /** Resolves after this many milliseconds, or when the signal aborts. Never rejects. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** At least 0, less than 1. */
+  /** A random number of at least 0 and less than 1. */
   readonly random: () => number;
 }
 
@@ -19,7 +19,7 @@ export const systemClock: Clock = {
         signal?.removeEventListener('abort', end);
         resolve();
       };
-      // Timers take 31 bits; a longer one would fire at once.
+      // `setTimeout` fires at once when its delay does not fit into 31 bits.
       const timer = setTimeout(end, Math.min(ms, 0x7fffffff));
       if (signal?.aborted) end();
       else signal?.addEventListener('abort', end);

@@ -1,6 +1,6 @@
 import { ClientError } from '../client-error.ts';
 
-/** An absolute URL of HTTP. Throws `INVALID_URL` for anything else, and says what was probably meant. */
+/** Parses an absolute `http:` or `https:` URL. Throws `INVALID_URL` for anything else; its message suggests a fix. */
 export function parseUrl(given: string | URL): URL {
   const url = URL.canParse(String(given)) ? new URL(given) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;

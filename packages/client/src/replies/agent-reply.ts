@@ -1,13 +1,13 @@
 import type { SendMessageResponseMembers, StreamResponseMembers } from '@batonjs/protocol';
 
-/** Exactly one of the members; the others can be asked for and are not there. */
+/** An object with exactly one of the members. The types of the others are `undefined`, so that all can be read. */
 export type OneOf<Members> = {
   [Name in keyof Members]: { [Key in Name]: Members[Key] } & {
     [Other in Exclude<keyof Members, Name>]?: undefined;
   };
 }[keyof Members];
 
-/** What came of a message: a task or a message. Spec: §3.1.1. */
+/** The reply to a message: a task or a message. Spec: §3.1.1. */
 export type AgentReply = OneOf<SendMessageResponseMembers>;
 
 /** One event of a stream: a task, a message, or an update of a task. Spec: §3.2.3. */

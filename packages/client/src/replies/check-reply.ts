@@ -6,26 +6,26 @@ type Loose = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null;
 
-/** Whether a value is enough of a task to work with. */
-export const isTask = (value: unknown): value is Task =>
+/** Whether a value has the members of a task that the client reads. */
+const isTask = (value: unknown): value is Task =>
   isObject(value) && typeof value.id === 'string' && isStatus(value.status);
 
 const isStatus = (value: unknown) => isObject(value) && typeof value.state === 'string';
 
-/** An artifact is alike in this. */
-const isMessage = (value: unknown): boolean => isObject(value) && Array.isArray(value.parts);
+/** Whether a value has `parts`. Artifacts pass as well. */
+const hasParts = (value: unknown): boolean => isObject(value) && Array.isArray(value.parts);
 
 /**
- * The result of an operation, if it is what one builds on: a task where a task is due. The rest is read as it comes.
- * Throws `INVALID_AGENT_RESPONSE`.
+ * The result of an operation, with what agents commonly leave out filled in. Throws `INVALID_AGENT_RESPONSE` unless it has
+ * the members that the client reads; other members are not checked.
  */
 export function checkResult(operation: OperationName, result: unknown): unknown {
   if (isObject(result)) {
     if (operation === 'SendMessage') {
-      // Some servers leave out the wrapper.
-      if (isTask(result.task) || isMessage(result.message)) return result;
+      // Some servers omit the `task` or `message` wrapper.
+      if (isTask(result.task) || hasParts(result.message)) return result;
       if (isTask(result)) return { task: result };
-      if (isMessage(result)) return { message: result };
+      if (hasParts(result)) return { message: result };
     } else if (operation === 'GetTask' || operation === 'CancelTask') {
       if (isTask(result)) return result;
     } else if (operation === 'ListTasks') {
@@ -39,14 +39,17 @@ export function checkResult(operation: OperationName, result: unknown): unknown 
   throw new A2AError('INVALID_AGENT_RESPONSE');
 }
 
-/** An event of a stream, known or not. Throws `INVALID_AGENT_RESPONSE` for a known one that cannot be folded. */
-export function asEvent(value: unknown): StreamResponse {
+/**
+ * An event of a stream. Events of an unknown kind pass unchanged. Throws `INVALID_AGENT_RESPONSE` for an event of a known
+ * kind that lacks the members needed to fold it.
+ */
+export function checkEvent(value: unknown): StreamResponse {
   const { task, message, statusUpdate, artifactUpdate } = isObject(value) ? value : ({ task: null } as Loose);
   if (
     (task === undefined || isTask(task)) &&
-    (message === undefined || isMessage(message)) &&
+    (message === undefined || hasParts(message)) &&
     (statusUpdate === undefined || (isObject(statusUpdate) && isStatus(statusUpdate.status))) &&
-    (artifactUpdate === undefined || (isObject(artifactUpdate) && isMessage(artifactUpdate.artifact)))
+    (artifactUpdate === undefined || (isObject(artifactUpdate) && hasParts(artifactUpdate.artifact)))
   ) {
     return value as StreamResponse;
   }

@@ -1,9 +1,9 @@
-/** Members whose content belongs to agents, where `null` is a value like any other. */
+/** Members whose content agents define. In them, `null` is an ordinary value. */
 const freeMembers: ReadonlySet<string> = new Set(['metadata', 'params', 'header']);
 
 /**
- * The value without members that are `null`, which ProtoJSON reads as left out; a list of parts becomes empty. What agents
- * put into `data`, `metadata` and the `params` of extensions keeps its nulls. Spec: ADR-001.
+ * The value without `null` members, which ProtoJSON treats as absent; `parts: null` becomes an empty list. The content of
+ * `data`, `metadata` and the `params` of extensions keeps its nulls. Spec: ADR-001.
  */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
@@ -20,6 +20,6 @@ export function withoutNulls(value: unknown): unknown {
 
 type Part = Readonly<Record<'text' | 'raw' | 'url', unknown>>;
 
-/** Whether a part says something besides `data`, so that `data` being `null` means that it is not there. */
+/** Whether a part has content besides `data`. Then `data: null` means that the member is absent. */
 const hasOtherContent = ({ text, raw, url }: Part): boolean =>
   [text, raw, url].some((member) => member !== undefined && member !== null);

@@ -1,5 +1,5 @@
-/** The text of a body, or undefined as soon as it is longer than so many bytes. Rejects for what is not UTF-8. */
-export async function readBody(
+/** Reads the body of a delivery as text. Resolves to undefined if it exceeds `maxBytes`. Rejects if it is not UTF-8. */
+export async function deliveryText(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,
 ): Promise<string | undefined> {

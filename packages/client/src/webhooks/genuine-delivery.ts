@@ -2,46 +2,46 @@ import type { AuthenticationInfo } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { BARE_NOTIFICATION_TOKEN, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
 
-/** A delivery as it arrived. */
+/** A delivery as the receiver got it. */
 export interface WebhookDelivery {
   readonly taskId: string;
-  /** The same in every attempt; absent if the agent does not say it. */
+  /** The id of the delivery, equal in every attempt; undefined if the agent sends none. */
   readonly id: string | undefined;
   readonly headers: { get(name: string): string | null };
-  /** Exactly as it arrived. */
+  /** The body, unchanged: signatures cover its exact text. */
   readonly body: string;
 }
 
-/** The same for all tasks, or found by the id of the task; undefined refuses it. */
+/** One value for all tasks, or a function that finds it by the task's id. Undefined refuses the delivery. */
 type PerTask<T> = T | ((taskId: string) => T | undefined | Promise<T | undefined>);
 
-/** How a delivery shows that it comes from the agent. At least one is needed, and all that are given must fit. */
+/** How a delivery proves that it comes from the agent. At least one is required, and every given one must match. */
 export interface WebhookSecrets {
-  /** The `token` of the webhook as it was registered. */
+  /** The `token` that the webhook was registered with. */
   readonly token?: PerTask<string>;
-  /** The `authentication` of the webhook as it was registered. */
+  /** The `authentication` that the webhook was registered with. */
   readonly authentication?: PerTask<AuthenticationInfo>;
   /**
-   * Another check, such as `verifyPush` of `@batonjs/auth`: rejects or says false for what is not genuine. An `A2AError`
-   * `UNAVAILABLE` says that it cannot be told now.
+   * Another check, such as `verifyPush` of `@batonjs/auth`. It rejects or returns `false` for a delivery that is not
+   * genuine, and rejects with an `A2AError` `UNAVAILABLE` if it cannot decide now: the agent then sends the delivery again.
    */
   readonly verify?: (delivery: WebhookDelivery) => unknown;
 }
 
-/** Tells deliveries of the agent from others. Throws `TypeError` without a way to tell. */
+/** Creates the check whether a delivery comes from the agent. Throws `TypeError` if no secret or check is given. */
 export function genuineDelivery({ token, authentication, verify }: WebhookSecrets) {
   if (token === undefined && authentication === undefined && verify === undefined)
     throw new TypeError('A webhook needs `token`, `authentication` or `verify`: anybody can call it');
   return async (delivery: WebhookDelivery): Promise<boolean> => {
     const { headers, taskId } = delivery;
-    const of = <T>(known: PerTask<T>) =>
+    const secretOf = <T>(known: PerTask<T>) =>
       typeof known === 'function' ? (known as (taskId: string) => T)(taskId) : known;
     if (token !== undefined) {
       const given = headers.get(NOTIFICATION_TOKEN) ?? headers.get(BARE_NOTIFICATION_TOKEN);
-      if (!(await areSame(given, await of(token)))) return false;
+      if (!(await areSame(given, await secretOf(token)))) return false;
     }
     if (authentication !== undefined) {
-      const { scheme, credentials = '' } = (await of(authentication)) ?? {};
+      const { scheme, credentials = '' } = (await secretOf(authentication)) ?? {};
       const [, given, rest = ''] = /^(\S+) *(.*)$/.exec(headers.get('authorization') ?? '') ?? [];
       if (!scheme || given?.toLowerCase() !== scheme.toLowerCase()) return false;
       if (!(await areSame(rest, credentials))) return false;
@@ -50,14 +50,14 @@ export function genuineDelivery({ token, authentication, verify }: WebhookSecret
     try {
       return (await verify(delivery)) !== false;
     } catch (error) {
-      // That it cannot be told now is no reason for the agent to give up.
+      // The agent must retry a delivery that cannot be verified now.
       if (A2AError.is(error, 'UNAVAILABLE')) throw error;
       return false;
     }
   };
 }
 
-/** Compares digests, so that the time it takes tells nothing about the secret. */
+/** Compares digests, so that the time of the comparison reveals nothing about the secret. */
 async function areSame(given: string | null, expected: string | undefined): Promise<boolean> {
   if (given === null || expected === undefined) return false;
   const digest = (text: string) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));

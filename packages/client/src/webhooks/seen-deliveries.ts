@@ -1,10 +1,10 @@
-/** Which deliveries were dealt with; shared by all processes that receive, if it outlives one. */
+/** Remembers the ids of handled deliveries. Several receiving processes need an implementation that they share. */
 export interface SeenDeliveries {
   has(id: string): boolean | Promise<boolean>;
   add(id: string): void | Promise<void>;
 }
 
-/** Remembers the latest `limit` deliveries of this process. */
+/** Remembers the latest `limit` deliveries in the memory of this process. */
 export function seenDeliveries(limit = 10_000): SeenDeliveries {
   const seen = new Set<string>();
   return {

@@ -2,41 +2,41 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClientCompatibility } from '@batonjs/bindings';
 import { A2A_JSON, DELIVERY_ID, JSON_TYPE } from '@batonjs/protocol/headers';
 import type { AgentEvent } from '../replies/agent-reply.ts';
-import { asEvent } from '../replies/check-reply.ts';
-import { readBody } from './delivery-text.ts';
+import { checkEvent } from '../replies/check-reply.ts';
+import { deliveryText } from './delivery-text.ts';
 import { genuineDelivery, type WebhookDelivery, type WebhookSecrets } from './genuine-delivery.ts';
 import { type SeenDeliveries, seenDeliveries } from './seen-deliveries.ts';
 
 export { type SeenDeliveries, seenDeliveries, type WebhookDelivery, type WebhookSecrets };
 
-/** What a receiver goes by. At least one of `token`, `authentication` and `verify` is needed. */
+/** Options of a receiver. At least one of `token`, `authentication` and `verify` is required. */
 export interface WebhookReceiverOptions extends WebhookSecrets {
-  /** Whether this is a task of ours. Everything else is refused. Spec: §4.3.3. */
+  /** Whether the receiver expects events of this task. Others are refused with 404. Spec: §4.3.3. */
   readonly expects: (taskId: string) => boolean | Promise<boolean>;
-  /** Told every event once, in the order in which they arrive. A rejection makes the agent send the event again. */
+  /** Called once for every event, in the order of arrival. If it rejects, the agent sends the event again. */
   readonly onEvent: (event: AgentEvent, delivery: WebhookDelivery) => unknown;
-  /** What was dealt with already. Default: the latest 10,000 deliveries of this process. */
+  /** Remembers handled deliveries. Default: the latest 10,000 of this process. */
   readonly seen?: SeenDeliveries;
-  /** Bytes of one delivery. Default 16 MiB. */
+  /** The maximum size of one delivery in bytes. Default 16 MiB. */
   readonly maxBytes?: number;
-  /** Other versions of the protocol that agents may deliver in besides 1.0, such as `v03Client()` of `@batonjs/bindings-v0-3`. */
+  /** Other protocol versions to accept besides 1.0, such as `v03Client()` of `@batonjs/bindings-v0-3`. */
   readonly compatibility?: readonly Pick<ClientCompatibility, 'decodePush'>[];
-  /** Sees why `onEvent`, `seen` or `expects` failed. Default: standard error. */
+  /** Receives the errors of `onEvent`, `seen` and `expects`. Default: `console.error`. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** What answers an agent's deliveries. */
+/** Answers the deliveries of an agent. */
 export interface WebhookReceiver {
-  /** As a web-standard handler. */
+  /** A handler of web-standard requests. */
   fetch(request: Request): Promise<Response>;
-  /** As a handler of Node.js or Express; before `express.json()`, or a signature over the body may not fit any more. */
+  /** A handler for Node.js and Express. Mount it before `express.json()`, which loses the text that a signature covers. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
 /**
- * Receives what an agent posts to a webhook: checks who sent it and whether the task is expected, hands over each event
- * once, and answers so that the agent tries again only what may succeed. Throws `TypeError` without a way to tell who
- * sends. Spec: §4.3.3, §13.2.
+ * Creates the receiver of a webhook. It checks the sender and the task of each delivery, passes each event on once, and
+ * answers so that the agent retries only what may succeed later. Throws `TypeError` unless at least one of `token`,
+ * `authentication` and `verify` is given. Spec: §4.3.3, §13.2.
  */
 export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceiver {
   const { expects, onEvent, seen = seenDeliveries() } = options;
@@ -44,7 +44,7 @@ export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceive
   const isGenuine = genuineDelivery(options);
   const underway = new Map<string, Promise<number>>();
 
-  /** The status to answer with. */
+  /** Handles a delivery and resolves to the HTTP status of the answer. */
   async function receive(
     method = '',
     headers: WebhookDelivery['headers'],
@@ -64,7 +64,7 @@ export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceive
       if (!(await isGenuine(delivery))) return 401;
       if (!(await expects(taskId))) return 404;
       if (id === undefined) return await handOver(event, delivery);
-      // Sent again while it is still being dealt with: both get the same answer.
+      // An attempt that arrives while an earlier one is still being handled gets the same answer.
       const same = underway.get(id) ?? handOver(event, delivery).finally(() => underway.delete(id));
       underway.set(id, same);
       return await same;
@@ -84,7 +84,7 @@ export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceive
   return {
     async fetch(request) {
       const { method, headers } = request;
-      const status = await receive(method, headers, () => readBody(request.body ?? [], maxBytes));
+      const status = await receive(method, headers, () => deliveryText(request.body ?? [], maxBytes));
       return new Response(null, { status, headers: status === 405 ? { allow: 'POST' } : {} });
     },
     async handle(request, response) {
@@ -92,10 +92,10 @@ export function webhookReceiver(options: WebhookReceiverOptions): WebhookReceive
       const parsed = 'body' in request ? request.body : undefined;
       const read = async () =>
         parsed === undefined
-          ? readBody(request.iterator({ destroyOnReturn: false }), maxBytes)
+          ? deliveryText(request.iterator({ destroyOnReturn: false }), maxBytes)
           : toText(parsed);
       const status = await receive(request.method, headers, read);
-      // What was not read of the body would be taken for the next request.
+      // Without closing, the unread rest of the body would be parsed as the next request.
       response.writeHead(status, {
         ...(status === 405 && { allow: 'POST' }),
         ...(status === 413 && { connection: 'close' }),
@@ -122,13 +122,13 @@ function parse(
       const event = other.decodePush(json);
       if (event) return event as AgentEvent;
     }
-    return asEvent(json) as AgentEvent;
+    return checkEvent(json) as AgentEvent;
   } catch {
     return undefined;
   }
 }
 
-/** Undefined unless there is exactly one member: the check of one task must not let in the event of another. Spec: §3.2.3. */
+/** The task of an event; undefined unless the event has exactly one member, or `expects` could be asked about another task. Spec: §3.2.3. */
 function taskIdOf({ task, statusUpdate, artifactUpdate, message }: AgentEvent): string | undefined {
   const members = [task, statusUpdate, artifactUpdate, message].filter(Boolean);
   const id: unknown = task?.id ?? statusUpdate?.taskId ?? artifactUpdate?.taskId ?? message?.taskId;

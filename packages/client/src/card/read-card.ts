@@ -1,0 +1,104 @@
+import { httpJsonClient } from '@batonjs/bindings/http-json';
+import type { AgentCard } from '@batonjs/protocol';
+import { AGENT_CARD_PATH, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { ClientError } from '../client-error.ts';
+import { openScope } from '../connection/call-scope.ts';
+import { exchange } from '../connection/exchange.ts';
+import { readText } from '../connection/response-body.ts';
+import { pauseAfter } from '../connection/retries.ts';
+import type { CachedCard } from '../options/card-cache.ts';
+import type { CallOptions } from '../options/connect-options.ts';
+import { parseUrl } from '../options/http-url.ts';
+import type { Settings } from '../options/settings.ts';
+import { checkTrust } from './check-trust.ts';
+import { parseCard } from './parse-card.ts';
+
+/**
+ * The URL of an agent's card: the well-known path below the agent's URL, or the URL itself if it ends in `.json`. Throws
+ * `INVALID_URL`. Spec: §8.2.
+ */
+export function cardUrl(agent: string | URL): string {
+  const url = parseUrl(agent);
+  if (!url.pathname.endsWith('.json')) url.pathname = url.pathname.replace(/\/$/, '') + AGENT_CARD_PATH;
+  return url.href;
+}
+
+/**
+ * Reads a card, from the cache while it is fresh; a stale one is revalidated by its `ETag`. Rejects with `INVALID_CARD` if
+ * the response is not a card. Spec: §8.6.2.
+ */
+export async function readCard(
+  url: string,
+  settings: Settings,
+  options: CallOptions = {},
+): Promise<AgentCard> {
+  const { cards, clock } = settings;
+  const cached = cards.get(url);
+  if (cached && cached.freshUntil > clock.now()) return cached.card;
+  const scope = openScope(options, settings, url);
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const { card, etag, maxAge } = await fetchCard(url, cached, settings, {
+          ...options,
+          signal: scope.signal,
+        });
+        cards.set(url, { card, etag, freshUntil: clock.now() + maxAge * 1_000 });
+        return card;
+      } catch (error) {
+        const failure = scope.classify(error);
+        const pause = pauseAfter(failure, attempt, settings);
+        if (pause === undefined) throw failure;
+        await clock.sleep(pause, scope.signal);
+      }
+    }
+  } finally {
+    scope.close();
+  }
+}
+
+async function fetchCard(
+  url: string,
+  cached: CachedCard | undefined,
+  settings: Settings,
+  options: CallOptions & { signal: AbortSignal },
+) {
+  const headers = { accept: JSON_TYPE, ...(cached?.etag && { 'if-none-match': cached.etag }) };
+  const { extensions, maxResponseBytes } = settings;
+  const context = { ...options, settings, extensions, version: PROTOCOL_VERSION };
+  const response = await exchange({ method: 'GET', url, headers }, context);
+  const { status, headers: received } = response;
+  const body = await readText(response, maxResponseBytes);
+  const unchanged = status === 304 ? cached : undefined;
+  return {
+    card: unchanged?.card ?? (await cardIn(url, status, body, received, settings)),
+    etag: received.get('etag') ?? unchanged?.etag ?? null,
+    maxAge: Number(/max-age=(\d+)/.exec(received.get('cache-control') ?? '')?.[1] ?? 0),
+  };
+}
+
+async function cardIn(
+  url: string,
+  status: number,
+  body: string,
+  headers: Headers,
+  settings: Settings,
+): Promise<AgentCard> {
+  const invalid = (problem: string) => new ClientError('INVALID_CARD', `${url} ${problem}`);
+  if (status === 401 || status === 403 || status === 429 || status >= 500) {
+    httpJsonClient.decodeReply({ operation: 'GetExtendedAgentCard', params: {} }, { status, headers, body });
+  }
+  if (status !== 200) throw invalid(`answers ${status}, not with an agent card`);
+  let raw: unknown;
+  try {
+    raw = JSON.parse(body);
+  } catch {
+    throw invalid('is not JSON');
+  }
+  await checkTrust(raw, settings);
+  const card = parseCard(raw, settings);
+  if (!Array.isArray(card?.supportedInterfaces) || card.supportedInterfaces.length === 0) {
+    throw invalid('is no agent card of A2A 1.0: it has no supportedInterfaces');
+  }
+  return card as AgentCard;
+}

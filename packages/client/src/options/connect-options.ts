@@ -1,0 +1,110 @@
+import type { ClientBinding, ClientCompatibility } from '@batonjs/bindings';
+import type { AgentCard } from '@batonjs/protocol';
+import type { CardCache } from './card-cache.ts';
+import type { Clock } from './clock.ts';
+
+/** Options of a single call. */
+export interface CallOptions {
+  /** Aborting it ends the call with `ABORTED`. The task continues to run. */
+  readonly signal?: AbortSignal;
+  /**
+   * Milliseconds until the answer must be complete, retries included, or until a stream must have started. Default
+   * 300,000 (5 minutes); 0 means no limit.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * Streams only: milliseconds without a byte, heartbeats included, after which the connection counts as broken; 0 means
+   * no limit.
+   */
+  readonly idleTimeoutMs?: number;
+  /** Headers for every request of this call. They go to the same origins as the `headers` of the client. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Extensions to activate in addition to those of the client. */
+  readonly extensions?: readonly string[];
+  /** Whether the client may retry this call although its operation changes something. Overrides the client's own rule. */
+  readonly repeatable?: boolean;
+}
+
+/** How the client retries calls that failed temporarily: exponential backoff with full jitter; `Retry-After` is respected. */
+export interface RetryOptions {
+  /**
+   * Attempts per call, the first one included. Default 5. Messages that may be sent again are by default limited by
+   * `sendForMs` alone; followed streams are limited by `followForMs` alone.
+   */
+  readonly attempts?: number;
+  /**
+   * Milliseconds after the first failure during which a message that may be repeated is sent again. Default 60,000, which
+   * covers the restart of a server.
+   */
+  readonly sendForMs?: number;
+  /** Milliseconds of the first backoff, which doubles with every attempt. Default 200. */
+  readonly firstMs?: number;
+  /** The longest backoff in milliseconds. Default 10,000. A longer `Retry-After` ends the retries. */
+  readonly longestMs?: number;
+  /**
+   * Retries that all calls share, except those limited by time. Default 50. Every ten successful calls add one, so that
+   * the client soon stops retrying against an agent that keeps failing.
+   */
+  readonly budget?: number;
+}
+
+/** What the `credentials` hook is told about a request. */
+export interface CredentialsRequest {
+  /** The URL that receives the credentials. A card may name any host: check it before you return a secret. */
+  readonly url: string;
+  /** The `WWW-Authenticate` header of the 401 that refused the previous credentials; absent on the first attempt. */
+  readonly challenge?: string;
+}
+
+/** Returns the headers that authenticate a request. The client calls it for every request: cache what is still valid. */
+export type Credentials = (
+  request: CredentialsRequest,
+) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+
+/** Options of `connect`. */
+export interface ConnectOptions {
+  /** Sends the requests. The `fetch` of a server in the same process calls it without a network. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** The bindings that the client supports. Default: JSON-RPC and HTTP+JSON of A2A 1.0. */
+  readonly bindings?: readonly ClientBinding[];
+  /** Other protocol versions to support besides 1.0, such as `v03Client()` of `@batonjs/bindings-v0-3`. */
+  readonly compatibility?: readonly ClientCompatibility[];
+  /** Restricts the client to interfaces with this `protocolBinding`. */
+  readonly binding?: string;
+  /** Restricts the client to interfaces with this `protocolVersion`. */
+  readonly version?: string;
+  /** Whether the client tries another interface of the card when one cannot be reached. Default true. Spec: §5.2. */
+  readonly fallback?: boolean;
+  /** Extensions to activate in every request. Spec: §3.2.6. */
+  readonly extensions?: readonly string[];
+  /**
+   * Headers for every request to the origin of the URL passed to `connect` (with a card: to the origins of its
+   * interfaces) and to `trustedOrigins`. Other origins, named by a card or a redirect, never receive them.
+   */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Origins that receive `headers` in addition to the agent's own, such as `https://api.example.com`. */
+  readonly trustedOrigins?: readonly string[];
+  /** Returns the credentials of a request. After a 401, the client calls it again and repeats the request once. */
+  readonly credentials?: Credentials;
+  /** The default for `timeoutMs` of `CallOptions`. */
+  readonly timeoutMs?: number;
+  /** The maximum size in bytes of a response that is not a stream. Default 16 MiB. */
+  readonly maxResponseBytes?: number;
+  /** The maximum size in bytes of one event of a stream. Default 16 MiB. */
+  readonly maxEventBytes?: number;
+  /** The default for `followForMs` of `FollowOptions`. */
+  readonly followForMs?: number;
+  /** `false` turns off all retries, those of streams too. Operations that change something are retried only when safe. */
+  readonly retry?: RetryOptions | false;
+  /** Whether the client itself refuses operations that the card does not offer. Default true. Spec: §3.3.4. */
+  readonly checkCapabilities?: boolean;
+  /**
+   * Checks every card before the client uses it; `verifyCard` of `@batonjs/auth` is one such check. A rejection or `false`
+   * refuses the card with `UNTRUSTED_CARD`. Cards of other protocol versions are passed untranslated. Spec: §8.4.3.
+   */
+  readonly verifyCard?: (card: AgentCard) => unknown;
+  /** Shares cards between connections. Default: a cache of this connection only. */
+  readonly cards?: CardCache;
+  /** Replaces the clock, for tests. */
+  readonly clock?: Partial<Clock>;
+}
