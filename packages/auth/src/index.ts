@@ -1,6 +1,6 @@
 export { allOf } from './callers/all-of.ts';
 export { anyOf } from './callers/any-of.ts';
-export { type ApiKeyOptions, type ApiKeyPlace, apiKey } from './callers/api-key.ts';
+export { type ApiKeyLocation, type ApiKeyOptions, apiKey } from './callers/api-key.ts';
 export type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './callers/authenticator.ts';
 export { type BearerJwtOptions, bearerJwt } from './callers/bearer-jwt.ts';
 export { CardSignatureError, type CardSignatureProblem } from './cards/card-signature-error.ts';

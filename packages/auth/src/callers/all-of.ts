@@ -4,8 +4,8 @@ import type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './
 import { mergeSchemes } from './merge-schemes.ts';
 
 /**
- * Lets in only who satisfies every one of several authenticators, such as the key of an application and the token of its
- * user. The caller is the combination of all; its scopes are those of all together.
+ * Accepts callers that satisfy all of several authenticators, such as the key of an application and the token of its user.
+ * The caller combines all of them and has the scopes of all. Credentials for only some of them are `UNAUTHENTICATED`.
  */
 export function allOf(first: Authenticator, ...others: readonly Authenticator[]): Authenticator {
   const all = [first, ...others];
@@ -30,7 +30,7 @@ export function allOf(first: Authenticator, ...others: readonly Authenticator[])
 }
 
 function combine(callers: readonly AuthenticatedCaller[]): AuthenticatedCaller {
-  // In the list below a scope that is missing would be `null`, and a scope like any other.
+  // `JSON.stringify` below would turn a missing scope into `null`, and all such callers would share a scope.
   if (callers.some(({ scope }) => typeof scope !== 'string' || scope === ''))
     throw new TypeError('Every caller needs a `scope` that is a string and not empty');
   return {

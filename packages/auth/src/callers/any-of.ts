@@ -3,8 +3,9 @@ import type { Authenticator, CredentialedRequest } from './authenticator.ts';
 import { mergeSchemes } from './merge-schemes.ts';
 
 /**
- * Lets in whoever satisfies one of several authenticators; the first that knows the caller decides who it is. If none
- * does, a caller who is known but may not is told so first, then what could not be found out, then wrong credentials.
+ * Accepts callers that satisfy one of several authenticators; the first one that recognises the caller decides its
+ * identity. If all refuse, the error is the first `PERMISSION_DENIED`, else the first one that is not `UNAUTHENTICATED`
+ * (such as `UNAVAILABLE`), else `UNAUTHENTICATED`.
  */
 export function anyOf(first: Authenticator, ...others: readonly Authenticator[]): Authenticator {
   const all = [first, ...others];
@@ -19,8 +20,8 @@ export function anyOf(first: Authenticator, ...others: readonly Authenticator[])
           refusals.push(error);
         }
       }
-      const weightiest = refusals.find((error) => is(error, 'PERMISSION_DENIED')) ?? refusals.find(isOther);
-      if (weightiest !== undefined) throw weightiest;
+      const refusal = refusals.find((error) => is(error, 'PERMISSION_DENIED')) ?? refusals.find(isOther);
+      if (refusal !== undefined) throw refusal;
       const [wrong] = refusals;
       if (wrong) throw new A2AError('UNAUTHENTICATED', (wrong as A2AError).message);
       return undefined;

@@ -3,35 +3,35 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { areEqual, sha256, toHex } from '../keys/digest.ts';
 import type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './authenticator.ts';
 
-/** Where API keys are sent and whose they are. */
+/** Options of `apiKey`: where requests carry the key, and which caller it belongs to. */
 export type ApiKeyOptions = {
   /**
-   * The callers by their keys, or what finds a caller by the SHA-256 of a key in lower-case hexadecimal, so that nobody
-   * has to store keys.
+   * The callers by their keys, or a function that finds a caller by the SHA-256 hash of a key in lower-case hexadecimal. With
+   * the function, you need not store the keys themselves.
    */
   readonly keys:
     | ReadonlyMap<string, AuthenticatedCaller>
     | ((sha256: string) => AuthenticatedCaller | undefined | Promise<AuthenticatedCaller | undefined>);
-  /** Name of the scheme in the card. Default `apiKey`. */
+  /** The name of the scheme in the card. Default `apiKey`. */
   readonly name?: string;
-  /** For people who read the card. */
+  /** The description of the scheme in the card. */
   readonly description?: string;
-} & ApiKeyPlace;
+} & ApiKeyLocation;
 
-/** The name of the header, the query parameter or the cookie. Query parameters end up in logs. */
-export type ApiKeyPlace =
+/** The name of the header, query parameter or cookie. Query parameters often end up in logs. */
+export type ApiKeyLocation =
   | { readonly header: string }
   | { readonly query: string }
   | { readonly cookie: string };
 
-/** Knows callers by a key in a header, a query parameter or a cookie. Spec: §4.5.2. */
-export function apiKey({ keys, name = 'apiKey', description, ...place }: ApiKeyOptions): Authenticator {
-  const at = readPlace(place);
+/** Identifies callers by a key in a header, query parameter or cookie. Spec: §4.5.2. */
+export function apiKey({ keys, name = 'apiKey', description, ...location }: ApiKeyOptions): Authenticator {
+  const source = keySource(location);
   const find = typeof keys === 'function' ? (hash: Uint8Array) => keys(toHex(hash)) : finder(keys);
 
   return Object.assign(
     async (request: CredentialedRequest) => {
-      const key = at.read(request);
+      const key = source.read(request);
       if (!key) return undefined;
       const caller = await find(await sha256(key));
       if (!caller) throw new A2AError('UNAUTHENTICATED', 'The API key is not valid');
@@ -42,8 +42,8 @@ export function apiKey({ keys, name = 'apiKey', description, ...place }: ApiKeyO
         [name]: {
           apiKeySecurityScheme: {
             ...(description && { description }),
-            location: at.location,
-            name: at.name,
+            location: source.location,
+            name: source.name,
           } satisfies APIKeySecurityScheme,
         },
       },
@@ -52,24 +52,25 @@ export function apiKey({ keys, name = 'apiKey', description, ...place }: ApiKeyO
   );
 }
 
-interface Place {
+/** Where requests carry the key, and how to read it. */
+interface KeySource {
   readonly location: 'header' | 'query' | 'cookie';
   readonly name: string;
   read(request: CredentialedRequest): string | undefined;
 }
 
-function readPlace(place: ApiKeyPlace): Place {
-  if ('header' in place) {
-    const name = place.header.toLowerCase();
-    return { location: 'header', name: place.header, read: ({ headers }) => headers[name] };
+function keySource(given: ApiKeyLocation): KeySource {
+  if ('header' in given) {
+    const name = given.header.toLowerCase();
+    return { location: 'header', name: given.header, read: ({ headers }) => headers[name] };
   }
-  if ('query' in place) {
-    return { location: 'query', name: place.query, read: ({ query }) => query.get(place.query) ?? undefined };
+  if ('query' in given) {
+    return { location: 'query', name: given.query, read: ({ query }) => query.get(given.query) ?? undefined };
   }
   return {
     location: 'cookie',
-    name: place.cookie,
-    read: ({ headers }) => cookie(headers.cookie, place.cookie),
+    name: given.cookie,
+    read: ({ headers }) => cookie(headers.cookie, given.cookie),
   };
 }
 
@@ -78,7 +79,7 @@ function cookie(header = '', name: string): string | undefined {
   return found?.slice(found.indexOf('=') + 1).trim();
 }
 
-/** Every key is looked at, so that the time says nothing about which ones there are. */
+/** Compares with every key, so that the time taken does not reveal which keys exist. */
 function finder(keys: ReadonlyMap<string, AuthenticatedCaller>) {
   const hashed = Promise.all(
     Array.from(keys, async ([key, caller]) => ({ hash: await sha256(key), caller })),

@@ -1,30 +1,31 @@
 import type { SecurityRequirement, SecurityScheme, Struct } from '@batonjs/protocol';
 
-/** What of a request may hold credentials. */
+/** The parts of a request that may contain credentials. */
 export interface CredentialedRequest {
-  /** Names in lower case. */
+  /** Headers by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly query: URLSearchParams;
 }
 
-/** Whose credentials they were; what a server's `authenticate` returns. */
+/** The caller that the credentials belong to. A server's `authenticate` returns it. */
 export interface AuthenticatedCaller {
-  /** Names the caller, or the group whose tasks are shared: who has another one sees none of its tasks. Never empty. */
+  /** Identifies the caller, or a group that shares its tasks. Callers of other scopes cannot see them. Never empty. */
   readonly scope: string;
-  /** Non-secret facts for the agent. */
+  /** Non-secret information about the caller, for the agent. */
   readonly claims?: Readonly<Struct>;
-  /** What the caller may do. */
+  /** The OAuth scopes that the caller was granted. */
   readonly scopes?: readonly string[];
 }
 
 /**
- * Tells who sends a request, and what a card says about how to prove it. Resolves to undefined without credentials;
- * rejects with `UNAUTHENTICATED` for wrong ones and with `PERMISSION_DENIED` for those that do not suffice. Spec: §7.
+ * Identifies the caller of a request, and describes its schemes for the card. Resolves to undefined if the request has no
+ * credentials. Rejects with `UNAUTHENTICATED` for wrong credentials and with `PERMISSION_DENIED` for insufficient ones.
+ * Spec: §7.
  */
 export interface Authenticator {
   (request: CredentialedRequest): Promise<AuthenticatedCaller | undefined>;
-  /** For the card's `securitySchemes`. */
+  /** The schemes for the card's `securitySchemes`. */
   readonly securitySchemes: Readonly<Record<string, SecurityScheme>>;
-  /** For the card's `securityRequirements`: any of them will do. */
+  /** The alternatives for the card's `securityRequirements`: a caller needs to satisfy one of them. */
   readonly securityRequirements: readonly SecurityRequirement[];
 }

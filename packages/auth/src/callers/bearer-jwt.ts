@@ -7,44 +7,45 @@ import { defaultFailureMs, type KeySet, type KeySetCaching, keyFinder } from '..
 import { isFaultOfToken } from '../keys/token-fault.ts';
 import type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './authenticator.ts';
 
-/** Which tokens are accepted, and whose they are. */
+/** Options of `bearerJwt`: which tokens it accepts, and which caller a token stands for. */
 export interface BearerJwtOptions {
-  /** The `iss` that tokens must have. */
+  /** The required `iss` of tokens: one of these. */
   readonly issuer: string | readonly string[];
-  /** The `aud` that tokens must have: this agent, so that tokens for others are of no use here. */
+  /** The required `aud` of tokens. Name this agent, so that tokens for other services are refused. */
   readonly audience: string | readonly string[];
-  /** The issuer's keys, or the https address where it publishes them. */
+  /** The issuer's keys, or the https URL that publishes them. */
   readonly jwks: KeySet;
+  /** How long published keys are cached. */
   readonly caching?: KeySetCaching;
-  /** Scopes that every caller needs. */
+  /** Scopes that every caller needs. Missing ones are `PERMISSION_DENIED`. */
   readonly scopes?: readonly string[];
-  /** The claim that lists a caller's scopes, as an array or separated by spaces. Default `scope`, or else `scp`. */
+  /** The claim with the caller's scopes, as an array or separated by spaces. Default `scope`, or `scp` without it. */
   readonly scopesClaim?: string;
-  /** Who a token stands for. Default: the `sub` of its `iss`, with `sub`, `iss` and `scopes` as claims for the agent. */
+  /** The caller of a token. Default: identified by `iss` and `sub`, with `sub`, `iss` and `scopes` as claims. */
   readonly caller?: (payload: JWTPayload, scopes: readonly string[]) => AuthenticatedCaller;
-  /** Signature algorithms. Default: all with public keys. */
+  /** The accepted signature algorithms. Default: all that use public keys. */
   readonly algorithms?: readonly string[];
-  /** How far clocks may differ, in seconds. Default 5. */
+  /** The accepted difference between clocks in seconds. Default 5. */
   readonly clockToleranceSeconds?: number;
-  /** Milliseconds since 1970; for tests. */
+  /** The current time in milliseconds since 1970; for tests. */
   readonly now?: () => number;
-  /** Name of the scheme in the card. Default `bearer`. */
+  /** The name of the scheme in the card. Default `bearer`. */
   readonly name?: string;
-  /** How the card describes the scheme, such as OAuth 2.0 with its token URL. Default: HTTP Bearer with a JWT. */
+  /** The scheme in the card, such as OAuth 2.0 with its token URL. Default: HTTP Bearer with a JWT. */
   readonly scheme?: SecurityScheme;
 }
 
 /**
- * Knows callers by a JWT in `Authorization: Bearer`, signed by an issuer that is trusted. Published keys are cached and
- * fetched again when a token names an unknown one; while they cannot be had, callers are told `UNAVAILABLE`. Every token
- * needs `exp` and a `sub` that is not empty.
- * Spec: §4.5.3, §7.
+ * Identifies callers by a JWT in `Authorization: Bearer` that a trusted issuer signed. Published keys are cached, and
+ * fetched again when a token names an unknown one. While they cannot be fetched, the error is `UNAVAILABLE`. Every token
+ * needs `exp` and a non-empty `sub`. Spec: §4.5.3, §7.
  */
 export function bearerJwt(options: BearerJwtOptions): Authenticator {
   const { name = 'bearer', scopes: needed = [], caller = callerOf } = options;
   const findKey = keyFinder(options.jwks, options.caching);
   const retryAfter = Math.max(1, Math.ceil((options.caching?.failureMs ?? defaultFailureMs) / 1_000));
-  const tell = (more: Readonly<Record<string, string>>) => challenge('Bearer', { realm: name, ...more });
+  const challengeWith = (more: Readonly<Record<string, string>>) =>
+    challenge('Bearer', { realm: name, ...more });
 
   const verify = async (token: string): Promise<JWTPayload> => {
     try {
@@ -56,7 +57,7 @@ export function bearerJwt(options: BearerJwtOptions): Authenticator {
         clockTolerance: options.clockToleranceSeconds ?? 5,
         ...(options.now && { currentDate: new Date(options.now()) }),
       });
-      // All tokens without a name would stand for one caller.
+      // All tokens without a `sub` would otherwise stand for the same caller.
       if (typeof payload.sub !== 'string' || payload.sub === '')
         throw new errors.JWTClaimValidationFailed('`sub` must be a string', payload, 'sub', 'invalid');
       return payload;
@@ -64,8 +65,8 @@ export function bearerJwt(options: BearerJwtOptions): Authenticator {
       if (!isFaultOfToken(error))
         throw new A2AError('UNAVAILABLE', 'Credentials cannot be checked', { retryAfter, cause: error });
       const why = error instanceof errors.JWTExpired ? 'The token has expired' : 'The token is not valid';
-      const told = tell({ error: 'invalid_token', error_description: why });
-      throw new A2AError('UNAUTHENTICATED', why, { challenge: told });
+      const header = challengeWith({ error: 'invalid_token', error_description: why });
+      throw new A2AError('UNAUTHENTICATED', why, { challenge: header });
     }
   };
 
@@ -79,7 +80,7 @@ export function bearerJwt(options: BearerJwtOptions): Authenticator {
       if (missing === '') return caller(payload, scopes);
       throw new A2AError('PERMISSION_DENIED', `The token lacks the scope ${missing}`, {
         metadata: { scope: missing },
-        challenge: tell({ error: 'insufficient_scope', scope: missing }),
+        challenge: challengeWith({ error: 'insufficient_scope', scope: missing }),
       });
     },
     {

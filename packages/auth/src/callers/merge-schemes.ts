@@ -1,7 +1,7 @@
 import type { SecurityScheme } from '@batonjs/protocol';
 import type { Authenticator } from './authenticator.ts';
 
-/** The schemes of several authenticators. Throws `TypeError` if one name means two things. */
+/** The schemes of several authenticators by name. Throws `TypeError` if two different schemes have the same name. */
 export function mergeSchemes(all: readonly Authenticator[]): Record<string, SecurityScheme> {
   const merged = new Map<string, SecurityScheme>();
   for (const [name, scheme] of all.flatMap(({ securitySchemes }) => Object.entries(securitySchemes))) {

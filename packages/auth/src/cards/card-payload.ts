@@ -1,19 +1,19 @@
 import canonicalize from 'canonicalize';
 import { cardShape, type Kind, type Shape } from './card-shape.ts';
 
-/** A card as it is signed. */
+/** The texts of a card that a signature can cover. */
 export interface CardPayload {
-  /** The canonical text by the specification's rules of presence. Spec: §8.4.1. */
+  /** The canonical text by the specification's rules for default values. Spec: §8.4.1. */
   readonly spec: string;
-  /** The text that the official SDKs make of it: no empty string, list or object anywhere. */
+  /** The text that the official SDKs sign. It leaves out every empty string, list and object. */
   readonly sdk: string;
-  /** Paths of members that no signature covers, because A2A 1.0 does not know them. */
+  /** Paths of members that A2A 1.0 does not define. No signature covers them. */
   readonly unknown: readonly string[];
-  /** Paths of what the card says about security that is missing in the SDKs' text, such as a scheme without scopes. */
+  /** Paths of security members that the SDKs' text leaves out, such as a scheme without scopes. */
   readonly missingInSdk: readonly string[];
 }
 
-/** The canonical texts of a card. Throws what `canonicalize` throws for a card that is no JSON. */
+/** The canonical texts of a card. Throws the error of `canonicalize` for a card that is not JSON. */
 export function cardPayload(card: unknown): CardPayload {
   const { signatures, ...signed } = card as Record<string, unknown>;
   const found: Found = { unknown: [], empty: [] };
@@ -28,11 +28,11 @@ export function cardPayload(card: unknown): CardPayload {
 
 interface Found {
   readonly unknown: string[];
-  /** Paths of elements, of members of maps and of messages that hold nothing, and yet say something by being there. */
+  /** Paths of empty list elements, map members and messages. They have a meaning although they are empty. */
   readonly empty: string[];
 }
 
-/** What is signed of a value. A value of another kind than expected is signed as it is. */
+/** The signed part of a value. A value of an unexpected kind is signed unchanged. */
 function project(kind: Kind, value: unknown, path: string, found: Found): unknown {
   if (typeof kind === 'string') return value;
   const present = (of: Kind, item: unknown, at: string) => {
@@ -46,7 +46,7 @@ function project(kind: Kind, value: unknown, path: string, found: Found): unknow
   }
   if (!isObject(value)) return value;
   const below = (name: string) => (path === '' ? name : `${path}.${name}`);
-  // fromEntries, because a member may be called `__proto__`.
+  // `Object.fromEntries` also copies a member named `__proto__`.
   if ('map' in kind) {
     return Object.fromEntries(
       Object.entries(value).map(([name, item]) => [name, present(kind.map, item, below(name))]),
@@ -62,7 +62,7 @@ function project(kind: Kind, value: unknown, path: string, found: Found): unknow
   );
 }
 
-/** The members that are signed, with the default of those that always are. */
+/** The signed members. Missing members that are always signed get their default. */
 function membersOf(shape: Shape, value: Readonly<Record<string, unknown>>): [string, Kind, unknown][] {
   return Object.entries(shape).flatMap(([name, [presence, kind]]) => {
     const item = Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
@@ -82,7 +82,7 @@ function defaultOf(kind: Kind): unknown {
 const isDefault = (kind: Kind, value: unknown): boolean =>
   canonicalize(value) === canonicalize(defaultOf(kind));
 
-/** Undefined for whatever is empty, or only holds what is. */
+/** The value without empty members; undefined if nothing is left. */
 function withoutEmpty(value: unknown): unknown {
   if (value === '' || value === null) return undefined;
   if (Array.isArray(value)) {

@@ -1,4 +1,4 @@
-/** What a member of a card holds. `json` is free JSON, which is taken as it is. */
+/** The type of a member of a card. `json` is free JSON, which is signed unchanged. */
 export type Kind =
   | 'text'
   | 'flag'
@@ -8,12 +8,12 @@ export type Kind =
   | { readonly map: Kind };
 
 /**
- * Whether a member is signed: `always`, with its default where it is missing; `ifSet`, also at its default; `ifMore`, only
- * if it differs from its default. Spec: §8.4.1.
+ * When a member is signed: `always`, with its default if it is missing; `ifSet`, if present, even with its default;
+ * `ifMore`, only if it differs from its default. Spec: §8.4.1.
  */
 export type Presence = 'always' | 'ifSet' | 'ifMore';
 
-/** The members of a message. */
+/** The members of a message, by name. */
 export type Shape = Readonly<Record<string, readonly [presence: Presence, kind: Kind]>>;
 
 const always = (kind: Kind) => ['always', kind] as const;
@@ -103,7 +103,7 @@ const securityScheme: Shape = {
   mtlsSecurityScheme: ifSet({ message: { description } }),
 };
 
-/** The members of a card that a signature covers, which is all of A2A 1.0 but the signatures. Spec: §4.4.1, §8.4.1. */
+/** The members of a card that a signature covers: all of A2A 1.0 except `signatures`. Spec: §4.4.1, §8.4.1. */
 export const cardShape: Shape = {
   name: always('text'),
   description: always('text'),

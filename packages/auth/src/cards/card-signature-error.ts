@@ -1,10 +1,10 @@
 /**
- * Why a card is not to be trusted: it has no signature, none by a key that is trusted, none that fits what it says, or the
- * keys could not be had.
+ * Why a card is not trusted: `UNSIGNED`, it has no signature; `UNTRUSTED_KEY`, no trusted key signed it;
+ * `INVALID_SIGNATURE`, a signature does not match the card; `KEYS_UNAVAILABLE`, the trusted keys could not be fetched.
  */
 export type CardSignatureProblem = 'UNSIGNED' | 'UNTRUSTED_KEY' | 'INVALID_SIGNATURE' | 'KEYS_UNAVAILABLE';
 
-/** A card that is not to be trusted. Recognise it by its `code`. */
+/** The error of `verifyCard`: the card is not trusted. Recognise it with `CardSignatureError.is(error, code?)`. */
 export class CardSignatureError extends Error {
   override readonly name = 'CardSignatureError';
   readonly code: CardSignatureProblem;
@@ -12,5 +12,14 @@ export class CardSignatureError extends Error {
   constructor(code: CardSignatureProblem, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
+  }
+
+  /**
+   * Whether a value is a `CardSignatureError`; with a code, whether it is one with that code. Unlike `instanceof`, it also
+   * recognises errors of another copy of this package.
+   */
+  static is(value: unknown, code?: CardSignatureProblem): value is CardSignatureError {
+    const error = value as CardSignatureError | null | undefined;
+    return error?.name === 'CardSignatureError' && (code === undefined || error.code === code);
   }
 }

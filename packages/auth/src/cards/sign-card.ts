@@ -3,20 +3,21 @@ import { FlattenedSign, type JWK } from 'jose';
 import { type SigningKey, signingKey } from '../keys/signing-key.ts';
 import { cardPayload } from './card-payload.ts';
 
-/** What the signature says about itself. */
+/** Options of a card signature. */
 export interface SignCardOptions {
-  /** Address of the key set that the key is in. A hint: who verifies trusts only addresses of its own. */
+  /** The URL of the key set with the key. It is only a hint: verifiers trust the URLs that they are configured with. */
   readonly jku?: string;
   /**
-   * Whether a second signature is made where the official SDKs would sign another text: they leave out whatever is empty,
-   * such as a list of skills, or the scopes of a scheme that has none. Default true.
+   * Whether to add a second signature for the official SDKs if they sign another text. They leave out empty values, such as
+   * an empty list of skills or the scopes of a scheme without any. Default true.
    */
   readonly forSdk?: boolean;
 }
 
 /**
- * The card with a signature of a private key (a JWK with `kid`), the signatures of other keys kept. Covers every member
- * that A2A 1.0 knows, the security schemes included. Spec: §8.4.
+ * Signs a card with a private key (a JWK with `kid`) and keeps the signatures of other keys. The signature covers every
+ * member that A2A 1.0 defines, including the security schemes. Rejects with `TypeError` for a key that cannot sign.
+ * Spec: §8.4.
  */
 export async function signCard(card: AgentCard, key: JWK, options: SignCardOptions = {}): Promise<AgentCard> {
   const signer = signingKey(key);

@@ -3,25 +3,26 @@ import { type KeySetCaching, type RemoteKeySet, remoteKeySet } from '../keys/key
 import { publicKeys } from '../keys/public-keys.ts';
 import { CardSignatureError } from './card-signature-error.ts';
 
-/** Whose signatures count. Pass the same object to every call, so that published keys are fetched once. */
+/** The keys whose signatures are trusted. Pass the same object to every call: the fetched keys are cached per object. */
 export interface CardTrust {
-  /** Keys that are trusted as they are, each with its `kid`. */
+  /** Trusted public keys, each with its `kid`. */
   readonly keys?: readonly JWK[];
-  /** https addresses of key sets that are trusted, with every key that stands there. */
+  /** The https URLs of trusted key sets. Every key in them is trusted. */
   readonly jwks?: readonly (string | URL)[];
+  /** How long fetched key sets are cached. */
   readonly caching?: KeySetCaching;
-  /** The `kid`s of keys that no longer count, wherever they stand. */
+  /** The `kid`s of keys that are no longer trusted, in `keys` and in the key sets. */
   readonly revoked?: readonly string[];
   /**
-   * Whether a signature in the form of the official SDKs counts where it leaves out something that the card says about
-   * security. That is then listed as unauthenticated. Default false.
+   * Whether to accept a signature in the form of the official SDKs that leaves out security members of the card. They are
+   * then listed as `unauthenticated`. Default false.
    */
   readonly lenient?: boolean;
-  /** Milliseconds since 1970; for tests. */
+  /** The current time in milliseconds since 1970; for tests. */
   readonly now?: () => number;
 }
 
-/** What the protected header of a signature says. */
+/** The protected header of a signature. */
 export interface SignatureHeader {
   readonly alg: string;
   readonly kid: string;
@@ -31,8 +32,8 @@ export interface SignatureHeader {
 const remotes = new WeakMap<CardTrust, ReadonlyMap<string, RemoteKeySet>>();
 
 /**
- * The trusted keys that a signature may be by. Rejects with `UNTRUSTED_KEY` if there is none, and with `KEYS_UNAVAILABLE`
- * if there might be one but a key set could not be fetched.
+ * The trusted keys that may have made a signature. Rejects with `UNTRUSTED_KEY` if there are none, and with
+ * `KEYS_UNAVAILABLE` if none were found and a key set could not be fetched.
  */
 export async function trustedKeys(header: SignatureHeader, trust: CardTrust): Promise<readonly JWK[]> {
   const { kid, alg, jku } = header;
@@ -56,7 +57,7 @@ export async function trustedKeys(header: SignatureHeader, trust: CardTrust): Pr
   throw new CardSignatureError('UNTRUSTED_KEY', `The key "${kid}" is not trusted`);
 }
 
-/** The keys of a set, fetched anew if they are old, or if none has the name and the last fetch is not just over. */
+/** The keys of a set. Fetches it again if it is stale, or if it lacks the `kid` and the cooldown is over. */
 async function keysIn(set: RemoteKeySet, kid: string): Promise<readonly JWK[]> {
   if (!set.fresh) await set.reload();
   const known = set.jwks()?.keys ?? [];
@@ -77,7 +78,7 @@ function setsOf(trust: CardTrust): ReadonlyMap<string, RemoteKeySet> {
 
 const hrefOf = (url: string): string => (URL.canParse(url) ? new URL(url).href : url);
 
-/** `nbf`, `exp` and `revoked` are those of OpenID Federation's historical keys. */
+/** Whether a key may verify signatures now. `nbf`, `exp` and `revoked` come from OpenID Federation's historical keys. */
 function mayVerify(key: JWK & Record<string, unknown>, alg: string, trust: CardTrust): boolean {
   const now = (trust.now ?? Date.now)() / 1_000;
   const { nbf, exp, revoked, use } = key;

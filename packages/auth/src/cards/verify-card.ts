@@ -5,21 +5,21 @@ import { cardPayload } from './card-payload.ts';
 import { CardSignatureError } from './card-signature-error.ts';
 import { type CardTrust, trustedKeys } from './trusted-keys.ts';
 
-/** What is known of a card whose signature is genuine. */
+/** A card with a valid signature. */
 export interface VerifiedCard {
   readonly card: AgentCard;
-  /** Whose signature it is. */
+  /** The key that signed it. */
   readonly kid: string;
-  /** Paths of what the signature does not cover, because A2A 1.0 does not know it: anybody may have written that. */
+  /** Paths of members that the signature does not cover. Anyone may have added them. */
   readonly unauthenticated: readonly string[];
 }
 
 const mostSignatures = 16;
 
 /**
- * Checks that one of a card's signatures is by a trusted key and covers what the card says; of further ones nothing is
- * said. Tries the specification's canonical form, then that of the official SDKs. A `jku` in the card selects among the
- * trusted addresses and adds none. Rejects with `CardSignatureError`. Spec: §8.4.3.
+ * Checks that a trusted key made one of the card's signatures; it does not check the remaining ones. It tries the
+ * specification's canonical form, then that of the official SDKs. A `jku` in the card selects one of the trusted URLs and
+ * never adds one. Reads at most 16 signatures. Rejects with `CardSignatureError`. Spec: §8.4.3.
  */
 export async function verifyCard(card: AgentCard, trust: CardTrust): Promise<VerifiedCard> {
   const signatures = (Array.isArray(card.signatures) ? card.signatures : []).slice(0, mostSignatures);
@@ -35,15 +35,15 @@ export async function verifyCard(card: AgentCard, trust: CardTrust): Promise<Ver
             return { card, kid: header.kid, unauthenticated };
       throw new CardSignatureError('INVALID_SIGNATURE', `The signature by "${header.kid}" is not genuine`);
     } catch (error) {
-      if (!(error instanceof CardSignatureError)) throw error;
-      // What is wrong with the first one that could have counted says most.
-      if (!problem || problem.code === 'UNTRUSTED_KEY') problem = error;
+      if (!CardSignatureError.is(error)) throw error;
+      // Reports the first signature by a trusted key, if there is one.
+      if (!problem || CardSignatureError.is(problem, 'UNTRUSTED_KEY')) problem = error;
     }
   }
   throw problem;
 }
 
-/** What may have been signed, and what that leaves out. */
+/** The texts that may have been signed, each with the members that it leaves out. */
 function formsOf(card: AgentCard, { lenient = false }: CardTrust) {
   try {
     const { spec, sdk, unknown, missingInSdk } = cardPayload(card);
@@ -56,9 +56,9 @@ function formsOf(card: AgentCard, { lenient = false }: CardTrust) {
   }
 }
 
-/** The protected header, if it says what it must; what is not protected is not looked at. */
+/** The protected header. Throws `INVALID_SIGNATURE` if it is incomplete. The unprotected header is ignored. */
 function headerOf({ protected: encoded, signature }: AgentCardSignature) {
-  const invalid = (what: string) => new CardSignatureError('INVALID_SIGNATURE', `A signature ${what}`);
+  const invalid = (problem: string) => new CardSignatureError('INVALID_SIGNATURE', `A signature ${problem}`);
   if (typeof encoded !== 'string' || typeof signature !== 'string') throw invalid('is incomplete');
   let header: Partial<Record<'alg' | 'kid' | 'jku' | 'crit' | 'b64', unknown>>;
   try {
@@ -85,7 +85,7 @@ async function isBy(
     await flattenedVerify({ protected: header, signature, payload }, key, { algorithms: [alg] });
     return true;
   } catch (error) {
-    // A key of another kind than the algorithm wants is a signature that does not fit.
+    // A key that does not fit the algorithm means that the signature is not by this key.
     if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException)
       return false;
     throw error;

@@ -1,4 +1,4 @@
-/** Signature algorithms with a public key. A key that both sides know proves nothing to a third, and `none` nothing at all. */
+/** Signature algorithms with public keys. Algorithms with shared secrets and `none` do not prove who signed. */
 export const algorithms: readonly string[] = [
   'ES256',
   'ES384',

@@ -1,13 +1,13 @@
-/** SHA-256 of text as UTF-8. */
+/** The SHA-256 hash of a text in UTF-8. */
 export async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
 }
 
-/** Lower-case hexadecimal. */
+/** The bytes in lower-case hexadecimal. */
 export const toHex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** Compares in a time that does not tell where the first difference is. */
+/** Compares two byte arrays. The time taken does not reveal where they differ. */
 export function areEqual(a: Uint8Array, b: Uint8Array): boolean {
   let difference = a.length ^ b.length;
   for (let index = 0; index < a.length; index++) difference |= a[index]! ^ (b[index] ?? 0);

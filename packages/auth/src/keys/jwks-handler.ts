@@ -3,10 +3,9 @@ import type { JWK } from 'jose';
 import { publicKeys } from './public-keys.ts';
 
 /**
- * What publishes the public halves of keys, so that others can verify what they signed: for Express, as in
- * `app.get('/.well-known/jwks.json', jwksHandler([key]))`, and for `node:http`. Before a key is used, publish it for as
- * long as others may cache the set (5 minutes); a key that is taken out is revoked. Throws `TypeError` for secrets
- * that have no public half.
+ * Creates a handler that publishes the public halves of keys, for Express (`app.get('/.well-known/jwks.json',
+ * jwksHandler([key]))`) and for `node:http`. Clients may cache the response for 5 minutes: publish a new key at least that
+ * long before you sign with it. Removing a key revokes it. Throws `TypeError` for a secret without a public half.
  */
 export function jwksHandler(
   keys: readonly JWK[],

@@ -8,28 +8,28 @@ import {
 } from 'jose';
 import { publicKeys } from './public-keys.ts';
 
-/** Keys, or the address where they are published as a JSON Web Key Set. */
+/** Public keys, or the URL that publishes them as a JSON Web Key Set. */
 export type KeySet = string | URL | readonly JWK[];
 
-/** How a published key set is kept. All times in milliseconds. */
+/** How long fetched key sets are cached. All times are in milliseconds. */
 export interface KeySetCaching {
-  /** How long it is believed: a key that was taken back is still accepted so long. Default 600,000. */
+  /** How long a fetched set is used. A revoked key is accepted for at most this long. Default 600,000. */
   readonly maxAgeMs?: number;
-  /** How long after a fetch an unknown key is no reason for another one. Default 30,000. */
+  /** How long after a fetch an unknown key does not cause another one. Default 30,000. */
   readonly cooldownMs?: number;
-  /** How long fetching may take. Default 5,000. */
+  /** The timeout of a fetch. Default 5,000. */
   readonly timeoutMs?: number;
-  /** How long after a fetch that failed the next one is tried; meanwhile callers are refused at once. Default 5,000. */
+  /** How long after a failed fetch the next one is tried. Until then, requests fail at once. Default 5,000. */
   readonly failureMs?: number;
 }
 
-/** How long a failed fetch of a key set is remembered, in milliseconds. */
+/** The default of `failureMs`. */
 export const defaultFailureMs = 5_000;
 
-/** A published key set with what is known of it. */
+/** A key set at a URL, with its cache. */
 export type RemoteKeySet = ReturnType<typeof createRemoteJWKSet>;
 
-/** A key set at an address. Throws `TypeError` unless it has TLS or is on this machine. */
+/** Creates the key set at a URL. Throws `TypeError` unless the URL uses https or a loopback host. */
 export function remoteKeySet(
   url: string | URL,
   {
@@ -52,8 +52,8 @@ export function remoteKeySet(
 }
 
 /**
- * A fetch that rejects with the error of the last one for a while after it failed: an address that does not answer would
- * otherwise be asked, and waited for, with every token.
+ * A `fetch` that repeats its last failure for `failureMs` milliseconds. Otherwise every token would wait for a server that
+ * does not answer.
  */
 function fetchUnlessFailed(failureMs: number): FetchImplementation {
   let failed: { readonly error: unknown; readonly at: number } | undefined;
@@ -61,7 +61,7 @@ function fetchUnlessFailed(failureMs: number): FetchImplementation {
     if (failed && performance.now() - failed.at < failureMs) throw failed.error;
     try {
       const response = await fetch(url, options);
-      // Read here, because an answer that is no key set is a failure as well.
+      // Parsed here, because a response that is not a key set counts as a failure.
       const keys: unknown = response.status === 200 ? await response.json() : undefined;
       if (!isKeySet(keys)) throw new Error(`The keys were answered with ${response.status} and no key set`);
       failed = undefined;
@@ -76,7 +76,7 @@ function fetchUnlessFailed(failureMs: number): FetchImplementation {
 const isKeySet = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys);
 
-/** What finds the key of a token. */
+/** Creates the function that finds the key of a token. */
 export const keyFinder = (keys: KeySet, caching?: KeySetCaching): JWTVerifyGetKey =>
   typeof keys === 'string' || keys instanceof URL
     ? remoteKeySet(keys, caching)

@@ -1,10 +1,10 @@
 import type { JSONWebKeySet, JWK } from 'jose';
 
-/** Members of a key that anybody may know; all others stay here. The last ones say when it may be used. */
+/** The public members of a key. All others are secret and never leave this process. */
 const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e', 'kid', 'alg', 'use', 'iat', 'nbf', 'exp', 'revoked'];
 
 /**
- * The public half of keys as a JSON Web Key Set. Throws `TypeError` for a key without `kid`, and for a secret that has no
+ * The public halves of keys as a JSON Web Key Set. Throws `TypeError` for a key without `kid` and for a secret without a
  * public half.
  */
 export function publicKeys(keys: readonly JWK[]): JSONWebKeySet {

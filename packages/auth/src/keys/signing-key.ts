@@ -1,6 +1,6 @@
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 
-/** A private key that is ready to sign. */
+/** An imported private key. */
 export interface SigningKey {
   readonly kid: string;
   readonly alg: string;
@@ -14,14 +14,14 @@ const algorithmOfCurve: Readonly<Record<string, string>> = {
   Ed25519: 'EdDSA',
 };
 
-/** Makes a private JWK ready. Throws `TypeError` for one without `kid`, without private half or with an unclear algorithm. */
+/** Imports a private JWK. Throws `TypeError` if it has no `kid` or private half, or if its algorithm is unclear. */
 export function signingKey(jwk: JWK): SigningKey {
   const { kid, alg = algorithmOfCurve[jwk.crv ?? ''], d, kty } = jwk;
   if (!kid) throw new TypeError('A signing key needs a `kid`');
   if (!d || kty === 'oct') throw new TypeError(`The key "${kid}" cannot sign: it is no private key`);
   if (!alg) throw new TypeError(`The key "${kid}" needs an \`alg\``);
   const key = importJWK(jwk, alg) as Promise<CryptoKey>;
-  // Whoever signs first is told.
+  // The first signature reports a failed import.
   key.catch(() => {});
   return { kid, alg, key };
 }

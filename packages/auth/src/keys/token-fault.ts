@@ -1,6 +1,6 @@
 import { errors } from 'jose';
 
-/** What is wrong with a token itself; all else is wrong with the keys or the way to them. */
+/** Codes of `jose` for a faulty token. Other codes concern the keys or fetching them. */
 const faults = new Set([
   'ERR_JWT_EXPIRED',
   'ERR_JWT_CLAIM_VALIDATION_FAILED',
@@ -13,6 +13,6 @@ const faults = new Set([
   'ERR_JOSE_NOT_SUPPORTED',
 ]);
 
-/** Whether a token was refused for what it is, rather than because it could not be checked. */
+/** Whether the token itself is faulty, as opposed to keys that could not be fetched or used. */
 export const isFaultOfToken = (error: unknown): boolean =>
   error instanceof errors.JOSEError && faults.has(error.code);

@@ -1,18 +1,18 @@
 import { type JWK, SignJWT } from 'jose';
 import { signingKey } from '../keys/signing-key.ts';
 
-/** Header that carries the JWT of a delivery whose `Authorization` is taken. */
+/** The header for the JWT of a delivery whose `Authorization` is already in use. */
 export const NOTIFICATION_JWT = 'X-A2A-Notification-JWT';
 
-/** What a delivery to a webhook says about itself; a server's push hands it to its `sign`. */
+/** A delivery to sign. The server passes it to `push.sign`. */
 export interface PushDelivery {
-  /** `jti`, `aud`, `iat`, `exp`, `taskId` and the hash of the body. */
+  /** The claims to sign: `jti`, `aud`, `iat`, `exp`, `taskId` and the hash of the body. */
   readonly claims: object;
-  /** `Authorization` is taken by credentials that the webhook was registered with. */
+  /** Whether `Authorization` carries the credentials that the webhook was registered with. */
   readonly authorized: boolean;
 }
 
-/** Who signs deliveries. */
+/** Options of `signPush`. */
 export interface SignPushOptions {
   /** A private JWK with `kid`; publish its public half with `jwksHandler`. */
   readonly key: JWK;
@@ -21,9 +21,9 @@ export interface SignPushOptions {
 }
 
 /**
- * What signs deliveries to webhooks: pass it to the server as `push.sign`. The JWT travels as `Authorization: Bearer`, or
- * in `X-A2A-Notification-JWT` where a webhook was registered with credentials of its own. Throws `TypeError` for a key
- * that cannot sign. Spec: §13.2.
+ * Creates a function that signs deliveries to webhooks: pass it to the server as `push.sign`. The JWT travels as
+ * `Authorization: Bearer`, or in `X-A2A-Notification-JWT` if the webhook was registered with its own credentials. Throws
+ * `TypeError` for a key that cannot sign. Spec: §13.2.
  */
 export function signPush({ key, issuer }: SignPushOptions) {
   const signer = signingKey(key);

@@ -7,37 +7,39 @@ import { type KeySet, type KeySetCaching, keyFinder } from '../keys/key-set.ts';
 import { isFaultOfToken } from '../keys/token-fault.ts';
 import { NOTIFICATION_JWT } from './sign-push.ts';
 
-/** How old a delivery may be, whatever it says itself. */
+/** The maximum age of a delivery in seconds, whatever its `exp`. */
 const longestSeconds = 600;
 
-/** Whose deliveries are genuine. */
+/** Options of `verifyPush`. */
 export interface VerifyPushOptions {
-  /** The `iss` of the agent, as it was agreed. */
+  /** The required `iss`: the one that the agent signs with. */
   readonly issuer: string | readonly string[];
-  /** The URL of this webhook as it was registered. */
+  /** The required `aud`: the URL that this webhook was registered with. */
   readonly audience: string | readonly string[];
-  /** The agent's keys, or the https address where it publishes them. */
+  /** The agent's keys, or the https URL that publishes them. */
   readonly jwks: KeySet;
+  /** How long published keys are cached. */
   readonly caching?: KeySetCaching;
-  /** How far clocks may differ, in seconds. Default 5. */
+  /** The accepted difference between clocks in seconds. Default 5. */
   readonly clockToleranceSeconds?: number;
-  /** Milliseconds since 1970; for tests. */
+  /** The current time in milliseconds since 1970; for tests. */
   readonly now?: () => number;
 }
 
-/** A delivery as it arrived. */
+/** A delivery as the receiver got it. */
 export interface ReceivedPush {
   readonly headers: { get(name: string): string | null };
-  /** The text of the body, exactly as it arrived. */
+  /** The text of the body, unchanged: the signature covers its exact bytes. */
   readonly body: string;
-  /** The task that the body is about, for whoever has read it. */
+  /** The task that the body is about. If given, it must match the signed one. */
   readonly taskId?: string;
 }
 
 /**
- * What checks deliveries signed with `signPush`: that the agent sent this body, to this webhook, not long ago. Pass it to
- * `webhookReceiver` as `verify`. Resolves to the claims; rejects for what is not genuine, with `UNAVAILABLE` if the keys
- * cannot be had. That a delivery came before is for the receiver to notice, by its id, which is signed too. Spec: §13.2.
+ * Creates a function that verifies deliveries signed with `signPush`: the agent sent this body to this webhook within the
+ * last 10 minutes. Pass it to `webhookReceiver` as `verify`. It resolves to the claims. It rejects for a delivery that is
+ * not genuine, and with `UNAVAILABLE` if the keys cannot be fetched. It does not detect repeated deliveries: the receiver
+ * does, by their id, which is signed as well. Spec: §13.2.
  */
 export function verifyPush(options: VerifyPushOptions): (push: ReceivedPush) => Promise<JWTPayload> {
   const findKey = keyFinder(options.jwks, options.caching);
@@ -62,8 +64,8 @@ export function verifyPush(options: VerifyPushOptions): (push: ReceivedPush) => 
     if (taskId !== undefined && payload.taskId !== taskId)
       throw new Error('The signature is that of another task');
     const encoder = new TextEncoder();
-    const said = encoder.encode(String(payload.request_body_sha256));
-    if (!areEqual(encoder.encode(toHex(await sha256(body))), said))
+    const signed = encoder.encode(String(payload.request_body_sha256));
+    if (!areEqual(encoder.encode(toHex(await sha256(body))), signed))
       throw new Error('The signature is that of another body');
     return payload;
   };
