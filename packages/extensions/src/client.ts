@@ -3,5 +3,5 @@ export { formOf } from './form-input/form-of.ts';
 export type { Issue } from './schema.ts';
 export { errorOf } from './task-error/error-of.ts';
 export { type Progress, progressOf } from './task-progress/progress-of.ts';
-export { callSkill, SkillError, type SkillReply } from './typed-skills/call-skill.ts';
+export { callSkill, SkillError, type SkillProblem, type SkillReply } from './typed-skills/call-skill.ts';
 export { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from './uris.ts';

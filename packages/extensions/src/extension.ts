@@ -10,14 +10,14 @@ import {
   type Updates,
 } from '@batonjs/server';
 
-/** An agent with its card: what `createAgentServer` takes, and what extensions change. */
+/** An agent with its card. Extensions wrap it; `createAgentServer` accepts it. */
 export type Extendable = Pick<AgentServerOptions, 'agent' | 'card'>;
 
-/** Adds something to an agent and says so in its card. */
+/** Wraps an agent and declares the extension in its card. */
 export type Extension = (extendable: Extendable) => Extendable;
 
 /**
- * An agent with extensions, each around those before it.
+ * Applies extensions to an agent. Each one wraps the result of the previous ones.
  *
  * ```ts
  * createAgentServer({ ...extend({ card, agent }, formInput, taskProgress, taskError), store });
@@ -26,7 +26,7 @@ export type Extension = (extendable: Extendable) => Extendable;
 export const extend = (extendable: Extendable, ...extensions: readonly Extension[]): Extendable =>
   extensions.reduce((extended, extension) => extension(extended), extendable);
 
-/** The card with an extension declared. Spec: §4.6. */
+/** Adds an extension to the card. Spec: §4.6. */
 export const declare = (
   card: CardInput,
   extension: {
@@ -42,7 +42,7 @@ export const declare = (
   },
 });
 
-/** An agent that does something around another. One that answers with tasks only stays so. */
+/** Wraps an agent. An agent that always answers with a task keeps that property. */
 export function around(agent: Agent, wrap: (turn: Turn, agent: Agent) => Answer | Promise<Answer>): Agent {
   if (!isTaskAgent(agent)) return (turn) => wrap(turn, agent);
   return taskAgent(async function* (turn) {
@@ -50,15 +50,15 @@ export function around(agent: Agent, wrap: (turn: Turn, agent: Agent) => Answer 
   });
 }
 
-/** An agent whose updates are changed on their way. */
-export const changing = (agent: Agent, change: (update: TaskUpdate, turn: Turn) => TaskUpdate): Agent =>
+/** Wraps an agent and changes its updates. */
+export const changeUpdates = (agent: Agent, change: (update: TaskUpdate, turn: Turn) => TaskUpdate): Agent =>
   around(agent, async (turn, inner) => {
     const answer = await inner(turn);
-    return Symbol.asyncIterator in answer ? changed(answer, (update) => change(update, turn)) : answer;
+    return Symbol.asyncIterator in answer ? mapUpdates(answer, (update) => change(update, turn)) : answer;
   });
 
-/** The updates, each changed. What is thrown at a `yield` arrives at the `yield` inside. */
-export async function* changed(
+/** Changes each update. An error thrown at the outer `yield` is thrown at the agent's own `yield`. */
+export async function* mapUpdates(
   updates: AsyncIterable<TaskUpdate>,
   change: (update: TaskUpdate) => TaskUpdate,
 ): Updates {
@@ -81,8 +81,8 @@ export async function* changed(
   }
 }
 
-/** An update whose status message has metadata under the URI of an extension, and names the extension. */
-export function mark(update: TaskUpdate, uri: string, value: unknown): TaskUpdate {
+/** Adds metadata under an extension's URI to the status message of an update, and lists the extension there. */
+export function addToMessage(update: TaskUpdate, uri: string, value: unknown): TaskUpdate {
   if (!('status' in update) || !update.status.message) return update;
   const { message } = update.status;
   const extensions = [...new Set([...(message.extensions ?? []), uri])];
@@ -90,7 +90,7 @@ export function mark(update: TaskUpdate, uri: string, value: unknown): TaskUpdat
   return { ...update, status: { ...update.status, message: marked } };
 }
 
-/** Whether an update is a status with one of these states. */
+/** Whether an update sets the status to one of these states. */
 export const isStatus = <U extends TaskUpdate>(
   update: U,
   ...states: readonly string[]

@@ -1,31 +1,31 @@
 import type { Json } from '@batonjs/protocol';
 import { z } from 'zod';
 
-/** What is wrong with a value: where, in dots, and why. */
+/** One problem of a value. */
 export interface Issue {
-  /** Empty for the value as a whole. */
+  /** The path of the member, separated by dots; empty for the whole value. */
   readonly path: string;
   readonly message: string;
 }
 
-/** The issues of zod in plain words. At most 20. */
+/** The first 20 issues of a zod error. */
 export const issuesOf = ({ issues }: z.core.$ZodError): Issue[] =>
   issues.slice(0, 20).map(({ path, message }) => ({ path: path.map(String).join('.'), message }));
 
-/** Issues as text for people. */
+/** The issues as text for people, one per line. */
 export const describeIssues = (issues: readonly Issue[]): string =>
   issues.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join('\n');
 
-/** A schema as JSON Schema. Throws for what JSON cannot hold, such as a date. */
+/** The JSON Schema of a zod schema. Throws for a type that JSON does not have, such as a date. */
 export const jsonSchemaOf = (schema: z.ZodType): Record<string, Json> =>
   z.toJSONSchema(schema, { io: 'input' }) as unknown as Record<string, Json>;
 
-/** How deep a schema of somebody else may go. */
+/** The maximum nesting of a schema from another party. */
 const mostLevels = 50;
 
 /**
- * A schema that somebody else sent, or undefined if it cannot be read. Patterns are left out: one can be made that takes
- * for ever.
+ * Reads a JSON Schema from another party; undefined if zod cannot read it. Ignores patterns: a malicious regular
+ * expression can block the process.
  */
 export function readJsonSchema(schema: unknown): z.ZodType | undefined {
   try {

@@ -1,8 +1,8 @@
-/** Skills with schemas for what they take and give. */
+/** Skills with schemas for their input and output. */
 export const TYPED_SKILLS = 'https://batonjs.dev/extensions/typed-skills/v1';
-/** Questions that are forms. */
+/** Questions with forms. */
 export const FORM_INPUT = 'https://batonjs.dev/extensions/form-input/v1';
-/** How far a task is. */
+/** The progress of a task. */
 export const TASK_PROGRESS = 'https://batonjs.dev/extensions/task-progress/v1';
-/** Why a task failed, for programs. */
+/** The reason why a task failed, in a form that programs can read. */
 export const TASK_ERROR = 'https://batonjs.dev/extensions/task-error/v1';

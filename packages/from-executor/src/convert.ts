@@ -6,8 +6,8 @@ import type {
 } from '@a2a-js/sdk';
 import type { Artifact, Json, Message, Part, Task, TaskState } from '@batonjs/protocol';
 
-// The official SDK's objects are those of its protocol buffers: enums are numbers, `oneof` has a `$case`, text that is
-// missing is empty. Its types are used, its code is not.
+// The official SDK represents objects as protocol buffers: enums are numbers, a `oneof` has a `$case`, and missing text is
+// empty. This file uses the SDK's types and none of its code.
 
 const states = [
   'TASK_STATE_UNSPECIFIED',
@@ -23,8 +23,8 @@ const states = [
 const ROLE_USER = 1;
 const ROLE_AGENT = 2;
 
-/** The object without members that protocol buffers would leave out. */
-const present = <T extends object>(value: T): T =>
+/** The object without members that are undefined, empty text or empty lists: protocol buffers treat them as absent. */
+const withoutEmpty = <T extends object>(value: T): T =>
   Object.fromEntries(
     Object.entries(value).filter(
       ([, member]) =>
@@ -32,12 +32,16 @@ const present = <T extends object>(value: T): T =>
     ),
   ) as T;
 
-/** A state by its name. */
+/** The name of a state. */
 export const toState = (state: number): TaskState => states[state] ?? 'TASK_STATE_UNSPECIFIED';
 
-/** A part of an executor. */
+/** Converts a part from the executor. Throws `TypeError` for a part without content. */
 export function toPart({ content, ...about }: TheirPart): Part {
-  const rest = present({ filename: about.filename, mediaType: about.mediaType, metadata: about.metadata });
+  const rest = withoutEmpty({
+    filename: about.filename,
+    mediaType: about.mediaType,
+    metadata: about.metadata,
+  });
   switch (content?.$case) {
     case 'text':
       return { text: content.value, ...rest };
@@ -52,7 +56,7 @@ export function toPart({ content, ...about }: TheirPart): Part {
   }
 }
 
-/** A message of an executor. Whose it is goes without saying. */
+/** Converts a message from the executor. Its role is always the agent's. */
 export const toMessage = ({
   messageId,
   parts,
@@ -63,17 +67,17 @@ export const toMessage = ({
   messageId: messageId || crypto.randomUUID(),
   role: 'ROLE_AGENT',
   parts: parts.map(toPart),
-  ...present({ metadata, extensions, referenceTaskIds }),
+  ...withoutEmpty({ metadata, extensions, referenceTaskIds }),
 });
 
-/** An artifact of an executor. */
+/** Converts an artifact from the executor. */
 export const toArtifact = ({ artifactId, parts, ...rest }: TheirArtifact): Artifact => ({
-  ...present(rest),
+  ...withoutEmpty(rest),
   artifactId,
   parts: parts.map(toPart),
 });
 
-/** A part for an executor. */
+/** Converts a part for the executor. */
 export function theirPart(part: Part): TheirPart {
   const { metadata, filename = '', mediaType = '' } = part;
   const about = { metadata, filename, mediaType };
@@ -83,7 +87,7 @@ export function theirPart(part: Part): TheirPart {
   return { content: { $case: 'data', value: part.data }, ...about };
 }
 
-/** A message for an executor. */
+/** Converts a message for the executor. */
 export const theirMessage = ({
   messageId,
   contextId = '',
@@ -120,7 +124,7 @@ const theirArtifact = ({
   extensions,
 });
 
-/** A task for an executor. */
+/** Converts a task for the executor. */
 export const theirTask = ({
   id,
   contextId = '',

@@ -2,34 +2,34 @@ import type { AgentExecutionEvent, ExecutionEventBus } from '@a2a-js/sdk/server'
 
 type Listener = (...args: never[]) => void;
 
-/** The bus that an executor publishes on: what it publishes is read one by one, until it says that it has finished. */
+/** The bus of one execution. It queues the published events until `next` reads them. */
 export class EventBus implements ExecutionEventBus {
-  readonly #waiting: AgentExecutionEvent[] = [];
+  readonly #queue: AgentExecutionEvent[] = [];
   readonly #listeners: { name: string; listener: Listener; once: boolean }[] = [];
-  #ring = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
   #finished = false;
 
   publish(event: AgentExecutionEvent): void {
     if (this.#finished) return;
-    this.#waiting.push(event);
-    this.#tell('event', event);
-    this.#ring.resolve();
+    this.#queue.push(event);
+    this.#emit('event', event);
+    this.#changed.resolve();
   }
 
   finished(): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#tell('finished');
-    this.#ring.resolve();
+    this.#emit('finished');
+    this.#changed.resolve();
   }
 
-  /** The next event; undefined when there will be none. */
+  /** The next event; undefined after the executor has finished. */
   async next(): Promise<AgentExecutionEvent | undefined> {
-    while (this.#waiting.length === 0 && !this.#finished) {
-      this.#ring = Promise.withResolvers();
-      await this.#ring.promise;
+    while (this.#queue.length === 0 && !this.#finished) {
+      this.#changed = Promise.withResolvers();
+      await this.#changed.promise;
     }
-    return this.#waiting.shift();
+    return this.#queue.shift();
   }
 
   on(name: 'event' | 'finished', listener: Listener): this {
@@ -54,7 +54,7 @@ export class EventBus implements ExecutionEventBus {
     return this;
   }
 
-  #tell(name: 'event' | 'finished', ...args: AgentExecutionEvent[]): void {
+  #emit(name: 'event' | 'finished', ...args: AgentExecutionEvent[]): void {
     for (const entry of [...this.#listeners]) {
       if (entry.name !== name) continue;
       if (entry.once) this.off(name, entry.listener);

@@ -6,37 +6,39 @@ import { requestContextOf } from './request-context.ts';
 import { updatesFrom } from './updates.ts';
 
 /**
- * An agent that is an `AgentExecutor` of the official SDK. Each event is in the store before the next is looked at, and
- * survives the process.
+ * Runs an `AgentExecutor` of the official SDK as an agent. Each event is committed to the store before the next one is
+ * read, and survives the process.
  *
- * One message is one `execute`: a message that arrives meanwhile starts the next one. `cancelTask` is called when a running
- * `execute` is to stop, be it that the task was canceled, its time is over or the server closes; a task that waits is
- * canceled without it. An executor that ends without a terminal or interrupted state has failed.
+ * Each message is one `execute`: a message that arrives meanwhile starts the next one. `cancelTask` is called to stop a
+ * running `execute`, because the task was canceled, its time is over or the server closes. A task that waits for input is
+ * canceled without it. The task fails if the executor ends without a terminal or interrupted state.
  */
 export function fromExecutor(executor: AgentExecutor): Agent {
   return async (turn) => {
     const bus = new EventBus();
-    const run = execute(executor, turn, bus);
+    const execution = execute(executor, turn, bus);
     const first = await bus.next();
     if (first?.kind === 'message' && !turn.task) {
-      await run.settled;
+      await execution.settled;
       return toMessage(first.data);
     }
-    return updates(first, turn, bus, run);
+    return updates(first, turn, bus, execution);
   };
 }
 
-interface Run {
-  /** Rejects with what the executor threw. */
+/** A running `execute`. */
+interface Execution {
+  /** Resolves when `execute` has ended. Rejects with the executor's error. */
   readonly settled: Promise<void>;
+  /** Closes the bus. Later events are ignored. */
   stop(): void;
 }
 
-function execute(executor: AgentExecutor, turn: Turn, bus: EventBus): Run {
+function execute(executor: AgentExecutor, turn: Turn, bus: EventBus): Execution {
   let isOver = false;
   const onAbort = () => {
     if (isOver) return;
-    // `execute` says how it ended, if it does so in time. What `cancelTask` throws changes nothing.
+    // `execute` still reports the final state, if it ends in time. Errors of `cancelTask` are ignored.
     Promise.resolve(turn.taskId)
       .then((taskId) => executor.cancelTask(taskId, bus))
       .catch(() => {});
@@ -65,13 +67,13 @@ async function* updates(
   first: AgentExecutionEvent | undefined,
   turn: Turn,
   bus: EventBus,
-  run: Run,
+  execution: Execution,
 ): AsyncGenerator<TaskUpdate> {
   const read = updatesFrom(turn);
   try {
     for (let event = first; event; event = await bus.next()) yield* read(event);
-    await run.settled;
+    await execution.settled;
   } finally {
-    run.stop();
+    execution.stop();
   }
 }

@@ -2,7 +2,7 @@ import type { RequestContext, ServerCallContext } from '@a2a-js/sdk/server';
 import type { Turn } from '@batonjs/server';
 import { theirMessage, theirTask } from './convert.ts';
 
-/** What an executor is given for a turn. */
+/** The request context that the executor gets for a turn. */
 export async function requestContextOf(turn: Turn): Promise<RequestContext> {
   const { taskId, contextId, task, message, metadata, acceptedOutputModes } = turn;
   const userMessage = theirMessage(message);
@@ -28,7 +28,7 @@ export async function requestContextOf(turn: Turn): Promise<RequestContext> {
   };
 }
 
-/** The caller as the SDK knows one: by name, with its claims in `state`. */
+/** The caller in the SDK's shape: a user name, with the claims in `state` under `caller`. */
 function callContextOf({ caller, extensions }: Turn): ServerCallContext {
   const activated = new Set<string>();
   const userName = String(caller.userName ?? caller.sub ?? '');
@@ -45,6 +45,6 @@ function callContextOf({ caller, extensions }: Turn): ServerCallContext {
     setTenant: () => {},
     setRequestedExtensions: () => {},
   };
-  // A class with private members cannot be made without its code; executors use only what is public.
+  // The SDK's class has private members, so only its own code can create one. Executors use its public members only.
   return context as unknown as ServerCallContext;
 }

@@ -5,7 +5,7 @@ import { toArtifact, toMessage, toState } from './convert.ts';
 
 type Status = Task['status'];
 
-/** Reads the events of one execution: each becomes the updates that make the task what the event says. */
+/** Converts the events of one execution to updates. Throws `TypeError` for an event of another task. */
 export function updatesFrom({ taskId, task }: Turn): (event: AgentExecutionEvent) => TaskUpdate[] {
   let status: Pick<Status, 'state' | 'message'> | undefined = task?.status;
   const artifacts = new Map(
@@ -25,21 +25,21 @@ export function updatesFrom({ taskId, task }: Turn): (event: AgentExecutionEvent
         return ofArtifact(artifact, { append, lastChunk, metadata });
       }
       default: {
-        // In answer to a task, a message is what the agent says about it.
-        const said = { state: status?.state ?? 'TASK_STATE_WORKING', message: toMessage(event.data) };
-        return moved(said);
+        // Once there is a task, a message becomes the message of its status.
+        const next = { state: status?.state ?? 'TASK_STATE_WORKING', message: toMessage(event.data) };
+        return moveTo(next);
       }
     }
   };
 
-  /** A whole task: what is new of it. Its history is kept by the server. */
+  /** The updates for what changed in a whole task. Ignores its history, which the server keeps itself. */
   function ofTask({ status: theirs, artifacts: all }: TheirTask): TaskUpdate[] {
     const changed = all.filter((artifact) => {
       const newer = JSON.stringify(toArtifact(artifact));
       return artifacts.get(artifact.artifactId) !== newer;
     });
     return [
-      ...(status ? [] : moved({ state: 'TASK_STATE_SUBMITTED' })),
+      ...(status ? [] : moveTo({ state: 'TASK_STATE_SUBMITTED' })),
       ...changed.flatMap((artifact) => ofArtifact(artifact, {})),
       ...ofStatus(theirs),
     ];
@@ -50,13 +50,13 @@ export function updatesFrom({ taskId, task }: Turn): (event: AgentExecutionEvent
     const state = toState(theirs.state);
     const message = theirs.message?.parts.length ? toMessage(theirs.message) : undefined;
     const isKnown = state === status?.state && message?.messageId === status.message?.messageId;
-    // Nothing goes back to SUBMITTED, and repeating what is known says nothing.
-    const isOver = state === 'TASK_STATE_UNSPECIFIED' || (state === 'TASK_STATE_SUBMITTED' && status);
-    if (isOver || (isKnown && !metadata)) return [];
-    return moved({ state, ...(message && { message }) }, metadata);
+    // A task cannot return to SUBMITTED, and a repeated status is not an update.
+    const isIgnored = state === 'TASK_STATE_UNSPECIFIED' || (state === 'TASK_STATE_SUBMITTED' && status);
+    if (isIgnored || (isKnown && !metadata)) return [];
+    return moveTo({ state, ...(message && { message }) }, metadata);
   }
 
-  function moved(next: Pick<Status, 'state' | 'message'>, metadata?: Record<string, unknown>): TaskUpdate[] {
+  function moveTo(next: Pick<Status, 'state' | 'message'>, metadata?: Record<string, unknown>): TaskUpdate[] {
     status = next;
     return [{ status: next, ...(metadata && { metadata }) }];
   }
@@ -80,7 +80,7 @@ export function updatesFrom({ taskId, task }: Turn): (event: AgentExecutionEvent
     return [
       {
         artifact,
-        // Executors append to what is not there yet.
+        // Executors may append to an artifact that does not exist yet. Such a chunk creates it.
         ...(append && isKnown && { append }),
         ...(lastChunk && { lastChunk }),
         ...(metadata && { metadata }),

@@ -1,16 +1,16 @@
 import type { Json, Message } from '@batonjs/protocol';
 import type { TaskUpdate, Turn } from '@batonjs/server';
 import { z } from 'zod';
-import { around, changed, declare, type Extension } from '../extension.ts';
+import { around, declare, type Extension, mapUpdates } from '../extension.ts';
 import { describeIssues, type Issue, issuesOf } from '../schema.ts';
 import { FORM_INPUT } from '../uris.ts';
 import { answerIn, FORM_TYPE, type Form, formIn } from './form.ts';
 import { askWith } from './input-required.ts';
 
 /**
- * Lets the agent ask with forms. Answers are checked before the agent runs, and asked for again with the errors of each
- * field; the agent gets valid ones as data. Clients that do not ask for the extension get the question as text, and may
- * answer in text.
+ * Lets the agent ask questions with forms. The extension checks each answer before the agent runs: it repeats the question
+ * with the errors of each field, or passes the valid values on as data. Clients that do not activate the extension get the
+ * question as text and may answer with text.
  */
 export const formInput: Extension = ({ card, agent }) => ({
   card: declare(
@@ -22,14 +22,14 @@ export const formInput: Extension = ({ card, agent }) => ({
   ),
   agent: around(agent, async (turn, inner) => {
     const { messages, refusal } = unwrap(turn.messages);
-    if (refusal) return again(refusal);
+    if (refusal) return askAgain(refusal);
     const answer = await inner(withMessages(turn, messages));
     const isActive = turn.extensions.includes(FORM_INPUT);
-    return isActive || !(Symbol.asyncIterator in answer) ? answer : changed(answer, withoutForm);
+    return isActive || !(Symbol.asyncIterator in answer) ? answer : mapUpdates(answer, withoutForm);
   }),
 });
 
-/** An answer that is not what its form asks for. */
+/** An answer that does not fit its form. */
 interface Refusal {
   readonly form: Form;
   readonly question: string;
@@ -37,23 +37,23 @@ interface Refusal {
   readonly values: Json;
 }
 
-/** The conversation with the values of forms as plain data, without those that were refused; and whether the last was. */
+/** The messages with form values as plain data and without refused values, and the refusal of the last answer. */
 function unwrap(messages: readonly Message[]): { messages: Message[]; refusal?: Refusal } {
-  let asked: Message | undefined;
+  let question: Message | undefined;
   let refusal: Refusal | undefined;
   const unwrapped = messages.map((message) => {
     if (message.role !== 'ROLE_USER') {
-      asked = message;
+      question = message;
       return message;
     }
     refusal = undefined;
-    const form = formIn(asked);
+    const form = formIn(question);
     const parts = message.parts.map((part) => {
       const answer = answerIn(part, form);
       if (!answer) return part;
       const issues = form && check(form, answer);
       if (!form || !issues) return { data: form ? answer.values : {} };
-      refusal = { form, question: questionIn(asked), issues, values: answer.values };
+      refusal = { form, question: textOfQuestion(question), issues, values: answer.values };
       return { data: {} };
     });
     return { ...message, parts };
@@ -68,18 +68,18 @@ function check(form: Form, { formId, values }: { formId: string; values: Json })
   return error && issuesOf(error);
 }
 
-/** The question without what was said about an earlier answer. */
-const questionIn = (asked: Message | undefined): string => {
-  const [text = ''] = asked?.parts.flatMap((part) => ('text' in part ? [part.text] : [])) ?? [];
+/** The text of the question, without the errors of an earlier answer. */
+const textOfQuestion = (question: Message | undefined): string => {
+  const [text = ''] = question?.parts.flatMap((part) => ('text' in part ? [part.text] : [])) ?? [];
   return text.split('\n\n')[0]!;
 };
 
-async function* again({ form, question, issues, values }: Refusal) {
+async function* askAgain({ form, question, issues, values }: Refusal) {
   const errors = Object.fromEntries(issues.map(({ path, message }) => [path, message]));
   yield askWith(`${question}\n\n${describeIssues(issues)}`, { ...form, initial: values, errors });
 }
 
-/** The turn with another reading of the conversation. What it has besides is made only when it is asked for. */
+/** The turn with other messages. It inherits all other members, so that their getters run only when they are used. */
 function withMessages(turn: Turn, messages: Message[]): Turn {
   const data = messages
     .filter(({ role }) => role === 'ROLE_USER')

@@ -1,6 +1,6 @@
 import type { Task } from '@batonjs/protocol';
 import { type Form, formIn } from './form.ts';
 
-/** The form that a task waits for, if it does: show it, and send `answer(task, values)` of the client. */
+/** The form that a task waits for; undefined without one. Show it, then send `answer(task, values)` of the client. */
 export const formOf = ({ status }: Task): Form | undefined =>
   status.state === 'TASK_STATE_INPUT_REQUIRED' ? formIn(status.message) : undefined;

@@ -1,27 +1,27 @@
 import type { Json, Message, Part } from '@batonjs/protocol';
 
-/** The media type of forms and of answers to them. */
+/** The media type of forms and of their answers. */
 export const FORM_TYPE = 'application/vnd.batonjs.form+json';
 
-/** A question as a form. */
+/** A question in the shape of a form. */
 export interface Form {
   readonly formId: string;
   readonly title?: string;
-  /** JSON Schema of an object: what `values` of the answer must be. */
+  /** The JSON Schema of an object that the `values` of the answer must match. */
   readonly schema: Readonly<Record<string, Json | undefined>>;
-  /** What is known already. */
+  /** Values that are known already. */
   readonly initial?: Json;
-  /** What was wrong with the answer before, by field; the name of the whole is empty. */
+  /** The errors of the previous answer by field; the empty name stands for the whole answer. */
   readonly errors?: Readonly<Record<string, string>>;
 }
 
-/** What was filled in. */
+/** The answer to a form. */
 export interface FormAnswer {
   readonly formId: string;
   readonly values: Json;
 }
 
-/** The form that a message asks with; nothing if there is none that can be read. */
+/** The form of a message; undefined if it has none that can be read. */
 export function formIn(message: Message | undefined): Form | undefined {
   for (const part of message?.parts ?? []) {
     if (part.mediaType !== FORM_TYPE || !('data' in part)) continue;
@@ -43,7 +43,7 @@ const isTexts = (value: unknown): value is Record<string, string> =>
   value !== null &&
   Object.values(value).every((text) => typeof text === 'string');
 
-/** What a part answers to a form, if it does: it has a form's type, or the id of the form that was asked with. */
+/** The answer in a part; undefined if it is none. An answer has the media type of forms, or the id of the asked form. */
 export function answerIn(part: Part, asked: Form | undefined): FormAnswer | undefined {
   if (!('data' in part) || typeof part.data !== 'object' || part.data === null || Array.isArray(part.data))
     return undefined;

@@ -2,7 +2,7 @@ import type { Message } from '@batonjs/protocol';
 import type { Failure } from '@batonjs/server';
 import { TASK_ERROR } from '../uris.ts';
 
-/** The failure that a message tells of: in its metadata, or else as a data part. Nothing if that is none. */
+/** The failure in a message: in its metadata, else in a data part. Undefined if it has none. */
 export function failureIn(message: Message | undefined): Failure | undefined {
   const marked = message?.metadata?.[TASK_ERROR];
   const parts = message?.parts.flatMap((part) => ('data' in part ? [part.data] : [])) ?? [];

@@ -5,25 +5,41 @@ import { type Issue, issuesOf, readJsonSchema } from '../schema.ts';
 import { TYPED_SKILLS } from '../uris.ts';
 import { RESULT } from './result.ts';
 
-/** Why a skill was not called, or its output is not to be used. */
+/**
+ * Why `callSkill` failed: `UNKNOWN_SKILL`, the card has no schemas of the skill; `UNREADABLE_SCHEMA`, a schema cannot be
+ * read; `INVALID_INPUT`, the input was not sent; `INVALID_OUTPUT`, the agent's output does not fit its schema.
+ */
+export type SkillProblem = 'UNKNOWN_SKILL' | 'UNREADABLE_SCHEMA' | 'INVALID_INPUT' | 'INVALID_OUTPUT';
+
+/** The error of `callSkill`. Recognise it with `SkillError.is(error, code?)`. */
 export class SkillError extends Error {
   override readonly name = 'SkillError';
-  readonly code: 'UNKNOWN_SKILL' | 'UNREADABLE_SCHEMA' | 'INVALID_INPUT' | 'INVALID_OUTPUT';
+  readonly code: SkillProblem;
+  /** The problems of the input or output, at most 20. */
   readonly issues: readonly Issue[];
 
-  constructor(code: SkillError['code'], message: string, issues: readonly Issue[] = []) {
+  constructor(code: SkillProblem, message: string, issues: readonly Issue[] = []) {
     super(message);
     this.code = code;
     this.issues = issues;
   }
+
+  /**
+   * Whether a value is a `SkillError`; with a code, whether it is one with that code. Unlike `instanceof`, it also
+   * recognises errors of another copy of this package.
+   */
+  static is(value: unknown, code?: SkillProblem): value is SkillError {
+    const error = value as SkillError | null | undefined;
+    return error?.name === 'SkillError' && (code === undefined || error.code === code);
+  }
 }
 
-/** What came of a skill: `output` once its task is COMPLETED. */
+/** The reply of a skill. It has an `output` if its task is COMPLETED. */
 export type SkillReply = AgentReply & { readonly output?: Json };
 
 /**
- * Calls a skill of an agent whose card has schemas: the input is checked before it is sent, and the output when it comes.
- * What the card says is the agent's word; use schemas of your own on top where it matters. Rejects with a `SkillError`.
+ * Calls a skill of an agent whose card contains schemas. It checks the input before sending it, and the output on arrival.
+ * The schemas come from the agent: where you cannot trust it, check the output with your own. Rejects with a `SkillError`.
  */
 export async function callSkill(
   agent: Pick<AgentClient, 'card' | 'send'>,
@@ -73,12 +89,7 @@ function schemasOf({ card }: Pick<AgentClient, 'card'>, skillId: string): Schema
   return { input: read(input), output: output === undefined ? undefined : read(output) };
 }
 
-function check(
-  schema: z.ZodType | undefined,
-  value: unknown,
-  code: SkillError['code'],
-  message: string,
-): void {
+function check(schema: z.ZodType | undefined, value: unknown, code: SkillProblem, message: string): void {
   const error = schema?.safeParse(value).error;
   if (error) throw new SkillError(code, message, issuesOf(error));
 }

@@ -1,2 +1,2 @@
-/** The name of the artifact whose data is what a skill gives. */
+/** The name of the artifact that contains the output of a skill. */
 export const RESULT = 'result';

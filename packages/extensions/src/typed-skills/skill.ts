@@ -12,41 +12,44 @@ import {
   type Updates,
 } from '@batonjs/server';
 import type { z } from 'zod';
-import { changed } from '../extension.ts';
+import { mapUpdates } from '../extension.ts';
 import { inputRequired as formRequired } from '../form-input/input-required.ts';
 import { describeIssues, type Issue, issuesOf, jsonSchemaOf } from '../schema.ts';
 import { FORM_INPUT } from '../uris.ts';
 import { RESULT } from './result.ts';
 
-/** What happens to input that does not fit: the task is REJECTED, the client is asked, or the task FAILS. */
+/** The reaction to input that does not fit: `reject` the task, `ask` the client again, or `fail` the task. */
 export type InvalidInput = 'reject' | 'ask' | 'fail';
 
-/** What you say about a skill: what its card says, and what it takes, gives and does. */
+/** The definition of a skill: its entry in the card, its schemas and its code. */
 export interface SkillDefinition<Input extends z.ZodObject, Output extends z.ZodType> extends SkillInput {
+  /** The schema of the input. */
   readonly input: Input;
-  /** What the data of the artifact `result` is. */
+  /** The schema of the output, which is the data of the artifact `result`. */
   readonly output?: Output;
-  /** Default `'reject'`. */
+  /** The reaction to input that does not fit. Default `'reject'`. */
   readonly invalidInput?: InvalidInput;
-  /** Where the input comes from. Default: the data that the client sent in this task, later members winning. */
+  /** Reads the input. Default: the members of all data that the client sent in this task; later ones win. */
   readonly read?: (turn: Turn) => unknown;
-  /** How to ask for what is missing, under `'ask'`. `known` is what was read. */
+  /** Writes the question for missing input under `'ask'`. `known` is the input that was read. */
   readonly question?: (known: Partial<z.input<Input>>, issues: readonly Issue[]) => string;
-  /** Does it. `turn.input` fits the schema. */
+  /** Runs the skill. `turn.input` fits the schema. */
   run(turn: Turn & { readonly input: z.output<Input> }): AsyncIterable<TaskUpdate>;
 }
 
-/** A skill that can be served. */
+/** A skill for `typedSkills`. */
 export interface Skill {
+  /** Its entry in the card. */
   readonly about: SkillInput;
   /** Its schemas as JSON Schema. */
   readonly schemas: { readonly input: Json; readonly output?: Json };
-  /** Whether what the client said fits. */
+  /** Whether the input of a turn fits the schema. */
   fits(turn: Turn): boolean;
+  /** Runs the skill, or reacts to input that does not fit. */
   run(turn: Turn): AsyncIterable<TaskUpdate>;
 }
 
-/** Defines a skill. Throws for schemas that JSON Schema cannot express. */
+/** Defines a skill. Throws for a schema that JSON Schema cannot express. */
 export function skill<Input extends z.ZodObject, Output extends z.ZodType = z.ZodType>(
   definition: SkillDefinition<Input, Output>,
 ): Skill {
@@ -71,7 +74,7 @@ export function skill<Input extends z.ZodObject, Output extends z.ZodType = z.Zo
       const { known, parsed } = parse(turn);
       if (parsed.success) {
         const typed = Object.create(turn, { input: { value: parsed.data, enumerable: true } });
-        return yield* changed(run(typed), (update) => checkOutput(update, output, about.id));
+        return yield* mapUpdates(run(typed), (update) => checkOutput(update, output, about.id));
       }
       const issues = issuesOf(parsed.error);
       const asked =
@@ -98,7 +101,7 @@ async function* invalid(
   else yield rejected([text(message), data(failure, { mediaType: 'application/json' })]);
 }
 
-/** The agent's own rule: what it promises in its card it keeps. */
+/** Throws `INVALID_AGENT_RESPONSE` if the output does not fit the schema in the card. */
 function checkOutput(update: TaskUpdate, output: z.ZodType | undefined, id: string): TaskUpdate {
   if (!output || !('artifact' in update) || update.artifact.name !== RESULT || update.append) return update;
   const part = update.artifact.parts.find((each) => 'data' in each);
@@ -109,5 +112,5 @@ function checkOutput(update: TaskUpdate, output: z.ZodType | undefined, id: stri
   });
 }
 
-/** What is known as JSON: fields without a value are left out. */
+/** The input as JSON, without members that are undefined. */
 const plain = (known: unknown): Json => JSON.parse(JSON.stringify(known ?? {})) as Json;
