@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CardTrust, publicKeys, signCard, verifyCard } from '../../src/index.ts';
+import { CardSignatureError, type CardTrust, publicKeys, signCard, verifyCard } from '../../src/index.ts';
 import { newKey, serveKeys } from '../keys/sample-keys.ts';
 import { fullCard } from './sample-cards.ts';
 
@@ -91,5 +91,19 @@ describe('trust', () => {
     await expect(verifyCard(signed, { jwks: [server.url], ...at, ...more })).rejects.toMatchObject({
       code: 'UNTRUSTED_KEY',
     });
+  });
+});
+
+describe('a card signature error', () => {
+  it('is recognised with and without its code, also that of another copy of the package', async () => {
+    const error = await verifyCard(signed, {}).catch((thrown: unknown) => thrown);
+    const copy = { name: 'CardSignatureError', code: 'UNTRUSTED_KEY' };
+    for (const value of [error, copy]) {
+      expect(CardSignatureError.is(value)).toBe(true);
+      expect(CardSignatureError.is(value, 'UNTRUSTED_KEY')).toBe(true);
+      expect(CardSignatureError.is(value, 'UNSIGNED')).toBe(false);
+    }
+    const others = [undefined, null, 'UNTRUSTED_KEY', new TypeError('UNTRUSTED_KEY')];
+    expect(others.filter((value) => CardSignatureError.is(value))).toEqual([]);
   });
 });

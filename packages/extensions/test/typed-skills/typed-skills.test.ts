@@ -225,3 +225,18 @@ describe('callSkill', () => {
     expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
   });
 });
+
+describe('a skill error', () => {
+  it('is recognised with and without its code, also that of another copy of the package', async () => {
+    const agent = await serveSkills().client();
+    const error = await failureOf(callSkill(agent, 'nothing', {}));
+    const copy = { name: 'SkillError', code: 'UNKNOWN_SKILL' };
+    for (const value of [error, copy]) {
+      expect(SkillError.is(value)).toBe(true);
+      expect(SkillError.is(value, 'UNKNOWN_SKILL')).toBe(true);
+      expect(SkillError.is(value, 'INVALID_INPUT')).toBe(false);
+    }
+    const others = [undefined, null, 'UNKNOWN_SKILL', new TypeError('UNKNOWN_SKILL')];
+    expect(others.filter((value) => SkillError.is(value))).toEqual([]);
+  });
+});
