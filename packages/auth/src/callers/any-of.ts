@@ -20,7 +20,9 @@ export function anyOf(first: Authenticator, ...others: readonly Authenticator[])
           refusals.push(error);
         }
       }
-      const refusal = refusals.find((error) => is(error, 'PERMISSION_DENIED')) ?? refusals.find(isOther);
+      const refusal =
+        refusals.find((error) => A2AError.is(error, 'PERMISSION_DENIED')) ??
+        refusals.find((error) => !A2AError.is(error, 'UNAUTHENTICATED'));
       if (refusal !== undefined) throw refusal;
       const [wrong] = refusals;
       if (wrong) throw new A2AError('UNAUTHENTICATED', (wrong as A2AError).message);
@@ -32,6 +34,3 @@ export function anyOf(first: Authenticator, ...others: readonly Authenticator[])
     },
   );
 }
-
-const is = (error: unknown, reason: string) => A2AError.is(error) && error.reason === reason;
-const isOther = (error: unknown) => !is(error, 'UNAUTHENTICATED');

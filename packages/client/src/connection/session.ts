@@ -227,6 +227,10 @@ function namesAnError(decode: () => unknown): boolean {
     decode();
     return true;
   } catch (error) {
-    return A2AError.is(error) && error.reason !== 'METHOD_NOT_FOUND' && error.reason !== 'METHOD_NOT_ALLOWED';
+    return (
+      A2AError.is(error) &&
+      !A2AError.is(error, 'METHOD_NOT_FOUND') &&
+      !A2AError.is(error, 'METHOD_NOT_ALLOWED')
+    );
   }
 }

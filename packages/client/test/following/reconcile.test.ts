@@ -17,7 +17,7 @@ async function amnesiac(streams: ((exchange: Exchange) => unknown)[], looks: obj
     asked.push(exchange.call.operation);
     if (exchange.call.operation === 'GetTask') {
       const found = looks.length > 1 ? looks.shift()! : looks[0]!;
-      return found instanceof A2AError ? exchange.error(found) : exchange.result(found);
+      return A2AError.is(found) ? exchange.error(found) : exchange.result(found);
     }
     return streams.shift()!(exchange);
   });
