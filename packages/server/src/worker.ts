@@ -17,7 +17,7 @@ export interface Worker {
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
-/** Starts to work for servers that leave their turns to workers, or that died. */
+/** Starts to work for servers that leave their turns to workers, or that died. Keeps its process alive until `close`. */
 export function createWorker(options: WorkerOptions): Worker {
   const settings = completeSettings(options, 'here');
   const { clock } = settings;
@@ -26,6 +26,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const claimer = new Claimer(settings, tasks, runner);
   const push = completePush(options.store, options.push, options.compatibility);
   const deliverer = push && new Deliverer({ ...settings, push });
+  // A worker has no socket of its own: without this timer, a process that does nothing else would exit at once.
+  const untilClosed = setInterval(() => {}, longestTimerMs);
   claimer.start();
   deliverer?.start();
   return {
@@ -33,11 +35,18 @@ export function createWorker(options: WorkerOptions): Worker {
       return runner.running;
     },
     async close({ graceMs = 10_000 } = {}) {
-      await claimer.close();
-      const deadline = clock.monotonic() + graceMs;
-      await runner.drain(graceMs);
-      await deliverer?.close(Math.max(0, deadline - clock.monotonic()));
-      tasks.close();
+      try {
+        await claimer.close();
+        const deadline = clock.monotonic() + graceMs;
+        await runner.drain(graceMs);
+        await deliverer?.close(Math.max(0, deadline - clock.monotonic()));
+        tasks.close();
+      } finally {
+        clearInterval(untilClosed);
+      }
     },
   };
 }
+
+/** The longest time that a timer of JavaScript can be set to. */
+const longestTimerMs = 2 ** 31 - 1;

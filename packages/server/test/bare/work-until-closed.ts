@@ -1,0 +1,37 @@
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { redisStore } from '@batonjs/store-redis';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { completed, createWorker } from '../../src/index.ts';
+import { change } from '../faulty.ts';
+
+/** A process that has a worker and nothing else. It closes the worker on SIGTERM and exits by itself after that. */
+const [kind = '', place = ''] = process.argv.slice(2);
+const open: Record<string, () => TaskStore & PushConfigStore> = {
+  memory: () => memoryStore(),
+  sqlite: () => sqliteStore(place),
+  redis: () => redisStore(place),
+};
+const store = open[kind]!();
+let claims = 0;
+const worker = createWorker({
+  store: change(store, {
+    claim:
+      (claim) =>
+      (...args) => {
+        claims++;
+        if (claims === 5) console.log('still works');
+        return claim(...args);
+      },
+  }),
+  agent: async function* () {
+    yield completed();
+  },
+  // Claims ten times a second.
+  leaseMs: 300,
+});
+process.once('SIGTERM', async () => {
+  await worker.close();
+  await store.close();
+  console.log('closed');
+});

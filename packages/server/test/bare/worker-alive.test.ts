@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { node, run } from '../../../../test/processes.ts';
+import { canStart, startRedis } from '../../../../test/support/redis.ts';
+
+const hasRedis = await canStart();
+const program = join(import.meta.dirname, 'work-until-closed.ts');
+
+async function livesUntilClosed(kind: string, place: string): Promise<void> {
+  await using worker = run(node, ['--conditions=@batonjs/source', '--no-warnings', program, kind, place]);
+  // Rejects if the process ends before.
+  await worker.until(/still works/);
+  worker.signal('SIGTERM');
+  expect(await worker.ended).toBe(0);
+  expect(worker.output).toContain('closed');
+}
+
+describe('a process that has a worker and nothing else lives until the worker is closed, and no longer', () => {
+  it('on a store in memory', () => livesUntilClosed('memory', ''), 30_000);
+
+  it('on SQLite', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'baton-worker-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await livesUntilClosed('sqlite', join(folder, 'tasks.db'));
+  }, 30_000);
+
+  it.runIf(hasRedis)('on Redis', async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    await livesUntilClosed('redis', redis.url);
+  }, 60_000);
+});
