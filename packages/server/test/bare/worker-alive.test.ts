@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { node, run } from '../../../../test/processes.ts';
 import { canStart, startRedis } from '../../../../test/support/redis.ts';
 
 const hasRedis = await canStart();
-const program = join(import.meta.dirname, 'work-until-closed.ts');
+const program = fileURLToPath(new URL('./work-until-closed.ts', import.meta.url));
 
 async function livesUntilClosed(kind: string, place: string): Promise<void> {
   await using worker = run(node, ['--conditions=@batonjs/source', '--no-warnings', program, kind, place]);
@@ -26,9 +27,13 @@ describe('a process that has a worker and nothing else lives until the worker is
     await livesUntilClosed('sqlite', join(folder, 'tasks.db'));
   }, 30_000);
 
-  it.runIf(hasRedis)('on Redis', async () => {
-    const redis = await startRedis();
-    onTestFinished(() => redis.stop());
-    await livesUntilClosed('redis', redis.url);
-  }, 60_000);
+  it.runIf(hasRedis)(
+    'on Redis',
+    async () => {
+      const redis = await startRedis();
+      onTestFinished(() => redis.stop());
+      await livesUntilClosed('redis', redis.url);
+    },
+    60_000,
+  );
 });
