@@ -38,7 +38,7 @@ const longestMs = 20_000;
 export async function simulate(scenario: Scenario, options: SimulateOptions = {}): Promise<Simulated> {
   const { seed, skewsMs, restart, latencyMs, rates } = scenario;
   const time = new VirtualTime(seeded(`${seed} order`));
-  const base = memoryStore({ now: () => time.now });
+  const base = memoryStore({ now: () => time.now, monotonic: () => time.now });
   const observations: Observation[] = [];
   const violations: Violation[] = [];
   let calm = false;

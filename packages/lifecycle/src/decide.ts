@@ -16,7 +16,7 @@ export type Command =
   /** The log becomes a task that clients can see. Nothing happens if it is one, or was answered without. */
   | { readonly type: 'create'; readonly taskId: string }
   /** The agent is started for all untaken messages, or again if the last turn was left open. */
-  | { readonly type: 'start-turn' }
+  | { readonly type: 'start-turn'; readonly alone?: true | undefined }
   /** The running agent takes a message that arrived while it ran. Nothing happens if a turn took it. */
   | { readonly type: 'take'; readonly messageId: string }
   /** The agent reports. */
@@ -54,7 +54,7 @@ function happen(state: State | undefined, command: Command, at: string): Happeni
       if (state.task || state.closed) return [];
       return [{ type: 'task-created', taskId: command.taskId, contextId: state.contextId }];
     case 'start-turn':
-      return startTurn(open(state), at);
+      return startTurn(open(state), command, at);
     case 'take':
       return take(state, command.messageId);
     case 'update':
@@ -105,7 +105,7 @@ function receive(
   return [{ type: 'message-received', ...received, message: owned }];
 }
 
-function startTurn(state: State, at: string): Happening[] {
+function startTurn(state: State, { alone }: Command & { type: 'start-turn' }, at: string): Happening[] {
   const { openTurn, task, turns, untaken, woken } = state;
   if (!openTurn && !woken && untaken.length === 0) {
     throw new A2AError('INTERNAL_ERROR', 'There is nothing to start a turn for');
@@ -116,12 +116,14 @@ function startTurn(state: State, at: string): Happening[] {
         turn: openTurn.number,
         attempt: openTurn.attempt + 1,
         messageIds: openTurn.messageIds,
+        ...(alone && { alone }),
       }
     : {
         type: 'turn-started',
         turn: turns + 1,
         attempt: 1,
         messageIds: untaken.map(({ message }) => message.messageId),
+        ...(alone && { alone }),
       };
   if (!task || !isInterrupted(task.status.state)) return [started];
   return [started, { type: 'status-changed', status: { state: 'TASK_STATE_WORKING', timestamp: at } }];

@@ -45,6 +45,8 @@ export interface TurnStarted extends Written {
   readonly attempt: number;
   /** What the turn took so far: in a later attempt also what the attempts before it took while they ran. */
   readonly messageIds: readonly string[];
+  /** No other turn that could have ended the process ran beside it when it started. */
+  readonly alone?: true;
 }
 
 /** The running turn took a message that arrived while it ran. */

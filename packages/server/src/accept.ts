@@ -98,7 +98,7 @@ async function beginLog(
   const owned: Receive = { ...receive, message: { ...receive.message, contextId } };
   const commands: Command[] = [owned];
   if (alwaysTask) commands.push({ type: 'create', taskId });
-  if (here) commands.push({ type: 'start-turn' });
+  if (here) commands.push({ type: 'start-turn', alone: runner.running === 0 || undefined });
   const live = tasks.begin(scope, taskId);
   try {
     enter(live);

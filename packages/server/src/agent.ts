@@ -114,7 +114,8 @@ export interface Turn {
   /**
    * Runs `fn` and records its JSON result, so that a later attempt of this turn gets the result instead of running it
    * again. A name is used once per attempt. Running is at least once: a fenced process may be inside `fn` still. Rejects
-   * where JSON cannot hold the result, such as a `bigint`.
+   * without calling `fn` if the signal is aborted, with its reason; and where JSON cannot hold the result, such as a
+   * `bigint`.
    */
   step<T>(name: string, fn: () => T | Promise<T>): Promise<JsonOf<T>>;
   readonly inbox: Inbox;

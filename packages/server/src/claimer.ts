@@ -2,6 +2,7 @@ import type { Lease, Scope, Unsubscribe } from '@batonjs/store';
 import type { LiveTasks } from './live-tasks.ts';
 import { newId } from './new-id.ts';
 import { ParkedTasks } from './parked-tasks.ts';
+import { Recovery } from './recovery.ts';
 import type { Runner } from './runner.ts';
 import type { RunSettings } from './settings.ts';
 
@@ -13,16 +14,20 @@ export class Claimer {
   readonly #tasks: LiveTasks;
   readonly #runner: Runner;
   readonly #parked: ParkedTasks;
+  readonly #recovery: Recovery;
   readonly #stop = new AbortController();
   #unsubscribe: Promise<Unsubscribe> | undefined;
   #rung = new AbortController();
   #over: Promise<void> | undefined;
+  /** Nothing is claimed before this moment of the monotonic clock. */
+  #notBefore = Number.NEGATIVE_INFINITY;
 
   constructor(settings: RunSettings, tasks: LiveTasks, runner: Runner) {
     this.#settings = settings;
     this.#tasks = tasks;
     this.#runner = runner;
     this.#parked = new ParkedTasks(settings);
+    this.#recovery = new Recovery(settings, tasks, runner, this.#parked);
   }
 
   start(): void {
@@ -47,12 +52,13 @@ export class Claimer {
     this.#stop.abort();
     this.#rung.abort();
     await this.#over;
+    await this.#recovery.close();
     await this.#parked.close();
     await (await this.#unsubscribe?.catch(() => undefined))?.();
   }
 
   async #loop(): Promise<void> {
-    const { clock, pollMs, log } = this.#settings;
+    const { clock, pollMs, leaseMs, log } = this.#settings;
     while (!this.#stop.signal.aborted) {
       this.#rung = new AbortController();
       let more = false;
@@ -63,24 +69,42 @@ export class Claimer {
       }
       if (more || this.#stop.signal.aborted) continue;
       // Apart from each other, so that many processes do not all look at the same moment.
-      await clock.sleep(pollMs * (0.75 + clock.random() / 2), this.#rung.signal);
+      const ms = pollMs * (0.75 + clock.random() / 2);
+      const since = clock.monotonic();
+      await clock.sleep(ms, this.#rung.signal);
+      // The computer slept, or this process was stopped. Others may have been, too: they renew their leases first.
+      const now = clock.monotonic();
+      if (now - since - ms > leaseMs / 3) this.#notBefore = now + leaseMs / 3;
     }
   }
 
   /** Resolves whether it got as many as it asked for, so that there may be more. */
   async #claim(most: number, taskId?: string): Promise<boolean> {
-    const { store, clock, queue, leaseMs } = this.#settings;
+    const { store, clock, queue, leaseMs, restart } = this.#settings;
+    if (clock.monotonic() < this.#notBefore) return false;
     const { turns: limit, release } = this.#runner.reserve(most);
+    const left: Lease[] = [];
+    const since = clock.monotonic();
+    let more = false;
     try {
-      if (limit === 0) return false;
-      const since = clock.monotonic();
-      const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit };
+      // Leases of this process that are overdue are renewed and not claimed.
+      if (limit === 0 || !(await this.#runner.heartbeat.catchUp())) return false;
+      const isKept = (holder: string) => this.#recovery.isBusy || this.#runner.heartbeat.isKept(holder);
+      const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit, isKept };
       const leases = await store.claim(taskId === undefined ? about : { ...about, taskId });
-      await Promise.all(leases.map((lease) => this.#take(lease, since)));
-      return leases.length === limit;
+      const taking: Promise<void>[] = [];
+      for (const lease of leases) {
+        if (restart === 'rerun' && lease.cause === 'expired') left.push(lease);
+        else taking.push(this.#take(lease, since));
+      }
+      await Promise.all(taking);
+      more = leases.length === limit;
     } finally {
       release();
     }
+    for (const lease of left) this.#recovery.add(lease, since);
+    // What else dead processes left is left to others, while this one has some of it to start.
+    return more && left.length === 0;
   }
 
   async #take(lease: Lease, since: number): Promise<void> {

@@ -1,8 +1,8 @@
-import { pause } from '@batonjs/store';
+import { pause, steadyNow } from '@batonjs/store';
 
 /** Where time and chance come from; a test may decide both. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970. A clock that goes back makes deadlines late. */
   readonly now: () => number;
   /** Milliseconds of a clock that is never set back. */
   readonly monotonic: () => number;
@@ -13,7 +13,7 @@ export interface Clock {
 }
 
 export const systemClock: Clock = {
-  now: Date.now,
+  now: steadyNow,
   monotonic: () => performance.now(),
   sleep: pause,
   random: Math.random,

@@ -22,6 +22,7 @@ export function completeSettings(options: WorkerOptions, run: 'here' | 'workers'
     run,
     restart: options.restart ?? 'fail',
     maxAttempts,
+    confirmSteps: options.confirmSteps ?? options.restart === 'rerun',
     leaseMs,
     pollMs: Math.min(1_000, leaseMs / 3),
     cancelGraceMs: options.cancelGraceMs ?? 5_000,

@@ -14,3 +14,22 @@ export function failureOf(error: unknown): Failure {
   }
   return { code: 'AGENT_FAILED', message: 'The agent failed' };
 }
+
+/** A clock of the task ran out. */
+export const deadlineExceeded: Failure = {
+  code: 'DEADLINE_EXCEEDED',
+  message: 'The task took too long',
+  retryable: true,
+};
+/** The process of the turn died, and the turn is not run again. */
+export const processLost: Failure = {
+  code: 'PROCESS_LOST',
+  message: 'The process that worked on the task died',
+  retryable: true,
+};
+/** The server closed while the turn ran. */
+export const serverClosed: Failure = {
+  code: 'SERVER_CLOSED',
+  message: 'The server closed before the task was done',
+  retryable: true,
+};

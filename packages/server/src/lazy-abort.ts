@@ -15,6 +15,11 @@ export class LazyAbort {
     return this.#controller.signal;
   }
 
+  /** Throws the reason if it was aborted. */
+  throwIfAborted(): void {
+    if (this.aborted) throw this.#reason;
+  }
+
   /** Only the first reason counts. */
   abort(reason: unknown): void {
     this.#reason ??= reason;

@@ -4,41 +4,103 @@ import { type Commit, type Lease, StoreError } from '@batonjs/store';
 import { canceled, type Failure, failed } from './builders.ts';
 import { isoTime } from './clock.ts';
 import { type Decision, decideAll } from './decision.ts';
+import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
+import type { LazyAbort } from './lazy-abort.ts';
 import type { LiveTask } from './live-task.ts';
 import type { RunSettings } from './settings.ts';
+import type { StallWatch } from './stall-watch.ts';
 import { dueAt } from './task-clocks.ts';
 import { checkDecided } from './task-room.ts';
 import { reportTransitions } from './transition.ts';
 import { type Written, write } from './write.ts';
 
+/** What the turns of a process share. */
+export interface LeasedIn {
+  readonly heartbeat: Heartbeat;
+  readonly stalls: StallWatch;
+}
+
 /**
  * A task that this process may write because it holds the lease. Every write carries the fence, so that what a process
  * writes that lost its lease changes nothing. Methods reject with a `StoreError` when that happens.
  */
-export class LeasedTask {
+export class LeasedTask implements Held {
   readonly live: LiveTask;
   readonly lease: Lease;
+  heldUntil: number;
+  /** Called when the store says that the lease is gone. */
+  onLost: () => void = () => {};
   readonly #settings: RunSettings;
+  readonly #process: LeasedIn;
   #lost = false;
+  #hurried = false;
   #failures: WeakSet<object> | undefined;
   #writing = 0;
   #latest: Promise<unknown> = Promise.resolve();
   readonly #dueAt = (state: State) => dueAt(state, this.#settings.clocks);
-  readonly #giveUp = () => this.#lost;
+  readonly #giveUp = () => this.#lost || (this.#hurried && !this.#process.heartbeat.isSure(this));
 
-  constructor(live: LiveTask, lease: Lease, settings: RunSettings) {
+  /** `since`: the monotonic time before the lease was asked for. */
+  constructor(live: LiveTask, lease: Lease, since: number, settings: RunSettings, process: LeasedIn) {
     this.live = live;
     this.lease = lease;
+    this.heldUntil = since + settings.leaseMs;
     this.#settings = settings;
+    this.#process = process;
   }
 
   get state(): State {
     return this.live.state;
   }
 
-  /** The lease is gone, or may be: nothing is written any more. */
-  lose(): void {
+  /** Whether a write of this turn is under way. */
+  get isWriting(): boolean {
+    return this.#writing > 0;
+  }
+
+  /** The lease is gone: nothing is written any more. */
+  lost(): void {
     this.#lost = true;
+    this.onLost();
+  }
+
+  /** The server closes: a write no longer waits for the store when the lease may have run out. */
+  hurry(): void {
+    this.#hurried = true;
+  }
+
+  /** To be called right before code of the agent is, with the monotonic time: names the turn that blocks the event loop. */
+  enterAgent(at: number = this.#settings.clock.monotonic()): void {
+    this.#process.stalls.enter(this.live.taskId, at);
+  }
+
+  /**
+   * To be called right before a step has its effect. Throws or rejects with the reason of `abort` if the turn is over. A
+   * process that was stopped for longer than its lease, or has not read a cancel yet, does not know that: the store is
+   * asked, unless the lease was renewed a moment ago and `confirmSteps` is off. While it does not answer, it is asked again.
+   */
+  enterStep(abort: LazyAbort): Promise<void> | undefined {
+    abort.throwIfAborted();
+    if (this.#settings.confirmSteps || !this.#process.heartbeat.isSure(this)) return this.#confirm(abort);
+    this.enterAgent();
+    return undefined;
+  }
+
+  async #confirm(abort: LazyAbort): Promise<void> {
+    const { clock } = this.#settings;
+    for (;;) {
+      try {
+        // The first tells `onLost`, the second the listeners of the log.
+        await Promise.all([this.#process.heartbeat.confirm(this), this.live.refresh()]);
+        abort.throwIfAborted();
+        return this.enterAgent();
+      } catch (error) {
+        abort.throwIfAborted();
+        if (!isUnavailable(error)) throw this.#asFailure(error);
+        await clock.sleep(20 + clock.random() * 80);
+      }
+      abort.throwIfAborted();
+    }
   }
 
   /** Whether this very error is one that a write of this task met, and not one that an agent made up. */
@@ -148,11 +210,14 @@ export class LeasedTask {
       (error) => {
         this.#writing--;
         // What is thrown while deciding may come from what the agent handed over.
-        if (!isDeciding && error instanceof Error)
-          this.#failures = (this.#failures ?? new WeakSet()).add(error);
-        throw error;
+        throw isDeciding ? error : this.#asFailure(error);
       },
     );
+  }
+
+  #asFailure(error: unknown): unknown {
+    if (error instanceof Error) this.#failures = (this.#failures ?? new WeakSet()).add(error);
+    return error;
   }
 
   #commandsFor(state: State, update: TaskUpdate): Command[] {

@@ -117,7 +117,7 @@ export class LeasedTurn implements Turn {
   }
 
   get step(): Turn['step'] {
-    this[inner].step ??= createSteps(stepsIn(this[inner].leased));
+    this[inner].step ??= createSteps(stepsIn(this[inner].leased, this[inner].abort));
     return this[inner].step;
   }
 
@@ -135,10 +135,11 @@ export class LeasedTurn implements Turn {
   }
 }
 
-const stepsIn = (leased: LeasedTask): StepRecord => ({
+const stepsIn = (leased: LeasedTask, abort: LazyAbort): StepRecord => ({
   get done() {
     return leased.state.openTurn?.steps ?? {};
   },
+  enter: () => leased.enterStep(abort),
   complete: (name, result) => leased.write(() => [{ type: 'complete-step', name, result }]),
 });
 

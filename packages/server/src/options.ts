@@ -25,8 +25,17 @@ export interface WorkerOptions {
   readonly name?: string;
   /** What happens to a turn whose process died: the task fails (default), or the agent is run again. */
   readonly restart?: 'fail' | 'rerun';
-  /** How often a turn is run at most under `'rerun'`. Default 3. */
+  /**
+   * How many attempts of a turn count at most under `'rerun'`. One counts if it wrote something or was tried alone; in all,
+   * a turn runs at most three times as often. Default 3.
+   */
   readonly maxAttempts?: number;
+  /**
+   * Whether `turn.step` asks the store before it calls its function: a turn that lost its task or was canceled in another
+   * process learns of it before the effect and not after it. Costs each step one write to the store. Without it, a step
+   * asks only after the lease was not renewed in time. Default: under `restart: 'rerun'`.
+   */
+  readonly confirmSteps?: boolean;
   /** How long a turn outlives its process before another takes over. Default 10,000. */
   readonly leaseMs?: number;
   /** How long an agent may go on after a cancel before the task is CANCELED without it. Default 5,000. */

@@ -53,6 +53,7 @@ export async function runTurn(
   const log = new UnstoredLog({ message, taskId, task, attempt, steps });
   const waiting = [...(options.inbox ?? [])];
   const take = async () => waiting.shift();
+  const signal = options.signal ?? new AbortController().signal;
   const turn: Turn = {
     message,
     messages,
@@ -77,7 +78,7 @@ export async function runTurn(
     acceptedOutputModes: options.acceptedOutputModes ?? [],
     extensions: options.extensions ?? [],
     attempt,
-    step: createSteps(stepsIn(log)),
+    step: createSteps(stepsIn(log, signal)),
     inbox: {
       take,
       get size() {
@@ -87,7 +88,7 @@ export async function runTurn(
         for (let next = await take(); next; next = await take()) yield next;
       },
     },
-    signal: options.signal ?? new AbortController().signal,
+    signal,
     fence: 1,
     wakeKey: 'wake',
   };
@@ -131,7 +132,11 @@ async function consume(answer: AsyncIterable<TaskUpdate>, log: UnstoredLog): Pro
   return updates;
 }
 
-const stepsIn = (log: UnstoredLog): StepRecord => ({
+const stepsIn = (log: UnstoredLog, signal: AbortSignal): StepRecord => ({
+  enter() {
+    signal.throwIfAborted();
+    return undefined;
+  },
   get done() {
     return log.steps;
   },

@@ -1,10 +1,11 @@
 import type { Lease } from '@batonjs/store';
 import { Heartbeat } from './heartbeat.ts';
-import { LeasedTask } from './leased-task.ts';
+import { type LeasedIn, LeasedTask } from './leased-task.ts';
 import { LinkedList } from './linked-list.ts';
 import type { LiveTask } from './live-task.ts';
 import type { LiveTasks } from './live-tasks.ts';
 import type { RunSettings } from './settings.ts';
+import { StallWatch } from './stall-watch.ts';
 import { TaskRun } from './task-run.ts';
 
 /** Room for turns that may start here soon. */
@@ -14,16 +15,18 @@ export interface Reserved {
   release(): void;
 }
 
-interface Running {
+/** A turn that runs here. */
+export interface Running {
   readonly run: TaskRun;
   over: Promise<void>;
 }
 
 /** The turns that run in this process. */
-export class Runner {
+export class Runner implements LeasedIn {
   readonly #settings: RunSettings;
   readonly #tasks: LiveTasks;
-  readonly #heartbeat: Heartbeat;
+  readonly heartbeat: Heartbeat;
+  readonly stalls: StallWatch;
   readonly #running = new LinkedList<Running>();
   #reserved = 0;
   #refused = false;
@@ -32,7 +35,8 @@ export class Runner {
   constructor(settings: RunSettings, tasks: LiveTasks) {
     this.#settings = settings;
     this.#tasks = tasks;
-    this.#heartbeat = new Heartbeat(settings);
+    this.heartbeat = new Heartbeat(settings);
+    this.stalls = new StallWatch(settings);
   }
 
   /**
@@ -68,22 +72,27 @@ export class Runner {
 
   /**
    * Does what a leased task needs. Takes over the caller's use of `live`. `since`: the monotonic time before the lease
-   * was asked for; `started`: the commit that took the lease started the turn too.
+   * was asked for; `started`: the commit that took the lease started the turn too; `isAlone`: the turn is tried before
+   * others are.
    */
   start(
     live: LiveTask,
     lease: Lease,
-    { since, started = false }: { since: number; started?: boolean },
-  ): void {
-    const run = new TaskRun(new LeasedTask(live, lease, this.#settings), this.#settings);
-    const kept = this.#heartbeat.add(lease, since, () => run.halt('fenced'));
+    { since, started = false, isAlone = false }: { since: number; started?: boolean; isAlone?: boolean },
+  ): Running {
+    const task = new LeasedTask(live, lease, since, this.#settings, this);
+    const run = new TaskRun(task, this.#settings, isAlone || this.#running.size === 0);
+    const kept = this.heartbeat.add(task);
+    this.stalls.turnStarts();
     const running: Running = { run, over: Promise.resolve() };
     const place = this.#running.add(running);
     running.over = run.run(started).then(() => {
-      this.#heartbeat.remove(kept);
+      this.heartbeat.remove(kept);
+      this.stalls.turnEnds();
       this.#tasks.release(live);
       this.#leave(() => this.#running.remove(place));
     });
+    return running;
   }
 
   /** Waits for the running turns, at most so long; then ends them as `restart` says. */

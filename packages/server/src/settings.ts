@@ -63,6 +63,7 @@ export interface RunSettings extends LiveSettings {
   /** What happens to a turn whose process died. */
   readonly restart: 'fail' | 'rerun';
   readonly maxAttempts: number;
+  readonly confirmSteps: boolean;
   readonly leaseMs: number;
   readonly pollMs: number;
   readonly cancelGraceMs: number;

@@ -4,6 +4,8 @@ import type { JsonOf, Turn } from './agent.ts';
 export interface StepRecord {
   /** Results that this attempt or an earlier one completed, by name. */
   readonly done: Readonly<Record<string, unknown>>;
+  /** To be called right before the function is. Throws or rejects if it must not be called. */
+  enter(): Promise<void> | undefined;
   /** Keeps a result, which is JSON. Rejects where it cannot be kept. */
   complete(name: string, result: unknown): Promise<unknown>;
 }
@@ -16,6 +18,8 @@ export function createSteps(record: StepRecord): Turn['step'] {
     used.add(name);
     const { done } = record;
     if (Object.hasOwn(done, name)) return done[name] as JsonOf<T>;
+    const entering = record.enter();
+    if (entering) await entering;
     // What a later attempt would get is what this one gets: JSON.
     const result = asJson(name, await fn());
     await record.complete(name, result);

@@ -1,11 +1,11 @@
-import type { TaskUpdate } from '@batonjs/lifecycle';
+import type { State, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
 import type { Answer } from './agent.ts';
-import type { Failure } from './builders.ts';
+import { isSpent } from './attempts.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from './check-answer.ts';
-import { failureOf } from './failure.ts';
+import { deadlineExceeded, failureOf, processLost, serverClosed } from './failure.ts';
 import { LazyAbort } from './lazy-abort.ts';
 import type { LeasedTask } from './leased-task.ts';
 import { LeasedTurn } from './leased-turn.ts';
@@ -15,12 +15,14 @@ import type { TurnEvent } from './turn-event.ts';
 
 /** Why the runner stops waiting for the agent. */
 export type Halt =
-  /** The task belongs to another process, or may. Nothing may be written. */
+  /** The task belongs to another process. Nothing may be written. */
   | 'fenced'
   /** The task was canceled and the agent did not stop in time. */
   | 'canceled'
   | 'deadline'
   | 'shutdown';
+
+type OpenTurn = NonNullable<State['openTurn']>;
 
 /** What this process does with one leased task: decided on its log, until the lease is given back or lost. */
 export class TaskRun {
@@ -33,10 +35,19 @@ export class TaskRun {
   #canceling = false;
   /** Of the turn that this run works on. */
   #attempt = 1;
+  /** The turn as this run started it, while it is open. */
+  #openTurn: OpenTurn | undefined;
 
-  constructor(task: LeasedTask, settings: RunSettings) {
+  readonly #isAlone: boolean;
+  /** The length of the log when the agent was called; undefined before. */
+  beganAt: number | undefined;
+
+  /** `isAlone`: no other turn that could end the process runs beside this one. */
+  constructor(task: LeasedTask, settings: RunSettings, isAlone: boolean) {
     this.#task = task;
     this.#settings = settings;
+    this.#isAlone = isAlone;
+    task.onLost = () => this.halt('fenced');
   }
 
   /** Never rejects. `started`: the turn began with the commit that took the lease. */
@@ -61,8 +72,8 @@ export class TaskRun {
 
   halt(halt: Halt): void {
     if (this.#halted === 'fenced' || this.#over.aborted) return;
-    if (halt === 'fenced') this.#task.lose();
     this.#halted = halt;
+    if (halt === 'shutdown') this.#task.hurry();
     this.#signal.abort(because(halt));
     this.#onHalt(halt);
   }
@@ -75,15 +86,21 @@ export class TaskRun {
     this.#attempt = openTurn?.attempt ?? 1;
     if (openTurn && task.lease.cause === 'expired') this.#report('taken-over');
     if (cancelRequested) return this.#cancelUnattended();
-    if ((dueAt(task.state, clocks) ?? Number.POSITIVE_INFINITY) <= clock.now())
+    const due = dueAt(task.state, clocks);
+    // The store's clock may be ahead of this one: the task would be given back and claimed again until they agree.
+    const isIdle = !openTurn && untaken.length === 0 && !woken;
+    if (due !== undefined && (due <= clock.now() || (task.lease.cause === 'due' && isIdle)))
       return task.fail(deadlineExceeded);
     if (!started) {
-      if (openTurn && (restart === 'fail' || openTurn.attempt >= maxAttempts)) return task.fail(processLost);
-      if (!openTurn && untaken.length === 0 && !woken) return task.release();
-      await task.write(() => [{ type: 'start-turn' }]);
+      if (openTurn && (restart === 'fail' || (await isSpent(task.live, openTurn, maxAttempts))))
+        return task.fail(processLost);
+      if (isIdle) return task.release();
+      const alone = this.#isAlone || undefined;
+      await task.write(() => [{ type: 'start-turn', alone }]);
       this.#attempt = task.state.openTurn?.attempt ?? 1;
       if (openTurn) this.#report('rerun');
     }
+    this.beganAt = task.live.version;
     await this.#turn();
   }
 
@@ -104,10 +121,12 @@ export class TaskRun {
   async #turn(): Promise<void> {
     const { agent, log } = this.#settings;
     const task = this.#task;
+    this.#openTurn = task.state.openTurn;
     this.#notice();
     void this.#keepTime();
     try {
       const turn = new LeasedTurn(task, this.#settings, this.#signal);
+      task.enterAgent();
       const answer = await this.#orHalt(new Promise<Answer>((resolve) => resolve(agent(turn))));
       if (answer === halted) return await this.#stop();
       if (isUpdates(answer)) await this.#consume(answer);
@@ -145,11 +164,14 @@ export class TaskRun {
     let refusal: unknown;
     let since = clock.monotonic();
     while (!this.#halted) {
-      if (clock.monotonic() - since >= longestHoldMs) {
+      let at = clock.monotonic();
+      if (at - since >= longestHoldMs) {
         // An agent that waits for nothing, on a store that does not either, would let nobody else have the process.
         await new Promise((resolve) => setImmediate(resolve));
-        since = clock.monotonic();
+        at = clock.monotonic();
+        since = at;
       }
+      this.#task.enterAgent(at);
       const next: IteratorResult<TaskUpdate> = await (refusal && iterator.throw
         ? iterator.throw(refusal)
         : iterator.next());
@@ -200,9 +222,15 @@ export class TaskRun {
   }
 
   #notice(): void {
-    const { cancelRequested, closed } = this.#task.state;
-    if (this.#task.live.isDiverged) this.halt('fenced');
-    if (this.#halted === 'fenced' || this.#canceling || !cancelRequested || closed) return;
+    const { cancelRequested, closed, openTurn } = this.#task.state;
+    const mine = this.#openTurn;
+    if (mine && (openTurn?.number !== mine.number || openTurn.attempt !== mine.attempt)) {
+      this.#openTurn = undefined;
+      // Not what this run writes just now: another process ended the turn, or started it again.
+      if (!this.#task.isWriting) this.#task.lost();
+    }
+    if (this.#task.live.isDiverged) this.#task.lost();
+    if (this.#canceling || this.#halted === 'fenced' || !cancelRequested || closed) return;
     this.#canceling = true;
     this.#signal.abort(because('canceled'));
     const { clock, cancelGraceMs } = this.#settings;
@@ -261,19 +289,3 @@ const because = (halt: Halt): Error => Object.assign(new Error(reasons[halt]), {
 
 const isLost = (error: unknown): boolean =>
   StoreError.is(error, 'FENCED') || StoreError.is(error, 'LOG_CLOSED');
-
-const deadlineExceeded: Failure = {
-  code: 'DEADLINE_EXCEEDED',
-  message: 'The task took too long',
-  retryable: true,
-};
-const processLost: Failure = {
-  code: 'PROCESS_LOST',
-  message: 'The process that worked on the task died',
-  retryable: true,
-};
-const serverClosed: Failure = {
-  code: 'SERVER_CLOSED',
-  message: 'The server closed before the task was done',
-  retryable: true,
-};

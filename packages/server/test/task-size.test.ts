@@ -156,7 +156,7 @@ describe('a claimed task that cannot be opened', () => {
   it('is tried again less and less often, each time reported; others may try once the server closes', async () => {
     let time = Date.parse('2026-01-02');
     let claims = 0;
-    const memory = memoryStore({ now: () => time });
+    const memory = memoryStore({ now: () => time, monotonic: () => time });
     const store: TaskStore = {
       ...memory,
       async claim(request) {

@@ -38,7 +38,7 @@ export async function simulate(seed: number, what?: Sabotage): Promise<Violation
     }
   }
 
-  const kept = memoryStore({ now: () => time });
+  const kept = memoryStore({ now: () => time, monotonic: () => time });
   const broken = what ? sabotage(kept, what) : kept;
   const rates = { delay: 0.2, failBefore: 0.1, failAfter: 0.15, repeatRing: 0.1 };
   const store = faultyStore(broken, { random, rates, sleep, maxDelayMs: 10, active: () => active });

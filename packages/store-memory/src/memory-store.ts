@@ -10,6 +10,7 @@ import {
   mustHaveRoom,
   type PushConfigStore,
   type Row,
+  steadyNow,
   type TaskStore,
 } from '@batonjs/store';
 import { type Log, Logs } from './log.ts';
@@ -20,15 +21,20 @@ import { Bells } from './subscribers.ts';
 import { TaskIndex } from './task-index.ts';
 
 export interface MemoryStoreOptions {
-  /** The store's clock, in milliseconds since 1970. Default `Date.now`. */
+  /** The clock of deadlines, in milliseconds since 1970. Default: the wall clock, except that it never goes back. */
   readonly now?: () => number;
+  /** The clock of leases, in milliseconds since any moment; never set. Default `performance.now`. */
+  readonly monotonic?: () => number;
 }
 
 /**
  * Tasks in the memory of this process, gone when it ends. Use one store for everything that shall see the same tasks.
  * What it gives out is frozen and shared between readers.
  */
-export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskStore & PushConfigStore {
+export function memoryStore({
+  now = steadyNow,
+  monotonic = () => performance.now(),
+}: MemoryStoreOptions = {}): TaskStore & PushConfigStore {
   const logs = new Logs();
   const index = new TaskIndex();
   const ready = new ReadyQueue();
@@ -45,12 +51,12 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
     } else index.deleted(log);
   }
 
-  function claimOne(log: Log, request: ClaimRequest, at: number): Lease {
+  function claimOne(log: Log, request: ClaimRequest, at: number, leaseAt: number): Lease {
     const { scope, taskId, row } = log;
     const { holder, queue, ttlMs } = request;
-    const cause = claimable(row, request, at)!;
+    const cause = claimable(row, request, at, leaseAt)!;
     const fence = cause === 'held' ? row.fence : row.fence + 1;
-    replace(log, row, { ...row, wanted: false, fence, holder, leaseUntil: at + ttlMs });
+    replace(log, row, { ...row, wanted: false, fence, holder, leaseUntil: leaseAt + ttlMs });
     return { scope, taskId, queue, holder, fence, cause };
   }
 
@@ -65,7 +71,7 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
 
       const before = known?.row;
       const length = before?.version ?? 0;
-      const after = admit(before, commit, now());
+      const after = admit(before, commit, monotonic());
       mustHaveRoom(after, commit, (queue) => ready.waiting(queue));
       const row = commit.head ? { ...after, head: Object.freeze({ ...commit.head }) } : after;
       const facts = factsInOrder(commit, known?.facts.at(-1)?.fact.at).map((fact, n) =>
@@ -110,11 +116,12 @@ export function memoryStore({ now = Date.now }: MemoryStoreOptions = {}): TaskSt
 
     async claim(request) {
       const at = now();
-      return ready.claimable(request, at).map((log) => claimOne(log, request, at));
+      const leaseAt = monotonic();
+      return ready.claimable(request, at, leaseAt).map((log) => claimOne(log, request, at, leaseAt));
     },
 
     async renew(leases, ttlMs) {
-      const leaseUntil = now() + ttlMs;
+      const leaseUntil = monotonic() + ttlMs;
       return leases.filter(({ scope, taskId, fence, holder }) => {
         const log = logs.get(scope, taskId);
         if (log?.row.fence !== fence || log.row.holder !== holder) return false;

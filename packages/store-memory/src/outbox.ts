@@ -33,7 +33,7 @@ export class Outbox {
 
   /** Up to `limit` webhooks with something to deliver that nobody delivers. */
   due(queue: string, now: number, limit: number): Webhook[] {
-    return this.#schedule.due(queue, now, limit);
+    return this.#schedule.due(queue, now, limit).map(({ item }) => item);
   }
 
   /** Adds a webhook, or plans anew for one that changed. */

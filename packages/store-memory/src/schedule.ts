@@ -1,10 +1,17 @@
 import { SortedList } from './sorted-list.ts';
 
+/** An item and when it is due. */
 interface Place<Item> {
   readonly item: Item;
   readonly queue: string;
   readonly at: number;
   readonly order: number;
+}
+
+/** An item that is due, and for how long. */
+export interface Due<Item> {
+  readonly item: Item;
+  readonly forMs: number;
 }
 
 const earlierFirst = (a: Place<unknown>, b: Place<unknown>): number =>
@@ -16,7 +23,7 @@ export class Schedule<Item> {
   readonly #places = new Map<Item, Place<Item>>();
   #order = 0;
 
-  /** Makes the item due at that time (milliseconds since 1970) and at no other. */
+  /** Makes the item due at that time of one clock and at no other. */
   set(item: Item, queue: string, at: number): void {
     this.delete(item);
     const place = { item, queue, at, order: ++this.#order };
@@ -36,11 +43,11 @@ export class Schedule<Item> {
   }
 
   /** Up to `limit` items that are due by now, the longest due first. */
-  due(queue: string, now: number, limit: number): Item[] {
-    const due: Item[] = [];
+  due(queue: string, now: number, limit: number): Due<Item>[] {
+    const due: Due<Item>[] = [];
     for (const { item, at } of this.#queues.get(queue)?.ascending() ?? []) {
       if (at > now || due.length >= limit) break;
-      due.push(item);
+      due.push({ item, forMs: now - at });
     }
     return due;
   }

@@ -9,7 +9,7 @@ const onItsOwnClock = () => {
   const advance = (ms: number) => {
     time += ms;
   };
-  return { store: memoryStore({ now }), now, advance };
+  return { store: memoryStore({ now, monotonic: now }), now, advance };
 };
 
 for (const [name, open] of [

@@ -51,15 +51,17 @@ describe('the ready queue', () => {
   ])('does not look at 10,000 tasks that are %s', (_, make) => {
     const queue = new ReadyQueue();
     const looks = crowd(queue, 10_000, make);
-    expect(queue.claimable(request, now)).toEqual([]);
+    expect(queue.claimable(request, now, now)).toEqual([]);
     expect(looks.count).toBe(0);
   });
 
   it('looks at as many wanted tasks as it gives out, the oldest first', () => {
     const queue = new ReadyQueue();
     const looks = crowd(queue, 10_000, () => row({ wanted: true }));
-    expect(ids(queue.claimable(request, now + 60_000))).toEqual(['t0', 't1', 't2', 't3']);
-    expect(ids(queue.claimable({ ...request, taskId: 't9000' }, now + 60_000))).toEqual(['t9000']);
+    expect(ids(queue.claimable(request, now + 60_000, now + 60_000))).toEqual(['t0', 't1', 't2', 't3']);
+    expect(ids(queue.claimable({ ...request, taskId: 't9000' }, now + 60_000, now + 60_000))).toEqual([
+      't9000',
+    ]);
     expect(looks.count).toBeLessThan(20);
     expect(queue.waiting('q')).toBe(10_000);
   });
@@ -76,6 +78,6 @@ describe('the ready queue', () => {
           row({ wanted: true }),
         ].at(n)!,
     );
-    expect(ids(queue.claimable(request, now + 5))).toEqual(['t1', 't0', 't2']);
+    expect(ids(queue.claimable(request, now + 5, now + 5))).toEqual(['t1', 't0', 't2']);
   });
 });

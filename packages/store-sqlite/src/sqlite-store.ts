@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { type PushConfigStore, steadyNow, type TaskStore } from '@batonjs/store';
+import { hostMonotonic } from './database/host-clock.ts';
 import { type Durability, openDatabase } from './database/open-database.ts';
 import { storeOn } from './store-on-database.ts';
 
@@ -9,7 +10,7 @@ export interface SqliteStoreOptions {
    * times faster.
    */
   readonly durability?: Durability;
-  /** The store's clock, in milliseconds since 1970; all processes on a file need the same. Default `Date.now`. */
+  /** The clock of deadlines, in milliseconds since 1970. Default: the wall clock, except that it never goes back. */
   readonly now?: () => number;
   /**
    * How long opening waits for another process that is inside a transaction, or stopped in one, in milliseconds. This
@@ -18,6 +19,11 @@ export interface SqliteStoreOptions {
   readonly openPatienceMs?: number;
   /** Told what opening waits for, if it takes longer than a second. Default: standard error. */
   readonly onWait?: (message: string) => void;
+  /**
+   * The clock of leases, in whole milliseconds; never set, and the same for all processes on the file. Default: the time
+   * since the host was started.
+   */
+  readonly monotonic?: () => number;
   /** Told after each transaction how many writes it held: one that is always 1 tells of writers that wait for each other. */
   readonly onGroup?: (size: number) => void;
 }
@@ -30,7 +36,14 @@ export interface SqliteStoreOptions {
  */
 export function sqliteStore(
   path: string,
-  { durability = 'full', now = Date.now, onGroup, onWait, openPatienceMs }: SqliteStoreOptions = {},
+  {
+    durability = 'full',
+    now = steadyNow,
+    monotonic = hostMonotonic,
+    onGroup,
+    onWait,
+    openPatienceMs,
+  }: SqliteStoreOptions = {},
 ): TaskStore & PushConfigStore {
   const shared = path !== ':memory:';
   const name = shared ? resolve(path) : path;
@@ -38,6 +51,7 @@ export function sqliteStore(
     name,
     shared,
     now,
+    monotonic,
     onGroup,
   });
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { GroupCommit } from './database/group-commit.ts';
+import { hostMonotonic } from './database/host-clock.ts';
 import { OpenFile } from './database/open-file.ts';
 import { Probe } from './database/probe.ts';
 import { Reads } from './database/reads.ts';
@@ -14,7 +15,7 @@ import { Facts } from './tasks/facts.ts';
 import { Leases } from './tasks/leases.ts';
 import { Prune } from './tasks/prune.ts';
 import { TaskList } from './tasks/task-list.ts';
-import { TaskRows } from './tasks/task-row.ts';
+import { type Moment, TaskRows } from './tasks/task-row.ts';
 import { Totals } from './tasks/totals.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
 import { PushConfigs } from './webhooks/push-configs.ts';
@@ -26,6 +27,8 @@ export interface StoreOnOptions {
   readonly shared: boolean;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** The clock of leases, in milliseconds; an integer. Default: that of the host. */
+  readonly monotonic?: () => number;
   /** Told after each transaction how many writes it held. */
   readonly onGroup?: (size: number) => void;
   /** How long a call waits for other processes that hold the file, in milliseconds. Default 4,000. */
@@ -38,7 +41,7 @@ const pruneAtOnce = 50;
 /** A store on an open database, which it closes. */
 export function storeOn(
   db: DatabaseSync,
-  { name, shared, now, onGroup, patienceMs = 4_000 }: StoreOnOptions,
+  { name, shared, now, monotonic = hostMonotonic, onGroup, patienceMs = 4_000 }: StoreOnOptions,
 ): TaskStore & PushConfigStore {
   const bells = new Bells();
   const changes = new Changes(db, bells);
@@ -59,8 +62,11 @@ export function storeOn(
   const gate = new Gate(name, () => file.mustBeUsable());
   const confirm = () => file.mustBeHere();
   const group = new GroupCommit({ db, name, patienceMs, effects: [totals, changes], confirm, onGroup });
+  /** Whether the leases of earlier starts of the host were ended. */
+  let hasEnded = !shared;
   let closing: Promise<void> | undefined;
 
+  const moment = (): Moment => ({ now: now(), leaseNow: monotonic() });
   const read = <T>(work: () => T): Promise<T> => gate.pass(() => reads.run(work));
   const write = <T>(work: () => T): Promise<T> => gate.pass(() => group.run(work));
 
@@ -68,7 +74,7 @@ export function storeOn(
     commit: (commit) =>
       gate.pass(() => {
         const prepared = commits.prepare(commit);
-        return group.run(() => prepared(now()));
+        return group.run(() => prepared(moment()));
       }),
 
     load: (scope, taskId) => gate.pass(() => facts.load(scope, taskId)),
@@ -79,12 +85,14 @@ export function storeOn(
 
     claim: (request) =>
       gate.pass(async () => {
+        if (!hasEnded) await group.run(() => leases.endThoseOfEarlierStarts(moment()));
+        hasEnded = true;
         // Most claims find nothing: they need not wait for the lock of the writers, or make them wait.
-        const any = await reads.run(() => leases.anyFor(request, now()));
-        return any ? group.run(() => leases.claim(request, now())) : [];
+        const any = await reads.run(() => leases.anyFor(request, moment()));
+        return any ? group.run(() => leases.claim(request, moment())) : [];
       }),
 
-    renew: (held, ttlMs) => write(() => leases.renew(held, ttlMs, now())),
+    renew: (held, ttlMs) => write(() => leases.renew(held, ttlMs, moment())),
     waiting: (queue) => read(() => leases.waiting(queue)),
 
     prune: ({ closedBefore, limit }) =>

@@ -15,7 +15,7 @@ it('a task is claimed by its id even if others have the same id in other scopes'
 
 it('tasks are claimed in the order in which they became ready, whatever made them so', async () => {
   let time = 1_000;
-  const store = sqliteStore(':memory:', { now: () => time });
+  const store = sqliteStore(':memory:', { now: () => time, monotonic: () => time });
   onTestFinished(() => store.close());
   await create(store, 'left', { turn: { queue: 'q', acquire: { holder: 'dead', ttlMs: 50 } } });
   await create(store, 'finished', wanted);

@@ -11,7 +11,7 @@ function inMemory() {
   const advance = (ms: number) => {
     time += ms;
   };
-  return { store: sqliteStore(':memory:', { now }), now, advance };
+  return { store: sqliteStore(':memory:', { now, monotonic: now }), now, advance };
 }
 
 function onFile(durability: Durability = 'full') {

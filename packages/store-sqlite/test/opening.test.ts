@@ -90,7 +90,7 @@ describe('a file is refused', () => {
     await sqliteStore(path).close();
     writeDatabase(path, `PRAGMA user_version = ${migrations.length + 1}`);
     const before = readFileSync(path);
-    expect(opening(path)).toThrow(unusable(/newer release.*version 2.*knows 1/));
+    expect(opening(path)).toThrow(unusable(/newer release.*version 3.*knows 2/));
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 

@@ -2,7 +2,7 @@ import type { Head } from '@batonjs/lifecycle';
 import { StoreError } from './store-error.ts';
 import type { ClaimRequest, Commit, Lease } from './task-store.ts';
 
-/** What a store keeps per task besides the facts. Times in milliseconds of the store's own clock. */
+/** What a store keeps per task besides the facts. */
 export interface Row {
   /** The length of the log. */
   readonly version: number;
@@ -13,14 +13,16 @@ export interface Row {
   readonly fence: number;
   /** Who holds the task; absent when nobody does. */
   readonly holder?: string;
+  /** In milliseconds of the store's clock for leases: one that is never set, the same for all that share the store. */
   readonly leaseUntil?: number;
 }
 
 /**
  * Decides about a commit: the row before and the commit give the row after, or throw the `StoreError` the store rejects
  * with. Pure. A store calls this (or mirrors it, in Lua say) inside its transaction, after it found that `once` is new.
+ * `leaseNow`: the time of the clock for leases.
  */
-export function admit(row: Row | undefined, commit: Commit, now: number): Row {
+export function admit(row: Row | undefined, commit: Commit, leaseNow: number): Row {
   const { expectedVersion, facts, writer, turn } = commit;
   mustMakeSense(commit);
   const version = row?.version ?? 0;
@@ -50,7 +52,7 @@ export function admit(row: Row | undefined, commit: Commit, now: number): Row {
     return { ...after, wanted: turn.want === true, holder: undefined, leaseUntil: undefined };
   if (turn?.acquire && after.holder === undefined) {
     const { holder, ttlMs } = turn.acquire;
-    return { ...after, wanted: false, fence: after.fence + 1, holder, leaseUntil: now + ttlMs };
+    return { ...after, wanted: false, fence: after.fence + 1, holder, leaseUntil: leaseNow + ttlMs };
   }
   return turn?.want ? { ...after, wanted: true } : after;
 }
@@ -80,16 +82,19 @@ export function granted(after: Row, { scope, taskId, turn }: Commit): Lease | un
 
 /**
  * Decides about a claim: why this task may be claimed now, or undefined. `'held'` means that the token holds it already
- * and gets the same lease again. Pure.
+ * and gets the same lease again. Pure. `now`: milliseconds since 1970; `leaseNow`: the time of the clock for leases, if it
+ * is another one.
  */
 export function claimable(
   row: Row,
-  { holder, queue }: ClaimRequest,
+  { holder, queue, isKept }: ClaimRequest,
   now: number,
+  leaseNow: number = now,
 ): Exclude<Lease['cause'], 'committed'> | undefined {
   if (row.head.closed || row.queue !== queue) return undefined;
   if (row.holder === holder) return 'held';
-  if (row.holder !== undefined) return (row.leaseUntil ?? 0) <= now ? 'expired' : undefined;
+  if (row.holder !== undefined)
+    return (row.leaseUntil ?? 0) <= leaseNow && !isKept?.(row.holder) ? 'expired' : undefined;
   if (row.wanted) return 'wanted';
   return row.head.dueAt !== undefined && Date.parse(row.head.dueAt) <= now ? 'due' : undefined;
 }

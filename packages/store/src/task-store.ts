@@ -133,6 +133,11 @@ export interface ClaimRequest {
   readonly limit: number;
   /** Only this task (whatever its scope). */
   readonly taskId?: string;
+  /**
+   * Whether the lease of this holder is not given out though its time is up: the caller keeps it alive. A store in
+   * another process than the caller cannot ask; the caller renews before it claims.
+   */
+  readonly isKept?: (holder: string) => boolean;
 }
 
 /**

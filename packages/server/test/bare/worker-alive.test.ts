@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { node, run } from '../../../../test/processes.ts';
+import { node, run } from '../../../../test/kit/processes.ts';
 import { canStart, startRedis } from '../../../../test/support/redis.ts';
 
 const hasRedis = await canStart();

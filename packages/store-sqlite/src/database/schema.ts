@@ -98,4 +98,10 @@ export const migrations: readonly string[] = [
   CREATE INDEX push_configs_held ON push_configs (holder) WHERE holder IS NOT NULL;
   CREATE INDEX push_configs_dead ON push_configs (queue, scope, task_id, config_id) WHERE dead IS NOT NULL;
   `,
+  // Leases of tasks are told by the host's own clock now. Those that are there were given out by another one: they are over.
+  `
+  ALTER TABLE tasks ADD COLUMN leased_at INTEGER;
+  UPDATE tasks SET ready_at = NULL, lease_until = 0, leased_at = 0 WHERE holder IS NOT NULL;
+  CREATE INDEX tasks_leased ON tasks (queue, lease_until) WHERE lease_until IS NOT NULL;
+  `,
 ];

@@ -11,7 +11,7 @@ import {
 import type { Changes } from '../notifications/changes.ts';
 import type { Deliveries } from '../webhooks/deliveries.ts';
 import type { Contexts } from './contexts.ts';
-import { stateOf, type TaskRow, type TaskRows, toRow } from './task-row.ts';
+import { type Moment, stateOf, type TaskRow, type TaskRows, toRow } from './task-row.ts';
 import type { Totals } from './totals.ts';
 
 /** What a commit touches besides its facts. */
@@ -50,35 +50,35 @@ export class Commits {
   }
 
   /**
-   * Returns what writes the commit, at a time of the store's clock; it throws a refusal before it changes anything. The
+   * Returns what writes the commit, at a moment of the store's clocks; it throws a refusal before it changes anything. The
    * commit's owner may change its facts, head and snapshot meanwhile.
    */
-  prepare(commit: Commit): (now: number) => Committed {
+  prepare(commit: Commit): (at: Moment) => Committed {
     const facts = commit.facts.map((fact) => JSON.stringify(fact));
     const snapshot = commit.snapshot && {
       version: commit.snapshot.version,
       json: JSON.stringify(commit.snapshot),
     };
     const kept: Commit = { ...commit, facts: [...commit.facts], head: commit.head && { ...commit.head } };
-    return (now) => {
+    return (at) => {
       const { scope, taskId, commitId, once } = kept;
       const found = this.#tables.rows.find(scope, taskId);
       const repeated = found && once !== undefined && this.#findOnce.get(found.id, once);
       if (repeated) return { version: Number(repeated.version), repeated: true };
       const before = found && toRow(found);
-      const after = admit(before, kept, now);
+      const after = admit(before, kept, at.leaseNow);
       mustHaveRoom(after, kept, (queue) => this.#waiting(queue));
 
       const hasPush = found ? found.has_push === 1 : this.#tables.deliveries.any(scope, taskId);
       const id = found
-        ? this.#change(found, before!, after, now)
-        : this.#create(scope, taskId, after, hasPush, now);
+        ? this.#change(found, before!, after, at)
+        : this.#create(scope, taskId, after, hasPush, at);
       let version = found?.version ?? 0;
       if (once !== undefined) this.#insertOnce.run(id, once, version + 1);
       const inOrder = kept.expectedVersion === 'open' ? this.#inOrder(id, version, facts) : facts;
       for (const fact of inOrder) this.#insertFact.run(id, ++version, commitId, fact);
       if (snapshot) this.#putSnapshot.run(id, snapshot.version, snapshot.json);
-      this.#touch(kept, after, hasPush, now);
+      this.#touch(kept, after, hasPush, at.now);
       return { version, lease: granted(after, kept) };
     };
   }
@@ -96,15 +96,15 @@ export class Commits {
     return (this.#countWaiting.get(queue) as { tasks: number }).tasks;
   }
 
-  #create(scope: string, taskId: string, after: Row, hasPush: boolean, now: number): number {
+  #create(scope: string, taskId: string, after: Row, hasPush: boolean, at: Moment): number {
     const { rows, contexts, totals } = this.#tables;
     const state = stateOf(after.head);
     const context = contexts.enter(scope, after.head.contextId, countOf(state));
     totals.add(scope, state, 1);
-    return rows.insert(scope, taskId, after, context, hasPush, now);
+    return rows.insert(scope, taskId, after, context, hasPush, at);
   }
 
-  #change(found: TaskRow, before: Row, after: Row, now: number): number {
+  #change(found: TaskRow, before: Row, after: Row, at: Moment): number {
     const { rows, contexts, totals } = this.#tables;
     const { scope, state: was } = found;
     const state = stateOf(after.head);
@@ -114,10 +114,10 @@ export class Commits {
     }
     const moved = before.head.contextId !== after.head.contextId;
     if (!moved && countOf(state) === countOf(was)) {
-      rows.update(found, after, found.context, now);
+      rows.update(found, after, found.context, at);
     } else {
       contexts.leave(found.context, countOf(was));
-      rows.update(found, after, contexts.enter(scope, after.head.contextId, countOf(state)), now);
+      rows.update(found, after, contexts.enter(scope, after.head.contextId, countOf(state)), at);
       if (moved) contexts.deleteUnused(found.context);
     }
     return found.id;

@@ -1,15 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type ClaimRequest, claimable, type Lease } from '@batonjs/store';
-import { type TaskRow, type TaskRows, taskColumns, toRow } from './task-row.ts';
+import { type Moment, type TaskRow, type TaskRows, taskColumns, toRow } from './task-row.ts';
 
 /** Gives leases out and keeps them alive. What changes something is called inside transactions of others. */
 export class Leases {
   readonly #rows: TaskRows;
   readonly #held;
   readonly #waiting;
-  readonly #ready;
+  readonly #due;
+  readonly #left;
   readonly #named;
   readonly #countWaiting;
+  readonly #endLater;
 
   constructor(db: DatabaseSync, rows: TaskRows) {
     this.#rows = rows;
@@ -17,37 +19,51 @@ export class Leases {
       db.prepare(`SELECT ${taskColumns} FROM tasks WHERE ${condition} LIMIT ?`);
     this.#held = find('holder = ? AND queue = ?');
     this.#waiting = find('queue = ? AND waiting_since IS NOT NULL ORDER BY waiting_since');
-    this.#ready = find('queue = ? AND ready_at <= ? ORDER BY ready_at');
+    this.#due = find('queue = ? AND ready_at <= ? ORDER BY ready_at');
+    this.#left = find('queue = ? AND lease_until <= ? ORDER BY lease_until');
     this.#named = find('task_id = ? AND queue = ?');
+    this.#endLater = db.prepare(
+      'UPDATE tasks SET lease_until = 0, leased_at = 0 WHERE holder IS NOT NULL AND leased_at > ?',
+    );
     this.#countWaiting = db.prepare(
       'SELECT count(*) AS tasks FROM tasks WHERE queue = ? AND waiting_since IS NOT NULL',
     );
   }
 
   /** Whether a claim would get anything, as far as a look without a lock can tell. */
-  anyFor(request: ClaimRequest, now: number): boolean {
-    return this.#candidates({ ...request, limit: 1 }, now).length > 0;
+  anyFor(request: ClaimRequest, at: Moment): boolean {
+    if (this.#candidates({ ...request, limit: 1 }, at).length > 0) return true;
+    // The first may be one that its holder is about to renew.
+    return request.isKept !== undefined && this.#candidates(request, at).length > 0;
   }
 
-  claim(request: ClaimRequest, now: number): Lease[] {
-    return this.#candidates(request, now).map(({ row: found, cause }) => {
+  claim(request: ClaimRequest, at: Moment): Lease[] {
+    return this.#candidates(request, at).map(({ row: found, cause }) => {
       const { holder, ttlMs } = request;
       const before = toRow(found);
       const fence = cause === 'held' ? before.fence : before.fence + 1;
-      const after = { ...before, fence, holder, wanted: false, leaseUntil: now + ttlMs };
-      this.#rows.update(found, after, found.context, now);
+      const after = { ...before, fence, holder, wanted: false, leaseUntil: at.leaseNow + ttlMs };
+      this.#rows.update(found, after, found.context, at);
       return { scope: found.scope, taskId: found.task_id, queue: request.queue, holder, fence, cause };
     });
   }
 
   /** Those of the leases that are still held, now for `ttlMs` more. */
-  renew(leases: readonly Lease[], ttlMs: number, now: number): Lease[] {
+  renew(leases: readonly Lease[], ttlMs: number, at: Moment): Lease[] {
     return leases.filter(({ scope, taskId, holder, fence }) => {
       const found = this.#rows.find(scope, taskId);
       if (found?.holder !== holder || found.fence !== fence) return false;
-      this.#rows.update(found, { ...toRow(found), leaseUntil: now + ttlMs }, found.context, now);
+      this.#rows.update(found, { ...toRow(found), leaseUntil: at.leaseNow + ttlMs }, found.context, at);
       return true;
     });
+  }
+
+  /**
+   * Ends the leases that were given out before the host was started again: nobody holds them, and its clock began anew.
+   * Those of a time that the clock has reached again end by themselves, as late as if they had been given out now.
+   */
+  endThoseOfEarlierStarts({ leaseNow }: Moment): void {
+    this.#endLater.run(leaseNow);
   }
 
   waiting(queue: string): number {
@@ -55,21 +71,27 @@ export class Leases {
   }
 
   /** What the holder has already comes first, then what was ready longest. */
-  #candidates(request: ClaimRequest, now: number) {
+  #candidates(request: ClaimRequest, { now, leaseNow }: Moment) {
     const { queue, holder, limit, taskId } = request;
+    const readyForMs = ({ waiting_since, ready_at, lease_until }: TaskRow): number =>
+      lease_until === null ? now - (waiting_since ?? ready_at ?? 0) : leaseNow - lease_until;
     const held = asRows(this.#held.all(holder, queue, limit));
     const free =
       taskId === undefined
-        ? asRows([...this.#waiting.all(queue, limit), ...this.#ready.all(queue, now, limit)]).sort(
-            readierFirst,
-          )
+        ? asRows([
+            ...this.#waiting.all(queue, limit),
+            ...this.#due.all(queue, now, limit),
+            ...this.#left.all(queue, leaseNow, limit),
+          ]).sort((a, b) => readyForMs(b) - readyForMs(a) || a.id - b.id)
         : // Tasks of other scopes may have the same id, and not be free.
           asRows(this.#named.all(taskId, queue, -1));
     const found = new Map([...held, ...free].map((row) => [row.id, row]));
     return [...found.values()]
       .flatMap((row) => {
         const cause =
-          taskId === undefined || row.task_id === taskId ? claimable(toRow(row), request, now) : undefined;
+          taskId === undefined || row.task_id === taskId
+            ? claimable(toRow(row), request, now, leaseNow)
+            : undefined;
         return cause === undefined ? [] : [{ row, cause }];
       })
       .slice(0, limit);
@@ -77,7 +99,3 @@ export class Leases {
 }
 
 const asRows = (found: unknown[]) => found as TaskRow[];
-
-const readySince = ({ waiting_since, ready_at }: TaskRow): number => waiting_since ?? ready_at ?? 0;
-
-const readierFirst = (a: TaskRow, b: TaskRow): number => readySince(a) - readySince(b) || a.id - b.id;

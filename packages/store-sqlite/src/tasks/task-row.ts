@@ -17,7 +17,10 @@ export interface TaskRow {
   readonly wanted: number;
   readonly fence: number;
   readonly holder: string | null;
+  /** Milliseconds of the clock for leases, as `leased_at`. */
   readonly lease_until: number | null;
+  /** When the lease was given out or renewed. A lease of the future is one of a host that was started again since. */
+  readonly leased_at: number | null;
   readonly waiting_since: number | null;
   readonly ready_at: number | null;
   readonly has_push: number;
@@ -25,7 +28,7 @@ export interface TaskRow {
 
 /** The columns that `TaskRow` names. */
 export const taskColumns =
-  'id, scope, task_id, version, head, context, state, status_at, queue, wanted, fence, holder, lease_until, waiting_since, ready_at, has_push';
+  'id, scope, task_id, version, head, context, state, status_at, queue, wanted, fence, holder, lease_until, leased_at, waiting_since, ready_at, has_push';
 
 /** What of a row decides about commits and claims. */
 export function toRow(row: TaskRow): Row {
@@ -54,8 +57,8 @@ export const listColumns = (head: Head, context: number): ListColumns => [
   context,
 ];
 
-/** What a task is claimed by. `waitingSince`: since when it waited already. */
-export function claimColumns(row: Row, waitingSince: number): ClaimColumns {
+/** What a task is claimed by. `waitingSince`: since when it waited already; `leasedAt`: when it was leased. */
+export function claimColumns(row: Row, waitingSince: number, leasedAt: number): ClaimColumns {
   const waiting = row.wanted && row.holder === undefined && !row.head.closed;
   return [
     row.queue ?? null,
@@ -63,16 +66,23 @@ export function claimColumns(row: Row, waitingSince: number): ClaimColumns {
     row.fence,
     row.holder ?? null,
     row.leaseUntil ?? null,
+    row.leaseUntil === undefined ? null : leasedAt,
     waiting && row.queue !== undefined ? waitingSince : null,
     row.queue === undefined || waiting ? null : readyAt(row),
   ];
 }
 
-/** When somebody may claim a task that nobody waits for: when its lease runs out, or its clock. */
-function readyAt({ head, holder, leaseUntil }: Row): number | null {
-  if (head.closed) return null;
-  if (holder !== undefined) return leaseUntil ?? 0;
-  return head.dueAt === undefined ? null : Date.parse(head.dueAt);
+/** When a task that nobody holds and nobody waits for may be claimed: at its deadline. */
+function readyAt({ head, holder }: Row): number | null {
+  return head.closed || holder !== undefined || head.dueAt === undefined ? null : Date.parse(head.dueAt);
+}
+
+/** The moment of a write, on both clocks. */
+export interface Moment {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Milliseconds of the clock for leases. */
+  readonly leaseNow: number;
 }
 
 /** Reads and writes rows of the table `tasks`. */
@@ -85,7 +95,7 @@ export class TaskRows {
     this.#find = db.prepare(`SELECT ${taskColumns} FROM tasks WHERE task_id = ? AND scope = ?`);
     this.#insert = db.prepare(
       `INSERT INTO tasks (scope, task_id, has_push, version, head, ${listed}, ${claimed})
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     // Setting a column costs an update of every index over it, even where the value stays the same.
     this.#updates = {
@@ -103,7 +113,7 @@ export class TaskRows {
   }
 
   /** Returns the id of the new row. */
-  insert(scope: Scope, taskId: string, row: Row, context: number, hasPush: boolean, now: number): number {
+  insert(scope: Scope, taskId: string, row: Row, context: number, hasPush: boolean, at: Moment): number {
     const { lastInsertRowid } = this.#insert.run(
       scope,
       taskId,
@@ -111,14 +121,16 @@ export class TaskRows {
       row.version,
       JSON.stringify(row.head),
       ...listColumns(row.head, context),
-      ...claimColumns(row, now),
+      ...claimColumns(row, at.now, at.leaseNow),
     );
     return Number(lastInsertRowid);
   }
 
-  update(before: TaskRow, row: Row, context: number, now: number): void {
+  update(before: TaskRow, row: Row, context: number, { now, leaseNow }: Moment): void {
     const list = listColumns(row.head, context);
-    const claim = claimColumns(row, before.waiting_since ?? now);
+    const isSameLease = row.leaseUntil === before.lease_until;
+    const leasedAt = isSameLease ? (before.leased_at ?? leaseNow) : leaseNow;
+    const claim = claimColumns(row, before.waiting_since ?? now, leasedAt);
     const head = JSON.stringify(row.head);
     const listedAnew = list[0] !== before.state || list[1] !== before.status_at || context !== before.context;
     if (claimedAnew(before, claim)) {
@@ -130,12 +142,12 @@ export class TaskRows {
 }
 
 const listed = 'state, status_at, closed, context';
-const claimed = 'queue, wanted, fence, holder, lease_until, waiting_since, ready_at';
+const claimed = 'queue, wanted, fence, holder, lease_until, leased_at, waiting_since, ready_at';
 const set = (columns: string) => columns.replaceAll(/\w+/g, '$& = ?');
 
 function claimedAnew(before: TaskRow, claim: ClaimColumns): boolean {
-  const { queue, wanted, fence, holder, lease_until, waiting_since, ready_at } = before;
-  return [queue, wanted, fence, holder, lease_until, waiting_since, ready_at].some(
+  const { queue, wanted, fence, holder, lease_until, leased_at, waiting_since, ready_at } = before;
+  return [queue, wanted, fence, holder, lease_until, leased_at, waiting_since, ready_at].some(
     (value, n) => value !== claim[n],
   );
 }
