@@ -10,8 +10,8 @@ import { queryObjects } from 'node:v8';
 import { createAgentServer, inputRequired, working } from '@batonjs/server';
 import type { TaskStore } from '@batonjs/store';
 import { sqliteStore } from '@batonjs/store-sqlite';
-import { LiveTask } from '../../packages/server/src/live-task.ts';
-import { TaskRun } from '../../packages/server/src/task-run.ts';
+import { LiveTask } from '../../packages/server/src/log/live-task.ts';
+import { TaskRun } from '../../packages/server/src/turns/task-run.ts';
 
 const [tasksPerRound = 0, followersPerRound = 0, rounds = 3] = process.argv.slice(2).map(Number);
 const folder = mkdtempSync(join(tmpdir(), 'baton-memory-'));

@@ -1,9 +1,9 @@
-import { boundedStore } from './bounded-store.ts';
-import { systemClock } from './clock.ts';
 import { consoleLog, type Log } from './log.ts';
 import type { WorkerOptions } from './options.ts';
 import { defaultLimits, type RunSettings } from './settings.ts';
-import { logTurnEvent, type TurnEvent } from './turn-event.ts';
+import { boundedStore } from './store/bounded-store.ts';
+import { systemClock } from './timing/clock.ts';
+import { logTurnEvent, type TurnEvent } from './turns/turn-event.ts';
 
 /** The options with everything left out filled in. Throws `TypeError` for values that cannot work. */
 export function completeSettings(options: WorkerOptions, run: 'here' | 'workers'): RunSettings {

@@ -25,9 +25,7 @@ export {
   type TurnContext,
   taskAgent,
   type Updates,
-} from './agent.ts';
-export { type AgentServer, createAgentServer } from './agent-server.ts';
-export type { Authenticate } from './authenticate.ts';
+} from './agent/agent.ts';
 export {
   type ArtifactOptions,
   append,
@@ -49,25 +47,27 @@ export {
   reply,
   text,
   working,
-} from './builders.ts';
-export type { Caller } from './call-context.ts';
-export type { CardInput, SkillInput } from './card.ts';
-export type { ExtendedCard, SignCard } from './cards.ts';
-export type { Clock } from './clock.ts';
-export type { CorsOptions } from './cors.ts';
-export { type Emit, emitting } from './emitting.ts';
-export type { Body, Handle, HttpExchange } from './http-exchange.ts';
+} from './agent/builders.ts';
+export { type Emit, emitting } from './agent/emitting.ts';
+export { type CoalesceOptions, coalesce, streamed } from './agent/streamed.ts';
+export { type AgentServer, createAgentServer } from './agent-server.ts';
+export type { CardInput, SkillInput } from './card/complete-card.ts';
+export type { ExtendedCard, SignCard } from './card/served-cards.ts';
+export type { Authenticate } from './http/authenticate.ts';
+export type { Caller } from './http/call-context.ts';
+export type { CorsOptions } from './http/cors.ts';
+export type { Body, Handle, HttpExchange } from './http/http-exchange.ts';
+export type { Tenants } from './http/tenants.ts';
+export type { Transition } from './log/write/transition.ts';
 export type { Log } from './log.ts';
 export type { AgentServerOptions, WorkerOptions } from './options.ts';
 export type { DeadLetter, PushDeliveries } from './push/dead-letters.ts';
 export type { PushOptions, PushRetry } from './push/push-options.ts';
 export type { PushClaims, SignPush, UnsignedDelivery } from './push/sign-push.ts';
 export type { PushUpdates } from './push/wanted-update.ts';
-export type { Readiness } from './readiness.ts';
-export { type RunTurnOptions, runTurn, type TurnOutcome } from './run-turn.ts';
 export type { Limits, TaskClocks } from './settings.ts';
-export { type CoalesceOptions, coalesce, streamed } from './streamed.ts';
-export type { Tenants } from './tenants.ts';
-export type { Transition } from './transition.ts';
-export type { TurnEvent } from './turn-event.ts';
+export type { Readiness } from './store/readiness.ts';
+export { type RunTurnOptions, runTurn, type TurnOutcome } from './testing/run-turn.ts';
+export type { Clock } from './timing/clock.ts';
+export type { TurnEvent } from './turns/turn-event.ts';
 export { createWorker, type Worker } from './worker.ts';

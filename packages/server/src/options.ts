@@ -1,17 +1,17 @@
 import type { ServerBinding, ServerCompatibility } from '@batonjs/bindings';
 import type { TaskStore } from '@batonjs/store';
-import type { Agent, Turn } from './agent.ts';
-import type { Authenticate } from './authenticate.ts';
-import type { CardInput } from './card.ts';
-import type { ExtendedCard, SignCard } from './cards.ts';
-import type { Clock } from './clock.ts';
-import type { CorsOptions } from './cors.ts';
+import type { Agent, Turn } from './agent/agent.ts';
+import type { CardInput } from './card/complete-card.ts';
+import type { ExtendedCard, SignCard } from './card/served-cards.ts';
+import type { Authenticate } from './http/authenticate.ts';
+import type { CorsOptions } from './http/cors.ts';
+import type { Tenants } from './http/tenants.ts';
+import type { Transition } from './log/write/transition.ts';
 import type { Log } from './log.ts';
 import type { PushOptions } from './push/push-options.ts';
 import type { Limits, TaskClocks } from './settings.ts';
-import type { Tenants } from './tenants.ts';
-import type { Transition } from './transition.ts';
-import type { TurnEvent } from './turn-event.ts';
+import type { Clock } from './timing/clock.ts';
+import type { TurnEvent } from './turns/turn-event.ts';
 
 /** What a worker and a server have in common. All times in milliseconds. */
 export interface WorkerOptions {

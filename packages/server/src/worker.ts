@@ -1,10 +1,10 @@
-import { Claimer } from './claimer.ts';
 import { completeSettings } from './complete-settings.ts';
-import { LiveTasks } from './live-tasks.ts';
+import { LiveTasks } from './log/live-tasks.ts';
 import type { WorkerOptions } from './options.ts';
 import { Deliverer } from './push/deliverer.ts';
 import { completePush } from './push/push-settings.ts';
-import { Runner } from './runner.ts';
+import { Claimer } from './turns/claimer.ts';
+import { Runner } from './turns/runner.ts';
 
 /** A process that only claims tasks, runs their turns, and serves webhooks. */
 export interface Worker {

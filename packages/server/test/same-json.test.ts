@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSameJson } from '../src/same-json.ts';
+import { isSameJson } from '../src/operations/accept/same-json.ts';
 
 it.each([
   ['members in another order', { a: 1, b: [{ c: null, d: 'x' }] }, { b: [{ d: 'x', c: null }], a: 1 }, true],

@@ -1,7 +1,7 @@
 import { FACT_FORMAT, type Fact, replay, type State } from '@batonjs/lifecycle';
 import { expect, it } from 'vitest';
 import { say } from '../../../test/kit/rpc.ts';
-import { nextSnapshot } from '../src/taken-snapshot.ts';
+import { nextSnapshot } from '../src/log/snapshot-policy.ts';
 
 const megabytes = 1024 * 1024;
 const nothing = { version: 0, weight: 0, ownWeight: 0 };

@@ -1,7 +1,7 @@
 import { FACT_FORMAT, toStreamResponse } from '@batonjs/lifecycle';
 import type { Delivery, DeliveryOutcome, StoredFact } from '@batonjs/store';
-import { bounded } from '../bounded.ts';
-import { isoTime } from '../clock.ts';
+import { isoTime } from '../timing/clock.ts';
+import { bounded } from '../timing/within-deadline.ts';
 import { type AttemptResult, attempt } from './attempt.ts';
 import { deliveryId } from './delivery-id.ts';
 import type { FailingWebhooks } from './failing-webhooks.ts';

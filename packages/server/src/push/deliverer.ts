@@ -1,7 +1,7 @@
 import type { Delivery, Unsubscribe } from '@batonjs/store';
-import { bounded } from '../bounded.ts';
-import { isoTime } from '../clock.ts';
-import { newId } from '../new-id.ts';
+import { isoTime } from '../timing/clock.ts';
+import { newId } from '../timing/new-id.ts';
+import { bounded } from '../timing/within-deadline.ts';
 import { deliver, deliveryMs, type Step } from './deliver.ts';
 import { FailingWebhooks, hostOf } from './failing-webhooks.ts';
 import { HostShares } from './host-shares.ts';

@@ -1,0 +1,79 @@
+import type { ServerBinding } from '@batonjs/bindings';
+import type { AgentCard } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import type { Caller } from '../http/call-context.ts';
+import { type CardInput, cardAt } from './complete-card.ts';
+
+/** The members of a card that callers get instead of the public ones, or nothing for callers who get no other card. */
+export type ExtendedCard =
+  | Partial<CardInput>
+  | ((caller: Caller) => Partial<CardInput> | undefined | Promise<Partial<CardInput> | undefined>);
+
+/**
+ * Signs a card, such as `signCard` of `@batonjs/auth`. Called once for each card that differs. Needs `publicUrl`, unless
+ * the card lists its interfaces itself.
+ */
+export type SignCard = (card: AgentCard) => AgentCard | Promise<AgentCard>;
+
+/** Where a card is asked for. */
+export interface CardPlace {
+  /** Where the server was reached, if the request may be believed to say it. */
+  readonly baseUrl: string | undefined;
+  readonly tenant?: string | undefined;
+}
+
+/** The cards of a server, as they are sent. */
+export interface Cards {
+  public(place: CardPlace): Promise<AgentCard>;
+  /** Rejects with `EXTENDED_AGENT_CARD_NOT_CONFIGURED` if there is none for the caller. */
+  extended(place: CardPlace, caller: Caller | undefined): Promise<AgentCard>;
+}
+
+/** What cards are made of. */
+export interface CardsSettings {
+  readonly card: AgentCard;
+  readonly complete: (members: Partial<CardInput>) => AgentCard;
+  readonly extendedCard: ExtendedCard | undefined;
+  readonly signCard: SignCard | undefined;
+  readonly bindings: readonly ServerBinding[];
+  readonly publicUrl: string | undefined;
+}
+
+const mostSigned = 100;
+
+/** Makes the cards of a server. Throws `TypeError` if clients would choose what is signed. Spec: §8, §3.1.11. */
+export function createCards(settings: CardsSettings): Cards {
+  const { card, complete, extendedCard, signCard, bindings, publicUrl } = settings;
+  if (signCard && publicUrl === undefined && card.supportedInterfaces.length === 0)
+    throw new TypeError(
+      '`signCard` needs `publicUrl`: without it, each request would choose the address that is signed',
+    );
+  const at = (of: AgentCard, { baseUrl, tenant }: CardPlace) =>
+    cardAt(of, publicUrl ?? baseUrl, bindings, tenant);
+  const sign = signCard ? remembering(signCard) : async (unsigned: AgentCard) => unsigned;
+  return {
+    public: async (place) => sign(at(card, place)),
+    async extended(place, caller) {
+      const members =
+        typeof extendedCard === 'function' ? caller && (await extendedCard(caller)) : extendedCard;
+      if (!members) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
+      return sign(at(complete(members), place));
+    },
+  };
+}
+
+/** Signs a card once: a signature differs each time, and with it the card's `ETag`. */
+function remembering(signCard: SignCard): (card: AgentCard) => Promise<AgentCard> {
+  const signed = new Map<string, Promise<AgentCard>>();
+  return (card) => {
+    const key = JSON.stringify(card);
+    const known = signed.get(key);
+    if (known) return known;
+    const signing = Promise.resolve(card).then(signCard);
+    signed.set(key, signing);
+    signing.catch(() => signed.delete(key));
+    const [oldest] = signed.keys();
+    if (oldest !== undefined && signed.size > mostSigned) signed.delete(oldest);
+    return signing;
+  };
+}

@@ -1,0 +1,80 @@
+import { isUtf8 } from 'node:buffer';
+import { type JsonBody, jsonBody } from '@batonjs/bindings';
+import { A2AError } from '@batonjs/protocol/errors';
+import type { Log } from '../log.ts';
+import type { Limits } from '../settings.ts';
+import type { Body, HttpExchange } from './http-exchange.ts';
+
+/**
+ * The body of a request, as far as it has one. `ask` is called before more than 64 kB are read of a body that does not say
+ * how long it is. Throws what `ask` throws, `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` if it is compressed, or
+ * `PARSE_ERROR` if it is not UTF-8 or ends too early.
+ */
+export async function readBody(
+  { method, path, headers, readBody }: HttpExchange,
+  { limits: { bodyBytes, jsonDepth }, log }: { readonly limits: Limits; readonly log: Log },
+  ask: () => Promise<unknown>,
+): Promise<JsonBody | undefined> {
+  if (method !== 'POST') return undefined;
+  const declared = Number(headers['content-length']);
+  const read = declared > bodyBytes ? undefined : readBody(bodyBytes, ask);
+  const body = (await read?.catch((error) => lost(error, log, { method, path }))) ?? {
+    longerThan: bodyBytes,
+  };
+  if ('encoding' in body)
+    throw new A2AError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `The body is compressed (${body.encoding}): send it as it is`,
+    );
+  if ('longerThan' in body) {
+    const whose = body.longerThan < bodyBytes ? ', which is what the parser before the agent takes' : '';
+    throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${body.longerThan} bytes${whose}`);
+  }
+  return jsonBody('bytes' in body ? { text: toText(body.bytes) } : body, { maxDepth: jsonDepth });
+}
+
+const small = 65_536;
+
+/**
+ * Whether a body is longer than 64 kB, or comes in chunks. The caller is then asked for credentials before it is read, and
+ * a refusal comes before all that may be wrong with the body.
+ */
+export const isLarge = ({ method, headers }: Pick<HttpExchange, 'method' | 'headers'>): boolean =>
+  method === 'POST' &&
+  (Number(headers['content-length']) > small || headers['transfer-encoding'] !== undefined);
+
+/** A client that leaves before it has said everything is no trouble, and nobody hears the answer. */
+function lost(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): never {
+  if (A2AError.is(error)) throw error;
+  log('info', 'A client left before its request was complete', { ...details, error });
+  throw new A2AError('PARSE_ERROR', 'The body ended too early');
+}
+
+/** The coding of a body that is compressed. Spec: RFC 9110 §8.4. */
+const codingOf = (header: string | null | undefined): string | undefined =>
+  /^(identity)?$/i.test(header?.trim() ?? '') ? undefined : header?.slice(0, 40);
+
+function toText(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new A2AError('PARSE_ERROR', 'The body is not UTF-8');
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+/** Reads the body of a web request for `readBody`. Calls `ask` before it reads more than 64 kB. */
+export async function readStream(
+  { headers, body }: Pick<Request, 'headers' | 'body'>,
+  limit: number,
+  ask: () => Promise<unknown>,
+): Promise<Body | undefined> {
+  const encoding = codingOf(headers.get('content-encoding'));
+  if (encoding) return { encoding };
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    const isFirstLarge = length <= small && length + chunk.byteLength > small;
+    length += chunk.byteLength;
+    if (isFirstLarge) await ask();
+    if (length > limit) return undefined;
+    chunks.push(chunk);
+  }
+  return { bytes: Buffer.concat(chunks) };
+}

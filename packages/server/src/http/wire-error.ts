@@ -1,0 +1,52 @@
+import { UnknownFactError } from '@batonjs/lifecycle';
+import { A2AError, errorTable } from '@batonjs/protocol/errors';
+import { StoreError } from '@batonjs/store';
+import type { Log } from '../log.ts';
+
+/**
+ * What a client is told of anything that went wrong. What it is not told is logged. `details.taskId`: the task it is
+ * about, so that the client can look for it when the store answers again.
+ */
+export function toWireError(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
+  if (A2AError.is(error)) {
+    // Whatever led to it is shown to nobody else.
+    if (error.cause !== undefined && errorTable[error.reason].http >= 500 && !logged.has(error))
+      log('error', 'A request failed', { ...details, error });
+    logged.add(error);
+    return error;
+  }
+  const wire = translated(error, log, details);
+  logged.add(wire);
+  return wire;
+}
+
+/** Errors pass through several hands; one line each is enough. */
+const logged = new WeakSet<A2AError>();
+
+function translated(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
+  if (
+    StoreError.is(error, 'UNAVAILABLE') ||
+    StoreError.is(error, 'FENCED') ||
+    StoreError.is(error, 'VERSION_CONFLICT') ||
+    StoreError.is(error, 'UNUSABLE')
+  ) {
+    log('error', 'The store is not available', { ...details, error });
+    const { taskId } = details;
+    const metadata = typeof taskId === 'string' ? { taskId } : undefined;
+    return new A2AError('UNAVAILABLE', undefined, { retryAfter: 1, metadata, cause: error });
+  }
+  // Logged once, when it was noticed, and not for each that followed the task.
+  if (StoreError.is(error, 'LOG_DIVERGED')) {
+    return new A2AError('UNAVAILABLE', 'Some of what happened to the task was lost: get it again', {
+      cause: error,
+    });
+  }
+  if (UnknownFactError.is(error)) {
+    log('error', 'A task was written by a newer release', { ...details, error });
+    return new A2AError('UNAVAILABLE', 'The task was written by a newer release of this server', {
+      cause: error,
+    });
+  }
+  log('error', 'A request failed', { ...details, error });
+  return A2AError.from(error);
+}

@@ -1,0 +1,68 @@
+import { SharedJson } from '@batonjs/bindings';
+import { type State, type TaskView, toStreamResponse } from '@batonjs/lifecycle';
+import type { StoredFact } from '@batonjs/store';
+import { viewWithin } from '../operations/accept/fit-task.ts';
+import type { LiveTask } from './live-task.ts';
+
+/** One event of a stream with the position a client may resume after. */
+export interface StreamEvent {
+  /** As in SSE `id` and `Last-Event-ID`. */
+  readonly id: string;
+  /** A `StreamResponse`. */
+  readonly event: SharedJson;
+  /** The stream ends after it. */
+  readonly isLast?: boolean;
+  /** The next one is there already: both can be written at once. */
+  readonly hasNext?: boolean;
+}
+
+/** How those who follow a task see a fact of it, if they do. */
+export function eventOf(live: LiveTask, origin: string, stored: StoredFact): StreamEvent | undefined {
+  return live.eventOf(stored, ({ version, commitId, fact }) => {
+    const event = toStreamResponse({ id: live.taskId, contextId: live.state.contextId }, fact);
+    return event && { id: idOf(origin, version, commitId), event: new SharedJson(event) };
+  });
+}
+
+/** The task as it is, or was a moment ago, in about so many bytes. */
+export const taskEvent = (
+  live: LiveTask,
+  state: State,
+  origin: string,
+  view: TaskView,
+  bytes: number,
+): StreamEvent => ({
+  id: idOf(origin, state.version, live.commitIdAt(state.version)),
+  event: new SharedJson({ task: viewWithin(state, view, bytes) }),
+});
+
+/** A position that a client was told. */
+export interface Position {
+  readonly version: number;
+  /** Whether this is the commit that the log held there when the client was told. */
+  readonly isOf: (commitId: string) => boolean;
+}
+
+/**
+ * `<origin>.<version>~<mark>`: `origin` tells this log from another that had the same task id once, `mark` the commit at
+ * the position from another that took its place after the store lost it.
+ */
+const idOf = (origin: string, version: number, commitId: string | undefined): string =>
+  `${origin}.${version}${commitId === undefined ? '' : `~${markOf(commitId)}`}`;
+
+/** The position that an id names in the log of this origin, or undefined if it names none. */
+export function positionIn(origin: string, id: string): Position | undefined {
+  const dot = id.lastIndexOf('.');
+  const [, digits, mark] = /^(\d{1,15})~([0-9a-z]{1,7})$/.exec(id.slice(dot + 1)) ?? [];
+  if (id.slice(0, dot) !== origin || digits === undefined) return undefined;
+  return { version: Number(digits), isOf: (commitId) => markOf(commitId) === mark };
+}
+
+/** 32 bits of the text (FNV-1a): enough to tell a commit from the few that may ever have had its place. */
+function markOf(text: string): string {
+  let mark = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    mark = Math.imul(mark ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (mark >>> 0).toString(36);
+}

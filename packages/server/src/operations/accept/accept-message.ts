@@ -1,0 +1,220 @@
+import { type Command, decide, type State } from '@batonjs/lifecycle';
+import type { Message, SendMessageRequest } from '@batonjs/protocol';
+import { A2AError, invalidParams } from '@batonjs/protocol/errors';
+import { type StoredFact, StoreError } from '@batonjs/store';
+import { checkInputModes, checkOutputModes } from '../../card/media-modes.ts';
+import type { CallContext } from '../../http/call-context.ts';
+import { toWireError } from '../../http/wire-error.ts';
+import type { LiveTask } from '../../log/live-task.ts';
+import { decideAll } from '../../log/write/decision.ts';
+import { checkDecided, takeRoom } from '../../log/write/task-room.ts';
+import { reportTransitions } from '../../log/write/transition.ts';
+import { appendOpenly, write } from '../../log/write/write.ts';
+import { checkInlineConfig } from '../../push/configs/put-inline-config.ts';
+import type { ServiceSettings } from '../../service-settings.ts';
+import { isoTime } from '../../timing/clock.ts';
+import { newId } from '../../timing/new-id.ts';
+import { dueAt } from '../../timing/task-deadlines.ts';
+import { derivedTaskId } from './derived-task-id.ts';
+import { isSameMessage } from './same-message.ts';
+
+/** A client's message that is in the log. Whoever gets it releases `live`. */
+export interface Accepted {
+  readonly live: LiveTask;
+  /** Position of the message. */
+  readonly position: number;
+  /** The message was in the log already. */
+  readonly repeated?: boolean;
+  /** The log right after the commit that brought the message; later than that if it was known before. */
+  readonly state: State;
+}
+
+/**
+ * Records a message: in a new log, or in that of the task it names. The agent is called only after that. `enter` is called
+ * with the task before anything is written, and may refuse.
+ */
+export async function accept(
+  request: SendMessageRequest,
+  context: CallContext,
+  settings: ServiceSettings,
+  enter: (live: LiveTask) => void = () => {},
+): Promise<Accepted> {
+  const { message, configuration } = request;
+  if (message.role !== 'ROLE_USER') {
+    throw invalidParams([{ field: 'message.role', description: 'must be ROLE_USER' }]);
+  }
+  if (configuration?.taskPushNotificationConfig) {
+    if (!settings.card.capabilities.pushNotifications) throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+    await checkInlineConfig(request, context, settings);
+  }
+  const existing = message.taskId ? await settings.tasks.open(context.scope, message.taskId) : undefined;
+  try {
+    if (message.taskId && !existing?.state.task)
+      throw new A2AError('TASK_NOT_FOUND', undefined, taskOf(message));
+    const receive = toReceive(request, context);
+    const { clock } = settings;
+    // Every reason to refuse comes before the first write.
+    if (existing) decide(existing.state, receive, isoTime(clock.now()));
+    checkInputModes(settings.card, message);
+    checkOutputModes(settings.card, configuration?.acceptedOutputModes);
+    if (existing) enter(existing);
+    return existing
+      ? await continueTask(existing, receive, settings)
+      : await beginLog(receive, context, settings, enter);
+  } catch (error) {
+    if (existing) settings.tasks.release(existing);
+    throw error;
+  }
+}
+
+type Receive = Command & { type: 'receive' };
+
+function toReceive({ message, configuration, metadata }: SendMessageRequest, context: CallContext): Receive {
+  const { taskPushNotificationConfig: _, ...kept } = configuration ?? {};
+  return {
+    type: 'receive',
+    message,
+    ...(configuration && { configuration: kept }),
+    ...(metadata && { metadata }),
+    ...(context.extensions.length > 0 && { extensions: context.extensions }),
+    ...(context.caller?.claims && { caller: { ...context.caller.claims } }),
+  };
+}
+
+async function beginLog(
+  receive: Receive,
+  context: CallContext,
+  settings: ServiceSettings,
+  enter: (live: LiveTask) => void,
+): Promise<Accepted> {
+  const { clock, clocks, queue, leaseMs, tasks, runner, alwaysTask, idempotency, limits } = settings;
+  const { scope } = context;
+  const { messageId } = receive.message;
+  const derived = idempotency === 'authenticated' ? context.caller !== undefined : idempotency;
+  const taskId = derived ? derivedTaskId(scope, messageId) : newId(clock);
+  const reserved = runner.reserve(settings.run === 'here' ? 1 : 0);
+  const here = reserved.turns > 0;
+  const contextId = receive.message.contextId || newId(clock);
+  const owned: Receive = { ...receive, message: { ...receive.message, contextId } };
+  const commands: Command[] = [owned];
+  if (alwaysTask) commands.push({ type: 'create', taskId });
+  if (here) commands.push({ type: 'start-turn', alone: runner.running === 0 || undefined });
+  const live = tasks.begin(scope, taskId);
+  try {
+    enter(live);
+    if (!here) await checkBacklog(settings);
+    if (live.known) {
+      await live.refresh();
+      return await join(live, receive, settings);
+    }
+    await live.subscribe();
+    const since = clock.monotonic();
+    const acquire = { holder: newId(clock), ttlMs: leaseMs };
+    const written = await write(
+      live,
+      (known) => {
+        if (known) return overtaken;
+        const decided = decideAll(undefined, commands, isoTime(clock.now()));
+        checkDecided(decided, limits);
+        return decided;
+      },
+      {
+        turn: here ? { queue, acquire } : { queue, want: true, waitingAtMost: limits.queuedTurns },
+        once: onceOf(messageId),
+        dueAt: (state) => dueAt(state, clocks),
+      },
+    );
+    if (written.facts.length === 0) {
+      await live.refresh();
+      return await join(live, receive, settings);
+    }
+    const { state } = live;
+    reportTransitions(undefined, taskId, written.facts, settings.onTransition);
+    if (written.lease) runner.start(tasks.retain(live), written.lease, { since, started: true });
+    return { live, position: 1, state };
+  } catch (error) {
+    tasks.release(live);
+    if (StoreError.is(error, 'QUEUE_FULL')) throw queueFull();
+    // Whoever sent it may look for the task under this id.
+    throw toWireError(error, settings.log, { taskId });
+  } finally {
+    reserved.release();
+  }
+}
+
+/** Somebody else's commit began this log. */
+const overtaken = { facts: [], state: undefined };
+
+/** The log that the same message began before. Throws `MESSAGE_ID_CONFLICT` if it was another message. */
+async function join(live: LiveTask, receive: Receive, settings: ServiceSettings): Promise<Accepted> {
+  const [first] = await settings.store.readFacts(live.scope, live.taskId, 0, 1);
+  mustBeTheSame(first, receive, live.taskId);
+  return { live, position: 1, repeated: true, state: live.state };
+}
+
+/** Adds a message to the log of its task. What it finds out may be newer than what was checked before. */
+async function continueTask(live: LiveTask, receive: Receive, settings: ServiceSettings): Promise<Accepted> {
+  const { clock, queue, claimer, run, limits } = settings;
+  const { messageId } = receive.message;
+  for (;;) {
+    const facts = decide(live.state, receive, isoTime(clock.now()));
+    const giveBack = takeRoom(live, facts, limits);
+    try {
+      await live.subscribe();
+      const written = await appendOpenly(live, facts, onceOf(messageId), { queue, want: true });
+      if (written.repeated) {
+        const [earlier] = await settings.store.readFacts(live.scope, live.taskId, written.first - 1, 1);
+        mustBeTheSame(earlier, receive, live.taskId);
+      } else if (run === 'here' && !live.state.openTurn) {
+        await claimer.claimNow(live.scope, live.taskId);
+      }
+      return { live, position: written.first, repeated: written.repeated, state: live.state };
+    } catch (error) {
+      if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
+      await live.refresh();
+      // The task ended meanwhile: `decide` says so in the protocol's words.
+      if (!live.state.closed) throw error;
+    } finally {
+      giveBack();
+    }
+  }
+}
+
+function mustBeTheSame(stored: StoredFact | undefined, receive: Receive, taskId: string): void {
+  const fact = stored?.fact;
+  if (fact?.type === 'message-received' && isSameMessage(fact, receive)) return;
+  throw new A2AError('MESSAGE_ID_CONFLICT', undefined, { metadata: { existingTaskId: taskId } });
+}
+
+/** Throws `RESOURCE_EXHAUSTED` when too many tasks wait already: before anything is made of the message. */
+async function checkBacklog({ store, queue, limits }: ServiceSettings): Promise<void> {
+  if ((await store.waiting(queue)) >= limits.queuedTurns) throw queueFull();
+}
+
+const queueFull = (): A2AError =>
+  new A2AError('RESOURCE_EXHAUSTED', 'Too many tasks wait for their turn', { retryAfter: 1 });
+
+const onceOf = (messageId: string): string => `message:${messageId}`;
+
+const taskOf = ({ taskId }: Message) => ({ metadata: { taskId: taskId ?? '' } });
+
+/** Whether the log became a task or was answered; a task is made of it if neither. */
+export async function ensureTask(live: LiveTask, settings: ServiceSettings): Promise<void> {
+  const { clock, clocks } = settings;
+  try {
+    const written = await write(
+      live,
+      (state) =>
+        state && !state.closed && !state.task
+          ? decideAll(state, [{ type: 'create', taskId: live.taskId }], isoTime(clock.now()))
+          : { facts: [], state },
+      { dueAt: (state) => dueAt(state, clocks) },
+    );
+    reportTransitions(undefined, live.taskId, written.facts, settings.onTransition);
+  } catch (error) {
+    // The agent answered, or the task ended, at that very moment.
+    if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
+    await live.refresh();
+    if (!live.state.closed) throw error;
+  }
+}

@@ -1,0 +1,62 @@
+import { decide } from '@batonjs/lifecycle';
+import type { CancelTaskRequest, Task } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { StoreError } from '@batonjs/store';
+import type { CallContext } from '../http/call-context.ts';
+import type { LiveTask } from '../log/live-task.ts';
+import { nextChange } from '../log/next-change.ts';
+import { appendOpenly } from '../log/write/write.ts';
+import type { ServiceSettings } from '../service-settings.ts';
+import { isoTime } from '../timing/clock.ts';
+import { atMost } from '../timing/wait-at-most.ts';
+import { viewWithin } from './accept/fit-task.ts';
+
+/**
+ * CancelTask: records the wish, waits a bounded time for the task to end, and returns it as it is then. Rejects with
+ * `TASK_NOT_CANCELABLE` if it ended otherwise, before or meanwhile. Spec: §3.1.5.
+ */
+export async function cancelTask(
+  { id, metadata }: CancelTaskRequest,
+  context: CallContext,
+  settings: ServiceSettings,
+): Promise<Task> {
+  const live = await settings.tasks.open(context.scope, id);
+  if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
+  try {
+    if (!live.state.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
+    await live.subscribe();
+    await request(live, metadata, settings);
+    await atMost(settings.cancelWaitMs, context.signal, settings.clock, async (signal) => {
+      while (!live.isOver && !signal.aborted) await nextChange(live, signal);
+    });
+    if (live.isDiverged) throw live.trouble;
+    // Says so if another end won the race.
+    decideAgain(live, settings);
+    const { currentStatusInHistory, limits } = settings;
+    return viewWithin(live.state, { currentStatusInHistory }, limits.replyBytes);
+  } finally {
+    settings.tasks.release(live);
+  }
+}
+
+async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], settings: ServiceSettings) {
+  const { clock, queue, run, claimer } = settings;
+  const facts = decide(
+    live.state,
+    { type: 'request-cancel', ...(metadata && { metadata }) },
+    isoTime(clock.now()),
+  );
+  if (facts.length === 0) return;
+  try {
+    await appendOpenly(live, facts, 'cancel', { queue, want: true });
+  } catch (error) {
+    if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
+    await live.look();
+    return;
+  }
+  if (run === 'here' && !live.state.openTurn) await claimer.claimNow(live.scope, live.taskId);
+}
+
+function decideAgain(live: LiveTask, { clock }: ServiceSettings): void {
+  if (live.state.closed) decide(live.state, { type: 'request-cancel' }, isoTime(clock.now()));
+}

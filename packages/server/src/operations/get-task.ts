@@ -1,0 +1,17 @@
+import type { GetTaskRequest, Task } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { loadTask } from '@batonjs/store';
+import type { CallContext } from '../http/call-context.ts';
+import type { ServiceSettings } from '../service-settings.ts';
+import { viewWithin } from './accept/fit-task.ts';
+
+/** GetTask. Spec: §3.1.3. */
+export async function getTask(
+  { id, historyLength }: GetTaskRequest,
+  { scope }: CallContext,
+  { store, currentStatusInHistory, limits }: ServiceSettings,
+): Promise<Task> {
+  const state = await loadTask(store, scope, id);
+  if (!state?.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
+  return viewWithin(state, { historyLength, currentStatusInHistory }, limits.replyBytes);
+}

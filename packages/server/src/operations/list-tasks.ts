@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { FACT_FORMAT, type Head, transitions, UnknownFactError, viewTask } from '@batonjs/lifecycle';
+import type { ListTasksRequest, ListTasksResponse, Task, TaskStatus } from '@batonjs/protocol';
+import { invalidParams } from '@batonjs/protocol/errors';
+import { type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
+import type { CallContext } from '../http/call-context.ts';
+import type { ServiceSettings } from '../service-settings.ts';
+import { loadEach } from '../turns/context/load-each.ts';
+import { fitTask } from './accept/fit-task.ts';
+
+/**
+ * ListTasks: newest status first. A task says its status; history and artifacts only where asked for. A page is shorter than
+ * asked for if the tasks do not fit into `limits.replyBytes`; a task that does not fit alone is cut. Spec: §3.1.4.
+ */
+export async function listTasks(
+  request: ListTasksRequest,
+  { scope }: CallContext,
+  settings: ServiceSettings,
+): Promise<ListTasksResponse> {
+  const { contextId, status, statusTimestampAfter, pageSize = 50, pageToken } = request;
+  const filters = {
+    ...(contextId && { contextId }),
+    ...(status && { state: status }),
+    ...(statusTimestampAfter && { statusSince: statusTimestampAfter }),
+  };
+  const digest = digestOf(JSON.stringify([scope, filters]));
+  const after = pageToken ? readToken(pageToken, digest) : undefined;
+  // One more than the page holds tells whether there is another page.
+  const { tasks, total, isCut } = await settings.store.list(scope, {
+    ...filters,
+    limit: pageSize + 1,
+    bytes: settings.limits.replyBytes,
+    ...(after && { after }),
+  });
+  const page = tasks.slice(0, pageSize);
+  const viewed = await viewPage(page, request, scope, settings);
+  const hasMore = isCut || viewed.length < tasks.length;
+  const last = hasMore ? page[viewed.length - 1] : undefined;
+  return {
+    tasks: viewed.filter((task) => task !== undefined),
+    nextPageToken: last ? toToken(last, digest) : '',
+    pageSize,
+    totalSize: total,
+  };
+}
+
+/** What is read for one page may weigh so many times what the page does: of long logs little may be shown. */
+const readPerReply = 4;
+
+/** As many of the tasks as fit into one reply, at least the first. Undefined for one that was pruned meanwhile. */
+async function viewPage(
+  page: readonly ListedTask[],
+  request: ListTasksRequest,
+  scope: string,
+  settings: ServiceSettings,
+): Promise<(Task | undefined)[]> {
+  const { replyBytes } = settings.limits;
+  const viewed: (Task | undefined)[] = [];
+  let left = replyBytes;
+  let readable = readPerReply * replyBytes;
+  for await (const { task, weight } of loadEach(page, (listed) => view(listed, request, scope, settings))) {
+    const fitted = task && fitTask(task, replyBytes);
+    left -= fitted?.weight ?? 0;
+    readable -= weight;
+    if (viewed.length > 0 && (left < 0 || readable < 0)) break;
+    viewed.push(fitted?.task);
+  }
+  return viewed;
+}
+
+/** A task and how many bytes of its log were read to show it. */
+interface View {
+  readonly task: Task | undefined;
+  readonly weight: number;
+}
+
+async function view(
+  listed: ListedTask,
+  { historyLength = 0, includeArtifacts = false }: ListTasksRequest,
+  scope: string,
+  { store, currentStatusInHistory, log }: ServiceSettings,
+): Promise<View> {
+  const { taskId: id, head } = listed;
+  const { contextId } = head;
+  try {
+    if (historyLength === 0 && !includeArtifacts)
+      return { task: { id, contextId, status: statusOf(listed) }, weight: 0 };
+    const state = await loadTask(store, scope, id);
+    // Pruned since the page was read.
+    if (!state?.task) return { task: undefined, weight: 0 };
+    const task = viewTask(state, { historyLength, artifacts: includeArtifacts, currentStatusInHistory });
+    return { task, weight: state.weight };
+  } catch (error) {
+    // Without the store there is no page. A single task that cannot be read does not affect the others.
+    if (StoreError.is(error, 'UNAVAILABLE')) throw error;
+    log('error', 'A task cannot be read and is listed without its content', { taskId: id, error });
+    return { task: { id, contextId, status: outlineOf(head) }, weight: 0 };
+  }
+}
+
+/** Throws if the fact that set the status is damaged or of a newer release. */
+function statusOf({ head, fact: stored }: ListedTask): TaskStatus {
+  if (!stored) throw new StoreError('UNREADABLE', `The fact at ${head.statusVersion} is damaged`);
+  const { fact } = stored;
+  if (!(fact.format <= FACT_FORMAT)) throw new UnknownFactError(`The status is of format ${fact.format}`);
+  return fact.type === 'status-changed' ? fact.status : outlineOf(head);
+}
+
+/** The status without its message. A state that only a newer release knows becomes `TASK_STATE_UNSPECIFIED`. */
+function outlineOf({ state, statusAt }: Head): TaskStatus {
+  const isKnown = state !== undefined && Object.hasOwn(transitions, state);
+  return { state: isKnown ? state : 'TASK_STATE_UNSPECIFIED', timestamp: statusAt };
+}
+
+/** Ties a token to its query, so that it does not page through another one. */
+const digestOf = (query: string): string =>
+  createHash('sha256').update(query).digest('base64url').slice(0, 16);
+
+const toToken = ({ taskId, head }: ListedTask, digest: string): string =>
+  Buffer.from(JSON.stringify([head.statusAt, taskId, digest])).toString('base64url');
+
+/** Throws `INVALID_PARAMS` for a token that was not given out for these filters. */
+function readToken(token: string, digest: string): TaskQuery['after'] {
+  try {
+    const [statusAt, taskId, made] = JSON.parse(Buffer.from(token, 'base64url').toString()) as unknown[];
+    if (isTime(statusAt) && isStoreId(taskId) && made === digest) return { statusAt, taskId };
+  } catch {
+    // Said below.
+  }
+  throw invalidParams([{ field: 'pageToken', description: 'was not given out for this query' }]);
+}
+
+/** Whether it is a time as heads have it. Stores compare other texts each in its own way, or fail at them. */
+const isTime = (time: unknown): time is string =>
+  typeof time === 'string' &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time) &&
+  !Number.isNaN(Date.parse(time)) &&
+  new Date(time).toISOString() === time;
+
+/** Whether a store can be asked for it. */
+export const isStoreId = (id: unknown): id is string =>
+  typeof id === 'string' && /^[^\0]{1,1024}$/s.test(id) && id.isWellFormed();

@@ -1,0 +1,19 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import type { Scope } from '@batonjs/store';
+import type { PushSettings } from '../push-settings.ts';
+
+/** Throws `RESOURCE_EXHAUSTED` if the task has as many webhooks as it may have, and this is not one of them. */
+export async function checkRoom(
+  scope: Scope,
+  taskId: string,
+  id: string | undefined,
+  { store, configsPerTask }: PushSettings,
+): Promise<void> {
+  const known = await store.listPushConfigs(scope, taskId, { limit: configsPerTask });
+  if (known.length < configsPerTask || known.some((push) => push.id === id)) return;
+  throw tooMany(configsPerTask);
+}
+
+/** Thrown where a webhook finds no room, because others took it since it was looked for. */
+export const tooMany = (configsPerTask: number): A2AError =>
+  new A2AError('RESOURCE_EXHAUSTED', `A task has at most ${configsPerTask} webhooks`);

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import type { SendMessageRequest } from '@batonjs/protocol';
+import type { CallContext } from '../../http/call-context.ts';
+import type { Accepted } from '../../operations/accept/accept-message.ts';
+import { isSameJson } from '../../operations/accept/same-json.ts';
+import type { ServiceSettings } from '../../service-settings.ts';
+import { bounded } from '../../timing/within-deadline.ts';
+import { checkPushConfig } from './check-push-config.ts';
+import { checkRoom, tooMany } from './check-room.ts';
+
+const path = 'configuration.taskPushNotificationConfig.';
+
+/** Refuses a send whose webhook could not be registered afterwards. To be called before anything is stored. */
+export async function checkInlineConfig(
+  { message, configuration }: SendMessageRequest,
+  { scope }: CallContext,
+  { push }: ServiceSettings,
+): Promise<void> {
+  const config = configuration?.taskPushNotificationConfig;
+  if (!config || !push) return;
+  await checkPushConfig(config, push, path);
+  if (message.taskId) await checkRoom(scope, message.taskId, config.id, push);
+}
+
+/**
+ * Registers the webhook that came with a message, from that message on. The log is the outbox: nothing that happened
+ * between the message and this is lost. A repeated send meets the same webhook. Spec: §3.2.2.
+ */
+export async function putInlineConfig(
+  { live, position, repeated }: Accepted,
+  { message, configuration }: SendMessageRequest,
+  { scope, version }: CallContext,
+  { push, queue, clock, storeTimeoutMs }: ServiceSettings,
+): Promise<void> {
+  const config = configuration?.taskPushNotificationConfig;
+  if (!config || !push || live.state.answer) return;
+  const { taskId } = live;
+  const id = config.id ?? derivedId(message.messageId);
+  const own = { ...config, id, taskId };
+  // Putting it again would disturb a delivery that is under way.
+  if (repeated && (await isThere())) return;
+  const entry = {
+    scope,
+    taskId,
+    id,
+    config: own,
+    protocolVersion: version,
+    queue,
+    cursor: position - 1,
+  };
+  const isPut = await bounded(push.store.putPushConfig(entry, push.configsPerTask), storeTimeoutMs, clock);
+  // Others came first since the room was looked at. The message is in the log: whoever sends it again meets its task.
+  if (!isPut) throw tooMany(push.configsPerTask);
+
+  async function isThere(): Promise<boolean> {
+    const known = await push?.store.getPushConfig(scope, taskId, id);
+    return known?.dead === undefined && isSameJson(known?.config, own);
+  }
+}
+
+const derivedId = (messageId: string): string =>
+  createHash('sha256').update(`push:${messageId}`).digest('base64url').slice(0, 22);

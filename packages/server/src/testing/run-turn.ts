@@ -1,0 +1,149 @@
+import type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
+import type { Message, Part, Task } from '@batonjs/protocol';
+import type { Agent, Claims, References, Turn } from '../agent/agent.ts';
+import { toParts } from '../agent/builders.ts';
+import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
+import { linesOf, valuesOf } from '../agent/message-content.ts';
+import { createSteps, type StepRecord } from '../turns/steps.ts';
+import { UnstoredLog } from './unstored-log.ts';
+
+/** What a turn in a unit test may be given besides its message. */
+export interface RunTurnOptions {
+  readonly task?: Task;
+  /** What was said before, oldest first. */
+  readonly messages?: readonly Message[];
+  /** Messages that arrive while the turn runs. */
+  readonly inbox?: readonly Message[];
+  readonly contextId?: string;
+  readonly caller?: Claims;
+  readonly metadata?: Metadata;
+  readonly extensions?: readonly string[];
+  readonly acceptedOutputModes?: readonly string[];
+  readonly references?: Partial<References>;
+  readonly contextTasks?: readonly Task[];
+  readonly attempt?: number;
+  /** Results of steps that an earlier attempt completed. */
+  readonly steps?: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal;
+}
+
+/** What an agent did with a turn: the message it answered with, or the updates it yielded. */
+export interface TurnOutcome {
+  readonly message?: Message;
+  readonly updates: readonly TaskUpdate[];
+  /** Results of the steps it completed. */
+  readonly steps: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Runs one turn of an agent without server and store, for unit tests. Text and parts become the user's message. What the
+ * server would refuse is refused here: at the `yield` where the agent can catch it, or when the agent ends. Rejects with
+ * what the agent throws.
+ */
+export async function runTurn(
+  agent: Agent,
+  said: string | readonly Part[] | Message,
+  options: RunTurnOptions = {},
+): Promise<TurnOutcome> {
+  const contextId = options.contextId ?? options.task?.contextId ?? 'context';
+  const taskId = options.task?.id ?? 'task';
+  const message = toUserMessage(said, contextId);
+  const messages = [...(options.messages ?? []), message];
+  const { task, attempt = 1, steps = {} } = options;
+  const log = new UnstoredLog({ message, taskId, task, attempt, steps });
+  const waiting = [...(options.inbox ?? [])];
+  const take = async () => waiting.shift();
+  const signal = options.signal ?? new AbortController().signal;
+  const turn: Turn = {
+    message,
+    messages,
+    text: linesOf(message),
+    values: valuesOf(messages),
+    contextId,
+    taskId,
+    task,
+    context: {
+      id: contextId,
+      tasks: async () => [...(options.contextTasks ?? [])],
+      messages: async () => [],
+    },
+    references: async () => ({
+      tasks: [],
+      artifacts: [],
+      missing: options.references ? [] : (message.referenceTaskIds ?? []),
+      ...options.references,
+    }),
+    caller: options.caller ?? {},
+    metadata: options.metadata ?? {},
+    acceptedOutputModes: options.acceptedOutputModes ?? [],
+    extensions: options.extensions ?? [],
+    attempt,
+    step: createSteps(stepsIn(log, signal)),
+    inbox: {
+      take,
+      get size() {
+        return waiting.length;
+      },
+      async *[Symbol.asyncIterator]() {
+        for (let next = await take(); next; next = await take()) yield next;
+      },
+    },
+    signal,
+    fence: 1,
+    wakeKey: 'wake',
+  };
+  const answer = await agent(turn);
+  if (isUpdates(answer)) {
+    const updates = await consume(answer, log);
+    return { updates, steps: log.steps };
+  }
+  checkAnswer(answer);
+  log.write({ type: 'answer', message: answer });
+  return { message: answer, updates: [], steps: log.steps };
+}
+
+/** The updates that the server would record. */
+async function consume(answer: AsyncIterable<TaskUpdate>, log: UnstoredLog): Promise<readonly TaskUpdate[]> {
+  const iterator = answer[Symbol.asyncIterator]();
+  const updates: TaskUpdate[] = [];
+  let refusal: unknown;
+  for (;;) {
+    const next: IteratorResult<TaskUpdate> = await (refusal && iterator.throw
+      ? iterator.throw(refusal)
+      : iterator.next());
+    refusal = undefined;
+    if (next.done) break;
+    try {
+      checkUpdate(next.value);
+      log.create();
+      log.write({ type: 'update', update: next.value });
+    } catch (error) {
+      if (!iterator.throw) throw error;
+      refusal = error;
+      continue;
+    }
+    updates.push(next.value);
+    if (log.state.closed || log.state.task?.status.state === 'TASK_STATE_INPUT_REQUIRED') {
+      await iterator.return?.();
+      return updates;
+    }
+  }
+  checkEnd(log.state.task);
+  return updates;
+}
+
+const stepsIn = (log: UnstoredLog, signal: AbortSignal): StepRecord => ({
+  enter() {
+    signal.throwIfAborted();
+    return undefined;
+  },
+  get done() {
+    return log.steps;
+  },
+  complete: async (name, result) => log.write({ type: 'complete-step', name, result }),
+});
+
+function toUserMessage(said: string | readonly Part[] | Message, contextId: string): Message {
+  if (typeof said !== 'string' && 'messageId' in said) return { contextId, ...said };
+  return { messageId: crypto.randomUUID(), role: 'ROLE_USER', contextId, parts: toParts(said) };
+}

@@ -1,0 +1,53 @@
+import type { RunSettings } from '../settings.ts';
+
+/**
+ * Notices while turns run that the event loop stood still, and logs for how long. Nothing else happens in the process
+ * for that time: its leases are not renewed, and its requests wait.
+ */
+export class StallWatch {
+  readonly #settings: RunSettings;
+  readonly #stallMs: number;
+  #turns = 0;
+  #watching = false;
+  /** When the watch shall look again, on the monotonic clock. */
+  #nextLook = 0;
+  #latest: string | undefined;
+  #suspect: string | undefined;
+
+  constructor(settings: RunSettings) {
+    this.#settings = settings;
+    this.#stallMs = Math.max(200, settings.leaseMs / 10);
+  }
+
+  turnStarts(): void {
+    this.#turns++;
+    if (!this.#watching) void this.#watch();
+  }
+
+  turnEnds(): void {
+    this.#turns--;
+  }
+
+  /** To be called right before code of this task's agent is, with the monotonic time. */
+  enter(taskId: string, at: number): void {
+    // The first call after the event loop stood still: the one before it is suspected.
+    if (at - this.#nextLook >= this.#stallMs) this.#suspect ??= this.#latest;
+    this.#latest = taskId;
+  }
+
+  async #watch(): Promise<void> {
+    const { clock, log } = this.#settings;
+    this.#watching = true;
+    while (this.#turns > 0) {
+      const turns = this.#turns;
+      this.#suspect = undefined;
+      this.#nextLook = clock.monotonic() + this.#stallMs / 2;
+      await clock.sleep(this.#stallMs / 2);
+      const ms = Math.round(clock.monotonic() - this.#nextLook);
+      const latestTaskId = this.#suspect ?? this.#latest;
+      const details = { ms, latestTaskId, turns: Math.max(turns, this.#turns) };
+      if (ms >= this.#stallMs) log('warn', 'The event loop was blocked', details);
+    }
+    this.#watching = false;
+  }
+}

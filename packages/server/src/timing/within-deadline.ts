@@ -1,0 +1,48 @@
+import { StoreError } from '@batonjs/store';
+import type { Clock } from './clock.ts';
+import { deadlinesOf } from './deadline-timers.ts';
+
+/**
+ * Makes a store call, and rejects as `UNAVAILABLE` if it is not answered by this time of the monotonic clock. A time of
+ * `Infinity` costs nothing.
+ */
+export async function boundedUntil<T>(call: () => Promise<T>, until: number, clock: Clock): Promise<T> {
+  if (until === Number.POSITIVE_INFINITY) return call();
+  const answered = new AbortController();
+  const timeout = clock.sleep(Math.max(0, until - clock.monotonic()), answered.signal).then(() => {
+    if (!answered.signal.aborted) throw new StoreError('UNAVAILABLE', 'The store did not answer in time');
+    return new Promise<never>(() => {});
+  });
+  return Promise.race([call(), timeout]).finally(() => answered.abort());
+}
+
+/**
+ * Gives a store call so many milliseconds; then it rejects as `UNAVAILABLE`, whatever becomes of it later. `ms` is one of
+ * few values. What comes after all is handed to `late`.
+ */
+export function bounded<T>(
+  call: Promise<T>,
+  ms: number,
+  clock: Clock,
+  late?: (value: T) => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const deadlines = deadlinesOf(ms, clock);
+    const deadline = deadlines.add(() => {
+      isLate = true;
+      reject(new StoreError('UNAVAILABLE', `The store did not answer within ${ms} ms`));
+    });
+    call.then(
+      (value) => {
+        if (isLate) return late?.(value);
+        deadlines.remove(deadline);
+        resolve(value);
+      },
+      (error) => {
+        deadlines.remove(deadline);
+        reject(error);
+      },
+    );
+  });
+}

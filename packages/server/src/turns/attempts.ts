@@ -1,0 +1,56 @@
+import type { Fact, State } from '@batonjs/lifecycle';
+import type { LiveTask } from '../log/live-task.ts';
+
+const batch = 256;
+
+/** However few of its attempts count, a turn is run at most so many times as often as `maxAttempts` says. */
+const mostPerCounted = 3;
+
+/**
+ * Whether a turn that its process left has had its attempts. One counts if it wrote something or ran alone: a process
+ * takes all its turns with it when it dies, and most of them are not to blame.
+ */
+export async function isSpent(
+  { scope, taskId, settings }: LiveTask,
+  { number, attempt }: NonNullable<State['openTurn']>,
+  maxAttempts: number,
+): Promise<boolean> {
+  if (attempt < maxAttempts) return false;
+  if (attempt >= maxAttempts * mostPerCounted) return true;
+  const attempts: Attempt[] = [];
+  for (let after = 0; ; ) {
+    const facts = await settings.store.readFacts(scope, taskId, after, batch);
+    for (const { fact } of facts) note(attempts, fact, number);
+    const last = facts.at(-1);
+    if (!last || facts.length < batch) break;
+    after = last.version;
+  }
+  return attempts.filter(({ counts }) => counts).length >= maxAttempts;
+}
+
+interface Attempt {
+  counts: boolean;
+}
+
+function note(attempts: Attempt[], fact: Fact, turn: number): void {
+  if (fact.type === 'turn-started') {
+    if (fact.turn === turn) attempts.push({ counts: fact.alone === true });
+    return;
+  }
+  const running = attempts.at(-1);
+  if (running && isWrittenByAgent(fact)) running.counts = true;
+}
+
+/** Messages, cancels and the status with which a turn continues a task that waited come from others. */
+function isWrittenByAgent(fact: Fact): boolean {
+  switch (fact.type) {
+    case 'artifact-updated':
+    case 'step-completed':
+    case 'message-taken':
+      return true;
+    case 'status-changed':
+      return fact.status.state !== 'TASK_STATE_WORKING' || fact.status.message !== undefined;
+    default:
+      return false;
+  }
+}

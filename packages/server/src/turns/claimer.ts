@@ -1,0 +1,119 @@
+import type { Lease, Scope, Unsubscribe } from '@batonjs/store';
+import type { LiveTasks } from '../log/live-tasks.ts';
+import type { RunSettings } from '../settings.ts';
+import { newId } from '../timing/new-id.ts';
+import { ParkedTasks } from './parked-tasks.ts';
+import { Recovery } from './recovery.ts';
+import type { Runner } from './runner.ts';
+
+const batch = 32;
+
+/** Takes tasks that nobody works on: wanted ones, those of dead processes, and those whose clock ran out. */
+export class Claimer {
+  readonly #settings: RunSettings;
+  readonly #tasks: LiveTasks;
+  readonly #runner: Runner;
+  readonly #parked: ParkedTasks;
+  readonly #recovery: Recovery;
+  readonly #stop = new AbortController();
+  #unsubscribe: Promise<Unsubscribe> | undefined;
+  #rung = new AbortController();
+  #over: Promise<void> | undefined;
+  /** Nothing is claimed before this moment of the monotonic clock. */
+  #notBefore = Number.NEGATIVE_INFINITY;
+
+  constructor(settings: RunSettings, tasks: LiveTasks, runner: Runner) {
+    this.#settings = settings;
+    this.#tasks = tasks;
+    this.#runner = runner;
+    this.#parked = new ParkedTasks(settings);
+    this.#recovery = new Recovery(settings, tasks, runner, this.#parked);
+  }
+
+  start(): void {
+    const { store, queue, log } = this.#settings;
+    this.#unsubscribe = store.subscribe({ queue }, () => this.#rung.abort());
+    this.#unsubscribe.catch((error: unknown) =>
+      log('error', 'Could not subscribe to the queue', { queue, error }),
+    );
+    this.#runner.onFree(() => this.#rung.abort());
+    this.#over = this.#loop();
+  }
+
+  /** Takes this one task at once, if it may be taken; otherwise the loop of some process will. */
+  async claimNow(scope: Scope, taskId: string): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    await this.#claim(1, taskId).catch((error: unknown) => {
+      this.#settings.log('error', 'Could not claim a task', { scope, taskId, error });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#rung.abort();
+    await this.#over;
+    await this.#recovery.close();
+    await this.#parked.close();
+    await (await this.#unsubscribe?.catch(() => undefined))?.();
+  }
+
+  async #loop(): Promise<void> {
+    const { clock, pollMs, leaseMs, log } = this.#settings;
+    while (!this.#stop.signal.aborted) {
+      this.#rung = new AbortController();
+      let more = false;
+      try {
+        more = await this.#claim(batch);
+      } catch (error) {
+        log('error', 'Could not claim tasks', { error });
+      }
+      if (more || this.#stop.signal.aborted) continue;
+      // Apart from each other, so that many processes do not all look at the same moment.
+      const ms = pollMs * (0.75 + clock.random() / 2);
+      const since = clock.monotonic();
+      await clock.sleep(ms, this.#rung.signal);
+      // The computer slept, or this process was stopped. Others may have been, too: they renew their leases first.
+      const now = clock.monotonic();
+      if (now - since - ms > leaseMs / 3) this.#notBefore = now + leaseMs / 3;
+    }
+  }
+
+  /** Resolves whether it got as many as it asked for, so that there may be more. */
+  async #claim(most: number, taskId?: string): Promise<boolean> {
+    const { store, clock, queue, leaseMs, restart } = this.#settings;
+    if (clock.monotonic() < this.#notBefore) return false;
+    const { turns: limit, release } = this.#runner.reserve(most);
+    const left: Lease[] = [];
+    const since = clock.monotonic();
+    let more = false;
+    try {
+      // Leases of this process that are overdue are renewed and not claimed.
+      if (limit === 0 || !(await this.#runner.heartbeat.catchUp())) return false;
+      const isKept = (holder: string) => this.#recovery.isBusy || this.#runner.heartbeat.isKept(holder);
+      const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit, isKept };
+      const leases = await store.claim(taskId === undefined ? about : { ...about, taskId });
+      const taking: Promise<void>[] = [];
+      for (const lease of leases) {
+        if (restart === 'rerun' && lease.cause === 'expired') left.push(lease);
+        else taking.push(this.#take(lease, since));
+      }
+      await Promise.all(taking);
+      more = leases.length === limit;
+    } finally {
+      release();
+    }
+    for (const lease of left) this.#recovery.add(lease, since);
+    // What else dead processes left is left to others, while this one has some of it to start.
+    return more && left.length === 0;
+  }
+
+  async #take(lease: Lease, since: number): Promise<void> {
+    try {
+      const live = await this.#tasks.open(lease.scope, lease.taskId);
+      this.#parked.opened(lease);
+      if (live) this.#runner.start(live, lease, { since });
+    } catch (error) {
+      await this.#parked.park(lease, error);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { historyOf, type State, viewTask } from '@batonjs/lifecycle';
+import type { Message } from '@batonjs/protocol';
+import { loadTask, type Scope, type TaskStore } from '@batonjs/store';
+import type { TurnContext } from '../../agent/agent.ts';
+import { loadEach } from './load-each.ts';
+
+const most = 100;
+
+/** Whose context it is, and how many bytes of it are read at once. */
+export interface ContextPlace {
+  readonly store: TaskStore;
+  readonly scope: Scope;
+  readonly contextId: string;
+  readonly taskId: string;
+  readonly bytes: number;
+}
+
+/** What else happened in a context, read when it is asked for. */
+export function contextOf({ store, scope, contextId, taskId, bytes }: ContextPlace): TurnContext {
+  const others = async (answered: boolean): Promise<State[]> => {
+    const limit = most + 1;
+    const page = await store.list(scope, { contextId, limit, bytes, ...(answered && { answered }) });
+    const ids = page.tasks.map((task) => task.taskId).filter((id) => id !== taskId);
+    const states: Known[] = [];
+    let left = bytes;
+    const load = async (id: string) => {
+      const state = await loadTask(store, scope, id);
+      return { id, state, weight: state?.weight ?? 0 };
+    };
+    for await (const { id, state, weight } of loadEach(ids.slice(0, most), load)) {
+      left -= weight;
+      if (left < 0) break;
+      if (state) states.push({ id, state });
+    }
+    return states.sort(byAge).map(({ state }) => state);
+  };
+  return {
+    id: contextId,
+    tasks: async () => (await others(false)).flatMap((state) => (state.task ? [viewTask(state)] : [])),
+    messages: async () => (await others(true)).flatMap(said),
+  };
+}
+
+interface Known {
+  readonly id: string;
+  readonly state: State;
+}
+
+/** By age and then by id: what began in the same millisecond is in the same order each time. */
+function byAge(a: Known, b: Known): number {
+  if (a.state.createdAt !== b.state.createdAt) return a.state.createdAt < b.state.createdAt ? -1 : 1;
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}
+
+function said(state: State): Message[] {
+  const all = historyOf(state, { currentStatusInHistory: true });
+  return state.answer ? [...all, structuredClone(state.answer)] : all;
+}

@@ -1,0 +1,77 @@
+import { viewTask } from '@batonjs/lifecycle';
+import type { Message, Task } from '@batonjs/protocol';
+import { loadTask, type Scope, type TaskStore } from '@batonjs/store';
+import type { ReferencedArtifact, References } from '../../agent/agent.ts';
+import { loadEach } from './load-each.ts';
+
+const most = 100;
+
+/**
+ * What a message refers to, as far as it exists in the scope. Of more than 100 tasks or artifacts the first 100, of tasks that
+ * weigh more than `bytes` together the first that do not: the others count as missing. Spec: §3.4.3.
+ */
+export async function referencesOf(
+  store: TaskStore,
+  scope: Scope,
+  message: Message,
+  bytes: number,
+): Promise<References> {
+  const pointers = pointersIn(message);
+  const named = [...(message.referenceTaskIds ?? []), ...pointers.flatMap(({ taskId }) => taskId ?? [])];
+  const ids = [...new Set(named)].slice(0, most);
+  const tasks: Task[] = [];
+  let left = bytes;
+  const load = async (id: string) => {
+    const state = await loadTask(store, scope, id);
+    return { state, weight: state?.weight ?? 0 };
+  };
+  for await (const { state, weight } of loadEach(ids, load)) {
+    left -= weight;
+    if (left < 0) break;
+    if (state?.task) tasks.push(viewTask(state));
+  }
+  const found = new Set(tasks.map(({ id }) => id));
+  const resolved = pointers.map((pointer) => ({ pointer, at: findArtifact(tasks, pointer) }));
+  return {
+    tasks,
+    artifacts: resolved.flatMap(({ at }) => at ?? []),
+    missing: [
+      ...ids.filter((id) => !found.has(id)),
+      ...resolved.flatMap(({ pointer, at }) => (at ? [] : pointer.artifactId)),
+    ],
+  };
+}
+
+/** Names an artifact; without a task, one of the tasks that the message refers to has it. */
+interface Pointer {
+  readonly taskId?: string;
+  readonly artifactId: string;
+}
+
+/** The artifacts that parts name in their metadata, one in it or several in its `references`. */
+function pointersIn({ parts }: Message): Pointer[] {
+  const named = parts.flatMap(({ metadata = {} }) => [
+    metadata,
+    ...(Array.isArray(metadata.references) ? metadata.references : []),
+  ]);
+  return named.flatMap(toPointer).slice(0, most);
+}
+
+/** Clients write what they like there: what names no artifact is not for us. */
+function toPointer(named: unknown): Pointer | [] {
+  const { taskId, artifactId } = Object(named) as Readonly<Record<string, unknown>>;
+  if (typeof artifactId !== 'string' || artifactId === '') return [];
+  return { artifactId, ...(typeof taskId === 'string' && taskId !== '' && { taskId }) };
+}
+
+function findArtifact(
+  tasks: readonly Task[],
+  { taskId, artifactId }: Pointer,
+): ReferencedArtifact | undefined {
+  for (const task of tasks) {
+    if (taskId !== undefined && taskId !== task.id) continue;
+    const artifact = task.artifacts?.find((each) => each.artifactId === artifactId);
+    if (artifact) return { taskId: task.id, artifact };
+  }
+  return undefined;
+}

@@ -1,0 +1,129 @@
+import { type Lease, StoreError } from '@batonjs/store';
+import type { RunSettings } from '../settings.ts';
+import { LinkedList, type Place } from '../store/linked-list.ts';
+
+/** A lease that this process keeps alive. */
+export interface Held {
+  readonly lease: Lease;
+  /** Until when the lease surely lives, on the monotonic clock. */
+  heldUntil: number;
+  /** The store said that the lease is gone. May be called more than once. */
+  lost(): void;
+}
+
+/**
+ * Keeps the leases of this process alive. Time alone loses none: a process that slept, or that cannot reach its store,
+ * renews late, and a lease is lost when the store says so.
+ */
+export class Heartbeat {
+  readonly #settings: RunSettings;
+  readonly #held = new LinkedList<Held>();
+  #beating = false;
+  /** When the latest call that renewed all leases was sent, on the monotonic clock. */
+  #renewedAt = 0;
+  #renewing: Promise<boolean> | undefined;
+
+  constructor(settings: RunSettings) {
+    this.#settings = settings;
+  }
+
+  add(held: Held): Place<Held> {
+    const place = this.#held.add(held);
+    if (!this.#beating) void this.#beat();
+    return place;
+  }
+
+  remove(place: Place<Held>): void {
+    this.#held.remove(place);
+  }
+
+  /** Whether this process keeps a lease of this holder alive. */
+  isKept(holder: string): boolean {
+    for (const { lease } of this.#held) if (lease.holder === holder) return true;
+    return false;
+  }
+
+  /** Whether the lease lives for a while yet, as far as time can tell. */
+  isSure({ heldUntil }: Held): boolean {
+    const { clock, leaseMs } = this.#settings;
+    return clock.monotonic() < heldUntil - leaseMs / 10;
+  }
+
+  /** Renews all leases if that is overdue. Resolves to false if the store did not answer. */
+  async catchUp(): Promise<boolean> {
+    const { clock, leaseMs } = this.#settings;
+    if (this.#held.size === 0 || clock.monotonic() - this.#renewedAt < leaseMs / 2) return true;
+    return this.#renew();
+  }
+
+  /**
+   * Asks the store whether this lease is still held, and renews it. Tells the holder if it is lost. Rejects with
+   * `UNAVAILABLE` if the store does not answer.
+   */
+  async confirm(held: Held): Promise<void> {
+    const { store, clock, leaseMs } = this.#settings;
+    const asked = clock.monotonic();
+    const kept = await store.renew([held.lease], leaseMs);
+    if (kept.length === 0) held.lost();
+    else held.heldUntil = Math.max(held.heldUntil, asked + leaseMs);
+  }
+
+  async #beat(): Promise<void> {
+    const { clock, leaseMs } = this.#settings;
+    this.#beating = true;
+    this.#renewedAt = clock.monotonic();
+    let answered = true;
+    while (this.#held.size > 0) {
+      await clock.sleep(answered ? leaseMs / 3 : leaseMs / 10);
+      if (this.#held.size > 0) answered = await this.#renew();
+    }
+    this.#beating = false;
+  }
+
+  /** Never rejects; one call at a time. */
+  #renew(): Promise<boolean> {
+    this.#renewing ??= this.#renewAll().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #renewAll(): Promise<boolean> {
+    const { store, clock, leaseMs, log } = this.#settings;
+    const places = this.#held.places();
+    const leases = places.map(({ item }) => item!.lease);
+    const asked = clock.monotonic();
+    try {
+      // An answer that does not come in time is not waited for: the next attempt may do better.
+      const kept = await this.#atMost(leaseMs / 3, store.renew(leases, leaseMs));
+      const keys = new Set(kept.map(keyOf));
+      for (const { item: held } of places) {
+        if (!held) continue;
+        if (keys.has(keyOf(held.lease))) held.heldUntil = Math.max(held.heldUntil, asked + leaseMs);
+        else held.lost();
+      }
+      for (const place of places) {
+        if (place.item && !keys.has(keyOf(place.item.lease))) this.#held.remove(place);
+      }
+      this.#renewedAt = asked;
+      return true;
+    } catch (error) {
+      log('error', 'Could not renew leases', { leases: leases.length, error });
+      return false;
+    }
+  }
+
+  async #atMost<T>(ms: number, call: Promise<T>): Promise<T> {
+    const done = new AbortController();
+    const late = this.#settings.clock.sleep(ms, done.signal).then(() => undefined);
+    const kept = await Promise.race([call, late]).finally(() => done.abort());
+    if (kept === undefined)
+      throw new StoreError('UNAVAILABLE', `The store did not renew leases within ${ms} ms`);
+    return kept;
+  }
+}
+
+const keyOf = ({ scope, taskId, fence, holder }: Lease): string => `${fence} ${holder} ${taskId} ${scope}`;
+
+/** Whether asking again may help. */
+export const isUnavailable = (error: unknown): boolean => StoreError.is(error, 'UNAVAILABLE');

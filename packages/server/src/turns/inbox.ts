@@ -1,0 +1,34 @@
+import type { Message } from '@batonjs/protocol';
+import type { Inbox } from '../agent/agent.ts';
+import { nextChange } from '../log/next-change.ts';
+import type { LeasedTask } from './leased-task.ts';
+
+/** The messages of a task that no turn has taken yet, for the turn that runs. */
+export function createInbox(leased: LeasedTask, signal: AbortSignal): Inbox {
+  let taking: Promise<unknown> = Promise.resolve();
+  const takeNext = async (): Promise<Message | undefined> => {
+    while (!signal.aborted && !leased.state.closed) {
+      const message = leased.state.untaken[0]?.message;
+      if (message) {
+        await leased.write(() => [{ type: 'take', messageId: message.messageId }]);
+        return structuredClone(message);
+      }
+      await nextChange(leased.live, signal);
+    }
+    return undefined;
+  };
+  const inbox: Inbox = {
+    get size() {
+      return leased.state.untaken.length;
+    },
+    take() {
+      const taken = taking.then(takeNext);
+      taking = taken.catch(() => {});
+      return taken;
+    },
+    async *[Symbol.asyncIterator]() {
+      for (let message = await inbox.take(); message; message = await inbox.take()) yield message;
+    },
+  };
+  return inbox;
+}

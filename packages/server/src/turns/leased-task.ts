@@ -1,0 +1,235 @@
+import type { Command, State, TaskUpdate } from '@batonjs/lifecycle';
+import type { Message } from '@batonjs/protocol';
+import { type Commit, type Lease, StoreError } from '@batonjs/store';
+import { canceled, type Failure, failed } from '../agent/builders.ts';
+import type { LiveTask } from '../log/live-task.ts';
+import { type Decision, decideAll } from '../log/write/decision.ts';
+import { checkDecided } from '../log/write/task-room.ts';
+import { reportTransitions } from '../log/write/transition.ts';
+import { type Written, write } from '../log/write/write.ts';
+import type { RunSettings } from '../settings.ts';
+import { isoTime } from '../timing/clock.ts';
+import type { LazyAbort } from '../timing/lazy-abort.ts';
+import type { StallWatch } from '../timing/stall-watch.ts';
+import { dueAt } from '../timing/task-deadlines.ts';
+import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
+
+/** What the turns of a process share. */
+export interface LeasedIn {
+  readonly heartbeat: Heartbeat;
+  readonly stalls: StallWatch;
+}
+
+/**
+ * A task that this process may write because it holds the lease. Every write carries the fence, so that what a process
+ * writes that lost its lease changes nothing. Methods reject with a `StoreError` when that happens.
+ */
+export class LeasedTask implements Held {
+  readonly live: LiveTask;
+  readonly lease: Lease;
+  heldUntil: number;
+  /** Called when the store says that the lease is gone. */
+  onLost: () => void = () => {};
+  readonly #settings: RunSettings;
+  readonly #process: LeasedIn;
+  #lost = false;
+  #hurried = false;
+  #failures: WeakSet<object> | undefined;
+  #writing = 0;
+  #latest: Promise<unknown> = Promise.resolve();
+  readonly #dueAt = (state: State) => dueAt(state, this.#settings.clocks);
+  readonly #giveUp = () => this.#lost || (this.#hurried && !this.#process.heartbeat.isSure(this));
+
+  /** `since`: the monotonic time before the lease was asked for. */
+  constructor(live: LiveTask, lease: Lease, since: number, settings: RunSettings, process: LeasedIn) {
+    this.live = live;
+    this.lease = lease;
+    this.heldUntil = since + settings.leaseMs;
+    this.#settings = settings;
+    this.#process = process;
+  }
+
+  get state(): State {
+    return this.live.state;
+  }
+
+  /** Whether a write of this turn is under way. */
+  get isWriting(): boolean {
+    return this.#writing > 0;
+  }
+
+  /** The lease is gone: nothing is written any more. */
+  lost(): void {
+    this.#lost = true;
+    this.onLost();
+  }
+
+  /** The server closes: a write no longer waits for the store when the lease may have run out. */
+  hurry(): void {
+    this.#hurried = true;
+  }
+
+  /** To be called right before code of the agent is, with the monotonic time: names the turn that blocks the event loop. */
+  enterAgent(at: number = this.#settings.clock.monotonic()): void {
+    this.#process.stalls.enter(this.live.taskId, at);
+  }
+
+  /**
+   * To be called right before a step has its effect. Throws or rejects with the reason of `abort` if the turn is over. A
+   * process that was stopped for longer than its lease, or has not read a cancel yet, does not know that: the store is
+   * asked, unless the lease was renewed a moment ago and `confirmSteps` is off. While it does not answer, it is asked again.
+   */
+  enterStep(abort: LazyAbort): Promise<void> | undefined {
+    abort.throwIfAborted();
+    if (this.#settings.confirmSteps || !this.#process.heartbeat.isSure(this)) return this.#confirm(abort);
+    this.enterAgent();
+    return undefined;
+  }
+
+  async #confirm(abort: LazyAbort): Promise<void> {
+    const { clock } = this.#settings;
+    for (;;) {
+      try {
+        // The first tells `onLost`, the second the listeners of the log.
+        await Promise.all([this.#process.heartbeat.confirm(this), this.live.refresh()]);
+        abort.throwIfAborted();
+        return this.enterAgent();
+      } catch (error) {
+        abort.throwIfAborted();
+        if (!isUnavailable(error)) throw this.#asFailure(error);
+        await clock.sleep(20 + clock.random() * 80);
+      }
+      abort.throwIfAborted();
+    }
+  }
+
+  /** Whether this very error is one that a write of this task met, and not one that an agent made up. */
+  isFailureToWrite(error: unknown): boolean {
+    return typeof error === 'object' && error !== null && this.#failures?.has(error) === true;
+  }
+
+  /**
+   * What an agent reports. INPUT_REQUIRED also ends the turn and gives the task back. After a cancel request, COMPLETED
+   * becomes CANCELED unless the agent says that it finished before it noticed.
+   */
+  update(update: TaskUpdate): Promise<unknown> {
+    const asks = 'status' in update && update.status.state === 'TASK_STATE_INPUT_REQUIRED';
+    if (!asks)
+      return this.write((state) =>
+        this.#commandsFor(state, state.cancelRequested && claimsSuccess(update) ? canceled() : update),
+      );
+    return this.write(
+      (state) =>
+        // Somebody wants it ended: asking the client for more would hide that until the next message.
+        state.cancelRequested
+          ? this.#commandsFor(state, canceled())
+          : [...this.#commandsFor(state, update), { type: 'end-turn' }],
+      (state) => (state.closed ? undefined : this.#giveBack(state)),
+    );
+  }
+
+  /** The message that an agent answers with. A cancel request that came before it wins. */
+  async answer(message: Message): Promise<void> {
+    await this.write((state) =>
+      state.cancelRequested ? this.#commandsFor(state, canceled()) : [{ type: 'answer', message }],
+    );
+  }
+
+  /** Ends the task, if nothing else has. */
+  async finish(update: TaskUpdate): Promise<void> {
+    await this.write((state) => (state.closed ? [] : this.#commandsFor(state, update)));
+  }
+
+  fail(failure: Failure): Promise<void> {
+    return this.finish(failed(failure));
+  }
+
+  cancel(): Promise<void> {
+    return this.finish(canceled());
+  }
+
+  /** Gives the task back. A message that came meanwhile is seen, because the release is decided on the whole log. */
+  async release(): Promise<void> {
+    await this.write(
+      (state) => [
+        { type: 'end-turn' },
+        ...(state.cancelRequested ? this.#commandsFor(state, canceled()) : []),
+      ],
+      (state) => (state.closed ? undefined : this.#giveBack(state)),
+    );
+  }
+
+  /** Gives the task to another process in the middle of its turn: whoever claims it runs the turn again. */
+  async handOver(): Promise<void> {
+    await this.write(
+      () => [],
+      () => ({ queue: this.#settings.queue, release: true, want: true }),
+    );
+  }
+
+  /** One write of this turn after another: two at once would only get into each other's way. */
+  write(
+    commands: (state: State) => readonly Command[],
+    turn?: (state: State) => Commit['turn'],
+  ): Promise<Written> {
+    const next = () => this.#write(commands, turn);
+    const written = this.#writing > 0 ? this.#latest.then(next, next) : next();
+    this.#writing++;
+    this.#latest = written;
+    return written;
+  }
+
+  /** Resolves when nothing is being written. Never rejects. */
+  async idle(): Promise<void> {
+    while (this.#writing > 0) await this.#latest.catch(() => {});
+  }
+
+  #write(
+    commands: (state: State) => readonly Command[],
+    turn?: (state: State) => Commit['turn'],
+  ): Promise<Written> {
+    const { clock, onTransition, limits } = this.#settings;
+    let isDeciding = false;
+    const decision = (state: State | undefined): Decision => {
+      isDeciding = true;
+      const decided = decideAll(state, state ? commands(state) : [], isoTime(clock.now()));
+      checkDecided(decided, limits);
+      isDeciding = false;
+      return decided;
+    };
+    const options = { writer: this.lease, turn, dueAt: this.#dueAt, giveUp: this.#giveUp };
+    const writing: Promise<Written> = this.#lost
+      ? Promise.reject(new StoreError('FENCED', 'The task belongs to another process'))
+      : write(this.live, decision, options);
+    return writing.then(
+      (written) => {
+        this.#writing--;
+        reportTransitions(written.before, this.live.taskId, written.facts, onTransition);
+        return written;
+      },
+      (error) => {
+        this.#writing--;
+        // What is thrown while deciding may come from what the agent handed over.
+        throw isDeciding ? error : this.#asFailure(error);
+      },
+    );
+  }
+
+  #asFailure(error: unknown): unknown {
+    if (error instanceof Error) this.#failures = (this.#failures ?? new WeakSet()).add(error);
+    return error;
+  }
+
+  #commandsFor(state: State, update: TaskUpdate): Command[] {
+    const report: Command = { type: 'update', update };
+    return state.task ? [report] : [{ type: 'create', taskId: this.live.taskId }, report];
+  }
+
+  #giveBack({ untaken, woken }: State): Commit['turn'] {
+    return { queue: this.#settings.queue, release: true, want: untaken.length > 0 || woken !== undefined };
+  }
+}
+
+/** An agent that was aborted often cannot tell its half-finished work from finished work. */
+const claimsSuccess = (update: TaskUpdate): boolean =>
+  'status' in update && update.status.state === 'TASK_STATE_COMPLETED' && !update.beforeCancel;

@@ -1,0 +1,150 @@
+import { historyOf, type MessageReceived, type Metadata, type State, viewTask } from '@batonjs/lifecycle';
+import type { Message, Task } from '@batonjs/protocol';
+import type { Claims, Inbox, References, Turn, TurnContext } from '../agent/agent.ts';
+import { linesOf, valuesOf } from '../agent/message-content.ts';
+import type { RunSettings } from '../settings.ts';
+import type { LazyAbort } from '../timing/lazy-abort.ts';
+import { contextOf } from './context/context-tasks.ts';
+import { referencesOf } from './context/references.ts';
+import { createInbox } from './inbox.ts';
+import type { LeasedTask } from './leased-task.ts';
+import { createSteps, type StepRecord } from './steps.ts';
+import { wakeKeyOf } from './wake-key.ts';
+
+/** What a turn is made of. */
+interface Inner {
+  readonly leased: LeasedTask;
+  readonly settings: RunSettings;
+  readonly abort: LazyAbort;
+  /** The task when the turn began. */
+  readonly state: State;
+  readonly latest: MessageReceived;
+  message: Message | undefined;
+  messages: Message[] | undefined;
+  step: Turn['step'] | undefined;
+  inbox: Inbox | undefined;
+}
+
+const inner = Symbol('inner');
+
+/**
+ * What the agent is given for one run. What costs something is made when it is asked for. A class, because V8 places the
+ * getters of an object literal among what lives long: what they see would stay until the next full collection. Without
+ * private members, so that a turn may be the prototype of another one that has more.
+ */
+export class LeasedTurn implements Turn {
+  readonly contextId: string;
+  readonly taskId: string;
+  readonly attempt: number;
+  readonly fence: number;
+  readonly [inner]: Inner;
+
+  constructor(leased: LeasedTask, settings: RunSettings, abort: LazyAbort) {
+    const { state, taskId } = leased.live;
+    this.contextId = state.contextId;
+    this.taskId = taskId;
+    this.attempt = state.openTurn?.attempt ?? 1;
+    this.fence = leased.lease.fence;
+    this[inner] = {
+      leased,
+      settings,
+      abort,
+      state,
+      latest: latestTaken(state),
+      message: undefined,
+      messages: undefined,
+      step: undefined,
+      inbox: undefined,
+    };
+  }
+
+  // What an agent is given is its own: it may change it, and the state must not notice.
+  get message(): Message {
+    this[inner].message ??= structuredClone(this[inner].latest.message);
+    return this[inner].message;
+  }
+
+  get messages(): readonly Message[] {
+    this[inner].messages ??= structuredClone(historyOf(this[inner].state, { currentStatusInHistory: true }));
+    return this[inner].messages;
+  }
+
+  get text(): string {
+    return linesOf(this[inner].latest.message);
+  }
+
+  get values(): Readonly<Record<string, unknown>> {
+    return valuesOf(this.messages);
+  }
+
+  get task(): Task | undefined {
+    const { state } = this[inner].leased.live;
+    const { currentStatusInHistory } = this[inner].settings;
+    return state.task && structuredClone(viewTask(state, { currentStatusInHistory }));
+  }
+
+  get context(): TurnContext {
+    const { leased, settings } = this[inner];
+    return contextOf({
+      store: settings.store,
+      scope: leased.live.scope,
+      contextId: this.contextId,
+      taskId: this.taskId,
+      bytes: settings.limits.replyBytes,
+    });
+  }
+
+  get references(): () => Promise<References> {
+    const { leased, settings, latest } = this[inner];
+    const { store, limits } = settings;
+    return () => referencesOf(store, leased.live.scope, latest.message, limits.replyBytes);
+  }
+
+  get caller(): Claims {
+    return this[inner].latest.caller ?? {};
+  }
+
+  get metadata(): Readonly<Metadata> {
+    return this[inner].latest.metadata ?? {};
+  }
+
+  get acceptedOutputModes(): readonly string[] {
+    return this[inner].latest.configuration?.acceptedOutputModes ?? [];
+  }
+
+  get extensions(): readonly string[] {
+    return this[inner].latest.extensions ?? [];
+  }
+
+  get step(): Turn['step'] {
+    this[inner].step ??= createSteps(stepsIn(this[inner].leased, this[inner].abort));
+    return this[inner].step;
+  }
+
+  get inbox(): Inbox {
+    this[inner].inbox ??= createInbox(this[inner].leased, this[inner].abort.signal);
+    return this[inner].inbox;
+  }
+
+  get signal(): AbortSignal {
+    return this[inner].abort.signal;
+  }
+
+  get wakeKey(): string {
+    return wakeKeyOf(this[inner].leased.live.scope, this.taskId);
+  }
+}
+
+const stepsIn = (leased: LeasedTask, abort: LazyAbort): StepRecord => ({
+  get done() {
+    return leased.state.openTurn?.steps ?? {};
+  },
+  enter: () => leased.enterStep(abort),
+  complete: (name, result) => leased.write(() => [{ type: 'complete-step', name, result }]),
+});
+
+function latestTaken({ taken, untaken }: State): MessageReceived {
+  const latest = taken.at(-1) ?? untaken.at(-1);
+  if (!latest) throw new TypeError('A turn needs a message');
+  return latest;
+}

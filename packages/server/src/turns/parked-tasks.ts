@@ -1,0 +1,58 @@
+import type { Lease } from '@batonjs/store';
+import type { RunSettings } from '../settings.ts';
+
+/** Milliseconds that a task is left alone at most before it is tried again. */
+const longest = 600_000;
+/** How many tasks are remembered. */
+const most = 10_000;
+
+interface Parked {
+  readonly lease: Lease;
+  readonly failures: number;
+}
+
+/**
+ * Tasks that this process claimed and could not open. Each is left alone for a lease's time after the first failure, then
+ * for twice as long each time, up to 10 minutes: reading a task that cannot be read may cost seconds. The lease is kept
+ * meanwhile, so that other processes leave it alone, too.
+ */
+export class ParkedTasks {
+  readonly #settings: RunSettings;
+  readonly #parked = new Map<string, Parked>();
+
+  constructor(settings: RunSettings) {
+    this.#settings = settings;
+  }
+
+  /** The lease of a task that could not be opened is kept for longer. Never rejects. */
+  async park(lease: Lease, error: unknown): Promise<void> {
+    const { store, leaseMs, log } = this.#settings;
+    const key = keyOf(lease);
+    const failures = (this.#parked.get(key)?.failures ?? 0) + 1;
+    const retryMs = Math.max(leaseMs, Math.min(leaseMs * 2 ** (failures - 1), longest));
+    this.#parked.delete(key);
+    this.#parked.set(key, { lease, failures });
+    if (this.#parked.size > most) this.#parked.delete(this.#parked.keys().next().value!);
+    const { taskId } = lease;
+    log('error', 'A claimed task cannot be opened', { taskId, failures, retryMs, error });
+    if (retryMs === leaseMs) return;
+    await store.renew([lease], retryMs).catch((error: unknown) => {
+      log('error', 'Could not keep the lease of a task that cannot be opened', { taskId, error });
+    });
+  }
+
+  /** Forgets that a task could not be opened. */
+  opened(lease: Lease): void {
+    if (this.#parked.size > 0) this.#parked.delete(keyOf(lease));
+  }
+
+  /** Lets other processes try at once. Never rejects. */
+  async close(): Promise<void> {
+    const leases = [...this.#parked.values()].map(({ lease }) => lease);
+    this.#parked.clear();
+    // Leases that ran out are not held any more, which changes nothing.
+    if (leases.length > 0) await this.#settings.store.renew(leases, 1).catch(() => {});
+  }
+}
+
+const keyOf = ({ scope, taskId }: Lease): string => `${taskId}\n${scope}`;

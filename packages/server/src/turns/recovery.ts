@@ -1,0 +1,108 @@
+import type { Lease } from '@batonjs/store';
+import type { LiveTasks } from '../log/live-tasks.ts';
+import type { RunSettings } from '../settings.ts';
+import { LinkedList, type Place } from '../store/linked-list.ts';
+import type { Held } from './heartbeat.ts';
+import type { ParkedTasks } from './parked-tasks.ts';
+import type { Reserved, Runner } from './runner.ts';
+
+/** A turn that a dead process left, leased but not started again yet. */
+interface Left extends Held {
+  readonly since: number;
+  readonly reserved: Reserved;
+  readonly kept: Place<Held>;
+  isLost: boolean;
+}
+
+/**
+ * Starts the turns that dead processes left one after another: the next one when the one before has written something,
+ * has ended, or has had a tenth of the lease. A turn that ends its process as soon as it starts takes few with it then.
+ */
+export class Recovery {
+  readonly #settings: RunSettings;
+  readonly #tasks: LiveTasks;
+  readonly #runner: Runner;
+  readonly #parked: ParkedTasks;
+  readonly #left = new LinkedList<Left>();
+  readonly #stop = new AbortController();
+  #over: Promise<void> | undefined;
+
+  constructor(settings: RunSettings, tasks: LiveTasks, runner: Runner, parked: ParkedTasks) {
+    this.#settings = settings;
+    this.#tasks = tasks;
+    this.#runner = runner;
+    this.#parked = parked;
+  }
+
+  /** Whether turns wait here that another process could take as well. */
+  get isBusy(): boolean {
+    return this.#over !== undefined;
+  }
+
+  add(lease: Lease, since: number): void {
+    const { leaseMs } = this.#settings;
+    const held: Held & { isLost: boolean } = {
+      lease,
+      heldUntil: since + leaseMs,
+      isLost: false,
+      lost() {
+        held.isLost = true;
+      },
+    };
+    const kept = this.#runner.heartbeat.add(held);
+    this.#left.add(Object.assign(held, { since, kept, reserved: this.#runner.reserve(1) }));
+    this.#over ??= this.#run().finally(() => {
+      this.#over = undefined;
+    });
+  }
+
+  /** Starts no more, and lets other processes have those that wait. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#over;
+    const left = [...this.#left];
+    for (const { kept, reserved } of left) {
+      this.#runner.heartbeat.remove(kept);
+      reserved.release();
+    }
+    if (left.length === 0) return;
+    const leases = left.map(({ lease }) => lease);
+    // Otherwise they wait until their leases run out.
+    await this.#settings.store.renew(leases, 1).catch(() => {});
+  }
+
+  async #run(): Promise<void> {
+    for (let next = this.#left.first; next && !this.#stop.signal.aborted; next = this.#left.first) {
+      this.#left.removeFirst();
+      try {
+        if (!next.isLost) await this.#start(next);
+      } catch (error) {
+        // Removed first, or the heartbeat would shorten the lease again.
+        this.#runner.heartbeat.remove(next.kept);
+        await this.#parked.park(next.lease, error);
+      } finally {
+        this.#runner.heartbeat.remove(next.kept);
+        next.reserved.release();
+      }
+    }
+  }
+
+  async #start({ lease, heldUntil }: Left): Promise<void> {
+    const { clock, leaseMs } = this.#settings;
+    const live = await this.#tasks.open(lease.scope, lease.taskId);
+    this.#parked.opened(lease);
+    if (!live) return;
+    const running = this.#runner.start(live, lease, { since: heldUntil - leaseMs, isAlone: true });
+    const shown = new AbortController();
+    const show = () => shown.abort();
+    const stopListening = live.onChange(() => {
+      const { beganAt } = running.run;
+      if (beganAt !== undefined && live.version > beganAt) show();
+    });
+    this.#stop.signal.addEventListener('abort', show);
+    void running.over.then(show);
+    await clock.sleep(leaseMs / 10, shown.signal);
+    this.#stop.signal.removeEventListener('abort', show);
+    stopListening();
+  }
+}

@@ -1,0 +1,107 @@
+import type { Lease } from '@batonjs/store';
+import type { LiveTask } from '../log/live-task.ts';
+import type { LiveTasks } from '../log/live-tasks.ts';
+import type { RunSettings } from '../settings.ts';
+import { LinkedList } from '../store/linked-list.ts';
+import { StallWatch } from '../timing/stall-watch.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { type LeasedIn, LeasedTask } from './leased-task.ts';
+import { TaskRun } from './task-run.ts';
+
+/** Room for turns that may start here soon. */
+export interface Reserved {
+  readonly turns: number;
+  /** To be called once, when those that start here have started. */
+  release(): void;
+}
+
+/** A turn that runs here. */
+export interface Running {
+  readonly run: TaskRun;
+  over: Promise<void>;
+}
+
+/** The turns that run in this process. */
+export class Runner implements LeasedIn {
+  readonly #settings: RunSettings;
+  readonly #tasks: LiveTasks;
+  readonly heartbeat: Heartbeat;
+  readonly stalls: StallWatch;
+  readonly #running = new LinkedList<Running>();
+  #reserved = 0;
+  #refused = false;
+  #onFree: () => void = () => {};
+
+  constructor(settings: RunSettings, tasks: LiveTasks) {
+    this.#settings = settings;
+    this.#tasks = tasks;
+    this.heartbeat = new Heartbeat(settings);
+    this.stalls = new StallWatch(settings);
+  }
+
+  /**
+   * Keeps room for up to so many turns, for as many as there is. What is about to ask the store reserves first: many that
+   * ask at once would otherwise all find the same room.
+   */
+  reserve(most: number): Reserved {
+    const turns = Math.max(0, Math.min(most, this.#free));
+    this.#reserved += turns;
+    if (turns === 0 && most > 0) this.#refused = true;
+    return { turns, release: () => this.#leave(() => (this.#reserved -= turns)) };
+  }
+
+  get #free(): number {
+    return this.#settings.limits.turns - this.#running.size - this.#reserved;
+  }
+
+  #leave(leave: () => unknown): void {
+    leave();
+    if (!this.#refused || this.#free <= 0) return;
+    this.#refused = false;
+    this.#onFree();
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Calls `listener` when there is room again after somebody found none. */
+  onFree(listener: () => void): void {
+    this.#onFree = listener;
+  }
+
+  /**
+   * Does what a leased task needs. Takes over the caller's use of `live`. `since`: the monotonic time before the lease
+   * was asked for; `started`: the commit that took the lease started the turn too; `isAlone`: the turn is tried before
+   * others are.
+   */
+  start(
+    live: LiveTask,
+    lease: Lease,
+    { since, started = false, isAlone = false }: { since: number; started?: boolean; isAlone?: boolean },
+  ): Running {
+    const task = new LeasedTask(live, lease, since, this.#settings, this);
+    const run = new TaskRun(task, this.#settings, isAlone || this.#running.size === 0);
+    const kept = this.heartbeat.add(task);
+    this.stalls.turnStarts();
+    const running: Running = { run, over: Promise.resolve() };
+    const place = this.#running.add(running);
+    running.over = run.run(started).then(() => {
+      this.heartbeat.remove(kept);
+      this.stalls.turnEnds();
+      this.#tasks.release(live);
+      this.#leave(() => this.#running.remove(place));
+    });
+    return running;
+  }
+
+  /** Waits for the running turns, at most so long; then ends them as `restart` says. */
+  async drain(graceMs: number): Promise<void> {
+    const done = new AbortController();
+    const running = [...this.#running];
+    const all = Promise.all(running.map(({ over }) => over)).then(() => done.abort());
+    await Promise.race([all, this.#settings.clock.sleep(graceMs, done.signal)]);
+    for (const { run } of this.#running) run.halt('shutdown');
+    await Promise.all([...this.#running].map(({ over }) => over));
+  }
+}

@@ -1,0 +1,41 @@
+import type { JsonOf, Turn } from '../agent/agent.ts';
+
+/** Where the steps of a turn are kept. */
+export interface StepRecord {
+  /** Results that this attempt or an earlier one completed, by name. */
+  readonly done: Readonly<Record<string, unknown>>;
+  /** To be called right before the function is. Throws or rejects if it must not be called. */
+  enter(): Promise<void> | undefined;
+  /** Keeps a result, which is JSON. Rejects where it cannot be kept. */
+  complete(name: string, result: unknown): Promise<unknown>;
+}
+
+/** The steps of one attempt of a turn. */
+export function createSteps(record: StepRecord): Turn['step'] {
+  const used = new Set<string>();
+  return async <T>(name: string, fn: () => T | Promise<T>): Promise<JsonOf<T>> => {
+    if (used.has(name)) throw new TypeError(`The step "${name}" was used in this turn already`);
+    used.add(name);
+    const { done } = record;
+    if (Object.hasOwn(done, name)) return done[name] as JsonOf<T>;
+    const entering = record.enter();
+    if (entering) await entering;
+    // What a later attempt would get is what this one gets: JSON.
+    const result = asJson(name, await fn());
+    await record.complete(name, result);
+    return result as JsonOf<T>;
+  };
+}
+
+function asJson(name: string, result: unknown): unknown {
+  if (result === undefined) return null;
+  let text: string | undefined;
+  let cause: unknown;
+  try {
+    text = JSON.stringify(result);
+  } catch (error) {
+    cause = error;
+  }
+  if (text !== undefined) return JSON.parse(text);
+  throw new TypeError(`The result of the step "${name}" is not JSON, so it cannot be kept`, { cause });
+}

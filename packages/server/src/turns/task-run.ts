@@ -1,0 +1,291 @@
+import type { State, TaskUpdate } from '@batonjs/lifecycle';
+import type { Message } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { StoreError } from '@batonjs/store';
+import type { Answer } from '../agent/agent.ts';
+import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
+import type { RunSettings } from '../settings.ts';
+import { LazyAbort } from '../timing/lazy-abort.ts';
+import { dueAt, dueWhileRunning } from '../timing/task-deadlines.ts';
+import { isSpent } from './attempts.ts';
+import { deadlineExceeded, failureOf, processLost, serverClosed } from './failure.ts';
+import type { LeasedTask } from './leased-task.ts';
+import { LeasedTurn } from './leased-turn.ts';
+import type { TurnEvent } from './turn-event.ts';
+
+/** Why the runner stops waiting for the agent. */
+export type Halt =
+  /** The task belongs to another process. Nothing may be written. */
+  | 'fenced'
+  /** The task was canceled and the agent did not stop in time. */
+  | 'canceled'
+  | 'deadline'
+  | 'shutdown';
+
+type OpenTurn = NonNullable<State['openTurn']>;
+
+/** What this process does with one leased task: decided on its log, until the lease is given back or lost. */
+export class TaskRun {
+  readonly #task: LeasedTask;
+  readonly #settings: RunSettings;
+  readonly #signal = new LazyAbort();
+  readonly #over = new LazyAbort();
+  #halted: Halt | undefined;
+  #onHalt: (halt: Halt) => void = () => {};
+  #canceling = false;
+  /** Of the turn that this run works on. */
+  #attempt = 1;
+  /** The turn as this run started it, while it is open. */
+  #openTurn: OpenTurn | undefined;
+
+  readonly #isAlone: boolean;
+  /** The length of the log when the agent was called; undefined before. */
+  beganAt: number | undefined;
+
+  /** `isAlone`: no other turn that could end the process runs beside this one. */
+  constructor(task: LeasedTask, settings: RunSettings, isAlone: boolean) {
+    this.#task = task;
+    this.#settings = settings;
+    this.#isAlone = isAlone;
+    task.onLost = () => this.halt('fenced');
+  }
+
+  /** Never rejects. `started`: the turn began with the commit that took the lease. */
+  async run(started: boolean): Promise<void> {
+    const { log } = this.#settings;
+    const { live } = this.#task;
+    const stopListening = live.onChange(() => this.#notice());
+    try {
+      if (!started) await live.subscribe();
+      await this.#act(started);
+    } catch (error) {
+      if (isLost(error)) this.#halted = 'fenced';
+      if (this.#halted !== 'fenced')
+        log('error', 'A turn could not be recorded', { taskId: live.taskId, error });
+    } finally {
+      if (this.#halted === 'fenced') this.#report('lost');
+      stopListening();
+      this.#signal.abort(turnOver);
+      this.#over.abort(turnOver);
+    }
+  }
+
+  halt(halt: Halt): void {
+    if (this.#halted === 'fenced' || this.#over.aborted) return;
+    this.#halted = halt;
+    if (halt === 'shutdown') this.#task.hurry();
+    this.#signal.abort(because(halt));
+    this.#onHalt(halt);
+  }
+
+  async #act(started: boolean): Promise<void> {
+    const task = this.#task;
+    const { closed, cancelRequested, openTurn, untaken, woken } = task.state;
+    const { clock, clocks, restart, maxAttempts } = this.#settings;
+    if (closed) return;
+    this.#attempt = openTurn?.attempt ?? 1;
+    if (openTurn && task.lease.cause === 'expired') this.#report('taken-over');
+    if (cancelRequested) return this.#cancelUnattended();
+    const due = dueAt(task.state, clocks);
+    // The store's clock may be ahead of this one: the task would be given back and claimed again until they agree.
+    const isIdle = !openTurn && untaken.length === 0 && !woken;
+    if (due !== undefined && (due <= clock.now() || (task.lease.cause === 'due' && isIdle)))
+      return task.fail(deadlineExceeded);
+    if (!started) {
+      if (openTurn && (restart === 'fail' || (await isSpent(task.live, openTurn, maxAttempts))))
+        return task.fail(processLost);
+      if (isIdle) return task.release();
+      const alone = this.#isAlone || undefined;
+      await task.write(() => [{ type: 'start-turn', alone }]);
+      this.#attempt = task.state.openTurn?.attempt ?? 1;
+      if (openTurn) this.#report('rerun');
+    }
+    this.beganAt = task.live.version;
+    await this.#turn();
+  }
+
+  /** Cancels a task that no agent works on: one that waits, or whose process died. */
+  async #cancelUnattended(): Promise<void> {
+    const { onCancel, clock, cancelGraceMs, log } = this.#settings;
+    const task = this.#task;
+    if (onCancel) {
+      const turn = new LeasedTurn(task, this.#settings, this.#signal);
+      const called = new Promise((resolve) => resolve(onCancel(turn))).catch((error) =>
+        log('error', 'The cancel hook failed', { taskId: task.live.taskId, error }),
+      );
+      await Promise.race([called, clock.sleep(cancelGraceMs, this.#over.signal)]);
+    }
+    await task.cancel();
+  }
+
+  async #turn(): Promise<void> {
+    const { agent, log } = this.#settings;
+    const task = this.#task;
+    this.#openTurn = task.state.openTurn;
+    this.#notice();
+    void this.#keepTime();
+    try {
+      const turn = new LeasedTurn(task, this.#settings, this.#signal);
+      task.enterAgent();
+      const answer = await this.#orHalt(new Promise<Answer>((resolve) => resolve(agent(turn))));
+      if (answer === halted) return await this.#stop();
+      if (isUpdates(answer)) await this.#consume(answer);
+      else await this.#answer(answer);
+    } catch (error) {
+      if (this.#halted) return this.#stop();
+      if (task.isFailureToWrite(error)) throw error;
+      if (task.state.closed) return;
+      if (task.state.cancelRequested) return task.cancel();
+      log('error', 'An agent failed', { taskId: task.live.taskId, error });
+      await task.fail(failureOf(error));
+    }
+  }
+
+  async #answer(message: Message): Promise<void> {
+    checkAnswer(message);
+    await this.#task.answer(message);
+  }
+
+  async #consume(updates: AsyncIterable<TaskUpdate>): Promise<void> {
+    const iterator = updates[Symbol.asyncIterator]();
+    try {
+      if ((await this.#orHalt(this.#record(iterator))) !== halted) return;
+      // What the agent put out before is written first.
+      await this.#task.idle();
+      await this.#stop();
+    } finally {
+      endQuietly(iterator);
+    }
+  }
+
+  /** Records what the agent puts out until it ends, its task does, or the runner stops. */
+  async #record(iterator: AsyncIterator<TaskUpdate>): Promise<void> {
+    const { clock } = this.#settings;
+    let refusal: unknown;
+    let since = clock.monotonic();
+    while (!this.#halted) {
+      let at = clock.monotonic();
+      if (at - since >= longestHoldMs) {
+        // An agent that waits for nothing, on a store that does not either, would let nobody else have the process.
+        await new Promise((resolve) => setImmediate(resolve));
+        at = clock.monotonic();
+        since = at;
+      }
+      this.#task.enterAgent(at);
+      const next: IteratorResult<TaskUpdate> = await (refusal && iterator.throw
+        ? iterator.throw(refusal)
+        : iterator.next());
+      refusal = undefined;
+      if (this.#halted) return;
+      if (next.done) return this.#ended();
+      try {
+        checkUpdate(next.value);
+        await this.#task.update(next.value);
+      } catch (error) {
+        // What the agent may not do is its own problem: thrown at the `yield`, where it can be caught.
+        if (!A2AError.is(error) || !iterator.throw) throw error;
+        refusal = error;
+        continue;
+      }
+      const { closed, openTurn } = this.#task.state;
+      if (closed || !openTurn) return;
+    }
+  }
+
+  /** The agent has no more to say. */
+  async #ended(): Promise<void> {
+    const { closed, cancelRequested, task } = this.#task.state;
+    if (closed) return;
+    if (cancelRequested) return this.#task.cancel();
+    checkEnd(task);
+    return this.#task.release();
+  }
+
+  /** After the runner stopped waiting for the agent. */
+  async #stop(): Promise<void> {
+    const task = this.#task;
+    if (this.#halted === 'canceled') {
+      this.#report('cancel-forced');
+      return task.cancel();
+    }
+    if (this.#halted === 'deadline') return task.fail(deadlineExceeded);
+    if (this.#halted !== 'shutdown') return;
+    if (task.state.cancelRequested) return task.cancel();
+    return this.#settings.restart === 'fail' ? task.fail(serverClosed) : task.handOver();
+  }
+
+  #report(type: TurnEvent['type']): void {
+    const { restart, maxAttempts, onTurn } = this.#settings;
+    const { taskId, state } = this.#task.live;
+    const most = restart === 'rerun' ? maxAttempts : 1;
+    onTurn({ type, taskId, contextId: state.contextId, attempt: this.#attempt, maxAttempts: most });
+  }
+
+  #notice(): void {
+    const { cancelRequested, closed, openTurn } = this.#task.state;
+    const mine = this.#openTurn;
+    if (mine && (openTurn?.number !== mine.number || openTurn.attempt !== mine.attempt)) {
+      this.#openTurn = undefined;
+      // Not what this run writes just now: another process ended the turn, or started it again.
+      if (!this.#task.isWriting) this.#task.lost();
+    }
+    if (this.#task.live.isDiverged) this.#task.lost();
+    if (this.#canceling || this.#halted === 'fenced' || !cancelRequested || closed) return;
+    this.#canceling = true;
+    this.#signal.abort(because('canceled'));
+    const { clock, cancelGraceMs } = this.#settings;
+    void clock.sleep(cancelGraceMs, this.#over.signal).then(() => this.halt('canceled'));
+  }
+
+  /** Ends the turn when a clock of the task runs out. */
+  async #keepTime(): Promise<void> {
+    const { clock, clocks } = this.#settings;
+    for (;;) {
+      const due = dueWhileRunning(this.#task.state, clocks);
+      if (due === undefined) return;
+      if (due <= clock.now()) return this.halt('deadline');
+      await clock.sleep(due - clock.now(), this.#over.signal);
+      if (this.#over.aborted) return;
+    }
+  }
+
+  /** The value, or `halted` if the runner must stop waiting for it. Leaves nothing behind on either. */
+  #orHalt<T>(value: Promise<T>): Promise<T | typeof halted> {
+    return new Promise((resolve, reject) => {
+      // With a name first: V8 places a function that is assigned to a member as it is written among what lives long.
+      const onHalt = () => resolve(halted);
+      this.#onHalt = onHalt;
+      if (this.#halted) resolve(halted);
+      value.then(resolve, reject);
+    });
+  }
+}
+
+/** Not awaited: an agent that never returns must not keep the task; what it throws now concerns nobody. */
+function endQuietly(iterator: AsyncIterator<TaskUpdate>): void {
+  try {
+    Promise.resolve(iterator.return?.()).catch(() => {});
+  } catch {
+    // See above.
+  }
+}
+
+/** How long what an agent puts out may keep the event loop from turning. */
+const longestHoldMs = 10;
+
+const halted = Symbol('halted');
+
+/** One for all turns: making an error costs more than ending a turn. */
+const turnOver = new Error('The turn is over');
+
+const reasons: Record<Halt, string> = {
+  fenced: 'The task belongs to another process now',
+  canceled: 'The task was canceled',
+  deadline: 'The time for the task is over',
+  shutdown: 'The server closes',
+};
+
+const because = (halt: Halt): Error => Object.assign(new Error(reasons[halt]), { code: halt.toUpperCase() });
+
+const isLost = (error: unknown): boolean =>
+  StoreError.is(error, 'FENCED') || StoreError.is(error, 'LOG_CLOSED');

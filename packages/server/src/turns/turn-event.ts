@@ -1,0 +1,29 @@
+import type { Log } from '../log.ts';
+
+/** Something happened to a turn, written by this process or not, that is no change of its task's state. */
+export interface TurnEvent {
+  /**
+   * - `taken-over`: this process claimed the task after the lease of the process that ran the turn had expired.
+   * - `rerun`: this process runs the agent again for a turn that was left open.
+   * - `lost`: this process may no longer write the task in the middle of a turn; what the agent still yields is refused.
+   * - `cancel-forced`: the task was canceled and its agent did not stop within `cancelGraceMs`.
+   */
+  readonly type: 'taken-over' | 'rerun' | 'lost' | 'cancel-forced';
+  readonly taskId: string;
+  readonly contextId: string;
+  /** The attempt that this is about: the lost one, the new one, the canceled one. From 1. */
+  readonly attempt: number;
+  /** How many attempts of a turn there may be: 1 under `restart: 'fail'`. */
+  readonly maxAttempts: number;
+}
+
+const messages: Readonly<Record<TurnEvent['type'], string>> = {
+  'taken-over': 'A turn was taken over: the lease of its process expired',
+  rerun: 'A turn is run again',
+  lost: 'A turn lost its task',
+  'cancel-forced': 'A canceled agent did not stop in time',
+};
+
+/** Logs an event of a turn at `warn`. */
+export const logTurnEvent = (log: Log, { type, ...details }: TurnEvent): void =>
+  log('warn', messages[type], details);
