@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let folder: string;
 
-// Below the package, so that the program finds what it imports.
+// Below the package, so that the imports of the program resolve.
 beforeAll(async () => {
   folder = await mkdtemp(join(import.meta.dirname, '.bundle-'));
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A program with all that it imports, as it would be loaded. */
+/** Bundles a program with all its imports, and returns the compressed size and the bundled modules. */
 async function bundle(program: string, platform: 'browser' | 'neutral') {
   await writeFile(join(folder, 'program.ts'), program);
   await build({

@@ -3,7 +3,7 @@ import type { AgentCard } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
 import { bothBindings, cardOf, failureOf, freePort, peer, serve, taskIn } from './serve.ts';
 
-/** A server with nothing but this at every path. */
+/** A server that gives the same answer at every path. */
 const serveText = (status: number, body: string, headers: Record<string, string> = {}) =>
   serve((_, response) => response.writeHead(status, headers).end(body));
 
@@ -14,7 +14,7 @@ const at = (url: string, protocolBinding: string, protocolVersion = '1.0') => ({
 });
 
 describe('reading the card', () => {
-  it('looks below the given URL, with or without a trailing slash [R-CARD-02]', async () => {
+  it('requests the card below the given URL, with or without a trailing slash [R-CARD-02]', async () => {
     const asked: string[] = [];
     const { url } = await serve((request, response) => {
       asked.push(request.url!);
@@ -70,7 +70,7 @@ describe('reading the card', () => {
     ['a card without interfaces', 200, '{"name":"x","supportedInterfaces":[]}', /no supportedInterfaces/],
     ['a page that says 404', 404, '<html>Not found</html>', /answers 404/],
     ['a 304 that nobody asked for', 304, '', /answers 304/],
-  ])('says what is wrong with %s [R-CARD-08]', async (_, status, body, message) => {
+  ])('explains what is wrong with %s [R-CARD-08]', async (_, status, body, message) => {
     const { url } = await serveText(status, body);
     const error = await failureOf(connect(url));
     expect(error).toMatchObject({ name: 'ClientError', code: 'INVALID_CARD' });
@@ -87,7 +87,7 @@ describe('reading the card', () => {
     expect(error.code).toBe('RESPONSE_TOO_LARGE');
   });
 
-  it('says that nobody listens', async () => {
+  it('reports that no server listens', async () => {
     const error = await failureOf(connect(`http://127.0.0.1:${await freePort()}`, { retry: false }));
     expect(ClientError.is(error, 'NETWORK')).toBe(true);
     expect(ClientError.is(error, 'TIMEOUT')).toBe(false);
@@ -200,12 +200,12 @@ describe('picking an interface', () => {
     expect(agent.interface.url).toBe('http://a');
   });
 
-  it('can be told which binding to use [R-VER-07]', async () => {
+  it('uses the binding that the caller chose [R-VER-07]', async () => {
     const agent = await connect(bothBindings('http://a'), { binding: 'HTTP+JSON' });
     expect(agent.interface.protocolBinding).toBe('HTTP+JSON');
   });
 
-  it('can be told which version to use [R-VER-07]', async () => {
+  it('uses the version that the caller chose [R-VER-07]', async () => {
     const error = await failureOf(connect(bothBindings('http://a'), { version: '1.1' }));
     expect(error).toMatchObject({ code: 'NO_INTERFACE' });
   });
@@ -238,7 +238,7 @@ describe('falling back', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('sends a message elsewhere when nobody listened, because nobody has seen it [R-BIND-02]', async () => {
+  it('sends a message to another interface when no server listened, because none can have received it [R-BIND-02]', async () => {
     const { url } = await peer(({ result }) => result({ task: taskIn('COMPLETED') }));
     const dead = `http://127.0.0.1:${await freePort()}`;
     const agent = await connect(cardOf([at(dead, 'JSONRPC'), at(url, 'JSONRPC')]));

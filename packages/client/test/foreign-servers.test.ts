@@ -85,7 +85,7 @@ describe('null in streams is a member left out [R-JSON-12]', () => {
 });
 
 describe('null in a card is a member left out [R-JSON-12]', () => {
-  it('while what is verified is the card as it was written', async () => {
+  it('while `verifyCard` gets the card unchanged', async () => {
     const written = {
       ...cardOf([{ url: 'http://127.0.0.1:1', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }]),
       skills: null,
@@ -198,7 +198,7 @@ describe('an HTTP+JSON server that takes application/json only, as that of the J
   });
 });
 
-it('errors of agents can be told by the `A2AError` of this package', async () => {
+it('errors of agents are recognised by the `A2AError` of this package', async () => {
   const url = await answering('{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Gone"}}');
   const agent = await connect(bothBindings(url), { binding: 'JSONRPC', ...once });
   expect(A2AError.is(await failureOf(agent.getTask({ id: 't-1' })))).toBe(true);

@@ -9,7 +9,7 @@ import { bothBindings, cardOf, collect, failureOf, peer, serve, taskIn } from '.
 const message = { messageId: 'm-1', role: 'ROLE_USER' as const, parts: [{ text: 'hello' }] };
 const config = { taskId: 't-1', id: 'p-1', url: 'https://example.com/hook' };
 
-/** What every operation is asked, and what it answers. */
+/** The params and the result of every operation. */
 const examples: { [Name in OperationName]: { params: Params<Name>; result: unknown } } = {
   SendMessage: { params: { message }, result: { task: taskIn('COMPLETED') } },
   SendStreamingMessage: { params: { message }, result: { message: { ...message, role: 'ROLE_AGENT' } } },
@@ -32,7 +32,7 @@ const examples: { [Name in OperationName]: { params: Params<Name>; result: unkno
 
 type AnyMethod = (params: unknown, options?: unknown) => Promise<unknown> | AsyncIterable<unknown>;
 
-/** Calls an operation, and collects what it gives. */
+/** Calls an operation and collects its result or events. */
 async function perform(agent: Awaited<ReturnType<typeof connect>>, name: OperationName, params: unknown) {
   const method = agent[(name[0]!.toLowerCase() + name.slice(1)) as 'getTask'] as AnyMethod;
   const answer = method(params);
@@ -290,7 +290,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('operations on %s', (binding) => {
     expect([seen, deadlines.length]).toEqual([2, 2]);
   });
 
-  it('ends with ABORTED when the caller leaves, and tells the agent by closing the connection', async () => {
+  it('ends with ABORTED when the caller aborts, and closes the connection', async () => {
     const leaving = new AbortController();
     let closed: () => void;
     const wasClosed = new Promise<void>((resolve) => {

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const card = { name: 'Counter', description: 'Counts', version: '1.0.0', skills: [] };
 
-/** Counts as far as it is told, a chunk for each number; asks when it is not told. */
+/** Counts up to the number in the message, one chunk per number. Asks if there is no number. */
 async function* count(turn: Turn) {
   const last = Number.parseInt(turn.text, 10);
   if (Number.isNaN(last)) {
@@ -45,7 +45,7 @@ const counter = () => {
   return server;
 };
 
-/** The agent over HTTP, behind a proxy that cuts every connection after so many bytes of an answer. */
+/** The agent over HTTP, behind a proxy that cuts every connection after this many bytes of an answer. */
 async function behindProxy(cutAfter: number) {
   const app = express();
   const listening = await new Promise<Server>((resolve) => {
@@ -104,7 +104,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a real server on %s', (binding) => {
     expect((await failureOf(agent.task(task!).cancel())).reason).toBe('TASK_NOT_CANCELABLE');
   });
 
-  it('streams what happens, and then has the task as the stream told it', async () => {
+  it('streams the events of a task and folds them into it', async () => {
     const agent = await connect('http://localhost', { fetch: counter().fetch, binding });
     const stream = agent.stream('5');
     const events = await collect(stream);
@@ -123,7 +123,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a real server on %s', (binding) => {
     expect([answered.task?.id, answered.task?.status.state]).toEqual([task?.id, 'TASK_STATE_COMPLETED']);
   });
 
-  it('is followed through a connection that breaks all the time, and nothing is missed or told twice', async () => {
+  it('is followed through a connection that breaks all the time, with every event exactly once', async () => {
     const { url, cuts } = await behindProxy(4_000);
     const agent = await connect(url, { binding, retry: { firstMs: 1, longestMs: 5, attempts: 50 } });
     const stream = agent.stream('300');
@@ -147,7 +147,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a real server on %s', (binding) => {
     ]);
   });
 
-  it('tells of a gap when the position is of another log', async () => {
+  it('yields the task when the position is of another log', async () => {
     const agent = await connect('http://localhost', { fetch: counter().fetch, binding });
     const { task } = await agent.send('3');
     const events = await collect(agent.follow(task!, { lastEventId: 'elsewhere.2' }));

@@ -23,7 +23,7 @@ afterEach(async () => {
   running.clear();
 });
 
-/** Answers a request as it likes. */
+/** Answers a request. */
 export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => unknown;
 
 /** A server on a free port until the test ends. */
@@ -49,7 +49,7 @@ export async function stop(server: Server): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** A port that nobody listens on. */
+/** A port without a server. */
 export async function freePort(): Promise<number> {
   const { server, port } = await serve(() => {});
   await stop(server);
@@ -72,7 +72,7 @@ export const cardOf = (
   ...more,
 });
 
-/** A call as a peer received it, with what it may answer. */
+/** A call that a peer received, with the ways to answer it. */
 export interface Exchange {
   readonly call: ReceivedCall;
   readonly headers: IncomingMessage['headers'];
@@ -82,11 +82,11 @@ export interface Exchange {
   /** Starts a stream, or adds an event to it. */
   event(event: unknown, id?: string): void;
   end(): void;
-  /** Breaks the connection in the middle of whatever was being said. */
+  /** Breaks the connection in the middle of the answer. */
   destroy(): void;
 }
 
-/** A peer that speaks both bindings, and knows nothing else. Its card is at the usual place. */
+/** A server that speaks both bindings and leaves the answers to the test. Its card is at the well-known path. */
 export async function peer(
   answer: (exchange: Exchange) => unknown,
   { port = 0, card }: { port?: number; card?: (url: string) => AgentCard } = {},
@@ -143,7 +143,7 @@ export const bothBindings = (url: string, more: Partial<AgentCard> = {}): AgentC
     more,
   );
 
-/** What a promise rejects with. */
+/** The error of a promise that rejects. */
 export async function failureOf(
   promise: PromiseLike<unknown>,
 ): Promise<{ code?: string; reason?: string } & Error> {
@@ -155,7 +155,7 @@ export async function failureOf(
   throw new Error('It did not fail');
 }
 
-/** All that an iterable gives. */
+/** All items of an iterable. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);
@@ -185,7 +185,7 @@ export const chunk = (text: string, append = true) => ({
   },
 });
 
-/** A clock on which pauses pass at once, that remembers them. Deadlines are pauses too: turn them off. */
+/** A clock whose pauses end at once. It records them. Deadlines are pauses too: turn them off. */
 export function virtualClock() {
   const pauses: number[] = [];
   let now = 0;

@@ -6,7 +6,7 @@ import { afterEach } from 'vitest';
 const servers: AgentServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
-/** A server in this process, and clients of it. */
+/** A server in this process and its clients. */
 export function serve(options: Pick<AgentServerOptions, 'agent' | 'card'>) {
   const errors: unknown[] = [];
   const server = createAgentServer({

@@ -6,7 +6,7 @@ import {
   type RequestContext,
 } from '@a2a-js/sdk/server';
 
-// Executors as they are written for the official SDK: objects of its protocol buffers, published without waiting.
+// Executors for the official SDK: they publish objects of its protocol buffers without waiting.
 
 export const text = (value: string): Part => ({
   content: { $case: 'text', value },
@@ -33,7 +33,7 @@ export const says = (
 export const asked = ({ userMessage }: RequestContext): string =>
   userMessage.parts.map(({ content }) => (content?.$case === 'text' ? content.value : '')).join('');
 
-/** Publishes what an executor usually publishes. */
+/** Publishes the usual events of an executor. */
 export function publisher(context: RequestContext, bus: ExecutionEventBus) {
   const { taskId, contextId, task, userMessage } = context;
   const statusOf = (state: TaskState, message?: Message): TaskStatus => ({
@@ -92,7 +92,7 @@ export const executor = (
   cancelTask: AgentExecutor['cancelTask'] = async () => {},
 ): AgentExecutor => ({ execute, cancelTask });
 
-/** Writes an essay in three chunks, all of them appended, as executors that stream a model's words do. */
+/** Writes an essay in three appended chunks, like executors that stream the output of a model. */
 export const essayist = executor(async (context, bus) => {
   const { task, status, chunk } = publisher(context, bus);
   task();

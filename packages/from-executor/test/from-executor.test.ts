@@ -46,7 +46,7 @@ describe('an executor of the official SDK', () => {
     expect(message).toMatchObject({ role: 'ROLE_AGENT', parts: [{ text: 'Hello, world!' }] });
   });
 
-  it('works on a task; what it appends to what is not there yet begins the artifact', async () => {
+  it('works on a task; appending to a missing artifact creates it', async () => {
     const agent = await client(serve(fromExecutor(essayist)));
     const stream = agent.stream('Write');
     const events: unknown[] = [];
@@ -165,7 +165,7 @@ describe('an executor of the official SDK', () => {
     expect(given?.context.state.get('caller')).toEqual({ sub: 'ada', team: 'math' });
   });
 
-  it('may publish whole tasks: what is new of them is told', async () => {
+  it('may publish whole tasks: their changes become updates', async () => {
     const whole = executor(async (context, bus) => {
       const { task } = publisher(context, bus);
       const artifact = {
@@ -208,7 +208,7 @@ describe('an executor of the official SDK', () => {
     expect(events).toEqual(['SUBMITTED', 'WORKING', 'all', '+', 'COMPLETED']);
   });
 
-  it('is told of a cancel, and says how that ended', async () => {
+  it('gets `cancelTask`, and reports the final state', async () => {
     const canceled = Promise.withResolvers<string>();
     const slow = executor(
       async (context, bus) => {

@@ -25,7 +25,7 @@ async function token(
     exp: start / 1_000 + 3_600,
     ...claims,
   };
-  // A claim that is undefined is left out.
+  // Undefined claims are left out of the JWT.
   return new SignJWT(JSON.parse(JSON.stringify(payload)))
     .setProtectedHeader({ alg, kid: by.kid, ...header })
     .sign(await importJWK(by, alg));
@@ -75,20 +75,23 @@ describe('bearerJwt', () => {
     ['is expired', () => token({ exp: start / 1_000 })],
     ['is not valid yet', () => token({ nbf: start / 1_000 + 3_000 })],
     ['never expires', () => token({ exp: undefined })],
-    ['names nobody', () => token({ sub: undefined })],
+    ['has no `sub`', () => token({ sub: undefined })],
     ['has an empty name', () => token({ sub: '' })],
     ['has a number for a name', () => token({ sub: 7 })],
     ['has a list for a name', () => token({ sub: ['ada'] })],
     ['has null for a name', () => token({ sub: null })],
     ['is of another issuer', () => token({ iss: 'https://other.example' })],
     ['is for another agent', () => token({ aud: 'https://other.example' })],
-    ['is for nobody in particular', () => token({ aud: undefined })],
+    ['has no audience', () => token({ aud: undefined })],
     ['is signed by another key of the same name', () => token({}, newKey('k-1'))],
     ['is signed by an unknown key', () => token({}, newKey('k-2'))],
     ['is not signed', async () => unsigned({ alg: 'none' })],
     ['is signed with a secret', () => token({}, { kty: 'oct', k: btoa('x'.repeat(32)), kid: 'k-1' })],
     ['has been changed', async () => (await token()).replace(/\.(...)/, '.AAA')],
-    ['wants what nobody knows', () => token({}, key, { crit: ['x'], x: 1 }).catch(() => 'a.b.c')],
+    [
+      'requires an unknown extension of JWS',
+      () => token({}, key, { crit: ['x'], x: 1 }).catch(() => 'a.b.c'),
+    ],
     ['is no token', async () => 'secret'],
     ['is two', async () => `${await token()}, ${await token()}`],
   ])('refuses a token that %s, and says nothing of it [R-ERR-08] [R-ERR-11]', async (_, make) => {
@@ -120,15 +123,12 @@ describe('bearerJwt', () => {
     ['exp', 60, false],
     ['nbf', -5, true],
     ['nbf', -6, false],
-  ])(
-    'allows for clocks that differ by five seconds if nothing else is said: %s, %d',
-    async (claim, seconds, accepted) => {
-      const authenticate = authenticator();
-      const sent = bearer(await token({ [claim]: start / 1_000 + 60 - seconds }));
-      if (accepted) expect(await authenticate(sent)).toBeDefined();
-      else expect(await refusal(authenticate, sent)).toMatchObject({ reason: 'UNAUTHENTICATED' });
-    },
-  );
+  ])('accepts clocks that differ by five seconds by default: %s, %d', async (claim, seconds, accepted) => {
+    const authenticate = authenticator();
+    const sent = bearer(await token({ [claim]: start / 1_000 + 60 - seconds }));
+    if (accepted) expect(await authenticate(sent)).toBeDefined();
+    else expect(await refusal(authenticate, sent)).toMatchObject({ reason: 'UNAUTHENTICATED' });
+  });
 
   it('names the scope that is missing, and only that [R-ERR-08]', async () => {
     const authenticate = authenticator({ scopes: ['tasks:read', 'tasks:write'], name: 'oauth' });
@@ -198,7 +198,7 @@ describe('published keys', () => {
     expect(server.asked).toBe(1);
   });
 
-  it('that cannot be had are nobody’s fault: try again later', async () => {
+  it('that cannot be fetched make the caller try again later', async () => {
     const server = await serveKeys(key);
     server.trouble = 500;
     const authenticate = authenticator({ jwks: server.url, caching: { failureMs: 0 } });
@@ -224,7 +224,7 @@ describe('published keys', () => {
     expect(server.asked).toBe(1);
   });
 
-  it('that were fetched are believed while new ones cannot be had', async () => {
+  it('that were fetched stay in use while fetching fails', async () => {
     const server = await serveKeys(key);
     const authenticate = authenticator({
       jwks: server.url,

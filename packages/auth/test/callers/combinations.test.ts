@@ -23,7 +23,7 @@ const throws = (reason: 'PERMISSION_DENIED' | 'UNAVAILABLE'): Authenticator =>
   );
 
 describe('anyOf', () => {
-  it('lets in whoever satisfies one, the first deciding who it is [R-AUTH-01]', async () => {
+  it('accepts a caller that satisfies one; the first one decides the identity [R-AUTH-01]', async () => {
     const authenticate = anyOf(app, user);
     expect(await authenticate(request({ 'x-app': 'a' }))).toMatchObject({ scope: 'app' });
     expect(await authenticate(request({ 'x-user': 'u' }))).toMatchObject({ scope: 'user' });
@@ -32,7 +32,7 @@ describe('anyOf', () => {
     expect(await authenticate(request())).toBeUndefined();
   });
 
-  it('refuses wrong credentials, without saying what is right for one of them only [R-ERR-08]', async () => {
+  it('refuses wrong credentials without the challenge of a single authenticator [R-ERR-08]', async () => {
     expect(await refusal(anyOf(app, user), request({ 'x-user': 'wrong' }))).toMatchObject({
       reason: 'UNAUTHENTICATED',
       challenge: undefined,
@@ -40,7 +40,7 @@ describe('anyOf', () => {
   });
 
   it.each(['PERMISSION_DENIED', 'UNAVAILABLE'] as const)(
-    'tells of %s rather than of wrong credentials',
+    'reports %s rather than wrong credentials',
     async (reason) => {
       const sent = request({ 'x-app': 'wrong', 'x-trouble': 'yes' });
       expect(await refusal(anyOf(app, throws(reason)), sent)).toMatchObject({ reason });

@@ -17,7 +17,7 @@ import { bareCard, fullCard } from './sample-cards.ts';
 
 const specOf = (card: unknown) => JSON.parse(cardPayload(card).spec);
 
-describe('what is signed of a card', () => {
+describe('the signed text of a card', () => {
   it('is everything but the signatures, in canonical form [R-SIG-02]', () => {
     const { spec } = cardPayload({ ...fullCard, signatures: [{ protected: 'a', signature: 'b' }] });
     expect(JSON.parse(spec)).toEqual(fullCard);
@@ -120,7 +120,7 @@ describe('what is signed of a card', () => {
     expect(spec).not.toMatch(/evil|stateTransition|transport"|certificate|kind/);
   });
 
-  it('tells what the SDKs leave out of security [R-SIG-04]', () => {
+  it('lists the security members that the SDKs leave out [R-SIG-04]', () => {
     const card = {
       ...bareCard,
       securitySchemes: { tls: { mtlsSecurityScheme: {} }, key: fullCard.securitySchemes!.key },
@@ -140,7 +140,7 @@ describe('what is signed of a card', () => {
     expect(cardPayload(fullCard).missingInSdk).toEqual([]);
   });
 
-  it('covers a member whatever it is called, and what is no such thing as it should be [R-SIG-02]', () => {
+  it('covers members of any name, and members of the wrong type [R-SIG-02]', () => {
     const scheme = '{"__proto__":{"mtlsSecurityScheme":{}},"constructor":{"mtlsSecurityScheme":{}}}';
     const card = JSON.parse(`{"name":"x","securitySchemes":${scheme},"skills":"none","provider":[1]}`);
     const { spec } = cardPayload(card);
@@ -149,7 +149,7 @@ describe('what is signed of a card', () => {
     expect(spec).toContain('"provider":[1]');
   });
 
-  it('differs whenever two cards differ by more than what is default or unknown', () => {
+  it('differs for two cards unless only defaults or unknown members differ', () => {
     const paths = (value: unknown): (string | number)[][] =>
       typeof value === 'object' && value !== null
         ? Object.entries(value).flatMap(([name, member]) => {
@@ -168,7 +168,7 @@ describe('what is signed of a card', () => {
         parent[last] = JSON.parse(json);
         const { spec, unknown } = cardPayload(changed);
         const isSame = JSON.stringify(before) === JSON.stringify(parent[last]);
-        // A value that was replaced by its default is a change all the same.
+        // Replacing a value by its default also changes the card.
         if (!isSame && unknown.length === 0) expect(spec).not.toBe(cardPayload(fullCard).spec);
       }),
       { numRuns: 500 },

@@ -14,7 +14,7 @@ const [signature] = signed.signatures!;
 const headerOf = ({ protected: header = '' } = signature!) =>
   JSON.parse(Buffer.from(header, 'base64url').toString());
 
-/** Signs with any header, as somebody would who does not keep to the rules. */
+/** Signs with any header, as an attacker might. */
 async function forge(card: AgentCard, header: Record<string, unknown>, by: JWK = key): Promise<AgentCard> {
   const alg = String(header.alg);
   const jws = await new FlattenedSign(new TextEncoder().encode(cardPayload(card).spec))
@@ -172,7 +172,7 @@ describe('verifyCard', () => {
     await expect(verifyCard(card, trust)).resolves.toMatchObject({ unauthenticated: [] });
   });
 
-  it('tells which members nobody signed [R-SIG-09]', async () => {
+  it('lists the members that no signature covers [R-SIG-09]', async () => {
     const card = { ...signed, url: 'https://evil.example', skills: [{ ...signed.skills[0]!, price: 0 }] };
     expect(await verifyCard(card, trust)).toMatchObject({ unauthenticated: ['url', 'skills[0].price'] });
   });
@@ -243,7 +243,7 @@ describe('verifyCard', () => {
     await expect(verifyCard(card, trust)).rejects.toMatchObject({ code: 'INVALID_SIGNATURE' });
   });
 
-  it('looks at what is protected only', async () => {
+  it('reads the protected header only', async () => {
     const { kid, ...header } = headerOf();
     const anonymous = await forge(fullCard, header);
     const card = { ...fullCard, signatures: [{ ...anonymous.signatures![0]!, header: { kid } }] };
@@ -260,7 +260,7 @@ describe('verifyCard', () => {
       await expect(verifyCard({ ...fullCard, signatures }, trust)).resolves.toMatchObject({ kid: 'k-1' });
   });
 
-  it('looks at sixteen signatures and no more', async () => {
+  it('reads at most sixteen signatures', async () => {
     const signatures = [
       ...Array.from({ length: 16 }, () => ({ ...signature!, signature: 'AAAA' })),
       signature!,

@@ -57,7 +57,7 @@ describe('trust', () => {
     await expect(verifyCard(signed, published)).rejects.toMatchObject({ code: 'UNTRUSTED_KEY' });
   });
 
-  it('cannot be found out while the keys cannot be had', async () => {
+  it('cannot be decided while the keys cannot be fetched', async () => {
     const server = await serveKeys(key);
     server.trouble = 503;
     await expect(verifyCard(signed, { jwks: [server.url] })).rejects.toMatchObject({

@@ -9,7 +9,7 @@ import { bareCard, fullCard } from './sample-cards.ts';
 const key = newKey('k-1');
 const trust = { keys: publicKeys([key]).keys };
 
-// The SDK tells of every signature that does not fit.
+// The SDK logs every signature that does not match.
 vi.spyOn(console, 'debug').mockImplementation(() => {});
 
 describe('the official SDK', () => {
@@ -59,7 +59,7 @@ describe('the official SDK', () => {
         card.securitySchemes!.tls = { mtlsSecurityScheme: {} };
       },
     ],
-  ])('would not notice %s; that is refused, or told where it is wanted [R-SIG-04]', async (_, tamper) => {
+  ])('would not notice %s; we refuse it, or list it if lenient [R-SIG-04]', async (_, tamper) => {
     const secured = await signCard({ ...fullCard, skills: [], signatures: [] }, key);
     const [, bySdk] = secured.signatures!;
     const tampered = { ...structuredClone(secured), signatures: [bySdk!] };

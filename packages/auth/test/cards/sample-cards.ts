@@ -54,7 +54,7 @@ export const fullCard: AgentCard = {
   iconUrl: 'https://example.com/icon.png',
 };
 
-/** A card whose required members are as empty as they may be. */
+/** A card whose required members are as empty as the specification allows. */
 export const bareCard: AgentCard = {
   name: 'Bare',
   description: '',

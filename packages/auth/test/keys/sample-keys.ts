@@ -16,11 +16,11 @@ export function newKey(kid: string, curve: 'P-256' | 'P-384' | 'Ed25519' | 'RSA'
   return { ...(privateKey.export({ format: 'jwk' }) as JWK), kid, ...(curve === 'RSA' && { alg: 'PS256' }) };
 }
 
-/** A server that publishes keys; which ones, and whether it answers, may change. */
+/** A server that publishes keys. Tests change the keys and the status of its answers. */
 export interface KeyServer {
   readonly url: string;
   keys: JWK[];
-  /** The status of its answers, if it is in trouble. */
+  /** The status of its answers, to simulate a failing server. */
   trouble: number | undefined;
   readonly asked: number;
 }

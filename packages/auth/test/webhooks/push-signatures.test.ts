@@ -81,7 +81,7 @@ describe('a signed delivery', () => {
     await expect(verifier()({ headers: all, body, taskId: 't-1' })).resolves.toBeDefined();
   });
 
-  it('cannot be told from others while the keys cannot be had', async () => {
+  it('cannot be verified while the keys cannot be fetched', async () => {
     const server = await serveKeys(key);
     server.trouble = 500;
     const verify = verifier({ jwks: server.url });

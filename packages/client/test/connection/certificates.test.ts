@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { canCertify, certificateOf } from '../../../../test/support/certificate.ts';
 import { bothBindings, failureOf } from '../serve.ts';
 
-/** A server whose certificate nobody vouches for. */
+/** A server with a self-signed certificate. */
 async function serve() {
   const { key, cert } = certificateOf('localhost');
   let requests = 0;
@@ -22,8 +22,8 @@ async function serve() {
   return { url, requests: () => requests };
 }
 
-describe.skipIf(!canCertify)('an agent with a certificate that nobody vouches for', () => {
-  it.each(['JSONRPC', 'HTTP+JSON'])('is told nothing on %s [R-AUTH-03]', async (binding) => {
+describe.skipIf(!canCertify)('an agent with a self-signed certificate', () => {
+  it.each(['JSONRPC', 'HTTP+JSON'])('receives no request on %s [R-AUTH-03]', async (binding) => {
     const { url, requests } = await serve();
     const options = {
       binding,

@@ -2,7 +2,7 @@ import { ClientError, connect } from '@batonjs/client';
 import { describe, expect, it } from 'vitest';
 import { bothBindings, failureOf, serve } from '../serve.ts';
 
-/** What GetTask rejects with when this is answered. */
+/** The error of GetTask for an answer. */
 async function reading(binding: string, status: number, body: unknown): Promise<Error & { reason?: string }> {
   const { url } = await serve((_, response) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
@@ -54,7 +54,7 @@ describe('errors on HTTP+JSON [R-ERR-06]', () => {
     ],
     ['problem details', 503, { type: 'about:blank', title: 'Down' }, 'UNAVAILABLE'],
     [
-      'the reason of somebody else',
+      'a reason of another domain',
       403,
       { error: { details: [info('TASK_NOT_FOUND', 'example.com')] } },
       'PERMISSION_DENIED',

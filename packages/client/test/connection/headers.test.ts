@@ -5,7 +5,7 @@ import { bothBindings, cardOf, collect, failureOf, serve, taskIn } from '../serv
 
 const secret = { 'x-api-key': 'secret' };
 
-/** Answers every call with a task or sends it elsewhere, and keeps what it was sent. */
+/** Answers every call with a task or a redirect, and records the requests. */
 async function recorder(redirect?: (request: IncomingMessage) => string | undefined, status = 307) {
   const received: { method: string | undefined; path: string | undefined; key: unknown; body: string }[] = [];
   const { url } = await serve((request, response, body) => {
@@ -20,7 +20,7 @@ async function recorder(redirect?: (request: IncomingMessage) => string | undefi
   return { url, received, keys: () => received.map(({ key }) => key) };
 }
 
-/** An agent whose card leads to interfaces elsewhere. */
+/** An agent whose card lists interfaces of another origin. */
 const cardServer = (interfaces: (url: string) => Parameters<typeof cardOf>[0]) =>
   serve((request, response) => {
     const url = `http://${request.headers.host}`;
@@ -72,7 +72,7 @@ describe('static headers [R-AUTH-03]', () => {
     expect(keys()).toEqual(['secret']);
   });
 
-  it('do not go to an interface of which only the extended card tells', async () => {
+  it('do not go to an interface that only the extended card lists', async () => {
     const stranger = await recorder();
     const { url } = await serve((_, response) =>
       response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: cardOf([jsonRpc(stranger.url)]) })),

@@ -3,16 +3,16 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import { bothBindings, collect, type Exchange, failureOf, peer, statusOf, taskIn } from '../serve.ts';
 
-/** A clock on which nothing takes long, that remembers what was waited for. */
+/** A clock whose pauses end at once. It records them. */
 const patience = () => {
   const pauses: number[] = [];
   return { pauses, clock: { random: () => 0.5, sleep: async (ms: number) => void pauses.push(ms) } };
 };
 
-/** Deadlines are pauses as well; without them only those of the retries are left. */
+/** Without deadlines, which are pauses too: the recorded pauses are those of the retries. */
 const untimed = { timeoutMs: 0 };
 
-/** A peer that is out of order so many times before it answers. */
+/** A peer that fails this many times before it answers. */
 const flaky = (failures: number, fail: (exchange: Exchange) => void, card = bothBindings) => {
   let left = failures;
   return peer(
@@ -71,7 +71,7 @@ describe('retries [R-SEED-13]', () => {
   });
 
   it.each(['INTERNAL_ERROR', 'TASK_NOT_FOUND', 'INVALID_PARAMS', 'UNAUTHENTICATED'] as const)(
-    'do not repeat what was answered with %s',
+    'do not repeat a call that was answered with %s',
     async (reason) => {
       const { url, calls } = await flaky(1, ({ error }) => error(new A2AError(reason)));
       const agent = await connect(url, { clock: patience().clock, ...untimed });
@@ -226,7 +226,7 @@ describe('credentials', () => {
     expect(target.calls).toEqual([]);
   });
 
-  it('that cannot be had end the call with what went wrong', async () => {
+  it('that cannot be obtained end the call with the error of the hook', async () => {
     const { url } = await guarded('Bearer 1');
     const agent = await connect(bothBindings(url), {
       credentials: () => Promise.reject(new Error('The vault is closed')),

@@ -15,7 +15,7 @@ import {
   virtualClock,
 } from '../serve.ts';
 
-/** Pauses that are as short as they can be. */
+/** The shortest possible pauses. */
 const quick = { retry: { firstMs: 1, longestMs: 20 } };
 
 /** A peer that answers one exchange after the other. */
@@ -181,7 +181,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     expect(events).toHaveLength(2);
   });
 
-  it('looks at the task when it ended while nobody was connected [R-SUB-02]', async () => {
+  it('reads the task when it ended while no stream was open [R-SUB-02]', async () => {
     const server = await script(
       ({ event, destroy, response }) => {
         event({ task: taskIn('WORKING') });
@@ -195,7 +195,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     expect(operationsOf(server)).toEqual(['SendStreamingMessage', 'SubscribeToTask', 'GetTask']);
   });
 
-  it('looks now and then where the agent cannot stream after all [R-SEED-23]', async () => {
+  it('polls when the agent turns out not to stream [R-SEED-23]', async () => {
     const answers = ['WORKING', 'WORKING', 'WORKING', 'COMPLETED'];
     const server = await peer(({ call, error, result }) =>
       call.operation === 'GetTask'
@@ -279,7 +279,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     expect(server.headers.map((headers) => headers['last-event-id'])).toEqual([undefined, 'log.1', 'log.1']);
   });
 
-  it('does not continue after a position that a later look at the task has passed', async () => {
+  it('does not continue after a position that a later read of the task has passed', async () => {
     const later = taskIn('WORKING', { artifacts: [{ artifactId: 'a-1', parts: [{ text: 'one' }] }] });
     const server = await script(
       ({ end }) => end(),
@@ -346,7 +346,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     expect(await collect(agent.follow('t-1'))).toHaveLength(2);
   });
 
-  it('looks less and less often while nothing changes', async () => {
+  it('polls less and less often while nothing changes', async () => {
     const answers = ['WORKING', 'WORKING', 'WORKING', 'INPUT_REQUIRED', 'INPUT_REQUIRED', 'COMPLETED'];
     const server = await peer(({ result }) => result(taskIn(answers.shift()!)), {
       card: (url) => bothBindings(url, { capabilities: {} }),
@@ -397,7 +397,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     expect(server.headers[0]?.['last-event-id']).toBe('log.7');
   });
 
-  it('looks at a task of which nothing is left to tell', async () => {
+  it('reads a task whose stream has no events left', async () => {
     const server = await script(
       ({ end }) => end(),
       ({ result }) => result(taskIn('COMPLETED')),

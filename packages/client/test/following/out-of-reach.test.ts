@@ -9,7 +9,7 @@ const recognising = (url: string) =>
   bothBindings(url, { capabilities: { streaming: true, extensions: [{ uri: IDEMPOTENCY }] } });
 
 describe('a stream whose agent is out of reach [R-SSE-04]', () => {
-  /** Says something once; from then on every connection is refused with this. */
+  /** Answers one stream with an event, and refuses every later connection. */
   const leaving = (reason: 'UNAVAILABLE' | 'INTERNAL_ERROR', retryAfter?: number) => {
     let connections = 0;
     return peer(({ event, error, response, destroy }) => {
@@ -163,13 +163,13 @@ describe('an address', () => {
     ['agent.example', 'did you mean http://agent.example'],
     ['ftp://agent.example', '"ftp://agent.example" is no'],
     ['', '"" is no'],
-  ])('that is no URL of HTTP is refused with what is meant: %j', async (address, message) => {
+  ])('that is not an HTTP URL is refused with a suggestion: %j', async (address, message) => {
     const error = await failureOf(connect(address));
     expect(ClientError.is(error, 'INVALID_URL')).toBe(true);
     expect(error.message).toContain(message);
   });
 
-  it('is named when nobody can be reached there, without what its query may hold', async () => {
+  it('is named when no server can be reached there, without its query', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const error = await failureOf(connect(`${url}/card.json?key=secret`, { retry: false }));
     expect(error.message).toBe(`${url}/card.json cannot be reached, or the connection broke (ECONNREFUSED)`);

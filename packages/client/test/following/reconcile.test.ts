@@ -8,8 +8,8 @@ const withChunks = (state: string, ...texts: string[]) =>
   taskIn(state, { artifacts: [{ artifactId: 'a-1', parts: texts.map((text) => ({ text })) }] });
 
 /**
- * An agent whose resumed streams begin in the middle, as those of A2A 0.3 do: each stream, and each look at the task, is
- * answered by the next of a list.
+ * An agent whose resumed streams begin in the middle, like those of A2A 0.3. Each stream and each read of the task gets the
+ * next answer of a list.
  */
 async function amnesiac(streams: ((exchange: Exchange) => unknown)[], looks: object[]) {
   const asked: string[] = [];
@@ -42,7 +42,7 @@ const all = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7'];
 describe.each(['JSONRPC', 'HTTP+JSON'])('a stream on %s that begins in the middle [R-SUB-01]', (binding) => {
   const options = { binding, fallback: false, retry: { firstMs: 1, longestMs: 5 } };
 
-  it('is completed by a look at the task when a task is followed', async () => {
+  it('is completed by a read of the task when a task is followed', async () => {
     const server = await amnesiac(
       [telling(chunk('c4'), chunk('c5'), chunk('c6'), chunk('c7'), statusOf('COMPLETED'))],
       [withChunks('WORKING', 'c1', 'c2', 'c3', 'c4'), withChunks('COMPLETED', ...all)],
@@ -72,7 +72,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a stream on %s that begins in the middl
     expect(events.filter(({ artifactUpdate }) => artifactUpdate)).toHaveLength(2);
   });
 
-  it('tells chunks apart that say the same, by looking again where it cannot be sure', async () => {
+  it('distinguishes equal chunks, by reading the task again when it is unsure', async () => {
     const beat = ['a', 'b', 'a'];
     const server = await amnesiac(
       [telling(chunk('a'), chunk('b'), chunk('a'), chunk('c'), statusOf('COMPLETED'))],
@@ -89,7 +89,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a stream on %s that begins in the middl
     expect(textsOf(stream.task)).toEqual([...beat, 'b', 'a', 'c']);
   });
 
-  it('is right in the end although the agent tells of events before it can be asked for them', async () => {
+  it('is complete in the end although reads lag behind the stream', async () => {
     const server = await amnesiac(
       [telling(chunk('c4'), statusOf('COMPLETED'))],
       [
@@ -111,7 +111,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a stream on %s that begins in the middl
     expect(task).toEqual(withChunks('COMPLETED', 'c1', 'c2'));
   });
 
-  it('leaves out status updates that the look contains, and keeps those after it', async () => {
+  it('drops status updates that the task contains, and keeps later ones', async () => {
     const at = (second: number) => ({ timestamp: `2026-01-01T00:00:0${second}.000Z` });
     const seen = taskIn('WORKING', { status: { state: 'TASK_STATE_WORKING', ...at(2) } });
     const server = await amnesiac(
@@ -131,7 +131,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a stream on %s that begins in the middl
     ).toEqual(['02', '03', '04']);
   });
 
-  it('is not looked for in a stream that the agent completes itself', async () => {
+  it('needs no read when the agent completes the stream itself', async () => {
     const server = await amnesiac(
       [telling({ task: withChunks('WORKING', 'c1') }, chunk('c2'), statusOf('COMPLETED'))],
       [new A2AError('INTERNAL_ERROR')],
@@ -191,7 +191,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a stream on %s that begins in the middl
   });
 
   it.each(['TASK_NOT_FOUND', 'INVALID_PARAMS', 'UNSUPPORTED_OPERATION'] as const)(
-    'is replaced by looks where it is refused with %s, as of a task that nothing runs for',
+    'is replaced by polling when it is refused with %s, as for a task that is not running',
     async (reason) => {
       const server = await amnesiac(
         [breakingAfter({ task: taskIn('WORKING') }), ({ error }) => error(new A2AError(reason))],
@@ -202,7 +202,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a stream on %s that begins in the middl
     },
   );
 
-  it('that says nothing at all is followed by a look, and by streams as long as the agent answers', async () => {
+  it('without any event is followed by a read, and by streams as long as the agent answers', async () => {
     const server = await amnesiac(
       [breakingAfter({ task: taskIn('WORKING') }), telling(), telling(), telling()],
       [taskIn('WORKING'), taskIn('WORKING'), taskIn('COMPLETED')],
@@ -212,7 +212,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a stream on %s that begins in the middl
     expect((await stream.result()).task).toEqual(taskIn('COMPLETED'));
   });
 
-  it('ends with the error of the look', async () => {
+  it('ends with the error of the read', async () => {
     const server = await amnesiac([telling(chunk('c2'))], [new A2AError('INTERNAL_ERROR')]);
     const agent = await connect(server.url, options);
     expect((await failureOf(agent.follow('t-1').result())).reason).toBe('INTERNAL_ERROR');

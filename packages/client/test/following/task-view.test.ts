@@ -118,7 +118,7 @@ describe('folding events into a task', () => {
     expect(view.task?.artifacts?.map((artifact) => textOf(artifact))).toEqual(['onetwo', 'pq']);
   });
 
-  it('keeps what the agent said before, once', () => {
+  it('keeps the previous message of the agent, once', () => {
     const view = new TaskView(task('SUBMITTED', { history: [said('u-1', 'hello', 'ROLE_USER')] }));
     view.apply(event(statusOf('WORKING', { message: said('m-1', 'looking') })));
     view.apply(event(statusOf('WORKING', { message: said('m-2', 'still looking') })));
@@ -167,7 +167,7 @@ describe('conversation', () => {
     expect([statusMessageIsLast(moved), statusMessageIsLast(doubled)]).toEqual([false, true]);
   });
 
-  it('tells messages without an id by what they say [R-HIST-05]', () => {
+  it('compares messages without an id by their content [R-HIST-05]', () => {
     const nameless = { role: 'ROLE_AGENT', parts: [{ text: 'To which currency?' }] } as unknown as Message;
     const doubled = task('INPUT_REQUIRED', { history: [user, nameless] });
     doubled.status.message = structuredClone(nameless);
@@ -185,7 +185,7 @@ describe('conversation', () => {
     expect(statusMessageIsLast(followed)).toBe(false);
   });
 
-  it('is empty where nothing was said, and the history itself where the status is silent [R-HIST-08]', () => {
+  it('is empty without messages, and the history itself if the status has no message [R-HIST-08]', () => {
     expect(conversation(task('WORKING'))).toEqual([]);
     expect(conversation(task('WORKING', { history: [user] }))).toEqual([user]);
     expect(statusMessageIsLast(task('WORKING', { history: [user] }))).toBe(false);

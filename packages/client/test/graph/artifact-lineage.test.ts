@@ -45,7 +45,7 @@ describe('the lineage of artifacts [R-REF-04]', () => {
     expect(lineage.add(drawn('t-1', 'a-1', undefined, 'x'))[0]?.name).toBe('a-1');
   });
 
-  it('remembers what was accepted and what was rejected', () => {
+  it('remembers accepted and rejected versions', () => {
     const lineage = new ArtifactLineage();
     const versions = ['t-1', 't-2', 't-3'].flatMap((id) => lineage.add(drawn(id, `a-${id}`, 'boat.png', id)));
     expect(lineage.latestAccepted('c-1', 'boat.png')).toBeUndefined();

@@ -15,7 +15,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { untilAborted } from '../../../../test/kit/until-aborted.ts';
 import { collect, failureOf } from '../serve.ts';
 
-/** What the agent was asked, and the words that hold it up until they are said. */
+/** The messages that the agent received, and the gates that delay its answers. */
 const gates = new Map<string, { open: () => void; opened: Promise<void> }>();
 const gate = (word: string) => {
   const known = gates.get(word);
@@ -65,7 +65,7 @@ const statesOf = (events: readonly GraphEvent[], step: string) => [
   ...new Set(events.filter((event) => event.step === step).map(({ state }) => state)),
 ];
 
-/** Reads a graph until something has happened in it. */
+/** Reads a graph until an event matches. */
 async function readUntil(graph: TaskGraph, done: (event: GraphEvent) => boolean): Promise<void> {
   const events = graph[Symbol.asyncIterator]();
   for (let next = await events.next(); !next.done; next = await events.next()) if (done(next.value)) return;
@@ -85,7 +85,7 @@ describe('a graph of tasks [R-CTX-09]', () => {
     for await (const event of graph) {
       events.push(event);
       if (event.event?.statusUpdate) running.add(event.step);
-      // Only when both wait at the same time do they go on.
+      // Both continue only when both wait at the same time.
       if (running.has('hotel') && running.has('tour')) {
         gate('hotel').open();
         gate('tour').open();
@@ -229,7 +229,7 @@ describe('a graph of tasks [R-CTX-09]', () => {
     expect((await agent.task(id).get()).status.state).toBe('TASK_STATE_CANCELED');
   });
 
-  it('refuses steps that wait for each other, or for nobody', async () => {
+  it('refuses steps that depend on each other, or on a missing step', async () => {
     const agent = await agency();
     const circle = { a: { send: 'a', after: ['b'] }, b: { send: 'b', after: ['a'] } };
     expect(() => new TaskGraph(agent, circle)).toThrow(/a → b → a/);

@@ -25,7 +25,7 @@ interface Delivered {
   readonly body?: unknown;
 }
 
-/** A receiver of task `t` with what it handed over, called as it is or through Express. */
+/** A receiver of task `t` and its events, called directly or through Express. */
 const receiverOf = (options: Partial<WebhookReceiverOptions> = {}) => {
   const events: AgentEvent[] = [];
   const errors: unknown[] = [];
@@ -199,7 +199,7 @@ describe.each(mounts)('through %s', (mount, mounted) => {
   });
 });
 
-describe('who sends is told', () => {
+describe('the sender is verified', () => {
   const post = async (options: Partial<WebhookReceiverOptions>, sent: Delivered) =>
     (await receiverOf(options).receiver.fetch(requestOf(sent, 'http://localhost/'))).status;
 
@@ -216,7 +216,7 @@ describe('who sends is told', () => {
     expect(await post({ token: undefined, authentication }, { headers: { authorization } })).toBe(status);
   });
 
-  it('by what was agreed for its task [R-PUSH-09]', async () => {
+  it('by the secrets of its task [R-PUSH-09]', async () => {
     const tokens: Record<string, string> = { t: 'of-t', u: 'of-u' };
     const options = { token: async (taskId: string) => tokens[taskId], expects: () => true };
     const headers = { 'x-a2a-notification-token': 'of-t' };
@@ -241,7 +241,7 @@ describe('who sends is told', () => {
       401,
     ],
     [
-      'cannot tell now',
+      'cannot decide now',
       () => {
         throw new A2AError('UNAVAILABLE');
       },
@@ -267,7 +267,7 @@ describe('who sends is told', () => {
   });
 });
 
-describe('what was seen', () => {
+describe('handled deliveries', () => {
   it('is forgotten, oldest first, beyond a limit', async () => {
     const seen = seenDeliveries(2);
     for (const id of ['a', 'b', 'b', 'c']) await seen.add(id);

@@ -8,7 +8,7 @@ import { card, serve } from '../serve.ts';
 
 const Address = z.object({ street: z.string().min(1), zip: z.string().regex(/^\d{5}$/) });
 
-/** Asks for an address, and repeats what it was told. */
+/** Asks for an address and repeats the answer. */
 const courier: Agent = async function* ({ text, values }) {
   const said = text.match(/^(.+), (\d{5})$/);
   if (!said && values.street === undefined)
@@ -40,7 +40,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a form over %s', (binding) => {
     });
   });
 
-  it('is answered, and the agent gets what was filled in', async () => {
+  it('is answered, and the agent gets the values', async () => {
     const { task } = await agent.send(answer(await ask(), address));
     expect(task).toMatchObject({
       status: { state: 'TASK_STATE_COMPLETED' },
@@ -48,7 +48,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a form over %s', (binding) => {
     });
   });
 
-  it('is asked again with what is wrong with each field, and then finished', async () => {
+  it('is asked again with the errors of each field, and then finished', async () => {
     const asked = await ask();
     const { task: again } = await agent.send(answer(asked, { street: '', zip: 'x', planet: 'Mars' }));
     expect(again).toMatchObject({ id: asked.id, status: { state: 'TASK_STATE_INPUT_REQUIRED' } });
@@ -62,7 +62,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a form over %s', (binding) => {
     const { task: third } = await agent.send(answer(again!, { street: 'x' }));
     expect(textOf(third!.status.message).match(/Where to/g)).toHaveLength(1);
     const { task } = await agent.send(answer(third!, address));
-    // What was refused before has left nothing behind.
+    // The refused answer left no values behind.
     expect(task?.artifacts?.[0]?.parts).toEqual([{ data: address }]);
   });
 
@@ -96,7 +96,7 @@ describe('without the extension', () => {
     expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('a form that nobody asked for changes nothing', async () => {
+  it('an answer to a form that was not asked changes nothing', async () => {
     const agent = await serve(extended).client();
     const { task } = await agent.send({
       data: { formId: 'x', values: { street: 'y' } },

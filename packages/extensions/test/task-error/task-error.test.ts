@@ -6,7 +6,7 @@ import { card, serve } from '../serve.ts';
 
 const failure = { code: 'NO_PAPER', message: 'Out of paper', retryable: true, details: { tray: 2 } };
 
-/** What becomes of one message. */
+/** The reply to one message. */
 const outcomes = {
   fail: failed(failure),
   reject: rejected([text('No'), data({ code: 'NO', message: 'No' })]),
@@ -38,7 +38,7 @@ describe('the error of a task', () => {
     expect(errorOf(plain!)).toEqual(failure);
   });
 
-  it('is there when it was REJECTED, not when all went well or only words tell', async () => {
+  it('is read from a REJECTED task, not from a completed one or from plain text', async () => {
     const agent = await serve(printer).client({ extensions: [TASK_ERROR] });
     const errorAfter = async (said: string) => errorOf((await agent.send(said)).task!);
     expect(await errorAfter('reject')).toEqual({ code: 'NO', message: 'No' });

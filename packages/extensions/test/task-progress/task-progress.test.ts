@@ -18,7 +18,7 @@ const reader = extend(
 
 describe('progress', () => {
   it.each(['JSONRPC', 'HTTP+JSON'])(
-    'is told to those who ask for it, over %s [R-EXT-01, R-SEED-11]',
+    'is sent to clients that activate the extension, over %s [R-EXT-01, R-SEED-11]',
     async (binding) => {
       const agent = await serve(reader).client({ extensions: [TASK_PROGRESS], binding });
       const stream = agent.stream('go');
@@ -34,7 +34,7 @@ describe('progress', () => {
     },
   );
 
-  it('is not told to others [R-EXT-01]', async () => {
+  it('is not sent to other clients [R-EXT-01]', async () => {
     const { server, client } = serve(reader);
     expect(server.card.capabilities.extensions).toMatchObject([{ uri: TASK_PROGRESS }]);
     const events = [];
@@ -61,7 +61,7 @@ describe('progress', () => {
     { aggregate: { progress: '50', total: 100 } },
     { aggregate: { progress: 2, total: 1 } },
     { aggregate: { progress: -1, total: 1 } },
-  ])('that makes no sense is none: %j [R-EXT-07]', (told) => {
+  ])('with invalid numbers is ignored: %j [R-EXT-07]', (value) => {
     const status = { state: 'TASK_STATE_WORKING' as const };
     const statusUpdate = { taskId: 't', contextId: 'c', status, metadata: { [TASK_PROGRESS]: told } };
     expect(progressOf({ statusUpdate })).toBeUndefined();

@@ -39,7 +39,7 @@ const failureOf = (promise: Promise<unknown>) =>
   );
 
 describe('the card', () => {
-  it('says what each skill takes and gives, as JSON Schema [R-EXT-08]', () => {
+  it('contains the input and output of each skill as JSON Schema [R-EXT-08]', () => {
     const { server } = serveSkills();
     expect(server.card.skills.map(({ id }) => id)).toEqual(['add', 'greet']);
     const extension = server.card.capabilities.extensions?.find(({ uri }) => uri === TYPED_SKILLS);
@@ -57,7 +57,7 @@ describe('the card', () => {
 
 describe('a skill', () => {
   it.each(['JSONRPC', 'HTTP+JSON'])(
-    'is called with checked input, and gives checked output, over %s',
+    'is called with checked input and returns checked output, over %s',
     async (binding) => {
       const agent = await serveSkills().client({ binding });
       const { output, task } = await callSkill(agent, 'add', { a: 2 });
@@ -103,7 +103,7 @@ describe('input that does not fit', () => {
     });
   });
 
-  it('with invalidInput ask is asked for, by a form that knows what was said', async () => {
+  it('with invalidInput ask is asked for, with a form that contains the known values', async () => {
     const agent = await serveSkills('ask').client({ extensions: [FORM_INPUT] });
     const { task: asking } = await agent.send({ data: { b: 40 } });
     expect(formOf(asking!)).toMatchObject({ initial: { b: 40 }, schema: { required: ['a'] } });
@@ -188,12 +188,12 @@ describe('callSkill', () => {
     ['add', [], 'INVALID_INPUT'],
     ['nobody', { a: 1 }, 'UNKNOWN_SKILL'],
     ['toString', { a: 1 }, 'UNKNOWN_SKILL'],
-  ])('does not send to %s what does not fit: %j', async (id, input, code) => {
+  ])('does not send %s an input that does not fit: %j', async (id, input, code) => {
     expect(await failureOf(callSkill(agent, id, input))).toMatchObject({ name: 'SkillError', code });
     expect(calls).toBe(0);
   });
 
-  it('does not hand on what is not what the card promises', async () => {
+  it('refuses output that does not fit the schema in the card', async () => {
     const { input } = (
       agent.card.capabilities.extensions![0]!.params as { skills: { add: { input: unknown } } }
     ).skills.add;
@@ -207,9 +207,9 @@ describe('callSkill', () => {
 
   it.each<[string, unknown]>([
     ['no schema', {}],
-    ['a schema that is none', { input: 7 }],
-    ['a type that there is not', { input: { type: 'colour' } }],
-    ['a reference to nowhere', { input: { $ref: '#/nowhere' } }],
+    ['a schema that is not an object', { input: 7 }],
+    ['an unknown type', { input: { type: 'colour' } }],
+    ['a broken reference', { input: { $ref: '#/nowhere' } }],
     ['a schema without an end', { input: JSON.parse(`${'{"not":'.repeat(2_000)}{}${'}'.repeat(2_000)}`) }],
   ])('says so when a card has %s', async (_, add) => {
     expect(await failureOf(callSkill(withSkills({ add }), 'add', { a: 1 }))).toMatchObject({
@@ -218,7 +218,7 @@ describe('callSkill', () => {
     expect(calls).toBe(0);
   });
 
-  it('does not run the patterns of a stranger', async () => {
+  it('does not run regular expressions of the card', async () => {
     const input = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
     const liar = withSkills({ greet: { input } });
     const { task } = await callSkill(liar, 'greet', { a: `${'a'.repeat(40)}!`, name: 'Ada' });
