@@ -171,7 +171,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('operations on %s', (binding) => {
       { reason: 'INVALID_AGENT_RESPONSE' },
     ],
     ['a proxy that has no agent behind it', 502, '<html>Bad gateway</html>', { reason: 'UNAVAILABLE' }],
-    ['a proxy that lost patience', 504, '', { reason: 'UNAVAILABLE' }],
+    ['a proxy that timed out', 504, '', { reason: 'UNAVAILABLE' }],
     ['a server that broke', 500, '<html>Oops</html>', { reason: 'INTERNAL_ERROR' }],
     ['too many requests', 429, 'slow down', { reason: 'RESOURCE_EXHAUSTED', retryAfter: 7 }],
     ['a page that wants a login', 401, '<html>Log in</html>', { reason: 'UNAUTHENTICATED' }],

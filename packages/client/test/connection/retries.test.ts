@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { bothBindings, collect, type Exchange, failureOf, peer, statusOf, taskIn } from '../serve.ts';
 
 /** A clock whose pauses end at once. It records them. */
-const patience = () => {
+const instantClock = () => {
   const pauses: number[] = [];
   return { pauses, clock: { random: () => 0.5, sleep: async (ms: number) => void pauses.push(ms) } };
 };
@@ -36,7 +36,7 @@ const message = { messageId: 'm-1', role: 'ROLE_USER' as const, parts: [{ text: 
 describe('retries [R-SEED-13]', () => {
   it('repeat what only reads, with pauses that double', async () => {
     const { url, calls } = await flaky(3, unavailable);
-    const { clock, pauses } = patience();
+    const { clock, pauses } = instantClock();
     const agent = await connect(url, { clock, ...untimed });
     expect((await agent.getTask({ id: 't-1' })).id).toBe('t-1');
     expect(calls).toHaveLength(4);
@@ -45,27 +45,27 @@ describe('retries [R-SEED-13]', () => {
 
   it('repeat after a connection that broke', async () => {
     const { url, calls } = await flaky(2, ({ destroy }) => destroy());
-    const agent = await connect(url, { clock: patience().clock, fallback: false, ...untimed });
+    const agent = await connect(url, { clock: instantClock().clock, fallback: false, ...untimed });
     await agent.cancelTask({ id: 't-1' });
     expect(calls).toHaveLength(3);
   });
 
   it('repeat opening a stream, but not one that has begun', async () => {
     const { url } = await flaky(2, unavailable);
-    const agent = await connect(url, { clock: patience().clock, ...untimed });
+    const agent = await connect(url, { clock: instantClock().clock, ...untimed });
     expect(await collect(agent.subscribeToTask({ id: 't-1' }))).toHaveLength(2);
     const broken = await peer(({ event, destroy, response }) => {
       event({ task: taskIn('WORKING') });
       response.write(': bye\n\n', destroy);
     });
-    const other = await connect(broken.url, { clock: patience().clock, ...untimed });
+    const other = await connect(broken.url, { clock: instantClock().clock, ...untimed });
     expect((await failureOf(collect(other.subscribeToTask({ id: 't-1' })))).code).toBe('NETWORK');
     expect(broken.calls).toHaveLength(1);
   });
 
   it('have an end, and then show the last error', async () => {
     const { url, calls } = await flaky(100, unavailable);
-    const agent = await connect(url, { clock: patience().clock, retry: { attempts: 3 }, ...untimed });
+    const agent = await connect(url, { clock: instantClock().clock, retry: { attempts: 3 }, ...untimed });
     expect((await failureOf(agent.getTask({ id: 't-1' }))).reason).toBe('UNAVAILABLE');
     expect(calls).toHaveLength(3);
   });
@@ -74,7 +74,7 @@ describe('retries [R-SEED-13]', () => {
     'do not repeat a call that was answered with %s',
     async (reason) => {
       const { url, calls } = await flaky(1, ({ error }) => error(new A2AError(reason)));
-      const agent = await connect(url, { clock: patience().clock, ...untimed });
+      const agent = await connect(url, { clock: instantClock().clock, ...untimed });
       expect((await failureOf(agent.getTask({ id: 't-1' }))).reason).toBe(reason);
       expect(calls).toHaveLength(1);
     },
@@ -86,7 +86,7 @@ describe('retries [R-SEED-13]', () => {
       ({ error }: Exchange) =>
         error(new A2AError('RESOURCE_EXHAUSTED', undefined, { retryAfter }));
     const short = await flaky(1, asking(3));
-    const { clock, pauses } = patience();
+    const { clock, pauses } = instantClock();
     await (await connect(short.url, { clock, ...untimed })).getTask({ id: 't-1' });
     expect(pauses).toEqual([3_000]);
     const long = await flaky(1, asking(3_600));
@@ -108,7 +108,7 @@ describe('retries [R-SEED-13]', () => {
       works ? result(taskIn('WORKING')) : error(new A2AError('UNAVAILABLE')),
     );
     const agent = await connect(url, {
-      clock: patience().clock,
+      clock: instantClock().clock,
       retry: { attempts: 3, budget: 3 },
       ...untimed,
     });
@@ -141,7 +141,7 @@ describe('a message', () => {
 
   it('is not sent again [R-SEED-13]', async () => {
     const { url, calls } = await flaky(2, unavailable);
-    const agent = await connect(url, { clock: patience().clock, ...untimed });
+    const agent = await connect(url, { clock: instantClock().clock, ...untimed });
     expect((await failureOf(agent.send('hello'))).reason).toBe('UNAVAILABLE');
     expect((await failureOf(collect(agent.sendStreamingMessage({ message })))).reason).toBe('UNAVAILABLE');
     expect(calls).toHaveLength(2);
@@ -149,7 +149,7 @@ describe('a message', () => {
 
   it('is sent again when the card says that the agent recognises it [R-SEED-13, R-IDX-06]', async () => {
     const { url, calls } = await flaky(2, ({ destroy }) => destroy(), listed);
-    const agent = await connect(url, { clock: patience().clock, fallback: false, ...untimed });
+    const agent = await connect(url, { clock: instantClock().clock, fallback: false, ...untimed });
     await agent.send('hello');
     expect(calls).toHaveLength(3);
     expect(new Set(calls.map(({ params }) => JSON.stringify(params))).size).toBe(1);
@@ -157,14 +157,14 @@ describe('a message', () => {
 
   it('is sent again when the caller says so [R-SEED-13]', async () => {
     const { url, calls } = await flaky(1, unavailable);
-    const agent = await connect(url, { clock: patience().clock, ...untimed });
+    const agent = await connect(url, { clock: instantClock().clock, ...untimed });
     await agent.send('hello', { repeatable: true });
     expect(calls).toHaveLength(2);
   });
 
   it('is not sent again when the caller says so', async () => {
     const { url, calls } = await flaky(1, unavailable, listed);
-    const agent = await connect(url, { clock: patience().clock, ...untimed });
+    const agent = await connect(url, { clock: instantClock().clock, ...untimed });
     await failureOf(agent.send('hello', { repeatable: false }));
     expect(calls).toHaveLength(1);
   });
@@ -175,11 +175,11 @@ describe('a push config', () => {
 
   it('is created again only if it has its own id', async () => {
     const { url, calls } = await flaky(1, unavailable);
-    const agent = await connect(url, { clock: patience().clock, ...untimed });
+    const agent = await connect(url, { clock: instantClock().clock, ...untimed });
     await failureOf(agent.createTaskPushNotificationConfig(hook));
     expect(calls).toHaveLength(1);
     const other = await flaky(1, unavailable);
-    const second = await connect(other.url, { clock: patience().clock, ...untimed });
+    const second = await connect(other.url, { clock: instantClock().clock, ...untimed });
     await second.createTaskPushNotificationConfig({ ...hook, id: 'p-1' });
     expect(other.calls).toHaveLength(2);
   });

@@ -315,7 +315,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     expect(await agent.follow('t-1', { lastEventId: 'log.6' }).result()).toEqual({ task: whole });
   });
 
-  it('does not lose patience with a task from which something comes now and then', async () => {
+  it('does not give up on a task that reports something now and then', async () => {
     let number = 0;
     const server = await peer(({ event, destroy, response }) => {
       number += 1;

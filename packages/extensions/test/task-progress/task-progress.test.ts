@@ -63,7 +63,7 @@ describe('progress', () => {
     { aggregate: { progress: -1, total: 1 } },
   ])('with invalid numbers is ignored: %j [R-EXT-07]', (value) => {
     const status = { state: 'TASK_STATE_WORKING' as const };
-    const statusUpdate = { taskId: 't', contextId: 'c', status, metadata: { [TASK_PROGRESS]: told } };
+    const statusUpdate = { taskId: 't', contextId: 'c', status, metadata: { [TASK_PROGRESS]: value } };
     expect(progressOf({ statusUpdate })).toBeUndefined();
   });
 });
