@@ -85,7 +85,8 @@ export function storeOn(
 
     claim: (request) =>
       gate.pass(async () => {
-        if (!hasEnded) await group.run(() => leases.endThoseOfEarlierStarts(moment()));
+        if (!hasEnded && (await reads.run(() => leases.anyOfEarlierStarts(moment()))))
+          await group.run(() => leases.endThoseOfEarlierStarts(moment()));
         hasEnded = true;
         // Most claims find nothing: they need not wait for the lock of the writers, or make them wait.
         const any = await reads.run(() => leases.anyFor(request, moment()));

@@ -11,6 +11,7 @@ export class Leases {
   readonly #left;
   readonly #named;
   readonly #countWaiting;
+  readonly #later;
   readonly #endLater;
 
   constructor(db: DatabaseSync, rows: TaskRows) {
@@ -22,6 +23,7 @@ export class Leases {
     this.#due = find('queue = ? AND ready_at <= ? ORDER BY ready_at');
     this.#left = find('queue = ? AND lease_until <= ? ORDER BY lease_until');
     this.#named = find('task_id = ? AND queue = ?');
+    this.#later = db.prepare('SELECT 1 FROM tasks WHERE holder IS NOT NULL AND leased_at > ? LIMIT 1');
     this.#endLater = db.prepare(
       'UPDATE tasks SET lease_until = 0, leased_at = 0 WHERE holder IS NOT NULL AND leased_at > ?',
     );
@@ -56,6 +58,11 @@ export class Leases {
       this.#rows.update(found, { ...toRow(found), leaseUntil: at.leaseNow + ttlMs }, found.context, at);
       return true;
     });
+  }
+
+  /** Whether there are leases that `endThoseOfEarlierStarts` would end. */
+  anyOfEarlierStarts({ leaseNow }: Moment): boolean {
+    return this.#later.get(leaseNow) !== undefined;
   }
 
   /**
