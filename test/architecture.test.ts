@@ -1,6 +1,8 @@
 import { basename, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { codeOnly, readSource, type SourceFile, sourceFiles, workspaces } from './source-files.ts';
+import { importCycles, importGraph } from './import-cycles.ts';
+import { foreignImports, roomOf, roomsOf, top } from './rooms.ts';
+import { codeOnly, readSource, readText, type SourceFile, sourceFiles, workspaces } from './source-files.ts';
 
 const scope = '@batonjs/';
 
@@ -47,7 +49,11 @@ const arrows: Record<string, readonly string[]> = {
 /** Files over 300 lines, each with the reason why splitting it would make it harder to read. */
 const longFiles: Record<string, string> = {};
 
+/** Packages whose folders are not settled: their rooms, the size of their folders and their cycles are not checked. */
+const unsettled: readonly string[] = ['server', 'protocol', 'bindings-v0-3', 'client'];
+
 const maximumLines = 300;
+const maximumFiles = 14;
 const members = workspaces();
 const sources = members.flatMap(({ folder }) => sourceFiles(`${folder}/src`));
 const lineCount = (file: SourceFile) => file.text.split('\n').length - 1;
@@ -90,8 +96,8 @@ describe('the arrows', () => {
     expect(escaping).toEqual([]);
   });
 
-  it.each(['server-node', 'server-express'])('let %s know server by its types only', (skin) => {
-    const values = sourceFiles(`packages/${skin}/src`)
+  it.each(['server-node', 'server-express'])('let %s know server by its types only', (adapter) => {
+    const values = sourceFiles(`packages/${adapter}/src`)
       .flatMap(ours)
       .filter(({ specifier, typeOnly }) => specifier === '@batonjs/server' && !typeOnly);
     expect(values).toEqual([]);
@@ -103,6 +109,82 @@ describe('the arrows', () => {
         ? [[...path, name].join(' → ')]
         : (arrows[name] ?? []).flatMap((next) => visit(next, [...path, name]));
     expect(Object.keys(arrows).flatMap((name) => visit(name, []))).toEqual([]);
+  });
+});
+
+const page = readText('docs/architecture.md');
+
+describe('folders', () => {
+  const settled = members.filter(({ name }) => !unsettled.includes(name));
+  const rooms = roomsOf(page);
+
+  it.each(settled)(`of $folder hold at most ${maximumFiles} files`, ({ folder }) => {
+    const crowded = Map.groupBy(sourceFiles(`${folder}/src`), ({ path }) => posix.dirname(path))
+      .entries()
+      .filter(([, files]) => files.length > maximumFiles)
+      .map(([name, files]) => `${name}: ${files.length}`);
+    expect([...crowded]).toEqual([]);
+  });
+
+  it.each(settled)('of $folder stand in the table of docs/architecture.md', ({ name, folder }) => {
+    const found = new Set(sourceFiles(`${folder}/src`).map(({ path }) => roomOf(path)));
+    found.delete(top);
+    expect([...(rooms.get(name)?.keys() ?? [])].sort()).toEqual([...found].sort());
+  });
+
+  it.each(settled)('of $folder import each other only along that table', ({ name, folder }) => {
+    expect(foreignImports(sourceFiles(`${folder}/src`), rooms.get(name) ?? new Map())).toEqual([]);
+  });
+
+  it.each(settled)('of $folder never import each other in a circle', ({ name }) => {
+    const inner = [...(rooms.get(name) ?? [])].map(
+      ([folder, others]) => [folder, others.filter((other) => other !== top)] as const,
+    );
+    expect(importCycles(new Map(inner))).toEqual([]);
+  });
+
+  it('of no other package stand in the table', () => {
+    const names = members.map(({ name }) => name);
+    expect([...rooms.keys()].filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  it('are read from the table with their arrows', () => {
+    const arrows = { till: ['stock', 'src'], stock: [], 'stock/shelf': ['stock'] };
+    const row =
+      '| `shop` | sells | `till` → `stock`, `src` · `stock` · `stock/shelf` → `stock` |\n| `bank` | lends | |';
+    const table = '| `till` | cash | `stock`, `src` |\n| `stock` | | |\n| `stock/shelf` | | `stock` |';
+    expect([...roomsOf(`${row}\n### The folders of \`market\`\n\n${table}\n\n## Next\n| \`x\` | |`)]).toEqual(
+      [
+        ['shop', new Map(Object.entries(arrows))],
+        ['market', new Map(Object.entries(arrows))],
+      ],
+    );
+  });
+});
+
+describe('files that import each other', () => {
+  it.each(members)('in $folder/src never do so in a circle, types included', ({ name, folder }) => {
+    if (unsettled.includes(name)) return;
+    expect(importCycles(importGraph(sourceFiles(`${folder}/src`)))).toEqual([]);
+  });
+
+  it('are found in each circle, and only there', () => {
+    const graph = { start: ['a'], a: ['b'], b: ['c', 'end'], c: ['a'], end: [], self: ['self'] };
+    expect(importCycles(new Map(Object.entries(graph)))).toEqual([['a', 'b', 'c'], ['self']]);
+  });
+});
+
+describe('every package', () => {
+  const packages = members.filter(({ folder }) => folder.startsWith('packages/'));
+
+  it.each(members)('stands in the tree of the README: $folder', ({ name }) => {
+    const tree = Array.from(readText('README.md').matchAll(/^ {2}([\w.-]+) {2}/gm), ([, row]) => row);
+    expect(tree).toContain(name);
+  });
+
+  it.each(packages)('stands on the architecture page: $folder', ({ name }) => {
+    const rows = Array.from(page.matchAll(/^\| `([\w.-]+)` \|/gm), ([, row]) => row);
+    expect(rows).toContain(name);
   });
 });
 

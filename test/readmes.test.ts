@@ -4,8 +4,9 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeBlocks } from '../scripts/packed/consumer.ts';
+import { docstringExamples } from './docstring-examples.ts';
 import { type Command, freePort, node, run } from './kit/processes.ts';
-import { root } from './source-files.ts';
+import { root, workspaces } from './source-files.ts';
 
 const execute = promisify(execFile);
 const documents = ['*.md', 'docs/**/*.md', '{packages,apps}/*/README.md'].flatMap((pattern) =>
@@ -32,14 +33,17 @@ describe('the code of every README and page', () => {
         .map((code, n) => ({ code, name: `${document.replaceAll(/\W+/g, '-')}-${n + 1}.ts` }));
     });
     expect(programs.length).toBeGreaterThan(2);
-    for (const { code, name } of programs) writeFileSync(join(folder, name), code);
-    const tsconfig = { extends: '../../tsconfig.base.json', include: ['.'] };
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
-    const failure = await execute(join(root, 'node_modules/.bin/tsc'), ['-p', folder]).then(
-      () => '',
-      ({ stdout }) => stdout,
-    );
-    expect(failure).toBe('');
+    expect(await compile('pages', programs)).toBe('');
+  });
+});
+
+describe('the code of every docstring', () => {
+  it('has the types it needs', async () => {
+    const programs = workspaces()
+      .flatMap(docstringExamples)
+      .map(({ path, code }, n) => ({ code, name: `${path.replaceAll(/\W+/g, '-')}-${n + 1}.ts` }));
+    expect(programs.length).toBeGreaterThan(1);
+    expect(await compile('docstrings', programs)).toBe('');
   });
 });
 
@@ -81,5 +85,18 @@ describe('the README', () => {
     });
   });
 });
+
+/** Compiles programs in a folder of their own. Resolves to what the compiler reports, or to the empty text. */
+async function compile(name: string, programs: readonly { name: string; code: string }[]): Promise<string> {
+  const project = join(folder, name);
+  mkdirSync(project);
+  for (const program of programs) writeFileSync(join(project, program.name), program.code);
+  const tsconfig = { extends: '../../../tsconfig.base.json', include: ['.'] };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(tsconfig));
+  return execute(join(root, 'node_modules/.bin/tsc'), ['-p', project]).then(
+    () => '',
+    ({ stdout }) => stdout,
+  );
+}
 
 const readme = (): string => readFileSync(join(root, 'README.md'), 'utf8');

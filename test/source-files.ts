@@ -58,13 +58,23 @@ export function sourceFiles(folder: string): SourceFile[] {
     .map(readSource);
 }
 
-/** Reads one file; the path is relative to the repository. */
+/** The text of a file; the path is relative to the repository. */
+export function readText(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+/** Reads one file of TypeScript; the path is relative to the repository. */
 export function readSource(path: string): SourceFile {
-  const text = readFileSync(join(root, path), 'utf8');
+  const text = readText(path);
   return { path, text, imports: importsOf(text) };
 }
 
-/** The code without its comments and without what stands between quotes. */
+/** The comments of a file: blocks and docstrings whole, line comments one by one. */
+export function commentsOf(text: string): string[] {
+  return text.match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm) ?? [];
+}
+
+/** The code without its comments and without the text between quotes. */
 export function codeOnly(text: string): string {
   return text
     .replace(/\/\*[\s\S]*?\*\//g, '')
@@ -73,7 +83,7 @@ export function codeOnly(text: string): string {
 }
 
 function readManifest(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  return JSON.parse(readText(`${folder}/package.json`));
 }
 
 function importsOf(text: string): Import[] {

@@ -2,7 +2,7 @@ import { type Agent, completed, failed, streamed, working } from '@batonjs/serve
 import { type LanguageModel, streamText } from 'ai';
 import { memoryOf } from './memory.ts';
 
-/** Answers with a language model, which remembers the conversation: what was said and answered in this context. */
+/** Answers with a language model, which reads the earlier messages and answers of the same context. */
 export const assistant = (model: LanguageModel): Agent =>
   async function* (turn) {
     yield working();
@@ -11,16 +11,16 @@ export const assistant = (model: LanguageModel): Agent =>
       instructions: 'You are a helpful assistant. Answer briefly.',
       messages: await memoryOf(turn),
       abortSignal: turn.signal,
-      // Told below, to the client; the SDK would print it.
+      // The failure below reports it to the client. By default, the SDK would print it.
       onError() {},
     });
     let isWhole = false;
     try {
       yield* streamed('answer', textStream, { bytes: 256, ms: 50, signal: turn.signal });
-      // The stream of a model that failed ends like one that is done.
+      // The stream of a model that failed ends like a complete one, so the finish reason decides.
       isWhole = (await finishReason) === 'stop';
     } catch (error) {
-      // Canceled, or out of time: the server knows how the task ends.
+      // Canceled or out of time: the server ends the task.
       if (turn.signal.aborted) throw error;
     }
     yield isWhole ? completed() : failed(modelFailed);

@@ -1,6 +1,6 @@
 import type { CardInput } from '@batonjs/server';
 
-/** What the assistant says about itself. */
+/** The assistant's agent card. */
 export const card: CardInput = {
   name: 'Assistant',
   description: 'Answers with a language model and remembers the conversation.',

@@ -3,12 +3,12 @@ import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
 
 /**
  * The model that the environment names, such as `ASSISTANT_MODEL=openai/gpt-5-mini` with `AI_GATEWAY_API_KEY`: any provider
- * of the gateway. Without it, the SDK's mock model, which says what it remembers.
+ * of the gateway. Without it, the SDK's mock model, which repeats the conversation.
  */
 export const modelFrom = (env: Readonly<Record<string, string | undefined>>): LanguageModel =>
   env.ASSISTANT_MODEL || mockModel();
 
-/** A model that answers by counting and repeating what it was told, a word at a time. */
+/** A model that counts the messages and repeats them, a word at a time. */
 export const mockModel = (chunkDelayInMs: number | null = 5): LanguageModel =>
   new MockLanguageModelV4({
     doStream: async ({ prompt }) => {

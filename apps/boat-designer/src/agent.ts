@@ -3,7 +3,7 @@ import { chooseBoat, pictureName } from './boats.ts';
 import { describe, designOf, isEmpty, readDesign } from './design.ts';
 import { drawBoat } from './picture.ts';
 
-/** Draws a sailboat, or the boat that the message is about with what it changes. */
+/** Draws a new sailboat, or an earlier one with the changes that the message asks for. */
 export const designBoat: Agent = async function* (turn) {
   const { boat, question } = await chooseBoat(turn);
   if (question) return yield inputRequired(question);

@@ -9,10 +9,10 @@ import {
   text,
 } from '@batonjs/server';
 
-/** What every picture is called: clients tell versions of a boat by it. */
+/** The artifact name of every picture. Clients recognise the versions of a boat by it. */
 export const pictureName = 'sailboat_image.png';
 
-/** Which boat is meant, or the question that would make it clear. Neither: a new one is wanted. */
+/** The boat that a message means, or the question to ask if that is unclear. Neither: the user wants a new boat. */
 export interface Choice {
   readonly boat?: Artifact;
   readonly question?: readonly Part[];
@@ -53,7 +53,7 @@ const isBoat = ({ artifact }: ReferencedArtifact): boolean => artifact.name === 
 const boatsOf = ({ id, artifacts = [] }: Task): ReferencedArtifact[] =>
   artifacts.map((artifact) => ({ taskId: id, artifact })).filter(isBoat);
 
-/** The boats that the agent's last question offered, as far as they are still around. */
+/** The boats that the agent's last question offered and that are still stored. */
 function offeredIn(
   messages: readonly Message[],
   around: readonly ReferencedArtifact[],

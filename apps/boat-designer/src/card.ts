@@ -1,6 +1,6 @@
 import type { CardInput } from '@batonjs/server';
 
-/** What the boat designer says about itself. */
+/** The boat designer's agent card. */
 export const card: CardInput = {
   name: 'Boat designer',
   description: 'Draws sailboats, and changes the colours of what it drew.',

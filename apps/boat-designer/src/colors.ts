@@ -20,14 +20,14 @@ const palette = {
 /** A colour that boats can have. */
 export type Color = keyof typeof palette;
 
-/** How it is drawn. */
+/** The RGB values of each colour. */
 export const rgbOf = (color: Color): Rgb => palette[color];
 
 /** Whether a word is one of the colours. */
 export const isColor = (word: unknown): word is Color =>
   typeof word === 'string' && Object.hasOwn(palette, word);
 
-/** Other words for them. */
+/** Other words for the colours. */
 const synonyms: Readonly<Record<string, Color>> = {
   gray: 'grey',
   violet: 'purple',
@@ -50,7 +50,7 @@ const word = new RegExp(
   'gi',
 );
 
-/** The colours that a text mentions, in order, each with where it stands. */
+/** The colours that a text mentions, in order, each with its index in the text. */
 export const colorsIn = (
   text: string,
 ): { readonly color: Color; readonly start: number; readonly end: number }[] =>

@@ -1,26 +1,26 @@
 import type { Artifact, Message } from '@batonjs/server';
 import { type Color, colorsIn, isColor } from './colors.ts';
 
-/** What a boat looks like; what is not said is up to the artist. */
+/** The looks of a boat. The picture has defaults for the members that the user did not mention. */
 export interface Design {
   readonly hull?: Color;
   readonly sails?: Color;
 }
 
-/** Characters of a text that are read: what a boat looks like is said in a sentence or two. */
+/** The number of characters of a text that are read: a description takes a sentence or two. */
 const longestText = 4_000;
 
-/** What the client said about the boat's looks in this task; what it said first counts, answers only point at boats. */
+/** The design that the client asked for in this task. The first message counts; answers only choose a boat. */
 export function readDesign(messages: readonly Message[]): Design {
   const said = messages.filter(({ role }) => role === 'ROLE_USER').flatMap(({ parts }) => parts);
   const designs = said.map((part) => ('text' in part ? designIn(part.text.slice(0, longestText)) : {}));
   return Object.assign({}, ...designs.toReversed());
 }
 
-/** Whether nothing was said. */
+/** Whether a design mentions nothing. */
 export const isEmpty = (design: Design): boolean => Object.keys(design).length === 0;
 
-/** What a text says about a boat's looks. */
+/** The design that a text describes. */
 export function designIn(text: string): Design {
   const design: { hull?: Color; sails?: Color } = {};
   const mentioned = Array.from(text.matchAll(thing), ({ 0: word, index }) => ({
@@ -30,7 +30,7 @@ export function designIn(text: string): Design {
   let passed = 0;
   for (const { color, start, end } of colorsIn(text)) {
     while ((mentioned[passed]?.end ?? Number.POSITIVE_INFINITY) <= start) passed++;
-    // What was mentioned last before a colour is what it belongs to, unless sails follow it.
+    // A colour belongs to the part that was mentioned last before it, unless sails follow it.
     const isOfSails = sailsFollow.test(text.slice(end)) || mentioned[passed - 1]?.areSails;
     design[isOfSails ? 'sails' : 'hull'] ??= color;
   }
@@ -46,7 +46,7 @@ export function designOf({ metadata }: Artifact): Design {
   return { ...(isColor(hull) && { hull }), ...(isColor(sails) && { sails }) };
 }
 
-/** What its picture shows. */
+/** A description of its picture. */
 export const describe = ({ hull, sails }: Design): string =>
   `A generated image of ${article(hull)} sailboat${sails ? ` with ${sails} sails` : ''} on the ocean.`;
 

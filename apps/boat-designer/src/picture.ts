@@ -74,7 +74,7 @@ const isFlag = (x: number, y: number): boolean =>
   x < mast + 0.075 &&
   Math.abs(y - 0.105 - 0.006 * Math.sin((x - mast) * 70)) < 0.017 * (1 - (x - mast) / 0.1);
 
-/** How dark a sail is here, or undefined where there is none. */
+/** The shade of the sail at a point, or undefined where there is no sail. */
 function sailShade(x: number, y: number): number | undefined {
   const main = (y - 0.13) / (0.6 - 0.13);
   const belly = mast - 0.012 - 0.27 * main ** 0.85;
@@ -103,7 +103,7 @@ function sky(x: number, y: number): Rgb {
   return mix(lit, white, 0.85 * cloud);
 }
 
-/** A soft part of a cloud around a place: 1 in its middle. */
+/** A soft part of a cloud around a point: 1 in its middle. */
 const puff = (x: number, y: number, atX: number, atY: number): number =>
   Math.min(1, Math.max(0, 2.4 * (1 - Math.hypot((x - atX) / 0.085, (y - atY) / 0.036))));
 

@@ -21,7 +21,7 @@ const boat = (id: string, design: object = {}): Task => ({
 });
 const pointer = ({ id, artifacts }: Task) => ({ taskId: id, artifact: artifacts?.[0] as Artifact });
 
-/** The picture's description and design, or the state and what was said. */
+/** The picture's description and design, or the state and the agent's text. */
 async function outcome(said: string | Message, options: RunTurnOptions = {}) {
   const { updates } = await runTurn(designBoat, said, options);
   const artifact = updates.flatMap((update) => ('artifact' in update ? update.artifact : []))[0];

@@ -1,6 +1,6 @@
 import { crc32, inflateSync } from 'node:zlib';
 
-/** What a PNG file holds, if it is one: 8 bits per channel, truecolour, any filters. Throws for everything else. */
+/** Decodes a PNG file with 8 bits per channel, truecolour and any filters. Throws for all others. */
 export function decodePng(bytes: Buffer) {
   if (bytes.subarray(0, 8).toString('latin1') !== '\x89PNG\r\n\x1a\n') throw new Error('No PNG signature');
   const chunks: { type: string; content: Buffer }[] = [];

@@ -1,6 +1,6 @@
 import type { CardInput } from '@batonjs/server';
 
-/** What the concierge says about itself. */
+/** The concierge's agent card. */
 export const card: CardInput = {
   name: 'Concierge',
   description:

@@ -3,7 +3,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { Failure } from '@batonjs/server';
 import { CardError } from './remotes.ts';
 
-/** What the user is told when a remote agent cannot be had. Nothing of what it said: it may be anything. */
+/** The failure that the user sees when a remote agent fails. It repeats no text of that agent, which is not trusted. */
 export function failureOf(error: unknown, name: string): Failure {
   if (
     error instanceof CardError ||

@@ -8,7 +8,7 @@ const { PORT = '4005', BATON_DATA = '.data', AGENTS = 'http://127.0.0.1:4000/age
 const names = ['currency', 'boat-designer', 'trip-planner', 'expense'];
 const remotes = Object.fromEntries(names.map((name) => [name, { url: `${AGENTS}/${name}` }]));
 const store = sqliteStore(`${BATON_DATA}/concierge.db`);
-// A question that nobody answers fails then: a task that never ends is never pruned.
+// A question that is not answered within a week fails: a task that never ends is never pruned.
 const clocks = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
 const server = createAgentServer({
   ...concierge(remotes),

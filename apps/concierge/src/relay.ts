@@ -8,15 +8,15 @@ import {
   text,
   type Updates,
 } from '@batonjs/server';
-import { type Errand, remember } from './errand.ts';
+import { type RemoteTask, remember } from './remote-task.ts';
 
-/** Hands a message of the user on, under an id that another attempt would use again. Resolves to what it started. */
+/** Sends a message of the user on. Its id is derived from the task's, so another attempt sends the same message. */
 export async function messageFor(
   remote: AgentClient,
   agent: string,
   { message, taskId, signal }: Turn,
-  earlier: Errand | undefined,
-): Promise<Errand> {
+  earlier: RemoteTask | undefined,
+): Promise<RemoteTask> {
   const { task, message: said } = await remote.send(message.parts, {
     task: earlier?.taskId,
     contextId: earlier?.contextId,
@@ -25,18 +25,18 @@ export async function messageFor(
     signal,
   });
   if (task) return { agent, taskId: task.id, contextId: task.contextId };
-  return { agent, contextId: said?.contextId, said: said?.parts } as Errand;
+  return { agent, contextId: said?.contextId, said: said?.parts } as RemoteTask;
 }
 
-/** What happens to the remote task, as what happens to ours. Its questions are remembered with ours. */
+/** Yields each update of the remote task as an update of this task. Questions carry the remote task in their metadata. */
 export async function* relay(
   remote: AgentClient,
-  errand: Errand & { readonly said?: Part[] },
-  earlier: Errand | undefined,
+  remoteTask: RemoteTask & { readonly said?: Part[] },
+  earlier: RemoteTask | undefined,
   turn: Turn,
 ): Updates {
-  if (!errand.taskId) return yield completed(errand.said);
-  const { taskId } = errand;
+  if (!remoteTask.taskId) return yield completed(remoteTask.said);
+  const { taskId } = remoteTask;
   void handOn(remote, taskId, turn);
   for await (const event of remote.follow(taskId, { signal: turn.signal })) {
     const { task, statusUpdate, artifactUpdate } = event;
@@ -46,22 +46,22 @@ export async function* relay(
       yield { artifact, ...(append && { append }), ...(lastChunk && { lastChunk }) };
     }
     const status = task?.status ?? statusUpdate?.status;
-    if (status && isNews(status, earlier)) yield { status: retold(status, errand) };
+    if (status && isNews(status, earlier)) yield { status: retold(status, remoteTask) };
   }
 }
 
-/** Messages that the user sends meanwhile, such as about an authorization. */
+/** Sends on the messages that the user sends during the turn, such as one about an authorization. */
 async function handOn(remote: AgentClient, task: string, { inbox, taskId }: Turn): Promise<void> {
   try {
     for await (const { parts, messageId } of inbox)
       await remote.send(parts, { task, messageId: `${taskId}-${messageId}`, returnImmediately: true });
   } catch {
-    // The task has ended, or the turn: whoever follows it hears how.
+    // The task or the turn has ended; `relay` reports how.
   }
 }
 
-/** Whether the user does not know it: the remote task may not have taken the answer to its question yet. */
-const isNews = ({ state, message }: Task['status'], earlier: Errand | undefined): boolean =>
+/** Whether the user has not seen this status yet. A question may repeat while its answer is on its way. */
+const isNews = ({ state, message }: Task['status'], earlier: RemoteTask | undefined): boolean =>
   /_REQUIRED$/.test(state)
     ? !message || message.messageId !== earlier?.questionId
     : isTerminal({ id: '', contextId: '', status: { state } }) ||
@@ -69,9 +69,9 @@ const isNews = ({ state, message }: Task['status'], earlier: Errand | undefined)
 
 function retold(
   { state, message }: Task['status'],
-  errand: Errand,
+  remoteTask: RemoteTask,
 ): { state: Task['status']['state']; message: Message } {
   const parts = message?.parts.length ? message.parts : [text(state.replace('TASK_STATE_', ''))];
-  const metadata = remember({ ...errand, questionId: message?.messageId });
+  const metadata = remember({ ...remoteTask, questionId: message?.messageId });
   return { state, message: { messageId: crypto.randomUUID(), role: 'ROLE_AGENT', parts, metadata } };
 }

@@ -142,7 +142,7 @@ describe('bad remotes', () => {
   });
 
   it('one that never answers', async () => {
-    expect(await outcome({ other: { url: await answering(), patienceMs: 100 } })).toEqual(
+    expect(await outcome({ other: { url: await answering(), timeoutMs: 100 } })).toEqual(
       failedWith('REMOTE_TIMEOUT'),
     );
   });

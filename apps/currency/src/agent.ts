@@ -3,7 +3,7 @@ import { phrasesFor } from './phrases.ts';
 import { convert, ratesAsOf } from './rates.ts';
 import { isComplete, readRequest } from './request.ts';
 
-/** Converts an amount from one currency to another, and asks for whatever it was not told, in the language it was asked in. */
+/** Converts an amount from one currency to another. Asks for missing details in the language of the user. */
 export const convertMoney: Agent = async function* ({ messages }) {
   const request = readRequest(messages);
   const say = phrasesFor(messages);

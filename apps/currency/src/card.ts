@@ -1,6 +1,6 @@
 import type { CardInput } from '@batonjs/server';
 
-/** What the currency agent says about itself. */
+/** The currency agent's agent card. */
 export const card: CardInput = {
   name: 'Currency agent',
   description: 'Converts money at fixed sample rates, in English and Chinese, and asks for what is missing.',

@@ -6,7 +6,7 @@ import { card } from './card.ts';
 
 const { PORT = '4002', BATON_DATA = '.data' } = process.env;
 const store = sqliteStore(`${BATON_DATA}/currency.db`);
-// A question that nobody answers fails then: a task that never ends is never pruned.
+// A question that is not answered within a week fails: a task that never ends is never pruned.
 const clocks = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
 const server = createAgentServer({
   name: 'currency',

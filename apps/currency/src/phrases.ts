@@ -2,9 +2,9 @@ import type { Message } from '@batonjs/server';
 import { currencies } from './rates.ts';
 import type { CompleteRequest, Request } from './request.ts';
 
-/** What the agent says, in one language. */
+/** The agent's sentences in one language. */
 export interface Phrases {
-  /** Asks for what is missing. */
+  /** Asks for the missing details. */
   questionAbout(request: Request): string;
   conversion(done: CompleteRequest & { readonly result: number }): string;
   readonly tooMuch: string;
@@ -32,7 +32,7 @@ const chinese: Phrases = {
   tooMuch: '金额太大,请重新指定金额?',
 };
 
-/** The phrases in the language that the client began in. */
+/** The phrases in the language of the client's first message. */
 export function phrasesFor(messages: readonly Message[]): Phrases {
   const parts = messages.find(({ role }) => role === 'ROLE_USER')?.parts ?? [];
   return parts.some((part) => 'text' in part && /\p{Script=Han}/u.test(part.text)) ? chinese : english;

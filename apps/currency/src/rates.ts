@@ -1,7 +1,7 @@
-/** When the rates below were what they are. They are fixed, so that the sample needs no network: not for real money. */
+/** The date of the rates below. They are fixed, so that the sample needs no network: not for real money. */
 export const ratesAsOf = '2025-05-16';
 
-/** How much of a currency is one US dollar. */
+/** The value of one US dollar in each currency. */
 const perDollar = {
   USD: 1,
   EUR: 0.8959,
@@ -23,13 +23,13 @@ const perDollar = {
 /** ISO 4217 code of a currency that the agent knows. */
 export type Currency = keyof typeof perDollar;
 
-/** All of them. */
+/** The codes of all currencies with a rate. */
 export const currencies = Object.keys(perDollar) as readonly Currency[];
 
 /** Whether there is a rate for a code in capitals. */
 export const isCurrency = (code: string): code is Currency => Object.hasOwn(perDollar, code);
 
-/** How much an amount is in another currency, rounded to what can be paid in it; infinite if that is too much to count. */
+/** Converts an amount to another currency, rounded to its smallest unit. The result is infinite if it overflows. */
 export function convert(amount: number, from: Currency, to: Currency): number {
   const exact = (amount / perDollar[from]) * perDollar[to];
   const { maximumFractionDigits } = new Intl.NumberFormat('en', {

@@ -2,22 +2,22 @@ import type { Message, Part } from '@batonjs/server';
 import { type Currency, isCurrency } from './rates.ts';
 import { mentionsIn } from './words.ts';
 
-/** What somebody wants to have converted, as far as it is known. */
+/** A request for a conversion, with the members that are known so far. */
 export interface Request {
   readonly amount?: number;
   readonly from?: Currency;
   readonly to?: Currency;
-  /** A code that was said and that there is no rate for. */
+  /** A code that the client named and that has no rate. */
   readonly unknown?: string;
 }
 
-/** A request that can be answered. */
+/** A request with all members known. */
 export type CompleteRequest = Request & Required<Omit<Request, 'unknown'>>;
 
-/** Characters of a text that are read: a request for a conversion is a sentence. */
+/** The number of characters of a text that are read: a request for a conversion is a sentence. */
 const longestText = 4_000;
 
-/** What the client said in this task, in words and in data; what it said later counts. */
+/** Reads the request from the client's messages in this task, in words and in data. Later messages override earlier ones. */
 export function readRequest(messages: readonly Message[]): Request {
   const said = messages.filter(({ role }) => role === 'ROLE_USER').flatMap(({ parts }) => parts);
   let known: Request = {};
@@ -25,7 +25,7 @@ export function readRequest(messages: readonly Message[]): Request {
   return known;
 }
 
-/** Whether nothing is left to ask. */
+/** Whether a request is complete. */
 export const isComplete = (request: Request): request is CompleteRequest =>
   ![request.amount, request.from, request.to].includes(undefined) && request.unknown === undefined;
 
@@ -42,7 +42,7 @@ function readPart(part: Part, known: Request): Request {
 
 function readWords(text: string, known: Request): Request {
   const { amount, beside, target, currencies } = mentionsIn(text);
-  // What stands beside the amount is converted from; an answer that is only a currency is what was asked for.
+  // The currency beside the amount is the source; an answer that is only a currency fills the member that was asked for.
   const from = beside ?? (known.from ? undefined : currencies.find((code) => code !== target));
   const to = target ?? currencies.findLast((code) => code !== (from ?? known.from));
   return {

@@ -1,17 +1,17 @@
 import { isCurrency } from './rates.ts';
 
-/** What a text mentions of money. */
+/** The amounts and currencies that a text mentions. */
 export interface Mentions {
   readonly amount?: number;
   /** The currency that stands beside the amount. */
   readonly beside?: string;
   /** The currency after a word such as "to" or 换成. */
   readonly target?: string;
-  /** Codes in order, also those that there is no rate for and those that stand where a currency would. */
+  /** Codes in order, including codes without a rate and unknown codes where a currency would stand. */
   readonly currencies: readonly string[];
 }
 
-/** What currencies are called besides their codes, in English and Chinese. Longer names come before those they contain. */
+/** The names of currencies in English and Chinese. Longer names come before names that they contain. */
 const names: readonly (readonly [code: string, name: RegExp])[] = [
   ['HKD', /hong kong dollars?|hk\$|港[元币幣]/],
   ['CAD', /canadian dollars?|ca\$|加[拿大]*元|加币/],
@@ -38,7 +38,7 @@ const nameOrCode = new RegExp(
 );
 const token = new RegExp(`(?<number>${number.source})|(?<name>${nameOrCode.source})`, 'giu');
 
-/** The names alone, for a text that is nothing else. */
+/** The names alone, for a text that is only a name. */
 const wholeNames = names.map(([code, { source }]) => [code, new RegExp(`^(?:${source})$`)] as const);
 
 interface Token {
@@ -49,7 +49,7 @@ interface Token {
   readonly currency?: string;
 }
 
-/** What a text says about money: "10美元等于多少?", "How much is 1,000.50 USD in euros?", "$5 to GBP". */
+/** Finds the amounts and currencies in a text: "10美元等于多少?", "How much is 1,000.50 USD in euros?", "$5 to GBP". */
 export function mentionsIn(said: string): Mentions {
   const text = said.normalize('NFKC').replaceAll('−', '-');
   const tokens = Array.from(text.matchAll(token), (match) => toToken(match, text)).filter(
@@ -74,7 +74,7 @@ function toToken({ 0: match, index: start, groups }: RegExpExecArray, text: stri
   const named = wholeNames.find(([, name]) => name.test(lower));
   if (named) return isWord(place, text) ? { ...place, currency: named[0] } : undefined;
   const code = match.toUpperCase();
-  // Of codes without a rate, small letters may be a word: "all" and "top".
+  // A code without a rate in small letters may be an ordinary word: "all" and "top".
   const isCode =
     isCurrency(code) ||
     (codes.has(code) && (match === code || afterNumber(place, text))) ||
@@ -82,11 +82,11 @@ function toToken({ 0: match, index: start, groups }: RegExpExecArray, text: stri
   return isCode ? { ...place, currency: code } : undefined;
 }
 
-/** Names in Latin letters end where a word ends: "won" is no part of "wonder". */
+/** A name in Latin letters must end at the end of a word: "won" does not match in "wonder". */
 const isWord = ({ text: match, start, end }: Token, text: string): boolean =>
   !/[a-z]$/i.test(match) || !(/[a-z]/i.test(text[end] ?? '') || /[a-z]/i.test(text[start - 1] ?? ''));
 
-/** Capitals after an amount or after "to" are meant as a currency, whether there is one of that name or not: "12 XYZ". */
+/** Capitals after an amount or after "to" are read as a currency, even an unknown one: "12 XYZ". */
 const isWhereCurrenciesStand = (place: Token, text: string): boolean =>
   afterNumber(place, text) || targetWord.test(wordBefore(text, place.start));
 
@@ -94,7 +94,7 @@ const afterNumber = ({ start }: Token, text: string): boolean => /\d$/.test(word
 
 const targetWord = /(\b(in|into|to)|[成为换換])$/i;
 
-/** The last few characters before a place, without the space in between: no more than the longest word above and its edge. */
+/** The last few characters before an index, without trailing space: no more than the longest word above and its edge. */
 function wordBefore(text: string, place: number): string {
   let end = place;
   while (end > 0 && isSpace(text[end - 1]!)) end--;
@@ -103,7 +103,7 @@ function wordBefore(text: string, place: number): string {
 
 const isSpace = (character: string): boolean => /\s/.test(character);
 
-/** The currency that only space parts from an amount, after it rather than before. Whatever is nearest is its neighbour. */
+/** The currency that only space separates from an amount. One after the amount is preferred to one before it. */
 function besideOf(index: number, tokens: readonly Token[], text: string): string | undefined {
   const [before, amount, after] = [tokens[index - 1], tokens[index]!, tokens[index + 1]];
   const isNear = (from: number, to: number) => /^\s*$/.test(text.slice(from, to));

@@ -4,7 +4,7 @@ import { growthOf } from '../../../test/support/growth.ts';
 import { convertMoney } from '../src/index.ts';
 import { mentionsIn } from '../src/words.ts';
 
-/** What the agent does with one message after another. */
+/** Sends the agent one message after another and returns the results. */
 async function outcome(...said: readonly (string | object)[]): Promise<readonly TaskUpdate[]> {
   const messages = said.map((content, n) => ({
     messageId: `m-${n}`,

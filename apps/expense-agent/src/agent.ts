@@ -13,7 +13,7 @@ import { about, approval } from './card.ts';
 import { questionAbout, readExpense } from './expense.ts';
 import { type Ledger, noLedger } from './ledger.ts';
 
-/** Approves an expense, told as `{ amount, currency }` or in words such as "100 USD", at once or bit by bit. */
+/** Approves an expense. The client sends `{ amount, currency }` or words such as "100 USD", in one message or in several. */
 const approve = (record: Ledger) =>
   skill({
     ...approval,
@@ -33,7 +33,7 @@ const approve = (record: Ledger) =>
     },
   });
 
-/** The expense agent and its card. `record` keeps what is approved; by default nobody does. */
+/** The expense agent and its card. `record` keeps approved expenses; by default none is kept. */
 export const expenseAgent = (record: Ledger = noLedger) =>
   extend(typedSkills(about, approve(record)), formInput, taskProgress, taskError);
 

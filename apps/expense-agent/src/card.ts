@@ -1,12 +1,12 @@
 import type { CardInput, SkillInput } from '@batonjs/server';
 
-/** What the expense agent says about itself. */
+/** The expense agent's agent card. */
 export const about: CardInput = {
   name: 'Expense agent',
   description: 'Approves expenses, and asks for what is missing.',
 };
 
-/** What it says about its skill. */
+/** The skill in the card. */
 export const approval: SkillInput = {
   id: 'approve-expense',
   name: 'Approve an expense',

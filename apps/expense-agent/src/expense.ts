@@ -1,17 +1,17 @@
 import type { Message, Part } from '@batonjs/server';
 import { amountOf, currencyOf, readWords } from './words.ts';
 
-/** An expense as far as it is known. */
+/** An expense with the members that are known so far. */
 export interface Expense {
   readonly amount?: number;
   /** ISO 4217. */
   readonly currency?: string;
 }
 
-/** Characters of a text that are read: an expense is told in a sentence or two. */
+/** The number of characters of a text that are read: an expense takes a sentence or two. */
 const longestText = 4_000;
 
-/** What the client said about its expense so far; what it said later counts. */
+/** Reads the expense from the client's messages so far. Later messages override earlier ones. */
 export function readExpense(messages: readonly Message[]): Expense {
   const said = messages.filter(({ role }) => role === 'ROLE_USER').flatMap(({ parts }) => parts);
   return Object.assign({}, ...said.map(readPart));
@@ -21,14 +21,14 @@ function readPart(part: Part): Expense {
   if ('text' in part) return readWords(part.text.slice(0, longestText));
   if (!('data' in part) || typeof part.data !== 'object' || part.data === null) return {};
   const { amount, currency } = part.data as Record<string, unknown>;
-  // What is there and makes no sense is unknown from now on: better asked again than approved by mistake.
+  // An invalid value makes the member unknown again: asking twice is better than approving a mistake.
   return {
     ...(amount != null && { amount: typeof amount === 'number' ? amountOf(amount) : undefined }),
     ...(currency != null && { currency: currencyOf(String(currency)) }),
   };
 }
 
-/** Asks for what is missing. */
+/** Asks for the missing members. */
 export function questionAbout({ amount, currency }: Expense): string {
   if (amount === undefined && currency === undefined)
     return 'What is the amount, and in which currency? For example: 100 USD';

@@ -1,6 +1,6 @@
 import type { Failure } from '@batonjs/server';
 
-/** Keeps an approved expense, once per `key`. Resolves to why it could not, if it could not. */
+/** Keeps an approved expense, once per `key`. Resolves to the reason if it could not. */
 export type Ledger = (
   expense: { readonly amount: number; readonly currency: string; readonly key: string },
   signal: AbortSignal,
@@ -9,7 +9,7 @@ export type Ledger = (
 /** Keeps nothing. */
 export const noLedger: Ledger = async () => undefined;
 
-/** A ledger that takes expenses by HTTP. One that cannot be reached, or refuses, is told as such. */
+/** A ledger that takes expenses by HTTP. The reason says whether it was unreachable or refused. */
 export const httpLedger =
   (url: string): Ledger =>
   async (expense, signal) => {

@@ -1,4 +1,4 @@
-/** Signs of one currency only: "¥" and "kr" are several. A letter before "$" says whose dollar it is. */
+/** Signs of exactly one currency: "¥" and "kr" have several. Letters before "$" name the country of the dollar. */
 const signs: Readonly<Record<string, string>> = {
   $: 'USD',
   us$: 'USD',
@@ -25,7 +25,7 @@ export const signsToCodes = (text: string): string =>
     return code ? ` ${code} ${plusOrMinus}` : match;
   });
 
-/** Names of currencies, each with the words before it that make it another one or say it again. */
+/** Names of currencies, each with the words before it that change or repeat its meaning. */
 const names: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   dollar: {
     '': 'USD',
@@ -45,7 +45,7 @@ const names: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /**
  * The words with a code in place of each name: "100 dollars" is "100 USD". A name counts after a number, after "in" and
- * alone: of "100 Taiwan dollars" it is not known which they are.
+ * alone: "100 Taiwan dollars" is none of the known currencies.
  */
 export function withCodes(words: readonly string[], isNumber: (word: string) => boolean): string[] {
   const coded: string[] = [];

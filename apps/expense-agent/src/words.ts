@@ -1,15 +1,15 @@
 import { signsToCodes, withCodes } from './names.ts';
 
-/** What a text says about an expense: "100 USD", "$1,000.50", "Lunch was 20 euros", or only a number or a currency. */
+/** Finds an amount and a currency in a text: "100 USD", "$1,000.50", "Lunch was 20 euros", or only a number or a currency. */
 export function readWords(text: string): { amount?: number; currency?: string } {
   const words = separate(text);
   const pairs = words.slice(1).map((word, i) => [words[i]!, word] as const);
-  // A number beside a code belongs to it, whatever else the sentence counts.
+  // A number beside a code belongs to it, even if the sentence has other numbers.
   const pair =
     pairs.find(([first, second]) => isNumber(first) && currencyOf(second)) ??
     pairs.find(([first, second]) => currencyOf(first) && isNumber(second))?.toReversed();
   const numbers = words.filter(isNumber);
-  // Apart from a number only capitals are a code: "pen", "top" and "all" are codes too.
+  // Without a number beside it, only capitals are a code: "pen", "top" and "all" are codes too.
   const codes = words.filter(
     (word) => currencyOf(word) && (words.length === 1 || word === word.toUpperCase()),
   );
@@ -21,7 +21,7 @@ export function readWords(text: string): { amount?: number; currency?: string } 
   };
 }
 
-/** The number, if it is one that can be counted with; text may have commas between its thousands. */
+/** The number, if it is finite. A text may have commas between its thousands. */
 export function amountOf(value: number | string): number | undefined {
   const text = String(value);
   const plain = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(',', '') : text;
@@ -45,7 +45,7 @@ const separate = (text: string): string[] =>
     signsToCodes(text.replaceAll('−', '-'))
       .replace(/(\d)(?=[a-z]{3}\b)|(?<=\b[a-z]{3})(?=\d)/gi, '$1 ')
       .split(/[\s:;()[\]{}"']+/)
-      // Begins where a run of such characters begins: from its middle, a long run would be read once per character.
+      // Starts at the start of a run of such characters: a match from its middle would read a long run once per character.
       .map((word) => word.replace(/^[^\w+.-]+/, '').replace(/(?<!\W)\W+$/, ''))
       .filter((word) => word !== ''),
     isNumber,

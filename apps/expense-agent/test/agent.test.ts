@@ -6,7 +6,7 @@ import { readWords } from '../src/words.ts';
 
 const expense = (amount: unknown, currency?: unknown): Part[] => [{ data: { amount, currency } as never }];
 
-/** What the agent does with one message after another. */
+/** Sends the agent one message after another and returns the results. */
 async function outcome(...said: readonly (string | Part[])[]): Promise<readonly TaskUpdate[]> {
   const messages = said.map((content, n) => ({
     messageId: `m-${n}`,

@@ -15,7 +15,7 @@ export const agents: readonly [GalleryAgent, ...GalleryAgent[]] = [
   { name: 'assistant', agent: assistant(modelFrom(process.env)), card: assistantCard },
 ];
 
-/** All of these at an address, and the concierge, which asks the others. */
+/** All of these agents at an address, and the concierge, which calls them there. */
 export function agentsAt(url: string): readonly [GalleryAgent, ...GalleryAgent[]] {
   const remotes = Object.fromEntries(agents.map(({ name }) => [name, { url: `${url}/agents/${name}` }]));
   return [...agents, { name: 'concierge', card: conciergeCard, restart: 'rerun', ...concierge(remotes) }];

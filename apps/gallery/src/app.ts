@@ -1,12 +1,12 @@
 import { a2aExpress } from '@batonjs/server-express';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
 import { curlLine } from './curl-line.ts';
-import type { Exhibit } from './gallery.ts';
+import type { Exhibit } from './exhibit.ts';
 import { limitRate } from './limit-rate.ts';
 
 /**
- * Everything that is served: the agents, the default agent's card, an index, and how the server is. An address may call
- * agents so many times a minute.
+ * Serves the agents, the default agent's card, an index, and liveness and readiness checks. One address may send
+ * `perMinute` requests to agents in a minute.
  */
 export function createApp(exhibits: readonly [Exhibit, ...Exhibit[]], perMinute = 6_000): Express {
   const app = express();
@@ -42,7 +42,7 @@ const readiness =
     else response.status(503).set('retry-after', '1').json({ status: 'not ready' });
   };
 
-/** What Express could not make sense of, such as a path that is no URL. */
+/** Answers requests that Express refuses, such as a path that is no URL, and errors of the app. */
 const failed: ErrorRequestHandler = (error, _request, response, _next) => {
   const status = Number(error?.status);
   if (status >= 400 && status < 500) refuse(response, status, 'The request makes no sense');

@@ -1,10 +1,10 @@
 import { connect, dataOf, textOf } from '@batonjs/client';
 
-/** Has one conversation with an agent over HTTP and tells, line by line, what comes of it. Rejects if it cannot. */
-export async function* converse(url: string, said: string): AsyncGenerator<string> {
+/** Sends one message to an agent over HTTP and yields each event as a line. Rejects if the agent cannot be reached. */
+export async function* converse(url: string, text: string): AsyncGenerator<string> {
   const agent = await connect(url);
-  yield `you          ${said}`;
-  for await (const { task, message, statusUpdate, artifactUpdate } of agent.stream(said)) {
+  yield `you          ${text}`;
+  for await (const { task, message, statusUpdate, artifactUpdate } of agent.stream(text)) {
     const status = task?.status ?? statusUpdate?.status;
     if (status)
       yield `${status.state.replace('TASK_STATE_', '').padEnd(12)} ${textOf(status.message)}`.trimEnd();

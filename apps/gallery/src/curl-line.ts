@@ -1,6 +1,6 @@
-import type { Exhibit } from './gallery.ts';
+import type { Exhibit } from './exhibit.ts';
 
-/** What one would say to an agent first: the first example of its card. */
+/** A first message for an agent: the first example of its card. */
 export const exampleOf = ({ server }: Pick<Exhibit, 'server'>): string =>
   server.card.skills.flatMap(({ examples }) => examples ?? [])[0] ?? 'Hello';
 

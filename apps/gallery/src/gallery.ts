@@ -3,50 +3,43 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { v03 } from '@batonjs/bindings-v0-3';
-import { type AgentServer, type AgentServerOptions, createAgentServer } from '@batonjs/server';
+import { type AgentServerOptions, createAgentServer } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { createApp } from './app.ts';
+import type { Exhibit } from './exhibit.ts';
 import type { Settings } from './settings.ts';
 import { StartError } from './start-error.ts';
 
-/** An agent as the gallery lists it: all that its server is told, except what the gallery knows. */
+/** An agent as the gallery lists it: the options of its server, without those that the gallery sets. */
 export type GalleryAgent = Omit<AgentServerOptions, 'store' | 'publicUrl'> & {
-  /** Its place below `/agents/`, and its queue in the store. */
+  /** Its path below `/agents/`, and its queue in the store. */
   readonly name: string;
 };
 
-/** The agents, or what they are once it is known where this machine reaches them. */
+/** The agents, or a function that makes them from the URL at which this machine reaches the gallery. */
 export type GalleryAgents =
   | readonly [GalleryAgent, ...GalleryAgent[]]
   | ((localUrl: string) => readonly [GalleryAgent, ...GalleryAgent[]]);
-
-/** An agent that is being served. */
-export interface Exhibit {
-  readonly name: string;
-  /** Where its clients find it. */
-  readonly url: string;
-  readonly server: AgentServer;
-}
 
 /** A gallery that is being served. */
 export interface Gallery {
   /** Where this machine reaches it. */
   readonly localUrl: string;
   readonly exhibits: readonly [Exhibit, ...Exhibit[]];
-  /** Accepts nothing more, lets what runs finish, and closes the database. */
+  /** Accepts no more requests, lets running turns finish, and closes the database. */
   close(): Promise<void>;
 }
 
-/** Clients of A2A 0.3 are served too, however they spell it. */
+/** Clients of A2A 0.3 are served too, in any of its spellings. */
 const compatibility = [v03({ lenient: true })];
 
 /** How long a question waits for its answer, in milliseconds: a task that never ends is never pruned. */
 const clocks = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
 
-/** How long an answer may take to go out once everything has ended, in milliseconds. */
+/** How long open answers may take to be sent once every server has closed, in milliseconds. */
 const farewellMs = 1_000;
 
-/** Opens the database, takes the port, serves the agents. Rejects with a `StartError` if one of the two cannot be had. */
+/** Opens the database, takes the port, serves the agents. Rejects with a `StartError` if the database or the port fails. */
 export async function openGallery(agents: GalleryAgents, settings: Settings): Promise<Gallery> {
   const store = openStore(settings.dataFolder);
   const listener = createServer();
@@ -78,7 +71,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     localUrl,
     exhibits,
     async close() {
-      // The port stays open meanwhile: `/readyz` says that it is over, and waiting clients get their answers.
+      // The port stays open until then: `/readyz` answers 503, and waiting clients get their answers.
       await Promise.all(exhibits.map(({ server }) => server.close()));
       const closed = once(listener, 'close');
       listener.close();

@@ -3,8 +3,8 @@ import type { RequestHandler } from 'express';
 import { rateLimit } from 'express-rate-limit';
 
 /**
- * Refuses addresses that send more than so many requests in a minute. Put before `a2aExpress`, which says it in the words
- * of the protocol. Each process counts for itself, unless a store of express-rate-limit is given that they share.
+ * Refuses addresses that send more than `perMinute` requests in a minute. Mount it before `a2aExpress`, which answers
+ * with an error of the protocol. Each process counts for itself; a shared store of express-rate-limit would change that.
  */
 export function limitRate(perMinute: number): RequestHandler {
   return rateLimit({

@@ -9,11 +9,11 @@ export interface Settings {
   readonly dataFolder: string;
   /** What clients see instead of host and port, without trailing slash. */
   readonly publicUrl?: string;
-  /** How many requests a minute one address may send to agents. */
+  /** The number of requests to agents that one address may send in a minute. */
   readonly perMinute?: number;
 }
 
-/** Reads `HOST`, `PORT`, `BATON_DATA`, `PUBLIC_URL` and `RATE_LIMIT`. Throws a `StartError` for what cannot be served. */
+/** Reads `HOST`, `PORT`, `BATON_DATA`, `PUBLIC_URL` and `RATE_LIMIT`. Throws a `StartError` for an invalid value. */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   return {
     host: env.HOST || '127.0.0.1',

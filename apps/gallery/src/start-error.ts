@@ -1,4 +1,4 @@
-/** Why the gallery cannot start, in one line for whoever started it. */
+/** Thrown if the gallery cannot start. The message is one line for the user of the command. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }

@@ -6,7 +6,7 @@ import { StartError } from './start-error.ts';
 
 const say = (line = ''): void => void process.stdout.write(`${line}\n`);
 
-/** Serves agents in this process until a signal ends it, and shows a newcomer around. What prevents it is one line and exit code 1. */
+/** Serves agents until a signal, and prints an example conversation. A `StartError` is printed in one line, with exit code 1. */
 export async function startGallery(
   agents: GalleryAgents,
   env: Readonly<Record<string, string | undefined>>,
@@ -41,11 +41,11 @@ async function introduce({ localUrl, exhibits }: Gallery): Promise<void> {
   say('Ctrl-C stops the server.');
 }
 
-/** The first signal lets what runs finish; then nothing is left that keeps the process. */
+/** Closes the gallery on the first signal. The process ends when running turns have finished. */
 function closeOnSignal(gallery: Gallery): void {
   let closing = false;
   const close = () => {
-    // A terminal and a package manager may both hand on the same Ctrl-C.
+    // A terminal and a package manager may both pass on the same Ctrl-C.
     if (closing) return;
     closing = true;
     say('Finishing what runs …');

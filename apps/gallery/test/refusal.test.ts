@@ -9,7 +9,7 @@ import { node, run } from '../../../test/kit/processes.ts';
 const folder = mkdtempSync(join(tmpdir(), 'baton-gallery-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What the gallery says before it ends with 1. */
+/** The output of a gallery that ends with exit code 1. */
 async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
   const args = ['--conditions=@batonjs/source', join(import.meta.dirname, '../src/main.ts')];
   await using gallery = run(node, args, { env: { PORT: '0', BATON_DATA: join(folder, 'data'), ...env } });

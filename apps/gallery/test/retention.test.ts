@@ -32,7 +32,7 @@ it('a question that nobody answers fails after a week, so that it can be pruned'
   expect((await agent.getTask({ id: task!.id })).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
   expect(await prune()).toBe(0);
   later = 8 * day;
-  // The store claims by its own clock, so a message of the client has the server look at the task now.
+  // The store claims by its own clock, so a message of the client makes the server read the task now.
   await agent.send('Sorry, I am late', { task: task! }).catch(() => {});
   await vi.waitFor(
     async () => expect((await agent.getTask({ id: task!.id })).status.state).toBe('TASK_STATE_FAILED'),

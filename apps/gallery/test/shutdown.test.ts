@@ -26,7 +26,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     const { task } = await agent.send(file, { returnImmediately: true });
 
     gallery.signal(signal);
-    // A package manager hands on what the terminal has sent already.
+    // A package manager passes on a signal that the terminal has sent already.
     gallery.signal(signal);
     while ((await fetch(`${url}/readyz`)).status !== 503) await pause(5);
     const refused = await fetch(`${url}/agents/slow/message:send`, {

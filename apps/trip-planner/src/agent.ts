@@ -16,7 +16,7 @@ import { isOffered, offers } from './offers.ts';
 import { type Reserve, reserveAtOnce } from './reserve.ts';
 import { placeOf, type Wish, wishOf } from './wish.ts';
 
-/** Agrees on a trip in messages, and books what it is told to in tasks. `reserve` does the booking. */
+/** Answers questions about a trip with messages, and books in tasks. `reserve` makes the reservation. */
 export const tripPlanner =
   (reserve: Reserve = reserveAtOnce): Agent =>
   (turn) => {

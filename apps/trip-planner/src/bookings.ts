@@ -7,7 +7,7 @@ export interface Booking {
   readonly reference: { readonly taskId: string; readonly artifactId: string };
 }
 
-/** The booking of this kind that a message is about, if it needs one, or what to ask. */
+/** Finds the earlier booking that a new one builds on, or the question to ask if that is unclear. */
 export async function findBooking(
   turn: Turn,
   kind: Kind | undefined,
@@ -31,7 +31,7 @@ export async function findBooking(
   };
 }
 
-/** Of a task that did not end well, nothing is booked. */
+/** Only completed tasks have bookings. */
 const artifactsOf = ({ id, status, artifacts = [] }: Task): ReferencedArtifact[] =>
   status.state === 'TASK_STATE_COMPLETED' ? artifacts.map((artifact) => ({ taskId: id, artifact })) : [];
 

@@ -1,6 +1,6 @@
 import type { CardInput } from '@batonjs/server';
 
-/** What the trip planner says about itself. */
+/** The trip planner's agent card. */
 export const card: CardInput = {
   name: 'Trip planner',
   description: 'Tells in messages what trips it can book, and books them in tasks that build on each other.',

@@ -1,7 +1,7 @@
-/** What can be booked. */
+/** The kinds of bookings. */
 export type Kind = 'flight' | 'hotel' | 'snowmobile' | 'spa';
 
-/** What each kind comes after: its booking says where and when. */
+/** The kind that must be booked before each kind: that booking says where and when. */
 export const comesAfter: Readonly<Record<Kind, Kind | undefined>> = {
   flight: undefined,
   hotel: 'flight',
@@ -15,10 +15,10 @@ const places: Readonly<Record<string, { readonly pattern: RegExp; readonly kinds
   Lisbon: { pattern: /lisbon|里斯本/i, kinds: ['flight', 'hotel', 'spa'] },
 };
 
-/** Whether this can be had there. */
+/** Whether a kind is offered in a city. */
 export const isOffered = (kind: Kind, place: string): boolean => places[place]?.kinds.includes(kind) ?? false;
 
-/** The place that a text mentions last, if trips go there. */
+/** The last city that a text mentions, if trips go there. */
 export function placeIn(said: string): string | undefined {
   const found = Object.entries(places).map(([name, { pattern }]) => ({
     name,
@@ -27,7 +27,7 @@ export function placeIn(said: string): string | undefined {
   return found.filter(({ at }) => at >= 0).sort((a, b) => b.at - a.at)[0]?.name;
 }
 
-/** What the agent can do, as far as a text asks about it: where negotiations begin. */
+/** The agent's offers that fit a question: the start of a negotiation. */
 export function offers(said: string): string {
   const place = placeIn(said);
   if (!place) return `I book flights, hotels, snowmobiles and spas, in ${Object.keys(places).join(', ')}.`;

@@ -1,7 +1,7 @@
 import type { Message, Turn } from '@batonjs/server';
 import { comesAfter, type Kind, placeIn } from './offers.ts';
 
-/** What is to be booked, and what must be booked before. */
+/** A booking that the client wants, and the kind that must be booked before it. */
 export interface Wish {
   readonly kind: Kind;
   readonly after: Kind | undefined;
@@ -14,7 +14,7 @@ const kinds: readonly (readonly [Kind, RegExp])[] = [
   ['spa', /spas?|sauna|水疗/],
 ];
 
-/** Characters of a text that are read: a wish is a sentence or two. */
+/** The number of characters of a text that are read: a wish is a sentence or two. */
 const longestText = 4_000;
 
 const verb = /\b(book|reserve|add)\b|预订|添加/i;
@@ -23,7 +23,7 @@ const object = new RegExp(
   'i',
 );
 
-/** What the client wants booked: the first thing that it names after saying so. Nothing while it only talks. */
+/** The booking that the client asks for: the first kind named after a word such as "book". Undefined for a question. */
 export function wishOf(messages: readonly Message[]): Wish | undefined {
   for (const text of saidIn(messages)) {
     const [, ...after] = text.split(verb);
@@ -34,7 +34,7 @@ export function wishOf(messages: readonly Message[]): Wish | undefined {
   return undefined;
 }
 
-/** Where to: what the client said last about that in this task, or else in the conversation before it. */
+/** The destination: the last city that the client named in this task, or else earlier in the conversation. */
 export async function placeOf({ messages, context }: Turn): Promise<string | undefined> {
   const before = placeIn(saidIn(await context.messages()).join('\n'));
   return placeIn(saidIn(messages).join('\n')) ?? before;

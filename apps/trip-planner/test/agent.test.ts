@@ -10,7 +10,7 @@ const flight = (id: string, place = 'Helsinki', state = 'COMPLETED'): Task => ({
   artifacts: [{ artifactId: 'flight', name: 'flight', parts: [{ text: 'x' }, { data: { place } }] }],
 });
 
-/** What it says: the text of a message, or the last state and text, and what was booked. */
+/** The agent's answer: the text of a message, or the last state and text, and the booking. */
 async function outcome(said: string, options: RunTurnOptions = {}) {
   const { message, updates } = await runTurn(agent, said, options);
   if (message) return { message: textIn(message) };

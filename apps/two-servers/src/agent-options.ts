@@ -4,7 +4,7 @@ import { counting } from './agent.ts';
 
 const { REDIS_URL = 'redis://127.0.0.1:6379', PREFIX = 'two-servers', NAME = 'unnamed' } = process.env;
 
-/** What all three kinds of process have in common: the store is the only thing they share. */
+/** The options of servers and workers. The store is the only thing that the processes share. */
 export const agentOptions = {
   name: 'counter',
   agent: counting(NAME),

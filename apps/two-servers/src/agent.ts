@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Agent, append, artifact, completed, data, inputRequired, working } from '@batonjs/server';
 
-/** One number, and which worker said it. */
+/** One number, and the worker that counted it. */
 export interface Said {
   readonly number: number;
   readonly by: string;

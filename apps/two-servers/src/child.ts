@@ -1,14 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A process of ours that is ready. */
+/** A child process that is ready. */
 export interface Child {
   readonly name: string;
-  /** Where it listens, if it does. */
+  /** Its address, if it listens. */
   readonly url: string;
-  /** SIGKILL. Resolves when it is gone. */
+  /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** SIGTERM. Resolves to its exit code, once it has let finish what runs. */
+  /** Sends SIGTERM. Resolves to the exit code, once running work has finished. */
   stop(): Promise<number | null>;
 }
 

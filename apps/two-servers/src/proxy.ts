@@ -24,7 +24,7 @@ export async function startProxy() {
       pipeline(answer, outgoing, () => {});
     });
     onward.on('error', () => (outgoing.headersSent ? outgoing.destroy() : outgoing.writeHead(502).end()));
-    // A client that leaves a stream leaves the server too.
+    // When a client closes its stream, the proxy closes the one to the server.
     outgoing.on('close', () => onward.destroy());
     pipeline(incoming, onward, () => {});
   }

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The URL of a Redis: `REDIS_URL`, or one that is started for as long as this process lives. Throws where there is none. */
+/** The URL of a Redis: `REDIS_URL`, or a `redis-server` that runs as long as this process. Throws if neither works. */
 export async function findRedis(): Promise<string> {
   if (process.env.REDIS_URL) return process.env.REDIS_URL;
   const port = await freePort();

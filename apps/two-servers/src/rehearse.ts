@@ -7,7 +7,7 @@ import { startProxy } from './proxy.ts';
 const last = 15;
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
-/** Plays the whole story on one Redis. Rejects at the first thing that is not as it should be. */
+/** Runs the whole scenario on one Redis. Rejects at the first unexpected result. */
 export async function rehearse(env: { readonly REDIS_URL: string; readonly PREFIX: string }): Promise<void> {
   const { url, servers } = await startProxy();
   const start = (file: string, name: string) => startChild(file, name, { ...env, PUBLIC_URL: url });
@@ -16,7 +16,7 @@ export async function rehearse(env: { readonly REDIS_URL: string; readonly PREFI
     start('server.ts', 'B'),
     start('worker.ts', 'worker 1'),
   ]);
-  // They take turns: B gives the card, so that A gets the first message.
+  // The proxy alternates: B answers the card, so that A gets the first message.
   servers.push(b, a);
   let servedBy: string | null = null;
   const agent = await connect(url, {
@@ -83,7 +83,7 @@ function follow(agent: AgentClient, id: string) {
   const events = stream[Symbol.asyncIterator]();
   return {
     stream,
-    /** Reads on until something holds, or to the end. */
+    /** Reads until the condition holds, or to the end. */
     async until(holds: (stream: TaskStream) => boolean) {
       while (!(await events.next()).done && !holds(stream));
       return stream.task;

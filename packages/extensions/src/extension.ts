@@ -20,7 +20,8 @@ export type Extension = (extendable: Extendable) => Extendable;
  * Applies extensions to an agent. Each one wraps the result of the previous ones.
  *
  * ```ts
- * createAgentServer({ ...extend({ card, agent }, formInput, taskProgress, taskError), store });
+ * const greeter: Extendable = { card: { name: 'Greeter', description: 'Says hello' }, agent: () => reply('Hello!') };
+ * const { card, agent } = extend(greeter, formInput, taskProgress, taskError);
  * ```
  */
 export const extend = (extendable: Extendable, ...extensions: readonly Extension[]): Extendable =>

@@ -14,7 +14,7 @@ export type Updates = AsyncGenerator<TaskUpdate, void, void>;
  * ```ts
  * const agent: Agent = async function* ({ text }) {
  *   yield working('Looking it up');
- *   yield artifact('answer', textPart('42'));
+ *   yield artifact('answer', '42');
  *   yield completed();
  * };
  * ```

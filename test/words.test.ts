@@ -1,0 +1,75 @@
+import { basename } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { codeOnly, commentsOf, type SourceFile, sourceFiles, workspaces } from './source-files.ts';
+
+/**
+ * Private words that names once had; the glossary of docs/architecture.md has the word of the field for each: notify,
+ * subscribe, unsubscribe, adapter, unbounded, retry, cursor, event, start.
+ */
+const privateWord =
+  /^(bells?|rings?|rang|rung|ringing|hangs?|hung|unhang|unwatch|skins?|patient|insists?|errands?|told|tells?|beginnings?)$/;
+
+/** Words that hide the subject of a sentence, and private words that comments explain other things by. */
+const vagueWord = /\b(whoever|somebody|nobody|whatever|what is|bells?|skins?|errands?)\b/gi;
+
+/** Packages that still have such words. */
+const unsettled: readonly string[] = [
+  'auth',
+  'bindings',
+  'bindings-v0-3',
+  'client',
+  'extensions',
+  'from-executor',
+  'lifecycle',
+  'protocol',
+  'server',
+  'server-node',
+  'store',
+  'store-conformance',
+  'store-memory',
+  'store-redis',
+  'store-sqlite',
+];
+
+describe.each(workspaces())('$folder', ({ name, folder }) => {
+  const files = sourceFiles(`${folder}/src`);
+
+  it('names things by words of the glossary, the specification or the language', () => {
+    const found = files.flatMap((file) => namesIn(file).filter((each) => wordsIn(each).some(isPrivate)));
+    if (!unsettled.includes(name)) expect(found).toEqual([]);
+  });
+
+  it('names the subject in its comments', () => {
+    const found = files.flatMap(({ path, text }) =>
+      Array.from(commentsOf(text).join('\n').matchAll(vagueWord), ([word]) => `${path}: ${word}`),
+    );
+    if (!unsettled.includes(name)) expect(found).toEqual([]);
+  });
+});
+
+describe('words in names', () => {
+  it('are found in identifiers and file names of any case', () => {
+    expect(
+      ['ringBell', 'openSkin', 'unhang', 'on-rung', 'PATIENT_MS', 'retellTold'].flatMap(wordsIn),
+    ).toEqual(['ring', 'bell', 'open', 'skin', 'unhang', 'on', 'rung', 'patient', 'ms', 'retell', 'told']);
+  });
+
+  it('are not found inside of other words', () => {
+    expect(
+      ['string', 'change', 'intelligent', 'skinny', 'patience'].flatMap(wordsIn).filter(isPrivate),
+    ).toEqual([]);
+  });
+});
+
+/** The file's own name and every identifier in its code, each once. */
+function namesIn({ path, text }: SourceFile): string[] {
+  return [...new Set([basename(path, '.ts'), ...(codeOnly(text).match(/[A-Za-z_$][\w$]*/g) ?? [])])];
+}
+
+const wordsIn = (name: string): string[] =>
+  name
+    .split(/(?<=[a-z\d])(?=[A-Z])|[-_.$]/)
+    .map((word) => word.toLowerCase())
+    .filter((word) => word !== '');
+
+const isPrivate = (word: string): boolean => privateWord.test(word);
