@@ -53,8 +53,8 @@ function* rowsOf(table: string): Generator<readonly [name: string, lastCell: str
 }
 
 function arrowsIn(cell: string): Rooms {
-  const rows = cell.split('·').map((row) => row.split('→').map(namesIn));
-  return new Map(rows.flatMap(([[from] = [], to = []]) => (from === undefined ? [] : [[from, to] as const])));
+  const arrows = cell.split('·').map((arrow) => arrow.split('→').map(namesIn));
+  return new Map(arrows.flatMap(([from, to]) => (from?.[0] ? [[from[0], to ?? []]] : [])));
 }
 
 const namesIn = (text: string): string[] => Array.from(text.matchAll(/`([^`]+)`/g), ([, name]) => name!);
