@@ -13,7 +13,10 @@ export interface AgentClient extends AgentOperations {
   readonly card: AgentCard;
   /** The interface of the card that the client uses. */
   readonly interface: AgentInterface;
-  /** Reads the card again, unless the cached one is still fresh, and uses it from then on. */
+  /**
+   * Reads the card again, unless the cached one is still fresh, and uses it. An extended card stays in use until the agent's
+   * version changes.
+   */
   readCard(options?: CallOptions): Promise<AgentCard>;
   /**
    * Sends a message and waits for the result: a message, or a task that has ended or waits for input. An agent may answer

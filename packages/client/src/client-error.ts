@@ -10,7 +10,7 @@ export type ClientErrorCode =
   | 'RESPONSE_TOO_LARGE'
   /** The `credentials` hook failed; its error is the `cause`. */
   | 'CREDENTIALS'
-  /** The address passed to `connect` is not an `http:` or `https:` URL. */
+  /** The address passed to `connect`, or one of `trustedOrigins`, is not an `http:` or `https:` URL. */
   | 'INVALID_URL'
   /** The response at the card's address is not an agent card. */
   | 'INVALID_CARD'

@@ -19,9 +19,9 @@ export {
 export {
   type GraphEvent,
   type GraphOptions,
-  type Replies,
-  type Step,
-  type StepState,
+  type GraphReplies,
+  type GraphStep,
+  type GraphStepState,
   TaskGraph,
 } from './graph/task-graph.ts';
 export type { CachedCard, CardCache } from './options/card-cache.ts';

@@ -13,7 +13,7 @@ export interface AuthenticatedCaller {
   readonly scope: string;
   /** Non-secret information about the caller, for the agent. */
   readonly claims?: Readonly<Struct>;
-  /** The OAuth scopes that the caller was granted. */
+  /** The scopes that the caller was granted. */
   readonly scopes?: readonly string[];
 }
 

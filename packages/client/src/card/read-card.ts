@@ -2,7 +2,7 @@ import { httpJsonClient } from '@batonjs/bindings/http-json';
 import type { AgentCard } from '@batonjs/protocol';
 import { AGENT_CARD_PATH, JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { ClientError } from '../client-error.ts';
-import { openScope } from '../connection/call-scope.ts';
+import { startDeadline } from '../connection/call-deadline.ts';
 import { exchange } from '../connection/exchange.ts';
 import { readText } from '../connection/response-body.ts';
 import { pauseAfter } from '../connection/retries.ts';
@@ -35,25 +35,25 @@ export async function readCard(
   const { cards, clock } = settings;
   const cached = cards.get(url);
   if (cached && cached.freshUntil > clock.now()) return cached.card;
-  const scope = openScope(options, settings, url);
+  const deadline = startDeadline(options, settings, url);
   try {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const { card, etag, maxAge } = await fetchCard(url, cached, settings, {
           ...options,
-          signal: scope.signal,
+          signal: deadline.signal,
         });
         cards.set(url, { card, etag, freshUntil: clock.now() + maxAge * 1_000 });
         return card;
       } catch (error) {
-        const failure = scope.classify(error);
+        const failure = deadline.classify(error);
         const pause = pauseAfter(failure, attempt, settings);
         if (pause === undefined) throw failure;
-        await clock.sleep(pause, scope.signal);
+        await clock.sleep(pause, deadline.signal);
       }
     }
   } finally {
-    scope.close();
+    deadline.close();
   }
 }
 

@@ -16,7 +16,7 @@ interface Context extends CallOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends a request and resolves to the response, whatever its status. After a 401, asks once for new credentials. */
+/** Sends a request and resolves to the response, whatever its status. After a 401, repeats it once with new credentials. */
 export async function exchange(request: OutgoingRequest, context: Context): Promise<Response> {
   const { settings, signal } = context;
   signal.throwIfAborted();

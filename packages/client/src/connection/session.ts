@@ -8,7 +8,7 @@ import type { CallOptions } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
 import { checkEvent, checkResult } from '../replies/check-reply.ts';
 import { withoutNulls } from '../replies/without-nulls.ts';
-import { type CallScope, openScope } from './call-scope.ts';
+import { type CallDeadline, startDeadline } from './call-deadline.ts';
 import { exchange } from './exchange.ts';
 import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
 import { discard, limitEvents, readText } from './response-body.ts';
@@ -83,23 +83,23 @@ export class Session {
   /** Makes a call with a single reply. */
   async call(operation: OperationName, params: AnyParams, options: CallOptions = {}): Promise<unknown> {
     this.check(operation);
-    const scope = openScope(options, this.settings, this.address);
-    const retries = startRetries(this, operation, params, options, scope.signal);
+    const deadline = startDeadline(options, this.settings, this.address);
+    const retries = startRetries(this, operation, params, options, deadline.signal);
     try {
       for (;;) {
         try {
-          const { call, codec, response } = await this.send(operation, params, options, scope);
+          const { call, codec, response } = await this.send(operation, params, options, deadline);
           const result = this.decode(codec, call, await this.readReply(response));
           this.budget = Math.min(this.settings.retry.budget * 10, this.budget + 1);
           return checkResult(operation, result);
         } catch (error) {
-          await retries.after(scope.classify(error));
+          await retries.after(deadline.classify(error));
         }
       }
     } catch (error) {
-      throw scope.classify(error);
+      throw deadline.classify(error);
     } finally {
-      scope.close();
+      deadline.close();
     }
   }
 
@@ -110,25 +110,25 @@ export class Session {
     options: StreamOptions = {},
   ): AsyncGenerator<PositionedEvent, void, void> {
     this.check(operation);
-    const scope = openScope(options, this.settings, this.address);
-    const retries = startRetries(this, operation, params, options, scope.signal);
+    const deadline = startDeadline(options, this.settings, this.address);
+    const retries = startRetries(this, operation, params, options, deadline.signal);
     try {
       for (let started = false; ; ) {
         try {
-          for await (const event of this.connect(operation, params, options, scope)) {
+          for await (const event of this.connect(operation, params, options, deadline)) {
             started = true;
             yield event;
           }
           return;
         } catch (error) {
           if (started) throw error;
-          await retries.after(scope.classify(error));
+          await retries.after(deadline.classify(error));
         }
       }
     } catch (error) {
-      throw scope.classify(error);
+      throw deadline.classify(error);
     } finally {
-      scope.close();
+      deadline.close();
     }
   }
 
@@ -137,9 +137,9 @@ export class Session {
     operation: OperationName,
     params: AnyParams,
     options: StreamOptions,
-    scope: CallScope,
+    deadline: CallDeadline,
   ): AsyncGenerator<PositionedEvent, void, void> {
-    const { call, codec, response } = await this.send(operation, params, options, scope);
+    const { call, codec, response } = await this.send(operation, params, options, deadline);
     if (!response.ok || !isEventStream(response)) {
       // An error before the first event is an ordinary reply. Some agents also answer a stream with one complete reply.
       const result = this.decode(codec, call, await this.readReply(response));
@@ -148,13 +148,13 @@ export class Session {
     }
     if (!response.body) return;
     options.onOpen?.();
-    const restartIdleLimit = () => scope.limit(options.idleTimeoutMs, 'NETWORK', 'Nothing was heard');
+    const restartIdleLimit = () => deadline.limit(options.idleTimeoutMs, 'NETWORK', 'Nothing was heard');
     const body = limitEvents(
       response.body,
       this.settings.maxEventBytes,
       options.idleTimeoutMs ? restartIdleLimit : () => {},
     );
-    scope.lift();
+    deadline.lift();
     if (options.idleTimeoutMs) restartIdleLimit();
     for await (const { data, id } of decodeSse(body.stream)) {
       body.endEvent(data);
@@ -162,12 +162,17 @@ export class Session {
       if (codec.isLastEvent?.(data)) return;
     }
     // Some `fetch` implementations end an aborted body as if it were complete.
-    if (scope.signal.aborted) throw scope.signal.reason;
+    if (deadline.signal.aborted) throw deadline.signal.reason;
   }
 
-  private async send(operation: OperationName, given: AnyParams, options: StreamOptions, scope: CallScope) {
+  private async send(
+    operation: OperationName,
+    given: AnyParams,
+    options: StreamOptions,
+    deadline: CallDeadline,
+  ) {
     const { codec, url, tenant } = this.candidates[this.current]!;
-    scope.address = url;
+    deadline.address = url;
     const params = tenant ? { ...given, tenant } : given;
     const call: Call = { operation, params };
     const { alternative, ...request } = codec.encodeCall(call, url);
@@ -177,7 +182,7 @@ export class Session {
     const context = { ...options, settings: this.settings, version, extensionsHeader, extensions };
     const ask = ({ headers, ...rest }: OutgoingRequest) => {
       const own = { ...headers, ...(options.lastEventId && { 'last-event-id': options.lastEventId }) };
-      return this.exchange({ ...rest, headers: own }, { ...context, signal: scope.signal });
+      return this.exchange({ ...rest, headers: own }, { ...context, signal: deadline.signal });
     };
     const response = await ask(request);
     if (!alternative || !isUnrouted(response.status)) return { call, codec, response };

@@ -1,7 +1,7 @@
 import type { SendMessageRequest, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { ClientError } from '../client-error.ts';
-import { openScope } from '../connection/call-scope.ts';
+import { startDeadline } from '../connection/call-deadline.ts';
 import { outOfReach, sendAgain, startRetries } from '../connection/retries.ts';
 import type { PositionedEvent, Session } from '../connection/session.ts';
 import type { CallOptions } from '../options/connect-options.ts';
@@ -89,12 +89,16 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     const isSending = 'request' in start;
     const isFollowUp = isSending && start.request.message.taskId !== undefined;
     const pollMs = this.#options.pollMs ?? 500;
-    const scope = openScope({ signal: this.#options.signal, timeoutMs: 0 }, settings, this.#session.address);
-    const options = { ...this.#options, signal: scope.signal };
+    const deadline = startDeadline(
+      { signal: this.#options.signal, timeoutMs: 0 },
+      settings,
+      this.#session.address,
+    );
+    const options = { ...this.#options, signal: deadline.signal };
     const forMs = this.#options.followForMs ?? settings.followForMs;
     const bound = { forMs, giveUp: (error: unknown) => this.#outOfReach(start, forMs, error) };
     const retriesOf = (operation: 'SendStreamingMessage' | 'SubscribeToTask', call: CallOptions) =>
-      startRetries(this.#session, operation, {}, call, scope.signal, bound);
+      startRetries(this.#session, operation, {}, call, deadline.signal, bound);
     let retries = isSending ? retriesOf('SendStreamingMessage', options) : retriesOf('SubscribeToTask', {});
     // Set until an event shows that the message arrived.
     let request = isSending ? start.request : undefined;
@@ -138,7 +142,7 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
           }
           if (isSending && !isResumed && view.task && isInterrupted(view.task)) return;
         } catch (error) {
-          failure = scope.classify(error);
+          failure = deadline.classify(error);
           if (isSending && !isFirst && !isResumed && isAsking(view.task)) return;
         }
         isResumed = !request;
@@ -148,18 +152,18 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
         isPolling = mustPoll || (isResumed && !failure && isEmpty && !wasPolling);
         if (isPolling && !wasPolling) continue;
         if (!failure && view.task && (wasPolling || isInterrupted(view.task))) {
-          await clock.sleep(pause, scope.signal);
+          await clock.sleep(pause, deadline.signal);
           pause = Math.min(pause * 1.5, pollMs * 10);
         } else {
           if (isOpen && clock.now() - since >= CONTACT_MS) retries.reset();
           await retries.after(failure ?? ended());
         }
-        scope.signal.throwIfAborted();
+        deadline.signal.throwIfAborted();
       }
     } catch (error) {
-      throw scope.classify(error);
+      throw deadline.classify(error);
     } finally {
-      scope.close();
+      deadline.close();
     }
   }
 

@@ -8,12 +8,12 @@ import type { AgentEvent, AgentReply } from '../replies/agent-reply.ts';
 import { isTerminal } from '../replies/task-states.ts';
 
 /** The replies of the steps that are done, by name. */
-export type Replies = Readonly<Record<string, AgentReply>>;
+export type GraphReplies = Readonly<Record<string, AgentReply>>;
 
 /** One task of a graph. */
-export interface Step {
+export interface GraphStep {
   /** The message of the step. A function receives the replies of the steps that are done. */
-  readonly send: MessageInput | ((replies: Replies) => MessageInput | Promise<MessageInput>);
+  readonly send: MessageInput | ((replies: GraphReplies) => MessageInput | Promise<MessageInput>);
   /** The steps that must be done first. The message refers to their tasks. */
   readonly after?: readonly string[];
   /** The agent of the step. Default: the graph's. Another agent has its own contexts and does not get the graph's. */
@@ -23,12 +23,12 @@ export interface Step {
 }
 
 /** The state of a step. When another step fails, running steps are `canceled` and waiting steps are `skipped`. */
-export type StepState = 'waiting' | 'running' | 'done' | 'failed' | 'canceled' | 'skipped';
+export type GraphStepState = 'waiting' | 'running' | 'done' | 'failed' | 'canceled' | 'skipped';
 
 /** An event of a graph: a step changed its state, or its stream received an event. */
 export interface GraphEvent {
   readonly step: string;
-  readonly state: StepState;
+  readonly state: GraphStepState;
   readonly event?: AgentEvent;
   readonly task?: Task;
 }
@@ -49,9 +49,9 @@ export interface GraphOptions
  */
 export class TaskGraph implements AsyncIterable<GraphEvent> {
   readonly #agent: AgentClient;
-  readonly #steps: ReadonlyMap<string, Step>;
+  readonly #steps: ReadonlyMap<string, GraphStep>;
   readonly #options: GraphOptions;
-  readonly #states = new Map<string, StepState>();
+  readonly #states = new Map<string, GraphStepState>();
   readonly #replies: Record<string, AgentReply> = {};
   readonly #tasks = new Map<string, Task>();
   readonly #queue: GraphEvent[] = [];
@@ -62,7 +62,7 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
   #failure: ClientError | undefined;
 
   /** Throws `TypeError` if steps depend on each other in a circle or on a step that does not exist. */
-  constructor(agent: AgentClient, steps: Readonly<Record<string, Step>>, options: GraphOptions = {}) {
+  constructor(agent: AgentClient, steps: Readonly<Record<string, GraphStep>>, options: GraphOptions = {}) {
     this.#agent = agent;
     this.#steps = new Map(Object.entries(steps));
     this.#options = options;
@@ -73,7 +73,7 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
   }
 
   /** The state of each step. */
-  get states(): Readonly<Record<string, StepState>> {
+  get states(): Readonly<Record<string, GraphStepState>> {
     return Object.fromEntries(this.#states);
   }
 
@@ -88,7 +88,7 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
   }
 
   /** Runs the graph to its end. Rejects with `STEP_FAILED` if a step failed, after the other steps were canceled. */
-  async result(): Promise<Replies> {
+  async result(): Promise<GraphReplies> {
     for await (const _ of this);
     return this.#replies;
   }
@@ -200,18 +200,18 @@ export class TaskGraph implements AsyncIterable<GraphEvent> {
     if (this.#states.get(name) === 'running') this.#report(name, 'canceled');
   }
 
-  #in(...states: StepState[]): string[] {
+  #in(...states: GraphStepState[]): string[] {
     return [...this.#states].filter(([, state]) => states.includes(state)).map(([name]) => name);
   }
 
-  #report(step: string, state: StepState, event?: AgentEvent, task = this.#tasks.get(step)): void {
+  #report(step: string, state: GraphStepState, event?: AgentEvent, task = this.#tasks.get(step)): void {
     this.#states.set(step, state);
     this.#queue.push({ step, state, ...(event && { event }), ...(task && { task }) });
     this.#notify();
   }
 }
 
-function checkOrder(steps: ReadonlyMap<string, Step>): void {
+function checkOrder(steps: ReadonlyMap<string, GraphStep>): void {
   const checked = new Set<string>();
   const visit = (name: string, path: readonly string[]): void => {
     if (path.includes(name)) throw new TypeError(`Steps wait for each other: ${[...path, name].join(' → ')}`);

@@ -4,7 +4,7 @@ import type { CallOptions } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
 
 /** The deadline of one call, and the signal that aborts everything the call started. */
-export interface CallScope {
+export interface CallDeadline {
   readonly signal: AbortSignal;
   /** The URL of the current request. Error messages name it. */
   address: string;
@@ -22,11 +22,11 @@ export interface CallScope {
 }
 
 /** Starts the deadline of a call. */
-export function openScope(
+export function startDeadline(
   { signal, timeoutMs }: CallOptions,
   { clock, timeoutMs: usual }: Settings,
   address: string,
-): CallScope {
+): CallDeadline {
   const whole = new AbortController();
   let timer = new AbortController();
   let failure: ClientError | undefined;
@@ -43,12 +43,12 @@ export function openScope(
     const { signal: lifted } = timer;
     clock.sleep(ms, lifted).then(() => {
       if (!lifted.aborted)
-        end(new ClientError(code, `${problem} from ${nameOf(scope.address)} within ${ms} ms`));
+        end(new ClientError(code, `${problem} from ${nameOf(deadline.address)} within ${ms} ms`));
     });
   };
   if (signal?.aborted) abort();
   signal?.addEventListener('abort', abort);
-  const scope: CallScope = {
+  const deadline: CallDeadline = {
     signal: whole.signal,
     address,
     lift,
@@ -64,12 +64,12 @@ export function openScope(
         ? error
         : new ClientError(
             'NETWORK',
-            `${nameOf(scope.address)} cannot be reached, or the connection broke${reasonOf(error)}`,
+            `${nameOf(deadline.address)} cannot be reached, or the connection broke${reasonOf(error)}`,
             error,
           )),
   };
   limit(timeoutMs ?? usual, 'TIMEOUT', 'No answer');
-  return scope;
+  return deadline;
 }
 
 /** The address without query and fragment, which may contain a secret. */
