@@ -3,13 +3,13 @@ import type { TaskStore } from '@batonjs/store';
 import type { Agent, Turn } from './agent/agent.ts';
 import type { CardInput } from './card/complete-card.ts';
 import type { ExtendedCard, SignCard } from './card/served-cards.ts';
+import type { Log } from './hooks/log-hook.ts';
 import type { Authenticate } from './http/authenticate.ts';
 import type { CorsOptions } from './http/cors.ts';
 import type { Tenants } from './http/tenants.ts';
+import type { Limits, TaskClocks } from './limits/limits.ts';
 import type { Transition } from './log/write/transition.ts';
-import type { Log } from './log.ts';
 import type { PushOptions } from './push/push-options.ts';
-import type { Limits, TaskClocks } from './settings.ts';
 import type { Clock } from './timing/clock.ts';
 import type { TurnEvent } from './turns/turn-event.ts';
 

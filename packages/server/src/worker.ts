@@ -1,9 +1,9 @@
-import { completeSettings } from './complete-settings.ts';
+import { completeSettings } from './complete-options.ts';
 import { LiveTasks } from './log/live-tasks.ts';
 import type { WorkerOptions } from './options.ts';
 import { Deliverer } from './push/deliverer.ts';
-import { completePush } from './push/push-settings.ts';
-import { Claimer } from './turns/claimer.ts';
+import { completePush } from './push/webhooks.ts';
+import { Claimer } from './turns/claim/claimer.ts';
 import { Runner } from './turns/runner.ts';
 
 /** A process that only claims tasks, runs their turns, and serves webhooks. */

@@ -1,7 +1,7 @@
 import type { ServerBinding } from '@batonjs/bindings';
 import type { AgentCard } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Caller } from '../http/call-context.ts';
+import type { Caller } from '../operations/call/call-context.ts';
 import { type CardInput, cardAt } from './complete-card.ts';
 
 /** The members of a card that callers get instead of the public ones, or nothing for callers who get no other card. */

@@ -21,16 +21,16 @@ import { cardReply, extendedCardReply } from '../card/complete-card.ts';
 import { credentialHeaders, withChallenge } from '../card/security.ts';
 import type { CardPlace } from '../card/served-cards.ts';
 import type { StreamEvent } from '../log/stream-event.ts';
+import { type CallContext, type Caller, scopeOf } from '../operations/call/call-context.ts';
+import type { ServiceSettings } from '../operations/call/dependencies.ts';
+import { toWireError } from '../operations/call/wire-error.ts';
 import { type Service, service } from '../operations/operations.ts';
-import type { ServiceSettings } from '../service-settings.ts';
 import { type Authenticate, checkCaller } from './authenticate.ts';
-import { type CallContext, type Caller, scopeOf } from './call-context.ts';
-import { streamBody } from './event-stream-body.ts';
 import type { Handle, HttpExchange } from './http-exchange.ts';
-import { isLost, lost } from './lost-request.ts';
 import { isLarge, readBody } from './request-body.ts';
+import { streamBody } from './sse-body.ts';
 import { checkTenant, type Tenants } from './tenants.ts';
-import { toWireError } from './wire-error.ts';
+import { isLost, lost } from './unknown-mount.ts';
 
 /** What answering requests needs to know. */
 export interface HandlerSettings extends ServiceSettings {

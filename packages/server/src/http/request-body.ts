@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type JsonBody, jsonBody } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Log } from '../log.ts';
-import type { Limits } from '../settings.ts';
+import type { Log } from '../hooks/log-hook.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { Body, HttpExchange } from './http-exchange.ts';
 
 /**

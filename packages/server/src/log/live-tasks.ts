@@ -1,5 +1,5 @@
 import type { Scope, TaskStore } from '@batonjs/store';
-import type { Log } from '../log.ts';
+import type { Log } from '../hooks/log-hook.ts';
 import type { Clock } from '../timing/clock.ts';
 import { commitIdAt } from './commit-id-at.ts';
 import { LiveTask } from './live-task.ts';

@@ -1,7 +1,7 @@
 import { SharedJson } from '@batonjs/bindings';
 import { type State, type TaskView, toStreamResponse } from '@batonjs/lifecycle';
 import type { StoredFact } from '@batonjs/store';
-import { viewWithin } from '../operations/accept/fit-task.ts';
+import { viewWithin } from './fit-task.ts';
 import type { LiveTask } from './live-task.ts';
 
 /** One event of a stream with the position a client may resume after. */

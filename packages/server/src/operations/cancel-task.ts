@@ -2,14 +2,14 @@ import { decide } from '@batonjs/lifecycle';
 import type { CancelTaskRequest, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
-import type { CallContext } from '../http/call-context.ts';
+import { viewWithin } from '../log/fit-task.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import { nextChange } from '../log/next-change.ts';
 import { appendOpenly } from '../log/write/write.ts';
-import type { ServiceSettings } from '../service-settings.ts';
 import { isoTime } from '../timing/clock.ts';
 import { atMost } from '../timing/wait-at-most.ts';
-import { viewWithin } from './accept/fit-task.ts';
+import type { CallContext } from './call/call-context.ts';
+import type { ServiceSettings } from './call/dependencies.ts';
 
 /**
  * CancelTask: records the wish, waits a bounded time for the task to end, and returns it as it is then. Rejects with

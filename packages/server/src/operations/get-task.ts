@@ -1,9 +1,9 @@
 import type { GetTaskRequest, Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { loadTask } from '@batonjs/store';
-import type { CallContext } from '../http/call-context.ts';
-import type { ServiceSettings } from '../service-settings.ts';
-import { viewWithin } from './accept/fit-task.ts';
+import { viewWithin } from '../log/fit-task.ts';
+import type { CallContext } from './call/call-context.ts';
+import type { ServiceSettings } from './call/dependencies.ts';
 
 /** GetTask. Spec: §3.1.3. */
 export async function getTask(

@@ -3,10 +3,10 @@ import { FACT_FORMAT, type Head, transitions, UnknownFactError, viewTask } from 
 import type { ListTasksRequest, ListTasksResponse, Task, TaskStatus } from '@batonjs/protocol';
 import { invalidParams } from '@batonjs/protocol/errors';
 import { type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
-import type { CallContext } from '../http/call-context.ts';
-import type { ServiceSettings } from '../service-settings.ts';
+import { fitTask } from '../log/fit-task.ts';
 import { loadEach } from '../turns/context/load-each.ts';
-import { fitTask } from './accept/fit-task.ts';
+import type { CallContext } from './call/call-context.ts';
+import type { ServiceSettings } from './call/dependencies.ts';
 
 /**
  * ListTasks: newest status first. A task says its status; history and artifacts only where asked for. A page is shorter than

@@ -1,7 +1,7 @@
 import type { OperationName, Operations, Params, Result } from '@batonjs/protocol/operations';
-import type { CallContext } from '../http/call-context.ts';
 import type { StreamEvent } from '../log/stream-event.ts';
-import type { ServiceSettings } from '../service-settings.ts';
+import type { CallContext } from './call/call-context.ts';
+import type { ServiceSettings } from './call/dependencies.ts';
 import { cancelTask } from './cancel-task.ts';
 import { getTask } from './get-task.ts';
 import { listTasks } from './list-tasks.ts';

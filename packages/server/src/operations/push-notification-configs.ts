@@ -9,12 +9,12 @@ import type {
 } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import type { PushConfig } from '@batonjs/store';
-import type { CallContext } from '../http/call-context.ts';
+import { tooMany } from '../push/configs/check-config-limit.ts';
 import { checkPushConfig } from '../push/configs/check-push-config.ts';
-import { tooMany } from '../push/configs/check-room.ts';
-import type { PushSettings } from '../push/push-settings.ts';
-import type { ServiceSettings } from '../service-settings.ts';
+import type { PushSettings } from '../push/webhooks.ts';
 import { newId } from '../timing/new-id.ts';
+import type { CallContext } from './call/call-context.ts';
+import type { ServiceSettings } from './call/dependencies.ts';
 import { isStoreId } from './list-tasks.ts';
 
 const maxPage = 100;

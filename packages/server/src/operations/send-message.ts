@@ -1,15 +1,15 @@
 import type { SendMessageRequest, SendMessageResponse } from '@batonjs/protocol';
 import type { StoredFact } from '@batonjs/store';
-import type { CallContext } from '../http/call-context.ts';
 import { type Beginning, EventStream, type Told } from '../log/event-stream.ts';
+import { viewWithin } from '../log/fit-task.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import { eventOf, type StreamEvent, taskEvent } from '../log/stream-event.ts';
 import { until } from '../log/until.ts';
-import { putInlineConfig } from '../push/configs/put-inline-config.ts';
-import type { ServiceSettings } from '../service-settings.ts';
 import { type Accepted, accept, ensureTask } from './accept/accept-message.ts';
-import { viewWithin } from './accept/fit-task.ts';
+import { putInlineConfig } from './accept/inline-config.ts';
 import { settling } from './accept/settle.ts';
+import type { CallContext } from './call/call-context.ts';
+import type { ServiceSettings } from './call/dependencies.ts';
 
 /** SendMessage. Spec: §3.1.1, §3.2.2. */
 export async function sendMessage(

@@ -2,12 +2,12 @@ import { isTerminal } from '@batonjs/lifecycle';
 import type { SubscribeToTaskRequest } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { StoredFact } from '@batonjs/store';
-import type { CallContext } from '../http/call-context.ts';
 import { commitIdAt } from '../log/commit-id-at.ts';
 import { type Beginning, EventStream, type Reader, type Told } from '../log/event-stream.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import { eventOf, positionIn, type StreamEvent, taskEvent } from '../log/stream-event.ts';
-import type { ServiceSettings } from '../service-settings.ts';
+import type { CallContext } from './call/call-context.ts';
+import type { ServiceSettings } from './call/dependencies.ts';
 
 /**
  * SubscribeToTask: the task as it is, then what happens to it until it ends. With `Last-Event-ID`, only what came after

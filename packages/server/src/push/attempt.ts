@@ -5,11 +5,11 @@ import { A2A_VERSION, DELIVERY_ID, NOTIFICATION_TOKEN } from '@batonjs/protocol/
 import type { PushConfig } from '@batonjs/store';
 import { isAddressRefused } from '../address-policy/address-refused.ts';
 import { sendTo } from '../address-policy/send-to.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../hooks/log-hook.ts';
 import type { Clock } from '../timing/clock.ts';
 import { atMost } from '../timing/wait-at-most.ts';
-import type { PushSettings } from './push-settings.ts';
 import { retryAfter } from './retry-delay.ts';
+import type { PushSettings } from './webhooks.ts';
 
 /** One update on its way to one webhook. */
 export interface Parcel {

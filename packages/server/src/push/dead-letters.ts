@@ -1,5 +1,5 @@
 import type { PushConfig, Scope } from '@batonjs/store';
-import type { PushSettings } from './push-settings.ts';
+import type { PushSettings } from './webhooks.ts';
 
 /** A webhook that was given up, with what it did not get. */
 export interface DeadLetter {

@@ -5,9 +5,9 @@ import { bounded } from '../timing/within-deadline.ts';
 import { type AttemptResult, attempt } from './attempt.ts';
 import { deliveryId } from './delivery-id.ts';
 import type { FailingWebhooks } from './failing-webhooks.ts';
-import type { DeliverySettings } from './push-settings.ts';
 import { retryDelay } from './retry-delay.ts';
 import { isWanted } from './wanted-update.ts';
+import type { DeliverySettings } from './webhooks.ts';
 
 /** Facts that are looked at before the webhook goes to the end of the queue again. */
 const batch = 16;

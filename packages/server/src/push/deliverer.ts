@@ -5,8 +5,8 @@ import { bounded } from '../timing/within-deadline.ts';
 import { deliver, deliveryMs, type Step } from './deliver.ts';
 import { FailingWebhooks, hostOf } from './failing-webhooks.ts';
 import { HostShares } from './host-shares.ts';
-import type { DeliverySettings } from './push-settings.ts';
 import { retryDelay } from './retry-delay.ts';
+import type { DeliverySettings } from './webhooks.ts';
 
 const batch = 32;
 /** Webhooks that are hurried in one store call. */

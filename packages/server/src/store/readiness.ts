@@ -1,5 +1,5 @@
 import type { StoreTrouble, TaskStore } from '@batonjs/store';
-import type { Log } from '../log.ts';
+import type { Log } from '../hooks/log-hook.ts';
 import type { Clock } from '../timing/clock.ts';
 
 /** Whether a server can do its work, for the people who run it: the message may hold names of files and hosts. */

@@ -1,5 +1,5 @@
-import { LinkedList, type Place } from '../store/linked-list.ts';
 import type { Clock } from './clock.ts';
+import { LinkedList, type Place } from './linked-list.ts';
 
 /** Somebody who waits. */
 interface Deadline {

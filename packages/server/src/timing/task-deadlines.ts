@@ -1,5 +1,5 @@
 import { isInterrupted, type State } from '@batonjs/lifecycle';
-import type { TaskClocks } from '../settings.ts';
+import type { TaskClocks } from '../limits/limits.ts';
 
 /** When the store must hand the task to somebody though nobody works on it: milliseconds since 1970, if ever. */
 export function dueAt(state: State, { totalMs, interruptedMs }: TaskClocks): number | undefined {

@@ -1,6 +1,6 @@
 import { type Lease, StoreError } from '@batonjs/store';
-import type { RunSettings } from '../settings.ts';
-import { LinkedList, type Place } from '../store/linked-list.ts';
+import type { RunSettings } from '../limits/limits.ts';
+import { LinkedList, type Place } from '../timing/linked-list.ts';
 
 /** A lease that this process keeps alive. */
 export interface Held {

@@ -1,7 +1,7 @@
 import type { Message } from '@batonjs/protocol';
 import type { Inbox } from '../agent/agent.ts';
 import { nextChange } from '../log/next-change.ts';
-import type { LeasedTask } from './leased-task.ts';
+import type { LeasedTask } from './task-writer.ts';
 
 /** The messages of a task that no turn has taken yet, for the turn that runs. */
 export function createInbox(leased: LeasedTask, signal: AbortSignal): Inbox {

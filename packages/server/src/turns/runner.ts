@@ -1,12 +1,12 @@
 import type { Lease } from '@batonjs/store';
+import type { RunSettings } from '../limits/limits.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import type { LiveTasks } from '../log/live-tasks.ts';
-import type { RunSettings } from '../settings.ts';
-import { LinkedList } from '../store/linked-list.ts';
-import { StallWatch } from '../timing/stall-watch.ts';
+import { LinkedList } from '../timing/linked-list.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { type LeasedIn, LeasedTask } from './leased-task.ts';
+import { StallWatch } from './stall-watch.ts';
 import { TaskRun } from './task-run.ts';
+import { type LeasedIn, LeasedTask } from './task-writer.ts';
 
 /** Room for turns that may start here soon. */
 export interface Reserved {

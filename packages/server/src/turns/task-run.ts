@@ -4,13 +4,13 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
 import type { Answer } from '../agent/agent.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
-import type { RunSettings } from '../settings.ts';
+import type { RunSettings } from '../limits/limits.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
 import { dueAt, dueWhileRunning } from '../timing/task-deadlines.ts';
+import { LeasedTurn } from './agent-turn.ts';
 import { isSpent } from './attempts.ts';
 import { deadlineExceeded, failureOf, processLost, serverClosed } from './failure.ts';
-import type { LeasedTask } from './leased-task.ts';
-import { LeasedTurn } from './leased-turn.ts';
+import type { LeasedTask } from './task-writer.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 /** Why the runner stops waiting for the agent. */

@@ -1,6 +1,6 @@
 import { type Fact, isTerminal, weigh } from '@batonjs/lifecycle';
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Limits } from '../../settings.ts';
+import type { Limits } from '../../limits/limits.ts';
 import type { LiveTask } from '../live-task.ts';
 import type { Decision } from './decision.ts';
 

@@ -3,19 +3,19 @@ import type { Message, SendMessageRequest } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { type StoredFact, StoreError } from '@batonjs/store';
 import { checkInputModes, checkOutputModes } from '../../card/media-modes.ts';
-import type { CallContext } from '../../http/call-context.ts';
-import { toWireError } from '../../http/wire-error.ts';
 import type { LiveTask } from '../../log/live-task.ts';
 import { decideAll } from '../../log/write/decision.ts';
 import { checkDecided, takeRoom } from '../../log/write/task-room.ts';
 import { reportTransitions } from '../../log/write/transition.ts';
 import { appendOpenly, write } from '../../log/write/write.ts';
-import { checkInlineConfig } from '../../push/configs/put-inline-config.ts';
-import type { ServiceSettings } from '../../service-settings.ts';
 import { isoTime } from '../../timing/clock.ts';
 import { newId } from '../../timing/new-id.ts';
 import { dueAt } from '../../timing/task-deadlines.ts';
+import type { CallContext } from '../call/call-context.ts';
+import type { ServiceSettings } from '../call/dependencies.ts';
+import { toWireError } from '../call/wire-error.ts';
 import { derivedTaskId } from './derived-task-id.ts';
+import { checkInlineConfig } from './inline-config.ts';
 import { isSameMessage } from './same-message.ts';
 
 /** A client's message that is in the log. Whoever gets it releases `live`. */

@@ -1,7 +1,7 @@
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
 import { type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
 import { isAddressRefused } from '../../address-policy/address-refused.ts';
-import type { PushSettings } from '../push-settings.ts';
+import type { PushSettings } from '../webhooks.ts';
 
 /** How long a host name may take to resolve when it is registered. One that cannot be resolved now may be later. */
 const resolveMs = 1_000;

@@ -2,13 +2,13 @@ import { historyOf, type MessageReceived, type Metadata, type State, viewTask } 
 import type { Message, Task } from '@batonjs/protocol';
 import type { Claims, Inbox, References, Turn, TurnContext } from '../agent/agent.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
-import type { RunSettings } from '../settings.ts';
+import type { RunSettings } from '../limits/limits.ts';
 import type { LazyAbort } from '../timing/lazy-abort.ts';
 import { contextOf } from './context/context-tasks.ts';
 import { referencesOf } from './context/references.ts';
 import { createInbox } from './inbox.ts';
-import type { LeasedTask } from './leased-task.ts';
 import { createSteps, type StepRecord } from './steps.ts';
+import type { LeasedTask } from './task-writer.ts';
 import { wakeKeyOf } from './wake-key.ts';
 
 /** What a turn is made of. */

@@ -1,10 +1,10 @@
 import type { AgentCard } from '@batonjs/protocol';
-import type { Cards } from './card/served-cards.ts';
-import type { LiveTasks } from './log/live-tasks.ts';
-import type { PushSettings } from './push/push-settings.ts';
-import type { RunSettings } from './settings.ts';
-import type { Claimer } from './turns/claimer.ts';
-import type { Runner } from './turns/runner.ts';
+import type { Cards } from '../../card/served-cards.ts';
+import type { RunSettings } from '../../limits/limits.ts';
+import type { LiveTasks } from '../../log/live-tasks.ts';
+import type { PushSettings } from '../../push/webhooks.ts';
+import type { Claimer } from '../../turns/claim/claimer.ts';
+import type { Runner } from '../../turns/runner.ts';
 
 /** What the operations are made of. */
 export interface ServiceSettings extends RunSettings {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { SendMessageRequest } from '@batonjs/protocol';
-import type { CallContext } from '../../http/call-context.ts';
-import type { Accepted } from '../../operations/accept/accept-message.ts';
-import { isSameJson } from '../../operations/accept/same-json.ts';
-import type { ServiceSettings } from '../../service-settings.ts';
+import { checkRoom, tooMany } from '../../push/configs/check-config-limit.ts';
+import { checkPushConfig } from '../../push/configs/check-push-config.ts';
 import { bounded } from '../../timing/within-deadline.ts';
-import { checkPushConfig } from './check-push-config.ts';
-import { checkRoom, tooMany } from './check-room.ts';
+import type { CallContext } from '../call/call-context.ts';
+import type { ServiceSettings } from '../call/dependencies.ts';
+import type { Accepted } from './accept-message.ts';
+import { isSameJson } from './same-json.ts';
 
 const path = 'configuration.taskPushNotificationConfig.';
 

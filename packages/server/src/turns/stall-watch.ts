@@ -1,4 +1,4 @@
-import type { RunSettings } from '../settings.ts';
+import type { RunSettings } from '../limits/limits.ts';
 
 /**
  * Notices while turns run that the event loop stood still, and logs for how long. Nothing else happens in the process

@@ -1,5 +1,5 @@
 import type { Lease } from '@batonjs/store';
-import type { RunSettings } from '../settings.ts';
+import type { RunSettings } from '../../limits/limits.ts';
 
 /** Milliseconds that a task is left alone at most before it is tried again. */
 const longest = 600_000;

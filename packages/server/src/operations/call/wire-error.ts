@@ -1,7 +1,7 @@
 import { UnknownFactError } from '@batonjs/lifecycle';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
-import type { Log } from '../log.ts';
+import type { Log } from '../../hooks/log-hook.ts';
 
 /**
  * What a client is told of anything that went wrong. What it is not told is logged. `details.taskId`: the task it is

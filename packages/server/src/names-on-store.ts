@@ -1,6 +1,6 @@
 import type { TaskStore } from '@batonjs/store';
-import type { CardInput } from '../card/complete-card.ts';
-import { isSameJson } from '../operations/accept/same-json.ts';
+import type { CardInput } from './card/complete-card.ts';
+import { isSameJson } from './operations/accept/same-json.ts';
 
 interface Named {
   readonly card: unknown;

@@ -1,10 +1,10 @@
 import type { Lease } from '@batonjs/store';
-import type { LiveTasks } from '../log/live-tasks.ts';
-import type { RunSettings } from '../settings.ts';
-import { LinkedList, type Place } from '../store/linked-list.ts';
-import type { Held } from './heartbeat.ts';
+import type { RunSettings } from '../../limits/limits.ts';
+import type { LiveTasks } from '../../log/live-tasks.ts';
+import { LinkedList, type Place } from '../../timing/linked-list.ts';
+import type { Held } from '../heartbeat.ts';
+import type { Reserved, Runner } from '../runner.ts';
 import type { ParkedTasks } from './parked-tasks.ts';
-import type { Reserved, Runner } from './runner.ts';
 
 /** A turn that a dead process left, leased but not started again yet. */
 interface Left extends Held {

@@ -1,5 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Log } from '../log.ts';
+import type { Log } from '../hooks/log-hook.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
 /** Whether nothing is at the path of a request that the skin may have forgotten to shorten. */

@@ -2,17 +2,17 @@ import type { Command, State, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { type Commit, type Lease, StoreError } from '@batonjs/store';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
+import type { RunSettings } from '../limits/limits.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import { type Decision, decideAll } from '../log/write/decision.ts';
 import { checkDecided } from '../log/write/task-room.ts';
 import { reportTransitions } from '../log/write/transition.ts';
 import { type Written, write } from '../log/write/write.ts';
-import type { RunSettings } from '../settings.ts';
 import { isoTime } from '../timing/clock.ts';
 import type { LazyAbort } from '../timing/lazy-abort.ts';
-import type { StallWatch } from '../timing/stall-watch.ts';
 import { dueAt } from '../timing/task-deadlines.ts';
 import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
+import type { StallWatch } from './stall-watch.ts';
 
 /** What the turns of a process share. */
 export interface LeasedIn {

@@ -1,7 +1,7 @@
 import type { PushFormat, ServerCompatibility } from '@batonjs/bindings';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { type AddressPolicy, addressPolicy } from '../address-policy/address-policy.ts';
-import type { RunSettings } from '../settings.ts';
+import type { RunSettings } from '../limits/limits.ts';
 import { pushFormat } from './push-format.ts';
 import type { PushOptions, PushRetry } from './push-options.ts';
 import type { SignPush } from './sign-push.ts';

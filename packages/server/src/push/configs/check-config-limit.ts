@@ -1,6 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Scope } from '@batonjs/store';
-import type { PushSettings } from '../push-settings.ts';
+import type { PushSettings } from '../webhooks.ts';
 
 /** Throws `RESOURCE_EXHAUSTED` if the task has as many webhooks as it may have, and this is not one of them. */
 export async function checkRoom(

@@ -1,6 +1,6 @@
-import { consoleLog, type Log } from './log.ts';
+import { consoleLog, type Log } from './hooks/log-hook.ts';
+import { defaultLimits, type RunSettings } from './limits/limits.ts';
 import type { WorkerOptions } from './options.ts';
-import { defaultLimits, type RunSettings } from './settings.ts';
 import { boundedStore } from './store/bounded-store.ts';
 import { systemClock } from './timing/clock.ts';
 import { logTurnEvent, type TurnEvent } from './turns/turn-event.ts';

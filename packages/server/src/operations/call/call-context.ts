@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Scope } from '@batonjs/store';
-import type { Claims } from '../agent/agent.ts';
+import type { Claims } from '../../agent/agent.ts';
 
 /** Who calls, as `authenticate` found out. */
 export interface Caller {

@@ -1,10 +1,10 @@
 import type { Lease, Scope, Unsubscribe } from '@batonjs/store';
-import type { LiveTasks } from '../log/live-tasks.ts';
-import type { RunSettings } from '../settings.ts';
-import { newId } from '../timing/new-id.ts';
+import type { RunSettings } from '../../limits/limits.ts';
+import type { LiveTasks } from '../../log/live-tasks.ts';
+import { newId } from '../../timing/new-id.ts';
+import type { Runner } from '../runner.ts';
 import { ParkedTasks } from './parked-tasks.ts';
 import { Recovery } from './recovery.ts';
-import type { Runner } from './runner.ts';
 
 const batch = 32;
 

@@ -1,7 +1,7 @@
-import type { Agent, Turn } from './agent/agent.ts';
-import type { LiveSettings } from './log/live-tasks.ts';
-import type { Transition } from './log/write/transition.ts';
-import type { TurnEvent } from './turns/turn-event.ts';
+import type { Agent, Turn } from '../agent/agent.ts';
+import type { LiveSettings } from '../log/live-tasks.ts';
+import type { Transition } from '../log/write/transition.ts';
+import type { TurnEvent } from '../turns/turn-event.ts';
 
 /** How long a task may take before the server ends it as FAILED with `DEADLINE_EXCEEDED`. Milliseconds; unset: no limit. */
 export interface TaskClocks {
