@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeBlocks, installTarballs } from '../scripts/packed/consumer.ts';
 import { packAll, root } from '../scripts/packed/pack.ts';
+import { freePort } from './kit/processes.ts';
 
 const run = promisify(execFile);
 const runtimes = [
@@ -62,15 +62,6 @@ describe("the README's first two programs, on the packed packages", () => {
     }
   });
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
 
 async function listening(server: ChildProcess, port: number): Promise<void> {
   while (server.exitCode === null) {

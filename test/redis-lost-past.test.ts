@@ -7,15 +7,16 @@ import {
   append,
   artifact,
   completed,
-  createAgentServer,
   inputRequired,
   text,
 } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
-import type { TaskStore } from '@batonjs/store';
 import { redisStore } from '@batonjs/store-redis';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { closedAfterTest } from './kit/closed-after-test.ts';
 import { brief, rpc, say, stream } from './kit/rpc.ts';
+import { serve } from './kit/serve.ts';
+import { until } from './kit/until.ts';
 import { canStart, startRedis } from './support/redis.ts';
 
 // Without the append-only file: after a kill it begins with its last dump.
@@ -26,11 +27,6 @@ const now = { configuration: { returnImmediately: true } };
 const patient = { timeout: 10_000, interval: 10 };
 const never = 3_600_000;
 
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
 interface Told {
   readonly level: string;
   readonly message: string;
@@ -38,24 +34,18 @@ interface Told {
 }
 
 /** A server on a part of Redis of its own, or on that of another one, and what it logs. */
-function serve(agent: Agent, options: Partial<AgentServerOptions> & { prefix?: string } = {}) {
+function serveOnRedis(agent: Agent, options: Partial<AgentServerOptions> & { prefix?: string } = {}) {
   const { prefix = randomUUID(), ...rest } = options;
-  const store: TaskStore = redisStore({ url: redis!.url, prefix, timeoutMs: 10_000 });
+  const store = closedAfterTest(redisStore({ url: redis!.url, prefix, timeoutMs: 10_000 }));
   const told: Told[] = [];
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
+  const server = serve(agent, {
     log: (level, message, details) => told.push({ level, message, details }),
     restart: 'rerun',
     leaseMs: 1_000,
     lookEveryMs: 50,
     storeTimeoutMs: 15_000,
-    agent,
     store,
     ...rest,
-  });
-  closing.push(async () => {
-    await server.close({ graceMs: 0 });
-    await store.close();
   });
   const errors = (message: string) => told.filter((one) => one.level === 'error' && one.message === message);
   return { server, prefix, errors };
@@ -109,20 +99,13 @@ function stepwise() {
 const start = async (server: AgentServer): Promise<string> =>
   (await rpc(server, 'SendMessage', { message: say('go'), ...now })).task.id;
 
-const until = (server: AgentServer, id: string, state: string) =>
-  vi.waitFor(async () => {
-    const task = await rpc(server, 'GetTask', { id });
-    expect(task.status.state).toBe(`TASK_STATE_${state}`);
-    return task;
-  }, patient);
-
 const lost = { reason: 'UNAVAILABLE', message: expect.stringContaining('lost') };
 
 describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
   /** A task that was at `a` when Redis was dumped and at `c` when it was killed. */
   async function overtake(options: Partial<AgentServerOptions> = {}) {
     const steps = stepwise();
-    const { server, prefix, errors } = serve(steps.agent, options);
+    const { server, prefix, errors } = serveOnRedis(steps.agent, options);
     const id = await start(server);
     const follower = follow(server, id);
     await vi.waitFor(() => expect(follower.seen).toHaveLength(1), patient);
@@ -191,7 +174,7 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
     await redis!.restart();
     await follower.ended;
     await until(server, id, 'COMPLETED');
-    const other = serve(stepwise().agent, { prefix }).server;
+    const other = serveOnRedis(stepwise().agent, { prefix }).server;
     for (const from of [server, other]) {
       const resumed = follow(from, id, position);
       expect(await resumed.ended).toBeUndefined();
@@ -216,9 +199,9 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
 
   it('our client goes on with what the task became', async () => {
     const steps = stepwise();
-    const { server } = serve(steps.agent);
+    const { server } = serveOnRedis(steps.agent);
     const { url, close } = await listen(server, { port: 0 });
-    closing.push(() => close());
+    onTestFinished(() => close());
     const client = await connect(url);
     const id = await start(server);
     const following = client.follow(id);
@@ -241,8 +224,8 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
 describe.skipIf(!redis)('When Redis is emptied', () => {
   it('every server says so, followers are told, turns are stopped, and new tasks work', async () => {
     const steps = stepwise();
-    const { server, prefix, errors } = serve(steps.agent);
-    const other = serve(steps.agent, { prefix, run: 'workers' });
+    const { server, prefix, errors } = serveOnRedis(steps.agent);
+    const other = serveOnRedis(steps.agent, { prefix, run: 'workers' });
     const id = await start(server);
     const followers = [server, other.server].map((one) => follow(one, id));
     for (const { seen } of followers) await vi.waitFor(() => expect(seen).toHaveLength(1), patient);

@@ -1,41 +1,31 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Agent, artifact, completed, createAgentServer, text } from '@batonjs/server';
+import { type Agent, artifact, completed, text } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { closedAfterTest } from './kit/closed-after-test.ts';
 import { brief, rpc, say, stream } from './kit/rpc.ts';
+import { serve } from './kit/serve.ts';
+import { temporaryFolder } from './kit/temporary-folder.ts';
 
 const patient = { timeout: 10_000, interval: 10 };
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
+const newPath = (): string => join(temporaryFolder(), 'tasks.db');
 
-function newPath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-replaced-'));
-  closing.push(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'tasks.db');
-}
-
-/** A server on a file, and what it says as errors. */
-function serve(path: string, agent: Agent) {
-  const store = sqliteStore(path);
+/** A server on a file, and the errors that it logs. */
+function serveFile(path: string, agent: Agent) {
+  const store = closedAfterTest(sqliteStore(path));
   const errors: string[] = [];
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
+  const server = serve(agent, {
     log: (level, message) => void (level === 'error' && errors.push(message)),
     leaseMs: 300,
     lookEveryMs: 50,
-    agent,
     store,
   });
   const close = async () => {
     await server.close({ graceMs: 0 });
     await store.close();
   };
-  closing.push(close);
   return { server, errors, close };
 }
 
@@ -45,7 +35,7 @@ const remove = (path: string) => {
 
 it('A server whose SQLite file is deleted acknowledges nothing more, and says why', async () => {
   const path = newPath();
-  const { server, errors } = serve(path, async function* () {
+  const { server, errors } = serveFile(path, async function* () {
     yield completed();
   });
   const { task } = await rpc(server, 'SendMessage', { message: say('before') });
@@ -65,7 +55,7 @@ it('A server that only waits notices that its SQLite file was replaced, and ends
     yield artifact('out', text('1'));
     await new Promise(() => {});
   };
-  const { server, errors, close } = serve(path, agent);
+  const { server, errors, close } = serveFile(path, agent);
   const seen: string[] = [];
   let position = '';
   const ended = (async () => {
@@ -85,7 +75,7 @@ it('A server that only waits notices that its SQLite file was replaced, and ends
   await close();
 
   // Started again on what was restored: the turn that was lost with its process is recovered.
-  const again = serve(path, agent);
+  const again = serveFile(path, agent);
   const [task] = (await rpc(again.server, 'ListTasks', {})).tasks;
   await vi.waitFor(async () => {
     const { status } = await rpc(again.server, 'GetTask', { id: task.id });

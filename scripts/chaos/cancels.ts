@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamResponse, Task, TaskState } from '@batonjs/protocol';
 import { checkHistory } from '@batonjs/store-conformance/history';
+import { scopeOf } from '../../test/kit/scope.ts';
 import type { Work } from '../workload/plan.ts';
 import { between, seeded } from '../workload/random.ts';
-import { readLogs, scopeOf } from '../workload/verdict.ts';
+import { readLogs } from '../workload/verdict.ts';
 import { Refused } from '../workload/wire.ts';
 import { Fleet } from './fleet.ts';
 import { httpWire } from './http-wire.ts';

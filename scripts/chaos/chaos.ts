@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Observation, Violation } from '@batonjs/store-conformance/history';
+import { scopeOf } from '../../test/kit/scope.ts';
 import { Errand, type World } from '../workload/errand.ts';
 import { randomPlan } from '../workload/plan.ts';
 import { pick, seeded } from '../workload/random.ts';
-import { countByKind, judge, readLogs, scopeOf, unsettled } from '../workload/verdict.ts';
+import { countByKind, judge, readLogs, unsettled } from '../workload/verdict.ts';
 import { Fleet } from './fleet.ts';
 import { httpWire } from './http-wire.ts';
 import { killAtRandom } from './killer.ts';
@@ -23,7 +24,7 @@ export interface ChaosReport {
 /** Too late to begin anything: the run is over. */
 class Over extends Error {}
 
-const scopes = ['rerun', 'fail'].map(scopeOf);
+const scopes = ['rerun', 'fail'].map((agent) => scopeOf(agent));
 
 /** Kills server processes while clients work with them, then reads the store and says what went wrong. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {

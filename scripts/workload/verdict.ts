@@ -30,9 +30,6 @@ export async function readLogs(store: TaskStore, scopes: readonly string[]): Pro
   return logs;
 }
 
-/** The scope of callers that are not known to an agent of this name. */
-export const scopeOf = (agent: string): string => JSON.stringify([agent, '', '']);
-
 /** Logs that neither ended nor wait for their client: who waits has heard everything that was said. */
 export const unsettled = (logs: readonly KeptLog[]): KeptLog[] =>
   logs.filter(({ head, facts }) => {

@@ -10,8 +10,9 @@ import {
   working,
 } from '@batonjs/server';
 import { expect, it } from 'vitest';
+import { say } from '../kit/rpc.ts';
 import { untilAborted } from '../kit/until-aborted.ts';
-import { everywhere, gate, say } from './peer.ts';
+import { everywhere, gate } from './peer.ts';
 
 const immediately = { configuration: { returnImmediately: true } };
 

@@ -1,11 +1,11 @@
 import { AgentCard } from '@batonjs/protocol';
 import { reply } from '@batonjs/server';
 import { expect, it } from 'vitest';
-import { onEverySkin } from './peer.ts';
+import { onEveryAdapter } from './peer.ts';
 
 const path = '/.well-known/agent-card.json';
 
-onEverySkin('The card', (serve) => {
+onEveryAdapter('The card', (serve) => {
   it('is at its well-known path, without a version being asked for [R-CARD-01] [R-CARD-06]', async () => {
     const peer = await serve(() => reply('Hi'));
     const response = await peer.fetch(path);

@@ -3,7 +3,8 @@ import { apiKey, signCard, verifyCard } from '@batonjs/auth';
 import { AgentCard } from '@batonjs/protocol';
 import { A2AError, type AgentServerOptions, completed } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { everywhere, open, type Peer, say } from './peer.ts';
+import { say } from '../kit/rpc.ts';
+import { everywhere, open, type Peer } from './peer.ts';
 
 const done = async function* () {
   yield completed('Done');
@@ -91,7 +92,7 @@ everywhere('The extended card', (serve) => {
   });
 });
 
-const here = { binding: 'HTTP+JSON', skin: 'Express', store: 'memory' } as const;
+const here = { binding: 'HTTP+JSON', adapter: 'Express', store: 'memory' } as const;
 
 describe('A server that cannot work', () => {
   it('is refused: an extended card that nobody could ask for [R-CARD-20]', async () => {

@@ -1,7 +1,8 @@
 import type { Message, Task } from '@batonjs/protocol';
 import { artifact, completed, inputRequired, reply } from '@batonjs/server';
 import { expect, it } from 'vitest';
-import { everywhere, say } from './peer.ts';
+import { say } from '../kit/rpc.ts';
+import { everywhere } from './peer.ts';
 
 everywhere('Contexts and references', (serve) => {
   it('makes a context where none is given, for tasks and for messages [R-CTX-01]', async () => {

@@ -1,7 +1,8 @@
 import { apiKey } from '@batonjs/auth';
 import { type CorsOptions, completed } from '@batonjs/server';
 import { expect, it } from 'vitest';
-import { everywhere, type Peer, say } from './peer.ts';
+import { say } from '../kit/rpc.ts';
+import { everywhere, type Peer } from './peer.ts';
 
 const done = async function* () {
   yield completed('Done');

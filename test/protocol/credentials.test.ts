@@ -4,7 +4,8 @@ import { operationNames, operations } from '@batonjs/protocol/operations';
 import { A2AError, type Authenticate, completed } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
-import { everywhere, open, type Peer, say } from './peer.ts';
+import { say } from '../kit/rpc.ts';
+import { everywhere, open, type Peer } from './peer.ts';
 
 const byKey = apiKey({
   header: 'X-API-Key',
@@ -166,7 +167,7 @@ describe('Callers', () => {
     const authenticate: Authenticate = ({ headers }) => ({
       scope: `${'é"\ud800'.repeat(2_000)}${headers.who}`,
     });
-    const setting = { binding: 'HTTP+JSON', skin: 'Express', store: 'memory' } as const;
+    const setting = { binding: 'HTTP+JSON', adapter: 'Express', store: 'memory' } as const;
     const { call } = await open(setting, done, { authenticate, store });
     const { task } = await call('SendMessage', { message: say('go') }, { who: 'a' });
     await expect(call('GetTask', { id: task.id }, { who: 'a' })).resolves.toMatchObject({ id: task.id });
@@ -184,7 +185,7 @@ describe('Callers', () => {
 describe('A caller without a scope', () => {
   it.each([undefined, null, '', 7, {}])('is refused, and shares no tasks with others: %j', async (scope) => {
     const told: unknown[] = [];
-    const { call } = await open({ binding: 'JSONRPC', skin: 'in process', store: 'memory' }, done, {
+    const { call } = await open({ binding: 'JSONRPC', adapter: 'in process', store: 'memory' }, done, {
       authenticate: () => ({ scope }) as never,
       log: (_level, _message, details) => void told.push(details.err),
     });

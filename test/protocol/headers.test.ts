@@ -1,6 +1,7 @@
 import { reply } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { everywhere, onEverySkin, type Peer, say } from './peer.ts';
+import { say } from '../kit/rpc.ts';
+import { everywhere, onEveryAdapter, type Peer } from './peer.ts';
 
 const uri = (name: string) => `https://example.com/extensions/${name}/v1`;
 const extensions = [{ uri: uri('a') }, { uri: uri('b') }];
@@ -12,7 +13,7 @@ const ask = async ({ fetch }: Peer, headers: [string, string][], query = '') => 
 };
 const activated = (...names: string[]) => ({ status: 200, extensions: names.map(uri).join(', ') || null });
 
-onEverySkin('Service parameters', (serve) => {
+onEveryAdapter('Service parameters', (serve) => {
   const version: [string, string] = ['A2A-Version', '1.0'];
 
   it('takes names in any case, values as they are [R-HDR-01]', async () => {
@@ -105,7 +106,7 @@ describe('Versions', () => {
     });
   });
 
-  onEverySkin('In a query', (serve) => {
+  onEveryAdapter('In a query', (serve) => {
     it('the version counts, in any case, unless the header says one [R-VER-05]', async () => {
       const peer = await serve(() => reply('Hi'));
       const status = async (query: string, ...headers: [string, string][]) =>

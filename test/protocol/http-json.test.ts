@@ -1,6 +1,7 @@
 import { artifact, completed, inputRequired, reply, working } from '@batonjs/server';
 import { expect, it } from 'vitest';
-import { onEverySkin, type Peer, say } from './peer.ts';
+import { say } from '../kit/rpc.ts';
+import { onEveryAdapter, type Peer } from './peer.ts';
 
 const version = { 'a2a-version': '1.0' };
 const post = ({ fetch }: Peer, path: string, body?: object, more: Record<string, string> = {}) =>
@@ -12,7 +13,7 @@ const post = ({ fetch }: Peer, path: string, body?: object, more: Record<string,
 const get = ({ fetch }: Peer, path: string, more: Record<string, string> = {}) =>
   fetch(path, { headers: { ...version, ...more } });
 
-onEverySkin('HTTP+JSON', (serve) => {
+onEveryAdapter('HTTP+JSON', (serve) => {
   const card = { name: 'Row', description: 'For tests', capabilities: { pushNotifications: false } };
   const worker = () =>
     serve(

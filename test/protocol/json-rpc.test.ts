@@ -1,6 +1,7 @@
 import { artifact, completed, inputRequired, reply, working } from '@batonjs/server';
 import { expect, it } from 'vitest';
-import { onEverySkin, type Peer, say } from './peer.ts';
+import { say } from '../kit/rpc.ts';
+import { onEveryAdapter, type Peer } from './peer.ts';
 
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
@@ -14,7 +15,7 @@ const request = (method: string, params?: object, id: unknown = 'r') => ({
   params,
 });
 
-onEverySkin('JSON-RPC', (serve) => {
+onEveryAdapter('JSON-RPC', (serve) => {
   const worker = () =>
     serve(async function* ({ text }) {
       yield working();

@@ -1,35 +1,31 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type ClientBinding, decodeSse, httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
-import type { Message, StreamResponse } from '@batonjs/protocol';
+import type { StreamResponse } from '@batonjs/protocol';
 import type { OperationName } from '@batonjs/protocol/operations';
-import { type Agent, type AgentServer, type AgentServerOptions, createAgentServer } from '@batonjs/server';
+import type { Agent, AgentServer, AgentServerOptions } from '@batonjs/server';
 import { a2aExpress } from '@batonjs/server-express';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import express from 'express';
-import { afterEach, describe } from 'vitest';
+import { describe } from 'vitest';
+import { closedAfterTest } from '../kit/closed-after-test.ts';
+import { listen } from '../kit/listen.ts';
+import type { Seen } from '../kit/rpc.ts';
+import { serve } from '../kit/serve.ts';
 
-/** Where a row of the checklist is tried: every binding, every skin, every store. */
+/** Where a row of docs/conformance.md is tested: each binding, adapter and store. */
 export interface Setting {
   readonly binding: 'JSONRPC' | 'HTTP+JSON';
-  readonly skin: 'in process' | 'Express';
+  readonly adapter: 'in process' | 'Express';
   readonly store: 'memory' | 'SQLite';
 }
 
 const settings = (['JSONRPC', 'HTTP+JSON'] as const).flatMap((binding) =>
-  (['in process', 'Express'] as const).flatMap((skin) =>
-    (['memory', 'SQLite'] as const).map((store): Setting => ({ binding, skin, store })),
+  (['in process', 'Express'] as const).flatMap((adapter) =>
+    (['memory', 'SQLite'] as const).map((store): Setting => ({ binding, adapter, store })),
   ),
 );
 
-/** One event of a stream with its position. */
-export interface Seen {
-  readonly id: string | undefined;
-  readonly event: StreamResponse;
-}
-
-/** A client of one agent: what the checklist says, seen from outside. */
+/** A client of one agent, over one binding. It sees what any client sees. */
 export interface Peer {
   readonly server: AgentServer;
   readonly binding: Setting['binding'];
@@ -44,51 +40,41 @@ export interface Peer {
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
-let closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.reverse()) await close();
-  closing = [];
-});
-
-/** Runs a block of tests in every setting; `serve` starts an agent there, and ends it after the test. */
+/** Runs a block of tests in every setting. `serve` starts an agent there, and closes it when the test ends. */
 export function everywhere(
   title: string,
   block: (serve: (agent: Agent, options?: Partial<AgentServerOptions>) => Promise<Peer>) => void,
 ): void {
-  describe.each(settings)(`${title}: $binding, $skin, $store`, (setting) => {
+  describe.each(settings)(`${title}: $binding, $adapter, $store`, (setting) => {
     block((agent, options) => open(setting, agent, options));
   });
 }
 
-/** Runs a block of tests about the wire itself, which no store changes, on every skin. */
-export function onEverySkin(
+/** Runs a block of tests about the wire on every adapter. The store makes no difference to them. */
+export function onEveryAdapter(
   title: string,
   block: (serve: (agent: Agent, options?: Partial<AgentServerOptions>) => Promise<Peer>) => void,
 ): void {
-  describe.each(['in process', 'Express'] as const)(`${title}: %s`, (skin) => {
-    block((agent, options) => open({ binding: 'JSONRPC', skin, store: 'memory' }, agent, options));
+  describe.each(['in process', 'Express'] as const)(`${title}: %s`, (adapter) => {
+    block((agent, options) => open({ binding: 'JSONRPC', adapter, store: 'memory' }, agent, options));
   });
 }
 
 /** Starts an agent in one setting. */
 export async function open(
-  { binding: name, skin, store: kind }: Setting,
+  { binding: name, adapter, store: kind }: Setting,
   agent: Agent,
   options: Partial<AgentServerOptions> = {},
 ): Promise<Peer> {
   const store = options.store ?? (kind === 'memory' ? memoryStore() : sqliteStore(':memory:'));
-  closing.push(() => store.close());
-  const server = createAgentServer({
-    card: { name: 'Row', description: 'For tests' },
-    store,
-    agent,
-    log: () => {},
-    ...options,
-  });
-  closing.push(() => server.close({ graceMs: 0 }));
-  const url = skin === 'Express' ? await listen(server) : 'http://localhost';
+  closedAfterTest(store);
+  const server = serve(agent, { card: { name: 'Row', description: 'For tests' }, store, ...options });
+  const url =
+    adapter === 'Express'
+      ? `${await listen(express().use('/agent', a2aExpress(server)))}/agent`
+      : 'http://localhost';
   const send =
-    skin === 'Express'
+    adapter === 'Express'
       ? fetch
       : (input: string, init?: RequestInit) => server.fetch(new Request(input, init));
   const binding: ClientBinding = name === 'JSONRPC' ? jsonRpcClient : httpJsonClient;
@@ -121,43 +107,6 @@ export async function open(
     },
     fetch: (path, init) => send(`${url}${path}`, init),
   };
-}
-
-async function listen(server: AgentServer): Promise<string> {
-  const http = createServer(express().use('/agent', a2aExpress(server)));
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  closing.push(() => {
-    http.closeAllConnections();
-    return new Promise((resolve) => http.close(resolve));
-  });
-  return `http://127.0.0.1:${(http.address() as AddressInfo).port}/agent`;
-}
-
-let ids = 0;
-
-/** A message of a client. */
-export const say = (content: string | Message['parts'], more: Partial<Message> = {}): Message => ({
-  messageId: `m-${++ids}`,
-  role: 'ROLE_USER',
-  parts: typeof content === 'string' ? [{ text: content }] : content,
-  ...more,
-});
-
-/** What a stream says, briefly: states, artifact texts, `task STATE` or `message`. */
-export function brief(event: StreamResponse): string {
-  if ('statusUpdate' in event) return event.statusUpdate.status.state.replace('TASK_STATE_', '');
-  if ('artifactUpdate' in event) {
-    const { artifact } = event.artifactUpdate;
-    return `${artifact.artifactId}:${artifact.parts.map((part) => ('text' in part ? part.text : '…')).join('')}`;
-  }
-  return 'task' in event ? `task ${event.task.status.state.replace('TASK_STATE_', '')}` : 'message';
-}
-
-/** All that a stream says, briefly. */
-export async function collect(events: AsyncIterable<Seen>): Promise<string[]> {
-  const words: string[] = [];
-  for await (const { event } of events) words.push(brief(event));
-  return words;
 }
 
 /** A promise to be resolved from outside: lets a test decide when an agent goes on. */

@@ -1,6 +1,7 @@
 import { type Agent, artifact, completed, failed, inputRequired, reply, working } from '@batonjs/server';
 import { expect, it } from 'vitest';
-import { everywhere, say } from './peer.ts';
+import { say } from '../kit/rpc.ts';
+import { everywhere } from './peer.ts';
 
 everywhere('GetTask', (serve) => {
   it('returns the task as SendMessage did, as often as it is asked [R-GET-01] [R-GET-03] [R-IDEM-02]', async () => {

@@ -10,7 +10,8 @@ import {
   working,
 } from '@batonjs/server';
 import { expect, it } from 'vitest';
-import { everywhere, gate, say } from './peer.ts';
+import { say } from '../kit/rpc.ts';
+import { everywhere, gate } from './peer.ts';
 
 everywhere('SendMessage', (serve) => {
   it('returns a task or a message, never both [R-SEND-01] [R-SEND-02]', async () => {

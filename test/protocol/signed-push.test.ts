@@ -1,22 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { jwksHandler, signPush, verifyPush } from '@batonjs/auth';
 import type { AgentEvent } from '@batonjs/client';
 import { webhookReceiver } from '@batonjs/client/webhook-receiver';
 import { completed, working } from '@batonjs/server';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { open, say } from './peer.ts';
-
-async function listen(handle: RequestListener): Promise<string> {
-  const http = createServer(handle);
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    http.closeAllConnections();
-    http.close();
-  });
-  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-}
+import { describe, expect, it, vi } from 'vitest';
+import { listen } from '../kit/listen.ts';
+import { say } from '../kit/rpc.ts';
+import { open } from './peer.ts';
 
 const newKey = () =>
   ({ ...generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }), kid: 'k' }) as never;
@@ -42,7 +33,7 @@ describe('Signed deliveries', () => {
       });
       hook.handle = (request, response) => void receiver.handle(request, response);
       const { call } = await open(
-        { binding: 'HTTP+JSON', skin: 'in process', store: 'memory' },
+        { binding: 'HTTP+JSON', adapter: 'in process', store: 'memory' },
         async function* () {
           yield working('On it');
           yield completed('Done');
@@ -73,7 +64,7 @@ describe('Signed deliveries', () => {
       statuses.push(response.statusCode);
     };
     const { call } = await open(
-      { binding: 'HTTP+JSON', skin: 'in process', store: 'memory' },
+      { binding: 'HTTP+JSON', adapter: 'in process', store: 'memory' },
       async function* () {
         yield completed('Done');
       },

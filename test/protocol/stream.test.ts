@@ -12,7 +12,8 @@ import {
 } from '@batonjs/server';
 import { pause } from '@batonjs/store';
 import { expect, it } from 'vitest';
-import { brief, collect, everywhere, gate, onEverySkin, type Seen, say } from './peer.ts';
+import { brief, collect, type Seen, say } from '../kit/rpc.ts';
+import { everywhere, gate, onEveryAdapter } from './peer.ts';
 
 everywhere('SendStreamingMessage', (serve) => {
   it('is one message and its end, from an agent that just answers [R-STR-01]', async () => {
@@ -287,7 +288,7 @@ everywhere('SendStreamingMessage', (serve) => {
   });
 });
 
-onEverySkin('A stream on which nothing happens', (serve) => {
+onEveryAdapter('A stream on which nothing happens', (serve) => {
   it('is kept open by comments, which are no events [R-SSE-02]', async () => {
     const held = gate();
     const agent = taskAgent(async function* () {

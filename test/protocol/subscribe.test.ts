@@ -1,7 +1,8 @@
 import { append, artifact, authRequired, completed, inputRequired, working } from '@batonjs/server';
 import { expect, it } from 'vitest';
+import { brief, collect, say } from '../kit/rpc.ts';
 import { untilAborted } from '../kit/until-aborted.ts';
-import { brief, collect, everywhere, gate, say } from './peer.ts';
+import { everywhere, gate } from './peer.ts';
 
 const immediately = { configuration: { returnImmediately: true } };
 

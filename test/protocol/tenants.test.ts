@@ -2,7 +2,8 @@ import { apiKey } from '@batonjs/auth';
 import { type ConnectOptions, connect } from '@batonjs/client';
 import { completed, inputRequired, type Tenants } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { everywhere, open, say } from './peer.ts';
+import { say } from '../kit/rpc.ts';
+import { everywhere, open } from './peer.ts';
 
 const asks = async function* () {
   yield inputRequired('Well?');
@@ -85,7 +86,7 @@ everywhere('Tenants', (serve) => {
 });
 
 describe('A tenant', () => {
-  const here = { binding: 'HTTP+JSON', skin: 'Express', store: 'memory' } as const;
+  const here = { binding: 'HTTP+JSON', adapter: 'Express', store: 'memory' } as const;
   const headers = { 'a2a-version': '1.0' };
   const done = async function* () {
     yield completed('Done');

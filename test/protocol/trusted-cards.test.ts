@@ -14,7 +14,7 @@ const trust = { keys: [key] };
 /** An agent with a signed card, and a way there on which somebody may change what it says. */
 async function agent(tamper: (card: AgentCard) => unknown = (card) => card) {
   const { server } = await open(
-    { binding: 'HTTP+JSON', skin: 'in process', store: 'memory' },
+    { binding: 'HTTP+JSON', adapter: 'in process', store: 'memory' },
     async function* () {
       yield completed('Done');
     },

@@ -10,7 +10,8 @@ import {
   working,
 } from '@batonjs/server';
 import { expect, it, vi } from 'vitest';
-import { brief, collect, everywhere, gate, onEverySkin, say } from './peer.ts';
+import { brief, collect, say } from '../kit/rpc.ts';
+import { everywhere, gate, onEveryAdapter } from './peer.ts';
 
 /** Every member below a value with its name; what is free JSON is left alone. */
 function members(value: unknown, found: [name: string, value: unknown][] = []): [string, unknown][] {
@@ -194,7 +195,7 @@ everywhere('States', (serve) => {
   });
 });
 
-onEverySkin('Payloads', (serve) => {
+onEveryAdapter('Payloads', (serve) => {
   it.each([
     ['no UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['UTF-16', Buffer.from('{"message":{}}', 'utf16le')],
@@ -229,7 +230,7 @@ onEverySkin('Payloads', (serve) => {
   });
 });
 
-onEverySkin('Versions', (serve) => {
+onEveryAdapter('Versions', (serve) => {
   it('decide by which rules a request is handled [R-OP-11] [R-VER-03] [R-VER-09]', async () => {
     const { call } = await serve(async function* () {
       yield completed();
@@ -243,7 +244,7 @@ onEverySkin('Versions', (serve) => {
   });
 });
 
-onEverySkin('Extensions of ours', (serve) => {
+onEveryAdapter('Extensions of ours', (serve) => {
   it('have a version and a namespace of their own, are never required, and are off unless asked for [R-EXT-03] [R-EXT-06] [R-EXT-09]', async () => {
     const peer = await serve(
       async function* ({ extensions }) {

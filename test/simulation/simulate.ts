@@ -6,7 +6,8 @@ import { memoryStore } from '@batonjs/store-memory';
 import { countingAgent } from '../../scripts/workload/agent.ts';
 import { Errand, type World } from '../../scripts/workload/errand.ts';
 import { pick, seeded } from '../../scripts/workload/random.ts';
-import { judge, readLogs, scopeOf, unsettled } from '../../scripts/workload/verdict.ts';
+import { judge, readLogs, unsettled } from '../../scripts/workload/verdict.ts';
+import { scope } from '../kit/scope.ts';
 import { remoteStore } from './remote-store.ts';
 import { leaseMs, type Scenario } from './scenario.ts';
 import { VirtualProcess } from './virtual-process.ts';
@@ -128,7 +129,7 @@ export async function simulate(scenario: Scenario, options: SimulateOptions = {}
   calm = true;
   permitted.is = false;
   await time.pass(leaseMs * 8);
-  const scopes = [scopeOf('agent')];
+  const scopes = [scope];
   for (const { taskId, head } of unsettled(await readLogs(base, scopes)))
     violations.push({ kind: 'stuck', taskId, message: `it is ${head.state ?? 'no task'}` });
   permitted.is = true;

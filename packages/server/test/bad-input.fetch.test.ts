@@ -1,21 +1,14 @@
-import { memoryStore } from '@batonjs/store-memory';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
-import { type AgentServer, completed, createAgentServer } from '../src/index.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { type AgentServer, type AgentServerOptions, completed } from '../src/index.ts';
 
 let server: AgentServer;
-afterEach(() => server?.close());
 
-const serve = (options: object = {}) => {
-  server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    agent: async function* () {
-      yield completed();
-    },
-    store: memoryStore(),
-    log: () => {},
-    ...options,
-  });
+const start = (options: Partial<AgentServerOptions> = {}) => {
+  server = serve(async function* () {
+    yield completed();
+  }, options);
 };
 
 const post = (body: BodyInit | null, path = '/', headers: Record<string, string> = {}) =>
@@ -43,7 +36,7 @@ const chunked = (chunks: Iterable<Uint8Array>, onCancel: () => void = () => {}) 
 describe('fetch', () => {
   it('asks for credentials before it reads much of a body that does not say how long it is', async () => {
     let asked = 0;
-    serve({
+    start({
       authenticate: ({ headers }: { headers: Record<string, string | undefined> }) => {
         asked++;
         return headers.authorization ? { scope: 'a' } : undefined;
@@ -70,7 +63,7 @@ describe('fetch', () => {
   });
 
   it('stops reading a body that never ends, and lets it go [R-OP-05]', async () => {
-    serve({ limits: { bodyBytes: 10_000 } });
+    start({ limits: { bodyBytes: 10_000 } });
     let sent = 0;
     let canceled = false;
     function* endless() {
@@ -88,7 +81,7 @@ describe('fetch', () => {
   });
 
   it('takes a body that comes in pieces, cut inside of letters', async () => {
-    serve();
+    start();
     const text = JSON.stringify({
       jsonrpc: '2.0',
       id: 1,
@@ -109,14 +102,14 @@ describe('fetch', () => {
     ['100,000 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, -32600],
     ['a batch', '[]', -32600],
   ])('refuses %s', async (_what, body, code) => {
-    serve();
+    start();
     const response = await post(body);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code } });
   });
 
   it('answers though the body breaks off, and tells nothing of it', async () => {
-    serve();
+    start();
     const broken = new ReadableStream({
       pull(controller) {
         controller.error(new Error('secret of the network'));
@@ -134,7 +127,7 @@ describe('fetch', () => {
   it.each(['/rowing/tasks', '/row//tasks', '/ro', '/row/../tasks/x'])(
     'does not take %s for a path of its own below /row',
     async (path) => {
-      serve({ publicUrl: 'https://agents.example/row' });
+      start({ publicUrl: 'https://agents.example/row' });
       const response = await server.fetch(
         new Request(`https://agents.example${path}`, { headers: { 'a2a-version': '1.0' } }),
       );

@@ -1,38 +1,11 @@
-import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { rpc, say, stream } from '../../../test/kit/rpc.ts';
-import {
-  type Agent,
-  type AgentServer,
-  type AgentServerOptions,
-  artifact,
-  completed,
-  createAgentServer,
-  createWorker,
-  inputRequired,
-  text,
-  type Worker,
-  working,
-} from '../src/index.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { type Agent, artifact, completed, createWorker, inputRequired, text, working } from '../src/index.ts';
 
 const now = { returnImmediately: true };
-const open: (AgentServer | Worker)[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close({ graceMs: 0 })));
-});
-
-const serve = (agent: Agent, options: Partial<AgentServerOptions> = {}, store: TaskStore = memoryStore()) => {
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    log: () => {},
-    agent,
-    store,
-    ...options,
-  });
-  open.push(server);
-  return server;
-};
 
 describe('turns', () => {
   it('run no more at once than the limit, and all run in the end', async () => {
@@ -45,7 +18,7 @@ describe('turns', () => {
       running--;
       yield completed();
     };
-    const server = serve(agent, { limits: { turns: 3 } }, store);
+    const server = serve(agent, { store, limits: { turns: 3 } });
     const answers = await Promise.all(
       Array.from({ length: 40 }, () => rpc(server, 'SendMessage', { message: say('go') })),
     );
@@ -77,13 +50,13 @@ describe('turns', () => {
     const agent: Agent = async function* () {
       yield completed();
     };
-    const front = serve(agent, { run: 'workers', limits: { queuedTurns: 2 } }, store);
+    const front = serve(agent, { store, run: 'workers', limits: { queuedTurns: 2 } });
     const waiting = [1, 2].map(() => rpc(front, 'SendMessage', { message: say('go') }));
     await vi.waitFor(async () => expect(await store.waiting('agent')).toBe(2));
     const refused = rpc(front, 'SendMessage', { message: say('go') });
     await expect(refused).rejects.toMatchObject({ reason: 'RESOURCE_EXHAUSTED' });
     expect(await store.waiting('agent')).toBe(2);
-    open.push(createWorker({ agent, store, log: () => {} }));
+    closedAfterTest(createWorker({ agent, store, log: () => {} }));
     for (const { task } of await Promise.all(waiting)) expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect((await rpc(front, 'SendMessage', { message: say('go') })).task.status.state).toBe(
       'TASK_STATE_COMPLETED',

@@ -1,24 +1,16 @@
-import { memoryStore } from '@batonjs/store-memory';
-import { expect, it, onTestFinished, vi } from 'vitest';
-import { type AgentServerOptions, createAgentServer, reply } from '../src/index.ts';
+import { expect, it, vi } from 'vitest';
+import { serve } from '../../../test/kit/serve.ts';
+import { type AgentServerOptions, reply } from '../src/index.ts';
 
-function serve(options: Partial<AgentServerOptions> = {}) {
+function observed(options: Partial<AgentServerOptions> = {}) {
   const log = vi.fn();
-  const server = createAgentServer({
-    card: { name: 'Lost', description: 'For tests' },
-    agent: () => reply('Found'),
-    store: memoryStore(),
-    log,
-    ...options,
-  });
-  onTestFinished(() => server.close({ graceMs: 0 }));
-  return { server, log };
+  return { server: serve(() => reply('Found'), { log, ...options }), log };
 }
 
 const paths = ['/agents/lost/.well-known/agent-card.json', '/agents/lost', '/agents/lost/x/message:send'];
 
 it.each(paths)('`server.fetch` without `publicUrl` says what is missing at %s', async (path) => {
-  const { server, log } = serve();
+  const { server, log } = observed();
   const call = (method: string) => server.fetch(new Request(`http://localhost${path}`, { method }));
   for (const method of ['GET', 'POST']) {
     const response = await call(method);
@@ -33,7 +25,7 @@ it.each(paths)('`server.fetch` without `publicUrl` says what is missing at %s', 
 });
 
 it('`server.fetch` with the path in `publicUrl` is found, and says nothing of it elsewhere', async () => {
-  const { server, log } = serve({ publicUrl: 'https://agents.example/agents/lost' });
+  const { server, log } = observed({ publicUrl: 'https://agents.example/agents/lost' });
   const card = await server.fetch(new Request(`http://localhost${paths[0]}`));
   expect(card.status).toBe(200);
   const headers = { 'a2a-version': '1.0' };
@@ -43,7 +35,7 @@ it('`server.fetch` with the path in `publicUrl` is found, and says nothing of it
 });
 
 it('callers without credentials are told nothing of it', async () => {
-  const { server } = serve({ authenticate: () => undefined });
+  const { server } = observed({ authenticate: () => undefined });
   const response = await server.fetch(new Request(`http://localhost${paths[1]}`));
   expect(response.status).toBe(401);
 });

@@ -1,24 +1,13 @@
 import type { Commit, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { change } from '../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../test/kit/rpc.ts';
-import { type Agent, type AgentServerOptions, completed, createAgentServer, reply } from '../src/index.ts';
+import { scope } from '../../../test/kit/scope.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { type Agent, completed, reply } from '../src/index.ts';
 
 const now = { returnImmediately: true };
-const scope = JSON.stringify(['agent', '', '']);
-
-function serve(store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) {
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    log: () => {},
-    agent,
-    store,
-    ...options,
-  });
-  onTestFinished(() => server.close({ graceMs: 0 }));
-  return server;
-}
 
 /** A store in which the log of a task ends just before the client's task would be made of it. */
 function endingFirst(letGo: () => void): TaskStore {
@@ -37,22 +26,28 @@ function endingFirst(letGo: () => void): TaskStore {
 describe('when the agent ends at the moment at which the client gets a task', () => {
   it('the client gets the answer', async () => {
     const gate = Promise.withResolvers<void>();
-    const server = serve(endingFirst(gate.resolve), async () => {
-      await gate.promise;
-      return reply('Just in time');
-    });
+    const server = serve(
+      async () => {
+        await gate.promise;
+        return reply('Just in time');
+      },
+      { store: endingFirst(gate.resolve) },
+    );
     const { message } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     expect(message.parts).toEqual([{ text: 'Just in time' }]);
   });
 
   it('the client gets the task that has ended', async () => {
     const gate = Promise.withResolvers<void>();
-    const server = serve(endingFirst(gate.resolve), async () => {
-      await gate.promise;
-      return (async function* () {
-        yield completed();
-      })();
-    });
+    const server = serve(
+      async () => {
+        await gate.promise;
+        return (async function* () {
+          yield completed();
+        })();
+      },
+      { store: endingFirst(gate.resolve) },
+    );
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
   });
@@ -64,7 +59,7 @@ describe('what clients are not told', () => {
     const store = change(memoryStore(), {
       list: () => () => Promise.reject(new Error('secret')),
     });
-    const server = serve(store, () => reply('Hi'), { log: (...line) => lines.push(line) });
+    const server = serve(() => reply('Hi'), { store, log: (...line) => lines.push(line) });
     await expect(rpc(server, 'ListTasks', {})).rejects.toMatchObject({ reason: 'INTERNAL_ERROR' });
     expect(lines).toMatchObject([
       ['error', 'A request failed', { operation: 'ListTasks', err: { message: 'secret' } }],
@@ -80,7 +75,7 @@ describe('tasks that began in the same millisecond', () => {
       seen.push((await context.tasks()).map(({ id }) => id));
       yield completed();
     };
-    const server = serve(memoryStore(), agent, { clock: { now: () => at } });
+    const server = serve(agent, { clock: { now: () => at } });
     const ids: string[] = [];
     for (let n = 0; n < 8; n++) {
       const { task } = await rpc(server, 'SendMessage', { message: say('go', { contextId: 'same' }) });

@@ -1,31 +1,8 @@
-import { memoryStore } from '@batonjs/store-memory';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { collect, rpc, say, stream } from '../../../test/kit/rpc.ts';
+import { serve } from '../../../test/kit/serve.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
-import {
-  type Agent,
-  type AgentServer,
-  artifact,
-  completed,
-  createAgentServer,
-  inputRequired,
-  reply,
-  text,
-  working,
-} from '../src/index.ts';
-
-let server: AgentServer;
-afterEach(() => server?.close());
-
-const serve = (agent: Agent, options: object = {}) => {
-  server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    agent,
-    store: memoryStore(),
-    ...options,
-  });
-  return server;
-};
+import { type Agent, artifact, completed, inputRequired, reply, text, working } from '../src/index.ts';
 
 const worker: Agent = async function* ({ text: said }) {
   yield working('Looking');
@@ -35,7 +12,7 @@ const worker: Agent = async function* ({ text: said }) {
 
 describe('SendMessage', () => {
   it('waits for the end and returns the task with all it made [R-SEND-03] [R-SEND-04]', async () => {
-    serve(worker);
+    const server = serve(worker);
     const { task } = await rpc(server, 'SendMessage', { message: say('hi') });
     expect(task).toMatchObject({
       status: { state: 'TASK_STATE_COMPLETED', message: { parts: [{ text: 'Done' }] } },
@@ -49,7 +26,7 @@ describe('SendMessage', () => {
   });
 
   it('answers small talk with a message [R-SEND-20]', async () => {
-    serve(() => reply('Hello'));
+    const server = serve(() => reply('Hello'));
     const { message } = await rpc(server, 'SendMessage', { message: say('hi') });
     expect(message).toMatchObject({
       role: 'ROLE_AGENT',
@@ -60,7 +37,7 @@ describe('SendMessage', () => {
   });
 
   it('asks, and goes on with the same task when it is answered', async () => {
-    serve(async function* ({ messages }) {
+    const server = serve(async function* ({ messages }) {
       if (messages.length === 1) return yield inputRequired('Which one?');
       yield completed(`Took ${messages.length}`);
     });
@@ -73,7 +50,7 @@ describe('SendMessage', () => {
 
 describe('SendStreamingMessage', () => {
   it('starts with the task and ends with its end [R-STR-01] [R-STR-02]', async () => {
-    serve(worker);
+    const server = serve(worker);
     expect(await collect(stream(server, 'SendStreamingMessage', { message: say('hi') }))).toEqual([
       'task SUBMITTED',
       'WORKING',
@@ -86,7 +63,7 @@ describe('SendStreamingMessage', () => {
 describe('CancelTask', () => {
   it('stops the agent through its signal [R-CAN-01]', async () => {
     let stopped = false;
-    serve(async function* ({ signal }) {
+    const server = serve(async function* ({ signal }) {
       yield working();
       await untilAborted(signal);
       stopped = true;
@@ -101,7 +78,7 @@ describe('CancelTask', () => {
   });
 
   it('ends a task that waits for input', async () => {
-    serve(async function* () {
+    const server = serve(async function* () {
       yield inputRequired('Well?');
     });
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });

@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { change, switchable, unavailable } from '../../../test/kit/faulty-store.ts';
 import { brief, collect, rpc, say, stream } from '../../../test/kit/rpc.ts';
+import { serveWith } from '../../../test/kit/serve.ts';
 import {
   type Agent,
   type AgentServer,
-  type AgentServerOptions,
   append,
   artifact,
   completed,
-  createAgentServer,
   inputRequired,
   text,
   working,
@@ -20,25 +19,7 @@ import {
 /** Rule 10 of the architecture: what clients are told when the store does not answer. */
 
 const now = { returnImmediately: true };
-const open: AgentServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close({ graceMs: 0 })));
-});
-
-const serve = (store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) => {
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    log: () => {},
-    leaseMs: 2_000,
-    lookEveryMs: 50,
-    storeTimeoutMs: 100,
-    agent,
-    store,
-    ...options,
-  });
-  open.push(server);
-  return server;
-};
+const serve = serveWith({ leaseMs: 2_000, lookEveryMs: 50, storeTimeoutMs: 100 });
 
 const asking: Agent = async function* ({ messages }) {
   yield messages.length === 1 ? inputRequired('Well?') : completed();
@@ -78,7 +59,7 @@ describe.each(['hangs', 'fails'])('a store that %s', (how) => {
     'makes %s UNAVAILABLE, with the id of the task',
     async (method) => {
       const state = broken();
-      const server = serve(state.store, asking);
+      const server = serve(asking, { store: state.store });
       const { task } = await rpc(server, 'SendMessage', { message: say('go') });
       state.isDown = true;
       const params = method.startsWith('Send')
@@ -92,7 +73,7 @@ describe.each(['hangs', 'fails'])('a store that %s', (how) => {
 
   it('makes ListTasks UNAVAILABLE', async () => {
     const state = broken();
-    const server = serve(state.store, asking);
+    const server = serve(asking, { store: state.store });
     state.isDown = true;
     expect((await post(server, 'ListTasks', {})).info).toMatchObject({ reason: 'UNAVAILABLE' });
     expect(await server.ready()).toBe(false);
@@ -102,7 +83,7 @@ describe.each(['hangs', 'fails'])('a store that %s', (how) => {
     'makes a first %s UNAVAILABLE, with the id under which its task may be found',
     async (method) => {
       const state = broken();
-      const server = serve(state.store, asking, { idempotency: true });
+      const server = serve(asking, { store: state.store, idempotency: true });
       const message = say('go');
       state.isDown = true;
       const { info, retryAfter } = await post(server, method, { message });
@@ -119,12 +100,15 @@ describe('while the store is away', () => {
   it('a blocking wait goes on, and hears how the task ended', async () => {
     const state = switchable(memoryStore());
     const go = Promise.withResolvers<void>();
-    const server = serve(state.store, async function* () {
-      yield working();
-      await go.promise;
-      for (let n = 0; n < 20; n++) yield n === 0 ? artifact('out', text('0')) : append('out', text(`${n}`));
-      yield completed();
-    });
+    const server = serve(
+      async function* () {
+        yield working();
+        await go.promise;
+        for (let n = 0; n < 20; n++) yield n === 0 ? artifact('out', text('0')) : append('out', text(`${n}`));
+        yield completed();
+      },
+      { store: state.store },
+    );
     let isOver = false;
     const sent = rpc(server, 'SendMessage', { message: say('go') }).finally(() => {
       isOver = true;
@@ -152,12 +136,15 @@ describe('while the store is away', () => {
           return readFacts(...args);
         },
     });
-    const front = serve(store, asking, { run: 'workers' });
-    serve(memory, async function* () {
-      yield artifact('out', text('0'));
-      for (let n = 1; n < 1_300; n++) yield append('out', text(`${n}`));
-      yield completed();
-    });
+    const front = serve(asking, { store, run: 'workers' });
+    serve(
+      async function* () {
+        yield artifact('out', text('0'));
+        for (let n = 1; n < 1_300; n++) yield append('out', text(`${n}`));
+        yield completed();
+      },
+      { store: memory },
+    );
     const { task } = await rpc(front, 'SendMessage', { message: say('go') });
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
   });
@@ -165,11 +152,14 @@ describe('while the store is away', () => {
   it('a running stream gets an error as its last event, and the rest when it resumes', async () => {
     const state = switchable(memoryStore());
     const go = Promise.withResolvers<void>();
-    const server = serve(state.store, async function* () {
-      yield working();
-      await go.promise;
-      yield completed();
-    });
+    const server = serve(
+      async function* () {
+        yield working();
+        await go.promise;
+        yield completed();
+      },
+      { store: state.store },
+    );
     const seen: string[] = [];
     let lastId = '';
     const following = (async () => {
@@ -197,12 +187,15 @@ describe('while the store is away', () => {
         return subscribe(topic, notify);
       },
     });
-    const front = serve(store, asking, { run: 'workers' });
-    const worker = serve(memory, async function* () {
-      yield working();
-      await sleep(200);
-      yield completed();
-    });
+    const front = serve(asking, { store, run: 'workers' });
+    const worker = serve(
+      async function* () {
+        yield working();
+        await sleep(200);
+        yield completed();
+      },
+      { store: memory },
+    );
     const { task } = await rpc(front, 'SendMessage', { message: say('go') });
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(refusals).toBeLessThan(1);
@@ -217,7 +210,6 @@ describe('while the store is away', () => {
     let signal: AbortSignal | undefined;
     const wrote: string[] = [];
     const server = serve(
-      memory,
       async function* (turn) {
         attempts++;
         ({ signal } = turn);
@@ -229,6 +221,7 @@ describe('while the store is away', () => {
         yield completed();
       },
       {
+        store: memory,
         leaseMs: 200,
         log: (_, message) => {
           if (message === 'Could not renew leases') renewals++;
@@ -250,10 +243,10 @@ describe('while the store is away', () => {
 
 describe('a server that closes', () => {
   it('ends the streams of tasks that wait for their clients', async () => {
-    const server = serve(memoryStore(), asking);
+    const server = serve(asking);
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     const following = collect(stream(server, 'SubscribeToTask', { id: task.id }));
-    const canceling = serve(memoryStore(), asking);
+    const canceling = serve(asking);
     await vi.waitFor(() => expect(server.load.tasks).toBe(1));
     await server.close({ graceMs: 0 });
     expect(await following).toEqual(['task INPUT_REQUIRED']);

@@ -1,12 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rpc, say, stream } from '../../../test/kit/rpc.ts';
-import { type AgentServer, type AgentServerOptions, createAgentServer, inputRequired } from '../src/index.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { type Agent, inputRequired } from '../src/index.ts';
 import { stores } from './push/stores.ts';
-
-const open: AgentServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close({ graceMs: 0 })));
-});
 
 const exhausted = { reason: 'RESOURCE_EXHAUSTED' };
 const returnImmediately = true;
@@ -14,19 +10,9 @@ const url = 'http://127.0.0.1:9/hook';
 /** One more than the limit of each test, several times. */
 const calls = Array.from({ length: 24 }, (_, n) => n);
 
-function serve(options: Partial<AgentServerOptions>): AgentServer {
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    log: () => {},
-    async *agent() {
-      yield inputRequired('And?');
-    },
-    store: stores[0]![1]()(),
-    ...options,
-  });
-  open.push(server);
-  return server;
-}
+const asking: Agent = async function* () {
+  yield inputRequired('And?');
+};
 
 /** How many of these calls succeed. All others must be refused for want of room. */
 async function succeeded(calls: readonly Promise<unknown>[]): Promise<number> {
@@ -40,7 +26,10 @@ describe.each(stores)('calls at the same time, to two servers on %s,', (name, cr
   it('register no more webhooks than a task may have', async () => {
     const share = create();
     const push = { configsPerTask: 3, allow: ['127.0.0.1:*'] };
-    const servers = [serve({ store: share(), push }), serve({ store: share(), push })] as const;
+    const servers = [
+      serve(asking, { store: share(), push }),
+      serve(asking, { store: share(), push }),
+    ] as const;
     const { task } = await rpc(servers[0], 'SendMessage', { message: say('go') });
     const method = 'CreateTaskPushNotificationConfig';
     const registered = await succeeded(
@@ -55,7 +44,10 @@ describe.each(stores)('calls at the same time, to two servers on %s,', (name, cr
     const share = create();
     const [one, other] = [share(), share()];
     const options = { run: 'workers', limits: { queuedTurns: 5 } } as const;
-    const servers = [serve({ ...options, store: one }), serve({ ...options, store: other })] as const;
+    const servers = [
+      serve(asking, { ...options, store: one }),
+      serve(asking, { ...options, store: other }),
+    ] as const;
     const send = (n: number) =>
       rpc(servers[n % 2]!, 'SendMessage', { message: say('go'), configuration: { returnImmediately } });
     const made = await succeeded(calls.map(send));
@@ -67,7 +59,7 @@ describe.each(stores)('calls at the same time, to two servers on %s,', (name, cr
 });
 
 it('streams of sends count as followers of a task, and a refused one stores nothing', async () => {
-  const server = serve({ limits: { followersPerTask: 2 }, closeStreamsOnInputRequired: false });
+  const server = serve(asking, { limits: { followersPerTask: 2 }, closeStreamsOnInputRequired: false });
   const { task } = await rpc(server, 'SendMessage', { message: say('go') });
   const follow = () => stream(server, 'SubscribeToTask', { id: task.id });
   const send = () => stream(server, 'SendStreamingMessage', { message: say('on', { taskId: task.id }) });
@@ -96,7 +88,7 @@ describe.each(stores)('a page token that nobody gave out is refused on %s', (_na
     ['an id that is too long', ([time, , digest]: unknown[]) => [time, 'x'.repeat(1_025), digest]],
     ['half a character', ([time, , digest]: unknown[]) => [time, '\ud800', digest]],
   ])('with %s [R-LIST-10]', async (_what, forge) => {
-    const server = serve({ store: create()() });
+    const server = serve(asking, { store: create()() });
     for (const text of ['one', 'two']) await rpc(server, 'SendMessage', { message: say(text) });
     const { nextPageToken } = await rpc(server, 'ListTasks', { pageSize: 1 });
     const parts = JSON.parse(Buffer.from(nextPageToken, 'base64url').toString());

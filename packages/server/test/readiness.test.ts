@@ -3,13 +3,13 @@ import { memoryStore } from '@batonjs/store-memory';
 import { redisStore } from '@batonjs/store-redis';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
+import { serve } from '../../../test/kit/serve.ts';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
 import {
   type Agent,
   type AgentServerOptions,
   canceled,
   completed,
-  createAgentServer,
   taskAgent,
   working,
 } from '../src/index.ts';
@@ -17,16 +17,12 @@ import {
 const redis = (await canStart()) ? await startRedis() : undefined;
 afterAll(() => redis?.stop());
 
-function serve(store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) {
+function observed(agent: Agent, options: Partial<AgentServerOptions> = {}) {
   const told: (readonly [string, string, unknown])[] = [];
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    agent,
-    store,
+  const server = serve(agent, {
     log: (level, message, { reason }) => told.push([level, message, reason]),
     ...options,
   });
-  onTestFinished(() => server.close({ graceMs: 0 }));
   return { server, told };
 }
 
@@ -44,7 +40,7 @@ function probed() {
       if (state.refusal) throw state.refusal;
     },
   };
-  const { server, told } = serve(store, quick, { clock: { monotonic: () => state.ms } });
+  const { server, told } = observed(quick, { store, clock: { monotonic: () => state.ms } });
   return { server, told, state };
 }
 
@@ -90,7 +86,9 @@ describe('a server is ready', () => {
 
   it('where a store without a probe can be read', async () => {
     const memory = memoryStore();
-    const { server } = serve({ ...memory, waiting: async () => Promise.reject(new Error('gone')) }, quick);
+    const { server } = observed(quick, {
+      store: { ...memory, waiting: async () => Promise.reject(new Error('gone')) },
+    });
     expect(await server.readiness()).toEqual({ isReady: false, reason: 'failing', message: 'gone' });
   });
 });
@@ -100,14 +98,14 @@ describe.skipIf(!redis)('with Redis out of memory', () => {
     const store = redisStore(redis!.url);
     onTestFinished(() => store.close());
     const aborted = Promise.withResolvers<void>();
-    const { server } = serve(
-      store,
+    const { server } = observed(
       taskAgent(async function* ({ signal }) {
         signal.addEventListener('abort', () => aborted.resolve());
         yield working();
         await aborted.promise;
         yield canceled('Stopped');
       }),
+      { store },
     );
     const configuration = { returnImmediately: true };
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration });

@@ -1,21 +1,21 @@
-import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
-import { artifact, completed, createAgentServer, type References } from '../src/index.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { artifact, completed, type References } from '../src/index.ts';
 
-async function serve() {
+async function serveSeeing() {
   let seen: References | undefined;
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    store: memoryStore(),
-    async *agent({ references }) {
+  const server = serve(
+    async function* ({ references }) {
       seen = await references();
       yield artifact({ artifactId: 'a-1', name: 'picture' }, 'first');
       yield artifact({ artifactId: 'a-2', name: 'picture' }, 'second');
       yield completed();
     },
-    authenticate: ({ headers }) => ({ scope: headers.authorization ?? 'ann' }),
-  });
+    {
+      authenticate: ({ headers }) => ({ scope: headers.authorization ?? 'ann' }),
+    },
+  );
   const { task } = await rpc(server, 'SendMessage', { message: say('draw') });
   return {
     taskId: task.id as string,
@@ -38,7 +38,7 @@ async function serve() {
 const second = { artifactId: 'a-2', name: 'picture', parts: [{ text: 'second' }] };
 
 it('are resolved to the artifacts that parts name, with their tasks [R-REF-03]', async () => {
-  const { taskId, seenOf, close } = await serve();
+  const { taskId, seenOf, close } = await serveSeeing();
   expect(await seenOf({ taskId, artifactId: 'a-2' })).toEqual({
     tasks: [taskId],
     artifacts: [{ taskId, artifact: second }],
@@ -60,7 +60,7 @@ it('are resolved to the artifacts that parts name, with their tasks [R-REF-03]',
 });
 
 it('name what there is not, or what is not the caller’s, as missing [R-REF-02] [R-CTX-08]', async () => {
-  const { taskId, seenOf, close } = await serve();
+  const { taskId, seenOf, close } = await serveSeeing();
   expect(await seenOf({ taskId, artifactId: 'a-3' })).toEqual({
     tasks: [taskId],
     artifacts: [],
@@ -81,13 +81,13 @@ it.each([
   { artifactId: null, references: 'a-1' },
   { references: [null, 7, 'a-1', [], { taskId: 'x' }] },
 ])('pass over metadata that names no artifact: %j', async (metadata) => {
-  const { seenOf, close } = await serve();
+  const { seenOf, close } = await serveSeeing();
   expect(await seenOf(metadata)).toEqual({ tasks: [], artifacts: [], missing: [] });
   await close();
 });
 
 it('are bounded', async () => {
-  const { seenOf, close } = await serve();
+  const { seenOf, close } = await serveSeeing();
   const references = Array.from({ length: 5_000 }, (_, n) => ({ taskId: `t-${n}`, artifactId: 'a-1' }));
   expect((await seenOf({ references })).missing).toHaveLength(200);
   await close();

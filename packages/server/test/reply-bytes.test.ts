@@ -1,20 +1,18 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Task } from '@batonjs/protocol';
 import { schemas } from '@batonjs/protocol';
-import { memoryStore } from '@batonjs/store-memory';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rpc, say, stream } from '../../../test/kit/rpc.ts';
+import { serveWith } from '../../../test/kit/serve.ts';
+import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import {
   type Agent,
   type AgentServer,
   artifact,
   completed,
-  createAgentServer,
   inputRequired,
   type References,
 } from '../src/index.ts';
@@ -23,11 +21,6 @@ const replyBytes = 20_000;
 const OMITTED = 'https://batonjs.dev/a2a/omitted';
 const large = 'x'.repeat(30_000);
 const small = 'x'.repeat(5_000);
-
-const open: AgentServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close({ graceMs: 0 })));
-});
 
 /** Echoes in an artifact, or in its status if the text says so. */
 const echo: Agent = async function* ({ text }) {
@@ -39,17 +32,7 @@ const echo: Agent = async function* ({ text }) {
   yield text.startsWith('!') ? completed(text) : completed();
 };
 
-function serve(agent: Agent = echo): AgentServer {
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    store: memoryStore(),
-    limits: { replyBytes },
-    log: () => {},
-    agent,
-  });
-  open.push(server);
-  return server;
-}
+const serve = serveWith({ limits: { replyBytes } });
 
 async function send(server: AgentServer, text: string, more = {}): Promise<Task> {
   return (await rpc(server, 'SendMessage', { message: say(text, more) })).task;
@@ -70,23 +53,19 @@ async function pagesOf(server: AgentServer, query: object): Promise<Task[][]> {
 
 describe('a list', () => {
   it('of tasks that are larger together than the heap is answered in pages', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'baton-list-'));
-    try {
-      const script = fileURLToPath(new URL('./list-all.ts', import.meta.url));
-      const options = ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning'];
-      const args = [...options, '--max-old-space-size=72', script, join(folder, 'tasks.db'), '50', '1000000'];
-      const { stdout } = await promisify(execFile)(process.execPath, args);
-      const { seen, pages, longest } = JSON.parse(stdout);
-      expect(seen).toBe(50);
-      expect(longest).toBeLessThanOrEqual(4);
-      expect(pages).toBeGreaterThanOrEqual(13);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const folder = temporaryFolder();
+    const script = fileURLToPath(new URL('./list-all.ts', import.meta.url));
+    const options = ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning'];
+    const args = [...options, '--max-old-space-size=72', script, join(folder, 'tasks.db'), '50', '1000000'];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    const { seen, pages, longest } = JSON.parse(stdout);
+    expect(seen).toBe(50);
+    expect(longest).toBeLessThanOrEqual(4);
+    expect(pages).toBeGreaterThanOrEqual(13);
   }, 60_000);
 
   it('has shorter pages if the tasks do not fit, and goes on with the next one [R-LIST-02] [R-LIST-06]', async () => {
-    const server = serve();
+    const server = serve(echo);
     const sent: string[] = [];
     for (let n = 0; n < 9; n++) sent.push((await send(server, small)).id);
     const query = { pageSize: 50, historyLength: 10, includeArtifacts: true };
@@ -106,7 +85,7 @@ describe('a list', () => {
   });
 
   it('without history and artifacts has shorter pages, too, if messages of statuses are large', async () => {
-    const server = serve();
+    const server = serve(echo);
     for (let n = 0; n < 9; n++) await send(server, `!${small}`);
     const pages = await pagesOf(server, {});
     expect(pages.length).toBeGreaterThan(2);
@@ -115,7 +94,7 @@ describe('a list', () => {
   });
 
   it('shows a task that does not fit alone without what does not fit, and says what that is', async () => {
-    const server = serve();
+    const server = serve(echo);
     const before = await send(server, small);
     const { id } = await send(server, large);
     const after = await send(server, `!${large}`);
@@ -132,7 +111,7 @@ describe('a list', () => {
 
 describe('a task that does not fit into a reply', () => {
   it('comes without its oldest messages, whatever history was asked for [R-GET-02]', async () => {
-    const server = serve();
+    const server = serve(echo);
     const { id: taskId } = await send(server, `?first${small}`);
     for (let n = 0; n < 5; n++) await send(server, `?${n}${small}`, { taskId });
     for (const historyLength of [undefined, 100]) {

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Task } from '@batonjs/protocol';
 import type { Commit, TaskStore } from '@batonjs/store';
 import { readLog } from '@batonjs/store-conformance/history';
 import { memoryStore } from '@batonjs/store-memory';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { change, unavailable } from '../../../test/kit/faulty-store.ts';
 import { collect, rpc, say, stream } from '../../../test/kit/rpc.ts';
+import { scope } from '../../../test/kit/scope.ts';
+import { serveWith } from '../../../test/kit/serve.ts';
+import { eventually, until } from '../../../test/kit/until.ts';
 import {
   type Agent,
   type AgentServer,
@@ -13,13 +15,11 @@ import {
   append,
   artifact,
   completed,
-  createAgentServer,
   inputRequired,
   reply,
   text,
   working,
 } from '../src/index.ts';
-import { eventually } from './push/webhook.ts';
 
 /**
  * The rules of the architecture, "store", each with the tests that fail when it is taken out:
@@ -39,33 +39,12 @@ import { eventually } from './push/webhook.ts';
  */
 
 const now = { returnImmediately: true };
-const scope = JSON.stringify(['agent', '', '']);
-const open: AgentServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close({ graceMs: 0 })));
+const serve = serveWith({
+  // Long enough for a machine that does other things; a test where a process dies says how long it takes to notice.
+  leaseMs: 10_000,
+  lookEveryMs: 100,
+  storeTimeoutMs: 5_000,
 });
-
-const serve = (store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) => {
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    log: () => {},
-    // Long enough for a machine that does other things; a test where a process dies says how long it takes to notice.
-    leaseMs: 10_000,
-    lookEveryMs: 100,
-    storeTimeoutMs: 5_000,
-    agent,
-    store,
-    ...options,
-  });
-  open.push(server);
-  return server;
-};
-const until = (server: AgentServer, id: string, state: string): Promise<Task> =>
-  eventually(async () => {
-    const task: Task = await rpc(server, 'GetTask', { id });
-    expect(task.status.state).toBe(`TASK_STATE_${state}`);
-    return task;
-  });
 const factsOf = async (store: TaskStore, id: string) =>
   (await readLog(store, scope, id))?.facts.map(({ fact }) => fact.type) ?? [];
 
@@ -83,10 +62,13 @@ describe('an ambiguous write (rule 2)', () => {
       },
     });
     let runs = 0;
-    const server = serve(store, async function* () {
-      runs++;
-      yield completed();
-    });
+    const server = serve(
+      async function* () {
+        runs++;
+        yield completed();
+      },
+      { store },
+    );
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     expect([task.status.state, runs, failures > 0]).toEqual(['TASK_STATE_COMPLETED', 1, true]);
     expect((await memory.list(scope, { limit: 10 })).total).toBe(1);
@@ -122,10 +104,13 @@ describe('an ambiguous write (rule 2)', () => {
         },
     });
     let runs = 0;
-    const server = serve(store, async function* () {
-      runs++;
-      yield completed();
-    });
+    const server = serve(
+      async function* () {
+        runs++;
+        yield completed();
+      },
+      { store },
+    );
     const sent = rpc(server, 'SendMessage', { message: say('go') });
     await eventually(() => expect(asked).toBeGreaterThan(2));
     expect(runs).toBe(0);
@@ -150,10 +135,13 @@ describe('an ambiguous write (rule 2)', () => {
         return commit(one);
       },
     });
-    const server = serve(store, async function* () {
-      yield artifact('out', text('once'));
-      yield completed();
-    });
+    const server = serve(
+      async function* () {
+        yield artifact('out', text('once'));
+        yield completed();
+      },
+      { store },
+    );
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     expect(new Set(ids).size).toBe(1);
     expect(task.artifacts[0].parts).toEqual([{ text: 'once' }]);
@@ -172,10 +160,13 @@ describe('an ambiguous write (rule 2)', () => {
       },
     });
     const attempts: number[] = [];
-    const server = serve(store, async function* ({ attempt, fence }) {
-      attempts.push(attempt, fence);
-      yield completed();
-    });
+    const server = serve(
+      async function* ({ attempt, fence }) {
+        attempts.push(attempt, fence);
+        yield completed();
+      },
+      { store },
+    );
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     expect([task.status.state, attempts, failed]).toEqual(['TASK_STATE_COMPLETED', [1, 1], true]);
   });
@@ -186,14 +177,13 @@ describe('an open append (rule 3)', () => {
     const memory = memoryStore();
     const slow = change(memory, { commit: (commit) => (one) => sleep(ms).then(() => commit(one)) });
     const server = serve(
-      slow,
       async function* ({ signal, inbox }) {
         yield artifact('out', text('0'));
         while (inbox.size === 0) yield append('out', text('.'));
         yield working(`heard ${(await inbox.take())?.messageId}`);
         while (!signal.aborted) yield append('out', text('.'));
       },
-      { cancelWaitMs: 30_000 },
+      { store: slow, cancelWaitMs: 30_000 },
     );
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     const message = say('more', { taskId: task.id });
@@ -220,13 +210,12 @@ describe('an open append (rule 3)', () => {
       },
     });
     const server = serve(
-      store,
       async function* ({ inbox }) {
         yield working();
         await inbox.take();
         await new Promise(() => {});
       },
-      { cancelGraceMs: 20 },
+      { store, cancelGraceMs: 20 },
     );
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     await rpc(server, 'SendMessage', { message: say('more', { taskId: task.id }), configuration: now });
@@ -256,8 +245,8 @@ describe('a release (rule 4)', () => {
     const agent: Agent = async function* ({ messages }) {
       yield messages.length === 1 ? inputRequired('Well?') : completed(`after ${messages.length} messages`);
     };
-    const other = serve(memory, agent, { run: 'workers' });
-    const server = serve(store, agent);
+    const other = serve(agent, { store: memory, run: 'workers' });
+    const server = serve(agent, { store });
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     const ended = await until(server, task.id, 'COMPLETED');
     expect(ended.status.message?.parts).toEqual([{ text: 'after 3 messages' }]);
@@ -266,10 +255,13 @@ describe('a release (rule 4)', () => {
   it('ends the right to write: what an agent kept changes nothing', async () => {
     const memory = memoryStore();
     let step: ((name: string, fn: () => number) => Promise<number>) | undefined;
-    const server = serve(memory, async function* (turn) {
-      step ??= turn.step;
-      yield inputRequired('Well?');
-    });
+    const server = serve(
+      async function* (turn) {
+        step ??= turn.step;
+        yield inputRequired('Well?');
+      },
+      { store: memory },
+    );
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     await expect(step?.('late', () => 1)).rejects.toThrow();
     expect(await factsOf(memory, task.id)).not.toContain('step-completed');
@@ -277,7 +269,7 @@ describe('a release (rule 4)', () => {
 
   it('comes after a cancel of a task that waits, which needs no agent', async () => {
     let runs = 0;
-    const server = serve(memoryStore(), async function* () {
+    const server = serve(async function* () {
       runs++;
       yield inputRequired('Well?');
     });
@@ -303,8 +295,8 @@ describe('a claim whose answer was lost (rule 4)', () => {
       attempts.push(attempt);
       yield completed();
     };
-    const front = serve(memory, agent, { run: 'workers' });
-    serve(store, agent, { leaseMs: 1_000 });
+    const front = serve(agent, { store: memory, run: 'workers' });
+    serve(agent, { store, leaseMs: 1_000 });
     const { task } = await rpc(front, 'SendMessage', { message: say('go') });
     expect([task.status.state, attempts, lost]).toEqual(['TASK_STATE_COMPLETED', [1], 2]);
   });
@@ -319,7 +311,7 @@ describe('the message (rules 5 and 6)', () => {
       },
       async ({ taskId }) => reply((await factsOf(memory, taskId)).join()),
     ] satisfies Agent[]) {
-      const server = serve(memory, agent);
+      const server = serve(agent, { store: memory });
       const answer = await rpc(server, 'SendMessage', { message: say('go') });
       const said = (answer.message ?? answer.task.status.message).parts[0].text;
       expect(said).toMatch(/^message-received,(task-created,)?turn-started$/);
@@ -331,8 +323,8 @@ describe('the message (rules 5 and 6)', () => {
       yield completed();
     };
     const message = say('again');
-    const anonymous = serve(memoryStore(), agent);
-    const known = serve(memoryStore(), agent, { authenticate: async () => ({ scope: 'ann' }) });
+    const anonymous = serve(agent);
+    const known = serve(agent, { authenticate: async () => ({ scope: 'ann' }) });
     const ids = async (server: AgentServer) =>
       new Set([
         (await rpc(server, 'SendMessage', { message })).task.id,
@@ -348,12 +340,11 @@ describe('the message (rules 5 and 6)', () => {
     const memory = memoryStore();
     const answer = Promise.withResolvers<void>();
     const server = serve(
-      memory,
       async () => {
         await answer.promise;
         return reply('Here');
       },
-      { blockingMs: 30 },
+      { store: memory, blockingMs: 30 },
     );
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration });
     expect(task.status.state).toBe('TASK_STATE_SUBMITTED');
@@ -377,7 +368,7 @@ describe('the message (rules 5 and 6)', () => {
       id = taskId;
       return new Promise(() => {});
     };
-    const server = serve(doomed, dying, { leaseMs: 1_000, storeTimeoutMs: 500 });
+    const server = serve(dying, { store: doomed, leaseMs: 1_000, storeTimeoutMs: 500 });
     const sent = rpc(server, 'SendMessage', { message: say('go') });
     sent.catch(() => {});
     await eventually(() => expect(id).not.toBe(''));
@@ -386,7 +377,7 @@ describe('the message (rules 5 and 6)', () => {
     expect((await rpc(server, 'ListTasks', {})).totalSize).toBe(0);
     dead = true;
     await until(
-      serve(memory, async () => reply('')),
+      serve(async () => reply(''), { store: memory }),
       id,
       'FAILED',
     );
@@ -403,8 +394,8 @@ describe('scope and queue (rule 7)', () => {
     const authenticate: AgentServerOptions['authenticate'] = async ({ headers }) => ({
       scope: headers['x-user'] ?? '',
     });
-    const one = serve(memory, agent('one'), { name: 'one', authenticate });
-    const two = serve(memory, agent('two'), { name: 'two', authenticate });
+    const one = serve(agent('one'), { store: memory, name: 'one', authenticate });
+    const two = serve(agent('two'), { store: memory, name: 'two', authenticate });
     const [ann, bob] = [{ 'x-user': 'ann' }, { 'x-user': 'bob' }];
     const { task } = await rpc(one, 'SendMessage', { message: say('go') }, ann);
     expect(task.status.message.parts).toEqual([{ text: 'one' }]);
@@ -424,11 +415,14 @@ describe('cost (rule 8)', () => {
         return commit(one);
       },
     });
-    const server = serve(store, async function* () {
-      yield artifact('out', text('0'));
-      for (let n = 1; n < 1_500; n++) yield append('out', text(String(n)));
-      yield completed();
-    });
+    const server = serve(
+      async function* () {
+        yield artifact('out', text('0'));
+        for (let n = 1; n < 1_500; n++) yield append('out', text(String(n)));
+        yield completed();
+      },
+      { store },
+    );
     await rpc(server, 'SendMessage', { message: say('go') });
     // Each is worth as much as all before it: few, however long the log.
     expect(snapshots).toBeGreaterThan(2);
@@ -459,7 +453,7 @@ describe('cost (rule 8)', () => {
       yield completed();
     };
     // Regular looks read as often as time allows, which is not what this is about.
-    const server = serve(store, agent, { lookEveryMs: Number.POSITIVE_INFINITY });
+    const server = serve(agent, { store, lookEveryMs: Number.POSITIVE_INFINITY });
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     const followers = Array.from({ length: 40 }, () => stream(server, 'SubscribeToTask', { id: task.id }));
     const first = await Promise.all(followers.map((follower) => follower.next()));
@@ -485,9 +479,12 @@ describe('the store (rule 9)', () => {
         return close();
       },
     });
-    const server = serve(store, async function* () {
-      yield completed();
-    });
+    const server = serve(
+      async function* () {
+        yield completed();
+      },
+      { store },
+    );
     await rpc(server, 'SendMessage', { message: say('go') });
     await server.close();
     expect(closed).toBe(0);
@@ -505,7 +502,7 @@ describe('the store (rule 9)', () => {
     };
     const hour = 3_600_000;
     const wrong = (by: number, store: TaskStore = memory) =>
-      serve(store, agent, { restart: 'rerun', clock: { now: () => Date.now() + by } });
+      serve(agent, { store, restart: 'rerun', clock: { now: () => Date.now() + by } });
     const early = wrong(-hour);
     const sent = rpc(early, 'SendMessage', { message: say('go') });
     await eventually(() => expect(attempts).toEqual([1]));

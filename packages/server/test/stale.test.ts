@@ -1,55 +1,19 @@
 import { decodeSse } from '@batonjs/bindings';
-import type { Task } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
 import { checkHistory, readLog } from '@batonjs/store-conformance/history';
 import { memoryStore } from '@batonjs/store-memory';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { change, unavailable } from '../../../test/kit/faulty-store.ts';
 import { brief, rpc, say, stream } from '../../../test/kit/rpc.ts';
-import {
-  type Agent,
-  type AgentServer,
-  type AgentServerOptions,
-  append,
-  artifact,
-  completed,
-  createAgentServer,
-  inputRequired,
-  text,
-  working,
-} from '../src/index.ts';
+import { scope } from '../../../test/kit/scope.ts';
+import { serveWith } from '../../../test/kit/serve.ts';
+import { until } from '../../../test/kit/until.ts';
+import { type Agent, append, artifact, completed, inputRequired, text, working } from '../src/index.ts';
 
 /** What a process knew before the store was away, or before it was asleep, is not believed. */
 
 const now = { returnImmediately: true };
-const scope = JSON.stringify(['agent', '', '']);
-const open: AgentServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close({ graceMs: 0 })));
-});
-
-const serve = (store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) => {
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    log: () => {},
-    leaseMs: 200,
-    lookEveryMs: 50,
-    agent,
-    store,
-    ...options,
-  });
-  open.push(server);
-  return server;
-};
-const until = (server: AgentServer, id: string, state: string): Promise<Task> =>
-  vi.waitFor(
-    async () => {
-      const task: Task = await rpc(server, 'GetTask', { id });
-      expect(task.status.state).toBe(`TASK_STATE_${state}`);
-      return task;
-    },
-    { timeout: 10_000, interval: 5 },
-  );
+const serve = serveWith({ leaseMs: 200, lookEveryMs: 50 });
 const violationsOf = async (store: TaskStore, id: string) => {
   const log = await readLog(store, scope, id);
   return checkHistory({ logs: log ? [log] : [], settled: true });
@@ -70,18 +34,17 @@ it('changes nothing when it writes though it lost its lease and does not know', 
     }
     yield completed(`attempt ${attempt}`);
   };
-  const asleep = serve(deluded, agent, { restart: 'rerun', clock: { monotonic: () => 0 } });
+  const asleep = serve(agent, { store: deluded, restart: 'rerun', clock: { monotonic: () => 0 } });
   const { task } = await rpc(asleep, 'SendMessage', { message: say('go'), configuration: now });
   await until(asleep, task.id, 'WORKING');
   const other = serve(
-    memory,
     async function* (turn) {
       yield working('taken over');
       wake.resolve();
       await vi.waitFor(() => expect(asleep.load.turns).toBe(0));
       yield completed(`attempt ${turn.attempt}`);
     },
-    { restart: 'rerun' },
+    { store: memory, restart: 'rerun' },
   );
   const ended = await until(other, task.id, 'COMPLETED');
   expect(ended.status.message?.parts).toEqual([{ text: 'attempt 2' }]);
@@ -109,10 +72,10 @@ it('decides about a claimed task only on a log that was read after the claim', a
     }
     yield completed();
   };
-  const first = serve(memory, agent);
+  const first = serve(agent, { store: memory });
   const { task } = await rpc(first, 'SendMessage', { message: say('go'), configuration: now });
   // The second one follows, sees the turn begin, and then cannot read any more.
-  const second = serve(failing, agent);
+  const second = serve(agent, { store: failing });
   const seen: string[] = [];
   const following = (async () => {
     for await (const { event } of stream(second, 'SubscribeToTask', { id: task.id })) seen.push(brief(event));
@@ -134,7 +97,7 @@ it('streams everything since what it knew, though it could not read its own mess
     yield artifact(said, text(said));
     yield inputRequired(`After ${said}?`);
   };
-  const other = serve(memory, agent);
+  const other = serve(agent, { store: memory });
   const { task } = await rpc(other, 'SendMessage', { message: say('one') });
   let refusals = 0;
   const failing = change(memory, {
@@ -152,7 +115,7 @@ it('streams everything since what it knew, though it could not read its own mess
       },
     subscribe: () => async () => () => {},
   });
-  const front = serve(failing, agent, { run: 'workers', lookEveryMs: 20 });
+  const front = serve(agent, { store: failing, run: 'workers', lookEveryMs: 20 });
   const message = say('three', { taskId: task.id });
   const request = { jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: { message } };
   const { body } = await front.fetch(
@@ -206,8 +169,13 @@ it('does not go on with a turn that somebody else had meanwhile', async () => {
       runs.push(`${where} ${said}`);
       yield messages.length === 1 ? inputRequired('Well?') : completed(said);
     };
-  const one = serve(slow, agent('one'), { restart: 'rerun', idempotency: true, storeTimeoutMs: 5_000 });
-  const two = serve(memory, agent('two'), { restart: 'rerun', idempotency: true });
+  const one = serve(agent('one'), {
+    store: slow,
+    restart: 'rerun',
+    idempotency: true,
+    storeTimeoutMs: 5_000,
+  });
+  const two = serve(agent('two'), { store: memory, restart: 'rerun', idempotency: true });
   const message = say('first');
   const sent = rpc(one, 'SendMessage', { message, configuration: now });
   const { task } = await vi.waitFor(async () => {
@@ -215,7 +183,7 @@ it('does not go on with a turn that somebody else had meanwhile', async () => {
     return { task: await until(two, known.tasks[0].id, 'INPUT_REQUIRED') };
   });
   await two.close();
-  const front = serve(memory, agent('front'), { run: 'workers' });
+  const front = serve(agent('front'), { store: memory, run: 'workers' });
   await rpc(front, 'SendMessage', { message: say('second', { taskId: task.id }), configuration: now });
   had.resolve();
   await sent;
@@ -235,7 +203,7 @@ it('goes on waiting, though it cannot read yet what came before', async () => {
     yield completed();
   };
   const message = say('go');
-  const first = serve(memory, agent, { idempotency: true, leaseMs: 5_000 });
+  const first = serve(agent, { store: memory, idempotency: true, leaseMs: 5_000 });
   const { task } = await rpc(first, 'SendMessage', { message, configuration: now });
   await vi.waitFor(async () => {
     expect((await memory.load(scope, task.id))?.version).toBeGreaterThan(1_000);
@@ -251,7 +219,7 @@ it('goes on waiting, though it cannot read yet what came before', async () => {
         return readFacts(...args);
       },
   });
-  const second = serve(failing, agent, { idempotency: true, run: 'workers' });
+  const second = serve(agent, { store: failing, idempotency: true, run: 'workers' });
   const again = rpc(second, 'SendMessage', { message });
   await vi.waitFor(() => expect(asked).toBeGreaterThan(4));
   go.resolve();

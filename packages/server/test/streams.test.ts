@@ -1,29 +1,9 @@
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
-import {
-  type Agent,
-  type AgentServer,
-  type AgentServerOptions,
-  append,
-  artifact,
-  completed,
-  createAgentServer,
-  working,
-} from '../src/index.ts';
-
-const open: AgentServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close({ graceMs: 0 })));
-});
-
-function serve(agent: Agent, options: Partial<AgentServerOptions> = {}): AgentServer {
-  const card = { name: 'Test', description: 'For tests' };
-  const server = createAgentServer({ card, log: () => {}, agent, store: memoryStore(), ...options });
-  open.push(server);
-  return server;
-}
+import { serve } from '../../../test/kit/serve.ts';
+import { type Agent, type AgentServer, append, artifact, completed, working } from '../src/index.ts';
 
 const chunk = 'x'.repeat(1_000);
 const chunks = 300;

@@ -1,36 +1,12 @@
 import { FACT_FORMAT, type Fact, headOf } from '@batonjs/lifecycle';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
-import {
-  type Agent,
-  type AgentServer,
-  type AgentServerOptions,
-  artifact,
-  completed,
-  createAgentServer,
-  inputRequired,
-} from '../src/index.ts';
+import { scope } from '../../../test/kit/scope.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { type Agent, artifact, completed, inputRequired } from '../src/index.ts';
 
-const open: AgentServer[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close({ graceMs: 0 })));
-});
-
-function serve(agent: Agent, options: Partial<AgentServerOptions>, store: TaskStore = memoryStore()) {
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    log: () => {},
-    agent,
-    store,
-    ...options,
-  });
-  open.push(server);
-  return server;
-}
-
-const scope = '["agent","",""]';
 const exhausted = { reason: 'RESOURCE_EXHAUSTED' };
 const text = 'x'.repeat(1_000);
 
@@ -45,7 +21,7 @@ describe.each([
   ['bytes', { bytesPerTask: 15_000 }],
 ])('a task with as many %s as it may have', (_what, limits) => {
   async function begin(store = memoryStore()) {
-    const server = serve(holding, { limits, idempotency: true }, store);
+    const server = serve(holding, { store, limits, idempotency: true });
     const { task } = await rpc(server, 'SendMessage', { message: say(text) });
     const follow = (message = say(text, { taskId: task.id })) =>
       rpc(server, 'SendMessage', { message, configuration: { returnImmediately: true } });
@@ -98,7 +74,7 @@ describe.each([
 describe('what enters the log of a task is counted:', () => {
   it('a first message that is too large makes no task', async () => {
     const store = memoryStore();
-    const server = serve(holding, { limits: { bytesPerTask: 900 } }, store);
+    const server = serve(holding, { store, limits: { bytesPerTask: 900 } });
     await expect(rpc(server, 'SendMessage', { message: say(text) })).rejects.toMatchObject(exhausted);
     expect(await store.list(scope, { limit: 9, answered: true })).toEqual({ tasks: [], total: 0 });
   });
@@ -131,7 +107,7 @@ describe('what enters the log of a task is counted:', () => {
     const store = memoryStore();
     const big = 'x'.repeat(200_000);
     const agent: Agent = what === 'an answer' ? async () => make(big) as never : make(big);
-    const server = serve(agent, { limits: { bytesPerTask: 100_000 } }, store);
+    const server = serve(agent, { store, limits: { bytesPerTask: 100_000 } });
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     expect(task.status.state).toBe('TASK_STATE_FAILED');
     expect(JSON.stringify(task.status.message)).toContain('RESOURCE_EXHAUSTED');
@@ -178,7 +154,7 @@ describe('a claimed task that cannot be opened', () => {
       const before = claims;
       await vi.waitFor(() => expect(claims).toBeGreaterThanOrEqual(before + 2), 10_000);
     };
-    const server = serve(holding, { leaseMs: 20, log }, store);
+    const server = serve(holding, { store, leaseMs: 20, log });
     for (const [n, retryMs] of [20, 40, 80, 160].entries()) {
       await tried(n + 1);
       expect(tries.at(-1)).toMatchObject({ failures: n + 1, retryMs });
@@ -190,7 +166,7 @@ describe('a claimed task that cannot be opened', () => {
     time -= 100;
     await server.close({ graceMs: 0 });
     time += 1;
-    serve(holding, { leaseMs: 20, log }, store);
+    serve(holding, { store, leaseMs: 20, log });
     await tried(5);
     expect(tries.at(-1)).toMatchObject({ failures: 1, retryMs: 20 });
   });

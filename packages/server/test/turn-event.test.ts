@@ -1,14 +1,15 @@
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { change } from '../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../test/kit/rpc.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { until } from '../../../test/kit/until.ts';
 import {
   type Agent,
   type AgentServerOptions,
   artifact,
   completed,
-  createAgentServer,
   type TurnEvent,
   working,
 } from '../src/index.ts';
@@ -17,13 +18,10 @@ import {
 const leaseMs = 900;
 
 /** A server and what it told of its turns: by its hook, and at which level and with what details by its log. */
-function serve(store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) {
+function observed(agent: Agent, options: Partial<AgentServerOptions> = {}) {
   const events: TurnEvent[] = [];
   const logged: unknown[] = [];
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    agent,
-    store,
+  const server = serve(agent, {
     leaseMs,
     storeTimeoutMs: 500,
     onTurn: (event) => events.push(event),
@@ -32,7 +30,6 @@ function serve(store: TaskStore, agent: Agent, options: Partial<AgentServerOptio
     },
     ...options,
   });
-  onTestFinished(() => server.close({ graceMs: 0 }));
   return { server, events, logged };
 }
 
@@ -59,11 +56,6 @@ const start = async (server: Parameters<typeof rpc>[0]) => {
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration });
   return task as { id: string; contextId: string };
 };
-const until = (server: Parameters<typeof rpc>[0], id: string, state: string) =>
-  vi.waitFor(
-    async () => expect((await rpc(server, 'GetTask', { id })).status.state).toBe(`TASK_STATE_${state}`),
-    { timeout: 20_000, interval: 50 },
-  );
 
 const hanging: Agent = async function* ({ attempt }) {
   yield working();
@@ -75,11 +67,11 @@ describe('each of these is told once, by the log and by `onTurn`:', () => {
   it('a take-over and the rerun of the turn', async () => {
     const store = memoryStore();
     const { doomed, kill } = mortal(store);
-    const first = serve(doomed, hanging, { restart: 'rerun', maxAttempts: 5 });
+    const first = observed(hanging, { store: doomed, restart: 'rerun', maxAttempts: 5 });
     const { id: taskId, contextId } = await start(first.server);
     await until(first.server, taskId, 'WORKING');
     kill();
-    const second = serve(store, hanging, { restart: 'rerun', maxAttempts: 5 });
+    const second = observed(hanging, { store, restart: 'rerun', maxAttempts: 5 });
     await until(second.server, taskId, 'COMPLETED');
     expect(second.events).toEqual([
       { type: 'taken-over', taskId, contextId, attempt: 1, maxAttempts: 5 },
@@ -94,11 +86,11 @@ describe('each of these is told once, by the log and by `onTurn`:', () => {
   it("a take-over that fails the task under 'fail'", async () => {
     const store = memoryStore();
     const { doomed, kill } = mortal(store);
-    const first = serve(doomed, hanging);
+    const first = observed(hanging, { store: doomed });
     const { id: taskId, contextId } = await start(first.server);
     await until(first.server, taskId, 'WORKING');
     kill();
-    const second = serve(store, hanging);
+    const second = observed(hanging, { store });
     await until(second.server, taskId, 'FAILED');
     expect(second.events).toEqual([{ type: 'taken-over', taskId, contextId, attempt: 1, maxAttempts: 1 }]);
     expect(second.logged).toHaveLength(1);
@@ -106,12 +98,12 @@ describe('each of these is told once, by the log and by `onTurn`:', () => {
 
   it('a rerun of a turn that a closing server handed over, which is no take-over', async () => {
     const store = memoryStore();
-    const first = serve(store, hanging, { restart: 'rerun' });
+    const first = observed(hanging, { store, restart: 'rerun' });
     const { id: taskId, contextId } = await start(first.server);
     await until(first.server, taskId, 'WORKING');
     await first.server.close({ graceMs: 0 });
     expect(first.events).toEqual([]);
-    const second = serve(store, hanging, { restart: 'rerun' });
+    const second = observed(hanging, { store, restart: 'rerun' });
     await until(second.server, taskId, 'COMPLETED');
     expect(second.events).toEqual([{ type: 'rerun', taskId, contextId, attempt: 2, maxAttempts: 3 }]);
   });
@@ -128,7 +120,7 @@ describe('each of these is told once, by the log and by `onTurn`:', () => {
     ],
   ])('a lost lease of a turn %s', async (_what, agent) => {
     const refused = change(memoryStore(), { renew: () => async () => [] });
-    const { server, events, logged } = serve(refused, agent, { restart: 'rerun' });
+    const { server, events, logged } = observed(agent, { store: refused, restart: 'rerun' });
     const { id: taskId, contextId } = await start(server);
     await vi.waitFor(() => expect(events.some(({ type }) => type === 'lost')).toBe(true), {
       timeout: 20_000,
@@ -145,16 +137,19 @@ describe('each of these is told once, by the log and by `onTurn`:', () => {
           ? Promise.reject(new StoreError('FENCED', 'The task belongs to another process'))
           : commit(one),
     });
-    const { server, events } = serve(store, async function* () {
-      yield artifact('answer', 'late');
-    });
+    const { server, events } = observed(
+      async function* () {
+        yield artifact('answer', 'late');
+      },
+      { store },
+    );
     const { id: taskId, contextId } = await start(server);
     await vi.waitFor(() => expect(events).not.toEqual([]), { timeout: 20_000 });
     expect(events[0]).toEqual({ type: 'lost', taskId, contextId, attempt: 1, maxAttempts: 1 });
   });
 
   it('a cancel that the agent did not heed', async () => {
-    const { server, events, logged } = serve(memoryStore(), hanging, { cancelGraceMs: 1 });
+    const { server, events, logged } = observed(hanging, { cancelGraceMs: 1 });
     const { id: taskId, contextId } = await start(server);
     await until(server, taskId, 'WORKING');
     await rpc(server, 'CancelTask', { id: taskId });
@@ -168,7 +163,7 @@ describe('each of these is told once, by the log and by `onTurn`:', () => {
 
 it('a hook that throws is logged and changes nothing', async () => {
   const errors: unknown[] = [];
-  const { server } = serve(memoryStore(), hanging, {
+  const { server } = observed(hanging, {
     cancelGraceMs: 1,
     onTurn: () => {
       throw new Error('broken hook');

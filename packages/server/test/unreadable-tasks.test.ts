@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Task } from '@batonjs/protocol';
@@ -8,8 +6,10 @@ import { redisStore } from '@batonjs/store-redis';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
-import { artifact, completed, createAgentServer, taskAgent, text } from '../src/index.ts';
+import { artifact, completed, text } from '../src/index.ts';
 
 const redis = (await canStart()) ? await startRedis() : undefined;
 afterAll(() => redis?.stop());
@@ -21,12 +21,10 @@ interface Damageable {
 }
 
 function onSqlite(): Damageable {
-  const folder = mkdtempSync(join(tmpdir(), 'baton-unreadable-'));
-  const path = join(folder, 'tasks.db');
+  const path = join(temporaryFolder(), 'tasks.db');
   const store = sqliteStore(path);
   onTestFinished(async () => {
     await store.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   return {
     store,
@@ -71,16 +69,13 @@ describe.each(stores)('with %s', (_name, open) => {
     async (_, from, to) => {
       const { store, damage } = open();
       const told: unknown[] = [];
-      const server = createAgentServer({
-        card: { name: 'Test', description: 'For tests' },
-        agent: taskAgent(async function* () {
+      const server = serve(
+        async function* () {
           yield artifact('out', text('hello'));
           yield completed('Done');
-        }),
-        store,
-        log: (level, _message, details) => level === 'error' && told.push(details.taskId),
-      });
-      onTestFinished(() => server.close({ graceMs: 0 }));
+        },
+        { store, log: (level, _message, details) => level === 'error' && told.push(details.taskId) },
+      );
       const ids: string[] = [];
       for (let n = 0; n < 3; n++)
         ids.push((await rpc(server, 'SendMessage', { message: say('go') })).task.id);

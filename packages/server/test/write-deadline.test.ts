@@ -1,12 +1,13 @@
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { change, unavailable } from '../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../test/kit/rpc.ts';
-import { completed, createAgentServer, inputRequired, taskAgent } from '../src/index.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { type Agent, completed, inputRequired } from '../src/index.ts';
 
 /** A server on a store whose writes can be made to fail, each after so many milliseconds of a clock that the test moves. */
-function serve() {
+function serveFailing() {
   const state = { takesMs: 0, isDown: false, attempts: 0, passedMs: 0 };
   const store: TaskStore = change(memoryStore(), {
     commit: (commit) => async (request) => {
@@ -16,16 +17,10 @@ function serve() {
       throw unavailable();
     },
   });
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    agent: taskAgent(async function* ({ messages }) {
-      yield messages.length === 1 ? inputRequired('Well?') : completed();
-    }),
-    log: () => {},
-    store,
-    clock: { monotonic: () => state.passedMs },
-  });
-  onTestFinished(() => server.close({ graceMs: 0 }));
+  const agent: Agent = async function* ({ messages }) {
+    yield messages.length === 1 ? inputRequired('Well?') : completed();
+  };
+  const server = serve(agent, { store, clock: { monotonic: () => state.passedMs } });
   return { server, state };
 }
 
@@ -41,7 +36,7 @@ const sends = [
 ] as const;
 
 it.each(sends)('a %s is not tried again after a store that used up its own 4 seconds', async (_, prepare) => {
-  const { server, state } = serve();
+  const { server, state } = serveFailing();
   const message = await prepare(server);
   Object.assign(state, { takesMs: 4_000, isDown: true });
   await expect(rpc(server, 'SendMessage', { message })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
@@ -49,7 +44,7 @@ it.each(sends)('a %s is not tried again after a store that used up its own 4 sec
 });
 
 it.each(sends)('all attempts of a %s share one deadline', async (_, prepare) => {
-  const { server, state } = serve();
+  const { server, state } = serveFailing();
   const message = await prepare(server);
   Object.assign(state, { takesMs: 900, isDown: true });
   await expect(rpc(server, 'SendMessage', { message })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });

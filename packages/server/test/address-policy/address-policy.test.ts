@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RequestListener } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listen } from '../../../../test/kit/listen.ts';
 import { addressPolicy, fetchFile, isAddressRefused, safeFetch } from '../../src/index.ts';
 import { type Canary, canary } from './canary.ts';
 import { hostileNames, hostileUrls } from './hostile-urls.ts';
@@ -17,16 +17,8 @@ afterAll(() => bird.close());
 const resolve = async (name: string) => hostileNames[name] ?? ['93.184.216.34'];
 const signal = AbortSignal.timeout(10_000);
 
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
-async function serve(listener: RequestListener): Promise<number> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  servers.push(server);
-  await once(server, 'listening');
-  return (server.address() as { port: number }).port;
-}
+/** Resolves to the port. */
+const portOf = async (listener: RequestListener) => Number(new URL(await listen(listener)).port);
 
 describe('a hostile URL is refused and nothing is contacted [R-PUSH-40] [R-PUSH-41] [R-BIND-05]', () => {
   it.each(hostileUrls(template))('%s', async (_what, somewhere) => {
@@ -71,7 +63,7 @@ describe('a name that is bound anew', () => {
 
   it('cannot lead the connection elsewhere than to the checked address', async () => {
     const hosts: (string | undefined)[] = [];
-    const port = await serve((req, res) => res.end(String(hosts.push(req.headers.host))));
+    const port = await portOf((req, res) => res.end(String(hosts.push(req.headers.host))));
     let asked = 0;
     const response = await safeFetch(`http://pinned.example:${port}/path?q=1`, {
       allow: [`127.0.0.0/8:${port}`],
@@ -84,9 +76,9 @@ describe('a name that is bound anew', () => {
 describe('a reply', () => {
   it('that redirects is not followed', async () => {
     let visits = 0;
-    const target = await serve((_req, res) => res.end(String(++visits)));
+    const target = await portOf((_req, res) => res.end(String(++visits)));
     const location = `http://127.0.0.1:${target}/`;
-    const port = await serve((_req, res) => res.writeHead(307, { location }).end());
+    const port = await portOf((_req, res) => res.writeHead(307, { location }).end());
     const allow = [`127.0.0.1:${port}`];
     const response = await safeFetch(`http://127.0.0.1:${port}/`, { allow });
     expect([response.status, response.headers.get('location'), visits]).toEqual([307, location, 0]);
@@ -96,7 +88,7 @@ describe('a reply', () => {
   });
 
   it.each([true, false])('longer than the limit is not read (announced: %s)', async (announced) => {
-    const port = await serve((_req, res) => {
+    const port = await portOf((_req, res) => {
       if (announced) res.setHeader('content-length', 5_000);
       res.write('x'.repeat(2_000));
     });
@@ -105,8 +97,8 @@ describe('a reply', () => {
   });
 
   it('that takes too long is given up, before and after its status', async () => {
-    const never = await serve(() => {});
-    const half = await serve((_req, res) => res.write('half'));
+    const never = await portOf(() => {});
+    const half = await portOf((_req, res) => res.write('half'));
     for (const port of [never, half])
       await expect(
         safeFetch(`http://127.0.0.1:${port}/`, { allow: ['127.0.0.1'], timeoutMs: 50 }),
@@ -114,7 +106,7 @@ describe('a reply', () => {
   });
 
   it('that is none, because the server wants to talk something else, is an error', async () => {
-    const port = await serve((_req, res) => {
+    const port = await portOf((_req, res) => {
       res.writeHead(101, { connection: 'upgrade', upgrade: 'websocket' }).end();
     });
     await expect(safeFetch(`http://127.0.0.1:${port}/`, { allow: ['127.0.0.1'] })).rejects.toMatchObject({
@@ -131,7 +123,7 @@ describe('a reply', () => {
   });
 
   it('is a file with its media type [R-BIND-05]', async () => {
-    const port = await serve((_req, res) =>
+    const port = await portOf((_req, res) =>
       res.writeHead(200, { 'content-type': 'text/csv; charset=utf-8' }).end('a,b'),
     );
     const file = await fetchFile(`http://127.0.0.1:${port}/data.csv`, { allow: ['127.0.0.1'] });

@@ -2,9 +2,11 @@ import type { Fact } from '@batonjs/lifecycle';
 import type { Commit, PushConfig } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
-import { scope, serve } from './serve.ts';
+import { scope } from '../../../../test/kit/scope.ts';
+import { eventually } from '../../../../test/kit/until.ts';
+import { servePushing } from './serve-pushing.ts';
 import { quick } from './settings.ts';
-import { eventually, webhook } from './webhook.ts';
+import { webhook } from './webhook.ts';
 
 const at = new Date().toISOString();
 const written = { format: 1, at } as const;
@@ -63,7 +65,7 @@ it('what follows a fact of another format is not delivered either: a newer proce
   const hook = await webhook();
   const newer = { ...facts[3]!, format: 99 as never };
   const { store, look } = await stored(hook.url(), [...facts.slice(0, 3), newer]);
-  serve(store);
+  servePushing(store);
   await eventually(async () => expect((await look())?.retryAt).toBeDefined());
   expect([hook.received.length, (await look())?.cursor]).toEqual([0, 0]);
 });
@@ -72,7 +74,7 @@ it('failed attempts are counted per update: a new one begins with none', async (
   const hook = await webhook((_, before) => (before === 0 || before >= 2 ? 503 : 200));
   const { store, look } = await stored(hook.url(), facts);
   // Attempts: the first update fails and arrives, then the second one fails.
-  serve(store, { ...quick, retry: { maxAttempts: 2 } });
+  servePushing(store, { ...quick, retry: { maxAttempts: 2 } });
   await eventually(async () => expect((await look())?.dead).toBeDefined());
   expect((await look())?.dead).toBe('answered 503, 2 attempts');
   expect(hook.received.map(({ id }) => id)).toEqual(

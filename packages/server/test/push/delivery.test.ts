@@ -5,12 +5,14 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
+import { scope } from '../../../../test/kit/scope.ts';
+import { eventually } from '../../../../test/kit/until.ts';
 import { completed, createWorker, inputRequired, reply, taskAgent } from '../../src/index.ts';
 import { type Clock, systemClock } from '../../src/timing/clock.ts';
-import { begin, create, patient, scope, send, serve } from './serve.ts';
+import { begin, create, patient, send, servePushing } from './serve-pushing.ts';
 import { chatty, heard, quick } from './settings.ts';
 import { stores } from './stores.ts';
-import { eventually, type Received, webhook } from './webhook.ts';
+import { type Received, webhook } from './webhook.ts';
 
 /** A sleep whose waits of one length are over when the status of an answer has arrived, however long that takes. */
 function untilAnswered(ms: number): Clock['sleep'] {
@@ -33,7 +35,7 @@ const idsOf = (received: readonly Received[]) => received.map(({ id }) => id);
 describe.each(stores)('with %s', (_name, create_) => {
   it('posts every update of a task, in order, as the body of a stream event [R-PUSH-20] [R-PUSH-21] [R-PUSH-24] [R-PUSH-25] [R-SEND-16]', async () => {
     const hook = await webhook();
-    const server = serve(create_()());
+    const server = servePushing(create_()());
     const { id } = await send(server, { url: hook.url() });
     await hook.until(heard.length);
     expect(hook.acknowledged).toEqual(heard);
@@ -57,7 +59,7 @@ describe.each(stores)('with %s', (_name, create_) => {
       tries.set(id, before + 1);
       return answers[before] ?? 200;
     });
-    const server = serve(create_()());
+    const server = servePushing(create_()());
     await send(server, { url: hook.url() });
     await hook.until(heard.length);
     expect(hook.acknowledged).toEqual(heard);
@@ -70,7 +72,7 @@ describe.each(stores)('with %s', (_name, create_) => {
       if (before === 0) return (response) => response.destroy();
       return before === 1 ? () => {} : 200;
     });
-    const server = serve(create_()(), { timeoutMs: 150 });
+    const server = servePushing(create_()(), { timeoutMs: 150 });
     await send(server, { url: hook.url() });
     await hook.until(heard.length);
     expect(hook.acknowledged).toEqual(heard);
@@ -80,7 +82,7 @@ describe.each(stores)('with %s', (_name, create_) => {
   it('shares the work of two servers: each update once, in order, whoever delivers', async () => {
     const open = create_();
     const hook = await webhook();
-    const [a, b] = [serve(open()), serve(open())];
+    const [a, b] = [servePushing(open()), servePushing(open())];
     const sends = Array.from({ length: 10 }, (_, n) => send(n % 2 ? a : b, { url: hook.url(`/${n}`) }));
     await Promise.all(sends);
     await hook.until(10 * heard.length);
@@ -100,13 +102,13 @@ describe.each(stores)('with %s', (_name, create_) => {
     const open = create_();
     let isUp = false;
     const hook = await webhook(({ event }) => ('artifactUpdate' in event && !isUp ? 503 : 200));
-    const first = serve(open(), { retry: { maxDelayMs: 1 } });
+    const first = servePushing(open(), { retry: { maxDelayMs: 1 } });
     await send(first, { url: hook.url(), token: 'kept' });
     await eventually(() => expect(hook.received.length).toBeGreaterThan(2));
     await first.close({ graceMs: 0 });
     const before = hook.received.length;
     isUp = true;
-    serve(open());
+    servePushing(open());
     await eventually(() => expect(hook.acknowledged).toContain('COMPLETED'));
     // What the first one was at when it was stopped may have arrived twice.
     expect([...new Set(hook.acknowledged)]).toEqual(heard);
@@ -125,12 +127,12 @@ describe.each(stores)('with %s', (_name, create_) => {
       timeoutMs: 60_000,
       retry: { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000, maxAttempts: 1 },
     };
-    const first = serve(open(), patient);
+    const first = servePushing(open(), patient);
     await send(first, { url: hook.url() });
     await eventually(() => expect(hook.received).toHaveLength(1));
     isUp = true;
     await first.close({ graceMs: 0 });
-    const second = serve(open(), patient);
+    const second = servePushing(open(), patient);
     await hook.until(heard.length);
     expect([await second.push.deadLetters(), hook.received[1]?.id]).toEqual([[], hook.received[0]?.id]);
   });
@@ -138,7 +140,7 @@ describe.each(stores)('with %s', (_name, create_) => {
   it('does not let a webhook that never answers delay any other [R-PUSH-28]', async () => {
     const hanging = await webhook(() => () => {});
     const hook = await webhook();
-    const server = serve(create_()(), { concurrency: 4, timeoutMs: 60_000 });
+    const server = servePushing(create_()(), { concurrency: 4, timeoutMs: 60_000 });
     for (let n = 0; n < 12; n++) await send(server, { url: hanging.url(`/${n}`) });
     await eventually(() => expect(hanging.received.length).toBeGreaterThan(0));
     for (let n = 0; n < 5; n++) await send(server, { url: hook.url(`/${n}`) });
@@ -155,7 +157,7 @@ describe.each(stores)('with %s', (_name, create_) => {
         if (signal?.aborted) resolve();
         signal?.addEventListener('abort', () => resolve());
       });
-    const server = serve(create_()(), {}, { clock: { sleep } });
+    const server = servePushing(create_()(), {}, { clock: { sleep } });
     await send(server, { url: hook.url() });
     await hook.until(heard.length);
     expect(hook.acknowledged).toEqual(heard);
@@ -169,7 +171,7 @@ describe.each(stores)('with %s', (_name, create_) => {
         finish = () => response.writeHead(200).end();
       };
     });
-    const server = serve(create_()());
+    const server = servePushing(create_()());
     const { id } = await send(server, { id: 'gone', url: hook.url('/gone') });
     await eventually(() => expect(hook.received).toHaveLength(1));
     await rpc(server, 'DeleteTaskPushNotificationConfig', { taskId: id, id: 'gone' });
@@ -183,7 +185,7 @@ describe.each(stores)('with %s', (_name, create_) => {
   it('lists what it gave up, and delivers all of it when told to [R-PUSH-27]', async () => {
     let status = 403;
     const hook = await webhook(() => status);
-    const server = serve(create_()());
+    const server = servePushing(create_()());
     const { id } = await send(server, { id: 'w', url: hook.url('/hook?secret=1') });
     const letters = await eventually(async () => {
       const found = await server.push.deadLetters();
@@ -205,7 +207,7 @@ describe.each(stores)('with %s', (_name, create_) => {
   it('ignores the webhook of a message that is answered with a message [R-SEND-16]', async () => {
     const hook = await webhook();
     const store = create_()();
-    const server = serve(
+    const server = servePushing(
       store,
       {},
       { agent: ({ text }) => (text === 'hi' ? reply('Hello') : (chatty as never)) },
@@ -223,7 +225,7 @@ describe.each(stores)('with %s', (_name, create_) => {
   it('delivers from a worker too', async () => {
     const open = create_();
     const hook = await webhook();
-    const front = serve(open(), {}, { run: 'workers' });
+    const front = servePushing(open(), {}, { run: 'workers' });
     const worker = createWorker({ agent: chatty, store: open(), push: quick, log: () => {}, leaseMs: 1_000 });
     await send(front, { url: hook.url() });
     await front.close({ graceMs: 0 });
@@ -237,7 +239,7 @@ describe.each(stores)('with %s', (_name, create_) => {
     const open = create_();
     const hook = await webhook();
     const { agent, letGo } = patient();
-    const server = serve(open(), {}, { agent });
+    const server = servePushing(open(), {}, { agent });
     const task = await begin(server);
     await create(server, { taskId: task.id, url: hook.url() });
     const closing = server.close({ graceMs: 10_000 });
@@ -266,7 +268,7 @@ describe('closing', () => {
       if (!response.headersSent) response.writeHead(200).end();
     };
     const { agent, letGo } = patient();
-    const server = serve(watched, {}, { agent });
+    const server = servePushing(watched, {}, { agent });
     const { id } = await send(server, { url: hook.url() }, { returnImmediately: true });
     await held.promise;
     letGo();
@@ -280,7 +282,7 @@ describe('closing', () => {
 
   it('does not wait for a webhook that is tried again later', async () => {
     const hook = await webhook(() => 503);
-    const server = serve(memoryStore(), { retry: { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000 } });
+    const server = servePushing(memoryStore(), { retry: { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000 } });
     await send(server, { url: hook.url() });
     await eventually(() => expect(hook.received).toHaveLength(1));
     await server.close({ graceMs: 3_600_000 });
@@ -292,7 +294,7 @@ describe('a webhook', () => {
   it('gets its credentials and its token [R-PUSH-22] [R-PUSH-23]', async () => {
     const hook = await webhook();
     const authentication = { scheme: 'Basic', credentials: 'dXNlcjpwYXNz' };
-    await send(serve(memoryStore()), { url: hook.url(), token: 'tok', authentication });
+    await send(servePushing(memoryStore()), { url: hook.url(), token: 'tok', authentication });
     await hook.until(heard.length);
     for (const { headers } of hook.received) {
       expect(headers).toMatchObject({
@@ -316,7 +318,7 @@ describe('a webhook', () => {
     const hook = await webhook(() => answer);
     const timeoutMs = 54_321;
     const sleep = untilAnswered(timeoutMs);
-    const server = serve(memoryStore(), { timeoutMs }, { clock: { sleep } });
+    const server = servePushing(memoryStore(), { timeoutMs }, { clock: { sleep } });
     const { id } = await send(server, { id: 'w', url: hook.url() });
     await eventually(() => expect(hook.received).toHaveLength(heard.length));
     expect(new Set(idsOf(hook.received)).size).toBe(heard.length);
@@ -328,7 +330,7 @@ describe('a webhook', () => {
   it('that was registered later gets what happens from then on [R-PUSH-31]', async () => {
     const hook = await webhook();
     const { agent, letGo } = patient();
-    const server = serve(memoryStore(), {}, { agent });
+    const server = servePushing(memoryStore(), {}, { agent });
     const task = await begin(server);
     await eventually(async () => {
       expect((await rpc(server, 'GetTask', { id: task.id })).status.state).toBe('TASK_STATE_WORKING');
@@ -342,7 +344,7 @@ describe('a webhook', () => {
   it('that takes the place of another also takes over what that one did not get [R-PUSH-03] [R-PUSH-24]', async () => {
     const broken = await webhook(() => 503);
     const hook = await webhook();
-    const server = serve(memoryStore());
+    const server = servePushing(memoryStore());
     const { id } = await send(server, { id: 'w', url: broken.url() });
     await eventually(() => expect(broken.received.length).toBeGreaterThan(1));
     await create(server, { taskId: id, id: 'w', url: hook.url() });
@@ -357,7 +359,7 @@ describe('a webhook', () => {
       if (messages.length === 1) return yield inputRequired('Which?');
       yield completed();
     });
-    const server = serve(memoryStore(), {}, { agent });
+    const server = servePushing(memoryStore(), {}, { agent });
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     const message = say('that', { taskId: task.id });
     const configuration = { taskPushNotificationConfig: { url: hook.url() } };
@@ -369,7 +371,7 @@ describe('a webhook', () => {
   it('of a send that is repeated is one webhook, and is not disturbed [R-SEND-16]', async () => {
     const held = Promise.withResolvers<ServerResponse>();
     const hook = await webhook(({ path }, before) => (path === '/hook' && before === 0 ? held.resolve : 200));
-    const server = serve(memoryStore(), {}, { idempotency: true });
+    const server = servePushing(memoryStore(), {}, { idempotency: true });
     const message = say('go');
     const configuration = { taskPushNotificationConfig: { url: hook.url() } };
     const { task } = await rpc(server, 'SendMessage', { message, configuration });
@@ -385,7 +387,7 @@ describe('a webhook', () => {
 
   it('of a task that was pruned and made anew does not meet its old deliveries again [R-PUSH-30]', async () => {
     const hook = await webhook();
-    const server = serve(memoryStore(), {}, { idempotency: true });
+    const server = servePushing(memoryStore(), {}, { idempotency: true });
     const message = say('go');
     const configuration = { taskPushNotificationConfig: { url: hook.url() } };
     const { task } = await rpc(server, 'SendMessage', { message, configuration });
@@ -400,7 +402,7 @@ describe('a webhook', () => {
     const hook = await webhook();
     const { agent, letGo } = patient();
     const store = memoryStore();
-    const server = serve(store, {}, { agent });
+    const server = servePushing(store, {}, { agent });
     const { stream } = await import('../../../../test/kit/rpc.ts');
     const configuration = { taskPushNotificationConfig: { id: 'w', url: hook.url() } };
     for await (const { event } of stream(server, 'SendStreamingMessage', {
@@ -421,7 +423,7 @@ describe('a webhook', () => {
     ['significant', ['COMPLETED']],
   ] as const)('gets %s of the updates if that is wanted [R-PUSH-25]', async (updates, expected) => {
     const hook = await webhook();
-    await send(serve(memoryStore(), { updates }), { url: hook.url() });
+    await send(servePushing(memoryStore(), { updates }), { url: hook.url() });
     await hook.until(expected.length);
     expect(hook.acknowledged).toEqual(expected);
   });
@@ -441,7 +443,7 @@ describe('a webhook', () => {
       impliedVersion: () => undefined,
       encodeCard: () => undefined,
     };
-    const server = serve(store, {}, { agent, compatibility: [old] });
+    const server = servePushing(store, {}, { agent, compatibility: [old] });
     const { id: taskId } = await begin(server);
     const config = { taskId, id: 'old', url: hook.url() };
     await store.putPushConfig({
@@ -464,7 +466,7 @@ describe('a webhook', () => {
   it('of a version that this process does not know waits for one that does [R-PUSH-29]', async () => {
     const hook = await webhook();
     const store = memoryStore();
-    const server = serve(store, { retry: { maxAttempts: 3 } });
+    const server = servePushing(store, { retry: { maxAttempts: 3 } });
     const { id: taskId } = await rpc(server, 'SendMessage', { message: say('go') }).then(({ task }) => task);
     const config = { taskId, id: 'odd', url: hook.url() };
     await store.putPushConfig({

@@ -1,10 +1,11 @@
 import type { PushConfig } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../../../test/kit/until.ts';
 import { FailingWebhooks } from '../../src/push/failing-webhooks.ts';
-import { send, serve } from './serve.ts';
+import { send, servePushing } from './serve-pushing.ts';
 import { heard } from './settings.ts';
 import { stores } from './stores.ts';
-import { eventually, webhook } from './webhook.ts';
+import { webhook } from './webhook.ts';
 
 const day = 86_400_000;
 
@@ -13,7 +14,7 @@ describe.each(stores)('with %s', (_name, create) => {
     let isUp = false;
     const hook = await webhook(() => (isUp ? 200 : 503));
     const patient = { retry: { baseDelayMs: day, maxDelayMs: day } };
-    const server = serve(create()(), patient);
+    const server = servePushing(create()(), patient);
     for (let n = 0; n < 5; n++) await send(server, { url: hook.url(`/${n}`) });
     await eventually(() => expect(hook.received).toHaveLength(5));
     isUp = true;

@@ -1,10 +1,11 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
+import { scope } from '../../../../test/kit/scope.ts';
+import { eventually } from '../../../../test/kit/until.ts';
 import { type Canary, canary } from '../address-policy/canary.ts';
 import { hostileNames, hostileUrls } from '../address-policy/hostile-urls.ts';
-import { create, scope, serve } from './serve.ts';
-import { eventually } from './webhook.ts';
+import { create, servePushing } from './serve-pushing.ts';
 
 let bird: Canary;
 beforeAll(async () => {
@@ -14,13 +15,13 @@ afterAll(() => bird.close());
 
 const resolve = async (name: string) => hostileNames[name] ?? ['93.184.216.34'];
 const wary = { allow: [], resolve };
-const finished = async (server: ReturnType<typeof serve>): Promise<string> =>
+const finished = async (server: ReturnType<typeof servePushing>): Promise<string> =>
   (await rpc(server, 'SendMessage', { message: say('go') })).task.id;
 
 it('no hostile URL can be registered, on its own or with a message [R-PUSH-10] [R-PUSH-40] [R-PUSH-41]', async () => {
   const { attempts } = bird;
   const store = memoryStore();
-  const server = serve(store, wary);
+  const server = servePushing(store, wary);
   const taskId = await finished(server);
   for (const [what, url] of hostileUrls(bird.port)) {
     await expect(create(server, { taskId, url }), what).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
@@ -35,7 +36,7 @@ it('no hostile URL can be registered, on its own or with a message [R-PUSH-10] [
 it('no hostile URL is contacted though it is registered already [R-PUSH-40] [R-PUSH-41]', async () => {
   const { attempts } = bird;
   const store = memoryStore();
-  const server = serve(store, wary);
+  const server = servePushing(store, wary);
   const taskId = await finished(server);
   const urls = hostileUrls(bird.port);
   for (const [n, [, url]] of urls.entries()) {
@@ -61,7 +62,10 @@ it('no hostile URL is contacted though it is registered already [R-PUSH-40] [R-P
 it('a name that is public when it is registered and private when it is used is not contacted [R-PUSH-41]', async () => {
   const { attempts } = bird;
   const answers: string[][] = [['93.184.216.34']];
-  const server = serve(memoryStore(), { resolve: async () => answers.shift() ?? ['127.0.0.1'], allow: [] });
+  const server = servePushing(memoryStore(), {
+    resolve: async () => answers.shift() ?? ['127.0.0.1'],
+    allow: [],
+  });
   const url = `https://rebinding.example:${bird.port}/`;
   const configuration = { taskPushNotificationConfig: { url } };
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration });

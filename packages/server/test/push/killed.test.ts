@@ -1,20 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { expect, it, onTestFinished } from 'vitest';
-import { serve } from './serve.ts';
+import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
+import { eventually } from '../../../../test/kit/until.ts';
+import { servePushing } from './serve-pushing.ts';
 import { heard } from './settings.ts';
-import { eventually, webhook } from './webhook.ts';
+import { webhook } from './webhook.ts';
 
 it.each([0, 2])(
   'a process killed at update %i leaves the rest to another one, which goes on under the same ids [R-PUSH-04] [R-PUSH-27] [R-PUSH-30]',
   async (at) => {
-    const folder = mkdtempSync(join(tmpdir(), 'baton-push-'));
-    const path = join(folder, 'tasks.db');
+    const path = join(temporaryFolder(), 'tasks.db');
     // Answers nothing while the first process lives: it is killed while it delivers.
     let isKilled = false;
     const hook = await webhook((_, before) => (before < at || isKilled ? 200 : () => {}));
@@ -28,7 +27,6 @@ it.each([0, 2])(
     onTestFinished(async () => {
       child.kill('SIGKILL');
       await ended;
-      rmSync(folder, { recursive: true, force: true });
     });
     await eventually(() => expect(hook.received).toHaveLength(at + 1));
     await done;
@@ -36,7 +34,7 @@ it.each([0, 2])(
     await ended;
     isKilled = true;
     const store = sqliteStore(path);
-    serve(store);
+    servePushing(store);
     await hook.until(heard.length);
     expect(hook.acknowledged).toEqual(heard);
     expect(hook.received[at + 1]).toMatchObject({ id: hook.received[at]?.id, text: hook.received[at]?.text });

@@ -3,9 +3,10 @@ import { httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
 import { type AgentClient, connect } from '@batonjs/client';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { say } from '../../../../test/kit/rpc.ts';
-import { type AgentServerOptions, createAgentServer, type PushOptions } from '../../src/index.ts';
+import { serve } from '../../../../test/kit/serve.ts';
+import type { AgentServerOptions, PushOptions } from '../../src/index.ts';
 import { chatty } from './settings.ts';
 
 const secrets = { token: 'tok-1', authentication: { scheme: 'Bearer', credentials: 'cred-1' } };
@@ -17,19 +18,12 @@ const violated = (...fields: string[]) => ({
 });
 
 /** Push as it is by default: no network of ours is listed. */
-const start = (push: PushOptions | false = {}, more: Partial<AgentServerOptions> = {}) => {
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    agent: chatty,
-    store: memoryStore(),
+const start = (push: PushOptions | false = {}, more: Partial<AgentServerOptions> = {}) =>
+  serve(chatty, {
     push,
-    log: () => {},
     authenticate: ({ headers }) => ({ scope: headers['x-caller'] ?? 'alice' }),
     ...more,
   });
-  onTestFinished(() => server.close({ graceMs: 0 }));
-  return server;
-};
 
 describe.each<[string, ClientBinding]>([
   ['JSON-RPC', jsonRpcClient],

@@ -1,10 +1,12 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
+import { scope } from '../../../../test/kit/scope.ts';
+import { eventually } from '../../../../test/kit/until.ts';
 import { HostShares } from '../../src/push/host-shares.ts';
 import { retryAfter, retryDelay } from '../../src/push/retry-delay.ts';
-import { begin, create, patient, scope, send, serve } from './serve.ts';
+import { begin, create, patient, send, servePushing } from './serve-pushing.ts';
 import { heard } from './settings.ts';
-import { eventually, webhook } from './webhook.ts';
+import { webhook } from './webhook.ts';
 
 const now = Date.UTC(2026, 5, 1);
 
@@ -16,7 +18,11 @@ async function failOnce(status: number, headers: Record<string, string>) {
   );
   const store = memoryStore({ now: () => time });
   const clock = { now: () => time, random: () => 0.5 };
-  const server = serve(store, { retry: { baseDelayMs: 1_000, maxDelayMs: 60_000 } }, { clock, leaseMs: 600 });
+  const server = servePushing(
+    store,
+    { retry: { baseDelayMs: 1_000, maxDelayMs: 60_000 } },
+    { clock, leaseMs: 600 },
+  );
   const task = await send(server, { id: 'w', url: hook.url() });
   const push = await eventually(async () => {
     const found = await store.getPushConfig(scope, task.id, 'w');
@@ -50,7 +56,7 @@ describe('what a webhook asks for with Retry-After [R-PUSH-27]', () => {
     const other = await webhook();
     pass(6_999);
     // Another delivery of this process, started later, is there first.
-    await send(serve(memoryStore()), { url: other.url() });
+    await send(servePushing(memoryStore()), { url: other.url() });
     await other.until(1);
     expect(hook.received).toHaveLength(1);
     pass(1);
@@ -78,7 +84,7 @@ describe('the wait before another attempt [R-PUSH-26]', () => {
 describe('a webhook is given up', () => {
   it.each([400, 401, 403, 405, 413, 422, 499])('at once when it answers %i [R-PUSH-27]', async (status) => {
     const hook = await webhook(() => status);
-    const server = serve(memoryStore());
+    const server = servePushing(memoryStore());
     await send(server, { url: hook.url() });
     await eventually(async () => {
       expect(await server.push.deadLetters()).toMatchObject([{ reason: `answered ${status}, 1 attempt` }]);
@@ -93,7 +99,7 @@ describe('a webhook is given up', () => {
       const hook = await webhook(() => (response) => {
         response.writeHead(status, { location: target.url() }).end();
       });
-      const server = serve(memoryStore());
+      const server = servePushing(memoryStore());
       await send(server, { url: hook.url() });
       await eventually(async () => {
         expect(await server.push.deadLetters()).toMatchObject([{ reason: `answered ${status}, 8 attempts` }]);
@@ -105,14 +111,14 @@ describe('a webhook is given up', () => {
   it('only for redirects, 404 and 410 in a row: what answers otherwise in between is tried on [R-PUSH-26]', async () => {
     const answers = [404, 302, 503, 410, 404, 500, 308];
     const hook = await webhook((_, before) => answers[before] ?? 200);
-    await send(serve(memoryStore(), { retry: { maxRejections: 3 } }), { url: hook.url() });
+    await send(servePushing(memoryStore(), { retry: { maxRejections: 3 } }), { url: hook.url() });
     await hook.until(heard.length);
     expect(hook.acknowledged).toEqual(heard);
   });
 
   it('after so many attempts [R-PUSH-26]', async () => {
     const hook = await webhook(() => 500);
-    const server = serve(memoryStore(), { retry: { maxAttempts: 3 } });
+    const server = servePushing(memoryStore(), { retry: { maxAttempts: 3 } });
     await send(server, { url: hook.url() });
     await eventually(async () => {
       expect(await server.push.deadLetters()).toMatchObject([{ reason: 'answered 500, 3 attempts' }]);
@@ -125,7 +131,7 @@ describe('a webhook is given up', () => {
     const hook = await webhook((_, before) => (before === 0 ? 500 : 200));
     const store = memoryStore({ now: () => time });
     const { agent, letGo } = patient();
-    const server = serve(store, { retry: { maxAgeMs: 1_000 } }, { agent, clock: { now: () => time } });
+    const server = servePushing(store, { retry: { maxAgeMs: 1_000 } }, { agent, clock: { now: () => time } });
     const task = await begin(server);
     letGo();
     await eventually(async () => expect((await store.load(scope, task.id))?.head.closed).toBe(true));
@@ -153,7 +159,7 @@ describe('a webhook is given up', () => {
     const dead = await webhook(() => 410);
     const hook = await webhook();
     const { agent, letGo } = patient();
-    const server = serve(memoryStore(), {}, { agent });
+    const server = servePushing(memoryStore(), {}, { agent });
     const task = await begin(server);
     for (const { url } of [dead, hook]) await create(server, { taskId: task.id, url: url() });
     letGo();

@@ -3,10 +3,12 @@ import { inspect } from 'node:util';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
+import { scope } from '../../../../test/kit/scope.ts';
+import { eventually } from '../../../../test/kit/until.ts';
 import type { PushOptions, SignPush } from '../../src/index.ts';
-import { scope, send, serve } from './serve.ts';
+import { send, servePushing } from './serve-pushing.ts';
 import { heard } from './settings.ts';
-import { eventually, type Reaction, type Received, webhook } from './webhook.ts';
+import { type Reaction, type Received, webhook } from './webhook.ts';
 
 const secret = 'hunter2';
 const authentication = { scheme: 'Bearer', credentials: `credentials-${secret}` };
@@ -41,7 +43,7 @@ describe('neither log, dead letter nor error tells a secret [R-ERR-11] [R-PUSH-0
   ])('when the webhook %s', async (_what, react, push) => {
     const hook = await webhook(react);
     const store = memoryStore();
-    const server = serve(store, push);
+    const server = servePushing(store, push);
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     const config = { taskId: task.id, ...hidden(hook.url()) };
     await store.putPushConfig({
@@ -60,7 +62,7 @@ describe('neither log, dead letter nor error tells a secret [R-ERR-11] [R-PUSH-0
   });
 
   it('when the registration is refused', async () => {
-    const server = serve(memoryStore());
+    const server = servePushing(memoryStore());
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     const refused = rpc(server, 'CreateTaskPushNotificationConfig', {
       taskId: task.id,
@@ -91,7 +93,7 @@ describe('a signer', () => {
     const { createHash } = await import('node:crypto');
     const hook = await webhook();
     const now = Date.UTC(2026, 5, 1);
-    const server = serve(memoryStore({ now: () => now }), { sign }, { clock: { now: () => now } });
+    const server = servePushing(memoryStore({ now: () => now }), { sign }, { clock: { now: () => now } });
     const { id } = await send(server, { url: hook.url() });
     await hook.until(heard.length);
     for (const received of hook.received) {
@@ -108,7 +110,7 @@ describe('a signer', () => {
 
   it('signs every attempt anew, under the same id [R-PUSH-30]', async () => {
     const hook = await webhook((_, before) => (before === 0 ? 503 : 200));
-    await send(serve(memoryStore(), { sign }), { url: hook.url() });
+    await send(servePushing(memoryStore(), { sign }), { url: hook.url() });
     await hook.until(heard.length);
     const [first, second] = hook.received.map(read);
     expect([second.jti, second.request_body_sha256]).toEqual([first.jti, first.request_body_sha256]);
@@ -122,7 +124,7 @@ describe('a signer', () => {
       'A2A-Version': '9',
       'X-Signature': 'abc',
     });
-    await send(serve(memoryStore(), { sign: signer }), { url: hook.url() });
+    await send(servePushing(memoryStore(), { sign: signer }), { url: hook.url() });
     await hook.until(heard.length);
     for (const { headers } of hook.received) {
       expect(headers).toMatchObject({
@@ -141,7 +143,7 @@ describe('a signer', () => {
       told.push(authorized);
       return { authorization: 'Test mine', 'x-signature': 'abc' };
     };
-    await send(serve(memoryStore(), { sign: signer }), { url: hook.url(), authentication });
+    await send(servePushing(memoryStore(), { sign: signer }), { url: hook.url(), authentication });
     await hook.until(heard.length);
     expect(new Set(told)).toEqual(new Set([true]));
     for (const { headers } of hook.received)

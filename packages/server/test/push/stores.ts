@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { redisStore } from '@batonjs/store-redis';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, onTestFinished } from 'vitest';
+import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 
 const redis = await redisForTests();
@@ -26,11 +25,10 @@ export const stores: readonly (readonly [name: string, create: () => () => Store
   [
     'SQLite',
     () => {
-      const folder = mkdtempSync(join(tmpdir(), 'baton-push-'));
+      const folder = temporaryFolder();
       const opened: Store[] = [];
       onTestFinished(async () => {
         await Promise.all(opened.map((store) => store.close()));
-        rmSync(folder, { recursive: true, force: true });
       });
       return () => {
         const store = sqliteStore(join(folder, 'tasks.db'));

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { StreamResponse } from '@batonjs/protocol';
-import { onTestFinished, vi } from 'vitest';
+import { listen } from '../../../../test/kit/listen.ts';
 import { brief } from '../../../../test/kit/rpc.ts';
+import { eventually } from '../../../../test/kit/until.ts';
 
 /** One request that arrived at a webhook. */
 export interface Received {
@@ -13,10 +13,6 @@ export interface Received {
   readonly text: string;
   readonly event: StreamResponse;
 }
-
-/** Looks until it does not throw any more; a machine that has other things to do is given its time. */
-export const eventually = <T>(look: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(look, { timeout: 30_000, interval: 5 });
 
 /** What a webhook answers: a status, or whatever it does with the response. */
 export type Reaction = number | ((response: ServerResponse) => void);
@@ -38,7 +34,7 @@ export interface Webhook {
 export async function webhook(react: (received: Received, before: number) => Reaction = () => 200) {
   const received: Received[] = [];
   const acknowledged: string[] = [];
-  const server = createServer(async (request, response) => {
+  const origin = await listen(async (request, response) => {
     let text = '';
     for await (const piece of request) text += piece;
     const { url = '', method = '', headers } = request;
@@ -50,15 +46,9 @@ export async function webhook(react: (received: Received, before: number) => Rea
     if (reaction === 200) acknowledged.push(brief(event));
     response.writeHead(reaction).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close().closeAllConnections();
-  });
-  const { port } = server.address() as { port: number };
   const hook: Webhook = {
-    port,
-    url: (path = '/hook') => `http://127.0.0.1:${port}${path}`,
+    port: Number(new URL(origin).port),
+    url: (path = '/hook') => origin + path,
     received,
     acknowledged,
     async until(count) {

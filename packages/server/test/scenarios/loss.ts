@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Task } from '@batonjs/protocol';
 import { StoreError, type TaskStore } from '@batonjs/store';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { collect, rpc, say, stream } from '../../../../test/kit/rpc.ts';
+import { serve } from '../../../../test/kit/serve.ts';
 import { slowStore } from '../../../../test/kit/slow-store.ts';
+import { until } from '../../../../test/kit/until.ts';
 import {
   type Agent,
   type AgentServer,
+  type AgentServerOptions,
   append,
   artifact,
   authRequired,
   completed,
-  createAgentServer,
   emitting,
   inputRequired,
   text,
@@ -23,16 +25,9 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
   const chunks = 50;
   const now = { returnImmediately: true };
   let server: AgentServer;
-  afterEach(() => server?.close({ graceMs: 0 }));
 
-  const serve = (agent: Agent, store: TaskStore = newStore(), options: object = {}) => {
-    server = createAgentServer({
-      card: { name: 'Test', description: 'For tests' },
-      agent,
-      store,
-      log: () => {},
-      ...options,
-    });
+  const start = (agent: Agent, store: TaskStore = newStore(), options: Partial<AgentServerOptions> = {}) => {
+    server = serve(agent, { store, ...options });
     return server;
   };
 
@@ -47,21 +42,12 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
   const counted = (task: Task) =>
     task.artifacts?.[0]?.parts.map((part) => ('text' in part ? Number(part.text) : -1));
   const upTo = (n: number) => Array.from({ length: n }, (_, i) => i);
-  const until = (id: string, state: string) =>
-    vi.waitFor(
-      async () => {
-        const task: Task = await rpc(server, 'GetTask', { id });
-        expect(task.status.state).toBe(`TASK_STATE_${state}`);
-        return task;
-      },
-      { timeout: 10_000, interval: 5 },
-    );
 
   describe.each(delays)('with a store that takes %i ms', (ms) => {
     const store = () => slowStore(newStore(), ms);
 
     it('keeps each chunk once when a cancel comes while the agent appends', async () => {
-      serve(async function* () {
+      start(async function* () {
         yield* count();
         yield completed();
       }, store());
@@ -78,7 +64,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
     });
 
     it('keeps each chunk once when a message follows AUTH_REQUIRED', async () => {
-      serve(async function* ({ inbox }) {
+      start(async function* ({ inbox }) {
         yield authRequired('Log in');
         await inbox.take();
         yield* count();
@@ -95,7 +81,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
       let running = 0;
       let most = 0;
       let turns = 0;
-      serve(async function* () {
+      start(async function* () {
         most = Math.max(most, ++running);
         turns++;
         yield* count(20);
@@ -110,7 +96,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
     });
 
     it('shows everything once to whoever subscribes while chunks flow', async () => {
-      serve(async function* () {
+      start(async function* () {
         yield* count(60);
         yield completed();
       }, store());
@@ -126,7 +112,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
   });
 
   it('stores everything though its reader left early', async () => {
-    serve(async function* () {
+    start(async function* () {
       yield* count(30, 1);
       yield completed();
     });
@@ -135,7 +121,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
       if ('task' in event) id = event.task.id;
       if ('artifactUpdate' in event) break;
     }
-    expect(counted(await until(id, 'COMPLETED'))).toEqual(upTo(30));
+    expect(counted(await until(server, id, 'COMPLETED'))).toEqual(upTo(30));
   });
 
   it('writes again what the store failed to write', async () => {
@@ -152,7 +138,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
         return committed;
       },
     };
-    serve(async function* () {
+    start(async function* () {
       yield* count(6);
       yield completed();
     }, failing);
@@ -167,7 +153,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
     ['names a state that does not exist', [{ status: { state: 'TASK_STATE_99' } }, completed()]],
   ])('stores and sends nothing when an agent %s', async (_what, updates) => {
     const refused: unknown[] = [];
-    serve(async function* () {
+    start(async function* () {
       for (const update of updates as never[]) {
         try {
           yield update;
@@ -182,7 +168,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
 
   it('refuses to the agent what it may not do, and lets it go on', async () => {
     const refused: unknown[] = [];
-    serve(
+    start(
       emitting(async (emit) => {
         await emit(working());
         await emit(append('unknown', text('x'))).catch((error) => refused.push(error));
@@ -197,7 +183,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
 
   describe('an agent that does not end as it should', () => {
     it('fails when it returns while WORKING', async () => {
-      serve(async function* () {
+      start(async function* () {
         yield working();
       });
       const { task } = await rpc(server, 'SendMessage', { message: say('go') });
@@ -208,7 +194,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
     });
 
     it('is ended at its deadline when it never returns', async () => {
-      serve(
+      start(
         async function* () {
           yield working();
           await new Promise(() => {});
@@ -224,7 +210,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
     });
 
     it('is canceled by force when it ignores a cancel', async () => {
-      serve(
+      start(
         async function* () {
           yield working();
           await new Promise(() => {});
@@ -237,7 +223,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
     });
 
     it('tells nobody what is in its error', async () => {
-      serve(async function* () {
+      start(async function* () {
         yield working();
         throw new Error('password=hunter2');
       });

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Task } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { brief, rpc, type Seen, say, stream } from '../../../../test/kit/rpc.ts';
+import { serveWith } from '../../../../test/kit/serve.ts';
 import { slowStore } from '../../../../test/kit/slow-store.ts';
+import { until } from '../../../../test/kit/until.ts';
 import { untilAborted } from '../../../../test/kit/until-aborted.ts';
 import {
   type Agent,
@@ -13,49 +16,20 @@ import {
   artifact,
   authRequired,
   completed,
-  createAgentServer,
   createWorker,
   inputRequired,
   text,
-  type Worker,
   working,
 } from '../../src/index.ts';
 
 /** Several servers and workers on one store behave as one. `newStore` makes an empty store; the caller closes it. */
 export function severalServersScenarios(newStore: () => TaskStore): void {
   const now = { returnImmediately: true };
-  const open: (AgentServer | Worker)[] = [];
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((server) => server.close({ graceMs: 0 })));
-  });
-
-  const common = {
-    card: { name: 'Test', description: 'For tests' },
-    log: () => {},
-    leaseMs: 2_000,
-    storeTimeoutMs: 2_000,
-  } as const;
-  const serve = (store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) => {
-    const server = createAgentServer({ ...common, agent, store, ...options });
-    open.push(server);
-    return server;
-  };
-  const work = (store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) => {
-    const worker = createWorker({ agent, store, log: () => {}, ...options });
-    open.push(worker);
-    return worker;
-  };
+  const serve = serveWith({ leaseMs: 2_000, storeTimeoutMs: 2_000 });
+  const work = (agent: Agent, options: Partial<AgentServerOptions> & { store: TaskStore }) =>
+    closedAfterTest(createWorker({ agent, log: () => {}, ...options }));
   const start = async (server: AgentServer): Promise<Task> =>
     (await rpc(server, 'SendMessage', { message: say('go'), configuration: now })).task;
-  const until = (server: AgentServer, id: string, state: string): Promise<Task> =>
-    vi.waitFor(
-      async () => {
-        const task: Task = await rpc(server, 'GetTask', { id });
-        expect(task.status.state).toBe(`TASK_STATE_${state}`);
-        return task;
-      },
-      { timeout: 10_000, interval: 5 },
-    );
   const codeOf = (task: Task) =>
     task.status.message?.parts.flatMap((part) =>
       'data' in part ? [(part.data as { code: string }).code] : [],
@@ -85,7 +59,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
 
   it('stops an agent that runs in another process, and says the same everywhere', async () => {
     const store = newStore();
-    const [a, b] = [serve(store, steady), serve(store, steady)];
+    const [a, b] = [serve(steady, { store }), serve(steady, { store })];
     const { id } = await start(a);
     const told: Seen[] = [];
     const following = (async () => {
@@ -100,7 +74,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
 
   it('shows the same events in every process', async () => {
     const store = newStore();
-    const [a, b] = [serve(store, steady), serve(store, steady)];
+    const [a, b] = [serve(steady, { store }), serve(steady, { store })];
     const { id } = await start(a);
     const follow = async (server: AgentServer) => {
       const seen: [string | undefined, string][] = [];
@@ -121,9 +95,9 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     it("fails with a reason under 'fail'", async () => {
       const store = newStore();
       const doomed = mortal(store);
-      const { id } = await start(serve(doomed, steady, mortality));
+      const { id } = await start(serve(steady, { store: doomed, ...mortality }));
       doomed.kill();
-      const b = serve(store, steady, mortality);
+      const b = serve(steady, { store, ...mortality });
       const task = await until(b, id, 'FAILED');
       expect(codeOf(task)).toBe('PROCESS_LOST');
     });
@@ -140,11 +114,11 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
         if (attempt === 1) await new Promise(() => {});
         yield completed(receipt);
       };
-      const first = serve(doomed, agent, { ...mortality, restart: 'rerun' });
+      const first = serve(agent, { store: doomed, ...mortality, restart: 'rerun' });
       const { id } = await start(first);
       await until(first, id, 'WORKING');
       doomed.kill();
-      const task = await until(serve(store, agent, { ...mortality, restart: 'rerun' }), id, 'COMPLETED');
+      const task = await until(serve(agent, { store, ...mortality, restart: 'rerun' }), id, 'COMPLETED');
       expect(task.status.message?.parts).toEqual([{ text: 'receipt 1' }]);
       expect([attempts, charged]).toEqual([[1, 2], 1]);
     });
@@ -160,13 +134,13 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
       let id = '';
       for (let i = 0; i < 2; i++) {
         const doomed = mortal(store);
-        const server = serve(doomed, agent, { ...mortality, restart: 'rerun', maxAttempts: 2 });
+        const server = serve(agent, { store: doomed, ...mortality, restart: 'rerun', maxAttempts: 2 });
         if (i === 0) id = (await start(server)).id;
         await vi.waitFor(() => expect(attempts).toBe(i + 1), { timeout: 5_000 });
         doomed.kill();
       }
       const task = await until(
-        serve(store, agent, { ...mortality, restart: 'rerun', maxAttempts: 2 }),
+        serve(agent, { store, ...mortality, restart: 'rerun', maxAttempts: 2 }),
         id,
         'FAILED',
       );
@@ -182,10 +156,10 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
         yield working();
         await new Promise(() => {});
       };
-      const { id } = await start(serve(doomed, agent, { ...mortality, restart: 'rerun' }));
+      const { id } = await start(serve(agent, { store: doomed, ...mortality, restart: 'rerun' }));
       await vi.waitFor(() => expect(runs).toBe(1));
       doomed.kill();
-      const b = serve(store, agent, { ...mortality, restart: 'rerun', cancelGraceMs: 60_000 });
+      const b = serve(agent, { store, ...mortality, restart: 'rerun', cancelGraceMs: 60_000 });
       expect((await rpc(b, 'CancelTask', { id })).status.state).toBe('TASK_STATE_CANCELED');
       expect(runs).toBe(1);
     });
@@ -213,10 +187,10 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
           wrote = error;
         }
       };
-      const first = serve(paused, agent, { ...mortality, restart: 'rerun' });
+      const first = serve(agent, { store: paused, ...mortality, restart: 'rerun' });
       const { id } = await start(first);
       cut = true;
-      const task = await until(serve(store, agent, { ...mortality, restart: 'rerun' }), id, 'COMPLETED');
+      const task = await until(serve(agent, { store, ...mortality, restart: 'rerun' }), id, 'COMPLETED');
       expect(task.status.message?.parts).toEqual([{ text: 'second' }]);
       expect(aborted).toBeInstanceOf(Error);
       expect(wrote).toBeUndefined();
@@ -226,13 +200,16 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
   describe("run: 'workers'", () => {
     it('leaves the turns to workers and serves the rest', async () => {
       const store = newStore();
-      const front = serve(store, steady, { run: 'workers' });
+      const front = serve(steady, { store, run: 'workers' });
       const sent = rpc(front, 'SendMessage', { message: say('hi') });
       await vi.waitFor(async () => expect(await store.waiting('agent')).toBe(1));
-      const worker = work(store, async function* ({ text: said }) {
-        yield working();
-        yield completed(`worked on ${said}`);
-      });
+      const worker = work(
+        async function* ({ text: said }) {
+          yield working();
+          yield completed(`worked on ${said}`);
+        },
+        { store },
+      );
       expect((await sent).task.status).toMatchObject({
         state: 'TASK_STATE_COMPLETED',
         message: { parts: [{ text: 'worked on hi' }] },
@@ -247,8 +224,8 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
         yield working();
         await new Promise(() => {});
       };
-      const front = serve(store, agent, { run: 'workers', cancelGraceMs: 20 });
-      work(store, agent, { cancelGraceMs: 20 });
+      const front = serve(agent, { store, run: 'workers', cancelGraceMs: 20 });
+      work(agent, { store, cancelGraceMs: 20 });
       const { task } = await rpc(front, 'SendMessage', { message: say('hi') });
       expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
       await rpc(front, 'SendMessage', { message: say('that', { taskId: task.id }), configuration: now });
@@ -268,7 +245,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
         }
         yield completed('logged in');
       };
-      const [a, b] = [serve(store, agent), serve(store, agent)];
+      const [a, b] = [serve(agent, { store }), serve(agent, { store })];
       const { task } = await rpc(a, 'SendMessage', { message: say('go') });
       expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
       await b.wake(key);
@@ -279,12 +256,15 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
 
     it('keeps streams open and the agent running', async () => {
       const store = newStore();
-      const a = serve(store, async function* () {
-        yield authRequired('Log in');
-        await sleep(20);
-        yield working('Thanks');
-        yield completed();
-      });
+      const a = serve(
+        async function* () {
+          yield authRequired('Log in');
+          await sleep(20);
+          yield working('Thanks');
+          yield completed();
+        },
+        { store },
+      );
       const seen: string[] = [];
       for await (const { event } of stream(a, 'SendStreamingMessage', { message: say('go') }))
         seen.push(brief(event));
@@ -298,7 +278,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
       const agent: Agent = async function* () {
         yield inputRequired('Well?');
       };
-      const a = serve(store, agent, { clocks: { interruptedMs: 60 } });
+      const a = serve(agent, { store, clocks: { interruptedMs: 60 } });
       const { task } = await rpc(a, 'SendMessage', { message: say('go') });
       expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
       expect(codeOf(await until(a, task.id, 'FAILED'))).toBe('DEADLINE_EXCEEDED');
@@ -306,7 +286,6 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
 
     it('end a turn that says nothing for too long', async () => {
       const a = serve(
-        newStore(),
         async function* () {
           for (let i = 0; i < 5; i++) {
             await sleep(30);
@@ -314,7 +293,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
           }
           await new Promise(() => {});
         },
-        { clocks: { inactivityMs: 200 } },
+        { store: newStore(), clocks: { inactivityMs: 200 } },
       );
       const { task } = await rpc(a, 'SendMessage', { message: say('go') });
       expect(codeOf(task)).toBe('DEADLINE_EXCEEDED');
@@ -322,7 +301,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     });
 
     it('bound how long a send blocks', async () => {
-      const a = serve(newStore(), steady, { blockingMs: 30 });
+      const a = serve(steady, { store: newStore(), blockingMs: 30 });
       const { task } = await rpc(a, 'SendMessage', { message: say('go') });
       expect(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']).toContain(task.status.state);
     });
@@ -336,7 +315,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
         runs++;
         yield completed(`run ${runs}`);
       };
-      const servers = [0, 1, 2].map(() => serve(store, agent, { idempotency: true }));
+      const servers = [0, 1, 2].map(() => serve(agent, { store, idempotency: true }));
       const message = say('once');
       const answers = await Promise.all(servers.map((server) => rpc(server, 'SendMessage', { message })));
       expect(new Set(answers.map(({ task }) => task.id)).size).toBe(1);
@@ -344,7 +323,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     });
 
     it('with another body is a conflict [R-IDX-04]', async () => {
-      const a = serve(newStore(), steady, { idempotency: true, blockingMs: 1 });
+      const a = serve(steady, { store: newStore(), idempotency: true, blockingMs: 1 });
       const message = say('once');
       const { task } = await rpc(a, 'SendMessage', { message });
       await expect(
@@ -357,9 +336,12 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
 
     it('of a follow-up is taken once', async () => {
       let turns = 0;
-      const a = serve(newStore(), async function* () {
-        yield ++turns === 1 ? inputRequired('More?') : inputRequired(`Turn ${turns}`);
-      });
+      const a = serve(
+        async function* () {
+          yield ++turns === 1 ? inputRequired('More?') : inputRequired(`Turn ${turns}`);
+        },
+        { store: newStore() },
+      );
       const { task } = await rpc(a, 'SendMessage', { message: say('go') });
       const message = say('more', { taskId: task.id });
       const [one, two] = await Promise.all([
@@ -373,7 +355,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
   describe('resuming a stream', () => {
     it('continues after the last event, in another process, also after the end', async () => {
       const store = newStore();
-      const [a, b] = [serve(store, steady), serve(store, steady)];
+      const [a, b] = [serve(steady, { store }), serve(steady, { store })];
       const all: Seen[] = [];
       for await (const seen of stream(a, 'SendStreamingMessage', { message: say('go') })) all.push(seen);
       const first = all[0];
@@ -390,7 +372,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     it.each(['other.3', '999999', 'garbage', ''])(
       'says that there is a gap when asked to go on after "%s"',
       async (lastEventId) => {
-        const a = serve(newStore(), steady);
+        const a = serve(steady, { store: newStore() });
         const { task } = await rpc(a, 'SendMessage', { message: say('go') });
         const seen: Seen[] = [];
         for await (const event of stream(
@@ -409,11 +391,14 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
   describe('draining', () => {
     it('lets turns finish and tells those who wait', async () => {
       const store = newStore();
-      const a = serve(store, async function* () {
-        yield working();
-        await sleep(50);
-        yield completed('in time');
-      });
+      const a = serve(
+        async function* () {
+          yield working();
+          await sleep(50);
+          yield completed('in time');
+        },
+        { store },
+      );
       const sent = rpc(a, 'SendMessage', { message: say('go') });
       await vi.waitFor(() => expect(a.load.turns).toBe(1));
       await a.close({ graceMs: 5_000 });
@@ -435,11 +420,11 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
         ['rerun', 'COMPLETED'],
       ] as const) {
         const store = newStore();
-        const a = serve(store, stuck, { restart });
+        const a = serve(stuck, { store, restart });
         const { id } = await start(a);
         await until(a, id, 'WORKING');
         await a.close({ graceMs: 10 });
-        await until(serve(store, stuck, { restart }), id, state);
+        await until(serve(stuck, { store, restart }), id, state);
       }
     });
   });

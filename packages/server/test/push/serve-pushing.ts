@@ -1,13 +1,12 @@
 import { inspect } from 'node:util';
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
-import { onTestFinished } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
+import { serve } from '../../../../test/kit/serve.ts';
 import {
   type AgentServer,
   type AgentServerOptions,
   completed,
-  createAgentServer,
   type PushOptions,
   taskAgent,
   working,
@@ -31,18 +30,19 @@ export interface Served extends AgentServer {
 }
 
 /** A server until the test ends, with one webhook setting changed or another. */
-export function serve(store: TaskStore, push: PushOptions = {}, options: Partial<AgentServerOptions> = {}) {
+export function servePushing(
+  store: TaskStore,
+  push: PushOptions = {},
+  options: Partial<AgentServerOptions> = {},
+) {
   const log: unknown[] = [];
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    agent: chatty,
+  const server = serve(chatty, {
     store,
     leaseMs: 5_000,
     push: { ...quick, ...push, retry: { ...quick.retry, ...push.retry } },
     log: (...entry) => log.push(entry),
     ...options,
   });
-  onTestFinished(() => server.close({ graceMs: 0 }));
   return Object.assign(server, {
     logged: () => inspect(log, { depth: 10, showHidden: true }),
   }) satisfies Served;
@@ -65,6 +65,3 @@ export const begin = async (server: AgentServer): Promise<{ id: string }> =>
 
 export const create = (server: AgentServer, config: Partial<TaskPushNotificationConfig>) =>
   rpc(server, 'CreateTaskPushNotificationConfig', config);
-
-/** Scope of the callers of a server that knows none. */
-export const scope = JSON.stringify(['agent', '', '']);
