@@ -4,6 +4,6 @@ export type { HttpReply, HttpRequest, IncomingReply, JsonBody, OutgoingRequest }
 export { httpJsonClient, httpJsonServer } from './http-json.ts';
 export { type JsonLimits, jsonBody, parseJson } from './json-body.ts';
 export { jsonRpcClient, jsonRpcServer } from './json-rpc.ts';
-export { olderMethods } from './older-methods.ts';
+export { type OlderOperationName, olderMethodOf, operationOfOlderMethod } from './older-methods.ts';
 export { SharedJson } from './shared-json.ts';
 export { decodeSse, encodeSse, type SseEvent, sseHeaders, sseHeartbeat } from './sse.ts';

@@ -6,14 +6,14 @@ import { fromStatus, fromWire, rowOf, toDetails, toHeaders } from './error-info.
 import type { HttpRequest } from './http.ts';
 import { isObject, tryJson } from './json-body.ts';
 import { requireJson } from './media-type.ts';
-import { olderMethods } from './older-methods.ts';
+import { operationOfOlderMethod } from './older-methods.ts';
 import type { SharedJson } from './shared-json.ts';
 
 const name = 'JSONRPC';
 const version = PROTOCOL_VERSION;
 const headers = { 'content-type': JSON_TYPE };
 
-/** Errors of these statuses are the HTTP server's to say; all others are answered with 200. */
+/** The HTTP statuses with which a reply may carry an error. All other errors have the status 200. */
 const httpStatuses: ReadonlySet<number> = new Set([401, 403, 405, 413, 415, 429, 503]);
 
 /** JSON-RPC 2.0, server half: one URL, the operation in the body. Spec: §9. */
@@ -44,7 +44,7 @@ export const jsonRpcServer: ServerBinding = {
   },
 };
 
-/** JSON-RPC 2.0, client half. Without an `id`, a call has 1: HTTP tells the replies apart. Spec: §9. */
+/** JSON-RPC 2.0, client half. The default `id` is 1: each HTTP request has one reply. Spec: §9. */
 export const jsonRpcClient: ClientBinding = {
   name,
   version,
@@ -64,20 +64,13 @@ export const jsonRpcClient: ClientBinding = {
     if (isObject(body)) {
       if ('result' in body || isObject(body.error))
         return unwrap(body, reply.status, reply.headers.get('retry-after'));
-      if (body.jsonrpc === '2.0' && reply.status < 300 && mayBeEmpty.has(operation)) return {};
+      if (body.jsonrpc === '2.0' && reply.status < 300 && 'mayBeEmpty' in operations[operation]) return {};
     }
     throw reply.status >= 400 ? fromStatus(reply) : new A2AError('INVALID_AGENT_RESPONSE');
   },
 
   decodeEvent: (_call, data) => unwrap(tryJson(data), 200),
 };
-
-/** Operations whose result may have no members at all; some servers leave out the `result` itself then. */
-const mayBeEmpty: ReadonlySet<string> = new Set([
-  'DeleteTaskPushNotificationConfig',
-  'ListTaskPushNotificationConfigs',
-  'ListTasks',
-]);
 
 function isMount({ path }: HttpRequest): boolean {
   return path === '' || path === '/';
@@ -113,8 +106,8 @@ const failure = (id: Id, error: A2AError) => {
 };
 
 /**
- * A string, a number or null, as JSON-RPC 2.0 §4 has it; A2A adds nothing (§9.3). An integer beyond 2^53 is none: it was
- * rounded when it was parsed, and the reply would name another request.
+ * Whether a value is a string, a number or null (JSON-RPC 2.0 §4; A2A §9.3 adds nothing). An integer beyond 2^53 is
+ * refused: the parser has rounded it, and the reply would name another request.
  */
 const isId = (id: unknown): id is string | number | null =>
   id === null ||
@@ -128,7 +121,7 @@ function envelopeOf(body: unknown) {
   const { jsonrpc, id, method, params } = body;
   const violations: FieldViolation[] = [];
   if (jsonrpc !== '2.0') violations.push({ field: 'jsonrpc', description: 'must be "2.0"' });
-  // Without an id it is a notification, which gets no answer; every method of A2A has one.
+  // A request without an id is a notification, which gets no answer. Every method of A2A has an answer.
   if (id === undefined) violations.push({ field: 'id', description: 'is required' });
   else if (!isId(id)) violations.push({ field: 'id', description: 'must be a string, a number or null' });
   if (typeof method !== 'string') violations.push({ field: 'method', description: 'must be a string' });
@@ -136,14 +129,15 @@ function envelopeOf(body: unknown) {
   return { id: id as Exclude<Id, undefined>, method: method as string, params: params ?? {} };
 }
 
-/** Names the method of 1.0 to those who ask for one of 0.3. */
+/** For a method of 0.3, the message names that of 1.0. */
 function methodNotFound(method: string): A2AError {
-  if (!Object.hasOwn(olderMethods, method)) return new A2AError('METHOD_NOT_FOUND');
-  const hint = `${method} is a method of A2A 0.3; in ${version} it is ${olderMethods[method]}`;
+  const operation = operationOfOlderMethod(method);
+  if (!operation) return new A2AError('METHOD_NOT_FOUND');
+  const hint = `${method} is a method of A2A 0.3; in ${version} it is ${operation}`;
   return new A2AError('METHOD_NOT_FOUND', `Method not found: ${hint}`);
 }
 
-/** The id to answer with, for errors that come before the call is known. */
+/** The id of a request, for errors in decoding its call. */
 function idOf({ body }: HttpRequest): Id {
   try {
     const envelope = body?.json();
@@ -161,6 +155,6 @@ function unwrap(body: unknown, status: number, retryAfter?: string | null): unkn
     throw fromWire({ message, details, code, status, retryAfter });
   }
   if (!('result' in body)) throw new A2AError('INVALID_AGENT_RESPONSE');
-  // An empty result may be answered with null.
+  // Some servers send null for an empty result.
   return result ?? {};
 }

@@ -12,21 +12,20 @@ import { V03 } from '../translation/agent-card.ts';
 import { downError, errorIn, upError } from '../translation/error.ts';
 import type { Say } from '../translation/loss.ts';
 import { isObject } from '../translation/shape.ts';
-import type { V03Event, V03SendParams, V03Task, V03TaskPushConfig } from '../wire/objects.ts';
+import type { V03SendParams } from '../wire/objects.ts';
 import { plainError } from '../wire/plain-error.ts';
-import { protoEvent, protoSendParams, protoTask, protoTaskPushConfig } from '../wire/proto-json.ts';
 import { spellSendParams, spellTaskPushConfig } from '../wire/spelling.ts';
-import { downParams, downResult, upParams, upResult } from './operation.ts';
+import { downParams, upParams, upResult, v03OperationOf } from './operations.ts';
 
 const about = { name: httpJsonServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
 
 /**
- * The JSON of HTTP+JSON: that of the protocol buffers (`proto`), as other SDKs have it, or that of JSON-RPC (`kind`), as
- * the text of the specification shows it. Either is read.
+ * The JSON of HTTP+JSON: that of the protocol buffers (`proto`), which other SDKs use, or that of JSON-RPC (`kind`), which
+ * the text of the specification shows. Servers and clients accept both.
  */
 export type HttpJsonStyle = 'proto' | 'kind';
 
-/** HTTP+JSON of 0.3, server half: the paths of 1.0 below `/v1`. A message is answered in its own style. Spec: 0.3 §7. */
+/** HTTP+JSON of 0.3, server half: the paths of 1.0 below `/v1`. It answers a message in the style of the message. Spec: 0.3 §7. */
 export function serveHttpJson(say: Say, style: HttpJsonStyle, isLenient: boolean): ServerBinding {
   const styleOf = ({ body }: HttpRequest): HttpJsonStyle => {
     try {
@@ -39,8 +38,9 @@ export function serveHttpJson(say: Say, style: HttpJsonStyle, isLenient: boolean
     }
   };
   const encode = (operation: OperationName, own: HttpJsonStyle, result: unknown, isLast?: boolean) => {
-    const older = downResult(operation, result, say, isLast);
-    return own === 'proto' ? proto(operation, older, say) : older;
+    const { down, toProto } = v03OperationOf(operation).result;
+    const older = down(result, say, isLast);
+    return own === 'proto' && toProto ? toProto(older, say) : older;
   };
 
   return {
@@ -58,14 +58,14 @@ export function serveHttpJson(say: Say, style: HttpJsonStyle, isLenient: boolean
       const newer = { ...request, path, query, body: body && { json: () => translate(path, body.json()) } };
       const call = httpJsonServer.decodeCall(newer);
       if (call.params.tenant !== undefined) throw new A2AError('METHOD_NOT_FOUND');
+      v03OperationOf(call.operation);
       const lastEventId = request.headers['last-event-id'] ?? '';
       return { ...call, request, ...(call.operation === 'SubscribeToTask' && { lastEventId }) };
     },
 
     encodeResult({ operation, request }, result) {
-      const isNew = operation === 'SendMessage' || operation === 'CreateTaskPushNotificationConfig';
       return {
-        status: isNew ? 201 : 200,
+        status: v03OperationOf(operation).status,
         headers: { 'content-type': JSON_TYPE },
         body: JSON.stringify(encode(operation, styleOf(request), result) ?? {}),
       };
@@ -93,7 +93,7 @@ export function serveHttpJson(say: Say, style: HttpJsonStyle, isLenient: boolean
     if (!isObject(given)) return given;
     if (path.startsWith('/message:')) {
       const spelt = spellSendParams(given, { isLenient }) as V03SendParams;
-      // Protocol buffers leave out what is false.
+      // Protocol buffers omit a `blocking` that is false.
       const isProto = styleOf({ body: { json: () => given } } as HttpRequest) === 'proto';
       if (isProto && isObject(spelt.configuration)) spelt.configuration.blocking ??= false;
       return upParams('SendMessage', spelt as never, say);
@@ -111,29 +111,7 @@ function newerPath(path: string): string | undefined {
   return rest === '/card' ? '/extendedAgentCard' : rest;
 }
 
-function proto(operation: OperationName, older: unknown, say: Say): unknown {
-  switch (operation) {
-    case 'SendMessage':
-    case 'SendStreamingMessage':
-    case 'SubscribeToTask':
-      return protoEvent(older as V03Event, say);
-    case 'GetTask':
-    case 'CancelTask':
-      return protoTask(older as V03Task, say, '');
-    case 'ListTasks':
-      return (older as V03Task[]).map((task, n) => protoTask(task, say, `[${n}]`));
-    case 'CreateTaskPushNotificationConfig':
-    case 'GetTaskPushNotificationConfig':
-      return protoTaskPushConfig(older as V03TaskPushConfig);
-    case 'ListTaskPushNotificationConfigs':
-      return { configs: (older as V03TaskPushConfig[]).map(protoTaskPushConfig) };
-    default:
-      // Other SDKs read and write cards as the text of the specification has them, also here.
-      return older;
-  }
-}
-
-/** HTTP+JSON of 0.3, client half. Writes the JSON of the protocol buffers, reads either. Spec: 0.3 §7. */
+/** HTTP+JSON of 0.3, client half. Writes the JSON of the protocol buffers, accepts both styles. Spec: 0.3 §7. */
 export function askHttpJson(say: Say): ClientBinding {
   return {
     ...about,
@@ -144,7 +122,7 @@ export function askHttpJson(say: Say): ClientBinding {
       const base = new URL(baseUrl);
       base.pathname = `${base.pathname.replace(/\/$/, '')}/v1`;
       const { alternative, ...request } = httpJsonClient.encodeCall(call, base.href);
-      const body = bodyOf(operation, older, say);
+      const body = v03OperationOf(operation).params.toBody?.(older, say) ?? {};
       const asOlder = ({ method, url, headers }: typeof request) => ({
         method,
         url: url.replace(/\/extendedAgentCard$/, '/card'),
@@ -180,20 +158,4 @@ export function askHttpJson(say: Say): ClientBinding {
       return (event.statusUpdate ?? event).final === true;
     },
   };
-}
-
-function bodyOf(operation: OperationName, older: object | undefined, say: Say): object {
-  switch (operation) {
-    case 'SendMessage':
-    case 'SendStreamingMessage':
-      return protoSendParams(older as V03SendParams, say);
-    case 'CreateTaskPushNotificationConfig':
-      return protoTaskPushConfig(older as V03TaskPushConfig);
-    case 'CancelTask': {
-      const { id, metadata } = older as { id: string; metadata?: object };
-      return { name: `tasks/${id}`, ...(metadata && { metadata }) };
-    }
-    default:
-      return {};
-  }
 }

@@ -5,7 +5,8 @@ import {
   type HttpRequest,
   jsonRpcClient,
   jsonRpcServer,
-  olderMethods,
+  olderMethodOf,
+  operationOfOlderMethod,
   type ServerBinding,
   SharedJson,
   sseHeaders,
@@ -17,22 +18,17 @@ import { V03 } from '../translation/agent-card.ts';
 import { downError, errorIn, upError } from '../translation/error.ts';
 import type { Say } from '../translation/loss.ts';
 import { isObject } from '../translation/shape.ts';
-import { spellSendParams, spellTaskPushConfig } from '../wire/spelling.ts';
-import { downParams, downResult, upParams, upResult } from './operation.ts';
-
-const methodOf = Object.fromEntries(
-  Object.entries(olderMethods).map(([method, operation]) => [operation, method]),
-) as Partial<Record<OperationName, string>>;
+import { downParams, downResult, upParams, upResult, v03OperationOf } from './operations.ts';
 
 const about = { name: jsonRpcServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
 
-/** JSON-RPC of 0.3, server half. `isLenient`: requests need not be spelt as the specification does. Spec: 0.3 §7. */
+/** JSON-RPC of 0.3, server half. `isLenient`: it accepts other spellings than the specification's. Spec: 0.3 §7. */
 export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
   const operationOf = (method: unknown): OperationName | undefined => {
     const name = isLenient ? String(method).replaceAll('.', '/') : String(method);
-    return Object.hasOwn(olderMethods, name) ? olderMethods[name] : undefined;
+    return operationOfOlderMethod(name);
   };
-  const asked = (request: HttpRequest) => {
+  const methodIn = (request: HttpRequest) => {
     try {
       const envelope = request.body?.json();
       return isObject(envelope) ? { envelope, operation: operationOf(envelope.method) } : {};
@@ -42,7 +38,7 @@ export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
   };
   const translate = (sent: unknown): unknown => {
     if (!isObject(sent)) return sent;
-    // In 0.3 an id may be left out (0.3 §6.11.1), and the answer has null for it.
+    // A request of 0.3 may have no id (0.3 §6.11.1). The id of its answer is null.
     const envelope: Record<string, unknown> = { id: null, ...sent };
     const { method, params: given } = envelope;
     if (typeof method !== 'string') return envelope;
@@ -53,12 +49,12 @@ export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
     }
     const params = given ?? {};
     if (!operation || !isObject(params)) return { ...envelope, method: operation ?? '', params };
-    const spelt = isLenient ? spellParams(operation, params) : params;
+    const spelt = (isLenient && v03OperationOf(operation).params.spell?.(params)) || params;
     if (!isLenient) checkKinds(params);
     const newer = upParams(operation, spelt, say);
     if (operation !== 'GetTaskPushNotificationConfig' || newer.id !== undefined)
       return { ...envelope, method: operation, params: newer };
-    // Of webhooks that are not named, one is chosen when the result is there.
+    // The request names no webhook: it gets all, and `encodeResult` chooses one.
     const list = 'ListTaskPushNotificationConfigs';
     return { ...envelope, method: list, params: upParams(list, params, say) };
   };
@@ -72,13 +68,13 @@ export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
       const { body } = request;
       const newer = { ...request, body: body && { json: () => translate(body.json()) } };
       const call = jsonRpcServer.decodeCall(newer);
-      // Of a task that has ended, 0.3 tells how it is; and it knows positions as little as 1.0 does.
+      // An empty position starts the stream with the task as it is, which 0.3 also does for a task that has ended.
       const lastEventId = request.headers['last-event-id'] ?? '';
       return { ...call, request, ...(call.operation === 'SubscribeToTask' && { lastEventId }) };
     },
 
     encodeResult(call, result) {
-      const { operation } = asked(call.request);
+      const { operation } = methodIn(call.request);
       const older = downResult(call.operation, result, say);
       if (call.operation === operation || !Array.isArray(older))
         return jsonRpcServer.encodeResult(call, older);
@@ -100,23 +96,15 @@ export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
     encodeError(error, request) {
       const reply = jsonRpcServer.encodeError(error, request);
       const body = withError(String(reply.body), error);
-      const { operation } = asked(request);
+      const { operation } = methodIn(request);
       const isStream = operation && operations[operation].kind === 'stream';
-      // Clients of 0.3 read nothing but events in answer to a method that streams.
+      // Clients of 0.3 expect events, and nothing else, in answer to a method that streams.
       return isStream && reply.status === 200 ? asEvent(reply, body) : { ...reply, body };
     },
   };
 }
 
-const spellParams = (operation: OperationName, params: Record<string, unknown>): Record<string, unknown> => {
-  const isSend = operation === 'SendMessage' || operation === 'SendStreamingMessage';
-  if (isSend) return spellSendParams(params, { isLenient: true }) as Record<string, unknown>;
-  return operation === 'CreateTaskPushNotificationConfig'
-    ? (spellTaskPushConfig(params) as Record<string, unknown>)
-    : params;
-};
-
-/** Throws `INVALID_PARAMS` for parts that do not say what they are. */
+/** Throws `INVALID_PARAMS` for parts without a `kind` of 0.3. */
 function checkKinds({ message }: Record<string, unknown>): void {
   const parts = isObject(message) && Array.isArray(message.parts) ? message.parts : [];
   const violations = parts.flatMap((part, n): FieldViolation[] =>
@@ -136,7 +124,7 @@ const asEvent = (reply: HttpReply, data: string): HttpReply => ({
   body: encodeSse({ data }),
 });
 
-/** JSON-RPC of 0.3, client half. Reads whatever spelling the agent uses. Spec: 0.3 §7. */
+/** JSON-RPC of 0.3, client half. Accepts every spelling that agents use. Spec: 0.3 §7. */
 export function askJsonRpc(say: Say): ClientBinding {
   return {
     ...about,
@@ -147,7 +135,7 @@ export function askJsonRpc(say: Say): ClientBinding {
       const { jsonrpc, id } = JSON.parse(String(request.body));
       return {
         ...request,
-        body: JSON.stringify({ jsonrpc, id, method: methodOf[call.operation], params }),
+        body: JSON.stringify({ jsonrpc, id, method: olderMethodOf(call.operation), params }),
       };
     },
 
@@ -169,7 +157,7 @@ export function askJsonRpc(say: Say): ClientBinding {
   };
 }
 
-/** What `decode` returns. Errors that it finds in the text are read again, as errors of 0.3. */
+/** The result of `decode`. If it throws an error that the text carries, this reads the text again, as an error of 0.3. */
 function decoded(text: string, decode: () => unknown): unknown {
   try {
     return decode();

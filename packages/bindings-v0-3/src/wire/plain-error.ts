@@ -1,11 +1,11 @@
 import type { Call, IncomingReply } from '@batonjs/bindings';
 import { A2AError, type ErrorReason } from '@batonjs/protocol/errors';
+import { type OperationName, operations } from '@batonjs/protocol/operations';
 import { isObject } from '../translation/shape.ts';
 
 /**
- * The error of a reply on HTTP+JSON that has a message but no code, as other SDKs of 0.3 write it: its HTTP status tells
- * what it is, together with what was asked. Undefined for a reply that did not come from an agent, such as a page of a
- * proxy.
+ * The error of a reply on HTTP+JSON that has a message but no code, as other SDKs of 0.3 write it. The HTTP status and the
+ * operation tell its reason. Undefined for a reply that is not an agent's, such as a page of a proxy.
  */
 export function plainError(call: Call, { status, body, headers }: IncomingReply): A2AError | undefined {
   const message = messageIn(body);
@@ -27,7 +27,7 @@ function reasonOf({ operation, params }: Call, status: number): ErrorReason | un
     case 422:
       return 'INVALID_PARAMS';
     case 501:
-      return operation.includes('PushNotification')
+      return capabilityOf(operation) === 'pushNotifications'
         ? 'PUSH_NOTIFICATION_NOT_SUPPORTED'
         : 'UNSUPPORTED_OPERATION';
     case 502:
@@ -36,6 +36,11 @@ function reasonOf({ operation, params }: Call, status: number): ErrorReason | un
       return undefined;
   }
 }
+
+const capabilityOf = (operation: OperationName): string | undefined => {
+  const row = operations[operation];
+  return 'capability' in row ? row.capability : undefined;
+};
 
 const namesTask = ({ id, taskId, message }: Call['params']): boolean =>
   Boolean(id || taskId || (isObject(message) && message.taskId));
