@@ -14,13 +14,13 @@ export interface AgentClient extends AgentOperations {
   /** The interface of the card that the client uses. */
   readonly interface: AgentInterface;
   /**
-   * Reads the card again, unless the cached one is still fresh, and uses it. An extended card stays in use until the agent's
-   * version changes.
+   * Reads the card again, unless the cached one is still fresh, and uses it. An extended card stays in use until the
+   * agent's version changes.
    */
   readCard(options?: CallOptions): Promise<AgentCard>;
   /**
-   * Sends a message and waits for the result: a message, or a task that has ended or waits for input. An agent may answer
-   * earlier, with a task that is still running; `stream(…).result()` waits until it ends. Spec: §3.1.1.
+   * Sends a message and waits for the result: a message, or a task that has ended or waits for input. An agent may
+   * answer earlier, with a task that is still running; `stream(…).result()` waits until it ends. Spec: §3.1.1.
    */
   send(input: MessageInput, options?: SendOptions): Promise<AgentReply>;
   /** Sends a message and follows its task until the task ends or waits for an answer. Spec: §3.1.2. */

@@ -17,8 +17,8 @@ type Arguments<Name extends OperationName> =
 
 /**
  * The operations of A2A as methods. They fill in `tenant` from the card. They reject with an `A2AError` if the agent
- * answers with an error, and with a `ClientError` if the call fails on the client's side. A stream opens when you iterate
- * it. Spec: §5.3.
+ * answers with an error, and with a `ClientError` if the call fails on the client's side. A stream opens when you
+ * iterate it. Spec: §5.3.
  */
 export type AgentOperations = {
   readonly [Name in OperationName as Uncapitalize<Name>]: (...args: Arguments<Name>) => Reply<Name>;

@@ -6,8 +6,8 @@ import type {
 } from '@a2a-js/sdk';
 import type { Artifact, Json, Message, Part, Task, TaskState } from '@batonjs/protocol';
 
-// The official SDK represents objects as protocol buffers: enums are numbers, a `oneof` has a `$case`, and missing text is
-// empty. This file uses the SDK's types and none of its code.
+// The official SDK represents objects as protocol buffers: enums are numbers, a `oneof` has a `$case`, and missing
+// text is empty. This file uses the SDK's types and none of its code.
 
 const states = [
   'TASK_STATE_UNSPECIFIED',

@@ -9,9 +9,9 @@ import { updatesFrom } from './updates.ts';
  * Runs an `AgentExecutor` of the official SDK as an agent. Each event is committed to the store before the next one is
  * read, and survives the process.
  *
- * Each message is one `execute`: a message that arrives meanwhile starts the next one. `cancelTask` is called to stop a
- * running `execute`, because the task was canceled, its time is over or the server closes. A task that waits for input is
- * canceled without it. The task fails if the executor ends without a terminal or interrupted state.
+ * Each message is one `execute`: a message that arrives meanwhile starts the next one. `cancelTask` is called to stop
+ * a running `execute`, because the task was canceled, its time is over or the server closes. A task that waits for
+ * input is canceled without it. The task fails if the executor ends without a terminal or interrupted state.
  */
 export function fromExecutor(executor: AgentExecutor): Agent {
   return async (turn) => {

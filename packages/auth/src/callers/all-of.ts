@@ -4,8 +4,9 @@ import type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './
 import { mergeSchemes } from './merge-schemes.ts';
 
 /**
- * Accepts callers that satisfy all of several authenticators, such as the key of an application and the token of its user.
- * The caller combines all of them and has the scopes of all. Credentials for only some of them are `UNAUTHENTICATED`.
+ * Accepts callers that satisfy all of several authenticators, such as the key of an application and the token of its
+ * user. The caller combines all of them and has the scopes of all. Credentials for only some of them are
+ * `UNAUTHENTICATED`.
  */
 export function allOf(first: Authenticator, ...others: readonly Authenticator[]): Authenticator {
   const all = [first, ...others];

@@ -6,8 +6,8 @@ import type { AuthenticatedCaller, Authenticator, CredentialedRequest } from './
 /** Options of `apiKey`: where requests carry the key, and which caller it belongs to. */
 export type ApiKeyOptions = {
   /**
-   * The callers by their keys, or a function that finds a caller by the SHA-256 hash of a key in lower-case hexadecimal. With
-   * the function, you need not store the keys themselves.
+   * The callers by their keys, or a function that finds a caller by the SHA-256 hash of a key in lower-case
+   * hexadecimal. With the function, you need not store the keys themselves.
    */
   readonly keys:
     | ReadonlyMap<string, AuthenticatedCaller>

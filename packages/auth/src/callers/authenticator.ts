@@ -18,9 +18,9 @@ export interface AuthenticatedCaller {
 }
 
 /**
- * Identifies the caller of a request, and describes its schemes for the card. Resolves to undefined if the request has no
- * credentials. Rejects with `UNAUTHENTICATED` for wrong credentials and with `PERMISSION_DENIED` for insufficient ones.
- * Spec: §7.
+ * Identifies the caller of a request, and describes its schemes for the card. Resolves to undefined if the request has
+ * no credentials. Rejects with `UNAUTHENTICATED` for wrong credentials and with `PERMISSION_DENIED` for insufficient
+ * ones. Spec: §7.
  */
 export interface Authenticator {
   (request: CredentialedRequest): Promise<AuthenticatedCaller | undefined>;

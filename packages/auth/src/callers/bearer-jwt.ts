@@ -37,8 +37,8 @@ export interface BearerJwtOptions {
 
 /**
  * Identifies callers by a JWT in `Authorization: Bearer` that a trusted issuer signed. Published keys are cached, and
- * fetched again when a token names an unknown one. While they cannot be fetched, the error is `UNAVAILABLE`. Every token
- * needs `exp` and a non-empty `sub`. Spec: §4.5.3, §7.
+ * fetched again when a token names an unknown one. While they cannot be fetched, the error is `UNAVAILABLE`. Every
+ * token needs `exp` and a non-empty `sub`. Spec: §4.5.3, §7.
  */
 export function bearerJwt(options: BearerJwtOptions): Authenticator {
   const { name = 'bearer', scopes: needed = [], caller = callerOf } = options;

@@ -15,8 +15,8 @@ export class CardSignatureError extends Error {
   }
 
   /**
-   * Whether a value is a `CardSignatureError`; with a code, whether it is one with that code. Unlike `instanceof`, it also
-   * recognises errors of another copy of this package.
+   * Whether a value is a `CardSignatureError`; with a code, whether it is one with that code. Unlike `instanceof`, it
+   * also recognises errors of another copy of this package.
    */
   static is(value: unknown, code?: CardSignatureProblem): value is CardSignatureError {
     const error = value as CardSignatureError | null | undefined;

@@ -3,7 +3,9 @@ import { type KeySetCaching, type RemoteKeySet, remoteKeySet } from '../keys/key
 import { publicKeys } from '../keys/public-keys.ts';
 import { CardSignatureError } from './card-signature-error.ts';
 
-/** The keys whose signatures are trusted. Pass the same object to every call: the fetched keys are cached per object. */
+/**
+ * The keys whose signatures are trusted. Pass the same object to every call: the fetched keys are cached per object.
+ */
 export interface CardTrust {
   /** Trusted public keys, each with its `kid`. */
   readonly keys?: readonly JWK[];
@@ -14,8 +16,8 @@ export interface CardTrust {
   /** The `kid`s of keys that are no longer trusted, in `keys` and in the key sets. */
   readonly revoked?: readonly string[];
   /**
-   * Whether to accept a signature in the form of the official SDKs that leaves out security members of the card. They are
-   * then listed as `unauthenticated`. Default false.
+   * Whether to accept a signature in the form of the official SDKs that leaves out security members of the card. They
+   * are then listed as `unauthenticated`. Default false.
    */
   readonly lenient?: boolean;
   /** The current time in milliseconds since 1970; for tests. */
@@ -78,7 +80,9 @@ function setsOf(trust: CardTrust): ReadonlyMap<string, RemoteKeySet> {
 
 const hrefOf = (url: string): string => (URL.canParse(url) ? new URL(url).href : url);
 
-/** Whether a key may verify signatures now. `nbf`, `exp` and `revoked` come from OpenID Federation's historical keys. */
+/**
+ * Whether a key may verify signatures now. `nbf`, `exp` and `revoked` come from OpenID Federation's historical keys.
+ */
 function mayVerify(key: JWK & Record<string, unknown>, alg: string, trust: CardTrust): boolean {
   const now = (trust.now ?? Date.now)() / 1_000;
   const { nbf, exp, revoked, use } = key;

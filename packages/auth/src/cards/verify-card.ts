@@ -18,8 +18,8 @@ const mostSignatures = 16;
 
 /**
  * Checks that a trusted key made one of the card's signatures; it does not check the remaining ones. It tries the
- * specification's canonical form, then that of the official SDKs. A `jku` in the card selects one of the trusted URLs and
- * never adds one. Reads at most 16 signatures. Rejects with `CardSignatureError`. Spec: §8.4.3.
+ * specification's canonical form, then that of the official SDKs. A `jku` in the card selects one of the trusted URLs
+ * and never adds one. Reads at most 16 signatures. Rejects with `CardSignatureError`. Spec: §8.4.3.
  */
 export async function verifyCard(card: AgentCard, trust: CardTrust): Promise<VerifiedCard> {
   const signatures = (Array.isArray(card.signatures) ? card.signatures : []).slice(0, mostSignatures);

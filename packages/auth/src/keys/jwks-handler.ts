@@ -4,8 +4,8 @@ import { publicKeys } from './public-keys.ts';
 
 /**
  * Creates a handler that publishes the public halves of keys, for Express (`app.get('/.well-known/jwks.json',
- * jwksHandler([key]))`) and for `node:http`. Clients may cache the response for 5 minutes: publish a new key at least that
- * long before you sign with it. Removing a key revokes it. Throws `TypeError` for a secret without a public half.
+ * jwksHandler([key]))`) and for `node:http`. Clients may cache the response for 5 minutes: publish a new key at least
+ * that long before you sign with it. Removing a key revokes it. Throws `TypeError` for a secret without a public half.
  */
 export function jwksHandler(
   keys: readonly JWK[],

@@ -52,8 +52,8 @@ export function remoteKeySet(
 }
 
 /**
- * A `fetch` that repeats its last failure for `failureMs` milliseconds. Otherwise every token would wait for a server that
- * does not answer.
+ * A `fetch` that repeats its last failure for `failureMs` milliseconds. Otherwise every token would wait for a server
+ * that does not answer.
  */
 function fetchUnlessFailed(failureMs: number): FetchImplementation {
   let failed: { readonly error: unknown; readonly at: number } | undefined;

@@ -4,8 +4,8 @@ import type { JSONWebKeySet, JWK } from 'jose';
 const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e', 'kid', 'alg', 'use', 'iat', 'nbf', 'exp', 'revoked'];
 
 /**
- * The public halves of keys as a JSON Web Key Set. Throws `TypeError` for a key without `kid` and for a secret without a
- * public half.
+ * The public halves of keys as a JSON Web Key Set. Throws `TypeError` for a key without `kid` and for a secret without
+ * a public half.
  */
 export function publicKeys(keys: readonly JWK[]): JSONWebKeySet {
   return { keys: keys.map(publicKey) };

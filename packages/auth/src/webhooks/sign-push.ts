@@ -22,8 +22,8 @@ export interface SignPushOptions {
 
 /**
  * Creates a function that signs deliveries to webhooks: pass it to the server as `push.sign`. The JWT travels as
- * `Authorization: Bearer`, or in `X-A2A-Notification-JWT` if the webhook was registered with its own credentials. Throws
- * `TypeError` for a key that cannot sign. Spec: §13.2.
+ * `Authorization: Bearer`, or in `X-A2A-Notification-JWT` if the webhook was registered with its own credentials.
+ * Throws `TypeError` for a key that cannot sign. Spec: §13.2.
  */
 export function signPush({ key, issuer }: SignPushOptions) {
   const signer = signingKey(key);

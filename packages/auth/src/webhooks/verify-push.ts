@@ -36,10 +36,10 @@ export interface ReceivedPush {
 }
 
 /**
- * Creates a function that verifies deliveries signed with `signPush`: the agent sent this body to this webhook within the
- * last 10 minutes. Pass it to `webhookReceiver` as `verify`. It resolves to the claims. It rejects for a delivery that is
- * not genuine, and with `UNAVAILABLE` if the keys cannot be fetched. It does not detect repeated deliveries: the receiver
- * does, by their id, which is signed as well. Spec: §13.2.
+ * Creates a function that verifies deliveries signed with `signPush`: the agent sent this body to this webhook within
+ * the last 10 minutes. Pass it to `webhookReceiver` as `verify`. It resolves to the claims. It rejects for a delivery
+ * that is not genuine, and with `UNAVAILABLE` if the keys cannot be fetched. It does not detect repeated deliveries:
+ * the receiver does, by their id, which is signed as well. Spec: §13.2.
  */
 export function verifyPush(options: VerifyPushOptions): (push: ReceivedPush) => Promise<JWTPayload> {
   const findKey = keyFinder(options.jwks, options.caching);

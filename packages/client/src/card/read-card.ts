@@ -14,8 +14,8 @@ import { checkTrust } from './check-trust.ts';
 import { parseCard } from './parse-card.ts';
 
 /**
- * The URL of an agent's card: the well-known path below the agent's URL, or the URL itself if it ends in `.json`. Throws
- * `INVALID_URL`. Spec: §8.2.
+ * The URL of an agent's card: the well-known path below the agent's URL, or the URL itself if it ends in `.json`.
+ * Throws `INVALID_URL`. Spec: §8.2.
  */
 export function cardUrl(agent: string | URL): string {
   const url = parseUrl(agent);
@@ -24,8 +24,8 @@ export function cardUrl(agent: string | URL): string {
 }
 
 /**
- * Reads a card, from the cache while it is fresh; a stale one is revalidated by its `ETag`. Rejects with `INVALID_CARD` if
- * the response is not a card. Spec: §8.6.2.
+ * Reads a card, from the cache while it is fresh; a stale one is revalidated by its `ETag`. Rejects with
+ * `INVALID_CARD` if the response is not a card. Spec: §8.6.2.
  */
 export async function readCard(
   url: string,

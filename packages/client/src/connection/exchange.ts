@@ -16,7 +16,10 @@ interface Context extends CallOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sends a request and resolves to the response, whatever its status. After a 401, repeats it once with new credentials. */
+/**
+ * Sends a request and resolves to the response, whatever its status. After a 401, repeats it once with new
+ * credentials.
+ */
 export async function exchange(request: OutgoingRequest, context: Context): Promise<Response> {
   const { settings, signal } = context;
   signal.throwIfAborted();
@@ -28,8 +31,9 @@ export async function exchange(request: OutgoingRequest, context: Context): Prom
 }
 
 /**
- * Sends a request and follows redirects itself when it carries secrets. The caller's headers go to trusted origins only,
- * and a redirect to another origin drops them for the rest of the chain. Requests with credentials are never redirected.
+ * Sends a request and follows redirects itself when it carries secrets. The caller's headers go to trusted origins
+ * only, and a redirect to another origin drops them for the rest of the chain. Requests with credentials are never
+ * redirected.
  */
 async function send(request: OutgoingRequest, context: Context, challenge?: string): Promise<Response> {
   const { settings, version, extensionsHeader = A2A_EXTENSIONS, extensions, signal } = context;

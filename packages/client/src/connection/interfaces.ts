@@ -9,7 +9,9 @@ export interface Candidate extends AgentInterface {
   readonly codec: ClientBinding;
 }
 
-/** The interfaces of a card whose binding and version this client supports, in the card's order. Spec: §3.6.3, §8.3.2. */
+/**
+ * The interfaces of a card whose binding and version this client supports, in the card's order. Spec: §3.6.3, §8.3.2.
+ */
 export const candidatesOf = (card: AgentCard, settings: Settings): Candidate[] =>
   listed(card).flatMap((entry) => {
     const { protocolBinding, protocolVersion } = entry;

@@ -103,7 +103,10 @@ export class Session {
     }
   }
 
-  /** Makes a call that is answered by a stream. Retries it until the first event. Leaving the loop closes the connection. */
+  /**
+   * Makes a call that is answered by a stream. Retries it until the first event. Leaving the loop closes the
+   * connection.
+   */
   async *stream(
     operation: OperationName,
     params: AnyParams,

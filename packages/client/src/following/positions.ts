@@ -1,6 +1,6 @@
 /**
- * Whether a position `<log>.<number>` is at or before another one of the same log. False if they are of different logs or
- * cannot be compared.
+ * Whether a position `<log>.<number>` is at or before another one of the same log. False if they are of different logs
+ * or cannot be compared.
  */
 export const isAtOrBefore = (id: string | undefined, other: string | undefined): boolean =>
   isSameLog(id, other) && numberOf(id) <= numberOf(other);

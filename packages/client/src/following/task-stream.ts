@@ -19,7 +19,8 @@ export interface FollowOptions extends CallOptions {
   readonly pollMs?: number;
   /**
    * Milliseconds without contact after which the stream fails with `NETWORK`; the message says how to continue later.
-   * Default 60,000; 0 fails at the first failure, `Infinity` never. A connection that lasts one second counts as contact.
+   * Default 60,000; 0 fails at the first failure, `Infinity` never. A connection that lasts one second counts as
+   * contact.
    */
   readonly followForMs?: number;
 }
@@ -33,9 +34,9 @@ const ended = () => new ClientError('NETWORK', 'The stream ended before the task
  * The events of a task, each one once, across broken connections and restarts of its server. Iterate it once.
  *
  * After a broken connection, the stream reconnects and continues after the last event. If the agent cannot replay the
- * missed events, the stream yields a `task` event, which replaces everything before it. If the agent cannot stream, the
- * stream polls the task. It ends when the task ends, and after a message also when the task waits for an answer. It fails
- * when the agent cannot be reached for `followForMs`. Spec: §3.1.2, §3.1.6.
+ * missed events, the stream yields a `task` event, which replaces everything before it. If the agent cannot stream,
+ * the stream polls the task. It ends when the task ends, and after a message also when the task waits for an answer.
+ * It fails when the agent cannot be reached for `followForMs`. Spec: §3.1.2, §3.1.6.
  */
 export class TaskStream implements AsyncIterable<AgentEvent> {
   readonly #session: Session;
@@ -105,8 +106,8 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     let mustPoll = settings.checkCapabilities && !card.capabilities?.streaming;
     let isPolling = mustPoll;
     let isResumed = false;
-    // The agent may have asked a question before it read the message. A server that sends positions closes the stream once
-    // it has answered the message, so the client waits for that. It cannot rely on other servers to do so.
+    // The agent may have asked a question before it read the message. A server that sends positions closes the stream
+    // once it has answered the message, so the client waits for that. It cannot rely on other servers to do so.
     let isAmbiguous = false;
     let pause = pollMs;
     try {

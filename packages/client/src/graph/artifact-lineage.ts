@@ -32,7 +32,9 @@ export class ArtifactLineage {
     this.#versions = [...saved.versions];
   }
 
-  /** Adds the artifacts of a task. Known ones are updated and keep their number and verdict. Returns the new versions. */
+  /**
+   * Adds the artifacts of a task. Known ones are updated and keep their number and verdict. Returns the new versions.
+   */
   add({ id: taskId, contextId = '', artifacts = [] }: Task): ArtifactVersion[] {
     const added: ArtifactVersion[] = [];
     for (const artifact of artifacts) {
@@ -101,8 +103,8 @@ const isOf =
     other.taskId === taskId && other.artifact.artifactId === artifactId;
 
 /**
- * Creates a message for `agent.send` that asks to refine versions. It starts a new task in their context, refers to their
- * tasks, and names each artifact in the metadata of the part. Spec: §3.4.3.
+ * Creates a message for `agent.send` that asks to refine versions. It starts a new task in their context, refers to
+ * their tasks, and names each artifact in the metadata of the part. Spec: §3.4.3.
  */
 export function refine(
   versions: ArtifactVersion | readonly ArtifactVersion[],

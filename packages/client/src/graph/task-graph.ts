@@ -43,9 +43,10 @@ export interface GraphOptions
 }
 
 /**
- * Tasks that depend on each other, in one context. A step starts as soon as all steps it depends on are done; independent
- * steps run in parallel. When a step fails, the running steps are canceled and the others never start. Iterate the graph
- * once, or await `result()`. Leaving the loop stops the graph, but not the tasks that it started. Spec: §3.4.1.
+ * Tasks that depend on each other, in one context. A step starts as soon as all steps it depends on are done;
+ * independent steps run in parallel. When a step fails, the running steps are canceled and the others never start.
+ * Iterate the graph once, or await `result()`. Leaving the loop stops the graph, but not the tasks that it started.
+ * Spec: §3.4.1.
  */
 export class TaskGraph implements AsyncIterable<GraphEvent> {
   readonly #agent: AgentClient;

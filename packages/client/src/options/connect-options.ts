@@ -13,19 +13,24 @@ export interface CallOptions {
    */
   readonly timeoutMs?: number;
   /**
-   * Streams only: milliseconds without a byte, heartbeats included, after which the connection counts as broken; 0 means
-   * no limit.
+   * Streams only: milliseconds without a byte, heartbeats included, after which the connection counts as broken; 0
+   * means no limit.
    */
   readonly idleTimeoutMs?: number;
   /** Headers for every request of this call. They go to the same origins as the `headers` of the client. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Extensions to activate in addition to those of the client. */
   readonly extensions?: readonly string[];
-  /** Whether the client may retry this call although its operation changes something. Overrides the client's own rule. */
+  /**
+   * Whether the client may retry this call although its operation changes something. Overrides the client's own rule.
+   */
   readonly repeatable?: boolean;
 }
 
-/** How the client retries calls that failed temporarily: exponential backoff with full jitter; `Retry-After` is respected. */
+/**
+ * How the client retries calls that failed temporarily: exponential backoff with full jitter; `Retry-After` is
+ * respected.
+ */
 export interface RetryOptions {
   /**
    * Attempts per call, the first one included. Default 5. Messages that may be sent again are by default limited by
@@ -33,8 +38,8 @@ export interface RetryOptions {
    */
   readonly attempts?: number;
   /**
-   * Milliseconds after the first failure during which a message that may be repeated is sent again. Default 60,000, which
-   * covers the restart of a server.
+   * Milliseconds after the first failure during which a message that may be repeated is sent again. Default 60,000,
+   * which covers the restart of a server.
    */
   readonly sendForMs?: number;
   /** Milliseconds of the first backoff, which doubles with every attempt. Default 200. */
@@ -56,7 +61,9 @@ export interface CredentialsRequest {
   readonly challenge?: string;
 }
 
-/** Returns the headers that authenticate a request. The client calls it for every request: cache what is still valid. */
+/**
+ * Returns the headers that authenticate a request. The client calls it for every request: cache what is still valid.
+ */
 export type Credentials = (
   request: CredentialsRequest,
 ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
@@ -94,13 +101,16 @@ export interface ConnectOptions {
   readonly maxEventBytes?: number;
   /** The default for `followForMs` of `FollowOptions`. */
   readonly followForMs?: number;
-  /** `false` turns off all retries, those of streams too. Operations that change something are retried only when safe. */
+  /**
+   * `false` turns off all retries, those of streams too. Operations that change something are retried only when safe.
+   */
   readonly retry?: RetryOptions | false;
   /** Whether the client itself refuses operations that the card does not offer. Default true. Spec: §3.3.4. */
   readonly checkCapabilities?: boolean;
   /**
-   * Checks every card before the client uses it; `verifyCard` of `@batonjs/auth` is one such check. A rejection or `false`
-   * refuses the card with `UNTRUSTED_CARD`. Cards of other protocol versions are passed untranslated. Spec: §8.4.3.
+   * Checks every card before the client uses it; `verifyCard` of `@batonjs/auth` is one such check. A rejection or
+   * `false` refuses the card with `UNTRUSTED_CARD`. Cards of other protocol versions are passed untranslated. Spec:
+   * §8.4.3.
    */
   readonly verifyCard?: (card: AgentCard) => unknown;
   /** Shares cards between connections. Default: a cache of this connection only. */

@@ -16,8 +16,8 @@ const isStatus = (value: unknown) => isObject(value) && typeof value.state === '
 const hasParts = (value: unknown): boolean => isObject(value) && Array.isArray(value.parts);
 
 /**
- * The result of an operation, with what agents commonly leave out filled in. Throws `INVALID_AGENT_RESPONSE` unless it has
- * the members that the client reads; other members are not checked.
+ * The result of an operation, with what agents commonly leave out filled in. Throws `INVALID_AGENT_RESPONSE` unless it
+ * has the members that the client reads; other members are not checked.
  */
 export function checkResult(operation: OperationName, result: unknown): unknown {
   if (isObject(result)) {
@@ -40,8 +40,8 @@ export function checkResult(operation: OperationName, result: unknown): unknown 
 }
 
 /**
- * An event of a stream. Events of an unknown kind pass unchanged. Throws `INVALID_AGENT_RESPONSE` for an event of a known
- * kind that lacks the members needed to fold it.
+ * An event of a stream. Events of an unknown kind pass unchanged. Throws `INVALID_AGENT_RESPONSE` for an event of a
+ * known kind that lacks the members needed to fold it.
  */
 export function checkEvent(value: unknown): StreamResponse {
   const { task, message, statusUpdate, artifactUpdate } = isObject(value) ? value : ({ task: null } as Loose);

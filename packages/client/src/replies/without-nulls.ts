@@ -2,8 +2,8 @@
 const freeMembers: ReadonlySet<string> = new Set(['metadata', 'params', 'header']);
 
 /**
- * The value without `null` members, which ProtoJSON treats as absent; `parts: null` becomes an empty list. The content of
- * `data`, `metadata` and the `params` of extensions keeps its nulls. Spec: ADR-001.
+ * The value without `null` members, which ProtoJSON treats as absent; `parts: null` becomes an empty list. The content
+ * of `data`, `metadata` and the `params` of extensions keeps its nulls. Spec: ADR-001.
  */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);

@@ -29,7 +29,9 @@ export interface WebhookReceiverOptions extends WebhookSecrets {
 export interface WebhookReceiver {
   /** A handler of web-standard requests. */
   fetch(request: Request): Promise<Response>;
-  /** A handler for Node.js and Express. Mount it before `express.json()`, which loses the text that a signature covers. */
+  /**
+   * A handler for Node.js and Express. Mount it before `express.json()`, which loses the text that a signature covers.
+   */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
@@ -128,7 +130,10 @@ function parse(
   }
 }
 
-/** The task of an event; undefined unless the event has exactly one member, or `expects` could be asked about another task. Spec: §3.2.3. */
+/**
+ * The task of an event; undefined unless the event has exactly one member, or `expects` could be asked about another
+ * task. Spec: §3.2.3.
+ */
 function taskIdOf({ task, statusUpdate, artifactUpdate, message }: AgentEvent): string | undefined {
   const members = [task, statusUpdate, artifactUpdate, message].filter(Boolean);
   const id: unknown = task?.id ?? statusUpdate?.taskId ?? artifactUpdate?.taskId ?? message?.taskId;

@@ -8,9 +8,9 @@ import { answerIn, FORM_TYPE, type Form, formIn } from './form.ts';
 import { askWith } from './input-required.ts';
 
 /**
- * Lets the agent ask questions with forms. The extension checks each answer before the agent runs: it repeats the question
- * with the errors of each field, or passes the valid values on as data. Clients that do not activate the extension get the
- * question as text and may answer with text.
+ * Lets the agent ask questions with forms. The extension checks each answer before the agent runs: it repeats the
+ * question with the errors of each field, or passes the valid values on as data. Clients that do not activate the
+ * extension get the question as text and may answer with text.
  */
 export const formInput: Extension = ({ card, agent }) => ({
   card: declare(

@@ -43,7 +43,9 @@ const isTexts = (value: unknown): value is Record<string, string> =>
   value !== null &&
   Object.values(value).every((text) => typeof text === 'string');
 
-/** The answer in a part; undefined if it is none. An answer has the media type of forms, or the id of the asked form. */
+/**
+ * The answer in a part; undefined if it is none. An answer has the media type of forms, or the id of the asked form.
+ */
 export function answerIn(part: Part, asked: Form | undefined): FormAnswer | undefined {
   if (!('data' in part) || typeof part.data !== 'object' || part.data === null || Array.isArray(part.data))
     return undefined;

@@ -14,7 +14,10 @@ export interface FormQuestion {
   readonly initial?: Json;
 }
 
-/** Asks a question as text and as a form. The checked values of the answer arrive in `turn.values`. Requires `formInput`. */
+/**
+ * Asks a question as text and as a form. The checked values of the answer arrive in `turn.values`. Requires
+ * `formInput`.
+ */
 export const inputRequired = (question: string, { form, title, initial }: FormQuestion): TaskUpdate =>
   askWith(question, {
     formId: crypto.randomUUID(),

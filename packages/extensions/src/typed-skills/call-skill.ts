@@ -6,8 +6,8 @@ import { TYPED_SKILLS } from '../uris.ts';
 import { RESULT } from './result.ts';
 
 /**
- * Why `callSkill` failed: `UNKNOWN_SKILL`, the card has no schemas of the skill; `UNREADABLE_SCHEMA`, a schema cannot be
- * read; `INVALID_INPUT`, the input was not sent; `INVALID_OUTPUT`, the agent's output does not fit its schema.
+ * Why `callSkill` failed: `UNKNOWN_SKILL`, the card has no schemas of the skill; `UNREADABLE_SCHEMA`, a schema cannot
+ * be read; `INVALID_INPUT`, the input was not sent; `INVALID_OUTPUT`, the agent's output does not fit its schema.
  */
 export type SkillProblem = 'UNKNOWN_SKILL' | 'UNREADABLE_SCHEMA' | 'INVALID_INPUT' | 'INVALID_OUTPUT';
 
@@ -38,8 +38,9 @@ export class SkillError extends Error {
 export type SkillReply = AgentReply & { readonly output?: Json };
 
 /**
- * Calls a skill of an agent whose card contains schemas. It checks the input before sending it, and the output on arrival.
- * The schemas come from the agent: where you cannot trust it, check the output with your own. Rejects with a `SkillError`.
+ * Calls a skill of an agent whose card contains schemas. It checks the input before sending it, and the output on
+ * arrival. The schemas come from the agent: where you cannot trust it, check the output with your own. Rejects with a
+ * `SkillError`.
  */
 export async function callSkill(
   agent: Pick<AgentClient, 'card' | 'send'>,
