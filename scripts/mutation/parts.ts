@@ -6,7 +6,7 @@ export interface Part {
 
 const sourcesOf = (name: string): readonly string[] => [
   `packages/${name}/src/**/*.ts`,
-  `!packages/${name}/src/index.ts`,
+  `!packages/${name}/src/**/index.ts`,
 ];
 
 const testsOf = (name: string): string => `packages/${name}/test/**/*.test.ts`;
@@ -27,13 +27,13 @@ export const parts: Readonly<Record<string, Part>> = {
   push: { mutate: ['packages/server/src/push/*.ts'], tests: ['packages/server/test/push/*.test.ts'] },
   'store-memory': { mutate: sourcesOf('store-memory'), tests: [testsOf('store-memory')] },
   'store-sqlite': {
-    mutate: ['packages/store-sqlite/src/{commits,leases,prune}.ts'],
+    mutate: ['packages/store-sqlite/src/tasks/{commits,leases,prune}.ts'],
     tests: ['claim', 'conformance', 'contents', 'killed'].map(
       (name) => `packages/store-sqlite/test/${name}.test.ts`,
     ),
   },
   'store-redis': {
-    mutate: ['packages/store-redis/src/{commits,leases,prune}.ts'],
-    tests: ['conformance', 'contents'].map((name) => `packages/store-redis/test/${name}.test.ts`),
+    mutate: ['packages/store-redis/src/tasks/{commits,leases,prune}.ts'],
+    tests: ['claim', 'conformance'].map((name) => `packages/store-redis/test/${name}.test.ts`),
   },
 };

@@ -21,7 +21,7 @@ export async function run(name: string, part: Part, reports: string): Promise<Re
     timeoutFactor: 10,
     dryRunTimeoutMinutes: 20,
     tempDirName: '.reports/mutation/sandbox',
-    ignorePatterns: ['docs', 'bench', 'apps', '**/dist', '.reports', '.data', '.turbo'],
+    ignorePatterns: ['/docs', '/bench', '/apps', '**/dist', '.reports', '.data', '.turbo'],
     // Stryker would rewrite it with TypeScript's JavaScript API, which TypeScript 7 does not have. Nothing here reads it.
     tsconfigFile: 'none',
     reporters: ['json', 'progress-append-only'],

@@ -1,0 +1,168 @@
+import type { Commit, TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { change } from '../../../test/kit/faulty-store.ts';
+import { rpc, say } from '../../../test/kit/rpc.ts';
+import {
+  type Agent,
+  type AgentServer,
+  type AgentServerOptions,
+  artifact,
+  authRequired,
+  completed,
+  createAgentServer,
+  inputRequired,
+  text,
+} from '../src/index.ts';
+
+const now = { returnImmediately: true };
+const scope = JSON.stringify(['agent', '', '']);
+
+function serve(store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}): AgentServer {
+  const server = createAgentServer({
+    card: { name: 'Test', description: 'For tests' },
+    log: () => {},
+    agent,
+    store,
+    ...options,
+  });
+  onTestFinished(() => server.close({ graceMs: 0 }));
+  return server;
+}
+
+const eventually = <T>(look: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(look, { timeout: 30_000, interval: 5 });
+
+const until = (server: AgentServer, id: string, state: string) =>
+  eventually(async () => {
+    const task = await rpc(server, 'GetTask', { id });
+    expect(task.status.state).toBe(`TASK_STATE_${state}`);
+    return task;
+  });
+
+/** Until the log has a fact of this type. */
+const untilFact = (store: TaskStore, taskId: string, type: string) =>
+  eventually(async () =>
+    expect((await store.readFacts(scope, taskId, 0, 1_000)).map(({ fact }) => fact.type)).toContain(type),
+  );
+
+/** The store, which does this before the first commit of that kind, unseen by the server that writes it. */
+function beforeFirst(
+  store: TaskStore,
+  isMeant: (one: Commit) => boolean,
+  act: (one: Commit) => Promise<unknown>,
+) {
+  let isFirst = true;
+  return change(store, {
+    commit: (commit) => async (one) => {
+      if (isFirst && isMeant(one)) {
+        isFirst = false;
+        await act(one);
+      }
+      return commit(one);
+    },
+    subscribe: () => async () => () => {},
+  });
+}
+
+const isRelease = ({ turn }: Commit): boolean => turn?.release === true;
+const unnotified = { lookEveryMs: Number.POSITIVE_INFINITY };
+
+describe('at the moment at which a turn gives its task back', () => {
+  it('a message that arrives gets a turn', async () => {
+    const memory = memoryStore();
+    const agent: Agent = async function* ({ text: said, messages }) {
+      yield messages.length === 1 ? inputRequired('Well?') : completed(said);
+    };
+    const front = serve(memory, agent, { run: 'workers' });
+    const store = beforeFirst(memory, isRelease, ({ taskId }) =>
+      rpc(front, 'SendMessage', { message: say('and this', { taskId }), configuration: now }),
+    );
+    serve(store, agent);
+    const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
+    const ended = await until(front, task.id, 'COMPLETED');
+    expect(ended.status.message?.parts).toEqual([{ text: 'and this' }]);
+  });
+
+  it('a wake-up gets a turn', async () => {
+    const memory = memoryStore();
+    let key = '';
+    const agent: Agent = async function* ({ wakeKey }) {
+      const isFirst = key === '';
+      key = wakeKey;
+      yield isFirst ? inputRequired('Well?') : completed('awake');
+    };
+    const front = serve(memory, agent, { run: 'workers' });
+    serve(
+      beforeFirst(memory, isRelease, () => front.wake(key)),
+      agent,
+    );
+    const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
+    const ended = await until(front, task.id, 'COMPLETED');
+    expect(ended.status.message?.parts).toEqual([{ text: 'awake' }]);
+  });
+
+  it.each([
+    ['asks for credentials and ends', authRequired('Who are you?')],
+    ['asks for more', inputRequired('Well?')],
+  ])('a cancel request ends the task of an agent that %s', async (_, update) => {
+    const memory = memoryStore();
+    const agent: Agent = async function* () {
+      yield update;
+    };
+    const front = serve(memory, agent, { run: 'workers' });
+    const canceled = Promise.withResolvers<unknown>();
+    const store = beforeFirst(memory, isRelease, async ({ taskId }) => {
+      canceled.resolve(rpc(front, 'CancelTask', { id: taskId }));
+      await untilFact(memory, taskId, 'cancel-requested');
+    });
+    serve(store, agent, unnotified);
+    const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
+    await until(front, task.id, 'CANCELED');
+    expect(await canceled.promise).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
+  });
+});
+
+describe('when a server closes', () => {
+  const isArtifact = ({ facts }: Commit): boolean => facts.some(({ type }) => type === 'artifact-updated');
+
+  it.each(['fail', 'rerun'] as const)(
+    'a task of which a cancel was requested meanwhile is canceled (restart: %s)',
+    async (restart) => {
+      const memory = memoryStore();
+      const agent: Agent = async function* () {
+        yield artifact('out', text('1'));
+        await new Promise(() => {});
+      };
+      const front = serve(memory, agent, { run: 'workers', restart });
+      const closed = Promise.withResolvers<unknown>();
+      // The server learns of the cancel request only by the write that is under way.
+      const store = beforeFirst(memory, isArtifact, async ({ taskId }) => {
+        rpc(front, 'CancelTask', { id: taskId }).catch(() => {});
+        await untilFact(memory, taskId, 'cancel-requested');
+        closed.resolve(server.close({ graceMs: 0 }));
+      });
+      const server = serve(store, agent, { ...unnotified, restart });
+      const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
+      await closed.promise;
+      const ended = await until(front, task.id, 'CANCELED');
+      expect(ended.artifacts).toHaveLength(1);
+    },
+  );
+
+  it('a task whose agent does not stop though a cancel was requested is canceled', async () => {
+    const memory = memoryStore();
+    const agent: Agent = async function* () {
+      yield artifact('out', text('1'));
+      await new Promise(() => {});
+    };
+    const front = serve(memory, agent, { run: 'workers' });
+    const server = serve(memory, agent, { cancelGraceMs: 3_600_000 });
+    const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
+    await untilFact(memory, task.id, 'artifact-updated');
+    const canceled = rpc(front, 'CancelTask', { id: task.id });
+    await untilFact(memory, task.id, 'cancel-requested');
+    await server.close({ graceMs: 0 });
+    expect((await canceled).status.state).toBe('TASK_STATE_CANCELED');
+  });
+});
