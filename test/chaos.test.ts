@@ -35,7 +35,7 @@ describe('server processes on one SQLite file', () => {
     ['the version is not checked', 'cas', 30],
     ['commit ids are not kept', 'commit-id', 30],
     // A process that starts finds what is stuck: of many kills, the last one would hide it.
-    ['the bell is silent and nobody looks', 'bell', 3],
+    ['the bell is silent and nobody looks', 'notification', 3],
   ])('are caught when %s', { timeout: 240_000 }, async (_what, protection, kills) => {
     const sabotaged = ['--store', 'sqlite-normal', '--sabotage', protection, '--kills', String(kills)];
     // Where the kills fall is chance, and so is what they break.

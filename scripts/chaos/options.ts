@@ -18,7 +18,7 @@ export interface ChaosOptions {
   readonly forMs: number;
 }
 
-const protections = ['fence', 'cas', 'commit-id', 'bell'] as const satisfies readonly Sabotage[];
+const protections = ['fence', 'cas', 'commit-id', 'notification'] as const satisfies readonly Sabotage[];
 
 /** Throws `TypeError` for options that make no sense. */
 export function readOptions(args: readonly string[]): ChaosOptions {

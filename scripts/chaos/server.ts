@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAgentServer } from '@batonjs/server';
 import { a2aExpress } from '@batonjs/server-express';
-import { pause, type TaskStore } from '@batonjs/store';
+import type { TaskStore } from '@batonjs/store';
 import { faultyStore, type Sabotage, sabotage } from '@batonjs/store-conformance/faults';
 import express from 'express';
 import { countingAgent } from '../workload/agent.ts';
@@ -35,7 +35,7 @@ process.on('disconnect', () => process.exit());
 /** Without the bell, and without what makes up for it. */
 function deaf(store: TaskStore): TaskStore {
   let claimed = false;
-  const silent = sabotage(store, 'bell');
+  const silent = sabotage(store, 'notification');
   return new Proxy(silent, {
     get(target, name) {
       if (name !== 'claim') return Reflect.get(target, name);
@@ -50,14 +50,14 @@ function deaf(store: TaskStore): TaskStore {
 
 function broken(store: TaskStore): TaskStore {
   if (orders.sabotage === undefined) return store;
-  return orders.sabotage === 'bell' ? deaf(store) : sabotage(store, orders.sabotage);
+  return orders.sabotage === 'notification' ? deaf(store) : sabotage(store, orders.sabotage);
 }
 
 const opened = await mediumOf(orders.store).open(orders.location);
 const store = faultyStore(broken(opened), {
   random,
-  rates: { delay: 0.1, failBefore: 0.01, failAfter: 0.02, loseRing: 0.1, repeatRing: 0.05 },
-  sleep: (ms) => pause(ms),
+  rates: { delay: 0.1, failBefore: 0.01, failAfter: 0.02, loseNotification: 0.1, repeatNotification: 0.05 },
+  sleep: (ms) => sleep(ms),
   active: () => !calm,
 });
 
@@ -72,7 +72,7 @@ for (const restart of ['rerun', 'fail'] as const) {
     maxAttempts: 1_000,
     idempotency: true,
     leaseMs,
-    lookEveryMs: orders.sabotage === 'bell' ? Number.POSITIVE_INFINITY : leaseMs / 2,
+    lookEveryMs: orders.sabotage === 'notification' ? Number.POSITIVE_INFINITY : leaseMs / 2,
     storeTimeoutMs: leaseMs,
     cancelGraceMs: leaseMs / 4,
     cancelWaitMs: leaseMs,

@@ -1,17 +1,17 @@
 import type { Committed, Lease, Row, StoredLog, TaskStore } from '@batonjs/store';
-import { admit, claimable, cutPage, diverged, factsInOrder, granted } from '@batonjs/store';
+import { admit, callSubscriber, claimed, cutPage, diverged, factsInOrder, granted } from '@batonjs/store';
 
-/** A database that keeps texts under keys and replaces one only if nobody else did meanwhile. */
+/** A database that keeps texts under keys and can replace a text only if its revision is still the same. */
 export interface KeyValue {
   get(key: string): Promise<{ text: string; revision: number } | undefined>;
-  /** Writes, or deletes without a text. Resolves `false`, changing nothing, if the revision is not this one (0: nothing there). */
+  /** Writes the text, or deletes the key if there is none. Resolves `false` if the revision has changed (0: no such key). */
   swap(key: string, revision: number, text: string | undefined): Promise<boolean>;
   keys(): Promise<string[]>;
-  /** Calls `hear` after each change, by anybody. */
-  onChange(hear: (key: string) => void): () => void;
+  /** Calls `listener` after each change by any client, until the returned function is called. */
+  onChange(listener: (key: string) => void): () => void;
 }
 
-/** What is kept under one key. */
+/** The value under one key: a task. */
 interface Log {
   scope: string;
   taskId: string;
@@ -23,7 +23,7 @@ interface Log {
 
 type Change<T> = { log?: Log; result: T };
 
-/** Where the id of the database is kept: no task has this key. */
+/** The key of the database's own id. No task has it. */
 const identityKey = 'identity';
 
 const keyOf = ({ scope, taskId }: { scope: string; taskId: string }) => JSON.stringify([scope, taskId]);
@@ -35,7 +35,7 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
     return kept && JSON.parse(kept.text);
   }
 
-  /** Reads, decides and writes as if nobody else were there: whoever loses a race decides again. */
+  /** Reads, decides and writes. If another process wrote in between, it reads and decides again. */
   async function change<T>(key: string, decide: (log: Log | undefined) => Change<T>): Promise<T> {
     for (;;) {
       const kept = await database.get(key);
@@ -98,32 +98,27 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
       return cutPage(rest, query, tasks.length);
     },
 
-    // A bell may ring too often: whoever watches a queue is notified of every change.
+    // Notifications may be too many: subscribers of a queue are notified of every change.
     subscribe: async (topic, notify) =>
       database.onChange((key) => {
-        if ('queue' in topic || key === keyOf(topic)) notify();
+        if ('queue' in topic || key === keyOf(topic)) callSubscriber(notify);
       }),
 
     async claim(request) {
+      const { holder, queue, limit } = request;
+      const candidates = (await all())
+        .filter(({ taskId }) => request.taskId === undefined || request.taskId === taskId)
+        .filter(({ row }) => claimed(row, request, now()));
+      // Leases that the token holds already come first.
+      candidates.sort((a, b) => Number(b.row.holder === holder) - Number(a.row.holder === holder));
       const leases: Lease[] = [];
-      const causeOf = ({ taskId, row }: Log) =>
-        request.taskId === undefined || request.taskId === taskId
-          ? claimable(row, request, now())
-          : undefined;
-      const candidates = (await all()).filter(causeOf);
-      candidates.sort((a, b) => Number(causeOf(b) === 'held') - Number(causeOf(a) === 'held'));
-      for (const candidate of candidates) {
-        if (leases.length === request.limit) break;
-        const lease = await change<Lease | undefined>(keyOf(candidate), (log) => {
-          const cause = log && causeOf(log);
-          if (!cause) return { result: undefined };
-          const { holder, ttlMs, queue } = request;
-          const fence = cause === 'held' ? log.row.fence : log.row.fence + 1;
-          const row = { ...log.row, wanted: false, fence, holder, leaseUntil: now() + ttlMs };
-          return {
-            log: { ...log, row },
-            result: { scope: log.scope, taskId: log.taskId, queue, holder, fence, cause },
-          };
+      for (const { scope, taskId } of candidates) {
+        if (leases.length === limit) break;
+        const lease = await change<Lease | undefined>(keyOf({ scope, taskId }), (log) => {
+          const claim = log && claimed(log.row, request, now());
+          if (!claim) return { result: undefined };
+          const { row, cause } = claim;
+          return { log: { ...log, row }, result: { scope, taskId, queue, holder, fence: row.fence, cause } };
         });
         if (lease) leases.push(lease);
       }
@@ -163,6 +158,6 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
   };
 }
 
-/** Whether the first place comes before the second: older, and of equals the smaller id. */
+/** Whether the first task comes before the second: the older status, and of equals the smaller id. */
 const isBefore = (at: string, taskId: string, otherAt: string, otherId: string): boolean =>
   at === otherAt ? taskId < otherId : at < otherAt;

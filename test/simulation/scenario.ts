@@ -25,8 +25,8 @@ export interface Scenario {
     readonly delay: number;
     readonly failBefore: number;
     readonly failAfter: number;
-    readonly loseRing: number;
-    readonly repeatRing: number;
+    readonly loseNotification: number;
+    readonly repeatNotification: number;
   };
   readonly tasks: readonly (TaskPlan & { readonly at: number })[];
   readonly disturbances: readonly Disturbance[];
@@ -75,8 +75,8 @@ export const scenarios: fc.Arbitrary<Scenario> = fc.noBias(
       delay: chance(0.4),
       failBefore: chance(0.1),
       failAfter: chance(0.1),
-      loseRing: chance(0.4),
-      repeatRing: chance(0.2),
+      loseNotification: chance(0.4),
+      repeatNotification: chance(0.2),
     }),
     latencyMs: fc.constantFrom(0, 2, 10),
     restart: fc.constantFrom('rerun', 'rerun', 'fail'),

@@ -70,7 +70,7 @@ function releaseAnyway(store: TaskStore): TaskStore {
 function silent(store: TaskStore): TaskStore {
   let claimed = false;
   return {
-    ...sabotage(store, 'bell'),
+    ...sabotage(store, 'notification'),
     ...store,
     subscribe: async () => () => {},
     async claim(request) {

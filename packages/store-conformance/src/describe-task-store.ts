@@ -4,7 +4,7 @@ import { type Check, type CheckOptions, type Opened, runCheck } from './bench/ch
 import { taskStoreChecks } from './checks/task-store.ts';
 
 /** For the properties on a slow medium; everything else takes a small part of it. */
-const timeoutMs = 60_000;
+const testTimeoutMs = 60_000;
 
 /** Every test that a `TaskStore` has to pass, on a fresh store each. Call it once per adapter and configuration. */
 export function describeTaskStore(
@@ -25,7 +25,7 @@ export function describeChecks<S extends TaskStore>(
     for (const section of new Set(checks.map((check) => check.section))) {
       describe(section, () => {
         for (const check of checks.filter((one) => one.section === section)) {
-          it(check.title, () => runCheck(check, open, options), timeoutMs);
+          it(check.title, () => runCheck(check, open, options), testTimeoutMs);
         }
       });
     }

@@ -87,7 +87,10 @@ const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
       return [...(await store.listDead('q', page)), ...(await store.listDead('p', page))];
     },
   }),
-  'never rings for deliveries': (store) => ({ subscribe: async () => () => {}, close: () => store.close() }),
+  'never notifies of deliveries': (store) => ({
+    subscribe: async () => () => {},
+    close: () => store.close(),
+  }),
   'prunes what is not delivered': (store) => {
     const pushes = new Map<string, PushConfig>();
     return {
@@ -113,7 +116,7 @@ const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
 async function failures(open: () => Opened<Both>): Promise<string[]> {
   const failed: string[] = [];
   for (const check of pushConfigChecks) {
-    const passed = await runCheck(check, open, { patienceMs: 60, runs: 1 }).then(
+    const passed = await runCheck(check, open, { timeoutMs: 60, runs: 1 }).then(
       () => true,
       () => false,
     );

@@ -4,7 +4,7 @@ import { type Opened, runCheck } from '../src/bench/check.ts';
 import { taskStoreChecks } from '../src/checks/task-store.ts';
 import { brokenTaskStores } from './broken-task-stores.ts';
 
-const options = { patienceMs: 60, runs: 60, seed: 1 };
+const options = { timeoutMs: 60, runs: 60, seed: 1 };
 
 /** The titles of the checks of a section that fail. */
 async function failures(section: string, open: () => Opened): Promise<string[]> {

@@ -645,29 +645,29 @@ const isolation = [
   }),
 ];
 
-const watching = [
+const notifications = [
   ...broken('subscribe', {
-    'goes on ringing after unsubscribe': (store) => ({
+    'goes on notifying after unsubscribe': (store) => ({
       subscribe: async (topic, notify) => {
         await store.subscribe(topic, notify);
         return () => {};
       },
     }),
-    'wakes only the first watcher': (store) => {
-      const watched = new Set<string>();
+    'notifies only the first subscriber': (store) => {
+      const subscribed = new Set<string>();
       return {
         subscribe: async (topic, notify) => {
           const key = JSON.stringify(topic);
-          if (watched.has(key)) return () => {};
-          watched.add(key);
+          if (subscribed.has(key)) return () => {};
+          subscribed.add(key);
           return store.subscribe(topic, notify);
         },
       };
     },
-    'rings for tasks only': (store) => ({
+    'notifies of tasks only': (store) => ({
       subscribe: async (topic, notify) => ('queue' in topic ? () => {} : store.subscribe(topic, notify)),
     }),
-    'does not ring for open appends': (store) => {
+    'does not notify of open appends': (store) => {
       let silent = false;
       return {
         commit: async (commit) => {
@@ -679,7 +679,39 @@ const watching = [
         subscribe: (topic, notify) => store.subscribe(topic, () => (silent ? undefined : notify())),
       };
     },
-    'rings before the commit can be read': (store) => {
+    'rejects a commit whose subscriber throws': (store) => {
+      const subscribers = new Set<() => void>();
+      return {
+        subscribe: async (_, notify) => {
+          const subscriber = () => notify();
+          subscribers.add(subscriber);
+          return () => void subscribers.delete(subscriber);
+        },
+        commit: async (commit) => {
+          const committed = await store.commit(commit);
+          for (const subscriber of subscribers) subscriber();
+          return committed;
+        },
+      };
+    },
+    'notifies no one after a subscriber that throws': (store) => {
+      const subscribers = new Set<() => void>();
+      return {
+        subscribe: async (_, notify) => {
+          const subscriber = () => notify();
+          subscribers.add(subscriber);
+          return () => void subscribers.delete(subscriber);
+        },
+        commit: async (commit) => {
+          const committed = await store.commit(commit);
+          try {
+            for (const subscriber of subscribers) subscriber();
+          } catch {}
+          return committed;
+        },
+      };
+    },
+    'notifies before the commit can be read': (store) => {
       const waiting = new Set<() => void>();
       return {
         subscribe: async (_, notify) => {
@@ -738,12 +770,12 @@ const sabotaged: Broken[] = [
   { fault: 'does not check the version', section: 'commit', open: (store) => sabotage(store, 'cas') },
   { fault: 'does not check the writer', section: 'a lease', open: (store) => sabotage(store, 'fence') },
   { fault: 'does not keep commit ids', section: 'commit', open: (store) => sabotage(store, 'commit-id') },
-  { fault: 'never rings', section: 'subscribe', open: (store) => sabotage(store, 'bell') },
-  { fault: 'lets followers sleep', section: 'follow', open: (store) => sabotage(store, 'bell') },
+  { fault: 'never notifies', section: 'subscribe', open: (store) => sabotage(store, 'notification') },
+  { fault: 'leaves followers waiting', section: 'follow', open: (store) => sabotage(store, 'notification') },
   {
-    fault: 'does not ring for others',
+    fault: 'does not notify other handles',
     section: 'subscribe',
-    open: (store) => sabotage(store, 'bell'),
+    open: (store) => sabotage(store, 'notification'),
     onlySecond: true,
   },
 ];
@@ -759,5 +791,5 @@ export const brokenTaskStores: readonly Broken[] = [
   ...reads,
   ...lists,
   ...isolation,
-  ...watching,
+  ...notifications,
 ];

@@ -77,32 +77,34 @@ describe('a faulty store', () => {
   });
 
   it.each([
-    ['loses', { loseRing: 1 }, 0],
-    ['repeats', { repeatRing: 1 }, 2],
+    ['loses', { loseNotification: 1 }, 0],
+    ['repeats', { repeatNotification: 1 }, 2],
     ['passes on', {}, 1],
-  ] as const)('%s rings', async (_, rates, expected) => {
+  ] as const)('%s notifications', async (_, rates, expected) => {
     const store = faultyStore(memoryStore(), { random: always, rates, sleep });
-    let rings = 0;
-    await store.subscribe({ scope: 's', taskId: 't' }, () => rings++);
+    let notifications = 0;
+    await store.subscribe({ scope: 's', taskId: 't' }, () => notifications++);
     await logOf(store).create();
     await Promise.resolve();
-    expect(rings).toBe(expected);
+    expect(notifications).toBe(expected);
   });
 
   it('leaves no watcher behind when watching failed after it was done', async () => {
     const store = memoryStore();
     const faulty = faultyStore(store, { random: always, plan: () => ({ fail: 'after' }), sleep });
-    let rings = 0;
-    expect(await code(faulty.subscribe({ scope: 's', taskId: 't' }, () => rings++))).toBe('UNAVAILABLE');
+    let notifications = 0;
+    expect(await code(faulty.subscribe({ scope: 's', taskId: 't' }, () => notifications++))).toBe(
+      'UNAVAILABLE',
+    );
     await logOf(store).create();
-    expect(rings).toBe(0);
+    expect(notifications).toBe(0);
   });
 
   it('can be made to behave', async () => {
     let active = true;
     const store = faultyStore(memoryStore(), {
       random: always,
-      rates: { failBefore: 1, loseRing: 1 },
+      rates: { failBefore: 1, loseNotification: 1 },
       sleep,
       active: () => active,
     });
@@ -145,11 +147,11 @@ describe('sabotage', () => {
     expect((await log.load())?.facts[0]?.commitId).not.toBe('mine');
   });
 
-  it('of the bell never rings', async () => {
-    const store = sabotage(memoryStore(), 'bell');
-    let rings = 0;
-    await store.subscribe({ queue: 'q' }, () => rings++);
+  it('of notifications never notifies', async () => {
+    const store = sabotage(memoryStore(), 'notification');
+    let notifications = 0;
+    await store.subscribe({ queue: 'q' }, () => notifications++);
     await logOf(store).create({ turn: { queue: 'q', want: true } });
-    expect(rings).toBe(0);
+    expect(notifications).toBe(0);
   });
 });

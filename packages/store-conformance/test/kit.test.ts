@@ -8,11 +8,14 @@ describe('the fault kit and the history checker together', () => {
     expect(await simulate(seed)).toEqual([]);
   });
 
-  it.each(['fence', 'cas', 'commit-id', 'bell'] as const)('notice that "%s" is missing', async (what) => {
-    const found = [];
-    for (const seed of seeds) found.push(...(await simulate(seed, what)));
-    expect(found).not.toEqual([]);
-  });
+  it.each(['fence', 'cas', 'commit-id', 'notification'] as const)(
+    'notice that "%s" is missing',
+    async (what) => {
+      const found = [];
+      for (const seed of seeds) found.push(...(await simulate(seed, what)));
+      expect(found).not.toEqual([]);
+    },
+  );
 
   it('give the same history for the same seed', async () => {
     expect(await simulate(3, 'cas')).toEqual(await simulate(3, 'cas'));

@@ -1,6 +1,7 @@
 import { decide, evolve, type Fact, type Head, headOf, type State } from '@batonjs/lifecycle';
-import { type Commit, follow, type Lease, loadTask, StoreError } from '@batonjs/store';
+import { type Commit, type Lease, loadTask, StoreError } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
+import { follow } from '../src/bench/follow.ts';
 import { faultyStore, type Sabotage, sabotage } from '../src/faults.ts';
 import { checkHistory, type KeptLog, type Observation, readLog, type Violation } from '../src/history.ts';
 import { chunk, received } from '../src/samples/facts.ts';
@@ -15,7 +16,7 @@ class Lost extends Error {}
 
 /**
  * Two clients send each message; three runners share the tasks over a store with faults, stall for longer than their
- * leases, and take over from each other; followers watch. The seed decides everything. Returns what the checker finds.
+ * leases, and take over from each other while followers read. The seed decides everything. Returns what the checker finds.
  */
 export async function simulate(seed: number, what?: Sabotage): Promise<Violation[]> {
   let state = seed * 7_919 + 1;
@@ -28,7 +29,7 @@ export async function simulate(seed: number, what?: Sabotage): Promise<Violation
   const sleepers: { at: number; wake: () => void }[] = [];
   const sleep = (ms: number) => new Promise<void>((wake) => sleepers.push({ at: time + ms, wake }));
 
-  /** Wakes whoever sleeps shortest, when nobody else has anything to do. */
+  /** Ends the shortest sleep once no other work is left. */
   async function drive(): Promise<void> {
     for (; active || sleepers.length > 0; await new Promise((resolve) => setImmediate(resolve))) {
       sleepers.sort((a, b) => a.at - b.at);
@@ -40,13 +41,13 @@ export async function simulate(seed: number, what?: Sabotage): Promise<Violation
 
   const kept = memoryStore({ now: () => time, monotonic: () => time });
   const broken = what ? sabotage(kept, what) : kept;
-  const rates = { delay: 0.2, failBefore: 0.1, failAfter: 0.15, repeatRing: 0.1 };
+  const rates = { delay: 0.2, failBefore: 0.1, failAfter: 0.15, repeatNotification: 0.1 };
   const store = faultyStore(broken, { random, rates, sleep, maxDelayMs: 10, active: () => active });
   const taskIds = ['t1', 't2', 't3'];
   const observations: Observation[] = [];
   let commits = 0;
 
-  /** Until the store says something: what it says may be that it already happened. */
+  /** Retries while the store is unavailable. */
   async function surely<T>(act: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -134,8 +135,7 @@ export async function simulate(seed: number, what?: Sabotage): Promise<Violation
     const stop = new AbortController();
     const seen: number[] = [];
     const reading = (async () => {
-      const forever = { signal: stop.signal, lookEveryMs: Number.POSITIVE_INFINITY };
-      for await (const { version, fact } of follow(broken, scope, taskId, 0, forever)) {
+      for await (const { version, fact } of follow(broken, scope, taskId, 0, { signal: stop.signal })) {
         if (fact.type === 'status-changed' || fact.type === 'artifact-updated') seen.push(version);
       }
     })();

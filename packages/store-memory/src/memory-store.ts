@@ -1,12 +1,9 @@
 import {
   admit,
-  type ClaimRequest,
-  claimable,
   diverged,
   factsInOrder,
   frozenJson,
   granted,
-  type Lease,
   mustHaveRoom,
   type PushConfigStore,
   type Row,
@@ -17,7 +14,7 @@ import { type Log, Logs } from './log.ts';
 import { Outbox } from './outbox.ts';
 import { pushConfigs } from './push-configs.ts';
 import { isWaiting, ReadyQueue } from './ready-queue.ts';
-import { Bells } from './subscribers.ts';
+import { Subscribers } from './subscribers.ts';
 import { TaskIndex } from './task-index.ts';
 
 export interface MemoryStoreOptions {
@@ -38,8 +35,8 @@ export function memoryStore({
   const logs = new Logs();
   const index = new TaskIndex();
   const ready = new ReadyQueue();
-  const bells = new Bells();
-  const outbox = new Outbox(logs, bells);
+  const subscribers = new Subscribers();
+  const outbox = new Outbox(logs, subscribers);
   const identity = crypto.randomUUID();
 
   /** Every change of a row goes through here. */
@@ -49,15 +46,6 @@ export function memoryStore({
       log.row = after;
       index.changed(log, before);
     } else index.deleted(log);
-  }
-
-  function claimOne(log: Log, request: ClaimRequest, at: number, leaseAt: number): Lease {
-    const { scope, taskId, row } = log;
-    const { holder, queue, ttlMs } = request;
-    const cause = claimable(row, request, at, leaseAt)!;
-    const fence = cause === 'held' ? row.fence : row.fence + 1;
-    replace(log, row, { ...row, wanted: false, fence, holder, leaseUntil: leaseAt + ttlMs });
-    return { scope, taskId, queue, holder, fence, cause };
   }
 
   return {
@@ -87,8 +75,8 @@ export function memoryStore({
       if (once !== undefined) log.once = (log.once ?? new Map()).set(once, length + 1);
       replace(log, before, row);
       outbox.grew(log);
-      if (facts.length > 0) bells.ring({ scope, taskId }, row.version);
-      if (isWaiting(row)) bells.ring({ queue: row.queue });
+      if (facts.length > 0) subscribers.notify({ scope, taskId }, row.version);
+      if (isWaiting(row)) subscribers.notify({ queue: row.queue });
       return { version: row.version, lease: granted(row, commit) };
     },
 
@@ -111,13 +99,16 @@ export function memoryStore({
     },
 
     async subscribe(topic, notify) {
-      return bells.subscribe(topic, notify);
+      return subscribers.add(topic, notify);
     },
 
     async claim(request) {
-      const at = now();
-      const leaseAt = monotonic();
-      return ready.claimable(request, at, leaseAt).map((log) => claimOne(log, request, at, leaseAt));
+      const { holder, queue } = request;
+      return ready.candidates(request, now(), monotonic()).map(({ log, row, cause }) => {
+        replace(log, log.row, row);
+        const { scope, taskId } = log;
+        return { scope, taskId, queue, holder, fence: row.fence, cause };
+      });
     },
 
     async renew(leases, ttlMs) {
@@ -153,7 +144,7 @@ export function memoryStore({
     },
 
     async close() {
-      bells.clear();
+      subscribers.clear();
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Delivery, PushConfig } from '@batonjs/store';
 import type { Log, Logs } from './log.ts';
 import { Schedule } from './schedule.ts';
-import type { Bells } from './subscribers.ts';
+import type { Subscribers } from './subscribers.ts';
 
 /** A webhook and who delivers to it. */
 export interface Webhook {
@@ -14,13 +14,13 @@ export interface Webhook {
 /** Which webhooks there are and when each has something to deliver. */
 export class Outbox {
   readonly #logs: Logs;
-  readonly #bells: Bells;
+  readonly #subscribers: Subscribers;
   readonly #webhooks = new Map<string, Map<string, Webhook>>();
   readonly #schedule = new Schedule<Webhook>();
 
-  constructor(logs: Logs, bells: Bells) {
+  constructor(logs: Logs, subscribers: Subscribers) {
     this.#logs = logs;
-    this.#bells = bells;
+    this.#subscribers = subscribers;
   }
 
   get({ scope, taskId }: { readonly scope: string; readonly taskId: string }): ReadonlyMap<string, Webhook> {
@@ -69,7 +69,7 @@ export class Outbox {
     if (!this.#isBehind(webhook)) return;
     const retryAt = push.retryAt === undefined ? 0 : Date.parse(push.retryAt);
     this.#schedule.set(webhook, push.queue, Math.max(retryAt, holder === undefined ? 0 : leaseUntil));
-    if (holder === undefined) this.#bells.ring({ queue: push.queue });
+    if (holder === undefined) this.#subscribers.notify({ queue: push.queue });
   }
 
   #isBehind({ push }: Webhook): boolean {

@@ -1,19 +1,24 @@
-import { type ClaimRequest, claimable, type Row } from '@batonjs/store';
+import { type Claimed, type ClaimRequest, claimed, type Row } from '@batonjs/store';
 import { Groups } from './groups.ts';
 import type { Log } from './log.ts';
 import { Schedule } from './schedule.ts';
 
-/** Finds what can be claimed without looking at what cannot. */
+/** A log that a claim may have, and what the claim makes of its row. */
+export interface Candidate extends Claimed {
+  readonly log: Log;
+}
+
+/** Finds the tasks that can be claimed without visiting those that cannot. */
 export class ReadyQueue {
-  /** What waits for a turn or for its deadline, on the wall clock. */
+  /** Tasks that wait for a turn or a deadline, by the wall clock. */
   readonly #schedule = new Schedule<Log>();
-  /** What is held, by when the lease ends on the clock of leases. */
+  /** Held tasks, by the end of the lease on the clock of leases. */
   readonly #held = new Schedule<Log>();
   readonly #byTaskId = new Groups<string, Log>();
   readonly #byHolder = new Groups<string, Log>();
   readonly #waiting = new Map<string, number>();
 
-  /** To be told of every row that takes the place of another; undefined where there is none. */
+  /** Called for every row that replaces another; undefined stands for a log that is new or gone. */
   replace(log: Log, before: Row | undefined, after: Row | undefined, now: number): void {
     if (before && after && isScheduledAlike(before, after)) return;
     if (before?.holder !== undefined) this.#byHolder.delete(before.holder, log);
@@ -30,8 +35,8 @@ export class ReadyQueue {
     } else this.#byTaskId.delete(log.taskId, log);
   }
 
-  /** Up to `limit` logs that may be claimed now, those the token holds already first. */
-  claimable(request: ClaimRequest, now: number, leaseNow: number): Log[] {
+  /** Up to `limit` logs that the claim may have, first those whose lease the token holds already. */
+  candidates(request: ClaimRequest, now: number, leaseNow: number): Candidate[] {
     const { holder, limit, queue, taskId } = request;
     const held = [...this.#byHolder.get(holder)];
     const most = limit + held.length;
@@ -41,15 +46,17 @@ export class ReadyQueue {
             .sort((a, b) => b.forMs - a.forMs)
             .map(({ item }) => item)
         : this.#byTaskId.get(taskId);
-    return [...new Set([...held, ...due])]
-      .filter(
-        (log) =>
-          (taskId === undefined || log.taskId === taskId) && claimable(log.row, request, now, leaseNow),
-      )
-      .slice(0, limit);
+    const candidates: Candidate[] = [];
+    for (const log of new Set([...held, ...due])) {
+      if (candidates.length === limit) break;
+      if (taskId !== undefined && log.taskId !== taskId) continue;
+      const claim = claimed(log.row, request, now, leaseNow);
+      if (claim) candidates.push({ log, ...claim });
+    }
+    return candidates;
   }
 
-  /** How many open logs of the queue want a turn that nobody runs. */
+  /** How many tasks of the queue are waiting for a turn. */
   waiting(queue: string): number {
     return this.#waiting.get(queue) ?? 0;
   }
@@ -61,14 +68,14 @@ export class ReadyQueue {
   }
 }
 
-/** Whether the log wants a turn that nobody runs. */
+/** Whether the task is waiting for a turn: one is wanted and no token holds the lease. */
 export const isWaiting = (row: Row | undefined): row is Row & { readonly queue: string } =>
   row?.queue !== undefined && row.wanted && row.holder === undefined && !row.head.closed;
 
 const isScheduledAlike = (a: Row, b: Row): boolean =>
   a.queue === b.queue && a.holder === b.holder && isWaiting(a) === isWaiting(b) && readyAt(a) === readyAt(b);
 
-/** When the log can be claimed even if nothing happens to it: on the clock of leases if it is held. Undefined if never. */
+/** When the task can be claimed if nothing changes before: on the clock of leases if it is held. Undefined if never. */
 function readyAt({ holder, leaseUntil, head }: Row): number | undefined {
   if (head.closed) return undefined;
   if (holder !== undefined) return leaseUntil;

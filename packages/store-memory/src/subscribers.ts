@@ -1,31 +1,31 @@
-import type { Topic, Unsubscribe } from '@batonjs/store';
+import { callSubscriber, type Topic, type Unsubscribe } from '@batonjs/store';
 import { Groups } from './groups.ts';
 
 type Notify = (version?: number) => void;
 
-/** Who wants to be woken by what. Nothing is left of a watcher that stopped. */
-export class Bells {
-  readonly #watchers = new Groups<string, Notify>();
+/** The subscribers of each topic. Nothing is left of one that unsubscribed. */
+export class Subscribers {
+  readonly #byTopic = new Groups<string, Notify>();
 
-  /** How many topics are watched. */
+  /** How many topics have subscribers. */
   get topics(): number {
-    return this.#watchers.size;
+    return this.#byTopic.size;
   }
 
-  subscribe(topic: Topic, notify: Notify): Unsubscribe {
-    // A function of its own, for one that watches twice.
-    const watcher: Notify = (version) => notify(version);
-    this.#watchers.add(keyOf(topic), watcher);
-    return () => this.#watchers.delete(keyOf(topic), watcher);
+  add(topic: Topic, notify: Notify): Unsubscribe {
+    // A new function: the same one may subscribe twice.
+    const subscriber: Notify = (version) => notify(version);
+    this.#byTopic.add(keyOf(topic), subscriber);
+    return () => this.#byTopic.delete(keyOf(topic), subscriber);
   }
 
   /** `version`: the length of the task's log. */
-  ring(topic: Topic, version?: number): void {
-    for (const notify of this.#watchers.get(keyOf(topic))) notify(version);
+  notify(topic: Topic, version?: number): void {
+    for (const subscriber of this.#byTopic.get(keyOf(topic))) callSubscriber(subscriber, version);
   }
 
   clear(): void {
-    this.#watchers.clear();
+    this.#byTopic.clear();
   }
 }
 

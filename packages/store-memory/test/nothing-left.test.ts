@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Groups } from '../src/groups.ts';
-import { Bells } from '../src/subscribers.ts';
+import { Subscribers } from '../src/subscribers.ts';
 
 describe('nothing is left', () => {
   it('of a group without members', () => {
@@ -15,12 +15,12 @@ describe('nothing is left', () => {
   });
 
   it('of watchers that stopped', async () => {
-    const bells = new Bells();
+    const subscribers = new Subscribers();
     const stops = Array.from({ length: 1_000 }, (_, n) =>
-      bells.subscribe({ scope: 's', taskId: `t${n % 10}` }, () => {}),
+      subscribers.add({ scope: 's', taskId: `t${n % 10}` }, () => {}),
     );
-    expect(bells.topics).toBe(10);
+    expect(subscribers.topics).toBe(10);
     for (const stop of stops) await stop();
-    expect(bells.topics).toBe(0);
+    expect(subscribers.topics).toBe(0);
   });
 });

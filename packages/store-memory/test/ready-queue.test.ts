@@ -1,7 +1,7 @@
 import type { Row } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import type { Log } from '../src/log.ts';
-import { ReadyQueue } from '../src/ready-queue.ts';
+import { type Candidate, ReadyQueue } from '../src/ready-queue.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const statusAt = new Date(now).toISOString();
@@ -38,7 +38,7 @@ function crowd(queue: ReadyQueue, size: number, make: (n: number) => Row) {
 }
 
 const request = { queue: 'q', holder: 'h', ttlMs: 1_000, limit: 4 };
-const ids = (logs: readonly Log[]) => logs.map(({ taskId }) => taskId);
+const ids = (candidates: readonly Candidate[]) => candidates.map(({ log }) => log.taskId);
 
 describe('the ready queue', () => {
   it.each<[string, (n: number) => Row]>([
@@ -51,15 +51,15 @@ describe('the ready queue', () => {
   ])('does not look at 10,000 tasks that are %s', (_, make) => {
     const queue = new ReadyQueue();
     const looks = crowd(queue, 10_000, make);
-    expect(queue.claimable(request, now, now)).toEqual([]);
+    expect(queue.candidates(request, now, now)).toEqual([]);
     expect(looks.count).toBe(0);
   });
 
   it('looks at as many wanted tasks as it gives out, the oldest first', () => {
     const queue = new ReadyQueue();
     const looks = crowd(queue, 10_000, () => row({ wanted: true }));
-    expect(ids(queue.claimable(request, now + 60_000, now + 60_000))).toEqual(['t0', 't1', 't2', 't3']);
-    expect(ids(queue.claimable({ ...request, taskId: 't9000' }, now + 60_000, now + 60_000))).toEqual([
+    expect(ids(queue.candidates(request, now + 60_000, now + 60_000))).toEqual(['t0', 't1', 't2', 't3']);
+    expect(ids(queue.candidates({ ...request, taskId: 't9000' }, now + 60_000, now + 60_000))).toEqual([
       't9000',
     ]);
     expect(looks.count).toBeLessThan(20);
@@ -78,6 +78,6 @@ describe('the ready queue', () => {
           row({ wanted: true }),
         ].at(n)!,
     );
-    expect(ids(queue.claimable(request, now + 5, now + 5))).toEqual(['t1', 't0', 't2']);
+    expect(ids(queue.candidates(request, now + 5, now + 5))).toEqual(['t1', 't0', 't2']);
   });
 });

@@ -1,7 +1,7 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
-import { Gate } from './calls/open-calls.ts';
-import { readAgain } from './calls/retry-read.ts';
-import { Bells } from './calls/subscribers.ts';
+import { OpenCalls } from './calls/open-calls.ts';
+import { retryRead } from './calls/retry-read.ts';
+import { Subscribers } from './calls/subscribers.ts';
 import type { RedisDriver } from './connection/driver.ts';
 import type { ClientOptions } from './connection/first-server.ts';
 import { nodeRedis } from './connection/node-redis.ts';
@@ -57,65 +57,65 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
   const leases = new Leases(database);
   const pushConfigs = new PushConfigs(database);
   const deliveries = new Deliveries(database);
-  const bells = new Bells();
-  const gate = new Gate();
+  const subscribers = new Subscribers();
+  const calls = new OpenCalls();
   let listening: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
 
-  const read = <T>(ask: () => Promise<T>): Promise<T> => gate.pass(() => readAgain(ask));
+  const read = <T>(ask: () => Promise<T>): Promise<T> => calls.pass(() => retryRead(ask));
 
   async function listen(): Promise<void> {
     const { all } = await database.shards();
     const channels = all.map(({ channel }) => channel);
     await driver.subscribe(
       channels,
-      (message) => bells.hear(message),
-      () => bells.ringAll(),
+      (message) => subscribers.receive(message),
+      () => subscribers.notifyAll(),
     );
   }
 
   return {
-    commit: (commit) => gate.pass(() => commits.write(commit)),
+    commit: (commit) => calls.pass(() => commits.write(commit)),
     load: (scope, taskId) => read(() => facts.load(scope, taskId)),
     readFacts: (scope, taskId, after, limit, lastCommitId) =>
       read(() => facts.read(scope, taskId, after, limit, lastCommitId)),
     list: (scope, query) => read(() => tasks.list(scope, query)),
 
     subscribe: (topic, notify) =>
-      gate.pass(async () => {
-        const unhang = bells.hang(topic, notify);
+      calls.pass(async () => {
+        const unsubscribe = subscribers.add(topic, notify);
         try {
           listening ??= listen();
           await listening;
         } catch (error) {
           listening = undefined;
-          unhang();
+          unsubscribe();
           throw error;
         }
-        return unhang;
+        return unsubscribe;
       }),
 
-    claim: (request) => gate.pass(() => leases.claim(request)),
-    renew: (held, ttlMs) => gate.pass(() => leases.renew(held, ttlMs)),
+    claim: (request) => calls.pass(() => leases.claim(request)),
+    renew: (held, ttlMs) => calls.pass(() => leases.renew(held, ttlMs)),
     waiting: (queue) => read(() => leases.waiting(queue)),
-    prune: ({ closedBefore, limit }) => gate.pass(() => prune(database, closedBefore, limit)),
+    prune: ({ closedBefore, limit }) => calls.pass(() => prune(database, closedBefore, limit)),
 
-    probe: () => gate.pass(() => probe(database)),
+    probe: () => calls.pass(() => probe(database)),
     identity: () => read(() => database.identity()),
 
     close() {
-      closing ??= gate.close().then(() => driver.close());
+      closing ??= calls.close().then(() => driver.close());
       return closing;
     },
 
-    putPushConfig: (push, atMost) => gate.pass(() => pushConfigs.put(push, atMost)),
+    putPushConfig: (push, atMost) => calls.pass(() => pushConfigs.put(push, atMost)),
     getPushConfig: (scope, taskId, id) => read(() => pushConfigs.get(scope, taskId, id)),
     listPushConfigs: (scope, taskId, page) => read(() => pushConfigs.list(scope, taskId, page)),
-    removePushConfig: (scope, taskId, id) => gate.pass(() => pushConfigs.remove(scope, taskId, id)),
-    claimDeliveries: (request) => gate.pass(() => deliveries.claim(request)),
-    advance: (delivery, outcome) => gate.pass(() => deliveries.advance(delivery, outcome)),
-    retryNow: (webhooks) => gate.pass(() => deliveries.retryNow(webhooks)),
+    removePushConfig: (scope, taskId, id) => calls.pass(() => pushConfigs.remove(scope, taskId, id)),
+    claimDeliveries: (request) => calls.pass(() => deliveries.claim(request)),
+    advance: (delivery, outcome) => calls.pass(() => deliveries.advance(delivery, outcome)),
+    retryNow: (webhooks) => calls.pass(() => deliveries.retryNow(webhooks)),
     listDead: (queue, { limit }) => read(() => pushConfigs.dead(queue, limit)),
-    revive: (scope, taskId, id) => gate.pass(() => pushConfigs.revive(scope, taskId, id)),
+    revive: (scope, taskId, id) => calls.pass(() => pushConfigs.revive(scope, taskId, id)),
   };
 }

@@ -1,4 +1,5 @@
-import { type Commit, follow, type StoredFact, StoreError, type TaskStore } from '@batonjs/store';
+import { type Commit, type StoredFact, StoreError, type TaskStore } from '@batonjs/store';
+import { follow } from '@batonjs/store-conformance/checks';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
 import { startTcpProxy, type TcpProxy } from '../../../test/support/tcp-proxy.ts';
@@ -39,11 +40,11 @@ const closing = (version: number): Partial<Commit> => ({
   head: headAt(version + 1, { closed: true, state: 'TASK_STATE_COMPLETED' }),
 });
 
-/** Everything from the beginning until that position, by the bell alone; goes on where Redis could not be reached. */
+/** Everything from the beginning until that position, by notifications alone; goes on where Redis could not be reached. */
 async function collect(store: TaskStore, until: number): Promise<StoredFact[]> {
   const seen: StoredFact[] = [];
   while (seen.length < until) {
-    const facts = follow(store, 's', 't', seen.length, { lookEveryMs: Number.POSITIVE_INFINITY });
+    const facts = follow(store, 's', 't', seen.length);
     try {
       for await (const fact of facts) {
         seen.push(fact);

@@ -25,11 +25,11 @@ export function startStoreProcess(): RemoteStores {
     serialization: 'advanced',
   });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
-  const bells = new Map<number, (version?: number) => void>();
+  const subscribers = new Map<number, (version?: number) => void>();
   let count = 0;
 
   child.on('message', (reply: Reply) => {
-    if ('bell' in reply) return bells.get(reply.bell)?.(reply.version);
+    if ('bell' in reply) return subscribers.get(reply.bell)?.(reply.version);
     const call = waiting.get(reply.id);
     waiting.delete(reply.id);
     if ('error' in reply) {
@@ -51,10 +51,10 @@ export function startStoreProcess(): RemoteStores {
 
   async function subscribe(store: number, topic: Topic, notify: (version?: number) => void) {
     const bell = ++count;
-    bells.set(bell, notify);
+    subscribers.set(bell, notify);
     await ask({ store, subscribe: topic, bell });
     return async () => {
-      bells.delete(bell);
+      subscribers.delete(bell);
       await ask({ store, unsubscribe: bell });
     };
   }

@@ -58,12 +58,15 @@ describe.skipIf(!redis)('Each call of a store with one shard', () => {
     await store.close();
   });
 
-  it('rings with the length of the log', async () => {
-    const store = redisStore({ url: redis!.url, prefix: 'rung' });
-    const rung = Promise.withResolvers<number | undefined>();
-    await store.subscribe({ scope: 's', taskId: 't' }, (version) => version === 3 && rung.resolve(version));
+  it('notifies with the length of the log', async () => {
+    const store = redisStore({ url: redis!.url, prefix: 'notified' });
+    const notified = Promise.withResolvers<number | undefined>();
+    await store.subscribe(
+      { scope: 's', taskId: 't' },
+      (version) => version === 3 && notified.resolve(version),
+    );
     for (const version of [0, 1, 2]) await store.commit(chunkAfter(version));
-    expect(await rung.promise).toBe(3);
+    expect(await notified.promise).toBe(3);
     await store.close();
   });
 

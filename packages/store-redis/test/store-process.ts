@@ -14,17 +14,17 @@ export type Reply =
   | { readonly bell: number; readonly version?: number };
 
 const stores = new Map<number, ReturnType<typeof redisStore>>();
-const bells = new Map<number, () => unknown>();
+const subscribers = new Map<number, () => unknown>();
 const tell = (reply: Reply) => process.send?.(reply);
 
 async function answer(request: Request): Promise<unknown> {
   if ('open' in request) return void stores.set(request.store, redisStore(request.open));
-  if ('unsubscribe' in request) return void (await bells.get(request.unsubscribe)?.());
+  if ('unsubscribe' in request) return void (await subscribers.get(request.unsubscribe)?.());
   const store = stores.get(request.store)!;
   if ('subscribe' in request) {
     const { bell, subscribe } = request;
     const notify = (version?: number) => tell({ bell, version });
-    bells.set(bell, await store.subscribe(subscribe as Parameters<typeof store.subscribe>[0], notify));
+    subscribers.set(bell, await store.subscribe(subscribe as Parameters<typeof store.subscribe>[0], notify));
     return undefined;
   }
   const method = Reflect.get(store, request.method) as (...args: readonly unknown[]) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import { StoreError } from '@batonjs/store';
 
 /** Lets calls in until it is closed, and knows when the last one has left. */
-export class Gate {
+export class OpenCalls {
   readonly #name: string;
   readonly #mustBeUsable: () => void;
   #inside = 0;

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type PushConfigStore, steadyNow, type TaskStore } from '@batonjs/store';
 import { hostMonotonic } from './database/host-clock.ts';
 import { type Durability, openDatabase } from './database/open-database.ts';
-import { storeOn } from './store-on-database.ts';
+import { storeOnDatabase } from './store-on-database.ts';
 
 export interface SqliteStoreOptions {
   /**
@@ -16,7 +16,7 @@ export interface SqliteStoreOptions {
    * How long opening waits for another process that is inside a transaction, or stopped in one, in milliseconds. This
    * process does nothing else meanwhile. Default 30,000.
    */
-  readonly openPatienceMs?: number;
+  readonly openTimeoutMs?: number;
   /** Told what opening waits for, if it takes longer than a second. Default: standard error. */
   readonly onWait?: (message: string) => void;
   /**
@@ -42,12 +42,12 @@ export function sqliteStore(
     monotonic = hostMonotonic,
     onGroup,
     onWait,
-    openPatienceMs,
+    openTimeoutMs,
   }: SqliteStoreOptions = {},
 ): TaskStore & PushConfigStore {
   const shared = path !== ':memory:';
   const name = shared ? resolve(path) : path;
-  return storeOn(openDatabase(name, durability, { patienceMs: openPatienceMs, onWait }), {
+  return storeOnDatabase(openDatabase(name, durability, { maxWaitMs: openTimeoutMs, onWait }), {
     name,
     shared,
     now,

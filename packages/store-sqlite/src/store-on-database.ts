@@ -6,9 +6,9 @@ import { OpenFile } from './database/open-file.ts';
 import { Probe } from './database/probe.ts';
 import { Reads } from './database/reads.ts';
 import { Changes } from './notifications/changes.ts';
-import { Bells } from './notifications/subscribers.ts';
-import { Watch } from './notifications/sweep.ts';
-import { Gate } from './open-calls.ts';
+import { Subscribers } from './notifications/subscribers.ts';
+import { Sweep } from './notifications/sweep.ts';
+import { OpenCalls } from './open-calls.ts';
 import { Commits } from './tasks/commits.ts';
 import { Contexts } from './tasks/contexts.ts';
 import { Facts } from './tasks/facts.ts';
@@ -20,8 +20,8 @@ import { Totals } from './tasks/totals.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
 import { PushConfigs } from './webhooks/push-configs.ts';
 
-export interface StoreOnOptions {
-  /** What errors call the database. */
+export interface StoreOnDatabaseOptions {
+  /** The name of the database in errors. */
   readonly name: string;
   /** Whether other processes can write to the database at all. */
   readonly shared: boolean;
@@ -29,22 +29,22 @@ export interface StoreOnOptions {
   readonly now: () => number;
   /** The clock of leases, in milliseconds; an integer. Default: that of the host. */
   readonly monotonic?: () => number;
-  /** Told after each transaction how many writes it held. */
+  /** Called after each transaction with the number of writes in it. */
   readonly onGroup?: (size: number) => void;
-  /** How long a call waits for other processes that hold the file, in milliseconds. Default 4,000. */
-  readonly patienceMs?: number;
+  /** How long a call waits for another process's lock on the file, in milliseconds. Default 4,000. */
+  readonly maxWaitMs?: number;
 }
 
-/** Logs are deleted in transactions of so many, so that other writers get their turn. */
+/** How many logs one transaction deletes: other writers run in between. */
 const pruneAtOnce = 50;
 
-/** A store on an open database, which it closes. */
-export function storeOn(
+/** A store on an open database. `close` of the store closes the database. */
+export function storeOnDatabase(
   db: DatabaseSync,
-  { name, shared, now, monotonic = hostMonotonic, onGroup, patienceMs = 4_000 }: StoreOnOptions,
+  { name, shared, now, monotonic = hostMonotonic, onGroup, maxWaitMs = 4_000 }: StoreOnDatabaseOptions,
 ): TaskStore & PushConfigStore {
-  const bells = new Bells();
-  const changes = new Changes(db, bells);
+  const subscribers = new Subscribers();
+  const changes = new Changes(db, subscribers);
   const rows = new TaskRows(db);
   const totals = new Totals(db);
   const contexts = new Contexts(db);
@@ -52,43 +52,43 @@ export function storeOn(
   const pushConfigs = new PushConfigs(db, deliveries);
   const commits = new Commits({ db, rows, contexts, totals, deliveries, changes });
   const leases = new Leases(db, rows);
-  const reads = new Reads({ db, name, patienceMs });
+  const reads = new Reads({ db, name, maxWaitMs });
   const facts = new Facts(db, rows, reads);
   const tasks = new TaskList(db, totals, contexts);
   const prune = new Prune(db, totals, contexts);
-  const probe = new Probe({ db, name, patienceMs });
-  const watch = new Watch(bells, changes, shared);
+  const probe = new Probe({ db, name, maxWaitMs });
+  const sweep = new Sweep(subscribers, changes, shared);
   const file = new OpenFile(shared ? name : undefined);
-  const gate = new Gate(name, () => file.mustBeUsable());
-  const confirm = () => file.mustBeHere();
-  const group = new GroupCommit({ db, name, patienceMs, effects: [totals, changes], confirm, onGroup });
-  /** Whether the leases of earlier starts of the host were ended. */
+  const calls = new OpenCalls(name, () => file.mustBeUsable());
+  const confirmFile = () => file.mustBeHere();
+  const group = new GroupCommit({ db, name, maxWaitMs, effects: [totals, changes], confirmFile, onGroup });
+  /** Whether leases from before the last start of the host have been ended. */
   let hasEnded = !shared;
   let closing: Promise<void> | undefined;
 
   const moment = (): Moment => ({ now: now(), leaseNow: monotonic() });
-  const read = <T>(work: () => T): Promise<T> => gate.pass(() => reads.run(work));
-  const write = <T>(work: () => T): Promise<T> => gate.pass(() => group.run(work));
+  const read = <T>(work: () => T): Promise<T> => calls.pass(() => reads.run(work));
+  const write = <T>(work: () => T): Promise<T> => calls.pass(() => group.run(work));
 
   return {
     commit: (commit) =>
-      gate.pass(() => {
+      calls.pass(() => {
         const prepared = commits.prepare(commit);
         return group.run(() => prepared(moment()));
       }),
 
-    load: (scope, taskId) => gate.pass(() => facts.load(scope, taskId)),
+    load: (scope, taskId) => calls.pass(() => facts.load(scope, taskId)),
     readFacts: (scope, taskId, after, limit, lastCommitId) =>
-      gate.pass(() => facts.read(scope, taskId, after, limit, lastCommitId)),
+      calls.pass(() => facts.read(scope, taskId, after, limit, lastCommitId)),
     list: (scope, query) => read(() => tasks.list(scope, query)),
-    subscribe: (topic, notify) => read(() => watch.start(topic, notify)),
+    subscribe: (topic, notify) => read(() => sweep.subscribe(topic, notify)),
 
     claim: (request) =>
-      gate.pass(async () => {
+      calls.pass(async () => {
         if (!hasEnded && (await reads.run(() => leases.anyOfEarlierStarts(moment()))))
           await group.run(() => leases.endThoseOfEarlierStarts(moment()));
         hasEnded = true;
-        // Most claims find nothing: they need not wait for the lock of the writers, or make them wait.
+        // Most claims find nothing, and then neither wait for the write lock nor hold it.
         const any = await reads.run(() => leases.anyFor(request, moment()));
         return any ? group.run(() => leases.claim(request, moment())) : [];
       }),
@@ -97,7 +97,7 @@ export function storeOn(
     waiting: (queue) => read(() => leases.waiting(queue)),
 
     prune: ({ closedBefore, limit }) =>
-      gate.pass(async () => {
+      calls.pass(async () => {
         let deleted = 0;
         for (;;) {
           const most = Math.min(pruneAtOnce, limit - deleted);
@@ -108,21 +108,21 @@ export function storeOn(
       }),
 
     probe: () =>
-      gate.pass(() => {
+      calls.pass(() => {
         file.mustBeHere();
         return probe.run();
       }),
 
     identity: () =>
-      gate.pass(() => {
+      calls.pass(() => {
         file.mustBeHere();
         return file.identity;
       }),
 
     close() {
       closing ??= (async () => {
-        watch.stop();
-        await gate.close();
+        sweep.stop();
+        await calls.close();
         db.close();
       })();
       return closing;
@@ -134,7 +134,7 @@ export function storeOn(
     removePushConfig: (scope, taskId, id) => write(() => pushConfigs.remove(scope, taskId, id)),
 
     claimDeliveries: (request) =>
-      gate.pass(async () => {
+      calls.pass(async () => {
         const any = await reads.run(() => deliveries.anyDue(request.queue, now()));
         return any ? group.run(() => deliveries.claim(request, now())) : [];
       }),

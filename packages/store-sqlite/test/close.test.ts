@@ -67,8 +67,8 @@ describe('close', () => {
 });
 
 describe('a process with an open store', () => {
-  it('ends when it has nothing else to do, even while it watches', async () => {
-    const child = start(new URL('./watch-and-end.ts', import.meta.url), [freshPath()], {
+  it('ends when it has nothing else to do, even while it has subscribers', async () => {
+    const child = start(new URL('./subscribe-and-end.ts', import.meta.url), [freshPath()], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const [code] = await once(child, 'exit');

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../src/database/open-database.ts';
-import { storeOn } from '../src/store-on-database.ts';
+import { storeOnDatabase } from '../src/store-on-database.ts';
 import { freshPath } from './folder.ts';
 import { chunk, commitOf, complete, create } from './logs.ts';
 
@@ -11,7 +11,7 @@ function measured() {
   const path = freshPath();
   const db = openDatabase(path, 'normal');
   db.exec('PRAGMA wal_autocheckpoint = 0');
-  const store = storeOn(db, { name: path, shared: true, now: Date.now });
+  const store = storeOnDatabase(db, { name: path, shared: true, now: Date.now });
   onTestFinished(() => store.close());
   return { store, written: () => statSync(`${path}-wal`).size };
 }
@@ -59,7 +59,7 @@ describe('every statement', () => {
       statements.add(sql);
       return prepare(sql);
     };
-    const store = storeOn(db, { name: 'memory', shared: false, now: Date.now });
+    const store = storeOnDatabase(db, { name: 'memory', shared: false, now: Date.now });
     await create(store, 't');
     await create(store, 'message', { head: { ...commitOf('x', 0, [chunk(1)]).head!, state: undefined } });
     await complete(store, 't', 1);
@@ -95,7 +95,7 @@ describe('what is remembered for other processes', () => {
   it('does not grow', async () => {
     const path = freshPath();
     const db = openDatabase(path, 'normal');
-    const store = storeOn(db, { name: path, shared: true, now: Date.now });
+    const store = storeOnDatabase(db, { name: path, shared: true, now: Date.now });
     onTestFinished(() => store.close());
     await create(store, 't');
     for (let version = 1; version < 2_600; version++)

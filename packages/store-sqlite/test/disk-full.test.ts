@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../src/database/open-database.ts';
-import { storeOn } from '../src/store-on-database.ts';
+import { storeOnDatabase } from '../src/store-on-database.ts';
 import { freshPath } from './folder.ts';
 import { chunk, commitOf, create } from './logs.ts';
 
@@ -10,7 +10,7 @@ function onSmallDisk() {
   const db = openDatabase(path, 'normal');
   const groups: number[] = [];
   const onGroup = (size: number) => groups.push(size);
-  const store = storeOn(db, { name: path, shared: true, now: Date.now, onGroup });
+  const store = storeOnDatabase(db, { name: path, shared: true, now: Date.now, onGroup });
   onTestFinished(() => store.close());
   const limit = (pages: number) => db.exec(`PRAGMA max_page_count = ${pages}`);
   return {

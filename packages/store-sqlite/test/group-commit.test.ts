@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { GroupCommit } from '../src/database/group-commit.ts';
 import { openDatabase } from '../src/database/open-database.ts';
 import { sqliteStore } from '../src/index.ts';
-import { storeOn } from '../src/store-on-database.ts';
+import { storeOnDatabase } from '../src/store-on-database.ts';
 import { freshPath } from './folder.ts';
 import { chunk, commitOf, create } from './logs.ts';
 
@@ -122,7 +122,7 @@ describe('a write that SQLite fails', () => {
     expect((await store.list('s', { limit: 9, contextId: 'c' })).total).toBe(3);
   });
 
-  it('fails the whole group if the transaction is gone, and rings for none of it', async () => {
+  it('fails the whole group if the transaction is gone, and notifies of none of it', async () => {
     const path = freshPath();
     const { store, groups } = open(path);
     const repair = breakCommits(path, 'ROLLBACK');
@@ -161,7 +161,7 @@ describe('a transaction that cannot be committed', () => {
       announce: () => expect.unreachable(),
       forget: () => forgotten++,
     };
-    const group = new GroupCommit({ db, name: 'file', patienceMs: 100, effects: [effect] });
+    const group = new GroupCommit({ db, name: 'file', maxWaitMs: 100, effects: [effect] });
     let attempts = 0;
     const write = () => {
       attempts++;
@@ -207,11 +207,11 @@ describe('a file that another process holds', () => {
 
   it('is an error in the end, and nothing is stored then', async () => {
     const path = freshPath();
-    const store = storeOn(openDatabase(path, 'normal'), {
+    const store = storeOnDatabase(openDatabase(path, 'normal'), {
       name: path,
       shared: true,
       now: Date.now,
-      patienceMs: 50,
+      maxWaitMs: 50,
     });
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');

@@ -1,14 +1,14 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../src/database/open-database.ts';
-import { storeOn } from '../src/store-on-database.ts';
+import { storeOnDatabase } from '../src/store-on-database.ts';
 import { freshPath } from './folder.ts';
 import { chunk, commitOf, create } from './logs.ts';
 
 function open() {
   const path = freshPath();
   const db = openDatabase(path, 'normal');
-  const store = storeOn(db, { name: path, shared: true, now: Date.now, patienceMs: 50 });
+  const store = storeOnDatabase(db, { name: path, shared: true, now: Date.now, maxWaitMs: 50 });
   onTestFinished(() => store.close());
   return { path, db, store, probe: () => store.probe!() };
 }

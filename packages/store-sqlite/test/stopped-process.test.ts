@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../src/database/open-database.ts';
 import { sqliteStore } from '../src/index.ts';
-import { storeOn } from '../src/store-on-database.ts';
+import { storeOnDatabase } from '../src/store-on-database.ts';
 import { freshPath } from './folder.ts';
 import { create } from './logs.ts';
 import { start } from './other-process.ts';
@@ -39,7 +39,7 @@ describe.skipIf(process.platform !== 'linux')('a process that is stopped inside 
   it('is named when a process that opens the file gives up', async () => {
     const path = freshPath();
     const pid = await stoppedInside(path);
-    expect(() => sqliteStore(path, { openPatienceMs: 50 })).toThrow(
+    expect(() => sqliteStore(path, { openTimeoutMs: 50 })).toThrow(
       expect.objectContaining({
         code: 'UNUSABLE',
         message: `${path} is held by process ${pid}, which is stopped, for longer than 50 ms`,
@@ -50,7 +50,7 @@ describe.skipIf(process.platform !== 'linux')('a process that is stopped inside 
   it('is named when a write gives up, while reads go on', async () => {
     const path = freshPath();
     const db = openDatabase(path, 'normal');
-    const store = storeOn(db, { name: path, shared: true, now: Date.now, patienceMs: 50 });
+    const store = storeOnDatabase(db, { name: path, shared: true, now: Date.now, maxWaitMs: 50 });
     onTestFinished(() => store.close());
     await create(store, 't');
     const pid = await stoppedInside(path);

@@ -2,25 +2,25 @@ import type { Head } from '@batonjs/lifecycle';
 import { StoreError } from './store-error.ts';
 import type { ClaimRequest, Commit, Lease } from './task-store.ts';
 
-/** What a store keeps per task besides the facts. */
+/** The part of a task that commits and claims are decided on. */
 export interface Row {
   /** The length of the log. */
   readonly version: number;
   readonly head: Head;
   readonly queue?: string;
   readonly wanted: boolean;
-  /** The largest fence ever issued; 0 before the first. */
+  /** The largest fence ever issued for the task; 0 before the first. */
   readonly fence: number;
-  /** Who holds the task; absent when nobody does. */
+  /** The token that holds the lease; absent while the task is free. */
   readonly holder?: string;
   /** In milliseconds of the store's clock for leases: one that is never set, the same for all that share the store. */
   readonly leaseUntil?: number;
 }
 
 /**
- * Decides about a commit: the row before and the commit give the row after, or throw the `StoreError` the store rejects
- * with. Pure. A store calls this (or mirrors it, in Lua say) inside its transaction, after it found that `once` is new.
- * `leaseNow`: the time of the clock for leases.
+ * Decides about a commit: the row before and the commit give the row after. Throws the `StoreError` that the store rejects
+ * with. Pure. A store calls it, or mirrors it in its own language, inside the transaction, after it found that `once` is
+ * new. `leaseNow`: the time of the clock for leases.
  */
 export function admit(row: Row | undefined, commit: Commit, leaseNow: number): Row {
   const { expectedVersion, facts, writer, turn } = commit;
@@ -33,7 +33,9 @@ export function admit(row: Row | undefined, commit: Commit, leaseNow: number): R
   if (expectedVersion === 'open' ? !row : expectedVersion !== version) {
     throw new StoreError(
       'VERSION_CONFLICT',
-      `The log of task ${commit.taskId} is at ${version}, not ${expectedVersion === 'open' ? 'there' : expectedVersion}`,
+      expectedVersion === 'open'
+        ? `Task ${commit.taskId} has no log to append to`
+        : `The log of task ${commit.taskId} is at ${version}, not ${expectedVersion}`,
     );
   }
   const head = commit.head ?? row?.head;
@@ -58,16 +60,20 @@ export function admit(row: Row | undefined, commit: Commit, leaseNow: number): R
 }
 
 /**
- * Throws `QUEUE_FULL` if a commit that was admitted as `after` makes a task wait where as many wait as may. `waiting` counts
- * those of a queue, without this commit. A store calls this after `admit`, in the same transaction.
+ * Throws `QUEUE_FULL` if a commit that was admitted as `after` adds a waiting task to a queue that has `waitingAtMost` of
+ * them. `waiting` counts the waiting tasks of a queue, without this commit. A store calls it after `admit`, in the same
+ * transaction.
  */
 export function mustHaveRoom(after: Row, { turn }: Commit, waiting: (queue: string) => number): void {
   if (turn?.waitingAtMost === undefined || !after.wanted || after.holder !== undefined) return;
   if (waiting(turn.queue) < turn.waitingAtMost) return;
-  throw new StoreError('QUEUE_FULL', `${turn.waitingAtMost} tasks of ${turn.queue} wait for a turn already`);
+  throw new StoreError(
+    'QUEUE_FULL',
+    `${turn.waitingAtMost} tasks of queue ${turn.queue} are waiting for a turn already`,
+  );
 }
 
-/** The lease a commit was granted, if it asked for one: compare the row before and after. */
+/** The lease that the commit acquired, or undefined. `after` is what `admit` returned. */
 export function granted(after: Row, { scope, taskId, turn }: Commit): Lease | undefined {
   if (!turn?.acquire || after.holder !== turn.acquire.holder) return undefined;
   return {
@@ -80,26 +86,47 @@ export function granted(after: Row, { scope, taskId, turn }: Commit): Lease | un
   };
 }
 
-/**
- * Decides about a claim: why this task may be claimed now, or undefined. `'held'` means that the token holds it already
- * and gets the same lease again. Pure. `now`: milliseconds since 1970; `leaseNow`: the time of the clock for leases, if it
- * is another one.
- */
-export function claimable(
-  row: Row,
-  { holder, queue, isKept }: ClaimRequest,
-  now: number,
-  leaseNow: number = now,
-): Exclude<Lease['cause'], 'committed'> | undefined {
-  if (row.head.closed || row.queue !== queue) return undefined;
-  if (row.holder === holder) return 'held';
-  if (row.holder !== undefined)
-    return (row.leaseUntil ?? 0) <= leaseNow && !isKept?.(row.holder) ? 'expired' : undefined;
-  if (row.wanted) return 'wanted';
-  return row.head.dueAt !== undefined && Date.parse(row.head.dueAt) <= now ? 'due' : undefined;
+/** What a claim makes of a row that it may take. */
+export interface Claimed {
+  /** The row afterwards: the claim's holder has the lease for `ttlMs` milliseconds from now. */
+  readonly row: Row;
+  readonly cause: Exclude<Lease['cause'], 'committed'>;
 }
 
-/** Throws `INVALID_COMMIT` for a commit that contradicts itself. `admit` asks this first; a store that mirrors it calls it. */
+/**
+ * Decides about a claim: the row before and the request give the row after, or undefined if the claim cannot have the
+ * task. A holder that has the lease already keeps its fence, and only the end of the lease moves. Pure. The caller
+ * compares `request.taskId`, which a row does not know. `now`: milliseconds since 1970; `leaseNow`: the time of the clock
+ * for leases, if that is another one.
+ */
+export function claimed(
+  row: Row,
+  { holder, queue, ttlMs, isKept }: ClaimRequest,
+  now: number,
+  leaseNow: number = now,
+): Claimed | undefined {
+  if (row.head.closed || row.queue !== queue) return undefined;
+  const leaseUntil = leaseNow + ttlMs;
+  if (row.holder === holder) return { row: { ...row, leaseUntil }, cause: 'held' };
+  const cause = row.holder === undefined ? causeOfFree(row, now) : causeOfHeld(row, leaseNow, isKept);
+  if (!cause) return undefined;
+  return { row: { ...row, wanted: false, fence: row.fence + 1, holder, leaseUntil }, cause };
+}
+
+function causeOfFree({ wanted, head: { dueAt } }: Row, now: number): 'wanted' | 'due' | undefined {
+  if (wanted) return 'wanted';
+  return dueAt !== undefined && Date.parse(dueAt) <= now ? 'due' : undefined;
+}
+
+function causeOfHeld(
+  { holder, leaseUntil = 0 }: Row,
+  leaseNow: number,
+  isKept: ClaimRequest['isKept'],
+): 'expired' | undefined {
+  return leaseUntil <= leaseNow && !isKept?.(holder!) ? 'expired' : undefined;
+}
+
+/** Throws `INVALID_COMMIT` for a commit that contradicts itself. `admit` begins with it; an adapter that mirrors `admit` calls it. */
 export function mustMakeSense({ expectedVersion, facts, head, snapshot, once, turn }: Commit): void {
   const wrong =
     expectedVersion === 'open'
@@ -111,7 +138,7 @@ export function mustMakeSense({ expectedVersion, facts, head, snapshot, once, tu
         : (facts.length > 0 || head) && head?.version !== expectedVersion + facts.length
           ? 'the head is not the one after these facts'
           : turn?.acquire && turn.release
-            ? 'a lease is taken or given back, not both'
+            ? 'a lease is acquired or released, not both'
             : undefined;
   if (wrong) throw new StoreError('INVALID_COMMIT', `Invalid commit: ${wrong}`);
 }

@@ -1,8 +1,8 @@
 export { frozenJson } from '@batonjs/lifecycle';
-export { admit, claimable, granted, mustHaveRoom, mustMakeSense, type Row } from './admit.ts';
+export { admit, type Claimed, claimed, granted, mustHaveRoom, mustMakeSense, type Row } from './admit.ts';
+export { callSubscriber } from './call-subscriber.ts';
 export { cutPage } from './cut-page.ts';
 export { factsInOrder } from './facts-in-order.ts';
-export { type FollowOptions, follow, pause } from './follow.ts';
 export { foldLog, loadTask } from './load-task.ts';
 export { parseFact } from './parse-fact.ts';
 export type {

@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   admit,
+  type Claimed,
   type ClaimRequest,
   type Commit,
-  claimable,
+  claimed,
   granted,
   type Row,
   StoreError,
@@ -209,7 +210,7 @@ describe('admit', () => {
     ['h does not hold task t any more', held({ fence: 4 }), commit({ writer })],
     ['The log of task t is closed', row({ head: head(2, { closed: true }) }), commit()],
     ['The log of task t is at 2, not 1', row(), commit({ expectedVersion: 1, head: head(2) })],
-    ['The log of task t is at 0, not there', undefined, open()],
+    ['Task t has no log to append to', undefined, open()],
     ['The first commit of a log needs a head', undefined, release({ expectedVersion: 0 })],
     [
       'Invalid commit: a commit without facts can only release',
@@ -218,7 +219,7 @@ describe('admit', () => {
     ],
     ['Invalid commit: the head is not the one after these facts', row(), commit({ head: head(2) })],
     [
-      'Invalid commit: a lease is taken or given back, not both',
+      'Invalid commit: a lease is acquired or released, not both',
       row(),
       commit({ turn: { queue: 'q', acquire, release: true } }),
     ],
@@ -327,12 +328,12 @@ describe('granted', () => {
   });
 });
 
-describe('claimable', () => {
+describe('claimed', () => {
   const request: ClaimRequest = { queue: 'q', holder: 'me', ttlMs: 100, limit: 1 };
   const past = new Date(now - 1).toISOString();
   const future = new Date(now + 1).toISOString();
 
-  it.each<[string, Row, ReturnType<typeof claimable>]>([
+  it.each<[string, Row, Claimed['cause'] | undefined]>([
     ['nothing to do', row(), undefined],
     ['a wanted turn', row({ wanted: true }), 'wanted'],
     ['a wanted turn of another queue', row({ wanted: true, queue: 'p' }), undefined],
@@ -351,6 +352,19 @@ describe('claimable', () => {
     ['a closed log', row({ wanted: true, head: head(2, { closed: true, dueAt: past }) }), undefined],
     ['a closed log of our own', held({ holder: 'me', head: head(2, { closed: true }) }), undefined],
   ])('finds in %s: %3$s', (_, one, cause) => {
-    expect(claimable(one, request, now)).toBe(cause);
+    expect(claimed(one, request, now)?.cause).toBe(cause);
+  });
+
+  it.each<[string, Row, Partial<Row>]>([
+    ['wanted', row({ wanted: true, fence: 3 }), { wanted: false, fence: 4, holder: 'me' }],
+    [
+      'left by a holder',
+      held({ wanted: true, fence: 3, leaseUntil: now }),
+      { wanted: false, fence: 4, holder: 'me' },
+    ],
+    ['due', row({ fence: 3, head: head(2, { dueAt: past }) }), { fence: 4, holder: 'me' }],
+    ['held by the same token', held({ holder: 'me', wanted: true, fence: 3 }), {}],
+  ])('gives the row of a task that is %s', (_, before, changes) => {
+    expect(claimed(before, request, now)?.row).toEqual({ ...before, ...changes, leaseUntil: now + 100 });
   });
 });

@@ -1,4 +1,4 @@
-import { pause, steadyNow } from '@batonjs/store';
+import { steadyNow } from '@batonjs/store';
 
 /** Where time and chance come from; a test may decide both. */
 export interface Clock {
@@ -12,10 +12,28 @@ export interface Clock {
   readonly random: () => number;
 }
 
+/** A timer that can be aborted and keeps no process alive. It lasts at most as long as a timer can: 2^31 - 1 ms. */
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer: ReturnType<typeof setTimeout> & { unref?: () => void } = setTimeout(
+      done,
+      Math.min(ms, 2 ** 31 - 1),
+    );
+    timer.unref?.();
+    signal?.addEventListener('abort', done);
+    if (signal?.aborted) done();
+  });
+}
+
 export const systemClock: Clock = {
   now: steadyNow,
   monotonic: () => performance.now(),
-  sleep: pause,
+  sleep,
   random: Math.random,
 };
 

@@ -22,7 +22,7 @@ export interface CheckOptions {
   /** Seed of the random cases. Default: another one every time; a failure prints it. */
   readonly seed?: number;
   /** How long a bell or a lease that must come is waited for, in milliseconds. Default 5,000. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /** What a check works with. */
@@ -53,14 +53,14 @@ export function section<S extends TaskStore = TaskStore>(
 export async function runCheck<S extends TaskStore>(
   check: Check<S>,
   open: () => Opened<S> | Promise<Opened<S>>,
-  { runs = 30, seed = Math.floor(Math.random() * 2 ** 31), patienceMs = 5_000 }: CheckOptions = {},
+  { runs = 30, seed = Math.floor(Math.random() * 2 ** 31), timeoutMs = 5_000 }: CheckOptions = {},
 ): Promise<void> {
   const opened = await open();
   const handles = new Set([opened.store, opened.second ?? opened.store]);
   const bench: Bench<S> = {
     runs,
     seed,
-    patienceMs,
+    timeoutMs,
     store: opened.store,
     second: opened.second ?? opened.store,
     now: opened.now ?? Date.now,

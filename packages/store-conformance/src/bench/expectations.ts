@@ -11,7 +11,7 @@ export function same(actual: unknown, expected: unknown, message?: string): void
 
 const plain = (value: unknown): unknown => (value === undefined ? value : JSON.parse(JSON.stringify(value)));
 
-/** Fails unless it rejects with a store's refusal of this kind. */
+/** Fails unless the promise rejects with a `StoreError` of this code. */
 export async function refuses(code: StoreErrorCode, promise: Promise<unknown>): Promise<void> {
   await assert.rejects(promise, (error) => {
     if (StoreError.is(error, code)) return true;
@@ -22,38 +22,42 @@ export async function refuses(code: StoreErrorCode, promise: Promise<unknown>): 
   });
 }
 
-/** A watcher that counts. */
-export interface Listener {
-  readonly rings: () => number;
-  /** Resolves when it rang since the last call; rejects when the suite's patience ends. */
+/** A subscriber that counts its notifications. */
+export interface Subscriber {
+  readonly notifications: () => number;
+  /** Resolves once it was notified since the last call. Rejects after `timeoutMs`. */
   readonly next: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-export async function listen(store: TaskStore, topic: Topic, { patienceMs }: Bench): Promise<Listener> {
-  let rings = 0;
-  let heard = 0;
+export async function subscribe(
+  store: TaskStore,
+  topic: Topic,
+  { timeoutMs }: Pick<Bench, 'timeoutMs'>,
+): Promise<Subscriber> {
+  let notifications = 0;
+  let seen = 0;
   let notify = () => {};
   const unsubscribe = await store.subscribe(topic, () => {
-    rings++;
+    notifications++;
     notify();
   });
   return {
-    rings: () => rings,
+    notifications: () => notifications,
     async next() {
-      if (rings === heard) {
-        const rung = new Promise<void>((resolve) => {
+      if (notifications === seen) {
+        const notified = new Promise<void>((resolve) => {
           notify = resolve;
         });
-        await within(patienceMs, rung, `The bell of ${JSON.stringify(topic)} did not ring`);
+        await within(timeoutMs, notified, `The subscriber of ${JSON.stringify(topic)} was not notified`);
       }
-      heard = rings;
+      seen = notifications;
     },
     stop: async () => unsubscribe(),
   };
 }
 
-/** What the promise resolves to, unless that takes too long. */
+/** The promise, or a failed assertion after `ms` milliseconds. */
 export async function within<T>(ms: number, promise: Promise<T>, complaint: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -65,17 +69,17 @@ export async function within<T>(ms: number, promise: Promise<T>, complaint: stri
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Asks again and again until the answer is not undefined. */
+/** Repeats `ask` until the answer is not undefined. Fails after `timeoutMs`. */
 export async function eventually<T>(
-  { patienceMs }: Bench,
+  { timeoutMs }: Bench,
   ask: () => Promise<T | undefined>,
   complaint: string,
 ): Promise<T> {
-  const end = Date.now() + patienceMs;
+  const end = Date.now() + timeoutMs;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    assert.ok(Date.now() < end, `${complaint} within ${patienceMs} ms`);
+    assert.ok(Date.now() < end, `${complaint} within ${timeoutMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
@@ -83,18 +87,33 @@ export async function eventually<T>(
 let markers = 0;
 
 /**
- * Resolves when this much time has passed on the store's own clock: it is told to pass, or a lease of that length that
- * nobody renews has run out.
+ * Resolves when so many milliseconds have passed on the store's own clock: the clock is moved, or a lease of that length
+ * has run out.
  */
 export async function elapse(bench: Bench, ms: number): Promise<void> {
   if (bench.advance) return bench.advance(ms);
   const queue = `marker ${++markers}`;
   const marker = logOf(bench.store, { scope: 'markers', taskId: queue, queue });
-  await marker.commit([received()], { turn: { queue, acquire: { holder: 'nobody', ttlMs: ms } } });
+  await marker.commit([received()], { turn: { queue, acquire: { holder: 'absent', ttlMs: ms } } });
   const claim = async () => {
     const [lease] = await bench.store.claim({ queue, holder: `clock ${markers}`, ttlMs: 60_000, limit: 1 });
     return lease;
   };
-  const patienceMs = bench.patienceMs + ms;
-  await eventually({ ...bench, patienceMs }, claim, 'A lease that nobody renewed did not run out');
+  const timeoutMs = bench.timeoutMs + ms;
+  await eventually({ ...bench, timeoutMs }, claim, 'A lease that was not renewed did not run out');
+}
+
+/** Runs something that throws in callbacks. Meanwhile no uncaught error reaches the process or its test runner. */
+export async function ignoringUncaught(run: () => Promise<void>): Promise<void> {
+  const listeners = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  process.on('uncaughtException', () => {});
+  try {
+    await run();
+    // Errors may be thrown from microtasks and messages that are still to come.
+    await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    process.removeAllListeners('uncaughtException');
+    for (const listener of listeners) process.on('uncaughtException', listener);
+  }
 }

@@ -1,13 +1,14 @@
-import { follow, type StoredFact, type TaskStore } from '@batonjs/store';
+import type { StoredFact, TaskStore } from '@batonjs/store';
 import { type Bench, section } from '../bench/check.ts';
 import { same, within } from '../bench/expectations.ts';
+import { follow } from '../bench/follow.ts';
 import { override } from '../faults/override.ts';
 import { chunk } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 
-/** Follows until that position, with the bell alone: the fallback timer is off. */
+/** Follows by notifications alone until that position. */
 async function collect(
-  { patienceMs }: Bench,
+  { timeoutMs }: Bench,
   store: TaskStore,
   after: number,
   until: number,
@@ -16,7 +17,6 @@ async function collect(
   const stop = new AbortController();
   const facts = follow(store, 's', 't', after, {
     signal: stop.signal,
-    lookEveryMs: Number.POSITIVE_INFINITY,
     batch: 7,
   });
   const reading = (async () => {
@@ -26,7 +26,7 @@ async function collect(
     }
     return seen;
   })();
-  return within(4 * patienceMs, reading, `A follower did not come to position ${until}`).finally(() =>
+  return within(4 * timeoutMs, reading, `A follower did not come to position ${until}`).finally(() =>
     stop.abort(),
   );
 }
@@ -48,18 +48,18 @@ export const followChecks = section('follow', {
     for (const [n, facts] of seen.entries()) same(facts, stored.slice(n < 2 ? 0 : 2));
   },
 
-  async 'is woken by every commit, the first of a log too'(bench) {
-    const { store, second, patienceMs } = bench;
+  async 'notifies a follower of every commit, the first of a log too'(bench) {
+    const { store, second, timeoutMs } = bench;
     const log = logOf(store);
-    const { sleeper, asleep } = awareOfSleep(second);
+    const { noticing, idle } = noticingIdle(second);
     const commits = async () => {
       for (let n = 0; n < 4; n++) {
-        await within(patienceMs, asleep(2 * n), 'A follower did not look for more');
+        await within(timeoutMs, idle(2 * n), 'A follower did not read on');
         if (n === 0) await log.create();
         else await log.commit([chunk(2 * n - 1), chunk(2 * n)]);
       }
     };
-    const [seen] = await Promise.all([collect(bench, sleeper, 0, 8), commits()]);
+    const [seen] = await Promise.all([collect(bench, noticing, 0, 8), commits()]);
     same(
       seen.map(({ version }) => version),
       [1, 2, 3, 4, 5, 6, 7, 8],
@@ -67,20 +67,20 @@ export const followChecks = section('follow', {
   },
 });
 
-/** A store that tells when somebody looked for facts after a position and found none. */
-function awareOfSleep(store: TaskStore) {
+/** A store, and a promise for each position that resolves once a reader found no facts after it. */
+function noticingIdle(store: TaskStore) {
   const moments = new Map<number, PromiseWithResolvers<void>>();
   const moment = (position: number) => {
     const known = moments.get(position) ?? Promise.withResolvers<void>();
     moments.set(position, known);
     return known;
   };
-  const sleeper = override(store, {
+  const noticing = override(store, {
     async readFacts(scope, taskId, after, limit) {
       const facts = await store.readFacts(scope, taskId, after, limit);
       if (facts.length === 0) moment(after).resolve();
       return facts;
     },
   });
-  return { sleeper, asleep: (position: number) => moment(position).promise };
+  return { noticing, idle: (position: number) => moment(position).promise };
 }

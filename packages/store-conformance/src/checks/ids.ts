@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { walk } from '../bench/all-pages.ts';
 import { section } from '../bench/check.ts';
-import { listen, same } from '../bench/expectations.ts';
+import { same, subscribe } from '../bench/expectations.ts';
 import { at, chunk, completed } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 
@@ -129,14 +129,14 @@ export const idChecks = section('ids', {
 
   async 'may be any text for watchers and for prune'(bench) {
     for (const id of oddIds.slice(0, 12)) {
-      const bells = [
-        await listen(bench.second, { scope: id, taskId: id }, bench),
-        await listen(bench.second, { queue: id }, bench),
+      const subscribers = [
+        await subscribe(bench.second, { scope: id, taskId: id }, bench),
+        await subscribe(bench.second, { queue: id }, bench),
       ];
       const log = logOf(bench.store, { scope: id, taskId: id, queue: id });
       await log.create({ turn: { queue: id, want: true } });
-      for (const bell of bells) await bell.next();
-      for (const bell of bells) await bell.stop();
+      for (const subscriber of subscribers) await subscriber.next();
+      for (const subscriber of subscribers) await subscriber.stop();
       await log.commit([completed(at(1))]);
     }
     assert.equal(await bench.store.prune({ closedBefore: at(2), limit: 99 }), 12);

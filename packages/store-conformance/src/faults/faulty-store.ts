@@ -1,27 +1,27 @@
 import { StoreError, type TaskStore } from '@batonjs/store';
 
-/** One call of a store's method: the how manieth of all calls, from 0. */
+/** One call of a store's method. `count` numbers the calls of all methods from 0. */
 export interface Call {
   readonly method: string;
   readonly count: number;
   readonly args: readonly unknown[];
 }
 
-/** What goes wrong with a call. */
+/** A fault of one call. */
 export interface Fault {
-  /** The call takes so much longer, in milliseconds. */
+  /** How much longer the call takes, in milliseconds. */
   readonly delayMs?: number;
-  /** Rejects with `UNAVAILABLE`: `'before'` the store did anything, or `'after'` it did it. */
+  /** The call rejects with `UNAVAILABLE`, either before or after the store did it. */
   readonly fail?: 'before' | 'after';
 }
 
-/** How often what goes wrong, from 0 (never, the default) to 1 (always). */
+/** The probability of each kind of fault, from 0 (never, the default) to 1 (always). */
 export interface FaultRates {
   readonly delay?: number;
   readonly failBefore?: number;
   readonly failAfter?: number;
-  readonly loseRing?: number;
-  readonly repeatRing?: number;
+  readonly loseNotification?: number;
+  readonly repeatNotification?: number;
 }
 
 export interface FaultyStoreOptions {
@@ -34,18 +34,18 @@ export interface FaultyStoreOptions {
   readonly sleep?: (ms: number) => Promise<void>;
   /** The longest delay by `rates`, in milliseconds. Default 20. */
   readonly maxDelayMs?: number;
-  /** Nothing goes wrong while this is false: for the end of a run, when everything shall settle. */
+  /** No faults happen while it returns false: for the end of a run, when all tasks must come to rest. */
   readonly active?: () => boolean;
-  /** Is told of every fault. */
+  /** Called for every fault. */
   readonly onFault?: (call: Call, fault: Fault) => void;
 }
 
-/** What is called before it may hurt, so nothing ever goes wrong with it. */
+/** Methods without faults: closing must work, and `then` is asked for by `await`. */
 const spared = new Set<PropertyKey>(['close', 'then']);
 
 /**
- * A store that is slow, cannot be reached, does what it was told and then says that it could not, and loses and repeats
- * rings. What it does is what the store under it does; it never lies about what is kept.
+ * A store that is slow, cannot be reached, rejects calls that it has done, and loses and repeats notifications. All data
+ * comes from the store beneath it unchanged.
  */
 export function faultyStore<S extends TaskStore>(store: S, options: FaultyStoreOptions): S {
   const { random, rates = {}, active = () => true, onFault, maxDelayMs = 20 } = options;
@@ -63,7 +63,7 @@ export function faultyStore<S extends TaskStore>(store: S, options: FaultyStoreO
     };
   }
 
-  async function suffer(call: Call, act: () => unknown): Promise<unknown> {
+  async function withFault(call: Call, act: () => unknown): Promise<unknown> {
     const fault = active() ? faultOf(call) : {};
     if (fault.delayMs || fault.fail) onFault?.(call, fault);
     if (fault.delayMs) await sleep(fault.delayMs / 2);
@@ -72,14 +72,14 @@ export function faultyStore<S extends TaskStore>(store: S, options: FaultyStoreO
     if (fault.delayMs) await sleep(fault.delayMs / 2);
     if (fault.fail !== 'after') return result;
     if (call.method === 'subscribe') await (result as () => unknown)();
-    throw new StoreError('UNAVAILABLE', `${call.method} was done, but nobody was told`);
+    throw new StoreError('UNAVAILABLE', `${call.method} was done, but the answer was lost`);
   }
 
-  function rung(notify: (version?: number) => void): (version?: number) => void {
+  function faultyNotify(notify: (version?: number) => void): (version?: number) => void {
     return (version) => {
       const [lost, repeated] = active() ? [random(), random()] : [1, 1];
-      if (lost >= (rates.loseRing ?? 0)) notify(version);
-      if (repeated < (rates.repeatRing ?? 0)) void sleep(maxDelayMs).then(() => notify(version));
+      if (lost >= (rates.loseNotification ?? 0)) notify(version);
+      if (repeated < (rates.repeatNotification ?? 0)) void sleep(maxDelayMs).then(() => notify(version));
     };
   }
 
@@ -89,8 +89,8 @@ export function faultyStore<S extends TaskStore>(store: S, options: FaultyStoreO
       if (typeof member !== 'function') return member;
       if (typeof key === 'symbol' || spared.has(key)) return member.bind(target);
       return (...args: unknown[]) => {
-        const passed = key === 'subscribe' ? [args[0], rung(args[1] as () => void)] : args;
-        return suffer({ method: key, count: calls++, args }, () => Reflect.apply(member, target, passed));
+        const passed = key === 'subscribe' ? [args[0], faultyNotify(args[1] as () => void)] : args;
+        return withFault({ method: key, count: calls++, args }, () => Reflect.apply(member, target, passed));
       };
     },
   });

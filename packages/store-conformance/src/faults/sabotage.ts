@@ -3,12 +3,12 @@ import { type Commit, type Committed, StoreError, type TaskStore } from '@batonj
 import { override } from './override.ts';
 
 /**
- * A protection to take out: the check of the writer (`fence`), of the version (`cas`), the kept commit ids
- * (`commit-id`), the rings (`bell`).
+ * A protection that is taken out: the check of the writer (`fence`), of the version (`cas`), the kept commit ids
+ * (`commit-id`), the notifications (`notification`).
  */
-export type Sabotage = 'fence' | 'cas' | 'commit-id' | 'bell';
+export type Sabotage = 'fence' | 'cas' | 'commit-id' | 'notification';
 
-/** The store without one of its protections, to prove that a test notices. Never for anything else. */
+/** The store without one of its protections. Only for proving that a test notices its absence. */
 export function sabotage<S extends TaskStore>(store: S, what: Sabotage): S {
   let commits = 0;
   const methods = {
@@ -17,12 +17,12 @@ export function sabotage<S extends TaskStore>(store: S, what: Sabotage): S {
     'commit-id': {
       commit: (commit: Commit) => store.commit({ ...commit, commitId: `${commit.commitId} ${++commits}` }),
     },
-    bell: { subscribe: async () => () => {} },
+    notification: { subscribe: async () => () => {} },
   }[what];
   return override(store, methods as Partial<S>);
 }
 
-/** Commits what was decided on an older log as if it had been decided on this one. */
+/** Commits facts that were decided on an older log as if they had been decided on the present one. */
 async function commitAnywhere(store: TaskStore, commit: Commit): Promise<Committed> {
   try {
     return await store.commit(commit);

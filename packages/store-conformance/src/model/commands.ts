@@ -80,8 +80,9 @@ export async function compare(bench: Bench, run: string, commands: readonly Comm
       const taskId = one.task === undefined ? undefined : `t${one.task}`;
       const request = { queue: run, holder: `h${one.holder}`, ttlMs, limit: one.limit, taskId };
       const given = await store.claim(request);
-      mustBeOffered(given, model.offers(request, now()), request);
-      for (const lease of given) model.give(lease, now() + ttlMs);
+      const at = now();
+      mustBeOffered(given, model.offers(request, at), request);
+      for (const lease of given) model.claim(lease, request, at);
       leases.push(...given);
     } else {
       const commit = toCommit(one, model.log(run, `t${one.task}`), ttlMs);

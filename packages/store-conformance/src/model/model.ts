@@ -3,7 +3,7 @@ import {
   type ClaimRequest,
   type Commit,
   type Committed,
-  claimable,
+  claimed,
   factsInOrder,
   granted,
   type Lease,
@@ -58,17 +58,17 @@ export class Model {
   /** Every lease the request could be given, without giving it. */
   offers(request: ClaimRequest, now: number): Lease[] {
     return this.logs.flatMap(({ scope, taskId, row }) => {
-      const cause = row && claimable(row, request, now);
-      if (!cause || (request.taskId !== undefined && request.taskId !== taskId)) return [];
-      const fence = cause === 'held' ? row.fence : row.fence + 1;
-      return [{ scope, taskId, queue: request.queue, holder: request.holder, fence, cause }];
+      if (!row || (request.taskId !== undefined && request.taskId !== taskId)) return [];
+      const { holder, queue } = request;
+      const claim = claimed(row, request, now);
+      return claim ? [{ scope, taskId, queue, holder, fence: claim.row.fence, cause: claim.cause }] : [];
     });
   }
 
-  /** Notes that the lease was given out. */
-  give({ scope, taskId, holder, fence }: Lease, leaseUntil: number): void {
+  /** Does what the claim did that was given this lease. */
+  claim({ scope, taskId }: Lease, request: ClaimRequest, now: number): void {
     const log = this.log(scope, taskId);
-    log.row = { ...log.row!, holder, fence, leaseUntil, wanted: false };
+    log.row = claimed(log.row!, request, now)!.row;
   }
 
   /** Whether the lease is still held; if so it now ends then. */

@@ -1,7 +1,7 @@
 import { StoreError } from '@batonjs/store';
 
 /** Lets calls in until it is closed, and knows when the last one has left. */
-export class Gate {
+export class OpenCalls {
   #inside = 0;
   #closed = false;
   #left: (() => void) | undefined;

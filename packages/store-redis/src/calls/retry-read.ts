@@ -4,7 +4,7 @@ import { StoreError } from '@batonjs/store';
 const soonMs = 1_000;
 
 /** Asks once more if the connection was lost meanwhile: reading twice changes nothing, unlike writing. */
-export async function readAgain<T>(read: () => Promise<T>): Promise<T> {
+export async function retryRead<T>(read: () => Promise<T>): Promise<T> {
   const start = performance.now();
   try {
     return await read();

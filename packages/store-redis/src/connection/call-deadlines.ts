@@ -1,7 +1,7 @@
 const lookEveryMs = 100;
 
 /** Gives up on promises that take too long, at less cost than a timer for each. */
-export class Deadlines {
+export class CallDeadlines {
   readonly #ms: number;
   /** In the order of their ends, because all are given the same time. */
   readonly #waiting = new Set<{ readonly end: number; readonly giveUp: () => void }>();

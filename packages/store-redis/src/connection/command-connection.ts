@@ -1,12 +1,12 @@
 import { createCluster, type RedisClusterOptions } from 'redis';
 import { crc16 } from './crc16.ts';
 import type { RedisReply } from './driver.ts';
-import { type Client, type ClientOptions, firstOf, fixedOptions, infoOf } from './first-server.ts';
+import { type Client, type ClientOptions, firstServer, fixedOptions, infoOf } from './first-server.ts';
 import type { Link } from './reconnecting.ts';
 
 type Cluster = ReturnType<typeof createCluster>;
 
-export interface CommandLinkOptions {
+export interface CommandConnectionOptions {
   /** URLs to begin with. What is learnt of a Cluster is added. */
   readonly seeds: Set<string>;
   readonly timeoutMs: number;
@@ -15,16 +15,16 @@ export interface CommandLinkOptions {
 }
 
 /** A connection for commands: to one server, or to the nodes of a Cluster. */
-export class CommandLink implements Link {
+export class CommandConnection implements Link {
   readonly ready: Promise<void>;
-  readonly #options: CommandLinkOptions;
+  readonly #options: CommandConnectionOptions;
   readonly #since = performance.now();
   readonly #clients = new Set<Client>();
   #cluster: Cluster | undefined;
   #single: Client | undefined;
   #infos: readonly string[] = [];
 
-  constructor(options: CommandLinkOptions) {
+  constructor(options: CommandConnectionOptions) {
     this.#options = options;
     this.ready = this.#connect();
   }
@@ -51,7 +51,7 @@ export class CommandLink implements Link {
 
   async #connect(): Promise<void> {
     const { seeds, client, timeoutMs, lost } = this.#options;
-    const seed = await firstOf([...seeds], client, timeoutMs, this.#clients);
+    const seed = await firstServer([...seeds], client, timeoutMs, this.#clients);
     if (infoOf(seed.info, 'cluster_enabled') !== '1') {
       this.#infos = [seed.info];
       this.#single = seed.client.on('error', lost);

@@ -29,20 +29,20 @@ export const infoOf = (info: string, field: string): string | undefined =>
   new RegExp(`^${field}:(.*?)\\r?$`, 'm').exec(info)?.[1];
 
 /** A server that answers, and what it says of itself. */
-export interface Seed {
+export interface Server {
   readonly url: string;
   readonly client: Client;
   readonly info: string;
 }
 
 /** The first of these servers that answers and can be written to; the connections to the others are dropped. */
-export async function firstOf(
+export async function firstServer(
   urls: readonly string[],
   options: ClientOptions,
   connectTimeout: number,
   clients: Set<Client>,
-): Promise<Seed> {
-  const probes = urls.map(async (url): Promise<Seed> => {
+): Promise<Server> {
+  const probes = urls.map(async (url): Promise<Server> => {
     const client = clientOf(url, options, connectTimeout).on('error', () => {});
     clients.add(client);
     await client.connect();

@@ -1,9 +1,9 @@
 import { StoreError } from '@batonjs/store';
-import { Deadlines } from './call-deadlines.ts';
-import { CommandLink } from './command-connection.ts';
+import { CallDeadlines } from './call-deadlines.ts';
+import { CommandConnection } from './command-connection.ts';
 import type { RedisDriver, RedisReply } from './driver.ts';
 import type { ClientOptions } from './first-server.ts';
-import { Lifeline } from './reconnecting.ts';
+import { Reconnecting } from './reconnecting.ts';
 import { Subscription } from './subscription-connection.ts';
 
 export interface NodeRedisOptions {
@@ -17,26 +17,27 @@ export interface NodeRedisOptions {
 export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): RedisDriver {
   const name = urls.map(withoutSecrets).join(', ');
   const seeds = new Set(urls);
-  const lifeline = new Lifeline(
-    (lost) => new CommandLink({ seeds, timeoutMs, client, lost }),
+  const connection = new Reconnecting(
+    (lost) => new CommandConnection({ seeds, timeoutMs, client, lost }),
     name,
     timeoutMs,
   );
-  const deadlines = new Deadlines(timeoutMs);
+  const deadlines = new CallDeadlines(timeoutMs);
   let subscription: Subscription | undefined;
 
-  function failed(link: CommandLink, error: unknown): unknown {
+  function failed(link: CommandConnection, error: unknown): unknown {
     const isRefusal = error instanceof Error && refusal.test(error.message);
     // What it is connected to has become a replica: another server is the one to write to now.
-    if (isRefusal && error.message.includes('READONLY') && link.mayBeReplaced) lifeline.replace(link, error);
-    return isRefusal || StoreError.is(error, 'UNAVAILABLE') ? error : lifeline.unavailable(error);
+    if (isRefusal && error.message.includes('READONLY') && link.mayBeReplaced)
+      connection.replace(link, error);
+    return isRefusal || StoreError.is(error, 'UNAVAILABLE') ? error : connection.unavailable(error);
   }
 
   /** Rejections become Redis's own refusals or `UNAVAILABLE`. */
-  function guard(link: CommandLink, answer: Promise<RedisReply>): Promise<RedisReply> {
+  function guard(link: CommandConnection, answer: Promise<RedisReply>): Promise<RedisReply> {
     const late = () => {
       const error = new StoreError('UNAVAILABLE', `Redis at ${name} did not answer within ${timeoutMs} ms`);
-      if (link.mayBeReplaced) lifeline.replace(link, error);
+      if (link.mayBeReplaced) connection.replace(link, error);
       return error;
     };
     return deadlines.within(answer, late, (error) => failed(link, error));
@@ -45,14 +46,14 @@ export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): R
   return {
     name,
     get epoch() {
-      return lifeline.epoch;
+      return connection.epoch;
     },
     command(key, args) {
-      const { link } = lifeline;
-      return link ? guard(link, link.send(key, args)) : Promise.reject(lifeline.unavailable());
+      const { link } = connection;
+      return link ? guard(link, link.send(key, args)) : Promise.reject(connection.unavailable());
     },
     async info() {
-      const link = await lifeline.wait();
+      const link = await connection.wait();
       return link.infos;
     },
     subscribe(channels, heard, missed) {
@@ -61,7 +62,7 @@ export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): R
     },
     async close() {
       subscription?.close();
-      lifeline.close();
+      connection.close();
     },
   };
 }

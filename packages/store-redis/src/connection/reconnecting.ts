@@ -1,4 +1,5 @@
-import { pause, StoreError } from '@batonjs/store';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreError } from '@batonjs/store';
 
 /** A connection in the making, and once it is ready. */
 export interface Link {
@@ -13,10 +14,10 @@ export type Open<L extends Link> = (lost: (cause: unknown) => void) => L;
 
 /** How long calls wait for a connection that was lost just now. After that they are refused at once. */
 const graceMs = 1_000;
-const longestPauseMs = 500;
+const longestBackoffMs = 500;
 
 /** Keeps one connection at a time: makes it anew when it is lost, again and again, until closed. */
-export class Lifeline<L extends Link> {
+export class Reconnecting<L extends Link> {
   readonly #open: Open<L>;
   readonly #name: string;
   readonly #timeoutMs: number;
@@ -50,8 +51,8 @@ export class Lifeline<L extends Link> {
   /** The connection, waited for if it may come soon; rejects with code `UNAVAILABLE`. */
   async wait(): Promise<L> {
     if (this.#link) return this.#link;
-    const patienceMs = this.#epoch > 0 ? Math.min(graceMs, this.#timeoutMs) : this.#timeoutMs;
-    const leftMs = this.#downSince + patienceMs - performance.now();
+    const maxWaitMs = this.#epoch > 0 ? Math.min(graceMs, this.#timeoutMs) : this.#timeoutMs;
+    const leftMs = this.#downSince + maxWaitMs - performance.now();
     if (leftMs <= 0 || this.#stop.signal.aborted) throw this.unavailable();
     return within(leftMs, this.#next.promise, () => this.unavailable());
   }
@@ -90,7 +91,8 @@ export class Lifeline<L extends Link> {
         link.destroy();
         this.#cause = error;
         failures++;
-        await pause(Math.min(longestPauseMs, 20 * 2 ** failures) * (0.5 + Math.random() / 2), signal);
+        const backoffMs = Math.min(longestBackoffMs, 20 * 2 ** failures) * (0.5 + Math.random() / 2);
+        await sleep(backoffMs, undefined, { signal, ref: false }).catch(() => {});
       }
     }
   }

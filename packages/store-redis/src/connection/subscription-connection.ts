@@ -1,5 +1,5 @@
 import { type Client, type ClientOptions, clientOf } from './first-server.ts';
-import { Lifeline, type Link } from './reconnecting.ts';
+import { type Link, Reconnecting } from './reconnecting.ts';
 
 export interface SubscriptionOptions {
   /** Servers, any of which will do: those of a Cluster pass on what they hear. */
@@ -14,24 +14,24 @@ export interface SubscriptionOptions {
 
 /** Listens to channels, over one connection, made anew when it is lost. */
 export class Subscription {
-  readonly #lifeline: Lifeline<SubscriptionLink>;
+  readonly #connection: Reconnecting<SubscriptionSocket>;
 
   constructor(options: SubscriptionOptions) {
     let attempts = 0;
-    const open = (lost: (cause: unknown) => void) => new SubscriptionLink(options, attempts++, lost);
-    this.#lifeline = new Lifeline(open, options.name, options.timeoutMs);
+    const open = (lost: (cause: unknown) => void) => new SubscriptionSocket(options, attempts++, lost);
+    this.#connection = new Reconnecting(open, options.name, options.timeoutMs);
   }
 
   async ready(): Promise<void> {
-    await this.#lifeline.wait();
+    await this.#connection.wait();
   }
 
   close(): void {
-    this.#lifeline.close();
+    this.#connection.close();
   }
 }
 
-class SubscriptionLink implements Link {
+class SubscriptionSocket implements Link {
   readonly ready: Promise<void>;
   readonly #options: SubscriptionOptions;
   readonly #client: Client;

@@ -5,7 +5,7 @@ import { crc16 } from '../connection/crc16.ts';
 export interface Shard {
   /** What its keys begin with: `baton:{3}:`. Never a key itself. */
   readonly base: string;
-  /** Where its bells ring. */
+  /** Where its subscribers ring. */
   readonly channel: string;
 }
 
@@ -16,7 +16,7 @@ export class Shards {
   constructor(prefix: string, count: number) {
     this.all = Array.from({ length: count }, (_, n) => {
       const base = `${prefix}:{${n}}:`;
-      return { base, channel: `${base}bell` };
+      return { base, channel: `${base}changes` };
     });
   }
 

@@ -140,13 +140,13 @@ if rescheduled then
 end
 
 if last > 6 then
-  ring('t' .. version .. NUL .. name)
+  notify('t' .. version .. NUL .. name)
   if kept[3] then
     ${plan}
     plan(name, version)
   end
 end
-if wanted and holder == '' and queue ~= '' and (want or queue ~= was_queue) then ring('q' .. queue) end
+if wanted and holder == '' and queue ~= '' and (want or queue ~= was_queue) then notify('q' .. queue) end
 
 if acquire and holder == acquire then return {version, fence} end
 return version

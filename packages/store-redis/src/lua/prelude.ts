@@ -26,8 +26,8 @@ local function clock()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
-local function ring(message)
-  call('PUBLISH', base .. 'bell', message)
+local function notify(message)
+  call('PUBLISH', base .. 'changes', message)
 end
 `;
 
@@ -81,7 +81,7 @@ local function plan(name, version)
       now = now or clock()
       local ready = math.max(tonumber(kept[6] or 0), kept[4] and tonumber(kept[5]) or now)
       call('ZADD', base .. 'deliver:' .. kept[1], 'NX', ready, hook)
-      if ready == now and not kept[4] then ring('q' .. kept[1]) end
+      if ready == now and not kept[4] then notify('q' .. kept[1]) end
     end
   end
 end

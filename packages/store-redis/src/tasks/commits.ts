@@ -99,8 +99,11 @@ function refusal(
   const messages: Partial<Record<StoreErrorCode, string>> = {
     FENCED: `${writer?.holder} does not hold task ${taskId} any more`,
     LOG_CLOSED: `The log of task ${taskId} is closed`,
-    VERSION_CONFLICT: `The log of task ${taskId} is at ${version}, not ${expectedVersion === 'open' ? 'there' : expectedVersion}`,
-    QUEUE_FULL: `${turn?.waitingAtMost} tasks of ${turn?.queue} wait for a turn already`,
+    VERSION_CONFLICT:
+      expectedVersion === 'open'
+        ? `Task ${taskId} has no log to append to`
+        : `The log of task ${taskId} is at ${version}, not ${expectedVersion}`,
+    QUEUE_FULL: `${turn?.waitingAtMost} tasks of queue ${turn?.queue} are waiting for a turn already`,
     INVALID_COMMIT: 'The first commit of a log needs a head',
   };
   return new StoreError(code, messages[code] ?? code);

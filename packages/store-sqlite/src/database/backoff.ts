@@ -5,8 +5,8 @@ export class Backoff {
   readonly #end: number;
   #attempts = 0;
 
-  constructor(patienceMs: number) {
-    this.#end = performance.now() + patienceMs;
+  constructor(maxWaitMs: number) {
+    this.#end = performance.now() + maxWaitMs;
   }
 
   /** Whether it waited long enough to give up. */

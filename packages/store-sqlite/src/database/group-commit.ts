@@ -18,10 +18,10 @@ export interface GroupCommitOptions {
   /** What errors call the database. */
   readonly name: string;
   /** How long a write waits for other processes that hold the file, in milliseconds. */
-  readonly patienceMs: number;
+  readonly maxWaitMs: number;
   readonly effects: readonly SideEffect[];
   /** Called after each commit, before its writes resolve. They all reject with what it throws. */
-  readonly confirm?: () => void;
+  readonly confirmFile?: () => void;
   /** Told how many writes each committed transaction held. */
   readonly onGroup?: (size: number) => void;
 }
@@ -63,7 +63,7 @@ export class GroupCommit {
    */
   run<T>(work: () => T): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
-      this.#waiting.push({ work, resolve, reject, backoff: new Backoff(this.#options.patienceMs) });
+      this.#waiting.push({ work, resolve, reject, backoff: new Backoff(this.#options.maxWaitMs) });
       this.#schedule();
     }) as Promise<T>;
   }
@@ -84,7 +84,7 @@ export class GroupCommit {
 
   #transact(group: readonly Write[]): void {
     if (!this.#begun(group)) return;
-    const { effects, confirm, onGroup } = this.#options;
+    const { effects, confirmFile, onGroup } = this.#options;
     let settled: (() => void)[];
     let oneFailed = group.length > 1;
     try {
@@ -92,7 +92,7 @@ export class GroupCommit {
       oneFailed = false;
       for (const effect of effects) effect.write();
       this.#commit.run();
-      confirm?.();
+      confirmFile?.();
     } catch (error) {
       this.#undo(group, error, oneFailed);
       return;

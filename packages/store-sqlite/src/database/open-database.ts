@@ -12,7 +12,7 @@ export type Durability = 'full' | 'normal';
 /** What to do while another process holds the file. */
 export interface OpenOptions {
   /** How long to wait for another process that holds the file, in milliseconds. Default 30,000. */
-  readonly patienceMs?: number;
+  readonly maxWaitMs?: number;
   /** Told once, after a second, what is waited for. Default: standard error. */
   readonly onWait?: (message: string) => void;
 }
@@ -54,7 +54,7 @@ export function openDatabase(path: string, durability: Durability, options: Open
 /** Does something that can be done again from its beginning, as soon as no other process is in the way. */
 function whenFree(
   path: string,
-  { patienceMs = 30_000, onWait = console.warn }: OpenOptions,
+  { maxWaitMs = 30_000, onWait = console.warn }: OpenOptions,
   work: () => void,
 ): void {
   const start = performance.now();
@@ -66,8 +66,8 @@ function whenFree(
     } catch (error) {
       if (!isBusy(error)) throw error;
       const waitedMs = performance.now() - start;
-      if (waitedMs > patienceMs) {
-        const message = `${path} is held by ${lockHolder(path)}, for longer than ${patienceMs} ms`;
+      if (waitedMs > maxWaitMs) {
+        const message = `${path} is held by ${lockHolder(path)}, for longer than ${maxWaitMs} ms`;
         throw new StoreError('UNUSABLE', message, { cause: error });
       }
       if (!isSaid && waitedMs > saidAfterMs) {

@@ -9,17 +9,17 @@ const content = ' '.repeat(32 * 1024);
 export class Probe {
   readonly #db: DatabaseSync;
   readonly #name: string;
-  readonly #patienceMs: number;
+  readonly #maxWaitMs: number;
   readonly #begin;
   readonly #insert;
   readonly #delete;
   readonly #commit;
   readonly #rollback;
 
-  constructor({ db, name, patienceMs }: { db: DatabaseSync; name: string; patienceMs: number }) {
+  constructor({ db, name, maxWaitMs }: { db: DatabaseSync; name: string; maxWaitMs: number }) {
     this.#db = db;
     this.#name = name;
-    this.#patienceMs = patienceMs;
+    this.#maxWaitMs = maxWaitMs;
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     // No task has this number.
     this.#insert = db.prepare('INSERT INTO snapshots (task, version, snapshot) VALUES (-1, 0, ?)');
@@ -30,7 +30,7 @@ export class Probe {
 
   /** Rejects with code `UNAVAILABLE`, and says why, if nothing can be written. */
   async run(): Promise<void> {
-    const backoff = new Backoff(this.#patienceMs);
+    const backoff = new Backoff(this.#maxWaitMs);
     for (;;) {
       try {
         this.#write();

@@ -6,21 +6,21 @@ import { held, isBusy, unavailable } from './sqlite-error.ts';
 export class Reads {
   readonly #db: DatabaseSync;
   readonly #name: string;
-  readonly #patienceMs: number;
+  readonly #maxWaitMs: number;
   readonly #begin;
   readonly #commit;
 
-  constructor({ db, name, patienceMs }: { db: DatabaseSync; name: string; patienceMs: number }) {
+  constructor({ db, name, maxWaitMs }: { db: DatabaseSync; name: string; maxWaitMs: number }) {
     this.#db = db;
     this.#name = name;
-    this.#patienceMs = patienceMs;
+    this.#maxWaitMs = maxWaitMs;
     this.#begin = db.prepare('BEGIN');
     this.#commit = db.prepare('COMMIT');
   }
 
   /** Rejects with code `UNAVAILABLE` if the file cannot be read. Whatever the work itself throws is passed on. */
   async run<T>(work: () => T): Promise<T> {
-    const backoff = new Backoff(this.#patienceMs);
+    const backoff = new Backoff(this.#maxWaitMs);
     for (;;) {
       try {
         return this.#once(work);

@@ -1,16 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Topic } from '@batonjs/store';
-import { type Bells, numberOf } from './subscribers.ts';
+import { numberOf, type Subscribers } from './subscribers.ts';
 
-/** How many transactions are remembered for other processes; who comes later than that is rung for everything. */
+/** How many transactions the file remembers. A process that falls further behind notifies all its subscribers. */
 const remembered = 1_024;
 
 /** Topics, by number, and how long their logs are, in pairs: `[1234, 5, 678, null]`. */
 type Touched = (number | null)[];
 
-/** What each transaction changed, told to this process at once and to others through the file. */
+/** The topics that each transaction changed: subscribers of this process are notified at once, others through the file. */
 export class Changes {
-  readonly #bells: Bells;
+  readonly #subscribers: Subscribers;
   readonly #insert;
   readonly #forgetOld;
   readonly #since;
@@ -21,8 +21,8 @@ export class Changes {
   #seen = 0;
   #dataVersion: unknown;
 
-  constructor(db: DatabaseSync, bells: Bells) {
-    this.#bells = bells;
+  constructor(db: DatabaseSync, subscribers: Subscribers) {
+    this.#subscribers = subscribers;
     this.#insert = db.prepare('INSERT INTO changes (touched) VALUES (?)');
     this.#forgetOld = db.prepare('DELETE FROM changes WHERE sequence <= ?');
     this.#since = db.prepare('SELECT sequence, touched FROM changes WHERE sequence > ? ORDER BY sequence');
@@ -30,12 +30,12 @@ export class Changes {
     this.#version = db.prepare('PRAGMA data_version');
   }
 
-  /** Notes a change of the transaction under way. `version`: how long the log of the task is now. */
+  /** Notes a change made by the present transaction. `version`: the new length of the task's log. */
   touch(topic: Topic, version?: number): void {
     this.#touched.set(numberOf(topic), version);
   }
 
-  /** Writes down for other processes what this transaction changed. */
+  /** Writes the changes of this transaction to the file, for other processes. */
   write(): void {
     if (this.#touched.size === 0) return;
     const touched: Touched = [];
@@ -44,28 +44,28 @@ export class Changes {
     if (this.#sequence % 256 === 0) this.#forgetOld.run(this.#sequence - remembered);
   }
 
-  /** The transaction is committed: rings. */
+  /** Notifies the subscribers of this process. Called when the transaction is committed. */
   announce(): void {
     if (this.#touched.size === 0) return;
     const touched = this.#touched;
     this.#touched = new Map();
-    // Nobody else wrote in between: `look` need not read what is announced here.
+    // No other process wrote in between: `refresh` need not read these changes again.
     if (this.#sequence === this.#seen + 1) this.#seen = this.#sequence;
-    for (const [number, version] of touched) this.#bells.ring(number, version);
+    for (const [number, version] of touched) this.#subscribers.notify(number, version);
   }
 
   forget(): void {
     this.#touched.clear();
   }
 
-  /** From here on `look` finds what others change. */
+  /** Begins to follow other processes: `refresh` finds what they change from here on. */
   start(): void {
     this.#dataVersion = this.#readDataVersion();
     this.#seen = (this.#last.get() as { sequence: number }).sequence;
   }
 
-  /** Rings for what other processes changed since the last look. Returns whether they changed anything. */
-  look(): boolean {
+  /** Notifies of what other processes changed since the last time. Returns whether they changed anything. */
+  refresh(): boolean {
     const dataVersion = this.#readDataVersion();
     if (dataVersion === this.#dataVersion) return false;
     const changes = this.#since.all(this.#seen) as { sequence: number; touched: string }[];
@@ -74,14 +74,14 @@ export class Changes {
     if (!first) return false;
     const missed = first.sequence !== this.#seen + 1;
     this.#seen = changes.at(-1)!.sequence;
-    if (missed) this.#bells.ringAll();
-    else for (const { touched } of changes) this.#ring(JSON.parse(touched));
+    if (missed) this.#subscribers.notifyAll();
+    else for (const { touched } of changes) this.#notify(JSON.parse(touched));
     return true;
   }
 
-  #ring(touched: Touched): void {
+  #notify(touched: Touched): void {
     for (let index = 0; index < touched.length; index += 2) {
-      this.#bells.ring(touched[index]!, touched[index + 1] ?? undefined);
+      this.#subscribers.notify(touched[index]!, touched[index + 1] ?? undefined);
     }
   }
 

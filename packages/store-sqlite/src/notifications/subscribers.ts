@@ -1,10 +1,10 @@
-import type { Topic } from '@batonjs/store';
+import { callSubscriber, type Topic } from '@batonjs/store';
 
 type Notify = (version?: number) => void;
 
 /**
- * The number under which a topic is announced to other processes. Two topics may have the same one: then a bell rings
- * too often, which it may.
+ * The number under which a change of a topic is written to the file. Two topics may have the same number: their
+ * subscribers are then notified too often, which the port allows.
  */
 export function numberOf(topic: Topic): number {
   const name = 'queue' in topic ? `queue ${topic.queue}` : `task ${topic.taskId} ${topic.scope}`;
@@ -15,41 +15,32 @@ export function numberOf(topic: Topic): number {
   return number >>> 0;
 }
 
-/** Who watches what in this process. */
-export class Bells {
-  readonly #watchers = new Map<number, Set<{ readonly notify: Notify }>>();
+/** The subscribers of this process, by the numbers of their topics. */
+export class Subscribers {
+  readonly #byNumber = new Map<number, Set<{ readonly notify: Notify }>>();
 
-  get watched(): boolean {
-    return this.#watchers.size > 0;
+  get isEmpty(): boolean {
+    return this.#byNumber.size === 0;
   }
 
-  /** Returns what stops it. */
-  hang(topic: Topic, notify: Notify): () => void {
+  /** Returns the function that unsubscribes. */
+  add(topic: Topic, notify: Notify): () => void {
     const number = numberOf(topic);
-    const watchers = this.#watchers.get(number) ?? new Set();
-    this.#watchers.set(number, watchers);
-    const watcher = { notify };
-    watchers.add(watcher);
+    const subscribers = this.#byNumber.get(number) ?? new Set();
+    this.#byNumber.set(number, subscribers);
+    const subscriber = { notify };
+    subscribers.add(subscriber);
     return () => {
-      if (watchers.delete(watcher) && watchers.size === 0) this.#watchers.delete(number);
+      if (subscribers.delete(subscriber) && subscribers.size === 0) this.#byNumber.delete(number);
     };
   }
 
   /** `version`: how long the log of the task is, at least. */
-  ring(number: number, version?: number): void {
-    for (const { notify } of this.#watchers.get(number) ?? []) {
-      try {
-        notify(version);
-      } catch (error) {
-        // What is stored stays stored, whatever its watchers do; their mistake is theirs to hear of.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
+  notify(number: number, version?: number): void {
+    for (const { notify } of this.#byNumber.get(number) ?? []) callSubscriber(notify, version);
   }
 
-  ringAll(): void {
-    for (const number of this.#watchers.keys()) this.ring(number);
+  notifyAll(): void {
+    for (const number of this.#byNumber.keys()) this.notify(number);
   }
 }

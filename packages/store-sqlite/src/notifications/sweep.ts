@@ -1,39 +1,39 @@
 import type { Topic, Unsubscribe } from '@batonjs/store';
 import type { Changes } from './changes.ts';
-import type { Bells } from './subscribers.ts';
+import type { Subscribers } from './subscribers.ts';
 
-// How often the file is looked at for what other processes wrote, in milliseconds.
+// How often the file is read for changes of other processes, in milliseconds.
 const busyMs = 10;
 const idleMs = 25;
 
-/** Looks at the file now and then while somebody watches, and only then. */
-export class Watch {
-  readonly #bells: Bells;
+/** Looks in the file for changes of other processes while there are subscribers. */
+export class Sweep {
+  readonly #subscribers: Subscribers;
   readonly #changes: Changes;
   readonly #shared: boolean;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `shared`: whether other processes can write to the database at all. */
-  constructor(bells: Bells, changes: Changes, shared: boolean) {
-    this.#bells = bells;
+  constructor(subscribers: Subscribers, changes: Changes, shared: boolean) {
+    this.#subscribers = subscribers;
     this.#changes = changes;
     this.#shared = shared;
   }
 
-  start(topic: Topic, notify: (version?: number) => void): Unsubscribe {
-    const unhang = this.#bells.hang(topic, notify);
+  subscribe(topic: Topic, notify: (version?: number) => void): Unsubscribe {
+    const remove = this.#subscribers.add(topic, notify);
     try {
       if (this.#shared && this.#timer === undefined) {
         this.#changes.start();
-        this.#lookIn(idleMs);
+        this.#sweepIn(idleMs);
       }
     } catch (error) {
-      unhang();
+      remove();
       throw error;
     }
     return () => {
-      unhang();
-      if (!this.#bells.watched) this.stop();
+      remove();
+      if (this.#subscribers.isEmpty) this.stop();
     };
   }
 
@@ -42,18 +42,18 @@ export class Watch {
     this.#timer = undefined;
   }
 
-  #lookIn(ms: number): void {
-    // Whoever watches has something else that keeps the process alive, or does not want it kept alive.
-    this.#timer = setTimeout(() => this.#look(), ms).unref();
+  #sweepIn(ms: number): void {
+    // Subscribers alone do not keep the process alive.
+    this.#timer = setTimeout(() => this.#sweep(), ms).unref();
   }
 
-  #look(): void {
+  #sweep(): void {
     let changed = true;
     try {
-      changed = this.#changes.look();
+      changed = this.#changes.refresh();
     } catch {
-      // The file is locked or failing just now. The next look finds the same; calls that need it say what is wrong.
+      // The file is locked or fails just now. The next sweep finds the same changes; calls report the error.
     }
-    if (this.#timer !== undefined) this.#lookIn(changed ? busyMs : idleMs);
+    if (this.#timer !== undefined) this.#sweepIn(changed ? busyMs : idleMs);
   }
 }

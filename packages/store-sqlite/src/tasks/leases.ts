@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type ClaimRequest, claimable, type Lease } from '@batonjs/store';
+import { type ClaimRequest, claimed, type Lease } from '@batonjs/store';
 import { type Moment, type TaskRow, type TaskRows, taskColumns, toRow } from './task-row.ts';
 
-/** Gives leases out and keeps them alive. What changes something is called inside transactions of others. */
+/** Grants and renews leases. Methods that write are called inside the caller's transaction. */
 export class Leases {
   readonly #rows: TaskRows;
   readonly #held;
@@ -32,7 +32,7 @@ export class Leases {
     );
   }
 
-  /** Whether a claim would get anything, as far as a look without a lock can tell. */
+  /** Whether a claim would find a task. Reads without the write lock, so that the answer may be outdated at once. */
   anyFor(request: ClaimRequest, at: Moment): boolean {
     if (this.#candidates({ ...request, limit: 1 }, at).length > 0) return true;
     // The first may be one that its holder is about to renew.
@@ -40,17 +40,14 @@ export class Leases {
   }
 
   claim(request: ClaimRequest, at: Moment): Lease[] {
-    return this.#candidates(request, at).map(({ row: found, cause }) => {
-      const { holder, ttlMs } = request;
-      const before = toRow(found);
-      const fence = cause === 'held' ? before.fence : before.fence + 1;
-      const after = { ...before, fence, holder, wanted: false, leaseUntil: at.leaseNow + ttlMs };
-      this.#rows.update(found, after, found.context, at);
-      return { scope: found.scope, taskId: found.task_id, queue: request.queue, holder, fence, cause };
+    const { holder, queue } = request;
+    return this.#candidates(request, at).map(({ found, row, cause }) => {
+      this.#rows.update(found, row, found.context, at);
+      return { scope: found.scope, taskId: found.task_id, queue, holder, fence: row.fence, cause };
     });
   }
 
-  /** Those of the leases that are still held, now for `ttlMs` more. */
+  /** Extends the leases that are still held to `ttlMs` from now and returns them. */
   renew(leases: readonly Lease[], ttlMs: number, at: Moment): Lease[] {
     return leases.filter(({ scope, taskId, holder, fence }) => {
       const found = this.#rows.find(scope, taskId);
@@ -77,7 +74,7 @@ export class Leases {
     return (this.#countWaiting.get(queue) as { tasks: number }).tasks;
   }
 
-  /** What the holder has already comes first, then what was ready longest. */
+  /** Tasks that the holder has already come first, then those that have been ready longest. */
   #candidates(request: ClaimRequest, { now, leaseNow }: Moment) {
     const { queue, holder, limit, taskId } = request;
     const readyForMs = ({ waiting_since, ready_at, lease_until }: TaskRow): number =>
@@ -92,14 +89,12 @@ export class Leases {
           ]).sort((a, b) => readyForMs(b) - readyForMs(a) || a.id - b.id)
         : // Tasks of other scopes may have the same id, and not be free.
           asRows(this.#named.all(taskId, queue, -1));
-    const found = new Map([...held, ...free].map((row) => [row.id, row]));
-    return [...found.values()]
-      .flatMap((row) => {
-        const cause =
-          taskId === undefined || row.task_id === taskId
-            ? claimable(toRow(row), request, now, leaseNow)
-            : undefined;
-        return cause === undefined ? [] : [{ row, cause }];
+    const rows = new Map([...held, ...free].map((row) => [row.id, row]));
+    return [...rows.values()]
+      .flatMap((found) => {
+        const isAskedFor = taskId === undefined || found.task_id === taskId;
+        const claim = isAskedFor ? claimed(toRow(found), request, now, leaseNow) : undefined;
+        return claim ? [{ found, ...claim }] : [];
       })
       .slice(0, limit);
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PushConfigStore } from '@batonjs/store';
 import { section } from '../../bench/check.ts';
-import { elapse, listen, same } from '../../bench/expectations.ts';
+import { elapse, same, subscribe } from '../../bench/expectations.ts';
 import { at, chunk, completed } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { type Both, push } from '../../samples/webhook.ts';
@@ -139,11 +139,11 @@ export const deliveryChecks = section<Both>('deliveries', {
       else await store.advance(delivery, id === 'idle' ? { cursor: 2 } : { retryAt, attempts: 3 });
     }
     assert.equal(await count(store, 'early'), 0);
-    const bell = await listen(store, { queue: 'q' }, bench);
+    const subscriber = await subscribe(store, { queue: 'q' }, bench);
     const names = ['waiting', 'dead', 'idle', 'gone'].map((id) => ({ scope: 's', taskId: 't', id }));
     await second.retryNow(names);
-    await bell.next();
-    await bell.stop();
+    await subscriber.next();
+    await subscriber.stop();
     const due = await claim(store, 'i');
     assert.deepEqual(
       due.map(({ push: { id, attempts, retryAt } }) => [id, attempts, retryAt]),
@@ -191,27 +191,33 @@ export const deliveryChecks = section<Both>('deliveries', {
     same(await store.listDead('q', { limit: 9 }), []);
   },
 
-  async 'ring the queue: a longer log, a new webhook, a revived one'(bench) {
+  async 'notify the queue: a longer log, a new webhook, a revived one'(bench) {
     const { store, second } = bench;
     const log = logOf(store);
     await log.create();
     await store.putPushConfig(push('a', { cursor: 2 }));
-    const bells = [await listen(store, { queue: 'q' }, bench), await listen(second, { queue: 'q' }, bench)];
-    const heard = async () => {
-      for (const bell of bells) await bell.next();
+    const subscribers = [
+      await subscribe(store, { queue: 'q' }, bench),
+      await subscribe(second, { queue: 'q' }, bench),
+    ];
+    const notified = async () => {
+      for (const subscriber of subscribers) await subscriber.next();
     };
     await log.commit([chunk(1)]);
-    await heard();
+    await notified();
     await log.append(chunk(2));
-    await heard();
+    await notified();
     await store.putPushConfig(push('b', { cursor: 0 }));
-    await heard();
+    await notified();
     for (const delivery of await claim(store, 'h')) await store.advance(delivery, { dead: 'no' });
-    for (const bell of bells) await bell.stop();
-    const revived = [await listen(store, { queue: 'q' }, bench), await listen(second, { queue: 'q' }, bench)];
+    for (const subscriber of subscribers) await subscriber.stop();
+    const revived = [
+      await subscribe(store, { queue: 'q' }, bench),
+      await subscribe(second, { queue: 'q' }, bench),
+    ];
     await store.revive('s', 't', 'a');
-    for (const bell of revived) await bell.next();
-    for (const bell of revived) await bell.stop();
+    for (const subscriber of revived) await subscriber.next();
+    for (const subscriber of revived) await subscriber.stop();
   },
 
   async 'keep a log from being pruned until they are made or given up'({ store }) {

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../src/database/open-database.ts';
 import { sqliteStore } from '../src/index.ts';
 import { Changes } from '../src/notifications/changes.ts';
-import { Bells } from '../src/notifications/subscribers.ts';
+import { Subscribers } from '../src/notifications/subscribers.ts';
 import { freshPath } from './folder.ts';
 import { create } from './logs.ts';
 
@@ -19,30 +19,31 @@ it('what another process wrote is noticed even if this one wrote right after it'
   const [mine, theirs] = twoHandles();
   for (let n = 0; n < 5; n++) {
     const taskId = `theirs ${n}`;
-    const rung = new Promise<number | undefined>(
+    const notified = new Promise<number | undefined>(
       (resolve) => void mine.subscribe({ scope: 's', taskId }, resolve),
     );
     await create(mine, `before ${n}`);
     await create(theirs, taskId);
     await create(mine, `after ${n}`);
-    expect(await rung).toBe(1);
+    expect(await notified).toBe(1);
   }
 });
 
-it('everything rings when more happened than is remembered', () => {
+it('every subscriber is notified when more happened than the file remembers', () => {
   const path = freshPath();
   const [mine, theirs] = [openDatabase(path, 'normal'), openDatabase(path, 'normal')];
   onTestFinished(() => {
     mine.close();
     theirs.close();
   });
-  const bells = new Bells();
-  const rings: string[] = [];
+  const subscribers = new Subscribers();
+  const notified: string[] = [];
   const topic = (taskId: string) => ({ scope: 's', taskId });
-  for (const taskId of ['first', 'last', 'never']) bells.hang(topic(taskId), () => rings.push(taskId));
-  const noticed = new Changes(mine, bells);
+  for (const taskId of ['first', 'last', 'never'])
+    subscribers.add(topic(taskId), () => notified.push(taskId));
+  const noticed = new Changes(mine, subscribers);
   noticed.start();
-  const written = new Changes(theirs, new Bells());
+  const written = new Changes(theirs, new Subscribers());
   const write = (taskId: string, version: number) => {
     theirs.exec('BEGIN IMMEDIATE');
     written.touch(topic(taskId), version);
@@ -51,7 +52,11 @@ it('everything rings when more happened than is remembered', () => {
     written.announce();
   };
   write('first', 1);
-  expect([noticed.look(), noticed.look(), rings]).toEqual([true, false, ['first']]);
+  expect([noticed.refresh(), noticed.refresh(), notified]).toEqual([true, false, ['first']]);
   for (let version = 1; version <= 2_000; version++) write('last', version);
-  expect([noticed.look(), noticed.look(), rings]).toEqual([true, false, ['first', 'first', 'last', 'never']]);
+  expect([noticed.refresh(), noticed.refresh(), notified]).toEqual([
+    true,
+    false,
+    ['first', 'first', 'last', 'never'],
+  ]);
 });

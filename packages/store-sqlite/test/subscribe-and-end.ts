@@ -1,8 +1,8 @@
-import { follow } from '@batonjs/store';
+import { follow } from '@batonjs/store-conformance/checks';
 import { sqliteStore } from '../src/index.ts';
 import { create } from './logs.ts';
 
-// Watches and follows without an end, and never closes anything: the process must end by itself all the same.
+// Subscribes and follows without an end, and never closes anything: the process must end by itself all the same.
 
 process.disconnect?.();
 const store = sqliteStore(process.argv[2]!);
