@@ -1,13 +1,16 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { root } from './source-files.ts';
+import { readText, root } from './source-files.ts';
 
 const documents = ['*.md', 'docs/**/*.md', 'packages/*/README.md', 'apps/*/README.md']
   .flatMap((pattern) => globSync(pattern, { cwd: root }))
   .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 
 describe.each(documents)('$path', ({ path, text }) => {
+  // Written by a script from titles of tests: a page to look things up, not to read.
+  const isWritten = ['docs/conformance.md', 'docs/mutation.md'].includes(path);
+
   it('links only to what exists', () => {
     const links = Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target!.split('#')[0]!);
     const local = links.filter((target) => target !== '' && !/^[a-z]+:/.test(target));
@@ -23,11 +26,47 @@ describe.each(documents)('$path', ({ path, text }) => {
     expect(named.filter((name) => !places.some((place) => existsSync(join(place, name))))).toEqual([]);
   });
 
+  it('has lines of at most 120 characters, tables and the targets of links aside', () => {
+    const lines = isWritten ? [] : text.split('\n').filter((line) => !line.startsWith('|'));
+    expect(lines.filter((line) => line.replaceAll(/\]\([^)]*\)/g, ']').length > 120)).toEqual([]);
+  });
+
+  it('names the subject of its sentences', () => {
+    const words = isWritten
+      ? []
+      : (text.match(/\b(whoever|somebody|nobody|whatever|what is|bells|skins?)\b/gi) ?? []);
+    expect(words).toEqual([]);
+  });
+
   it('is short enough to be read', () => {
-    const limits: Record<string, number> = { 'README.md': 120, 'docs/architecture.md': 220 };
-    const limit = /^(packages|apps)\//.test(path) ? 40 : (limits[path] ?? 200);
+    const limit = /^(packages|apps)\//.test(path) ? 48 : path === 'README.md' ? 120 : 220;
     // What a script writes is looked up, not read.
     const isWritten = path === 'docs/conformance.md' || path === 'docs/mutation.md';
     expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(isWritten ? 1_000 : limit);
+  });
+});
+
+describe('the glossary', () => {
+  it('has at most 25 words', () => {
+    const page = readText('docs/architecture.md');
+    const rows =
+      page
+        .split('## Glossary')[1]!
+        .split('\n## ')[0]!
+        .match(/^\| [a-z]+ +\|/gm) ?? [];
+    expect(rows.length).toBeGreaterThan(10);
+    // The row of the headings is not a word.
+    expect(rows.length - 1).toBeLessThanOrEqual(25);
+  });
+});
+
+describe('CONTRIBUTING', () => {
+  it('answers at least ten questions "Where is … ?" with one existing file each', () => {
+    const table = readText('CONTRIBUTING.md').split('## Where is it done')[1]!.split('\n## ')[0]!;
+    const files = Array.from(table.matchAll(/^\| .* \| `([^`]+)` +\|$/gm), ([, path]) => path!);
+    expect(files.length).toBeGreaterThanOrEqual(10);
+    expect(files.filter((path) => !statSync(join(root, path), { throwIfNoEntry: false })?.isFile())).toEqual(
+      [],
+    );
   });
 });

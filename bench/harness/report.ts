@@ -80,7 +80,9 @@ export function writeResults(
   writeFileSync(results, `${JSON.stringify({ ...where, versions, runs, reports }, undefined, 2)}\n`);
 
   const lines = [
-    `Measured on ${where.date}: ${where.cores} cores (${where.processor}), ${where.memoryGiB} GiB, ${where.system}, Node.js ${where.node}, SQLite ${where.sqlite}, ${peers.map((name) => `${name} ${versions[name]}`).join(', ')}. Medians of ${runs} runs; each of them, with its unit, is in [results.json](../bench/results.json).`,
+    `Measured on ${where.date}: ${where.cores} cores (${where.processor}), ${where.memoryGiB} GiB, ${where.system},`,
+    `Node.js ${where.node}, SQLite ${where.sqlite}, ${peers.map((name) => `${name} ${versions[name]}`).join(', ')}.`,
+    `Medians of ${runs} runs; each of them, with its unit, is in [results.json](../bench/results.json).`,
     '',
   ];
   for (const [n, benchmark] of benchmarks.entries()) {
