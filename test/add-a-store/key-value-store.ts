@@ -4,7 +4,7 @@ import { admit, callSubscriber, claimed, cutPage, diverged, factsInOrder, grante
 /** A database that keeps texts under keys and can replace a text only if its revision is still the same. */
 export interface KeyValue {
   get(key: string): Promise<{ text: string; revision: number } | undefined>;
-  /** Writes the text, or deletes the key if there is none. Resolves `false` if the revision has changed (0: no such key). */
+  /** Writes the text, or deletes the key without one. Resolves `false` if the revision has changed (0: no such key). */
   swap(key: string, revision: number, text: string | undefined): Promise<boolean>;
   keys(): Promise<string[]>;
   /** Calls `listener` after each change by any client, until the returned function is called. */
