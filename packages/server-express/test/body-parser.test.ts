@@ -1,15 +1,22 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exchange, type Sent } from './exchange.ts';
-import { leavesNoTrace, prepare, rpcBody, usual } from './known.ts';
-import { expectRefusal, type Reason } from './refusal.ts';
-import { type Served, serve } from './serve.ts';
-import { type Known, said, wrongSends } from './wrong-sends.ts';
+import type { Log } from '@batonjs/server';
+import express from 'express';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { abandon, exchange, type Sent } from '../../../test/kit/http/exchange.ts';
+import { leavesNoTrace, prepare, rpcBody, usual } from '../../../test/kit/http/known-tasks.ts';
+import { expectRefusal, type Reason } from '../../../test/kit/http/refusal.ts';
+import { type Served, serveHttp } from '../../../test/kit/http/serve-http.ts';
+import { type Known, said, wrongSends } from '../../../test/kit/http/wrong-sends.ts';
+import { a2aExpress } from '../src/index.ts';
 
 let served: Served;
 let known: Known;
+const logged: Parameters<Log>[] = [];
 beforeAll(async () => {
-  served = await serve();
+  const log: Log = (...entry) => logged.push(entry);
+  served = await serveHttp({ log }, (server) =>
+    express().use('/agent', a2aExpress(server)).use('/parsed', express.json(), a2aExpress(server)),
+  );
   known = await prepare(served);
 });
 afterAll(() => served.close());
@@ -86,5 +93,12 @@ describe.each(bindings)('behind express.json(), $binding', ({ binding, path, wra
     const { text, status } = await post({ body });
     expect(status).toBe(200);
     expect(text).not.toContain('__proto__');
+  });
+
+  it('logs a client that leaves in the middle of a request, and not as an error', async () => {
+    logged.length = 0;
+    await abandon(served.origin, path, wrap({ message: said() }));
+    await vi.waitFor(() => expect(logged).toHaveLength(1));
+    expect(logged[0]!.slice(0, 2)).toEqual(['info', 'A client left before its request was complete']);
   });
 });

@@ -1,35 +1,23 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createAgentServer, reply } from '@batonjs/server';
-import { memoryStore } from '@batonjs/store-memory';
+import { reply } from '@batonjs/server';
 import express5 from 'express';
 // @ts-expect-error Express 4 has no types of its own; those of Express 5 fit.
 import express4 from 'express-4';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { exchange } from '../../../test/kit/http/exchange.ts';
+import { listen } from '../../../test/kit/listen.ts';
+import { serve } from '../../../test/kit/serve.ts';
 import { a2aExpress } from '../src/index.ts';
-import { exchange } from './exchange.ts';
 
 type Express = typeof express5;
 
-async function serve(
+/** Mounts an echoing agent in an app of this Express. Resolves to the origin. */
+function serveIn(
   mount: (app: ReturnType<Express>, handlers: ReturnType<typeof a2aExpress>) => void,
   express: Express,
-) {
-  const server = createAgentServer({
-    card: { name: 'Echo', description: 'For tests' },
-    agent: ({ text }) => reply(text),
-    store: memoryStore(),
-    log: () => {},
-  });
+): Promise<string> {
   const app = express();
-  mount(app, a2aExpress(server));
-  const http = createServer(app);
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    await server.close({ graceMs: 0 });
-    http.close().closeAllConnections();
-  });
-  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  mount(app, a2aExpress(serve(({ text }) => reply(text))));
+  return listen(app);
 }
 
 const message = (text: string) => ({ messageId: 'm', role: 'ROLE_USER', parts: [{ text }] });
@@ -46,12 +34,12 @@ describe.each([
     'by itself': (app, handlers) => app.use('/agent', handlers),
     'behind express.json()': (app, handlers) => app.use('/agent', express.json(), handlers),
     'behind express.json() of the app': (app, handlers) => app.use(express.json()).use('/agent', handlers),
-  } satisfies Record<string, Parameters<typeof serve>[0]>;
+  } satisfies Record<string, Parameters<typeof serveIn>[0]>;
 
   describe.each(Object.entries(mounts))('%s', (where, mount) => {
     describe.each(roads)('%s', (_binding, path, wrap) => {
       const post = async (text: string, type: string) =>
-        exchange(await serve(mount, express), {
+        exchange(await serveIn(mount, express), {
           method: 'POST',
           path,
           headers: { 'content-type': type, 'a2a-version': '1.0' },
@@ -76,7 +64,7 @@ describe.each([
   });
 
   it('has the error handler by itself for where errors do not reach: routers and routes', async () => {
-    const origin = await serve((app, handlers) => {
+    const origin = await serveIn((app, handlers) => {
       app.use(express.json());
       app.use('/agent', express.Router().use(handlers[0]), handlers[1]);
     }, express);

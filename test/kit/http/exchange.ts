@@ -69,3 +69,20 @@ export function converse(origin: string, text: string): Promise<string> {
     socket.on('error', reject);
   });
 }
+
+/** Sends the first 20 bytes of a JSON body, and breaks the connection when the system has taken them. */
+export async function abandon(origin: string, path: string, body: string): Promise<void> {
+  const { hostname, port } = new URL(origin);
+  const socket = connect(Number(port), hostname);
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'host: x',
+    'content-type: application/json',
+    'a2a-version: 1.0',
+    `content-length: ${body.length}`,
+  ];
+  await new Promise<void>((resolve) =>
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 20)}`, () => resolve()),
+  );
+  socket.resetAndDestroy();
+}

@@ -1,4 +1,11 @@
 import { decodeSse } from '@batonjs/bindings';
+import { afterEach, describe, expect, it } from 'vitest';
+import { exchange } from '../../../../test/kit/http/exchange.ts';
+import { call, rpcBody, usual } from '../../../../test/kit/http/known-tasks.ts';
+import { expectDiscreet } from '../../../../test/kit/http/refusal.ts';
+import { type Served, secret, serveHttp } from '../../../../test/kit/http/serve-http.ts';
+import { said } from '../../../../test/kit/http/wrong-sends.ts';
+import { untilAborted } from '../../../../test/kit/until-aborted.ts';
 import {
   A2AError,
   type Agent,
@@ -9,14 +16,7 @@ import {
   inputRequired,
   reply,
   working,
-} from '@batonjs/server';
-import { afterEach, describe, expect, it } from 'vitest';
-import { untilAborted } from '../../../test/kit/until-aborted.ts';
-import { exchange } from './exchange.ts';
-import { call, rpcBody, usual } from './known.ts';
-import { expectDiscreet } from './refusal.ts';
-import { type Served, secret, serve } from './serve.ts';
-import { said } from './wrong-sends.ts';
+} from '../../src/index.ts';
 
 let served: Served;
 afterEach(() => served.close());
@@ -26,7 +26,7 @@ let logged: unknown[];
 const serveAgent = async (agent: Agent, options: object = {}) => {
   logged = [];
   const log = (...entry: unknown[]) => void logged.push(entry);
-  served = await serve({ agent, log, ...options });
+  served = await serveHttp({ agent, log, ...options });
 };
 
 /** Something no agent may do, given what it takes to write it down. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { rpc, say } from '../../../test/kit/rpc.ts';
-import { serve } from '../../../test/kit/serve.ts';
-import { type AgentServer, type AgentServerOptions, completed } from '../src/index.ts';
+import { rpc, say } from '../../../../test/kit/rpc.ts';
+import { serve } from '../../../../test/kit/serve.ts';
+import { type AgentServer, type AgentServerOptions, completed } from '../../src/index.ts';
 
 let server: AgentServer;
 

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { exchange, type Sent } from './exchange.ts';
-import type { Served } from './serve.ts';
+import type { Served } from './serve-http.ts';
 import { type Known, said } from './wrong-sends.ts';
 
 /** What a client sends with everything. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Received } from './exchange.ts';
-import { secret } from './serve.ts';
+import { secret } from './serve-http.ts';
 
 /** How an error looks on both bindings, written down here once more so that the table of the protocol can be wrong. */
 interface Look {

@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   type AgentServer,
@@ -11,15 +12,15 @@ import {
   taskAgent,
   working,
 } from '@batonjs/server';
+import { nodeHandler } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
-import express from 'express';
-import { untilAborted } from '../../../test/kit/until-aborted.ts';
-import { a2aExpress } from '../src/index.ts';
+import { scope } from '../scope.ts';
+import { untilAborted } from '../until-aborted.ts';
 
 /** What must never reach a client. */
 export const secret = 'hunter2';
 
-/** An agent on a real port: at `/agent`, and at `/parsed` behind `express.json()`. */
+/** An agent on a real port, at `/agent`. */
 export interface Served {
   readonly origin: string;
   readonly server: AgentServer;
@@ -30,8 +31,14 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Serves an agent; without one, one that does what the text says: `ask`, `hold`, `fail`, and completes otherwise. */
-export async function serve(options: Partial<AgentServerOptions> = {}): Promise<Served> {
+/**
+ * Serves an agent over HTTP: through `node:http`, or as `mount` says. Without `agent`, the agent does what the text of a message
+ * says (`ask`, `hold`, `fail`), and completes otherwise.
+ */
+export async function serveHttp(
+  options: Partial<AgentServerOptions> = {},
+  mount: (server: AgentServer) => RequestListener = (server) => nodeHandler(server, { path: '/agent' }),
+): Promise<Served> {
   const store = options.store ?? memoryStore();
   let calls = 0;
   const obedient = taskAgent(async function* ({ text, signal }) {
@@ -51,10 +58,8 @@ export async function serve(options: Partial<AgentServerOptions> = {}): Promise<
     log: () => {},
     ...options,
   });
-  const app = express();
-  app.use('/agent', a2aExpress(server));
-  app.use('/parsed', express.json(), a2aExpress(server));
-  const http = await listen(createServer(app));
+  const http = createServer(mount(server)).listen(0, '127.0.0.1');
+  await once(http, 'listening');
   return {
     origin: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
     server,
@@ -62,7 +67,6 @@ export async function serve(options: Partial<AgentServerOptions> = {}): Promise<
       return calls;
     },
     async stored() {
-      const scope = JSON.stringify(['agent', '', '']);
       const tasks = await store.list(scope, { limit: 200 });
       const answers = await store.list(scope, { limit: 200, answered: true });
       const logs = [...tasks.tasks, ...answers.tasks].map(({ taskId, head }) => `${taskId}@${head.version}`);
@@ -75,6 +79,3 @@ export async function serve(options: Partial<AgentServerOptions> = {}): Promise<
     },
   };
 }
-
-const listen = (http: Server) =>
-  new Promise<Server>((resolve) => http.listen(0, '127.0.0.1', () => resolve(http)));

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { exchange, type Sent } from './exchange.ts';
-import { leavesNoTrace, prepare, usual } from './known.ts';
-import { expectRefusal, type Reason } from './refusal.ts';
-import { type Served, serve } from './serve.ts';
-import { type Known, said } from './wrong-sends.ts';
+import { exchange, type Sent } from '../../../../test/kit/http/exchange.ts';
+import { leavesNoTrace, prepare, usual } from '../../../../test/kit/http/known-tasks.ts';
+import { expectRefusal, type Reason } from '../../../../test/kit/http/refusal.ts';
+import { type Served, serveHttp } from '../../../../test/kit/http/serve-http.ts';
+import { type Known, said } from '../../../../test/kit/http/wrong-sends.ts';
 
 // A server that has a reason to refuse at every step: it asks who calls, requires an extension and cannot stream.
 const extension = 'https://example.com/required/v1';
 let served: Served;
 let known: Known;
 beforeAll(async () => {
-  served = await serve({
+  served = await serveHttp({
     authenticate: ({ headers }) =>
       headers.authorization === 'Bearer right' ? { scope: 'right' } : undefined,
     card: {

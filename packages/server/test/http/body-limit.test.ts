@@ -1,17 +1,17 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exchange, type Sent } from './exchange.ts';
-import { leavesNoTrace, rpcBody, usual } from './known.ts';
-import { expectRefusal } from './refusal.ts';
-import { type Served, serve } from './serve.ts';
-import { said } from './wrong-sends.ts';
+import { exchange, type Sent } from '../../../../test/kit/http/exchange.ts';
+import { leavesNoTrace, rpcBody, usual } from '../../../../test/kit/http/known-tasks.ts';
+import { expectRefusal } from '../../../../test/kit/http/refusal.ts';
+import { type Served, serveHttp } from '../../../../test/kit/http/serve-http.ts';
+import { said } from '../../../../test/kit/http/wrong-sends.ts';
 
 const limit = 4 * 1024 * 1024;
 let served: Served;
 let small: Served;
 beforeAll(async () => {
-  served = await serve();
-  small = await serve({ limits: { bodyBytes: 10_000, jsonDepth: 10 } });
+  served = await serveHttp();
+  small = await serveHttp({ limits: { bodyBytes: 10_000, jsonDepth: 10 } });
 });
 afterAll(() => Promise.all([served.close(), small.close()]));
 

@@ -1,14 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { converse, exchange, type Sent } from './exchange.ts';
-import { leavesNoTrace, prepare, usual } from './known.ts';
-import { expectDiscreet, expectRefusal, type Reason, type Refusal } from './refusal.ts';
-import { type Served, serve } from './serve.ts';
-import { type Known, said, wrongSends } from './wrong-sends.ts';
+import { converse, exchange, type Sent } from '../../../../test/kit/http/exchange.ts';
+import { leavesNoTrace, prepare, usual } from '../../../../test/kit/http/known-tasks.ts';
+import {
+  expectDiscreet,
+  expectRefusal,
+  type Reason,
+  type Refusal,
+} from '../../../../test/kit/http/refusal.ts';
+import { type Served, serveHttp } from '../../../../test/kit/http/serve-http.ts';
+import { type Known, said, wrongSends } from '../../../../test/kit/http/wrong-sends.ts';
 
 let served: Served;
 let known: Known;
 beforeAll(async () => {
-  served = await serve();
+  served = await serveHttp();
   known = await prepare(served);
 });
 afterAll(() => served.close());

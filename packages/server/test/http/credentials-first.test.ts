@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { converse, exchange } from './exchange.ts';
-import { type Served, serve } from './serve.ts';
+import { converse, exchange } from '../../../../test/kit/http/exchange.ts';
+import { type Served, serveHttp } from '../../../../test/kit/http/serve-http.ts';
 
 const authenticate = vi.fn(({ headers }: { headers: Readonly<Record<string, string | undefined>> }) =>
   headers.authorization ? { scope: 'a' } : undefined,
 );
 let served: Served;
 beforeAll(async () => {
-  served = await serve({ authenticate });
+  served = await serveHttp({ authenticate });
 });
 afterAll(() => served.close());
 beforeEach(() => {
