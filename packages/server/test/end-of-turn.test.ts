@@ -1,7 +1,7 @@
 import type { Commit, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { change } from '../../../test/kit/faulty-store.ts';
+import { change, unavailable } from '../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import {
   type Agent,
@@ -123,9 +123,62 @@ describe('at the moment at which a turn gives its task back', () => {
   });
 });
 
-describe('when a server closes', () => {
-  const isArtifact = ({ facts }: Commit): boolean => facts.some(({ type }) => type === 'artifact-updated');
+const isArtifact = ({ facts }: Commit): boolean => facts.some(({ type }) => type === 'artifact-updated');
 
+it('an agent whose task was taken by a process that wrote nothing yet does not get past its update', async () => {
+  const memory = memoryStore();
+  const store = beforeFirst(memory, isArtifact, async ({ taskId, writer }) => {
+    const queue = 'agent';
+    await memory.renew([{ ...writer!, scope, taskId, queue, cause: 'committed' }], 0);
+    const taken = await memory.claim({ queue, holder: 'another process', ttlMs: 0, limit: 1, taskId });
+    expect(taken).toMatchObject([{ cause: 'expired', fence: writer!.fence + 1 }]);
+  });
+  const began: number[] = [];
+  const passed: number[] = [];
+  const agent: Agent = async function* ({ attempt }) {
+    began.push(attempt);
+    yield artifact('out', text(String(attempt)));
+    passed.push(attempt);
+    yield completed();
+  };
+  const server = serve(store, agent, { restart: 'rerun', lookEveryMs: 20 });
+  const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
+  const ended = await until(server, task.id, 'COMPLETED');
+  expect([began, passed]).toEqual([[1, 2], [2]]);
+  expect(ended.artifacts).toMatchObject([{ parts: [{ text: '2' }] }]);
+  const types = (await memory.readFacts(scope, task.id, 0, 100)).map(({ fact }) => fact.type);
+  expect(types.filter((type) => type === 'artifact-updated')).toHaveLength(1);
+});
+
+it('a task that is given back is not called lost because the answer of the store was', async () => {
+  const memory = memoryStore();
+  const events: string[] = [];
+  let releases = 0;
+  const store = change(memory, {
+    commit: (commit) => async (one) => {
+      const isFirstRelease = one.facts.length === 0 && releases++ === 0;
+      const committed = await commit(one);
+      if (isFirstRelease) throw unavailable();
+      return committed;
+    },
+  });
+  const gate = Promise.withResolvers<void>();
+  const agent: Agent = async function* ({ attempt }) {
+    yield artifact('out', text(String(attempt)));
+    if (attempt === 1) await gate.promise;
+    yield completed();
+  };
+  const onTurn: AgentServerOptions['onTurn'] = ({ type }) => events.push(type);
+  const first = serve(store, agent, { restart: 'rerun', onTurn });
+  const { task } = await rpc(first, 'SendMessage', { message: say('go'), configuration: now });
+  await untilFact(memory, task.id, 'artifact-updated');
+  await first.close({ graceMs: 0 });
+  // The release was repeated, and refused because it had been done.
+  expect([releases, events]).toEqual([2, []]);
+  await until(serve(memory, agent, { restart: 'rerun' }), task.id, 'COMPLETED');
+});
+
+describe('when a server closes', () => {
   it.each(['fail', 'rerun'] as const)(
     'a task of which a cancel was requested meanwhile is canceled (restart: %s)',
     async (restart) => {
