@@ -1,23 +1,23 @@
 import type { Message } from '@batonjs/protocol';
 import { append, emptyList, type List } from './list.ts';
 
-/** Messages in the order they were said, each `messageId` once. Grows like a `List`. */
+/** Messages in order, each `messageId` once. Grows like a `List`. */
 export interface Conversation {
   readonly messages: List<Message>;
   /** Positions by `messageId`. Shared with later conversations: a position at or past the end is not ours. */
   readonly positions: ReadonlyMap<string, number>;
 }
 
-/** A conversation in which nothing was said yet. */
+/** A conversation without messages. */
 export const silence = (): Conversation => ({ messages: emptyList, positions: new Map() });
 
-/** Where the message with this id stands, or -1. */
+/** The index of the message with this id, or -1. */
 export function positionOf({ messages, positions }: Conversation, messageId: string): number {
   const position = positions.get(messageId) ?? -1;
   return position < messages.length ? position : -1;
 }
 
-/** The message with this id, if it was said. */
+/** The message with this id, if there is one. */
 export const messageOf = (conversation: Conversation, messageId: string): Message | undefined =>
   conversation.messages.items[positionOf(conversation, messageId)];
 

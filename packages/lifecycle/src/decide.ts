@@ -6,11 +6,11 @@ import { freezeMembers } from './frozen-json.ts';
 import type { OpenTurn, State, TaskRecord } from './state.ts';
 import { canTransition, isInterrupted, isTerminal } from './states.ts';
 
-/** Something wants to happen to a task. */
+/** A request to change a task, which `decide` allows or refuses. */
 export type Command =
   /**
-   * A client's message arrives; on an empty log it is what everything else answers. Nothing happens if a message with
-   * its id arrived before: whether it says the same is for whoever used `once` to tell.
+   * A client's message arrives; on an empty log it starts the log. Nothing happens if a message with its id arrived
+   * before: the caller that committed with `once` compares the two.
    */
   | ({ readonly type: 'receive' } & Omit<MessageReceived, 'type' | 'format' | 'at'>)
   /** The log becomes a task that clients can see. Nothing happens if it is one, or was answered without. */
@@ -27,10 +27,10 @@ export type Command =
   | { readonly type: 'complete-step'; readonly name: string; readonly result: unknown }
   | { readonly type: 'end-turn' }
   | { readonly type: 'wake'; readonly metadata?: Metadata }
-  /** Somebody wants the task canceled. Nothing happens if it is. */
+  /** A client asks to cancel the task. Nothing happens if it is canceled. */
   | { readonly type: 'request-cancel'; readonly metadata?: Metadata };
 
-/** A fact before it is known when it happened. */
+/** A fact without its time and format. */
 type Happening = Fact extends infer F ? (F extends Fact ? Omit<F, 'format' | 'at'> : never) : never;
 
 /**
@@ -215,7 +215,7 @@ function spoken(state: State, message: Message): Message {
   return { ...message, role: 'ROLE_AGENT' };
 }
 
-/** Checks what could not be folded or shown later; whether every part is right is for a schema to say. */
+/** Refuses updates that could not be folded or shown later. The schemas validate the parts. */
 function mustBeWhole(what: string, id: unknown, parts: unknown): void {
   if (typeof id === 'string' && id !== '' && Array.isArray(parts) && parts.length > 0) return;
   throw new A2AError('INVALID_AGENT_RESPONSE', `Every ${what} has a ${what}Id and at least one part`);

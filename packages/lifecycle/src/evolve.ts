@@ -17,7 +17,7 @@ export class UnknownFactError extends Error {
   }
 }
 
-/** A state that nobody has seen yet. */
+/** A state that no caller refers to yet, so that it may be changed. */
 type Draft = { -readonly [Name in keyof State]: State[Name] };
 
 /**
@@ -32,7 +32,7 @@ export function evolve(state: State | undefined, fact: Fact): State {
     );
   }
   if (!state) return begin(fact);
-  // One copy, changed before anybody sees it: copying again for each change is most of what folding would cost.
+  // One copy, changed before it is returned: copying again for each change is most of what folding would cost.
   const next: Draft = { ...state };
   next.version += 1;
   next.weight += weigh(fact);
@@ -125,7 +125,7 @@ function fold(next: Draft, fact: Fact): void {
   }
 }
 
-/** What clients see as the status changed with the latest fact. */
+/** The current status, as the latest fact set it. */
 function showStatus(next: Draft): void {
   next.generation += 1;
   next.statusVersion = next.version;
@@ -159,7 +159,7 @@ function begin(fact: Fact): State {
     untaken: [fact],
     taken: [],
     turns: 0,
-    // Named from the start: objects that all have the same members are what engines are fast with.
+    // All members are named from the start: engines are fast with objects of one shape.
     task: undefined,
     answer: undefined,
     openTurn: undefined,
@@ -168,7 +168,7 @@ function begin(fact: Fact): State {
   };
 }
 
-/** Where an agent's message stands; -1 if its id is a client's. */
+/** The index of an agent's message; -1 if a client's message has its id. */
 const spokenAt = (conversation: Conversation, { messageId }: Message): number =>
   messageOf(conversation, messageId)?.role === 'ROLE_AGENT' ? positionOf(conversation, messageId) : -1;
 

@@ -8,7 +8,7 @@ export type Metadata = Record<string, unknown>;
 
 interface Written {
   readonly format: typeof FACT_FORMAT;
-  /** When it happened: ISO 8601, UTC, milliseconds. Never earlier than the fact before it, whatever clocks say. */
+  /** When it happened: ISO 8601, UTC, milliseconds. Never earlier than the fact before it, even after a clock step. */
   readonly at: string;
 }
 
@@ -21,7 +21,7 @@ export interface MessageReceived extends Written {
   readonly metadata?: Metadata;
   /** URIs of the extensions the client activated. */
   readonly extensions?: readonly string[];
-  /** Non-secret claims about who sent it. */
+  /** Non-secret claims about its sender. */
   readonly caller?: Metadata;
 }
 
@@ -43,7 +43,7 @@ export interface TurnStarted extends Written {
   readonly type: 'turn-started';
   readonly turn: number;
   readonly attempt: number;
-  /** What the turn took so far: in a later attempt also what the attempts before it took while they ran. */
+  /** The messages that the turn has taken so far, including those that its earlier attempts took while they ran. */
   readonly messageIds: readonly string[];
   /** No other turn that could have ended the process ran beside it when it started. */
   readonly alone?: true;
@@ -61,7 +61,7 @@ export interface TurnEnded extends Written {
   readonly turn: number;
 }
 
-/** Somebody outside (an OAuth callback, say) asks for another turn without a client's message. */
+/** The application (an OAuth callback, say) asks for another turn without a client's message. */
 export interface Woken extends Written {
   readonly type: 'woken';
   readonly metadata?: Metadata;
@@ -110,7 +110,7 @@ export type Fact =
   | CancelRequested
   | StepCompleted;
 
-/** What an agent asks for. Ids and timestamps are added when it becomes a fact. */
+/** An update that an agent asks for. Ids and timestamps are added when it becomes a fact. */
 export type TaskUpdate =
   | {
       readonly status: Omit<TaskStatus, 'timestamp'>;

@@ -1,12 +1,12 @@
 /**
- * A copy of a JSON value that nobody can change, so that every reader can be given the same one. Holds what
- * `JSON.stringify` would have written: no `undefined` members, dates as text. What is frozen already is taken to be such
- * a copy. Throws `TypeError` for what JSON cannot say, `RangeError` for what holds itself.
+ * A deeply frozen copy of a JSON value, so that all readers can share it. Holds the values that `JSON.stringify` would
+ * write: no `undefined` members, dates as text. A frozen object is taken to be such a copy and returned as it is. Throws
+ * `TypeError` for a value that JSON has not, `RangeError` for one that contains itself.
  */
 export const frozenJson = <T>(value: T): T =>
   typeof value === 'object' && Object.isFrozen(value) ? value : (copy(value) as T);
 
-/** The same for an object that was made for this and that nobody else has: its members are copied, it is not. */
+/** The same for an object that only the caller refers to: copies its members and freezes the object itself. */
 export const freezeMembers = <T extends object>(fresh: T): T =>
   copyMembers(fresh as Record<string, unknown>) as T;
 
@@ -25,7 +25,7 @@ function copy(value: unknown): unknown {
 
 const copyItem = (item: unknown): unknown => copy(item) ?? null;
 
-/** Spreading first and replacing what has to be copied is several times as fast as adding member after member. */
+/** Spreading first and replacing members is several times as fast as adding member after member. */
 function copyMembers(target: Record<string, unknown>): unknown {
   let absent = false;
   for (const key in target) {

@@ -3,7 +3,7 @@ import type { Fact } from './facts.ts';
 import type { State } from './state.ts';
 import { isTerminal } from './states.ts';
 
-/** What a task is listed and scheduled by: small and of fixed size, kept beside the log. */
+/** The members by which a task is listed and scheduled: of fixed size, stored beside the log. */
 export interface Head {
   /** Absent until the log is a task. */
   readonly state?: TaskState;
@@ -17,13 +17,13 @@ export interface Head {
   readonly statusVersion: number;
   /** How many facts changed what clients see: those that `toStreamResponse` shows, and `task-created`. */
   readonly generation: number;
-  /** When a clock of this task runs out if nobody holds its lease: ISO 8601, UTC, milliseconds. */
+  /** When a clock of this task runs out unless its lease is held: ISO 8601, UTC, milliseconds. */
   readonly dueAt?: string;
   readonly turn: number;
   readonly attempt: number;
 }
 
-/** Folds one fact into the head; `agrees` says what comes out. Its clock is kept until the log closes. */
+/** Folds one fact into the head; `agrees` states the result. Its clock is kept until the log closes. */
 export function headOf(head: Head | undefined, fact: Fact): Head {
   const next: { -readonly [Name in keyof Head]: Head[Name] } = head ? { ...head } : begin(fact);
   next.version += 1;
@@ -76,7 +76,7 @@ const begin = ({ at }: Fact): Head => ({
   attempt: 0,
 });
 
-/** Whether a head is what it must be for this state (its clock, which is policy, aside). */
+/** Whether a head fits a state. Ignores its clock, which is policy. */
 export const agrees = (head: Head, state: State): boolean =>
   head.version === state.version &&
   head.state === state.task?.status.state &&

@@ -11,7 +11,7 @@ export const emptyList: List<never> = { items: [], length: 0 };
 
 /** The list with one more item. */
 export function append<T>(list: List<T>, item: T): List<T> {
-  // Somebody else appended to the shared items already: this list goes its own way on a copy.
+  // Another list appended to the shared items already, so this list continues on a copy.
   const items = (
     list.length === 0 ? [] : list.items.length === list.length ? list.items : list.items.slice(0, list.length)
   ) as T[];

@@ -27,11 +27,11 @@ export interface OpenTurn {
   readonly steps: Readonly<Record<string, unknown>>;
 }
 
-/** Everything a log says, folded. */
+/** The result of folding a log. */
 export interface State {
   /** How many facts were folded: the position of the last one. */
   readonly version: number;
-  /** What the folded facts weigh together, as `weigh` estimates it. */
+  /** The size of the folded facts together, in bytes, as `weigh` estimates it. */
   readonly weight: number;
   /** How many of them changed what clients see: those that `toStreamResponse` shows, and `task-created`. */
   readonly generation: number;
@@ -39,7 +39,7 @@ export interface State {
   readonly statusVersion: number;
   readonly contextId: string;
   readonly createdAt: string;
-  /** When the latest fact happened. Never goes back. */
+  /** The time of the latest fact. Never goes back. */
   readonly at: string;
   readonly closed: boolean;
   readonly task?: TaskRecord;
@@ -47,7 +47,7 @@ export interface State {
   readonly answer?: Message;
   /** Client messages and agent status messages, in order, each `messageId` once. */
   readonly conversation: Conversation;
-  /** Where in `conversation` the message of the current status is; -1 if it has none. */
+  /** The index in `conversation` of the current status' message; -1 if it has none. */
   readonly statusMessageAt: number;
   /** Received messages that no turn has taken, oldest first. */
   readonly untaken: readonly MessageReceived[];
@@ -58,6 +58,6 @@ export interface State {
   /** How many turns ever started. */
   readonly turns: number;
   readonly cancelRequested?: { readonly at: string; readonly metadata?: Metadata };
-  /** Somebody asked for a turn that has not started yet. */
+  /** The application asked for a turn that has not started yet. */
   readonly woken?: { readonly metadata?: Metadata };
 }

@@ -11,7 +11,7 @@ const anywhere = [
 ] as const satisfies readonly TaskState[];
 
 /**
- * From each state, where a task may go. Repeating a state (with another message) is a move too.
+ * The states to which a task may go from each state. Repeating a state (with another message) is a move too.
  * Nothing leaves a terminal state and nothing returns to SUBMITTED. Spec: §3.1.1, §4.1.3.
  */
 export const transitions: Readonly<Record<TaskState, readonly TaskState[]>> = {
@@ -29,11 +29,11 @@ export const transitions: Readonly<Record<TaskState, readonly TaskState[]>> = {
 /** Whether a task may go from one state to the other. */
 export const canTransition = (from: TaskState, to: TaskState): boolean => transitions[from].includes(to);
 
-/** The task is finished; nothing about it changes any more. */
+/** The task has ended, and never changes again. */
 export const isTerminal = (state: TaskState): boolean =>
   // An agent may name a state that does not exist.
   state !== 'TASK_STATE_UNSPECIFIED' && transitions[state]?.length === 0;
 
-/** The task waits for somebody outside the agent. */
+/** The task waits for its client or for an authorization. */
 export const isInterrupted = (state: TaskState): boolean =>
   state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';

@@ -1,4 +1,4 @@
-/** For skins of frameworks that stand on `node:http`. */
+/** For adapters of frameworks on `node:http`. */
 export { type Asked, answer } from './answer.ts';
 export { type Parsed, readBody } from './incoming-body.ts';
 export { type Mount, mountUrlOf } from './mount-url.ts';

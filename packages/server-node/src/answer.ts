@@ -3,7 +3,7 @@ import type { AgentServer, HttpExchange } from '@batonjs/server';
 import { endOfTurn } from './end-of-turn.ts';
 import { pump } from './pump.ts';
 
-/** What a skin says of a request. */
+/** A request as an adapter describes it. */
 export interface Asked extends Pick<HttpExchange, 'readBody' | 'baseUrl' | 'refusal'> {
   /** Path below the mount and query, as they were sent. */
   readonly target: string;

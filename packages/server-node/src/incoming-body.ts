@@ -9,7 +9,7 @@ const isEmpty = (body: unknown): boolean =>
 export type Parsed = IncomingMessage & { readonly body?: unknown };
 
 /**
- * The body of a request, or undefined if it is larger than `limit` bytes; what is too much is not kept. Rejects if the
+ * The body of a request, or undefined if it is larger than `limit` bytes; the excess is not kept. Rejects if the
  * client leaves before its end.
  */
 export function readBody(req: Parsed, limit: number): Promise<Body | undefined> {

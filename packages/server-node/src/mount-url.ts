@@ -8,7 +8,7 @@ export interface Mount {
   readonly host: string | undefined;
   /** Path of the mount without trailing slash. */
   readonly path: string;
-  /** Whether `host` is believed whatever it names: a proxy in front of this server sets it. Clients choose it otherwise. */
+  /** Whether `host` is trusted: a proxy in front of this server sets it. Otherwise clients choose it. */
   readonly trusted: boolean;
 }
 
@@ -30,7 +30,7 @@ export function mountUrlOf(socket: Socket, { protocol, host, path, trusted }: Mo
   return `${protocol}://${named ?? arrived}${path}`;
 }
 
-/** A connection that is gone has no address any more, and nobody waits for the answer; one over a Unix socket never had one. */
+/** A closed connection has no address any more, and no client to answer. One over a Unix socket never had one. */
 function isGone(socket: Socket): boolean {
   const { server } = socket as Socket & { readonly server?: Server };
   return socket.remoteAddress === undefined && typeof server?.address() !== 'string';

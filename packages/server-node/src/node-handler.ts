@@ -5,10 +5,10 @@ import { readBody } from './incoming-body.ts';
 import { mountUrlOf } from './mount-url.ts';
 
 export interface NodeHandlerOptions {
-  /** The path the agent is mounted at, such as `/agents/echo`; `/` by default. What is elsewhere is answered with 404. */
+  /** The path the agent is mounted at, such as `/agents/echo`; `/` by default. Other paths are answered with 404. */
   readonly path?: string;
   /**
-   * Whether the card names the host that the header `Host` names, whoever sent it. Only for a server behind a proxy that
+   * Whether the card names the host of the header `Host`, for every sender. Only for a server behind a proxy that
    * sets this header: clients choose it otherwise, and a card may be cached. Default false. `publicUrl` needs no trust.
    */
   readonly trustHost?: boolean;

@@ -62,7 +62,7 @@ export interface CredentialsRequest {
 }
 
 /**
- * Returns the headers that authenticate a request. The client calls it for every request: cache what is still valid.
+ * Returns the headers that authenticate a request. The client calls it for every request: cache headers that are still valid.
  */
 export type Credentials = (
   request: CredentialsRequest,
