@@ -1,33 +1,64 @@
-import type { TaskStore } from '@batonjs/store';
+import type { PushConfigStore, TaskStore, Unsubscribe } from '@batonjs/store';
 import type { Clock } from '../timing/clock.ts';
 import { bounded } from '../timing/within-deadline.ts';
 
-/** What may take as long as it takes: nobody waits for it. */
-const patient = new Set<PropertyKey>(['close', 'prune']);
+type Store = TaskStore | (TaskStore & PushConfigStore);
+/** Makes a call within the time limit. `late` is given the result of a call that took longer. */
+type InTime = <T>(call: () => Promise<T>, late?: (value: T) => void) => Promise<T>;
 
-/** The store, each of whose calls is answered within so many milliseconds, if need be with `UNAVAILABLE`. */
-export function boundedStore<Store extends TaskStore>(store: Store, ms: number, clock: Clock): Store {
-  const methods = new Map<PropertyKey, unknown>();
-  const subscribe: TaskStore['subscribe'] = (topic, notify) =>
-    bounded(store.subscribe(topic, notify), ms, clock, (unsubscribe) => void unsubscribe());
-  methods.set('subscribe', subscribe);
-  return new Proxy(store, {
-    get(target, name) {
-      const method = methods.get(name);
-      if (method !== undefined) return method;
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function' || patient.has(name)) return member;
-      // No method takes more; gathering them in an array would cost each call one.
-      const inTime = (a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) => {
-        const call = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
-        try {
-          return bounded(call.call(target, a, b, c, d, e), ms, clock);
-        } catch (error) {
-          return Promise.reject(error);
-        }
-      };
-      methods.set(name, inTime);
-      return inTime;
-    },
-  });
+/**
+ * The store with a time limit of `ms` milliseconds for each call; a call that takes longer rejects with `UNAVAILABLE`, and
+ * may still be done. `prune` and `close` have no limit. The result is a `PushConfigStore` if the store is one.
+ */
+export function boundedStore(store: Store, ms: number, clock: Clock): Store {
+  const inTime: InTime = (call, late) => {
+    try {
+      return bounded(call(), ms, clock, late);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  };
+  const tasks = boundedTasks(store, inTime);
+  return 'claimDeliveries' in store ? { ...tasks, ...boundedPushConfigs(store, inTime) } : tasks;
+}
+
+function boundedTasks(store: TaskStore, inTime: InTime): TaskStore {
+  return {
+    commit: (commit) => inTime(() => store.commit(commit)),
+    load: (scope, taskId) => inTime(() => store.load(scope, taskId)),
+    readFacts: (scope, taskId, after, limit, lastCommitId) =>
+      inTime(() => store.readFacts(scope, taskId, after, limit, lastCommitId)),
+    list: (scope, query) => inTime(() => store.list(scope, query)),
+    subscribe: (topic, notify) => inTime(() => store.subscribe(topic, notify), end),
+    claim: (request) => inTime(() => store.claim(request)),
+    renew: (leases, ttlMs) => inTime(() => store.renew(leases, ttlMs)),
+    waiting: (queue) => inTime(() => store.waiting(queue)),
+    prune: (options) => store.prune(options),
+    ...(store.probe && { probe: () => inTime(() => store.probe!()) }),
+    identity: () => inTime(() => store.identity()),
+    close: () => store.close(),
+  };
+}
+
+function boundedPushConfigs(store: PushConfigStore, inTime: InTime): PushConfigStore {
+  return {
+    putPushConfig: (push, atMost) => inTime(() => store.putPushConfig(push, atMost)),
+    getPushConfig: (scope, taskId, id) => inTime(() => store.getPushConfig(scope, taskId, id)),
+    listPushConfigs: (scope, taskId, page) => inTime(() => store.listPushConfigs(scope, taskId, page)),
+    removePushConfig: (scope, taskId, id) => inTime(() => store.removePushConfig(scope, taskId, id)),
+    claimDeliveries: (request) => inTime(() => store.claimDeliveries(request)),
+    advance: (delivery, outcome) => inTime(() => store.advance(delivery, outcome)),
+    retryNow: (webhooks) => inTime(() => store.retryNow(webhooks)),
+    listDead: (queue, page) => inTime(() => store.listDead(queue, page)),
+    revive: (scope, taskId, id) => inTime(() => store.revive(scope, taskId, id)),
+  };
+}
+
+/** Ends a subscription that was made too late: its caller has given up. */
+async function end(unsubscribe: Unsubscribe): Promise<void> {
+  try {
+    await unsubscribe();
+  } catch {
+    // The store cannot be reached now, and drops the subscription with the connection.
+  }
 }
