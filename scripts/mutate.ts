@@ -1,7 +1,8 @@
 /**
  * `pnpm mutate [part …]`: mutates the sources of these parts (all of `scripts/mutation/parts.ts` by default), runs their
  * tests and writes scores and survivors into `docs/mutation.md`. Takes minutes to hours. `--page` writes only the page,
- * from what was measured before. Exits with 1 if a part has less than 90 % or a survivor that nothing explains.
+ * from what was measured before; `--changed` runs only what may have another outcome than in the last run. Exits with 1 if
+ * a part has less than 90 % or a survivor that nothing explains.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -16,20 +17,21 @@ const least = 90;
 const root = resolve(import.meta.dirname, '..');
 const kept = join(root, 'scripts/mutation/results.json');
 const { values, positionals } = parseArgs({
-  options: { page: { type: 'boolean', default: false } },
+  options: { page: { type: 'boolean', default: false }, changed: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
 const all = Object.keys(parts);
 const unknown = positionals.filter((name) => !parts[name]);
 if (unknown.length > 0) throw new TypeError(`No part is called ${unknown.join(', ')}: ${all.join(', ')}`);
 
-let results: Results = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : {};
+const measured = (): Results => (existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : {});
 for (const name of values.page ? [] : positionals.length > 0 ? positionals : all) {
-  const result = await run(name, parts[name]!, join(root, '.reports/mutation'));
-  results = { ...results, [name]: result };
+  const result = await run(name, parts[name]!, join(root, '.reports/mutation'), values.changed);
   console.log(`${name}: ${scoreOf(result)} %, ${result.survivors.length} survivors`);
-  writeFileSync(kept, `${JSON.stringify(results, null, 2)}\n`);
+  // Read only now: another run may have measured another part meanwhile.
+  writeFileSync(kept, `${JSON.stringify({ ...measured(), [name]: result }, null, 2)}\n`);
 }
+const results = measured();
 writeFileSync(join(root, 'docs/mutation.md'), page(all, results, explanations));
 
 for (const [name, result] of Object.entries(results)) {

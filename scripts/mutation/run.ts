@@ -4,8 +4,11 @@ import { Stryker } from '@stryker-mutator/core';
 import type { Part } from './parts.ts';
 import { type Report, type Result, resultOf } from './result.ts';
 
-/** Mutates one part and runs its tests. Takes minutes. `reports` is the folder for Stryker's own report. */
-export async function run(name: string, part: Part, reports: string): Promise<Result> {
+/**
+ * Mutates one part and runs its tests. Takes minutes. `reports` is the folder for Stryker's own report. `changed`: what the
+ * run before found is taken over where neither the mutated code nor a test that noticed has changed.
+ */
+export async function run(name: string, part: Part, reports: string, changed: boolean): Promise<Result> {
   const fileName = join(reports, `${name}.json`);
   mkdirSync(reports, { recursive: true });
   // The configuration of vitest is read by processes that Stryker starts.
@@ -16,6 +19,8 @@ export async function run(name: string, part: Part, reports: string): Promise<Re
     plugins: ['@stryker-mutator/vitest-runner'],
     vitest: { configFile: 'scripts/mutation/vitest.config.ts', related: false },
     concurrency: 2,
+    incremental: changed,
+    incrementalFile: fileName,
     // A run that hangs counts as noticed. On a busy machine slow runs must not look as if they hung.
     timeoutMS: 90_000,
     timeoutFactor: 10,

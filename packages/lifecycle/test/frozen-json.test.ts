@@ -43,4 +43,22 @@ describe('a frozen copy', () => {
   it('refuses what JSON cannot say', () => {
     expect(() => frozenJson({ a: 1n })).toThrow(TypeError);
   });
+
+  it('of what is frozen is that itself, and of no object what JSON makes of it', () => {
+    const frozen = Object.freeze({ a: 1 });
+    expect(frozenJson(frozen)).toBe(frozen);
+    expect(frozenJson({ a: frozen }).a).toEqual(frozen);
+    expect(frozenJson(Number.NaN)).toBeNull();
+    expect(frozenJson(Symbol('s'))).toBeUndefined();
+    expect(frozenJson('text')).toBe('text');
+  });
+
+  it('has no member for what is absent, and the value of a boxed one', () => {
+    expect(Object.keys(frozenJson({ a: undefined }))).toEqual([]);
+    expect(frozenJson({ a: Object(5), b: Object('x'), c: Object(true) })).toStrictEqual({
+      a: 5,
+      b: 'x',
+      c: true,
+    });
+  });
 });

@@ -27,7 +27,11 @@ it.each<[string, readonly Command[], Command]>([
   ['There is nothing to start a turn for', [...running, { type: 'end-turn' }], startTurn],
   ['There is no message "m9" to take', running, take('m9')],
   ['Step "s1" is completed already', [...running, step('s1', 1)], step('s1', 2)],
-  ['There is no artifact "a9" to append to', running, artifact('a9', ['x'], { append: true })],
+  [
+    'There is no artifact "a9" to append to',
+    [...running, artifact('a1')],
+    artifact('a9', ['x'], { append: true }),
+  ],
   [
     'A task cannot go from TASK_STATE_WORKING to TASK_STATE_SUBMITTED',
     [...running, to('WORKING')],

@@ -8,6 +8,7 @@ import {
   type Commit,
   claimed,
   granted,
+  mustHaveRoom,
   type Row,
   StoreError,
 } from '../src/index.ts';
@@ -315,6 +316,30 @@ describe('admit', () => {
       if (after.head.closed)
         expect([after.wanted, after.holder, after.leaseUntil]).toEqual([false, undefined, undefined]);
     });
+  });
+});
+
+describe('mustHaveRoom', () => {
+  const asks = (waitingAtMost?: number) => commit({ turn: { queue: 'q', want: true, waitingAtMost } });
+  const waiting = (queue: string) => (queue === 'q' ? 3 : 100);
+
+  it.each<[string, Row, Commit]>([
+    ['one more than wait already', row({ wanted: true }), asks(4)],
+    ['any number', row({ wanted: true }), asks()],
+    ['none, for a task that wants no turn', row(), asks(0)],
+    ['none, for a task that is held', held({ wanted: true }), asks(0)],
+    ['none, for a commit that asks for no turn', row({ wanted: true }), commit()],
+  ])('admits what is to wait where as many may as %s', (_, after, one) => {
+    expect(() => mustHaveRoom(after, one, waiting)).not.toThrow();
+  });
+
+  it.each([3, 2, 0])('refuses a task that is to wait where %d may, if three wait already', (most) => {
+    expect(() => mustHaveRoom(row({ wanted: true }), asks(most), waiting)).toThrow(
+      expect.objectContaining({
+        code: 'QUEUE_FULL',
+        message: `${most} tasks of queue q are waiting for a turn already`,
+      }),
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 import { replay, toSnapshot } from '@batonjs/lifecycle';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
-import { foldLog, loadTask } from '../src/index.ts';
+import { diverged, foldLog, loadTask } from '../src/index.ts';
 import { append, create } from './a-log.ts';
 
 describe('loadTask', () => {
@@ -39,5 +39,13 @@ describe('loadTask', () => {
     expect(() => foldLog({ ...log, facts: facts as never })).toThrow(
       expect.objectContaining({ code: 'UNKNOWN_FACT' }),
     );
+  });
+});
+
+it('a log that lost what a reader knows is refused by name and position', () => {
+  expect(diverged('t', 7)).toMatchObject({
+    name: 'StoreError',
+    code: 'LOG_DIVERGED',
+    message: 'The log of task t does not hold what it held at 7',
   });
 });
