@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAgentServer } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { agents } from '../src/agents.ts';
 import { createApp } from '../src/app.ts';
 import { type Gallery, openGallery } from '../src/gallery.ts';
@@ -89,7 +89,8 @@ describe('readiness', () => {
     const readyz = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
     expect(await readyz()).toBe(200);
     await store.close();
-    expect(await readyz()).toBe(503);
+    // The server asks its store once a second at most.
+    await vi.waitFor(async () => expect(await readyz()).toBe(503), { timeout: 20_000 });
     await server.close();
     listener.close();
   });
