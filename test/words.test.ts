@@ -14,8 +14,10 @@ const vagueWord = /\b(whoever|somebody|nobody|what is|bells?|skins?|errands?)\b/
 
 /** Packages that still have such words. */
 const unsettled: readonly string[] = [
-  'bindings',
-  'bindings-v0-3',
+  'auth',
+  'client',
+  'extensions',
+  'from-executor',
   'server',
   'store',
   'store-conformance',

@@ -1,6 +1,6 @@
-export { type Loss, type LossCode, losses, type OnLoss } from './translation/loss.ts';
 export { type Translated, type Translation, translations } from './translation/translations.ts';
 export { type V03ClientOptions, type V03Options, v03, v03Client } from './v03.ts';
+export { type Loss, type LossCode, losses, type OnLoss } from './wire/loss.ts';
 export type {
   V03AgentCard,
   V03Artifact,

@@ -1,35 +1,35 @@
 import type { ClientCompatibility, HttpRequest, PushFormat, ServerCompatibility } from '@batonjs/bindings';
 import { JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isOperationName } from '@batonjs/protocol/operations';
-import { askHttpJson, type HttpJsonStyle, serveHttpJson } from './http/http-json.ts';
-import { askJsonRpc, serveJsonRpc } from './http/json-rpc.ts';
+import { type HttpJsonStyle, httpJsonClient03, httpJsonServer03 } from './http/http-json.ts';
+import { jsonRpcClient03, jsonRpcServer03 } from './http/json-rpc.ts';
+import { spellEvent } from './http/spelling.ts';
 import { bothCards, downCard, isV03, upCard, V03 } from './translation/agent-card.ts';
-import { type OnLoss, type Say, warner } from './translation/loss.ts';
-import { isObject } from './translation/shape.ts';
 import { downEvent, upEvent } from './translation/task.ts';
+import { lossReporter, type OnLoss, type ReportLoss } from './wire/loss.ts';
 import type { V03AgentCard, V03Event } from './wire/objects.ts';
-import { spellEvent } from './wire/spelling.ts';
+import { isObject } from './wire/shape.ts';
 
 /** How a server speaks A2A 0.3. */
 export interface V03Options {
   /**
-   * Whether requests may be spelt in other ways than the specification's: `message.send`, parts without `kind` or with
+   * Whether the server accepts other spellings than the specification's: `message.send`, parts without `kind` or with
    * `type`, `fileWithBytes`, messages without `messageId`. Default false.
    */
   readonly lenient?: boolean;
   /**
-   * Whether a request that names no version but looks like one of 1.0 (`SendMessage`, `/message:send`) is taken for one. By
-   * default only if `lenient`: the specification says 0.3.
+   * Whether a request without a version that looks like one of 1.0 (`SendMessage`, `/message:send`) is taken for one.
+   * Default: as `lenient`. By the specification it is one of 0.3.
    */
   readonly inferVersion?: boolean;
   /**
-   * The card for readers who name no version: the `superset` that readers of both versions understand (default), or that
-   * of 0.3 alone. It carries no signatures either way; readers of 1.0 say so and get theirs.
+   * The card for requests without a version: the `superset` that readers of both versions understand (default), or that of
+   * 0.3 alone. Neither has signatures. A request with the version 1.0 gets the signed card.
    */
   readonly card?: 'superset' | 'plain';
   /**
-   * What HTTP+JSON answers in where the request does not show it: the JSON of the protocol buffers (`proto`, default) or
-   * that of JSON-RPC (`kind`). False: only JSON-RPC is served.
+   * The style of answers on HTTP+JSON if the request has none: the JSON of the protocol buffers (`proto`, default) or that
+   * of JSON-RPC (`kind`). False serves only JSON-RPC.
    */
   readonly httpJson?: HttpJsonStyle | false;
   readonly onLoss?: OnLoss;
@@ -43,24 +43,27 @@ export function v03({
   httpJson = 'proto',
   onLoss,
 }: V03Options = {}): ServerCompatibility {
-  const say = warner(onLoss);
+  const report = lossReporter(onLoss);
   return {
-    bindings: [serveJsonRpc(say, lenient), ...(httpJson ? [serveHttpJson(say, httpJson, lenient)] : [])],
-    pushFormat: pushFormat(say),
+    bindings: [
+      jsonRpcServer03(report, lenient),
+      ...(httpJson ? [httpJsonServer03(report, httpJson, lenient)] : []),
+    ],
+    pushFormat: pushFormat(report),
     impliedVersion: (request) => (inferVersion && looksNewer(request) ? PROTOCOL_VERSION : undefined),
     encodeCard(newer, version) {
       if ((version ?? V03) !== V03 || !newer.supportedInterfaces.some(isV03)) return undefined;
       const encode = version === undefined && card === 'superset' ? bothCards : downCard;
-      return encode(newer, say, '');
+      return encode(newer, report, '');
     },
   };
 }
 
-/** Webhooks of 0.3 get the bare event. */
-const pushFormat = (say: Say): PushFormat => ({
+/** Webhooks of 0.3 get the event without a wrapper. */
+const pushFormat = (report: ReportLoss): PushFormat => ({
   version: V03,
   mediaType: JSON_TYPE,
-  encode: (event) => JSON.stringify(downEvent(event, say, '')),
+  encode: (event) => JSON.stringify(downEvent(event, report, '')),
 });
 
 function looksNewer({ path, body }: HttpRequest): boolean {
@@ -80,21 +83,21 @@ export interface V03ClientOptions {
 
 /** Makes a client speak A2A 0.3 besides 1.0: `connect(url, { compatibility: [v03Client()] })`. */
 export function v03Client({ onLoss }: V03ClientOptions = {}): ClientCompatibility {
-  const say = warner(onLoss);
+  const report = lossReporter(onLoss);
   return {
-    bindings: [askJsonRpc(say), askHttpJson(say)],
-    decodeCard: (json) => decodeCard(json, say),
-    decodePush: (json) => decodePush(json, say),
+    bindings: [jsonRpcClient03(report), httpJsonClient03(report)],
+    decodeCard: (json) => decodeCard(json, report),
+    decodePush: (json) => decodePush(json, report),
   };
 }
 
-/** A bare object with its `kind`, or without it where its members tell; what is wrapped is left to 1.0. */
-function decodePush(json: unknown, say: Say) {
+/** An event with its `kind`, or with the members of one kind. Undefined for an event in a wrapper, which is one of 1.0. */
+function decodePush(json: unknown, report: ReportLoss) {
   const event =
     isObject(json) && !wrappers.some((name) => isObject(json[name])) ? spellEvent(json) : undefined;
   if (!isObject(event) || typeof event.kind !== 'string') return undefined;
   try {
-    return upEvent(event as unknown as V03Event, say, '');
+    return upEvent(event as unknown as V03Event, report, '');
   } catch {
     return undefined;
   }
@@ -102,13 +105,13 @@ function decodePush(json: unknown, say: Say) {
 
 const wrappers = ['task', 'message', 'statusUpdate', 'artifactUpdate'];
 
-/** A card of 0.3, unless it says the same in the words of 1.0. */
-function decodeCard(json: unknown, say: Say) {
+/** A card of 0.3, unless it is one of 1.0 too. */
+function decodeCard(json: unknown, report: ReportLoss) {
   if (!isObject(json) || typeof json.url !== 'string') return undefined;
   if (Array.isArray(json.supportedInterfaces) && json.supportedInterfaces.length > 0) return undefined;
   const { supportsExtendedAgentCard: draft, supportsAuthenticatedExtendedCard = draft, ...card } = json;
   try {
-    return upCard({ ...card, supportsAuthenticatedExtendedCard } as unknown as V03AgentCard, say, '');
+    return upCard({ ...card, supportsAuthenticatedExtendedCard } as unknown as V03AgentCard, report, '');
   } catch {
     return undefined;
   }

@@ -3,26 +3,26 @@ import type { OperationName } from '@batonjs/protocol/operations';
 import type { HttpReply, HttpRequest, IncomingReply, OutgoingRequest } from './http.ts';
 import type { SharedJson } from './shared-json.ts';
 
-/** One operation being asked for. */
+/** A call of one operation. */
 export interface Call {
   readonly operation: OperationName;
-  /** The request object, `tenant` included. On a server: whatever arrived, not validated yet. */
+  /** The request object, `tenant` included. On a server it is not validated yet. */
   readonly params: Readonly<Record<string, unknown>>;
   /** Correlates a reply with its request, where the binding needs that. */
   readonly id?: string | number | null;
 }
 
-/** A call that arrived, with the request that carried it. */
+/** A call that a server received, with the request that carried it. */
 export interface ReceivedCall extends Call {
   readonly request: HttpRequest;
   /**
-   * Where a stream is to go on, in place of the request's `Last-Event-ID`. One that names no position begins with the task
-   * as it is, also if it has ended.
+   * The position to resume a stream after, in place of the request's `Last-Event-ID`. With text that names no position, the
+   * stream starts with the task as it is, even if it has ended.
    */
   readonly lastEventId?: string;
 }
 
-/** What both halves say about themselves. */
+/** The members that both halves have. */
 interface Named {
   /** As in `AgentInterface.protocolBinding`. */
   readonly name: string;
@@ -32,11 +32,11 @@ interface Named {
   readonly extensionsHeader?: string;
 }
 
-/** Writes one stream. A stream keeps this for as long as it lasts, and nothing else of its call. */
+/** Writes one stream. The stream keeps it, and nothing else of its call. */
 export interface StreamEncoder {
   /**
-   * One event, as the `data` of a server-sent event. After `isLast` the stream ends; where that is not said, it is for the
-   * event to tell.
+   * One event, as the `data` of a server-sent event. `isLast`: the stream ends after it. Without `isLast`, the binding
+   * derives it from the event.
    */
   event(event: SharedJson, isLast?: boolean): string;
   /** An error in a running stream, as the `data` of its last server-sent event. */
@@ -45,14 +45,14 @@ export interface StreamEncoder {
 
 /** The server half of a binding: HTTP in, operations out. It keeps no state between calls. Spec: §5. */
 export interface ServerBinding extends Named {
-  /** Whether this binding answers the request, also when it only has an error to say. */
+  /** Whether this binding answers the request, be it with an error. */
   matches(request: HttpRequest): boolean;
-  /** Reads the call. Throws an `A2AError` when there is none. */
+  /** Reads the call. Throws an `A2AError` if the request carries none. */
   decodeCall(request: HttpRequest): ReceivedCall;
   encodeResult(call: ReceivedCall, result: unknown): HttpReply;
-  /** How the stream that answers a call is written. */
+  /** Makes the encoder of the stream that answers a call. */
   encodeStream(call: ReceivedCall): StreamEncoder;
-  /** An error before any event was sent; `request` need not hold a call. */
+  /** A reply with an error, before the first event of a stream. `request` need not carry a call. */
   encodeError(error: A2AError, request: HttpRequest): HttpReply;
   /** The name of the server-sent event that carries an error; none by default. */
   readonly streamErrorEvent?: string;
@@ -62,7 +62,7 @@ export interface ServerBinding extends Named {
 export interface ClientBinding extends Named {
   /** `baseUrl` is `AgentInterface.url`. Throws `INVALID_PARAMS` for params that the binding cannot carry. */
   encodeCall(call: Call, baseUrl: string): OutgoingRequest;
-  /** The result in a reply that is no stream. Throws the `A2AError` that it carries, or one made from its status. */
+  /** The result in a reply that is not a stream. Throws the `A2AError` that it carries, or one made from its status. */
   decodeReply(call: Call, reply: IncomingReply): unknown;
   /** The event in the `data` of a server-sent event. Throws the `A2AError` that it carries. */
   decodeEvent(call: Call, data: string): unknown;

@@ -14,21 +14,21 @@ const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 /** The row of an error's reason. */
 export const rowOf = (error: A2AError): ErrorRow => errorTable[error.reason];
 
-/** The details of an error, led by the `ErrorInfo` that names its reason. Spec: §9.5, §11.6. */
+/** The details of an error, first the `ErrorInfo` with its reason. Spec: §9.5, §11.6. */
 export const toDetails = (error: A2AError): ErrorDetail[] => {
   const { reason, metadata, details } = error;
   const { domain = A2A_DOMAIN, wireReason = reason } = rowOf(error);
   return [{ '@type': ERROR_INFO, reason: wireReason, domain, ...(metadata && { metadata }) }, ...details];
 };
 
-/** The response headers that an error asks for. */
+/** The response headers that go with an error. */
 export const toHeaders = ({ retryAfter, challenge, metadata }: A2AError): Record<string, string> => ({
   ...(retryAfter !== undefined && { 'retry-after': String(Math.max(0, Math.ceil(retryAfter))) }),
   ...(challenge && { 'www-authenticate': challenge }),
   ...(metadata?.allow && { allow: metadata.allow }),
 });
 
-/** An error as a peer wrote it: any of it may be missing or wrong. */
+/** An error as a peer sent it: every member may be missing or wrong. */
 export interface WireError {
   readonly message?: unknown;
   readonly details?: unknown;
@@ -40,8 +40,8 @@ export interface WireError {
 }
 
 /**
- * Restores an error from the wire. The reason is that of `ErrorInfo`; where there is none, or none that we know, the
- * code and then the HTTP status decide, and an unknown `ErrorInfo` stays among the details.
+ * Makes an error of one from the wire. The reason is that of `ErrorInfo`. Without an `ErrorInfo`, or with one that the error
+ * table does not have, the code and then the HTTP status decide. An unknown `ErrorInfo` stays among the details.
  */
 export function fromWire({ message, details, code, status, retryAfter }: WireError): A2AError {
   const list = Array.isArray(details) ? details.filter(isDetail) : [];
@@ -55,7 +55,7 @@ export function fromWire({ message, details, code, status, retryAfter }: WireErr
   });
 }
 
-/** The error of a reply whose body says nothing that we understand. */
+/** The error of a reply whose body is not an error of A2A. */
 export const fromStatus = ({ status, headers }: IncomingReply): A2AError =>
   fromWire({ status, retryAfter: headers.get('retry-after') });
 
@@ -75,7 +75,7 @@ const toMetadata = (value: unknown): Record<string, string> | undefined =>
 
 const reasons = Object.keys(errorTable) as ErrorReason[];
 
-/** The A2A codes name one error each; of the standard codes, a status that is not just "bad request" knows better. */
+/** Each code of A2A means one error. For a standard code, a more precise HTTP status decides. */
 function reasonOfCode(code: unknown, status: number | undefined): ErrorReason | undefined {
   const reason = reasons.find((candidate) => errorTable[candidate].jsonRpc === code);
   const isStandard = typeof code === 'number' && code < -32099;

@@ -11,7 +11,7 @@ import { matchRoute, type PathField } from './routes.ts';
 const name = 'HTTP+JSON';
 const version = PROTOCOL_VERSION;
 
-/** HTTP+JSON, server half: the operation in method and path. Spec: §11. */
+/** HTTP+JSON, server half: method and path name the operation. Spec: §11. */
 export const httpJsonServer: ServerBinding = {
   name,
   version,
@@ -68,7 +68,7 @@ export const httpJsonClient: ClientBinding = {
   },
 };
 
-/** Says nothing about the call. */
+/** Events of HTTP+JSON do not depend on their call. */
 const stream: StreamEncoder = { event: ({ text }) => text, error: (error) => failure(error) };
 
 function failure(error: A2AError): string {
@@ -95,9 +95,9 @@ function readBody(request: HttpRequest): Record<string, unknown> {
 }
 
 /**
- * Whether a page of another site may have made a browser send this request, with the cookies of its user: browsers ask
- * first (CORS) before they send JSON or a header of ours. A request without a body needs one of the two, unless it says
- * no type and comes from no browser.
+ * Whether a page of another site may have made a browser send this request, with the user's cookies. Browsers send a CORS
+ * preflight before JSON or a header of ours, so a request without a body needs one of these. A request without a type that
+ * does not come from a browser needs none.
  */
 const mayBeForged = ({ headers }: HttpRequest): boolean =>
   headers['a2a-version'] === undefined &&
@@ -117,7 +117,7 @@ function readQuery(operation: OperationName, query: URLSearchParams): Record<str
   return params;
 }
 
-/** Text that is no such value stays text, and the schema says what is wrong with it. */
+/** Text that is not of the type stays text, so that the schema reports it. */
 function fromText(text: string, type: QueryType | undefined): unknown {
   if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
   if (type === 'integer' && /^-?\d+$/.test(text)) return Number(text);

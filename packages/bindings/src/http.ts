@@ -11,13 +11,13 @@ export interface HttpRequest {
   readonly body?: JsonBody | undefined;
 }
 
-/** A body that is read when a binding asks for it, and parsed only once however many bindings look at it. */
+/** A body that is parsed when a binding first asks for it, and only once. */
 export interface JsonBody {
   /** Throws `PARSE_ERROR`, or `INVALID_REQUEST` when it is nested too deeply. */
   json(): unknown;
 }
 
-/** An HTTP response as plain values; a stream's body yields text as it is written. */
+/** An HTTP response as plain values. The body of a stream yields its text piece by piece. */
 export interface HttpReply {
   readonly status: number;
   /** Names in lower case. */
@@ -25,7 +25,7 @@ export interface HttpReply {
   readonly body?: string | AsyncIterable<string> | undefined;
 }
 
-/** A request that a client is to send. */
+/** A request that a client sends. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
@@ -36,7 +36,7 @@ export interface OutgoingRequest {
   readonly alternative?: OutgoingRequest;
 }
 
-/** What a client received: the whole body of a response that is no stream. */
+/** A response that a client received, with its whole body. Not a stream. */
 export interface IncomingReply {
   readonly status: number;
   readonly headers: { get(name: string): string | null };

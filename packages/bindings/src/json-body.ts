@@ -1,13 +1,13 @@
 import { A2AError, invalidRequest } from '@batonjs/protocol/errors';
 import type { JsonBody } from './http.ts';
 
-/** Bounds of what is accepted as JSON. */
+/** Limits for JSON from outside. */
 export interface JsonLimits {
-  /** Levels of nested objects and arrays, 100 by default. At most 1,000, because everything after it may recurse. */
+  /** Levels of nested objects and arrays: 100 by default, at most 1,000, because later code may recurse over them. */
   readonly maxDepth?: number;
 }
 
-/** A body from its text or, where a framework has parsed it already, from its value. No text and no value: no body. */
+/** A body from its text or, if a framework has parsed it, from its value. Undefined for empty text and for no value. */
 export function jsonBody(
   body: { text: string } | { value: unknown },
   limits?: JsonLimits,
@@ -25,7 +25,7 @@ export function jsonBody(
   };
 }
 
-/** A failure is kept as well: a body that is no JSON is as expensive to parse as one that is. */
+/** Keeps the failure too: parsing a body that is not JSON costs as much as parsing one that is. */
 function attempt(read: () => unknown): { value: unknown } | { error: unknown } {
   try {
     return { value: read() };
@@ -61,12 +61,12 @@ function sanitize(value: unknown, { maxDepth = 100 }: JsonLimits = {}): unknown 
   throw invalidRequest([{ field: '', description: descriptions[flaw] }]);
 }
 
-/** Of one object. Each that is copied, compared and written later costs far more than the same bytes in lists and text. */
+/** The most members of one object. Later each costs far more than the same bytes in lists and text. */
 const maxMembers = 50_000;
 
-/** What makes a value unacceptable, if anything does. Its own recursion ends at the limit. */
+/** The reason to refuse a value, if there is one. Recurses at most to the limit. */
 function flawOf(value: unknown, levels: number): 'depth' | 'number' | 'members' | undefined {
-  // What is too large for a double is parsed as infinity, and written as null.
+  // JSON.parse makes infinity of a number beyond the range of a double, and JSON.stringify makes null of that.
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'number';
   if (typeof value !== 'object' || value === null) return undefined;
   if (levels === 0) return 'depth';
@@ -92,7 +92,7 @@ function flawOf(value: unknown, levels: number): 'depth' | 'number' | 'members' 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a server sent, if it is JSON. */
+/** The JSON in a text; undefined for text that is not JSON. */
 export function tryJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -16,7 +16,7 @@ const headers = { 'content-type': JSON_TYPE };
 /** The HTTP statuses with which a reply may carry an error. All other errors have the status 200. */
 const httpStatuses: ReadonlySet<number> = new Set([401, 403, 405, 413, 415, 429, 503]);
 
-/** JSON-RPC 2.0, server half: one URL, the operation in the body. Spec: §9. */
+/** JSON-RPC 2.0, server half: one URL, and the body names the operation. Spec: §9. */
 export const jsonRpcServer: ServerBinding = {
   name,
   version,

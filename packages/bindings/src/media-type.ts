@@ -10,7 +10,7 @@ export function requireJson({ headers }: HttpRequest): void {
   throw new A2AError('UNSUPPORTED_MEDIA_TYPE', `The Content-Type ${given}; send ${JSON_TYPE}`);
 }
 
-/** What to answer on HTTP+JSON: `application/a2a+json`, unless only `application/json` is accepted. Spec: §11.1. */
+/** The type of a reply on HTTP+JSON: `application/a2a+json`, unless the client accepts only `application/json`. Spec: §11.1. */
 export function replyType({ headers: { accept = '' } }: HttpRequest): string {
   return accept.includes(JSON_TYPE) && !/a2a\+json|\*\/\*|application\/\*/.test(accept)
     ? JSON_TYPE

@@ -15,7 +15,7 @@ interface Route {
 /** A field of the request that stands in the path, still percent-encoded. */
 export type PathField = readonly [name: string, encoded: string];
 
-/** The operation behind a path, or the methods that the path has instead of the one asked for. */
+/** The operation of a path, or the methods that the path has instead of the requested one. */
 export type RouteMatch =
   | { readonly operation: OperationName; readonly fields: readonly PathField[] }
   | { readonly allow: readonly string[] };
@@ -24,9 +24,9 @@ export type RouteMatch =
 const routes: ReadonlyMap<number, readonly Route[]> = /* @__PURE__ */ compileRoutes();
 
 /**
- * Finds the operation behind a method and a path; `undefined` when no path fits. A path without tenant is preferred to
- * one whose first segment is a tenant. A field may be empty, which is for the operation to refuse: `/tasks/` is a task
- * without id, not the list. A slash after a whole path is ignored. Spec: §11.3.
+ * Finds the operation of a method and a path. Returns undefined for a path that no route has. A path without tenant takes
+ * precedence over one whose first segment is a tenant. A field may be empty, and the operation then refuses it: `/tasks/`
+ * is a task without id, not the list. A slash after a whole path is ignored. Spec: §11.3.
  */
 export function matchRoute(method: string, path: string): RouteMatch | undefined {
   const [root, ...parts] = path.split('/');

@@ -1,4 +1,4 @@
-/** A value on its way to many readers: its JSON is made when the first of them needs it, and only once. */
+/** A value for many readers. Its JSON is made when the first reader needs it, and only once. */
 export class SharedJson {
   readonly value: unknown;
   #text: string | undefined;

@@ -3,30 +3,30 @@ import { EVENT_STREAM } from '@batonjs/protocol/headers';
 /** One server-sent event. */
 export interface SseEvent {
   readonly data: string;
-  /** Position to resume after; on reading, the last one that the stream named. No line breaks. */
+  /** The position to resume after. When reading: the last one that the stream named. Has no line breaks. */
   readonly id?: string | undefined;
-  /** Its name; A2A uses none. */
+  /** The name of the event. A2A 1.0 uses none. */
   readonly event?: string | undefined;
 }
 
-/** The headers of a stream: nothing on the way may keep or collect its events. Spec: §11.7. */
+/** The headers of a stream. They keep proxies from caching or buffering its events. Spec: §11.7. */
 export const sseHeaders: Readonly<Record<string, string>> = {
   'content-type': EVENT_STREAM,
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };
 
-/** A comment, which readers skip: sent now and then, it keeps an idle connection open. */
+/** A comment, which readers skip. Sent from time to time, it keeps an idle connection open. */
 export const sseHeartbeat = ': ping\n\n';
 
-/** An event as it is written. */
+/** The text of an event. */
 export function encodeSse({ data, id, event }: SseEvent): string {
   const lines = /[\r\n]/.test(data) ? data.split(/\r\n|\r|\n/).join('\ndata: ') : data;
   return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${lines}\n\n`;
 }
 
 /**
- * Reads the events of a stream. Leaving the loop cancels the stream; an event that the stream's end cuts off is dropped.
+ * Reads the events of a stream. Leaving the loop cancels the stream. An event without its end is dropped.
  * Spec: WHATWG HTML §9.2.6.
  */
 export async function* decodeSse(stream: ReadableStream<Uint8Array>): AsyncGenerator<SseEvent, void, void> {
@@ -40,7 +40,7 @@ export async function* decodeSse(stream: ReadableStream<Uint8Array>): AsyncGener
       yield* parse(decoder.decode(value, { stream: true }));
     }
   } finally {
-    // Not awaited: a source that takes its time to stop must not hold up whoever leaves.
+    // Not awaited: a source that is slow to stop must not delay the caller that leaves the loop.
     reader.cancel().catch(() => {});
   }
 }
@@ -55,7 +55,7 @@ function sseParser(): (text: string) => SseEvent[] {
 
   return (text) => {
     const events: SseEvent[] = [];
-    // A line that ended in CR was taken at once; its LF may come with the next piece.
+    // A CR ends its line at once. Its LF may come with the next piece, and then ends no second line.
     const lines = (afterReturn && text.startsWith('\n') ? text.slice(1) : text).split(/\r\n|\r|\n/);
     if (text !== '') afterReturn = text.endsWith('\r');
     lines[0] = rest + lines[0];

@@ -1,28 +1,28 @@
 import type { Message } from '@batonjs/protocol';
 import { append, emptyList, type List } from './list.ts';
 
-/** Messages in order, each `messageId` once. Grows like a `List`. */
+/** Messages in the order in which they came, each `messageId` once. Grows like a `List`. */
 export interface Conversation {
   readonly messages: List<Message>;
-  /** Positions by `messageId`. Shared with later conversations: a position at or past the end is not ours. */
+  /** Positions by `messageId`. Later conversations share it: positions past the end belong to those. */
   readonly positions: ReadonlyMap<string, number>;
 }
 
 /** A conversation without messages. */
-export const silence = (): Conversation => ({ messages: emptyList, positions: new Map() });
+export const emptyConversation = (): Conversation => ({ messages: emptyList, positions: new Map() });
 
-/** The index of the message with this id, or -1. */
+/** The position of the message with this id, or -1. */
 export function positionOf({ messages, positions }: Conversation, messageId: string): number {
   const position = positions.get(messageId) ?? -1;
   return position < messages.length ? position : -1;
 }
 
-/** The message with this id, if there is one. */
+/** The message with this id; undefined if the conversation has none. */
 export const messageOf = (conversation: Conversation, messageId: string): Message | undefined =>
   conversation.messages.items[positionOf(conversation, messageId)];
 
-/** The conversation with the message at its end; unchanged if the message is in it already. */
-export function say(conversation: Conversation, message: Message): Conversation {
+/** The conversation with the message at its end; unchanged if it has the message already. */
+export function addMessage(conversation: Conversation, message: Message): Conversation {
   if (positionOf(conversation, message.messageId) !== -1) return conversation;
   const messages = append(conversation.messages, message);
   const shared = messages.items === conversation.messages.items;

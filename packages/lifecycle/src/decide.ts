@@ -6,37 +6,37 @@ import { freezeMembers } from './frozen-json.ts';
 import type { OpenTurn, State, TaskRecord } from './state.ts';
 import { canTransition, isInterrupted, isTerminal } from './states.ts';
 
-/** A request to change a task, which `decide` allows or refuses. */
+/** A request to change a task. */
 export type Command =
   /**
-   * A client's message arrives; on an empty log it starts the log. Nothing happens if a message with its id arrived
-   * before: the caller that committed with `once` compares the two.
+   * A client's message arrives. On an empty log it begins the task. Nothing happens if a message with its id arrived before;
+   * the caller that used `once` compares the content.
    */
   | ({ readonly type: 'receive' } & Omit<MessageReceived, 'type' | 'format' | 'at'>)
-  /** The log becomes a task that clients can see. Nothing happens if it is one, or was answered without. */
+  /** The log becomes a task that clients can see. Nothing happens if it is one, or if the agent answered without one. */
   | { readonly type: 'create'; readonly taskId: string }
-  /** The agent is started for all untaken messages, or again if the last turn was left open. */
+  /** The agent starts with all untaken messages, or starts again if the last turn was left open. */
   | { readonly type: 'start-turn'; readonly alone?: true | undefined }
-  /** The running agent takes a message that arrived while it ran. Nothing happens if a turn took it. */
+  /** The running agent takes a message that arrived while it ran. Nothing happens if a turn took it already. */
   | { readonly type: 'take'; readonly messageId: string }
   /** The agent reports. */
   | { readonly type: 'update'; readonly update: TaskUpdate }
   /** The agent answers with a message. */
   | { readonly type: 'answer'; readonly message: Message }
-  /** A step of the running turn finished. A name is used once. */
+  /** A step of the running turn finished. Every name can be used once. */
   | { readonly type: 'complete-step'; readonly name: string; readonly result: unknown }
   | { readonly type: 'end-turn' }
   | { readonly type: 'wake'; readonly metadata?: Metadata }
-  /** A client asks to cancel the task. Nothing happens if it is canceled. */
+  /** A client asks to cancel the task. Nothing happens if it is canceled already. */
   | { readonly type: 'request-cancel'; readonly metadata?: Metadata };
 
-/** A fact without its time and format. */
+/** A fact without its time. */
 type Happening = Fact extends infer F ? (F extends Fact ? Omit<F, 'format' | 'at'> : never) : never;
 
 /**
- * Says which facts a command causes. Pure: `now` is the clock (ISO 8601, UTC, milliseconds); a clock that is behind
- * the log is overruled by it. The facts are plain JSON and share nothing with the command, so that what an agent does
- * to its objects later changes no state. Throws an `A2AError` when the command is not allowed.
+ * The facts that a command causes. Pure: `now` is the time (ISO 8601, UTC, milliseconds). If it is before the latest fact,
+ * the time of that fact counts. The facts are plain JSON and share nothing with the command, so that an agent that changes
+ * its objects later changes no state. Throws an `A2AError` for a command that is not allowed.
  */
 export function decide(state: State | undefined, command: Command, now: string): Fact[] {
   const at = state && state.at > now ? state.at : now;
@@ -202,7 +202,7 @@ function statusOf(
   return { state: to, ...(owned && { message: owned }), timestamp: at };
 }
 
-/** A message as the agent's. Its id may be one that the agent used before, as a turn that runs again does. */
+/** The message as one of the agent. A turn that runs again may use the id of a message that it sent before. */
 function spoken(state: State, message: Message): Message {
   mustBeWhole('message', message.messageId, message.parts);
   const known = messageOf(state.conversation, message.messageId);
@@ -215,7 +215,7 @@ function spoken(state: State, message: Message): Message {
   return { ...message, role: 'ROLE_AGENT' };
 }
 
-/** Refuses updates that could not be folded or shown later. The schemas validate the parts. */
+/** Checks the members without which a message or an artifact cannot be folded. A schema checks the parts. */
 function mustBeWhole(what: string, id: unknown, parts: unknown): void {
   if (typeof id === 'string' && id !== '' && Array.isArray(parts) && parts.length > 0) return;
   throw new A2AError('INVALID_AGENT_RESPONSE', `Every ${what} has a ${what}Id and at least one part`);

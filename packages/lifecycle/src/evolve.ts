@@ -1,5 +1,5 @@
 import type { Message, Part } from '@batonjs/protocol';
-import { type Conversation, messageOf, positionOf, say, silence } from './conversation.ts';
+import { addMessage, type Conversation, emptyConversation, messageOf, positionOf } from './conversation.ts';
 import { type ArtifactUpdated, FACT_FORMAT, type Fact, type MessageReceived } from './facts.ts';
 import { append, type List, toArray, toList } from './list.ts';
 import type { ArtifactRecord, State, TaskRecord } from './state.ts';
@@ -17,12 +17,12 @@ export class UnknownFactError extends Error {
   }
 }
 
-/** A state that no caller refers to yet, so that it may be changed. */
+/** A new state, before `evolve` returns it. */
 type Draft = { -readonly [Name in keyof State]: State[Name] };
 
 /**
  * Folds one fact into the state. Pure; the cost depends on the fact, not on how much was folded before.
- * Throws `UnknownFactError` for a fact of a newer release, or one that cannot stand where it stands.
+ * Throws `UnknownFactError` for a fact of a newer release, and for one that cannot follow the facts before it.
  */
 export function evolve(state: State | undefined, fact: Fact): State {
   // Not "is greater": a fact without a format is not ours either.
@@ -32,7 +32,7 @@ export function evolve(state: State | undefined, fact: Fact): State {
     );
   }
   if (!state) return begin(fact);
-  // One copy, changed before it is returned: copying again for each change is most of what folding would cost.
+  // One copy per fact, changed in place. Another copy for each member would be most of the cost of folding.
   const next: Draft = { ...state };
   next.version += 1;
   next.weight += weigh(fact);
@@ -47,7 +47,7 @@ function fold(next: Draft, fact: Fact): void {
       const known = messageOf(next.conversation, fact.message.messageId);
       // Two processes may append the same message before either sees the other's. It is answered once.
       if (known && known.role !== 'ROLE_AGENT') return;
-      next.conversation = say(next.conversation, fact.message);
+      next.conversation = addMessage(next.conversation, fact.message);
       next.untaken = [...next.untaken, fact];
       return;
     }
@@ -106,7 +106,7 @@ function fold(next: Draft, fact: Fact): void {
       const { status } = fact;
       const { id, artifacts } = taskOf(next, fact);
       showStatus(next);
-      if (status.message) next.conversation = say(next.conversation, status.message);
+      if (status.message) next.conversation = addMessage(next.conversation, status.message);
       next.statusMessageAt = status.message ? spokenAt(next.conversation, status.message) : -1;
       next.closed = isTerminal(status.state);
       next.task = { id, status, artifacts };
@@ -134,9 +134,12 @@ function showStatus(next: Draft): void {
 const noSteps: Readonly<Record<string, unknown>> = Object.freeze({});
 
 const ownedBy = (taskId: string, contextId: string, { messages }: Conversation): Conversation =>
-  toArray(messages).reduce((said, message) => say(said, { ...message, taskId, contextId }), silence());
+  toArray(messages).reduce(
+    (all, message) => addMessage(all, { ...message, taskId, contextId }),
+    emptyConversation(),
+  );
 
-/** Folds a log from its beginning. */
+/** Folds a whole log. */
 export function replay(facts: Iterable<Fact>): State | undefined {
   let state: State | undefined;
   for (const fact of facts) state = evolve(state, fact);
@@ -154,12 +157,12 @@ function begin(fact: Fact): State {
     createdAt: fact.at,
     at: fact.at,
     closed: false,
-    conversation: say(silence(), fact.message),
+    conversation: addMessage(emptyConversation(), fact.message),
     statusMessageAt: -1,
     untaken: [fact],
     taken: [],
     turns: 0,
-    // All members are named from the start: engines are fast with objects of one shape.
+    // All members from the start: engines are fast with objects of one shape.
     task: undefined,
     answer: undefined,
     openTurn: undefined,
@@ -168,7 +171,7 @@ function begin(fact: Fact): State {
   };
 }
 
-/** The index of an agent's message; -1 if a client's message has its id. */
+/** The position of an agent's message; -1 if a client's message has its id. */
 const spokenAt = (conversation: Conversation, { messageId }: Message): number =>
   messageOf(conversation, messageId)?.role === 'ROLE_AGENT' ? positionOf(conversation, messageId) : -1;
 
@@ -178,7 +181,7 @@ function taskOf(state: Pick<State, 'task'>, fact: Fact): TaskRecord {
 }
 
 function take(untaken: readonly MessageReceived[], ids: readonly string[]) {
-  // A set costs more than it saves where there is one.
+  // For a few ids, making a set costs more than it saves.
   const wanted = ids.length > 8 ? new Set(ids) : undefined;
   const isWanted = (id: string) => (wanted ? wanted.has(id) : ids.includes(id));
   const taken: MessageReceived[] = [];

@@ -8,7 +8,7 @@ export type Metadata = Record<string, unknown>;
 
 interface Written {
   readonly format: typeof FACT_FORMAT;
-  /** When it happened: ISO 8601, UTC, milliseconds. Never earlier than the fact before it, even after a clock step. */
+  /** When it happened: ISO 8601, UTC, milliseconds. Never earlier than the fact before it, even if a clock goes back. */
   readonly at: string;
 }
 
@@ -21,18 +21,18 @@ export interface MessageReceived extends Written {
   readonly metadata?: Metadata;
   /** URIs of the extensions the client activated. */
   readonly extensions?: readonly string[];
-  /** Non-secret claims about its sender. */
+  /** Non-secret claims about the caller that sent it. */
   readonly caller?: Metadata;
 }
 
-/** From here on the log is a task that clients can see. */
+/** The log became a task that clients can see. */
 export interface TaskCreated extends Written {
   readonly type: 'task-created';
   readonly taskId: string;
   readonly contextId: string;
 }
 
-/** The agent answered with a message; the log closes without ever having been a task. */
+/** The agent answered with a message. The log closes and never becomes a task. */
 export interface Answered extends Written {
   readonly type: 'answered';
   readonly message: Message;
@@ -43,7 +43,7 @@ export interface TurnStarted extends Written {
   readonly type: 'turn-started';
   readonly turn: number;
   readonly attempt: number;
-  /** The messages that the turn has taken so far, including those that its earlier attempts took while they ran. */
+  /** The messages of the turn: in a later attempt also those that the attempts before it took while they ran. */
   readonly messageIds: readonly string[];
   /** No other turn that could have ended the process ran beside it when it started. */
   readonly alone?: true;
@@ -61,7 +61,7 @@ export interface TurnEnded extends Written {
   readonly turn: number;
 }
 
-/** The application (an OAuth callback, say) asks for another turn without a client's message. */
+/** The server asks for another turn without a client's message, for example after an OAuth callback. */
 export interface Woken extends Written {
   readonly type: 'woken';
   readonly metadata?: Metadata;
@@ -96,7 +96,7 @@ export interface StepCompleted extends Written {
   readonly result: unknown;
 }
 
-/** Something that happened to one task. The log of these facts is the task. */
+/** Something that happened to one task. The task is the log of its facts. */
 export type Fact =
   | MessageReceived
   | TaskCreated
@@ -110,7 +110,7 @@ export type Fact =
   | CancelRequested
   | StepCompleted;
 
-/** An update that an agent asks for. Ids and timestamps are added when it becomes a fact. */
+/** An update of a task by its agent. `decide` adds ids and timestamps. */
 export type TaskUpdate =
   | {
       readonly status: Omit<TaskStatus, 'timestamp'>;

@@ -1,12 +1,12 @@
 /**
- * A deeply frozen copy of a JSON value, so that all readers can share it. Holds the values that `JSON.stringify` would
- * write: no `undefined` members, dates as text. A frozen object is taken to be such a copy and returned as it is. Throws
- * `TypeError` for a value that JSON has not, `RangeError` for one that contains itself.
+ * An immutable copy of a JSON value, so that all readers can share it. It has the members that `JSON.stringify` would
+ * write: no `undefined`, dates as text. A frozen value is taken for such a copy. Throws `TypeError` for values that JSON
+ * does not have, `RangeError` for an object that contains itself.
  */
 export const frozenJson = <T>(value: T): T =>
   typeof value === 'object' && Object.isFrozen(value) ? value : (copy(value) as T);
 
-/** The same for an object that only the caller refers to: copies its members and freezes the object itself. */
+/** The same for a new object that has no other user: it freezes the object itself and copies only the members. */
 export const freezeMembers = <T extends object>(fresh: T): T =>
   copyMembers(fresh as Record<string, unknown>) as T;
 
@@ -25,7 +25,7 @@ function copy(value: unknown): unknown {
 
 const copyItem = (item: unknown): unknown => copy(item) ?? null;
 
-/** Spreading first and replacing members is several times as fast as adding member after member. */
+/** Spreading first and then replacing single members is several times as fast as adding all members one by one. */
 function copyMembers(target: Record<string, unknown>): unknown {
   let absent = false;
   for (const key in target) {

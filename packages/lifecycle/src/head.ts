@@ -3,7 +3,7 @@ import type { Fact } from './facts.ts';
 import type { State } from './state.ts';
 import { isTerminal } from './states.ts';
 
-/** The members by which a task is listed and scheduled: of fixed size, stored beside the log. */
+/** The members by which a task is listed and scheduled: small, of fixed size, stored beside the log. */
 export interface Head {
   /** Absent until the log is a task. */
   readonly state?: TaskState;
@@ -11,19 +11,19 @@ export interface Head {
   readonly contextId: string;
   /** Position of the fact this head was made at. Facts appended openly may follow it. */
   readonly version: number;
-  /** When the status changed last; until there is one, when the log began; once answered, when that was. */
+  /** When the status changed last, or when the agent answered; before that, when the log began. */
   readonly statusAt: string;
   /** Position of the fact that set the status or the answer; 1 until there is one. */
   readonly statusVersion: number;
   /** How many facts changed what clients see: those that `toStreamResponse` shows, and `task-created`. */
   readonly generation: number;
-  /** When a clock of this task runs out unless its lease is held: ISO 8601, UTC, milliseconds. */
+  /** The deadline of a task without a lease: ISO 8601, UTC, milliseconds. */
   readonly dueAt?: string;
   readonly turn: number;
   readonly attempt: number;
 }
 
-/** Folds one fact into the head; `agrees` states the result. Its clock is kept until the log closes. */
+/** Folds one fact into the head. It keeps `dueAt` until the log closes. */
 export function headOf(head: Head | undefined, fact: Fact): Head {
   const next: { -readonly [Name in keyof Head]: Head[Name] } = head ? { ...head } : begin(fact);
   next.version += 1;
@@ -76,7 +76,7 @@ const begin = ({ at }: Fact): Head => ({
   attempt: 0,
 });
 
-/** Whether a head fits a state. Ignores its clock, which is policy. */
+/** Whether a head is that of the state, apart from `dueAt`, which the server chooses. */
 export const agrees = (head: Head, state: State): boolean =>
   head.version === state.version &&
   head.state === state.task?.status.state &&

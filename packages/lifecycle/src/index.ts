@@ -19,10 +19,9 @@ export {
   type Woken,
 } from './facts.ts';
 export { frozenJson } from './frozen-json.ts';
-export { agrees, type Head, headOf } from './head.ts';
+export { type Head, headOf } from './head.ts';
 export type { List } from './list.ts';
 export { fromSnapshot, type PlainState, type Snapshot, toSnapshot } from './snapshot.ts';
 export type { ArtifactRecord, OpenTurn, State, TaskRecord } from './state.ts';
-export { canTransition, isInterrupted, isTerminal, transitions } from './states.ts';
+export { canTransition, isInterrupted, isTerminal } from './states.ts';
 export { historyOf, type TaskView, toStreamResponse, viewArtifact, viewTask } from './view.ts';
-export { weigh } from './weigh.ts';

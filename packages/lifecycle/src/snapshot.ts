@@ -1,12 +1,12 @@
 import type { Artifact, Message } from '@batonjs/protocol';
-import { say, silence } from './conversation.ts';
+import { addMessage, emptyConversation } from './conversation.ts';
 import { UnknownFactError } from './evolve.ts';
 import { FACT_FORMAT } from './facts.ts';
 import { toArray, toList } from './list.ts';
 import type { State, TaskRecord } from './state.ts';
 import { viewArtifact } from './view.ts';
 
-/** A state as plain JSON, to start folding from instead of the beginning of the log. */
+/** A state as plain JSON. Folding can start from it instead of the first fact. */
 export interface Snapshot {
   readonly format: typeof FACT_FORMAT;
   readonly version: number;
@@ -30,7 +30,7 @@ export function toSnapshot(state: State): Snapshot {
   return { format: FACT_FORMAT, version: state.version, state: plain };
 }
 
-/** The state a snapshot was taken of. Throws `UnknownFactError` for a snapshot of a newer release. */
+/** The state of a snapshot. Throws `UnknownFactError` for a snapshot of a newer release. */
 export function fromSnapshot({ format, state }: Snapshot): State {
   if (!(format <= FACT_FORMAT)) {
     throw new UnknownFactError(`The snapshot has format ${format}; this release reads ${FACT_FORMAT}`);
@@ -38,7 +38,7 @@ export function fromSnapshot({ format, state }: Snapshot): State {
   const { conversation, task, ...rest } = state;
   return {
     ...rest,
-    conversation: conversation.reduce(say, silence()),
+    conversation: conversation.reduce(addMessage, emptyConversation()),
     ...(task && {
       task: {
         ...task,

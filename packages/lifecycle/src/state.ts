@@ -3,7 +3,7 @@ import type { Conversation } from './conversation.ts';
 import type { MessageReceived, Metadata } from './facts.ts';
 import type { List } from './list.ts';
 
-/** An artifact as it is folded: the parts apart, so that a chunk is added without copying those before it. */
+/** An artifact with its parts apart, so that adding a chunk does not copy those before it. */
 export interface ArtifactRecord {
   readonly about: Omit<Artifact, 'parts'>;
   readonly parts: List<Part>;
@@ -23,15 +23,15 @@ export interface OpenTurn {
   /** The messages it took, in this attempt and those before. */
   readonly messageIds: readonly string[];
   readonly startedAt: string;
-  /** Results of completed steps, by name: any name, so look with `Object.hasOwn`. `null` for a step without a result. */
+  /** Results of completed steps, by name; `null` for a step without a result. Look up with `Object.hasOwn`: a name may be any text. */
   readonly steps: Readonly<Record<string, unknown>>;
 }
 
-/** The result of folding a log. */
+/** A log, folded. */
 export interface State {
   /** How many facts were folded: the position of the last one. */
   readonly version: number;
-  /** The size of the folded facts together, in bytes, as `weigh` estimates it. */
+  /** The estimated size of all folded facts as JSON, in bytes, by `weigh`. */
   readonly weight: number;
   /** How many of them changed what clients see: those that `toStreamResponse` shows, and `task-created`. */
   readonly generation: number;
@@ -43,7 +43,7 @@ export interface State {
   readonly at: string;
   readonly closed: boolean;
   readonly task?: TaskRecord;
-  /** How the log was answered if it never became a task. */
+  /** The agent's answer, if the log never became a task. */
   readonly answer?: Message;
   /** Client messages and agent status messages, in order, each `messageId` once. */
   readonly conversation: Conversation;
@@ -51,13 +51,13 @@ export interface State {
   readonly statusMessageAt: number;
   /** Received messages that no turn has taken, oldest first. */
   readonly untaken: readonly MessageReceived[];
-  /** The messages the latest turn took; those of the turn before if it took none, being woken. */
+  /** The messages of the latest turn. A turn that was woken without messages keeps those of the turn before. */
   readonly taken: readonly MessageReceived[];
   /** The turn that is running, or was running when its process died. */
   readonly openTurn?: OpenTurn;
   /** How many turns ever started. */
   readonly turns: number;
   readonly cancelRequested?: { readonly at: string; readonly metadata?: Metadata };
-  /** The application asked for a turn that has not started yet. */
+  /** A turn without a client's message was asked for and has not started yet. */
   readonly woken?: { readonly metadata?: Metadata };
 }

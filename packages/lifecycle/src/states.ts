@@ -11,8 +11,8 @@ const anywhere = [
 ] as const satisfies readonly TaskState[];
 
 /**
- * The states to which a task may go from each state. Repeating a state (with another message) is a move too.
- * Nothing leaves a terminal state and nothing returns to SUBMITTED. Spec: §3.1.1, §4.1.3.
+ * From each state, the states that a task may change to. Repeating a state, with another message, is a change too.
+ * No task leaves a terminal state or returns to SUBMITTED. Spec: §3.1.1, §4.1.3.
  */
 export const transitions: Readonly<Record<TaskState, readonly TaskState[]>> = {
   TASK_STATE_UNSPECIFIED: [],
@@ -29,11 +29,11 @@ export const transitions: Readonly<Record<TaskState, readonly TaskState[]>> = {
 /** Whether a task may go from one state to the other. */
 export const canTransition = (from: TaskState, to: TaskState): boolean => transitions[from].includes(to);
 
-/** The task has ended, and never changes again. */
+/** Whether the task is finished: it never changes again. */
 export const isTerminal = (state: TaskState): boolean =>
   // An agent may name a state that does not exist.
   state !== 'TASK_STATE_UNSPECIFIED' && transitions[state]?.length === 0;
 
-/** The task waits for its client or for an authorization. */
+/** Whether the task waits for the client or for an authorization. */
 export const isInterrupted = (state: TaskState): boolean =>
   state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';

@@ -10,7 +10,7 @@ import type { Fact } from './facts.ts';
 import { toArray } from './list.ts';
 import type { ArtifactRecord, State } from './state.ts';
 
-/** How much of a task a client asks for. */
+/** How much of a task a reader wants. */
 export interface TaskView {
   /** At most so many of the most recent messages; 0 leaves `history` out; unset means all. Spec: §3.2.4. */
   readonly historyLength?: number;
@@ -20,7 +20,7 @@ export interface TaskView {
   readonly currentStatusInHistory?: boolean;
 }
 
-/** The task as clients see it. Shares its content with the state. Throws `TypeError` if the log is not a task. */
+/** The task as clients see it. It shares its content with the state: do not change it. Throws `TypeError` if the log is not a task. */
 export function viewTask(state: State, view: TaskView = {}): Task {
   const { task, contextId } = state;
   if (!task) throw new TypeError('The log is not a task');
@@ -36,9 +36,9 @@ export function viewTask(state: State, view: TaskView = {}): Task {
 }
 
 /**
- * The messages of a task, oldest first, each once: those of clients and those of the agent's statuses. This is
- * the one place that decides whether the current status' message is among them. A `messageId` that the agent used
- * again stays at its first position. Spec: §3.2.4.
+ * The messages of a task, oldest first, each once: those of clients and those of the agent's statuses. Only this function
+ * decides whether the message of the current status is among them. A `messageId` that the agent used again keeps its first
+ * position. Spec: §3.2.4.
  */
 export function historyOf(state: State, view: TaskView = {}): Message[] {
   const { historyLength = Number.POSITIVE_INFINITY, currentStatusInHistory = false } = view;
@@ -57,8 +57,7 @@ export const viewArtifact = ({ about, parts }: ArtifactRecord): Artifact => ({
 });
 
 /**
- * The event that followers see for a fact, or undefined for a fact that they do not see. Shares its content with the
- * fact. `task-created` changes what clients see, yet is no event: a stream starts with the task. Spec: §3.2.3.
+ * The event of a fact for followers of the task; undefined if they do not see it. It shares its content with the fact. `task-created` changes what clients see, yet is no event: a stream starts with the task. Spec: §3.2.3.
  */
 export function toStreamResponse(
   task: { readonly id: string; readonly contextId: string },

@@ -1,4 +1,4 @@
-/** Roughly how many bytes a fact, or a snapshot, takes as JSON. Pure, and cheap: a string is not looked into. */
+/** The approximate size of a fact or a snapshot as JSON, in bytes. Pure. Cheap, because it counts the characters of a string, not its bytes. */
 export const weigh = (value: object): number => weighJson(value);
 
 function weighJson(value: unknown): number {

@@ -1,4 +1,5 @@
-import { agrees, type Head, headOf, type Snapshot, toSnapshot, viewTask, weigh } from '@batonjs/lifecycle';
+import { type Head, headOf, type Snapshot, toSnapshot, viewTask } from '@batonjs/lifecycle';
+import { agrees, weigh } from '@batonjs/lifecycle/internals';
 import { describe, expect, it } from 'vitest';
 import {
   answer,

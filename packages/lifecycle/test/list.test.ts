@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { messageOf, positionOf, say, silence } from '../src/conversation.ts';
+import { addMessage, emptyConversation, messageOf, positionOf } from '../src/conversation.ts';
 import { append, emptyList, type List, toArray, toList } from '../src/list.ts';
 import { said } from './given.ts';
 
@@ -56,12 +56,12 @@ describe('a conversation', () => {
     const steps = fc.array(fc.tuple(fc.nat(1_000), fc.nat(12)), { maxLength: 60 });
     fc.assert(
       fc.property(steps, (choices) => {
-        const all = [{ conversation: silence(), model: [] as string[] }];
+        const all = [{ conversation: emptyConversation(), model: [] as string[] }];
         for (const [choice, number] of choices) {
           const { conversation, model } = all[choice % all.length]!;
           const id = `m${number}`;
           all.push({
-            conversation: say(conversation, said(id)),
+            conversation: addMessage(conversation, said(id)),
             model: model.includes(id) ? model : [...model, id],
           });
         }
@@ -80,8 +80,8 @@ describe('a conversation', () => {
 
   it('knows nobody who was not heard', () => {
     for (const id of ['', 'constructor', '__proto__', '0']) {
-      expect(positionOf(say(silence(), said('m1')), id)).toBe(-1);
-      expect(messageOf(say(silence(), said('m1')), id)).toBeUndefined();
+      expect(positionOf(addMessage(emptyConversation(), said('m1')), id)).toBe(-1);
+      expect(messageOf(addMessage(emptyConversation(), said('m1')), id)).toBeUndefined();
     }
   });
 });

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import {
-  agrees,
   evolve,
   type Fact,
   fromSnapshot,
@@ -13,6 +12,7 @@ import {
   UnknownFactError,
   viewTask,
 } from '@batonjs/lifecycle';
+import { agrees } from '@batonjs/lifecycle/internals';
 import { Message, Task } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
 import { create, given, receive, stored } from './given.ts';

@@ -1,5 +1,4 @@
 import {
-  agrees,
   decide,
   evolve,
   fromSnapshot,
@@ -11,6 +10,7 @@ import {
   toStreamResponse,
   viewTask,
 } from '@batonjs/lifecycle';
+import { agrees } from '@batonjs/lifecycle/internals';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { reasonOf, stored } from './given.ts';

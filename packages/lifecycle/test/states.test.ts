@@ -1,4 +1,5 @@
-import { canTransition, isInterrupted, isTerminal, transitions, viewTask } from '@batonjs/lifecycle';
+import { canTransition, isInterrupted, isTerminal, viewTask } from '@batonjs/lifecycle';
+import { transitions } from '@batonjs/lifecycle/internals';
 import type { TaskState } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
 import { create, given, receive, startTurn, to } from './given.ts';

@@ -1,15 +1,15 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
-import { answer, mountUrlOf, readBody } from '@batonjs/server-node/adapter';
+import { answer, mountUrlOf, readIncomingBody } from '@batonjs/server-node/adapter';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { refusedBody } from './refused-body.ts';
 
 /**
- * Serves an agent from an app of Express 5 or 4, below the path it is mounted at: `app.use('/agent', a2aExpress(server))`. Works with
- * or without `express.json()` before it; what a body parser refuses is answered in the protocol's own words, and so is an
- * `A2AError` that a middleware passes on, hence the second handler. The agent's card names the address of the request only if it comes from this machine
- * and names it, or where Express trusts its proxy (`trust proxy`), which must then set `Host`; otherwise give the server
- * its `publicUrl`.
+ * Serves an agent from an app of Express 5 or 4, below the path of the mount: `app.use('/agent', a2aExpress(server))`. Works
+ * with and without `express.json()` before it. The second handler answers errors of a body parser, and every `A2AError` of a
+ * middleware, as errors of the protocol. The agent's card has the address of the request only for a request from this machine
+ * to this machine, or if Express trusts its proxy (`trust proxy`), which must then set `Host`. Otherwise give the server its
+ * `publicUrl`.
  */
 export function a2aExpress(
   server: Pick<AgentServer, 'handle'>,
@@ -29,9 +29,9 @@ export function a2aExpress(
     }
   };
   return [
-    (req, res, next) => serve(req, res, next, (limit) => readBody(req, limit)),
+    (req, res, next) => serve(req, res, next, (limit) => readIncomingBody(req, limit)),
     (error: unknown, req, res, next) => {
-      if (A2AError.is(error)) return serve(req, res, next, (limit) => readBody(req, limit), error);
+      if (A2AError.is(error)) return serve(req, res, next, (limit) => readIncomingBody(req, limit), error);
       const read = refusedBody(error, req);
       return read ? serve(req, res, next, read) : next(error);
     },

@@ -1,8 +1,8 @@
 import type { HttpExchange } from '@batonjs/server';
-import { readBody } from '@batonjs/server-node/adapter';
+import { readIncomingBody } from '@batonjs/server-node/adapter';
 import type { Request } from 'express';
 
-/** How to read a body that a parser before us did not want, or undefined if the error is not about that. */
+/** Reads a body that a parser refused. Undefined if the error is not that of a parser. */
 export function refusedBody(error: unknown, req: Request): HttpExchange['readBody'] | undefined {
   const { type, code, limit, body } = Object(error) as Record<string, unknown>;
   switch (type) {
@@ -14,12 +14,12 @@ export function refusedBody(error: unknown, req: Request): HttpExchange['readBod
       return () => Promise.reject(error);
     case 'charset.unsupported':
     case 'encoding.unsupported':
-      return async (most) => (req.readableEnded ? { bytes: unreadable } : readBody(req, most));
+      return async (most) => (req.readableEnded ? { bytes: unreadable } : readIncomingBody(req, most));
     default:
-      // What zlib could not unpack.
+      // An error of zlib.
       return String(code).startsWith('Z_') ? async () => ({ bytes: unreadable }) : undefined;
   }
 }
 
-/** Stands for a body that is lost: not JSON. */
+/** Stands for a body that is lost. It is not JSON. */
 const unreadable = Buffer.from('?');

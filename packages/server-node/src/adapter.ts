@@ -1,4 +1,4 @@
-/** For adapters of frameworks on `node:http`. */
+/** For adapters of frameworks that are built on `node:http`. */
 export { type Asked, answer } from './answer.ts';
-export { type Parsed, readBody } from './incoming-body.ts';
+export { type Parsed, readIncomingBody } from './incoming-body.ts';
 export { type Mount, mountUrlOf } from './mount-url.ts';

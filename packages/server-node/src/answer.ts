@@ -3,13 +3,13 @@ import type { AgentServer, HttpExchange } from '@batonjs/server';
 import { endOfTurn } from './end-of-turn.ts';
 import { pump } from './pump.ts';
 
-/** A request as an adapter describes it. */
+/** The members of a request that an adapter adds. */
 export interface Asked extends Pick<HttpExchange, 'readBody' | 'baseUrl' | 'refusal'> {
   /** Path below the mount and query, as they were sent. */
   readonly target: string;
 }
 
-/** Answers a request. Rejects if that is impossible; then the head may have been sent or not. */
+/** Answers a request. Rejects if that is impossible; the headers may have been sent by then. */
 export async function answer(
   server: Pick<AgentServer, 'handle'>,
   req: IncomingMessage,
@@ -28,11 +28,11 @@ export async function answer(
     headers: headersOf(req),
     signal: leavingOf(res),
   });
-  // What was not read of the body would be taken for the next request.
+  // Node.js would take the unread rest of the body for the next request.
   if (status === 413) res.setHeader('connection', 'close');
   if (typeof body === 'string') {
     await endOfTurn();
-    // Without a length it would go out in chunks, which costs a client and a server more than the rest of the reply.
+    // Without a length, Node.js sends it in chunks, which costs client and server more than the rest of the reply.
     res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
     return;
   }
@@ -41,7 +41,7 @@ export async function answer(
   else pump(body, res);
 }
 
-/** Aborted when the client leaves. By itself: what a listener's function can see stays as long as a stream does. */
+/** Aborted when the client leaves. Kept outside the closure: everything the listener captures lives as long as the stream. */
 function leavingOf(res: ServerResponse): AbortSignal {
   const gone = new AbortController();
   res.on('close', () => {
@@ -50,10 +50,10 @@ function leavingOf(res: ServerResponse): AbortSignal {
   return gone.signal;
 }
 
-/** Why a request is not of interest any more. One for all: an abort without a reason makes an error with a stack. */
+/** The reason of every such abort. One for all: an abort without a reason would create an error with a stack. */
 const left = new Error('The client left');
 
-/** Split by hand: a URL parser would resolve `..`, take `//name` for a host, and throw at some. */
+/** Not with a URL parser: it would resolve `..`, take `//name` for a host, and throw for some targets. */
 function partsOf(target: string): Pick<HttpExchange, 'path' | 'query'> {
   const [, path = '', query] = /^([^?#]*)(?:\?([^#]*))?/.exec(target) ?? [];
   return { path, query: new URLSearchParams(query) };

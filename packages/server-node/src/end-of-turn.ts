@@ -1,9 +1,10 @@
 let end: Promise<void> | undefined;
 
 /**
- * When all that this turn of the event loop has to say has been heard. Who waits for the same end goes on together: the
- * same code then runs for one request after another while the processor has it at hand, which takes a third off what a
- * request costs when many come at a time. Alone it costs next to nothing: a loop with an immediate due does not sleep.
+ * Resolves at the end of this turn of the event loop, when all its events are handled. All requests that wait for it
+ * continue together, so that the same code runs for one after the other while it is in the processor's cache: with many
+ * requests at a time, each costs a third less. A single request costs nearly the same, because an event loop with a pending
+ * immediate does not sleep.
  */
 export function endOfTurn(): Promise<void> {
   end ??= new Promise((resolve) =>

@@ -5,14 +5,14 @@ import type { Body } from '@batonjs/server';
 const isEmpty = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && !Buffer.isBuffer(body) && Object.keys(body).length === 0;
 
-/** A request whose body something before has perhaps consumed, and left as a value. */
+/** A request whose body a parser may have read and left as a value. */
 export type Parsed = IncomingMessage & { readonly body?: unknown };
 
 /**
- * The body of a request, or undefined if it is larger than `limit` bytes; the excess is not kept. Rejects if the
- * client leaves before its end.
+ * The body of a request. Undefined if it is larger than `limit` bytes; the rest is not read. Rejects if the client leaves
+ * before its end.
  */
-export function readBody(req: Parsed, limit: number): Promise<Body | undefined> {
+export function readIncomingBody(req: Parsed, limit: number): Promise<Body | undefined> {
   const { body } = req;
   if (req.readableEnded || req.readableDidRead || (body !== undefined && !isEmpty(body))) {
     if (typeof body === 'string') return Promise.resolve({ bytes: Buffer.from(body) });
@@ -26,13 +26,13 @@ export function readBody(req: Parsed, limit: number): Promise<Body | undefined> 
     const onData = (chunk: Buffer) => {
       length += chunk.length;
       if (length <= limit) return void chunks.push(chunk);
-      // Not destroyed: the answer still has to go out on this connection.
+      // Not destroyed: the connection still has to carry the answer.
       req.off('data', onData);
       req.pause();
       resolve(undefined);
     };
     const onEnd = () => {
-      // A stream's request stays for as long as the stream, with all that its listeners hold.
+      // The request of a stream lives as long as the stream, and so does everything that its listeners capture.
       req.off('data', onData).off('end', onEnd).off('error', reject).off('close', onClose);
       resolve({ bytes: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks) });
     };

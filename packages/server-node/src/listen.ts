@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { AgentServer } from '@batonjs/server';
 import { type NodeHandlerOptions, nodeHandler } from './node-handler.ts';
 
-/** Where an agent is served. */
+/** Where `listen` serves an agent. */
 export interface ListenOptions extends NodeHandlerOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
@@ -16,21 +16,21 @@ export interface Listening {
   /** Where this machine reaches it. */
   readonly url: string;
   /**
-   * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for what runs, answers who still waits, and
-   * frees the port. The store stays open. A second call waits for the first.
+   * Accepts no more requests, waits up to `graceMs` milliseconds (default 10,000) for running turns, answers waiting clients
+   * and frees the port. The store stays open. A second call waits for the first.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-/** How long answers may take to go out once everything has ended, in milliseconds. */
+/** How long the last answers may take to be sent, in milliseconds. */
 const farewellMs = 1_000;
 
-/** Serves one agent on a port of its own. Rejects with the error of Node.js if the port cannot be had. */
+/** Serves one agent on a port of its own. Rejects with the error of Node.js if the port is not available. */
 export async function listen(
   server: Pick<AgentServer, 'handle' | 'close'>,
   { port = 0, host = '127.0.0.1', path = '/', trustHost = false }: ListenOptions = {},
 ): Promise<Listening> {
-  // Not imported: an import of `node:http` loads all that it offers, fetch and WebSocket too, which takes longer than the rest.
+  // Not imported: that would load all of `node:http`, fetch and WebSocket included, and take longer than everything else.
   const { createServer } = process.getBuiltinModule('node:http');
   const listener = createServer(nodeHandler(server, { path, trustHost })).listen(port, host);
   await once(listener, 'listening');

@@ -1,6 +1,6 @@
 import type { Server, Socket } from 'node:net';
 
-/** Where a request says that an agent is mounted. */
+/** The mount of an agent, by its request. */
 export interface Mount {
   /** `http` or `https`. */
   readonly protocol: string;
@@ -8,14 +8,14 @@ export interface Mount {
   readonly host: string | undefined;
   /** Path of the mount without trailing slash. */
   readonly path: string;
-  /** Whether `host` is trusted: a proxy in front of this server sets it. Otherwise clients choose it. */
+  /** Whether `host` is trusted, because a proxy in front of this server sets it. Otherwise clients choose it. */
   readonly trusted: boolean;
 }
 
 /**
- * Where the request says the agent is, or where it arrived if what it says is no host. Undefined if that may not be
- * believed: without `trusted`, only requests from this machine that also name this machine are. The name matters too,
- * because a proxy on this machine passes on what a client elsewhere wrote.
+ * The URL of the mount: with the host that the request names or, if that is not a host, with the address where it arrived.
+ * Undefined if the host is not trusted: without `trusted`, it must name this machine, in a request from this machine. The
+ * name is checked too, because a proxy on this machine passes on the `Host` of a client elsewhere.
  */
 export function mountUrlOf(socket: Socket, { protocol, host, path, trusted }: Mount): string | undefined {
   const { remoteAddress, localAddress, localPort } = socket;
@@ -30,7 +30,7 @@ export function mountUrlOf(socket: Socket, { protocol, host, path, trusted }: Mo
   return `${protocol}://${named ?? arrived}${path}`;
 }
 
-/** A closed connection has no address any more, and no client to answer. One over a Unix socket never had one. */
+/** Whether the connection is closed: it then has no address, and no client waits. Over a Unix socket it never had one. */
 function isGone(socket: Socket): boolean {
   const { server } = socket as Socket & { readonly server?: Server };
   return socket.remoteAddress === undefined && typeof server?.address() !== 'string';

@@ -1,22 +1,24 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AgentServer } from '@batonjs/server';
 import { answer } from './answer.ts';
-import { readBody } from './incoming-body.ts';
+import { readIncomingBody } from './incoming-body.ts';
 import { mountUrlOf } from './mount-url.ts';
 
+/** Where a handler serves an agent. */
 export interface NodeHandlerOptions {
-  /** The path the agent is mounted at, such as `/agents/echo`; `/` by default. Other paths are answered with 404. */
+  /** The path at which the agent is mounted, such as `/agents/echo`. Default `/`. Requests for other paths get a 404. */
   readonly path?: string;
   /**
-   * Whether the card names the host of the header `Host`, for every sender. Only for a server behind a proxy that
-   * sets this header: clients choose it otherwise, and a card may be cached. Default false. `publicUrl` needs no trust.
+   * Whether the card names the host of the header `Host` for every sender. Only for a server behind a proxy that sets this
+   * header: otherwise clients choose it, and a card may be cached. Default false. Not needed with `publicUrl`.
    */
   readonly trustHost?: boolean;
 }
 
 /**
- * Serves an agent from a server of `node:http` or `node:https`: `createServer(nodeHandler(server))`. The agent's card names
- * the address of the request only if it comes from this machine and names it; otherwise give the server its `publicUrl`.
+ * Serves an agent from a server of `node:http` or `node:https`: `createServer(nodeHandler(server))`. The agent's card has
+ * the address of the request only for a request from this machine to this machine. Otherwise give the server its
+ * `publicUrl`.
  */
 export function nodeHandler(
   server: Pick<AgentServer, 'handle'>,
@@ -28,7 +30,7 @@ export function nodeHandler(
     if (target === undefined) return void res.writeHead(404).end();
     const asked = {
       target,
-      readBody: (limit: number) => readBody(req, limit),
+      readBody: (limit: number) => readIncomingBody(req, limit),
       baseUrl: mountUrlOf(req.socket, {
         protocol: 'encrypted' in req.socket ? 'https' : 'http',
         host: req.headers.host,
@@ -43,7 +45,7 @@ export function nodeHandler(
   };
 }
 
-/** Path below the mount and query; undefined if the request is for something else. A proxy may be sent a whole URL. */
+/** Path below the mount, with the query. Undefined for a request outside the mount. Proxies receive whole URLs. */
 function targetOf({ url = '/' }: IncomingMessage, mount: string): string | undefined {
   const target = url.replace(/^https?:\/\/[^/?#]*/i, '');
   if (!target.startsWith(mount)) return undefined;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Writes a stream as fast as the client reads it. */
+/** Writes a stream, as fast as the client reads it. */
 export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
   const texts = body[Symbol.asyncIterator]();
   // The client may have left before there was a stream.
@@ -10,7 +10,7 @@ export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
   const write = ({ done, value }: IteratorResult<string>) => {
     try {
       if (done) res.end();
-      // Otherwise `drain` goes on.
+      // If the buffer is full, `drain` continues.
       else if (res.write(value)) next();
     } catch {
       fail();

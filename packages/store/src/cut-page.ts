@@ -1,4 +1,4 @@
-import { weigh } from '@batonjs/lifecycle';
+import { weigh } from '@batonjs/lifecycle/internals';
 import type { ListedTask, TaskPage, TaskQuery } from './task-store.ts';
 
 /**

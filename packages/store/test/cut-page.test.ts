@@ -1,4 +1,5 @@
-import { type Fact, weigh } from '@batonjs/lifecycle';
+import type { Fact } from '@batonjs/lifecycle';
+import { weigh } from '@batonjs/lifecycle/internals';
 import { describe, expect, it } from 'vitest';
 import { cutPage, type ListedTask } from '../src/index.ts';
 

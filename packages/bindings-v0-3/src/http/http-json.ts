@@ -10,12 +10,12 @@ import { JSON_TYPE, LEGACY_EXTENSIONS } from '@batonjs/protocol/headers';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { V03 } from '../translation/agent-card.ts';
 import { downError, errorIn, upError } from '../translation/error.ts';
-import type { Say } from '../translation/loss.ts';
-import { isObject } from '../translation/shape.ts';
+import type { ReportLoss } from '../wire/loss.ts';
 import type { V03SendParams } from '../wire/objects.ts';
-import { plainError } from '../wire/plain-error.ts';
-import { spellSendParams, spellTaskPushConfig } from '../wire/spelling.ts';
+import { isObject } from '../wire/shape.ts';
 import { downParams, upParams, upResult, v03OperationOf } from './operations.ts';
+import { plainError } from './plain-error.ts';
+import { spellSendParams, spellTaskPushConfig } from './spelling.ts';
 
 const about = { name: httpJsonServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
 
@@ -26,7 +26,11 @@ const about = { name: httpJsonServer.name, version: V03, extensionsHeader: LEGAC
 export type HttpJsonStyle = 'proto' | 'kind';
 
 /** HTTP+JSON of 0.3, server half: the paths of 1.0 below `/v1`. It answers a message in the style of the message. Spec: 0.3 §7. */
-export function serveHttpJson(say: Say, style: HttpJsonStyle, isLenient: boolean): ServerBinding {
+export function httpJsonServer03(
+  report: ReportLoss,
+  style: HttpJsonStyle,
+  isLenient: boolean,
+): ServerBinding {
   const styleOf = ({ body }: HttpRequest): HttpJsonStyle => {
     try {
       const given = body?.json();
@@ -39,8 +43,8 @@ export function serveHttpJson(say: Say, style: HttpJsonStyle, isLenient: boolean
   };
   const encode = (operation: OperationName, own: HttpJsonStyle, result: unknown, isLast?: boolean) => {
     const { down, toProto } = v03OperationOf(operation).result;
-    const older = down(result, say, isLast);
-    return own === 'proto' && toProto ? toProto(older, say) : older;
+    const older = down(result, report, isLast);
+    return own === 'proto' && toProto ? toProto(older, report) : older;
   };
 
   return {
@@ -96,10 +100,10 @@ export function serveHttpJson(say: Say, style: HttpJsonStyle, isLenient: boolean
       // Protocol buffers omit a `blocking` that is false.
       const isProto = styleOf({ body: { json: () => given } } as HttpRequest) === 'proto';
       if (isProto && isObject(spelt.configuration)) spelt.configuration.blocking ??= false;
-      return upParams('SendMessage', spelt as never, say);
+      return upParams('SendMessage', spelt as never, report);
     }
     if (path.endsWith('/pushNotificationConfigs'))
-      return upParams('CreateTaskPushNotificationConfig', spellTaskPushConfig(given) as never, say);
+      return upParams('CreateTaskPushNotificationConfig', spellTaskPushConfig(given) as never, report);
     return path.endsWith(':cancel') ? { metadata: given.metadata } : {};
   }
 }
@@ -112,17 +116,17 @@ function newerPath(path: string): string | undefined {
 }
 
 /** HTTP+JSON of 0.3, client half. Writes the JSON of the protocol buffers, accepts both styles. Spec: 0.3 §7. */
-export function askHttpJson(say: Say): ClientBinding {
+export function httpJsonClient03(report: ReportLoss): ClientBinding {
   return {
     ...about,
 
     encodeCall(call, baseUrl) {
       const { operation } = call;
-      const older = downParams(operation, call.params, say);
+      const older = downParams(operation, call.params, report);
       const base = new URL(baseUrl);
       base.pathname = `${base.pathname.replace(/\/$/, '')}/v1`;
       const { alternative, ...request } = httpJsonClient.encodeCall(call, base.href);
-      const body = v03OperationOf(operation).params.toBody?.(older, say) ?? {};
+      const body = v03OperationOf(operation).params.toBody?.(older, report) ?? {};
       const asOlder = ({ method, url, headers }: typeof request) => ({
         method,
         url: url.replace(/\/extendedAgentCard$/, '/card'),
@@ -139,7 +143,7 @@ export function askHttpJson(say: Say): ClientBinding {
       const isError = reply.status < 200 || reply.status > 299;
       const wire = isError ? errorIn(reply.body) : undefined;
       try {
-        return upResult(call.operation, httpJsonClient.decodeReply(call, reply), say);
+        return upResult(call.operation, httpJsonClient.decodeReply(call, reply), report);
       } catch (error) {
         if (!A2AError.is(error)) throw error;
         throw wire ? upError(wire, error) : isError ? (plainError(call, reply) ?? error) : error;
@@ -149,7 +153,7 @@ export function askHttpJson(say: Say): ClientBinding {
     decodeEvent(call, data) {
       const wire = errorIn(data);
       if (wire) throw upError(wire);
-      return upResult(call.operation, httpJsonClient.decodeEvent(call, data), say);
+      return upResult(call.operation, httpJsonClient.decodeEvent(call, data), report);
     },
 
     isLastEvent(data) {

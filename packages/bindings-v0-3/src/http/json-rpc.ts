@@ -16,14 +16,14 @@ import { LEGACY_EXTENSIONS, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isOperationName, type OperationName, operations } from '@batonjs/protocol/operations';
 import { V03 } from '../translation/agent-card.ts';
 import { downError, errorIn, upError } from '../translation/error.ts';
-import type { Say } from '../translation/loss.ts';
-import { isObject } from '../translation/shape.ts';
+import type { ReportLoss } from '../wire/loss.ts';
+import { isObject } from '../wire/shape.ts';
 import { downParams, downResult, upParams, upResult, v03OperationOf } from './operations.ts';
 
 const about = { name: jsonRpcServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
 
 /** JSON-RPC of 0.3, server half. `isLenient`: it accepts other spellings than the specification's. Spec: 0.3 §7. */
-export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
+export function jsonRpcServer03(report: ReportLoss, isLenient: boolean): ServerBinding {
   const operationOf = (method: unknown): OperationName | undefined => {
     const name = isLenient ? String(method).replaceAll('.', '/') : String(method);
     return operationOfOlderMethod(name);
@@ -51,12 +51,12 @@ export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
     if (!operation || !isObject(params)) return { ...envelope, method: operation ?? '', params };
     const spelt = (isLenient && v03OperationOf(operation).params.spell?.(params)) || params;
     if (!isLenient) checkKinds(params);
-    const newer = upParams(operation, spelt, say);
+    const newer = upParams(operation, spelt, report);
     if (operation !== 'GetTaskPushNotificationConfig' || newer.id !== undefined)
       return { ...envelope, method: operation, params: newer };
     // The request names no webhook: it gets all, and `encodeResult` chooses one.
     const list = 'ListTaskPushNotificationConfigs';
-    return { ...envelope, method: list, params: upParams(list, params, say) };
+    return { ...envelope, method: list, params: upParams(list, params, report) };
   };
 
   return {
@@ -75,7 +75,7 @@ export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
 
     encodeResult(call, result) {
       const { operation } = methodIn(call.request);
-      const older = downResult(call.operation, result, say);
+      const older = downResult(call.operation, result, report);
       if (call.operation === operation || !Array.isArray(older))
         return jsonRpcServer.encodeResult(call, older);
       if (older.length === 0) throw new A2AError('TASK_NOT_FOUND', 'The task has no webhook');
@@ -88,7 +88,8 @@ export function serveJsonRpc(say: Say, isLenient: boolean): ServerBinding {
       const { operation } = call;
       const newer = jsonRpcServer.encodeStream(call);
       return {
-        event: ({ value }, isLast) => newer.event(new SharedJson(downResult(operation, value, say, isLast))),
+        event: ({ value }, isLast) =>
+          newer.event(new SharedJson(downResult(operation, value, report, isLast))),
         error: (error) => withError(newer.error(error), error),
       };
     },
@@ -125,12 +126,12 @@ const asEvent = (reply: HttpReply, data: string): HttpReply => ({
 });
 
 /** JSON-RPC of 0.3, client half. Accepts every spelling that agents use. Spec: 0.3 §7. */
-export function askJsonRpc(say: Say): ClientBinding {
+export function jsonRpcClient03(report: ReportLoss): ClientBinding {
   return {
     ...about,
 
     encodeCall(call, baseUrl) {
-      const params = downParams(call.operation, call.params, say);
+      const params = downParams(call.operation, call.params, report);
       const request = jsonRpcClient.encodeCall(call, baseUrl);
       const { jsonrpc, id } = JSON.parse(String(request.body));
       return {
@@ -143,14 +144,14 @@ export function askJsonRpc(say: Say): ClientBinding {
       upResult(
         call.operation,
         decoded(reply.body, () => jsonRpcClient.decodeReply(call, reply)),
-        say,
+        report,
       ),
 
     decodeEvent: (call, data) =>
       upResult(
         call.operation,
         decoded(data, () => jsonRpcClient.decodeEvent(call, data)),
-        say,
+        report,
       ),
 
     isLastEvent: (data) => /"final"\s*:\s*true/.test(data) && JSON.parse(data).result?.final === true,

@@ -9,24 +9,24 @@ import type {
 import { A2AError, type ErrorReason, invalidParams } from '@batonjs/protocol/errors';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { downCard, upCard } from '../translation/agent-card.ts';
-import type { Say } from '../translation/loss.ts';
 import { downTaskPushConfig, upTaskPushConfig } from '../translation/push-config.ts';
 import { downSendParams, upSendParams } from '../translation/request.ts';
-import { compact, isObject } from '../translation/shape.ts';
 import { downEvent, downTask, upEvent, upTask } from '../translation/task.ts';
+import type { ReportLoss } from '../wire/loss.ts';
 import type { V03Event, V03SendParams, V03Task, V03TaskParams, V03TaskPushConfig } from '../wire/objects.ts';
-import { protoEvent, protoSendParams, protoTask, protoTaskPushConfig } from '../wire/proto-json.ts';
-import { spellEvent, spellSendParams, spellTask, spellTaskPushConfig } from '../wire/spelling.ts';
+import { compact, isObject } from '../wire/shape.ts';
+import { protoEvent, protoSendParams, protoTask, protoTaskPushConfig } from './proto-json.ts';
+import { spellEvent, spellSendParams, spellTask, spellTaskPushConfig } from './spelling.ts';
 
 type Loose = Readonly<Record<string, unknown>>;
 
 /** The params of an operation in both versions. `up` is from 0.3 to 1.0. */
 interface ParamsTranslation {
-  up(params: Loose, say: Say): Record<string, unknown>;
+  up(params: Loose, report: ReportLoss): Record<string, unknown>;
   /** Throws `UNSUPPORTED_OPERATION` where a client of 0.3 cannot ask for the operation. */
-  down(params: Loose, say: Say): object | undefined;
+  down(params: Loose, report: ReportLoss): object | undefined;
   /** The body of a request on HTTP+JSON, from what `down` returns; empty by default. */
-  toBody?(older: object | undefined, say: Say): object;
+  toBody?(older: object | undefined, report: ReportLoss): object;
   /** What a lenient server accepts, in the spelling of the specification; the params themselves by default. */
   spell?(params: Loose): Loose;
 }
@@ -34,11 +34,11 @@ interface ParamsTranslation {
 /** The result of an operation, or one event of a stream, in both versions. */
 interface ResultTranslation {
   /** Accepts every spelling that agents of 0.3 use. May throw for a result that makes no sense. */
-  up(result: unknown, say: Say): unknown;
+  up(result: unknown, report: ReportLoss): unknown;
   /** `isLast`, of events: nothing follows in this stream. */
-  down(result: unknown, say: Say, isLast?: boolean): unknown;
+  down(result: unknown, report: ReportLoss, isLast?: boolean): unknown;
   /** The JSON of the protocol buffers, from what `down` returns; the same by default. */
-  toProto?(older: unknown, say: Say): unknown;
+  toProto?(older: unknown, report: ReportLoss): unknown;
 }
 
 /** One operation of 0.3. */
@@ -53,15 +53,15 @@ export interface V03Operation {
 const maxPage = 100;
 
 const sendParams: ParamsTranslation = {
-  up: (params, say) => ({ ...upSendParams(params as unknown as V03SendParams, say, '') }),
-  down: (params, say) => downSendParams(params as unknown as SendMessageRequest, say, ''),
-  toBody: (older, say) => protoSendParams(older as V03SendParams, say),
+  up: (params, report) => ({ ...upSendParams(params as unknown as V03SendParams, report, '') }),
+  down: (params, report) => downSendParams(params as unknown as SendMessageRequest, report, ''),
+  toBody: (older, report) => protoSendParams(older as V03SendParams, report),
   spell: (params) => spellSendParams(params, { isLenient: true }) as Loose,
 };
 
 const configParams: ParamsTranslation = {
-  up: (params, say) => ({ ...upTaskPushConfig(params as unknown as V03TaskPushConfig, say, '') }),
-  down: (params, say) => downTaskPushConfig(params as unknown as TaskPushNotificationConfig, say, ''),
+  up: (params, report) => ({ ...upTaskPushConfig(params as unknown as V03TaskPushConfig, report, '') }),
+  down: (params, report) => downTaskPushConfig(params as unknown as TaskPushNotificationConfig, report, ''),
   toBody: (older) => protoTaskPushConfig(older as V03TaskPushConfig),
   spell: (params) => spellTaskPushConfig(params) as Loose,
 };
@@ -71,9 +71,9 @@ const taskParams = (
   up: (params: V03TaskParams) => Record<string, unknown>,
   down: ParamsTranslation['down'],
 ): ParamsTranslation => ({
-  up(params, say) {
+  up(params, report) {
     const given = params as unknown as V03TaskParams;
-    if (given.metadata && Object.keys(given.metadata).length > 0) say('request-metadata', 'metadata');
+    if (given.metadata && Object.keys(given.metadata).length > 0) report('request-metadata', 'metadata');
     return up(given);
   },
   down,
@@ -88,20 +88,20 @@ const oneConfigParams = taskParams(
 );
 
 const eventResult: ResultTranslation = {
-  up: (result, say) => upEvent(spellEvent(result) as V03Event, say, ''),
-  down: (result, say, isLast) => downEvent(result as StreamResponse, say, '', isLast),
-  toProto: (older, say) => protoEvent(older as V03Event, say),
+  up: (result, report) => upEvent(spellEvent(result) as V03Event, report, ''),
+  down: (result, report, isLast) => downEvent(result as StreamResponse, report, '', isLast),
+  toProto: (older, report) => protoEvent(older as V03Event, report),
 };
 
 const taskResult: ResultTranslation = {
-  up: (result, say) => upTask(spellTask(result) as V03Task, say, ''),
-  down: (result, say) => downTask(result as Task, say, ''),
-  toProto: (older, say) => protoTask(older as V03Task, say, ''),
+  up: (result, report) => upTask(spellTask(result) as V03Task, report, ''),
+  down: (result, report) => downTask(result as Task, report, ''),
+  toProto: (older, report) => protoTask(older as V03Task, report, ''),
 };
 
 const configResult: ResultTranslation = {
-  up: (result, say) => upTaskPushConfig(spellTaskPushConfig(result) as V03TaskPushConfig, say, ''),
-  down: (result, say) => downTaskPushConfig(result as TaskPushNotificationConfig, say, ''),
+  up: (result, report) => upTaskPushConfig(spellTaskPushConfig(result) as V03TaskPushConfig, report, ''),
+  down: (result, report) => downTaskPushConfig(result as TaskPushNotificationConfig, report, ''),
   toProto: (older) => protoTaskPushConfig(older as V03TaskPushConfig),
 };
 
@@ -128,9 +128,9 @@ const v03Operations: {
     }),
     result: {
       up: nothing,
-      down: (result, say) =>
-        elementsOf<Task>(result, 'tasks', say).map((task, n) => downTask(task, say, `[${n}]`)),
-      toProto: (older, say) => (older as V03Task[]).map((task, n) => protoTask(task, say, `[${n}]`)),
+      down: (result, report) =>
+        elementsOf<Task>(result, 'tasks', report).map((task, n) => downTask(task, report, `[${n}]`)),
+      toProto: (older, report) => (older as V03Task[]).map((task, n) => protoTask(task, report, `[${n}]`)),
     },
     status: 200,
   },
@@ -162,14 +162,14 @@ const v03Operations: {
       ({ taskId }) => ({ id: taskId }),
     ),
     result: {
-      up(result, say) {
+      up(result, report) {
         const list = isObject(result) ? (result.configs ?? []) : result;
         const configs = (list as unknown[]).map(spellTaskPushConfig) as V03TaskPushConfig[];
-        return { configs: configs.map((config, n) => upTaskPushConfig(config, say, `[${n}]`)) };
+        return { configs: configs.map((config, n) => upTaskPushConfig(config, report, `[${n}]`)) };
       },
-      down: (result, say) =>
-        elementsOf<TaskPushNotificationConfig>(result, 'configs', say).map((config, n) =>
-          downTaskPushConfig(config, say, `[${n}]`),
+      down: (result, report) =>
+        elementsOf<TaskPushNotificationConfig>(result, 'configs', report).map((config, n) =>
+          downTaskPushConfig(config, report, `[${n}]`),
         ),
       toProto: (older) => ({ configs: (older as V03TaskPushConfig[]).map(protoTaskPushConfig) }),
     },
@@ -184,17 +184,21 @@ const v03Operations: {
     params: taskParams(nothing, () => undefined),
     // Cards have one form, on HTTP+JSON too: other SDKs read and write them as the text of the specification shows.
     result: {
-      up: (result, say) => upCard(result as never, say, ''),
-      down: (result, say) => downCard(result as AgentCard, say, ''),
+      up: (result, report) => upCard(result as never, report, ''),
+      down: (result, report) => downCard(result as AgentCard, report, ''),
     },
     status: 200,
   },
 };
 
 /** The elements of a page. Reports a loss if it is not the last page. */
-function elementsOf<Element>(result: unknown, member: 'tasks' | 'configs', say: Say): readonly Element[] {
+function elementsOf<Element>(
+  result: unknown,
+  member: 'tasks' | 'configs',
+  report: ReportLoss,
+): readonly Element[] {
   const page = result as { nextPageToken?: string } & Partial<Record<string, Element[]>>;
-  if (page.nextPageToken) say('paging', '');
+  if (page.nextPageToken) report('paging', '');
   return page[member] ?? [];
 }
 
@@ -206,27 +210,31 @@ export function v03OperationOf(name: OperationName, reason: ErrorReason = 'METHO
 }
 
 /** The params of an operation, from 0.3. */
-export const upParams = (name: OperationName, params: Loose, say: Say): Record<string, unknown> =>
-  v03OperationOf(name).params.up(params, say);
+export const upParams = (name: OperationName, params: Loose, report: ReportLoss): Record<string, unknown> =>
+  v03OperationOf(name).params.up(params, report);
 
 /**
  * The params of an operation, to 0.3. Throws `INVALID_PARAMS` for a `tenant`, `UNSUPPORTED_OPERATION` for an operation
  * that a client cannot ask for in 0.3.
  */
-export function downParams(name: OperationName, params: Loose, say: Say): object | undefined {
+export function downParams(name: OperationName, params: Loose, report: ReportLoss): object | undefined {
   if (params.tenant) throw invalidParams([{ field: 'tenant', description: 'cannot be said in A2A 0.3' }]);
-  return v03OperationOf(name, 'UNSUPPORTED_OPERATION').params.down(params, say);
+  return v03OperationOf(name, 'UNSUPPORTED_OPERATION').params.down(params, report);
 }
 
 /** The result of an operation, or one event of a stream, in any spelling of 0.3. Throws `INVALID_AGENT_RESPONSE`. */
-export function upResult(name: OperationName, result: unknown, say: Say): unknown {
+export function upResult(name: OperationName, result: unknown, report: ReportLoss): unknown {
   try {
-    return v03OperationOf(name).result.up(result, say);
+    return v03OperationOf(name).result.up(result, report);
   } catch (cause) {
     throw new A2AError('INVALID_AGENT_RESPONSE', undefined, { cause });
   }
 }
 
 /** The result of an operation, or one event of a stream, to 0.3. */
-export const downResult = (name: OperationName, result: unknown, say: Say, isLast?: boolean): unknown =>
-  v03OperationOf(name).result.down(result, say, isLast);
+export const downResult = (
+  name: OperationName,
+  result: unknown,
+  report: ReportLoss,
+  isLast?: boolean,
+): unknown => v03OperationOf(name).result.down(result, report, isLast);

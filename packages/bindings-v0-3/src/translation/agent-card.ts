@@ -1,18 +1,18 @@
 import type { AgentCard, AgentInterface, AgentSkill } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { parseVersion } from '@batonjs/protocol/headers';
+import type { ReportLoss } from '../wire/loss.ts';
 import type { V03AgentCard, V03SecurityScheme, V03Skill } from '../wire/objects.ts';
-import type { Say } from './loss.ts';
+import { at, compact, mapped } from '../wire/shape.ts';
 import { downRequirements, downScheme, downSchemes, upRequirements, upSchemes } from './security.ts';
-import { at, compact, mapped } from './shape.ts';
 
-/** As cards of 1.0 name it. */
+/** The version as cards of 1.0 have it. */
 export const V03 = '0.3';
 const FULL_VERSION = '0.3.0';
 const USUAL_TRANSPORT = 'JSONRPC';
 
 /** From 0.3. */
-export function upCard(card: V03AgentCard, say: Say, path: string): AgentCard {
+export function upCard(card: V03AgentCard, report: ReportLoss, path: string): AgentCard {
   const {
     protocolVersion,
     url,
@@ -26,11 +26,11 @@ export function upCard(card: V03AgentCard, say: Say, path: string): AgentCard {
     capabilities: { stateTransitionHistory, ...capabilities } = {},
     ...rest
   } = card;
-  if (protocolVersion !== FULL_VERSION) say('protocol-version', at(path, 'protocolVersion'));
-  if (preferredTransport === undefined) say('transport-implied', at(path, 'preferredTransport'));
+  if (protocolVersion !== FULL_VERSION) report('protocol-version', at(path, 'protocolVersion'));
+  if (preferredTransport === undefined) report('transport-implied', at(path, 'preferredTransport'));
   if (stateTransitionHistory !== undefined)
-    say('state-transition-history', at(path, 'capabilities.stateTransitionHistory'));
-  if (signatures) say('signatures', at(path, 'signatures'));
+    report('state-transition-history', at(path, 'capabilities.stateTransitionHistory'));
+  if (signatures) report('signatures', at(path, 'signatures'));
   const supportedInterfaces: AgentInterface[] = [];
   for (const { url: address, transport } of [
     { url, transport: preferredTransport },
@@ -38,7 +38,7 @@ export function upCard(card: V03AgentCard, say: Say, path: string): AgentCard {
   ]) {
     const entry = { url: address, protocolBinding: transport ?? USUAL_TRANSPORT, protocolVersion: V03 };
     if (supportedInterfaces.some((other) => isSame(other, entry)))
-      say('interface-repeated', at(path, 'additionalInterfaces'));
+      report('interface-repeated', at(path, 'additionalInterfaces'));
     else supportedInterfaces.push(entry);
   }
   return compact({
@@ -63,7 +63,7 @@ const upSkill = (
 export const isV03 = ({ protocolVersion }: AgentInterface): boolean => parseVersion(protocolVersion) === V03;
 
 /** To 0.3. Throws `VERSION_NOT_SUPPORTED` unless the card has an interface of 0.3. */
-export function downCard(card: AgentCard, say: Say, path: string): V03AgentCard {
+export function downCard(card: AgentCard, report: ReportLoss, path: string): V03AgentCard {
   const {
     supportedInterfaces,
     securityRequirements,
@@ -77,9 +77,10 @@ export function downCard(card: AgentCard, say: Say, path: string): V03AgentCard 
   } = card;
   const [main, ...others] = supportedInterfaces.filter(isV03);
   if (!main) throw new A2AError('VERSION_NOT_SUPPORTED', `${name} has no interface of A2A ${V03}`);
-  if (others.length + 1 < supportedInterfaces.length) say('interface-newer', at(path, 'supportedInterfaces'));
-  if ([main, ...others].some(({ tenant }) => tenant)) say('tenant', at(path, 'supportedInterfaces'));
-  if (signatures) say('signatures', at(path, 'signatures'));
+  if (others.length + 1 < supportedInterfaces.length)
+    report('interface-newer', at(path, 'supportedInterfaces'));
+  if ([main, ...others].some(({ tenant }) => tenant)) report('tenant', at(path, 'supportedInterfaces'));
+  if (signatures) report('signatures', at(path, 'signatures'));
   return compact({
     protocolVersion: FULL_VERSION,
     name,
@@ -92,7 +93,7 @@ export function downCard(card: AgentCard, say: Say, path: string): V03AgentCard 
         : undefined,
     ...rest,
     capabilities,
-    securitySchemes: securitySchemes && downSchemes(securitySchemes, say, at(path, 'securitySchemes')),
+    securitySchemes: securitySchemes && downSchemes(securitySchemes, report, at(path, 'securitySchemes')),
     security: securityRequirements && downRequirements(securityRequirements, securitySchemes),
     skills: skills.map(({ securityRequirements, ...skill }) =>
       compact({
@@ -106,11 +107,11 @@ export function downCard(card: AgentCard, say: Say, path: string): V03AgentCard 
 
 /**
  * A card that readers of both versions understand: the members of 0.3 beside those of 1.0, and both spellings in every
- * security scheme. It cannot carry signatures, which sign another text.
+ * security scheme. It has no signatures, because they would sign another text.
  */
-export function bothCards(card: AgentCard, say: Say, path: string): AgentCard & V03AgentCard {
+export function bothCards(card: AgentCard, report: ReportLoss, path: string): AgentCard & V03AgentCard {
   const { securitySchemes = {}, signatures: _, ...rest } = card;
-  const older = downCard(card, say, path);
+  const older = downCard(card, report, path);
   const plain = (requirements: AgentCard['securityRequirements']) =>
     requirements && { security: downRequirements(requirements) };
   return {
@@ -118,7 +119,7 @@ export function bothCards(card: AgentCard, say: Say, path: string): AgentCard & 
     ...rest,
     ...plain(card.securityRequirements),
     ...(card.securitySchemes && {
-      // Those of 1.0 that would be one in 0.3 stay apart: each entry is read by both.
+      // Schemes of 1.0 that would merge into one in 0.3 stay apart: readers of both versions read each entry.
       securitySchemes: Object.fromEntries(
         Object.entries(securitySchemes).map(([name, scheme]) => [
           name,

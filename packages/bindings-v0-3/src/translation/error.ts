@@ -1,11 +1,11 @@
 import { A2AError, type ErrorDetail, type ErrorReason, errorTable } from '@batonjs/protocol/errors';
 import type { V03Error } from '../wire/objects.ts';
-import { isObject } from './shape.ts';
+import { isObject } from '../wire/shape.ts';
 
-/** Type of the detail that keeps the `code` and `data` of an error of 0.3 that 1.0 cannot say. */
+/** Type of the detail that keeps the `code` and `data` of an error of 0.3 that 1.0 does not have. */
 const FOREIGN = 'type.googleapis.com/batonjs.v0_3.Error';
 
-/** What our own `data` holds. */
+/** The `data` that {@link downError} writes. */
 interface OwnData {
   readonly reason: ErrorReason;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ const reasons = Object.keys(errorTable) as ErrorReason[];
 const reasonOf = (code: number): ErrorReason | undefined =>
   reasons.find((reason) => errorTable[reason].jsonRpc === code);
 
-/** From 0.3. `known` is what its carrier told of it, which the code may leave open. */
+/** From 0.3. `known` has what the HTTP reply showed of the error: several reasons may share a code. */
 export function upError(
   { code, message, data }: V03Error,
   known: Partial<Pick<A2AError, 'reason' | 'retryAfter'>> = {},
@@ -34,7 +34,7 @@ export function upError(
   return new A2AError(reason, message, { details: [foreign], metadata: flat(data), retryAfter });
 }
 
-/** To 0.3: the same code, and in `data` what it does not tell. */
+/** To 0.3: the same code, and the rest in `data`. */
 export function downError({ reason, message, metadata, details }: A2AError): V03Error {
   const foreign = details.find((detail) => detail['@type'] === FOREIGN);
   if (typeof foreign?.code === 'number') {
@@ -50,7 +50,7 @@ export function downError({ reason, message, metadata, details }: A2AError): V03
   return { code, message, data };
 }
 
-/** Whether `data` is what {@link downError} would make of it again. */
+/** Whether {@link downError} may have written the `data`. */
 function isOwnData(data: unknown, code: number): data is OwnData {
   if (!isObject(data)) return false;
   const { reason, metadata, details, ...others } = data;
@@ -70,7 +70,7 @@ const isText = (value: unknown) => typeof value === 'string';
 const isOwnDetail = (detail: unknown) =>
   isObject(detail) && isText(detail['@type']) && detail['@type'] !== FOREIGN;
 
-/** The members of an object as `ErrorInfo.metadata` takes them. */
+/** The members of an object as text, for `ErrorInfo.metadata`. */
 const flat = (data: unknown): Record<string, string> | undefined =>
   isObject(data)
     ? Object.fromEntries(
@@ -81,7 +81,7 @@ const flat = (data: unknown): Record<string, string> | undefined =>
       )
     : undefined;
 
-/** The error in a JSON text: bare, or in a member `error`. Undefined where none has a code. */
+/** The error in a JSON text: the text itself, or its member `error`. Undefined without a code. */
 export function errorIn(text: string): V03Error | undefined {
   try {
     const body = JSON.parse(text);

@@ -1,13 +1,13 @@
 import type { Artifact, Message } from '@batonjs/protocol';
 import type { V03Artifact, V03Message } from '../wire/objects.ts';
+import { ifObject, mapped } from '../wire/shape.ts';
 import { downPart, upPart } from './part.ts';
-import { ifObject, mapped } from './shape.ts';
 
 /** From 0.3. */
 export const upMessage = (message: V03Message): Message =>
   ifObject(message, ({ kind: _, role, parts, ...rest }) => ({
     ...rest,
-    // Not what was said: a word of 1.0 is none in 0.3.
+    // An unknown role is not passed on: a role of 1.0 is not valid in 0.3.
     role: Object.hasOwn(roles, role) ? roles[role] : ('ROLE_UNSPECIFIED' as never),
     parts: mapped(parts, upPart),
   }));

@@ -1,14 +1,14 @@
 import type { Json, Part, Struct } from '@batonjs/protocol';
 import type { V03Part } from '../wire/objects.ts';
-import { compact, ifObject, isObject } from './shape.ts';
+import { compact, ifObject, isObject } from '../wire/shape.ts';
 
-/** The member of `metadata` that keeps what 0.3 has no place for. */
+/** The member of `metadata` that keeps the attributes that 0.3 has no member for. */
 const KEPT = 'https://batonjs.dev/a2a/part';
 
-/** Says that `data` was wrapped as `{ value }`, because 0.3 takes objects only. Other SDKs use the same word. */
+/** Marks `data` that was wrapped as `{ value }`, because 0.3 accepts objects only. Other SDKs use the same name. */
 const WRAPPED = 'data_part_compat';
 
-/** What {@link KEPT} holds; `empty` tells that there was a `metadata` without members. */
+/** The value of {@link KEPT}. `empty`: the part had a `metadata` without members. */
 interface Kept {
   mediaType?: string;
   filename?: string;
@@ -34,7 +34,7 @@ function up(part: V03Part): Part {
   return compact(about) as never;
 }
 
-/** To 0.3. Nothing is lost: what 0.3 has no member for goes to `metadata`. */
+/** To 0.3. Nothing is lost: attributes that 0.3 has no member for go to `metadata`. */
 export function downPart(part: Part): V03Part {
   const { metadata, mediaType, filename } = part;
   const about = { name: filename, mimeType: mediaType };
@@ -74,7 +74,7 @@ function unpack(metadata: Struct | undefined, isWrapped: boolean): Kept & { meta
   if (isWrapped) delete rest[WRAPPED];
   if (!kept && !isWrapped) return { metadata };
   const isEmpty = Object.keys(rest).length === 0;
-  // A marker that could not have been made here is somebody else's.
+  // `pack` writes `empty` only without other members: this marker is another program's.
   if (kept?.empty && !isEmpty) return { metadata };
   return { ...kept, metadata: isEmpty && !kept?.empty ? undefined : rest };
 }

@@ -1,22 +1,31 @@
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
+import type { ReportLoss } from '../wire/loss.ts';
 import type { V03PushConfig, V03TaskPushConfig } from '../wire/objects.ts';
-import type { Say } from './loss.ts';
-import { at, compact, ifObject, isObject } from './shape.ts';
+import { at, compact, ifObject, isObject } from '../wire/shape.ts';
 
 /** From 0.3, without its task. */
-export const upPushConfig = (config: V03PushConfig, say: Say, path: string): TaskPushNotificationConfig =>
+export const upPushConfig = (
+  config: V03PushConfig,
+  report: ReportLoss,
+  path: string,
+): TaskPushNotificationConfig =>
   ifObject(config, ({ authentication, ...rest }) => {
     if (!isObject(authentication)) return compact({ ...rest, authentication });
     const { schemes, ...credentials } = authentication;
     const [scheme, ...others] = Array.isArray(schemes) ? schemes : [];
-    if (scheme === undefined || others.length > 0) say('authentication-schemes', at(path, 'authentication'));
+    if (scheme === undefined || others.length > 0)
+      report('authentication-schemes', at(path, 'authentication'));
     return scheme === undefined ? rest : { ...rest, authentication: { scheme, ...credentials } };
   });
 
 /** To 0.3, without its task. */
-export function downPushConfig(config: TaskPushNotificationConfig, say: Say, path: string): V03PushConfig {
+export function downPushConfig(
+  config: TaskPushNotificationConfig,
+  report: ReportLoss,
+  path: string,
+): V03PushConfig {
   const { tenant, taskId: _, authentication, ...rest } = config;
-  if (tenant) say('tenant', at(path, 'tenant'));
+  if (tenant) report('tenant', at(path, 'tenant'));
   if (!authentication) return rest;
   const { scheme, ...credentials } = authentication;
   return { ...rest, authentication: { schemes: [scheme], ...credentials } };
@@ -25,12 +34,12 @@ export function downPushConfig(config: TaskPushNotificationConfig, say: Say, pat
 /** From 0.3. */
 export const upTaskPushConfig = (
   config: V03TaskPushConfig,
-  say: Say,
+  report: ReportLoss,
   path: string,
 ): TaskPushNotificationConfig =>
   ifObject(config, ({ taskId, pushNotificationConfig }) =>
     compact({
-      ...upPushConfig(pushNotificationConfig, say, at(path, 'pushNotificationConfig')),
+      ...upPushConfig(pushNotificationConfig, report, at(path, 'pushNotificationConfig')),
       taskId,
     }),
   );
@@ -38,9 +47,9 @@ export const upTaskPushConfig = (
 /** To 0.3. */
 export const downTaskPushConfig = (
   config: TaskPushNotificationConfig,
-  say: Say,
+  report: ReportLoss,
   path: string,
 ): V03TaskPushConfig => ({
   taskId: config.taskId ?? '',
-  pushNotificationConfig: downPushConfig(config, say, path),
+  pushNotificationConfig: downPushConfig(config, report, path),
 });

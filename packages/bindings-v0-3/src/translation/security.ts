@@ -1,7 +1,7 @@
 import type { OAuthFlows, SecurityRequirement, SecurityScheme } from '@batonjs/protocol';
+import type { ReportLoss } from '../wire/loss.ts';
 import type { V03Flows, V03SecurityScheme } from '../wire/objects.ts';
-import type { Say } from './loss.ts';
-import { at, compact } from './shape.ts';
+import { at, compact } from '../wire/shape.ts';
 
 type Schemes = Record<string, SecurityScheme>;
 type V03Schemes = Record<string, V03SecurityScheme>;
@@ -60,20 +60,20 @@ function upScheme(scheme: Exclude<V03SecurityScheme, { type: 'oauth2' }>): Secur
 }
 
 /** To 0.3. Schemes that {@link upSchemes} split are one again. */
-export function downSchemes(schemes: Schemes, say: Say, path: string): V03Schemes {
+export function downSchemes(schemes: Schemes, report: ReportLoss, path: string): V03Schemes {
   const older: V03Schemes = {};
   for (const [name, scheme] of Object.entries(schemes)) {
     const [base, flow] = split(name, schemes);
     const known = older[base];
-    const next = downScheme(scheme, say, at(path, name));
+    const next = downScheme(scheme, report, at(path, name));
     if (flow && known?.type === 'oauth2' && next.type === 'oauth2') Object.assign(known.flows, next.flows);
     else older[name] = next;
   }
   return older;
 }
 
-/** To 0.3, by itself. */
-export function downScheme(scheme: SecurityScheme, say: Say, path: string): V03SecurityScheme {
+/** To 0.3, one scheme. */
+export function downScheme(scheme: SecurityScheme, report: ReportLoss, path: string): V03SecurityScheme {
   if ('apiKeySecurityScheme' in scheme) {
     const { location, ...rest } = scheme.apiKeySecurityScheme;
     return { type: 'apiKey', ...rest, in: location };
@@ -83,17 +83,17 @@ export function downScheme(scheme: SecurityScheme, say: Say, path: string): V03S
     return { type: 'openIdConnect', ...scheme.openIdConnectSecurityScheme };
   if ('mtlsSecurityScheme' in scheme) return { type: 'mutualTLS', ...scheme.mtlsSecurityScheme };
   const { flows, ...rest } = scheme.oauth2SecurityScheme;
-  return { type: 'oauth2', ...rest, flows: downFlows(flows, say, at(path, 'oauth2SecurityScheme.flows')) };
+  return { type: 'oauth2', ...rest, flows: downFlows(flows, report, at(path, 'oauth2SecurityScheme.flows')) };
 }
 
-function downFlows(flows: OAuthFlows, say: Say, path: string): V03Flows {
+function downFlows(flows: OAuthFlows, report: ReportLoss, path: string): V03Flows {
   if ('deviceCode' in flows) {
-    say('device-code', at(path, 'deviceCode'));
+    report('device-code', at(path, 'deviceCode'));
     return {};
   }
   if (!('authorizationCode' in flows)) return flows as V03Flows;
   const { pkceRequired, ...rest } = flows.authorizationCode;
-  if (pkceRequired !== undefined) say('pkce-required', at(path, 'authorizationCode.pkceRequired'));
+  if (pkceRequired !== undefined) report('pkce-required', at(path, 'authorizationCode.pkceRequired'));
   return { authorizationCode: rest };
 }
 

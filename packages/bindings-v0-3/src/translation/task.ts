@@ -6,6 +6,7 @@ import type {
   TaskStatus,
   TaskStatusUpdateEvent,
 } from '@batonjs/protocol';
+import type { ReportLoss } from '../wire/loss.ts';
 import type {
   V03ArtifactUpdate,
   V03Event,
@@ -13,9 +14,8 @@ import type {
   V03Task,
   V03TaskStatus,
 } from '../wire/objects.ts';
-import type { Say } from './loss.ts';
+import { at, compact, mapped } from '../wire/shape.ts';
 import { downArtifact, downMessage, upArtifact, upMessage } from './message.ts';
-import { at, compact, mapped } from './shape.ts';
 
 const states = {
   submitted: 'TASK_STATE_SUBMITTED',
@@ -36,9 +36,13 @@ const olderStates = Object.fromEntries(
 const ended: ReadonlySet<string> = new Set(['completed', 'canceled', 'failed', 'rejected']);
 
 /** From 0.3. */
-export function upStatus({ state, message, ...rest }: V03TaskStatus, say: Say, path: string): TaskStatus {
+export function upStatus(
+  { state, message, ...rest }: V03TaskStatus,
+  report: ReportLoss,
+  path: string,
+): TaskStatus {
   const known: TaskState | undefined = Object.hasOwn(states, state) ? states[state] : undefined;
-  if (!known) say('state-unknown', at(path, 'state'));
+  if (!known) report('state-unknown', at(path, 'state'));
   return compact({
     ...rest,
     state: known ?? 'TASK_STATE_UNSPECIFIED',
@@ -47,9 +51,13 @@ export function upStatus({ state, message, ...rest }: V03TaskStatus, say: Say, p
 }
 
 /** To 0.3. */
-export function downStatus({ state, message, ...rest }: TaskStatus, say: Say, path: string): V03TaskStatus {
+export function downStatus(
+  { state, message, ...rest }: TaskStatus,
+  report: ReportLoss,
+  path: string,
+): V03TaskStatus {
   const known = Object.hasOwn(olderStates, state) ? olderStates[state] : undefined;
-  if (!known) say('state-unknown', at(path, 'state'));
+  if (!known) report('state-unknown', at(path, 'state'));
   return compact({
     ...rest,
     state: known ?? 'unknown',
@@ -60,58 +68,58 @@ export function downStatus({ state, message, ...rest }: TaskStatus, say: Say, pa
 /** From 0.3. */
 export function upTask(
   { kind: _, status, artifacts, history, ...rest }: V03Task,
-  say: Say,
+  report: ReportLoss,
   path: string,
 ): Task {
   return compact({
     ...rest,
-    status: upStatus(status, say, at(path, 'status')),
+    status: upStatus(status, report, at(path, 'status')),
     artifacts: mapped(artifacts, upArtifact),
     history: mapped(history, upMessage),
   });
 }
 
 /** To 0.3. */
-export function downTask(task: Task, say: Say, path: string): V03Task {
+export function downTask(task: Task, report: ReportLoss, path: string): V03Task {
   const { id, contextId, status, artifacts, history, ...rest } = task;
   return compact({
     kind: 'task',
     id,
-    contextId: contextOf(contextId, id, say, path),
+    contextId: contextOf(contextId, id, report, path),
     ...rest,
-    status: downStatus(status, say, at(path, 'status')),
+    status: downStatus(status, report, at(path, 'status')),
     artifacts: mapped(artifacts, downArtifact),
     history: mapped(history, downMessage),
   });
 }
 
-function contextOf(contextId: string | undefined, taskId: string, say: Say, path: string): string {
+function contextOf(contextId: string | undefined, taskId: string, report: ReportLoss, path: string): string {
   if (contextId) return contextId;
-  say('context-id', at(path, 'contextId'));
+  report('context-id', at(path, 'contextId'));
   return taskId;
 }
 
-/** From 0.3. That it was the last event is not part of the value. */
+/** From 0.3, without `final`: 1.0 ends the stream instead. */
 export function upStatusUpdate(
   { kind: _, final: __, status, ...rest }: V03StatusUpdate,
-  say: Say,
+  report: ReportLoss,
   path: string,
 ): TaskStatusUpdateEvent {
-  return { ...rest, status: upStatus(status, say, at(path, 'status')) };
+  return { ...rest, status: upStatus(status, report, at(path, 'status')) };
 }
 
 /** To 0.3. Without `isLast`, it is the last event if the task ended. */
 export function downStatusUpdate(
   { status, contextId, ...rest }: TaskStatusUpdateEvent,
-  say: Say,
+  report: ReportLoss,
   path: string,
   isLast?: boolean,
 ): V03StatusUpdate {
-  const older = downStatus(status, say, at(path, 'status'));
+  const older = downStatus(status, report, at(path, 'status'));
   return {
     kind: 'status-update',
     ...rest,
-    contextId: contextOf(contextId, rest.taskId, say, path),
+    contextId: contextOf(contextId, rest.taskId, report, path),
     status: older,
     final: isLast ?? ended.has(older.state),
   };
@@ -127,24 +135,24 @@ export const upArtifactUpdate = ({
 /** To 0.3. */
 export const downArtifactUpdate = (
   { artifact, contextId, ...rest }: TaskArtifactUpdateEvent,
-  say: Say,
+  report: ReportLoss,
   path: string,
 ): V03ArtifactUpdate => ({
   kind: 'artifact-update',
   ...rest,
-  contextId: contextOf(contextId, rest.taskId, say, path),
+  contextId: contextOf(contextId, rest.taskId, report, path),
   artifact: downArtifact(artifact),
 });
 
-/** From 0.3: the bare object by its `kind`. One that nobody knows becomes an event without members. */
-export function upEvent(event: V03Event, say: Say, path: string): StreamResponse {
+/** From 0.3, by its `kind`. An event of an unknown kind becomes one without members. */
+export function upEvent(event: V03Event, report: ReportLoss, path: string): StreamResponse {
   switch (event.kind) {
     case 'task':
-      return { task: upTask(event, say, path) };
+      return { task: upTask(event, report, path) };
     case 'message':
       return { message: upMessage(event) };
     case 'status-update':
-      return { statusUpdate: upStatusUpdate(event, say, path) };
+      return { statusUpdate: upStatusUpdate(event, report, path) };
     case 'artifact-update':
       return { artifactUpdate: upArtifactUpdate(event) };
     default:
@@ -153,9 +161,14 @@ export function upEvent(event: V03Event, say: Say, path: string): StreamResponse
 }
 
 /** To 0.3. `isLast`: nothing follows in this stream. */
-export function downEvent(event: StreamResponse, say: Say, path: string, isLast?: boolean): V03Event {
-  if ('task' in event) return downTask(event.task, say, path);
+export function downEvent(
+  event: StreamResponse,
+  report: ReportLoss,
+  path: string,
+  isLast?: boolean,
+): V03Event {
+  if ('task' in event) return downTask(event.task, report, path);
   if ('message' in event) return downMessage(event.message);
-  if ('statusUpdate' in event) return downStatusUpdate(event.statusUpdate, say, path, isLast);
-  return downArtifactUpdate(event.artifactUpdate, say, path);
+  if ('statusUpdate' in event) return downStatusUpdate(event.statusUpdate, report, path, isLast);
+  return downArtifactUpdate(event.artifactUpdate, report, path);
 }

@@ -1,6 +1,6 @@
+import type { Loss, ReportLoss } from '../wire/loss.ts';
 import { downCard, upCard } from './agent-card.ts';
 import { downError, upError } from './error.ts';
-import type { Loss, Say } from './loss.ts';
 import { downArtifact, downMessage, upArtifact, upMessage } from './message.ts';
 import { downPart, upPart } from './part.ts';
 import { downTaskPushConfig, upTaskPushConfig } from './push-config.ts';
@@ -18,35 +18,35 @@ import {
   upTask,
 } from './task.ts';
 
-/** A value in the other version, and what that version could not say. */
+/** A value in the other version, and the losses of the translation. */
 export interface Translated<Value> {
   readonly value: Value;
   readonly losses: readonly Loss[];
 }
 
-/** One kind of object in both versions. `up` is from 0.3 to 1.0. Both are pure, and neither changes what it is given. */
+/** One kind of object in both versions. `up` is from 0.3 to 1.0. Both functions are pure. */
 export interface Translation<Older, Newer> {
   up(older: Older): Translated<Newer>;
-  /** `isLast`, of events: nothing follows in this stream. By default, that the task ended. */
+  /** `isLast`, of events: nothing follows in this stream. By default it is whether the task ended. */
   down(newer: Newer, isLast?: boolean): Translated<Older>;
 }
 
 const translation = <Older, Newer>(
-  up: (older: Older, say: Say, path: string) => Newer,
-  down: (newer: Newer, say: Say, path: string, isLast?: boolean) => Older,
+  up: (older: Older, report: ReportLoss, path: string) => Newer,
+  down: (newer: Newer, report: ReportLoss, path: string, isLast?: boolean) => Older,
 ): Translation<Older, Newer> => ({
-  up: (older) => collect((say) => up(older, say, '')),
-  down: (newer, isLast) => collect((say) => down(newer, say, '', isLast)),
+  up: (older) => collect((report) => up(older, report, '')),
+  down: (newer, isLast) => collect((report) => down(newer, report, '', isLast)),
 });
 
-function collect<Value>(translate: (say: Say) => Value): Translated<Value> {
+function collect<Value>(translate: (report: ReportLoss) => Value): Translated<Value> {
   const losses: Loss[] = [];
   return { value: translate((code, path) => losses.push({ code, path })), losses };
 }
 
 /**
- * Every object of the protocol between A2A 0.3 and 1.0. They take values that are valid; `translations.event.up` reads a
- * webhook's body, for one.
+ * Translations of every object of the protocol between A2A 0.3 and 1.0. They take valid values. For example,
+ * `translations.event.up` reads the body of a webhook.
  */
 export const translations = {
   part: translation(upPart, downPart),

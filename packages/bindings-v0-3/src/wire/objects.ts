@@ -133,7 +133,7 @@ export interface V03SendParams {
   metadata?: Metadata;
 }
 
-/** What every other request is made of. Spec: 0.3 §7.3 to §7.9. */
+/** The params of every other request. Spec: 0.3 §7.3 to §7.9. */
 export interface V03TaskParams {
   id: string;
   historyLength?: number;

@@ -1,4 +1,5 @@
-import { type State, type TaskView, viewTask, weigh } from '@batonjs/lifecycle';
+import { type State, type TaskView, viewTask } from '@batonjs/lifecycle';
+import { weigh } from '@batonjs/lifecycle/internals';
 import type { Message, Task } from '@batonjs/protocol';
 
 /** The member of a task's `metadata` that lists what was left out of it because a reply has a limit. */

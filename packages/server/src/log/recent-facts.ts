@@ -1,4 +1,4 @@
-import { weigh } from '@batonjs/lifecycle';
+import { weigh } from '@batonjs/lifecycle/internals';
 import type { StoredFact } from '@batonjs/store';
 import type { StreamEvent } from './stream-event.ts';
 

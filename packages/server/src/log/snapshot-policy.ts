@@ -1,4 +1,5 @@
-import { type Snapshot, type State, toSnapshot, weigh } from '@batonjs/lifecycle';
+import { type Snapshot, type State, toSnapshot } from '@batonjs/lifecycle';
+import { weigh } from '@batonjs/lifecycle/internals';
 
 /** What is remembered of a snapshot that is stored. */
 export interface TakenSnapshot {

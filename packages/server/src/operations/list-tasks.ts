@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { FACT_FORMAT, type Head, transitions, UnknownFactError, viewTask } from '@batonjs/lifecycle';
+import { FACT_FORMAT, type Head, UnknownFactError, viewTask } from '@batonjs/lifecycle';
+import { transitions } from '@batonjs/lifecycle/internals';
 import type { ListTasksRequest, ListTasksResponse, Task, TaskStatus } from '@batonjs/protocol';
 import { invalidParams } from '@batonjs/protocol/errors';
 import { type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';

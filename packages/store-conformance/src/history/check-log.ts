@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { agrees, type Fact, type Head, headOf, isTerminal, replay, toSnapshot } from '@batonjs/lifecycle';
+import { type Fact, type Head, headOf, isTerminal, replay, toSnapshot } from '@batonjs/lifecycle';
+import { agrees } from '@batonjs/lifecycle/internals';
 import type { KeptLog } from './kept-log.ts';
 import type { ViolationKind } from './violation.ts';
 

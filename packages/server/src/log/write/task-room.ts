@@ -1,4 +1,5 @@
-import { type Fact, isTerminal, weigh } from '@batonjs/lifecycle';
+import { type Fact, isTerminal } from '@batonjs/lifecycle';
+import { weigh } from '@batonjs/lifecycle/internals';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Limits } from '../../limits/limits.ts';
 import type { LiveTask } from '../live-task.ts';

@@ -1,7 +1,7 @@
 import type { Call, IncomingReply } from '@batonjs/bindings';
 import { A2AError, type ErrorReason } from '@batonjs/protocol/errors';
 import { type OperationName, operations } from '@batonjs/protocol/operations';
-import { isObject } from '../translation/shape.ts';
+import { isObject } from '../wire/shape.ts';
 
 /**
  * The error of a reply on HTTP+JSON that has a message but no code, as other SDKs of 0.3 write it. The HTTP status and the

@@ -1,7 +1,7 @@
 // biome-ignore format: a table reads best with one row per line
 /**
- * Everything that one version says and the other cannot. `up` is from 0.3 to 1.0. Nothing else is lost: `down(up(x))` and
- * `up(down(x))` are `x` but for these.
+ * Everything that one version can express and the other cannot. `up` is from 0.3 to 1.0. Nothing else is lost: `down(up(x))`
+ * and `up(down(x))` are `x` except for these.
  */
 export const losses = {
   'authentication-schemes': { direction: 'up', what: 'All but the first of `authentication.schemes` of a webhook; without any, its `authentication`' },
@@ -24,40 +24,40 @@ export const losses = {
 
 interface LossRow {
   readonly direction: 'up' | 'down' | 'both';
-  /** For people. */
+  /** A description for the operator. */
   readonly what: string;
-  /** Nobody misses it: it is not worth a warning. */
+  /** Not worth a warning. */
   readonly harmless?: true;
 }
 
 /** Names a kind of loss. */
 export type LossCode = keyof typeof losses;
 
-/** Something that a translation left out. */
+/** A value that a translation left out. */
 export interface Loss {
   readonly code: LossCode;
-  /** Where it stood, such as `configuration.pushNotificationConfig`. Empty: the value itself. */
+  /** Its path, such as `configuration.pushNotificationConfig`. Empty: the value itself. */
   readonly path: string;
 }
 
-/** Is told of losses while a value is translated. */
-export type Say = (code: LossCode, path: string) => void;
+/** Called for each loss while a value is translated. */
+export type ReportLoss = (code: LossCode, path: string) => void;
 
-/** Takes losses; by default each kind is written to the console once. */
+/** Called for each loss. By default, the first of each kind is written to the console. */
 export type OnLoss = (loss: Loss) => void;
 
-/** A `Say` for losses that matter to whoever runs this. */
-export function warner(onLoss: OnLoss = warnOnce()): Say {
+/** Passes losses on, except harmless ones. */
+export function lossReporter(onLoss: OnLoss = warnOnce()): ReportLoss {
   return (code, path) => {
     if (!('harmless' in losses[code])) onLoss({ code, path });
   };
 }
 
 function warnOnce(): OnLoss {
-  const said = new Set<LossCode>();
+  const warned = new Set<LossCode>();
   return ({ code, path }) => {
-    if (said.has(code)) return;
-    said.add(code);
+    if (warned.has(code)) return;
+    warned.add(code);
     console.warn(`A2A 0.3: lost at ${path || 'the top'}: ${losses[code].what}`);
   };
 }

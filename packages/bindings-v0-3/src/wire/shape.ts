@@ -2,11 +2,11 @@
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What an object becomes; what is none stays as it is, so that validation can say so. */
+/** Translates an object. Other values stay as they are, so that validation reports them. */
 export const ifObject = <From extends object, To>(value: From, translate: (value: From) => To): To =>
   isObject(value) ? translate(value) : (value as never);
 
-/** What each element becomes; what is no list stays as it is, so that validation can say so. */
+/** Translates each element of a list. Other values stay as they are, so that validation reports them. */
 export function mapped<From, To>(
   list: readonly From[],
   translate: (element: From, index: number) => To,

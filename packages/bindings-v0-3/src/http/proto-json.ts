@@ -1,5 +1,4 @@
-import type { Say } from '../translation/loss.ts';
-import { at, compact, mapped } from '../translation/shape.ts';
+import type { ReportLoss } from '../wire/loss.ts';
 import type {
   V03Artifact,
   V03Event,
@@ -10,9 +9,10 @@ import type {
   V03TaskPushConfig,
   V03TaskState,
   V03TaskStatus,
-} from './objects.ts';
+} from '../wire/objects.ts';
+import { at, compact, mapped } from '../wire/shape.ts';
 
-// The JSON of the protocol buffers of 0.3, which is what HTTP+JSON really carries. It is read by `spelling.ts`.
+// Writes the JSON of the protocol buffers of 0.3, which HTTP+JSON carries in practice. `spelling.ts` reads it.
 
 function protoPart(part: V03Part): object {
   const { metadata } = part;
@@ -24,9 +24,9 @@ function protoPart(part: V03Part): object {
 }
 
 /** A message. `referenceTaskIds` have no place in it. */
-export function protoMessage(message: V03Message, say: Say, path: string): object {
+export function protoMessage(message: V03Message, report: ReportLoss, path: string): object {
   const { kind: _, role, parts, referenceTaskIds, ...rest } = message;
-  if (referenceTaskIds) say('references', at(path, 'referenceTaskIds'));
+  if (referenceTaskIds) report('references', at(path, 'referenceTaskIds'));
   return { ...rest, role: role === 'user' ? 'ROLE_USER' : 'ROLE_AGENT', content: mapped(parts, protoPart) };
 }
 
@@ -37,11 +37,11 @@ const protoState = (state: V03TaskState): string =>
       ? 'TASK_STATE_UNSPECIFIED'
       : `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}`;
 
-const protoStatus = ({ state, message, ...rest }: V03TaskStatus, say: Say, path: string): object =>
+const protoStatus = ({ state, message, ...rest }: V03TaskStatus, report: ReportLoss, path: string): object =>
   compact({
     ...rest,
     state: protoState(state),
-    message: message && protoMessage(message, say, at(path, 'message')),
+    message: message && protoMessage(message, report, at(path, 'message')),
   });
 
 const protoArtifact = (artifact: V03Artifact): object => ({
@@ -50,25 +50,29 @@ const protoArtifact = (artifact: V03Artifact): object => ({
 });
 
 /** A task. */
-export function protoTask({ kind: _, status, artifacts, history, ...rest }: V03Task, say: Say, path: string) {
+export function protoTask(
+  { kind: _, status, artifacts, history, ...rest }: V03Task,
+  report: ReportLoss,
+  path: string,
+) {
   return compact({
     ...rest,
-    status: protoStatus(status, say, at(path, 'status')),
+    status: protoStatus(status, report, at(path, 'status')),
     artifacts: mapped(artifacts, protoArtifact),
-    history: mapped(history, (message, n) => protoMessage(message, say, at(at(path, 'history'), n))),
+    history: mapped(history, (message, n) => protoMessage(message, report, at(at(path, 'history'), n))),
   });
 }
 
-/** An event, or what a message is answered with, in the member that says what it is. */
-export function protoEvent(event: V03Event, say: Say): object {
+/** An event, or the answer to a message, in the member that names its kind. */
+export function protoEvent(event: V03Event, report: ReportLoss): object {
   switch (event.kind) {
     case 'task':
-      return { task: protoTask(event, say, 'task') };
+      return { task: protoTask(event, report, 'task') };
     case 'message':
-      return { message: protoMessage(event, say, 'message') };
+      return { message: protoMessage(event, report, 'message') };
     case 'status-update': {
       const { kind: _, status, ...rest } = event;
-      return { statusUpdate: { ...rest, status: protoStatus(status, say, 'statusUpdate.status') } };
+      return { statusUpdate: { ...rest, status: protoStatus(status, report, 'statusUpdate.status') } };
     }
     default: {
       const { kind: _, artifact, ...rest } = event;
@@ -77,12 +81,15 @@ export function protoEvent(event: V03Event, say: Say): object {
   }
 }
 
-/** The parameters of a send. `blocking` is always said: left out, it is false. */
-export function protoSendParams({ message, configuration, ...rest }: V03SendParams, say: Say): object {
+/** The params of a send. `blocking` is always there: without it, it would be false. */
+export function protoSendParams(
+  { message, configuration, ...rest }: V03SendParams,
+  report: ReportLoss,
+): object {
   const { pushNotificationConfig: pushNotification, blocking = true, ...others } = configuration ?? {};
   return compact({
     ...rest,
-    message: protoMessage(message, say, 'message'),
+    message: protoMessage(message, report, 'message'),
     configuration: compact({ ...others, blocking, pushNotification }),
   });
 }

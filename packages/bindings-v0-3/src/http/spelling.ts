@@ -1,17 +1,17 @@
 import type { Part } from '@batonjs/protocol';
 import { downPart } from '../translation/part.ts';
-import { compact, isObject } from '../translation/shape.ts';
+import { compact, isObject } from '../wire/shape.ts';
 
-// What peers of 0.3 really send, in the one spelling that the specification defines: `kind` may be `type` or be missing,
-// files have had several member names, and HTTP+JSON carries the JSON of the protocol buffers (`content`, `ROLE_USER`,
-// `TASK_STATE_CANCELLED`, wrapped events). Nothing here throws; what cannot be read stays as it is.
+// Turns the spellings that peers of 0.3 use into that of the specification. `kind` may be `type` or be missing, files have
+// had several member names, and HTTP+JSON carries the JSON of the protocol buffers (`content`, `ROLE_USER`,
+// `TASK_STATE_CANCELLED`, wrapped events). Nothing here throws. Unreadable values stay as they are.
 
 type Loose = Readonly<Record<string, unknown>>;
 
 const each = (list: unknown, spell: (element: unknown) => unknown): unknown =>
   Array.isArray(list) ? list.map(spell) : (list ?? undefined);
 
-/** A list that is written as null is an empty one. */
+/** Null stands for an empty list. */
 const emptyIfNull = (list: unknown): unknown => (list === null ? [] : undefined);
 
 const text = (...candidates: unknown[]): unknown =>
@@ -24,7 +24,7 @@ function present(value: Loose): Loose {
   for (const [given, member] of Object.entries(value)) {
     if (member === null || member === undefined) continue;
     const name = given.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    // Of two spellings, that of JSON counts.
+    // Of two spellings of a member, that of JSON counts.
     if (name === given || (value[name] ?? undefined) === undefined) members[name] = member;
   }
   return members;
@@ -72,7 +72,7 @@ function spellMessage(given: unknown): unknown {
   });
 }
 
-/** A message that somebody sends. One without `messageId` gets one. */
+/** A message to an agent. Without a `messageId` it gets one. */
 function spellSent(given: unknown): unknown {
   const message = spellMessage(given);
   return isObject(message) && text(message.messageId) === undefined
@@ -127,7 +127,7 @@ export function spellTask(given: unknown): unknown {
   });
 }
 
-/** One event of a stream, a webhook's body, or what a message is answered with: a bare object with its `kind`. */
+/** One event of a stream, the body of a webhook, or the answer to a message: an object with its `kind`. */
 export function spellEvent(given: unknown): unknown {
   if (!isObject(given)) return given;
   const { task, message, msg, statusUpdate, artifactUpdate, kind, type, ...bare } = present(given);
@@ -159,7 +159,7 @@ const spellArtifactUpdate = (event: Loose): unknown => ({
   artifact: spellArtifact(event.artifact),
 });
 
-/** A webhook with the task it is of: nested (JSON-RPC), by resource name (protocol buffers), or in a `config`. */
+/** A webhook with its task: nested (JSON-RPC), by resource name (protocol buffers), or in a `config`. */
 export function spellTaskPushConfig(given: unknown): unknown {
   if (!isObject(given)) return given;
   const { name, parent = name, configId, taskId, pushNotificationConfig, config, ...flat } = present(given);
@@ -172,7 +172,7 @@ export function spellTaskPushConfig(given: unknown): unknown {
   });
 }
 
-/** Parameters of a send. If lenient, a message without `messageId` gets one. */
+/** The params of a send. If lenient, a message without `messageId` gets one. */
 export function spellSendParams(given: unknown, { isLenient }: { isLenient: boolean }): unknown {
   if (!isObject(given)) return given;
   const { message, request, configuration, ...rest } = present(given);
