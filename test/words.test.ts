@@ -14,10 +14,6 @@ const vagueWord = /\b(whoever|somebody|nobody|what is|bells?|skins?|errands?)\b/
 
 /** Packages that still have such words. */
 const unsettled: readonly string[] = [
-  'auth',
-  'client',
-  'extensions',
-  'from-executor',
   'server',
   'store',
   'store-conformance',

@@ -1,4 +1,4 @@
-import { weigh } from '@batonjs/lifecycle';
+import { weigh } from '@batonjs/lifecycle/internals';
 import { expect, it } from 'vitest';
 
 it.each<[string, object, number]>([
