@@ -1,6 +1,6 @@
 import { StoreError, type TaskStore } from '@batonjs/store';
 
-/** Replaces methods of a store; each is given the method it replaces. */
+/** A store with some methods replaced. Each replacement is given the original. */
 export function change<Store extends TaskStore>(
   store: Store,
   changes: { [Name in keyof Store]?: (original: Store[Name]) => Store[Name] },
@@ -15,17 +15,25 @@ export function change<Store extends TaskStore>(
   });
 }
 
+/** The error of a store that does not answer. */
 export const unavailable = (): StoreError => new StoreError('UNAVAILABLE', 'It cannot be reached');
 
-/** A store that can be made unreachable, and reachable again. */
-export function switchable(store: TaskStore): { readonly store: TaskStore; isDown: boolean } {
-  const state = { store, isDown: false };
+/** A store that can be made unreachable, and reachable again. `refused`: how many calls failed meanwhile. */
+export function switchable(store: TaskStore): {
+  readonly store: TaskStore;
+  isDown: boolean;
+  readonly refused: number;
+} {
+  const state = { store, isDown: false, refused: 0 };
   state.store = new Proxy(store, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
       return async (...args: unknown[]) => {
-        if (state.isDown) throw unavailable();
+        if (state.isDown) {
+          state.refused++;
+          throw unavailable();
+        }
         return member.apply(target, args);
       };
     },

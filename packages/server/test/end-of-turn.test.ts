@@ -1,44 +1,22 @@
 import type { Commit, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { change, unavailable } from '../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../test/kit/rpc.ts';
+import { scope } from '../../../test/kit/scope.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { eventually, until } from '../../../test/kit/until.ts';
 import {
   type Agent,
-  type AgentServer,
   type AgentServerOptions,
   artifact,
   authRequired,
   completed,
-  createAgentServer,
   inputRequired,
   text,
 } from '../src/index.ts';
 
 const now = { returnImmediately: true };
-const scope = JSON.stringify(['agent', '', '']);
-
-function serve(store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}): AgentServer {
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    log: () => {},
-    agent,
-    store,
-    ...options,
-  });
-  onTestFinished(() => server.close({ graceMs: 0 }));
-  return server;
-}
-
-const eventually = <T>(look: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(look, { timeout: 30_000, interval: 5 });
-
-const until = (server: AgentServer, id: string, state: string) =>
-  eventually(async () => {
-    const task = await rpc(server, 'GetTask', { id });
-    expect(task.status.state).toBe(`TASK_STATE_${state}`);
-    return task;
-  });
 
 /** Until the log has a fact of this type. */
 const untilFact = (store: TaskStore, taskId: string, type: string) =>
@@ -74,11 +52,11 @@ describe('at the moment at which a turn gives its task back', () => {
     const agent: Agent = async function* ({ text: said, messages }) {
       yield messages.length === 1 ? inputRequired('Well?') : completed(said);
     };
-    const front = serve(memory, agent, { run: 'workers' });
+    const front = serve(agent, { store: memory, run: 'workers' });
     const store = beforeFirst(memory, isRelease, ({ taskId }) =>
       rpc(front, 'SendMessage', { message: say('and this', { taskId }), configuration: now }),
     );
-    serve(store, agent);
+    serve(agent, { store });
     const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
     const ended = await until(front, task.id, 'COMPLETED');
     expect(ended.status.message?.parts).toEqual([{ text: 'and this' }]);
@@ -92,11 +70,8 @@ describe('at the moment at which a turn gives its task back', () => {
       key = wakeKey;
       yield isFirst ? inputRequired('Well?') : completed('awake');
     };
-    const front = serve(memory, agent, { run: 'workers' });
-    serve(
-      beforeFirst(memory, isRelease, () => front.wake(key)),
-      agent,
-    );
+    const front = serve(agent, { store: memory, run: 'workers' });
+    serve(agent, { store: beforeFirst(memory, isRelease, () => front.wake(key)) });
     const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
     const ended = await until(front, task.id, 'COMPLETED');
     expect(ended.status.message?.parts).toEqual([{ text: 'awake' }]);
@@ -110,13 +85,13 @@ describe('at the moment at which a turn gives its task back', () => {
     const agent: Agent = async function* () {
       yield update;
     };
-    const front = serve(memory, agent, { run: 'workers' });
+    const front = serve(agent, { store: memory, run: 'workers' });
     const canceled = Promise.withResolvers<unknown>();
     const store = beforeFirst(memory, isRelease, async ({ taskId }) => {
       canceled.resolve(rpc(front, 'CancelTask', { id: taskId }));
       await untilFact(memory, taskId, 'cancel-requested');
     });
-    serve(store, agent, unnotified);
+    serve(agent, { store, ...unnotified });
     const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
     await until(front, task.id, 'CANCELED');
     expect(await canceled.promise).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
@@ -141,7 +116,7 @@ it('an agent whose task was taken by a process that wrote nothing yet does not g
     passed.push(attempt);
     yield completed();
   };
-  const server = serve(store, agent, { restart: 'rerun', lookEveryMs: 20 });
+  const server = serve(agent, { store, restart: 'rerun', lookEveryMs: 20 });
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
   const ended = await until(server, task.id, 'COMPLETED');
   expect([began, passed]).toEqual([[1, 2], [2]]);
@@ -169,13 +144,13 @@ it('a task that is given back is not called lost because the answer of the store
     yield completed();
   };
   const onTurn: AgentServerOptions['onTurn'] = ({ type }) => events.push(type);
-  const first = serve(store, agent, { restart: 'rerun', onTurn });
+  const first = serve(agent, { store, restart: 'rerun', onTurn });
   const { task } = await rpc(first, 'SendMessage', { message: say('go'), configuration: now });
   await untilFact(memory, task.id, 'artifact-updated');
   await first.close({ graceMs: 0 });
   // The release was repeated, and refused because it had been done.
   expect([releases, events]).toEqual([2, []]);
-  await until(serve(memory, agent, { restart: 'rerun' }), task.id, 'COMPLETED');
+  await until(serve(agent, { store: memory, restart: 'rerun' }), task.id, 'COMPLETED');
 });
 
 describe('when a server closes', () => {
@@ -187,7 +162,7 @@ describe('when a server closes', () => {
         yield artifact('out', text('1'));
         await new Promise(() => {});
       };
-      const front = serve(memory, agent, { run: 'workers', restart });
+      const front = serve(agent, { store: memory, run: 'workers', restart });
       const closed = Promise.withResolvers<unknown>();
       // The server learns of the cancel request only by the write that is under way.
       const store = beforeFirst(memory, isArtifact, async ({ taskId }) => {
@@ -195,7 +170,7 @@ describe('when a server closes', () => {
         await untilFact(memory, taskId, 'cancel-requested');
         closed.resolve(server.close({ graceMs: 0 }));
       });
-      const server = serve(store, agent, { ...unnotified, restart });
+      const server = serve(agent, { store, ...unnotified, restart });
       const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
       await closed.promise;
       const ended = await until(front, task.id, 'CANCELED');
@@ -209,8 +184,8 @@ describe('when a server closes', () => {
       yield artifact('out', text('1'));
       await new Promise(() => {});
     };
-    const front = serve(memory, agent, { run: 'workers' });
-    const server = serve(memory, agent, { cancelGraceMs: 3_600_000 });
+    const front = serve(agent, { store: memory, run: 'workers' });
+    const server = serve(agent, { store: memory, cancelGraceMs: 3_600_000 });
     const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
     await untilFact(memory, task.id, 'artifact-updated');
     const canceled = rpc(front, 'CancelTask', { id: task.id });

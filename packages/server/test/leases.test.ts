@@ -1,50 +1,21 @@
-import type { Task } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { change, unavailable } from '../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../test/kit/rpc.ts';
-import {
-  type Agent,
-  type AgentServer,
-  type AgentServerOptions,
-  completed,
-  createAgentServer,
-  working,
-} from '../src/index.ts';
+import { serveWith } from '../../../test/kit/serve.ts';
+import { until } from '../../../test/kit/until.ts';
+import { type Agent, type AgentServer, completed, working } from '../src/index.ts';
 
 /** What a process may do that stood still, hears nothing or shares its fate with others. */
 
 const now = { returnImmediately: true };
 const leaseMs = 200;
 
-function serve(store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}): AgentServer {
-  const card = { name: 'Test', description: 'For tests' };
-  const server = createAgentServer({
-    card,
-    log: () => {},
-    leaseMs,
-    lookEveryMs: 50,
-    agent,
-    store,
-    ...options,
-  });
-  onTestFinished(() => server.close({ graceMs: 0 }));
-  return server;
-}
+const serve = serveWith({ leaseMs, lookEveryMs: 50 });
 
 const start = async (server: AgentServer, text = 'go'): Promise<string> =>
   (await rpc(server, 'SendMessage', { message: say(text), configuration: now })).task.id;
-
-const until = (server: AgentServer, id: string, state: string): Promise<Task> =>
-  vi.waitFor(
-    async () => {
-      const task: Task = await rpc(server, 'GetTask', { id });
-      expect(task.status.state).toBe(`TASK_STATE_${state}`);
-      return task;
-    },
-    { timeout: 10_000, interval: 5 },
-  );
 
 /**
  * A process that was stopped: no timer of it fires, and nothing that happens to the log reaches it. `resume` tells it how
@@ -91,9 +62,9 @@ describe('a step is not entered', () => {
     const memory = memoryStore();
     const { agent, go, seen } = charging();
     const { resume, ...about } = stopped(memory);
-    const zombie = serve(about.store, agent, { restart: 'rerun', clock: about.clock });
+    const zombie = serve(agent, { store: about.store, restart: 'rerun', clock: about.clock });
     const id = await start(zombie);
-    const other = serve(memory, agent, { restart: 'rerun' });
+    const other = serve(agent, { store: memory, restart: 'rerun' });
     await until(other, id, 'COMPLETED');
     expect(seen.effects).toBe(1);
     resume(ms);
@@ -106,9 +77,9 @@ describe('a step is not entered', () => {
     const memory = memoryStore();
     const { agent, go, seen } = charging();
     const { resume, ...about } = stopped(memory);
-    const zombie = serve(about.store, agent, { clock: about.clock });
+    const zombie = serve(agent, { store: about.store, clock: about.clock });
     const id = await start(zombie);
-    await until(serve(memory, agent), id, 'FAILED');
+    await until(serve(agent, { store: memory }), id, 'FAILED');
     resume(10_000);
     go();
     await vi.waitFor(() => expect(seen.refusals).toMatchObject([{ code: 'FENCED' }]));
@@ -120,9 +91,9 @@ describe('a step is not entered', () => {
     const { agent, go, seen } = charging();
     // It hears nothing of the log until it reads it.
     const deaf = change(memory, { subscribe: () => async () => () => {} });
-    const server = serve(deaf, agent, { restart: 'rerun', lookEveryMs: 1e9, leaseMs: 60_000 });
+    const server = serve(agent, { store: deaf, restart: 'rerun', lookEveryMs: 1e9, leaseMs: 60_000 });
     const id = await start(server);
-    const other = serve(memory, agent, { restart: 'rerun', run: 'workers', cancelWaitMs: 1 });
+    const other = serve(agent, { store: memory, restart: 'rerun', run: 'workers', cancelWaitMs: 1 });
     await rpc(other, 'CancelTask', { id });
     go();
     await until(other, id, 'CANCELED');
@@ -132,7 +103,7 @@ describe('a step is not entered', () => {
 
   it("after the turn's own process canceled it, though the agent goes on", async () => {
     const { agent, go, seen } = charging();
-    const server = serve(memoryStore(), agent, { cancelWaitMs: 1 });
+    const server = serve(agent, { cancelWaitMs: 1 });
     const id = await start(server);
     await until(server, id, 'WORKING');
     await rpc(server, 'CancelTask', { id });
@@ -155,12 +126,11 @@ describe('a step is not entered', () => {
     });
     const seenAt: number[] = [];
     const server = serve(
-      store,
       async function* ({ step }) {
         await step('charge', () => seenAt.push(confirmed));
         yield completed();
       },
-      { restart: 'rerun', leaseMs: 60_000 },
+      { store, restart: 'rerun', leaseMs: 60_000 },
     );
     await until(server, await start(server), 'COMPLETED');
     expect(seenAt).toEqual([1]);
@@ -176,7 +146,6 @@ describe('a process whose event loop stood still for longer than its leases', ()
     let runs = 0;
     const lines: unknown[][] = [];
     const server = serve(
-      memoryStore(),
       async function* () {
         runs++;
         yield working();
@@ -201,7 +170,6 @@ describe('a process whose event loop stood still for longer than its leases', ()
     const lines: unknown[][] = [];
     const go = Promise.withResolvers<void>();
     const server = serve(
-      memoryStore(),
       async function* ({ text }) {
         yield working();
         await go.promise;
@@ -240,12 +208,15 @@ it('a process never claims a lease that it renews itself, whatever the clock of 
         return claim(...args);
       },
   });
-  const server = serve(store, async function* () {
-    runs++;
-    yield working();
-    await go.promise;
-    yield completed();
-  });
+  const server = serve(
+    async function* () {
+      runs++;
+      yield working();
+      await go.promise;
+      yield completed();
+    },
+    { store },
+  );
   const ids = await Promise.all(Array.from({ length: 10 }, () => start(server)));
   for (const id of ids) await until(server, id, 'WORKING');
   leaseNow += 3_600_000;

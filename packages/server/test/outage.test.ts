@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, vi } from 'vitest';
 import { change, switchable, unavailable } from '../../../test/kit/faulty-store.ts';
 import { brief, collect, rpc, say, stream } from '../../../test/kit/rpc.ts';
 import { serveWith } from '../../../test/kit/serve.ts';
+import { eventually } from '../../../test/kit/until.ts';
 import {
   type Agent,
   type AgentServer,
@@ -16,7 +16,7 @@ import {
   working,
 } from '../src/index.ts';
 
-/** Rule 10 of the architecture: what clients are told when the store does not answer. */
+/** What clients are told while the store does not answer, and what goes on meanwhile. */
 
 const now = { returnImmediately: true };
 const serve = serveWith({ leaseMs: 2_000, lookEveryMs: 50, storeTimeoutMs: 100 });
@@ -116,7 +116,8 @@ describe('while the store is away', () => {
     await vi.waitFor(() => expect(server.load.turns).toBe(1));
     state.isDown = true;
     go.resolve();
-    await sleep(200);
+    // The turn cannot write, and the wait cannot read.
+    await eventually(() => expect(state.refused).toBeGreaterThan(10));
     expect(isOver).toBe(false);
     state.isDown = false;
     const { task } = await sent;
@@ -124,29 +125,37 @@ describe('while the store is away', () => {
     expect(task.artifacts[0].parts).toHaveLength(20);
   });
 
-  it('a blocking wait that has to read what it missed waits for that, too', async () => {
+  it('a blocking wait that must read a long log again goes on until it can', async () => {
     const memory = memoryStore();
+    let furthest = 0;
     let refusals = 3;
-    // Only a reader that lags far behind asks for so much.
     const store = change(memory, {
       readFacts:
         (readFacts) =>
         async (...args) => {
-          if (args[3] === 256 && args[2] > 0 && refusals-- > 0) throw unavailable();
-          return readFacts(...args);
+          const [, , after, limit] = args;
+          if (limit === 1) return readFacts(...args);
+          // The tail of a log only goes forward. What goes back is the send, which waits from its message on.
+          if (after < furthest && refusals > 0) {
+            refusals--;
+            throw unavailable();
+          }
+          const facts = await readFacts(...args);
+          furthest = Math.max(furthest, facts.at(-1)?.version ?? 0);
+          return facts;
         },
     });
-    const front = serve(asking, { store, run: 'workers' });
-    serve(
-      async function* () {
-        yield artifact('out', text('0'));
-        for (let n = 1; n < 1_300; n++) yield append('out', text(`${n}`));
-        yield completed();
-      },
-      { store: memory },
-    );
-    const { task } = await rpc(front, 'SendMessage', { message: say('go') });
-    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+    // More facts than a process keeps of one log.
+    const talking: Agent = async function* () {
+      yield artifact('out', text('0'));
+      for (let n = 1; n < 1_300; n++) yield append('out', text(`${n}`));
+      yield completed();
+    };
+    const message = say('go');
+    await rpc(serve(talking, { store: memory, idempotency: true }), 'SendMessage', { message });
+    const second = serve(talking, { store, idempotency: true, run: 'workers' });
+    const { task } = await rpc(second, 'SendMessage', { message });
+    expect([task.status.state, refusals]).toEqual(['TASK_STATE_COMPLETED', 0]);
   });
 
   it('a running stream gets an error as its last event, and the rest when it resumes', async () => {
@@ -178,12 +187,16 @@ describe('while the store is away', () => {
     expect(await collect(rest)).toEqual(['COMPLETED']);
   });
 
-  it('a follower whose bell could not be hung still hears everything', async () => {
+  it('a follower that could not subscribe at first still gets every event', async () => {
     const memory = memoryStore();
+    const go = Promise.withResolvers<void>();
     let refusals = 2;
     const store = change(memory, {
       subscribe: (subscribe) => async (topic, notify) => {
-        if ('taskId' in topic && refusals-- > 0) throw unavailable();
+        if ('taskId' in topic && refusals > 0) {
+          refusals--;
+          throw unavailable();
+        }
         return subscribe(topic, notify);
       },
     });
@@ -191,14 +204,16 @@ describe('while the store is away', () => {
     const worker = serve(
       async function* () {
         yield working();
-        await sleep(200);
+        await go.promise;
         yield completed();
       },
       { store: memory },
     );
-    const { task } = await rpc(front, 'SendMessage', { message: say('go') });
+    const sent = rpc(front, 'SendMessage', { message: say('go') });
+    await eventually(() => expect(refusals).toBe(0));
+    go.resolve();
+    const { task } = await sent;
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
-    expect(refusals).toBeLessThan(1);
     expect((await rpc(worker, 'GetTask', { id: task.id })).status.state).toBe('TASK_STATE_COMPLETED');
   });
 

@@ -1,22 +1,15 @@
 import type { Fact } from '@batonjs/lifecycle';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
-import {
-  type Agent,
-  type AgentServer,
-  type AgentServerOptions,
-  completed,
-  createAgentServer,
-  working,
-} from '../src/index.ts';
+import { scope } from '../../../test/kit/scope.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { type Agent, type AgentServer, type AgentServerOptions, completed, working } from '../src/index.ts';
 
 /** Who is blamed when a process dies with many turns, and how they are tried again. */
 
 const now = { returnImmediately: true };
-const scope = JSON.stringify(['agent', '', '']);
-const card = { name: 'Test', description: 'For tests' };
 
 /** A process on a store; when it is killed, nothing of it reaches the store any more. */
 function processOn(store: TaskStore, agent: Agent, options: Partial<AgentServerOptions> = {}) {
@@ -28,17 +21,13 @@ function processOn(store: TaskStore, agent: Agent, options: Partial<AgentServerO
       return (...args: unknown[]) => (isDead ? new Promise(() => {}) : member.apply(target, args));
     },
   });
-  const server = createAgentServer({
-    card,
-    agent,
+  const server = serve(agent, {
     store: mortal,
     restart: 'rerun',
     leaseMs: 300,
     storeTimeoutMs: 300,
-    log: () => {},
     ...options,
   });
-  onTestFinished(() => server.close({ graceMs: 0 }));
   const kill = () => {
     isDead = true;
   };

@@ -25,7 +25,7 @@ afterAll(() => served.close());
 
 const good = { ...usual, authorization: 'Bearer right', 'a2a-extensions': extension };
 
-/** What is wrong with a request, in the order of the protocol's Appendix B. */
+/** What can be wrong with a request, in the order in which the server checks it (step 2 of a request's life in docs/architecture.md). */
 type Wrong =
   | 'body'
   | 'envelope'

@@ -22,22 +22,10 @@ import {
 } from '../src/index.ts';
 
 /**
- * The rules of the architecture, "store", each with the tests that fail when it is taken out:
- *
- * |  # | rule                        | tests |
- * |----|-----------------------------|-------|
- * |  1 | stores never look inside    | store-conformance, test/architecture |
- * |  2 | ambiguous writes            | here; loss ("writes again what the store failed to write"); simulation and chaos without commit ids |
- * |  3 | open appends                | here; loss ("a cancel comes while the agent appends"); store-conformance |
- * |  4 | leases and releases         | here; two-servers ("a task whose process dies"); simulation and chaos without fence, version or guard |
- * |  5 | the first commit is a lock  | here; two-servers ("the same messageId") |
- * |  6 | the message comes first     | here |
- * |  7 | scope and queue             | here; store-conformance |
- * |  8 | snapshots, one tail         | here; lifecycle/cost |
- * |  9 | the store's clock; its life | here |
- * | 10 | bounded calls               | outage.test.ts |
+ * How the server uses a store that fails, is slow or is shared: in docs/architecture.md, the invariants "One writer",
+ * "Committed before acted upon" and "Cost follows what is new", and "When it goes otherwise". What clients are told while the
+ * store does not answer is in outage.test.ts.
  */
-
 const now = { returnImmediately: true };
 const serve = serveWith({
   // Long enough for a machine that does other things; a test where a process dies says how long it takes to notice.
@@ -48,7 +36,7 @@ const serve = serveWith({
 const factsOf = async (store: TaskStore, id: string) =>
   (await readLog(store, scope, id))?.facts.map(({ fact }) => fact.type) ?? [];
 
-describe('an ambiguous write (rule 2)', () => {
+describe('a write whose outcome is unknown', () => {
   const isFirst = ({ expectedVersion }: Commit) => expectedVersion === 0;
 
   it.each(['before', 'after'])('that begins a task and fails %s it is done begins one task', async (when) => {
@@ -172,7 +160,7 @@ describe('an ambiguous write (rule 2)', () => {
   });
 });
 
-describe('an open append (rule 3)', () => {
+describe('an open append', () => {
   it.each([0, 5])('reaches a runner that writes all the time, with a store that takes %i ms', async (ms) => {
     const memory = memoryStore();
     const slow = change(memory, { commit: (commit) => (one) => sleep(ms).then(() => commit(one)) });
@@ -227,7 +215,7 @@ describe('an open append (rule 3)', () => {
   });
 });
 
-describe('a release (rule 4)', () => {
+describe('a release', () => {
   it('never hides a message that came while it was written', async () => {
     const memory = memoryStore();
     let slipped = false;
@@ -279,7 +267,7 @@ describe('a release (rule 4)', () => {
   });
 });
 
-describe('a claim whose answer was lost (rule 4)', () => {
+describe('a claim whose answer was lost', () => {
   it('is no recovery: the turn is still the first attempt', async () => {
     const memory = memoryStore();
     let lost = 0;
@@ -302,7 +290,7 @@ describe('a claim whose answer was lost (rule 4)', () => {
   });
 });
 
-describe('the message (rules 5 and 6)', () => {
+describe('the message', () => {
   it('is in the log before the agent is called, whatever kind of agent', async () => {
     const memory = memoryStore();
     for (const agent of [
@@ -384,7 +372,7 @@ describe('the message (rules 5 and 6)', () => {
   });
 });
 
-describe('scope and queue (rule 7)', () => {
+describe('scope and queue', () => {
   it('keep the tasks of other callers and other agents apart, on one store', async () => {
     const memory = memoryStore();
     const agent = (name: string): Agent =>
@@ -405,7 +393,7 @@ describe('scope and queue (rule 7)', () => {
   });
 });
 
-describe('cost (rule 8)', () => {
+describe('cost', () => {
   it('of snapshots is that of the log, not of its square', async () => {
     const memory = memoryStore();
     let snapshots = 0;
@@ -469,7 +457,7 @@ describe('cost (rule 8)', () => {
   });
 });
 
-describe('the store (rule 9)', () => {
+describe('the store', () => {
   it('is not closed with its server', async () => {
     const memory = memoryStore();
     let closed = 0;
