@@ -12,4 +12,8 @@ export const agentOptions = {
   restart: 'rerun',
   // Short, so that a worker that was killed is noticed soon.
   leaseMs: 1_000,
+  log(level, message, { attempt, maxAttempts, err }) {
+    if (level !== 'info')
+      console.log(`    ${NAME} logs: ${message} (attempt ${attempt} of ${maxAttempts})`, err ?? '');
+  },
 } satisfies WorkerOptions;
