@@ -20,7 +20,7 @@ import { parseParams } from '@batonjs/protocol/parse-params';
 import { cardReply, extendedCardReply } from '../card/complete-card.ts';
 import { credentialHeaders, withChallenge } from '../card/security.ts';
 import type { CardPlace } from '../card/served-cards.ts';
-import type { StreamEvent } from '../log/stream-event.ts';
+import { EventStream } from '../log/event-stream.ts';
 import { type CallContext, type Caller, scopeOf } from '../operations/call/call-context.ts';
 import type { ServiceSettings } from '../operations/call/dependencies.ts';
 import { toWireError } from '../operations/call/wire-error.ts';
@@ -242,15 +242,14 @@ async function perform(
     toWireError(error, settings.log, { operation, taskId: taskNamedIn(params) });
   try {
     const answer = (service as AnyService)[operation](params, context, settings);
-    if (!(Symbol.asyncIterator in answer)) {
+    if (!(answer instanceof EventStream)) {
       const reply = binding.encodeResult(call, await answer);
       if (operation !== 'GetExtendedAgentCard') return reply;
       return extendedCardReply(reply, exchange, credentialHeaders(settings.card));
     }
-    const rest = answer[Symbol.asyncIterator]();
-    // The first event decides whether there is a stream at all: until then, an error is an ordinary reply.
-    const first = await rest.next();
-    const body = streamBody({ first, rest, binding, call, clock: settings.clock, onError });
+    // Until the first event, an error is an ordinary reply and not part of a stream.
+    const first = await answer.next();
+    const body = streamBody({ first, stream: answer, binding, call, clock: settings.clock, onError });
     return { status: 200, headers: { ...sseHeaders }, body };
   } catch (error) {
     throw onError(error);
@@ -266,10 +265,6 @@ function taskNamedIn(params: object): string | undefined {
 type AnyService = Readonly<
   Record<
     keyof Service,
-    (
-      params: unknown,
-      context: CallContext,
-      settings: ServiceSettings,
-    ) => Promise<unknown> | AsyncIterable<StreamEvent>
+    (params: unknown, context: CallContext, settings: ServiceSettings) => Promise<unknown> | EventStream
   >
 >;

@@ -6,18 +6,20 @@ import {
   sseHeartbeat,
 } from '@batonjs/bindings';
 import type { A2AError } from '@batonjs/protocol/errors';
-import type { StreamEvent } from '../log/stream-event.ts';
+import type { EventBatch, EventStream } from '../log/event-stream.ts';
 import type { Clock } from '../timing/clock.ts';
 import { deadlinesOf } from '../timing/deadline-timers.ts';
 
 const heartbeatMs = 15_000;
 /** About how many characters are written at once. */
 const batchLength = 65_536;
+const noEvents: EventBatch['events'] = [];
 
 /** What the body of a stream is made of. */
 export interface StreamSource {
-  readonly first: IteratorResult<StreamEvent>;
-  readonly rest: AsyncIterator<StreamEvent>;
+  /** The first events, read from `stream` already. */
+  readonly first: EventBatch | undefined;
+  readonly stream: EventStream;
   readonly binding: ServerBinding;
   readonly call: ReceivedCall;
   readonly clock: Clock;
@@ -25,8 +27,8 @@ export interface StreamSource {
 }
 
 /**
- * The text of a stream: its events, comments while nothing happens, and an error as the last event if one ends it. Events
- * that are there at the same time are one text.
+ * The text of a stream in the format of Server-Sent Events: its events, a comment every 15 s without an event, and an
+ * error as the last event if the stream fails. Events that are there at the same time become one text.
  */
 export const streamBody = (source: StreamSource): AsyncIterableIterator<string> => new StreamBody(source);
 
@@ -34,24 +36,31 @@ type Text = IteratorResult<string, undefined>;
 
 const over: Text = { done: true, value: undefined };
 
-/** Not a generator: thousands may follow, and each is in memory for as long as it does. */
+/** Not a generator: thousands may follow, and each stays in memory as long as its stream is open. */
 class StreamBody implements AsyncIterableIterator<string, undefined> {
-  readonly #rest: AsyncIterator<StreamEvent>;
+  readonly #stream: EventStream;
   readonly #encoder: StreamEncoder;
   readonly #errorEvent: string | undefined;
   readonly #clock: Clock;
   readonly #toWire: (error: unknown) => A2AError;
-  readonly #onNext = (next: IteratorResult<StreamEvent>) => this.#take(next);
-  readonly #onError = (error: unknown) => this.#fail(error);
-  /** What was not read yet. */
+  readonly #onBatch = (batch: EventBatch | undefined) => this.#take(batch);
+  readonly #onError = (error: unknown) => {
+    this.#isReading = false;
+    this.#fail(error);
+    this.#hand();
+  };
+  #events = noEvents;
+  /** How many of `#events` are in the text. */
+  #encoded = 0;
+  /** Text that the reader was not given yet. */
   #text = '';
-  #tell: ((text: Text) => void) | undefined;
-  #isAsked = false;
+  #pending: ((text: Text) => void) | undefined;
+  #isReading = false;
   #isOver = false;
   #heartbeat: ReturnType<ReturnType<typeof deadlinesOf>['add']> | undefined;
 
-  constructor({ first, rest, binding, call, clock, onError }: StreamSource) {
-    this.#rest = rest;
+  constructor({ first, stream, binding, call, clock, onError }: StreamSource) {
+    this.#stream = stream;
     this.#encoder = binding.encodeStream(call);
     this.#errorEvent = binding.streamErrorEvent;
     this.#clock = clock;
@@ -64,12 +73,12 @@ class StreamBody implements AsyncIterableIterator<string, undefined> {
   }
 
   next(): Promise<Text> {
-    if (!this.#heartbeat && !this.#isOver) this.#beatLater();
+    if (!this.#heartbeat && !this.#isOver) this.#startHeartbeat();
     return new Promise((resolve) => {
-      this.#tell = resolve;
-      // What is asked for with some text there already comes at once, and belongs to it.
-      if (this.#isOver || (this.#text !== '' && !this.#isAsked)) this.#hand();
-      else if (!this.#isAsked) this.#ask();
+      this.#pending = resolve;
+      this.#encode();
+      if (this.#text !== '' || this.#isOver) this.#hand();
+      else if (!this.#isReading) this.#read();
     });
   }
 
@@ -78,25 +87,36 @@ class StreamBody implements AsyncIterableIterator<string, undefined> {
     return over;
   }
 
-  #ask(): void {
-    this.#isAsked = true;
-    this.#rest.next().then(this.#onNext, this.#onError);
+  #read(): void {
+    this.#isReading = true;
+    this.#stream.next().then(this.#onBatch, this.#onError);
   }
 
-  #take(next: IteratorResult<StreamEvent>): void {
-    this.#isAsked = false;
-    if (next.done) this.#end();
-    else if (!this.#isOver) this.#write(next.value);
-    if (!this.#isAsked) this.#hand();
+  #take(batch: EventBatch | undefined): void {
+    this.#isReading = false;
+    if (!batch) this.#end();
+    else if (!this.#isOver) this.#events = batch.events;
+    if (!this.#pending) return;
+    this.#encode();
+    this.#hand();
   }
 
-  #write({ id, event, isLast, hasNext }: StreamEvent): void {
+  /** Adds the events that were read to the text, up to about `batchLength` characters. */
+  #encode(): void {
     try {
-      this.#text += encodeSse({ data: this.#encoder.event(event, isLast), id });
-      if (hasNext && this.#text.length < batchLength) this.#ask();
+      while (this.#encoded < this.#events.length && this.#text.length < batchLength) {
+        const { id, event, isLast } = this.#events[this.#encoded++] as EventBatch['events'][number];
+        this.#text += encodeSse({ data: this.#encoder.event(event, isLast), id });
+      }
+      if (this.#encoded === this.#events.length) this.#drop();
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  #drop(): void {
+    this.#events = noEvents;
+    this.#encoded = 0;
   }
 
   #fail(error: unknown): void {
@@ -104,22 +124,22 @@ class StreamBody implements AsyncIterableIterator<string, undefined> {
     const data = this.#encoder.error(this.#toWire(error));
     this.#text += encodeSse({ data, event: this.#errorEvent });
     this.#end();
-    this.#hand();
   }
 
-  /** Hands over what there is to whoever reads. */
+  /** Resolves the pending `next()` with the text, or with the end if there is none. */
   #hand(): void {
-    const tell = this.#tell;
-    this.#tell = undefined;
+    const pending = this.#pending;
+    if (!pending) return;
+    this.#pending = undefined;
     const value = this.#text;
-    if (tell) this.#text = '';
-    tell?.(value === '' ? over : { done: false, value });
+    this.#text = '';
+    pending(value === '' ? over : { done: false, value });
   }
 
-  #beatLater(): void {
+  #startHeartbeat(): void {
     this.#heartbeat = deadlinesOf(heartbeatMs, this.#clock).add(() => {
-      this.#beatLater();
-      if (!this.#tell || this.#text !== '') return;
+      this.#startHeartbeat();
+      if (!this.#pending || this.#text !== '') return;
       this.#text = sseHeartbeat;
       this.#hand();
     });
@@ -128,7 +148,8 @@ class StreamBody implements AsyncIterableIterator<string, undefined> {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#drop();
     if (this.#heartbeat) deadlinesOf(heartbeatMs, this.#clock).remove(this.#heartbeat);
-    void this.#rest.return?.();
+    this.#stream.close();
   }
 }

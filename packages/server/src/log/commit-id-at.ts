@@ -1,6 +1,6 @@
 import { type Scope, StoreError, type TaskStore } from '@batonjs/store';
 
-/** The `commitId` of the fact at a position, read from the store; undefined if there is none or it is not kept. */
+/** The `commitId` of the fact at a position, read from the store; undefined if there is none or it was pruned. */
 export async function commitIdAt(
   store: TaskStore,
   scope: Scope,

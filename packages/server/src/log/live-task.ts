@@ -13,40 +13,40 @@ import { commitIdAt } from './commit-id-at.ts';
 import type { LiveSettings } from './live-tasks.ts';
 import { RecentFacts } from './recent-facts.ts';
 import { reportLostFacts } from './report-lost-facts.ts';
-import { type TakenSnapshot, taken } from './snapshot-policy.ts';
-import type { StreamEvent } from './stream-event.ts';
+import { type StoredSnapshot, storedSnapshot } from './snapshot-policy.ts';
 
 const batch = 256;
 
 /**
- * A task that something in this process is busy with: its folded log, kept up to date with one tail that the running
- * turn and all followers share. Facts reach it from this process' own commits, or are read when the bell rings.
+ * The log of a task that is in use in this process, folded and kept up to date. The running turn and all followers share
+ * it. This process adds what it commits itself; the store's notifications and the sweep lead to reads of the rest.
  */
 export class LiveTask {
   readonly scope: Scope;
   readonly taskId: string;
   readonly settings: LiveSettings;
+  /** The newest facts. */
+  readonly recent = new RecentFacts();
   #state: State | undefined;
   #head: Head | undefined;
-  #snapshot: TakenSnapshot = { version: 0, weight: 0, ownWeight: 0 };
-  readonly #recent = new RecentFacts();
+  #snapshot: StoredSnapshot = { version: 0, weight: 0, ownWeight: 0 };
   readonly #listeners = new Set<() => void>();
-  #watched = false;
+  #isSubscribed = false;
   #unsubscribe: Promise<Unsubscribe | undefined> | undefined;
-  #looking: Promise<void> | undefined;
-  #lookingAgain: Promise<void> | undefined;
-  #rungAt = 0;
+  #refreshing: Promise<void> | undefined;
+  #refreshingAgain: Promise<void> | undefined;
+  #notifiedVersion = 0;
   #writing = 0;
   #writer: string | undefined;
   #commits = 0;
-  #trouble: unknown;
+  #readError: unknown;
   #origin: string | undefined;
   #lastCommitId: string | undefined;
   #isDiverged = false;
   #followers = 0;
-  #ended = false;
+  #isServerClosing = false;
 
-  /** `lastCommitId`: of a log whose facts are all in its snapshot. */
+  /** `lastCommitId`: of the last fact, for a log whose facts are all in its snapshot. */
   constructor(scope: Scope, taskId: string, settings: LiveSettings, log?: StoredLog, lastCommitId?: string) {
     this.#lastCommitId = lastCommitId;
     this.scope = scope;
@@ -55,17 +55,17 @@ export class LiveTask {
     if (!log) return;
     this.#state = foldLog(log);
     this.#head = log.head;
-    if (log.snapshot) this.#snapshot = taken(log.snapshot);
+    if (log.snapshot) this.#snapshot = storedSnapshot(log.snapshot);
     for (const stored of log.facts) {
       if (stored.version > log.head.version) this.#head = headOf(this.#head, stored.fact);
       if (stored.version === 1) this.#origin = stored.commitId;
       this.#lastCommitId = stored.commitId;
-      // Nothing will happen to a closed task: there is nobody who follows it closely.
-      if (!this.#state?.closed) this.#recent.push(stored);
+      // A closed log gets no new facts that followers could wait for.
+      if (!this.#state?.closed) this.recent.push(stored);
     }
   }
 
-  /** Length of the known log. */
+  /** Length of the log as it is known here. */
   get version(): number {
     return this.#state?.version ?? 0;
   }
@@ -82,11 +82,11 @@ export class LiveTask {
   }
 
   /** The latest snapshot this process knows of. */
-  get snapshot(): TakenSnapshot {
+  get snapshot(): StoredSnapshot {
     return this.#snapshot;
   }
 
-  /** One more stream on this task. Throws `RESOURCE_EXHAUSTED` beyond `limit`. */
+  /** Counts one more stream on this task. Throws `RESOURCE_EXHAUSTED` beyond `limit`. */
   enter(limit: number): void {
     if (this.#followers >= limit) {
       throw new A2AError('RESOURCE_EXHAUSTED', 'Too many streams are open on this task', { retryAfter: 5 });
@@ -94,102 +94,103 @@ export class LiveTask {
     this.#followers++;
   }
 
+  /** Counts one stream less. */
   leave(): void {
     this.#followers--;
   }
 
-  /** Whoever follows is let go: the server closes. */
+  /** The server closes: all cursors end. */
   endFollowing(): void {
-    this.#ended = true;
-    this.#wake();
+    this.#isServerClosing = true;
+    this.#callListeners();
   }
 
   /** Why the store could not be read the last time, if it could not. */
-  get trouble(): unknown {
-    return this.#trouble;
+  get readError(): unknown {
+    return this.#readError;
   }
 
-  /** Whether the server closes. */
-  get ended(): boolean {
-    return this.#ended;
+  get isServerClosing(): boolean {
+    return this.#isServerClosing;
   }
 
-  /** Whether the store lost facts that are known here. Then `trouble` says so, and the task must be opened anew. */
+  /** Whether the store lost facts that are known here. Then `readError` says so, and the task must be opened anew. */
   get isDiverged(): boolean {
     return this.#isDiverged;
   }
 
-  /** Whether nothing more will be noticed here: the log is closed, or not the stored one, or the server closes. */
+  /** Whether no more facts will be added: the log is closed, the store lost facts of it, or the server closes. */
   get isOver(): boolean {
-    return this.#ended || this.#isDiverged || this.state.closed;
+    return this.#isServerClosing || this.#isDiverged || this.state.closed;
   }
 
-  /** Calls `listener` whenever facts were added, until the returned function is called. */
+  /** Calls `listener` when facts were added, a read failed or the server closes, until the returned function is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Whether something waits for what other processes write. */
-  get watched(): boolean {
-    return this.#watched;
+  /** Whether what other processes write is followed: by notifications and by the sweep. */
+  get isSubscribed(): boolean {
+    return this.#isSubscribed;
   }
 
-  /** Starts to notice what other processes write. Never rejects: without a bell, the regular looks find what is new. */
+  /** Starts to follow what other processes write. Never rejects: if the store cannot subscribe, the sweep tries again. */
   subscribe(): Promise<unknown> {
     if (this.#isDiverged) return Promise.resolve();
-    this.#watched = true;
+    this.#isSubscribed = true;
     if (this.#unsubscribe) return this.#unsubscribe;
-    this.#unsubscribe = this.#hang();
-    // What was committed before the bell was hung is not announced any more.
-    return this.#state ? this.#unsubscribe.then(() => this.look()) : this.#unsubscribe;
+    this.#unsubscribe = this.#subscribeToStore();
+    // The store does not notify of what was committed before.
+    return this.#state ? this.#unsubscribe.then(() => this.tryRefresh()) : this.#unsubscribe;
   }
 
   async unsubscribe(): Promise<void> {
     const unsubscribe = this.#unsubscribe;
-    this.#watched = false;
+    this.#isSubscribed = false;
     this.#unsubscribe = undefined;
     await (await unsubscribe)?.();
   }
 
-  /** Finds what the bell missed; hangs it again if that failed. Never rejects. */
-  check(): Promise<unknown> {
-    return this.#unsubscribe ? this.look() : this.subscribe();
+  /** Reads what a lost notification did not tell of; subscribes again if that failed before. Never rejects. */
+  sweep(): Promise<unknown> {
+    return this.#unsubscribe ? this.tryRefresh() : this.subscribe();
   }
 
-  /** Reads what is new, if anything. Rejects if the store cannot be read. */
+  /** Reads from the store what is new. Rejects if the store cannot be read. */
   async refresh(): Promise<void> {
-    await this.look();
-    if (this.#trouble) throw this.#trouble;
+    await this.tryRefresh();
+    if (this.#readError) throw this.#readError;
   }
 
-  /** Reads what is new, if anything. Never rejects; followers that want to know learn of trouble. */
-  look(): Promise<void> {
-    if (!this.#looking) {
-      this.#looking = this.#read();
-      return this.#looking;
+  /** Reads from the store what is new. Never rejects: `readError` says why the store could not be read. */
+  tryRefresh(): Promise<void> {
+    if (!this.#refreshing) {
+      this.#refreshing = this.#read();
+      return this.#refreshing;
     }
-    // The one under way may have read too early. One more serves all who ask meanwhile.
-    this.#lookingAgain ??= this.#looking.then(() => {
-      this.#lookingAgain = undefined;
-      return this.look();
+    // The read under way may have begun too early. One more serves all callers that come meanwhile.
+    this.#refreshingAgain ??= this.#refreshing.then(() => {
+      this.#refreshingAgain = undefined;
+      return this.tryRefresh();
     });
-    return this.#lookingAgain;
+    return this.#refreshingAgain;
   }
 
-  /** A write of this process starts: its own bell need not be answered by reading. */
+  /** A write of this process starts: until it ends, a notification does not lead to a read, as it may be of that write. */
   writeStarts(): void {
     this.#writing++;
   }
 
   writeEnds(): void {
     this.#writing--;
-    if (this.#writing === 0 && this.#rungAt > this.version) void this.look();
+    if (this.#writing === 0 && this.#notifiedVersion > this.version) void this.tryRefresh();
   }
 
   /**
-   * Takes in facts that are in the store now. Those known already are skipped; those after a gap are left to be read.
-   * `state` and `head` are those after them, if they were folded already; `snapshot` was stored with them.
+   * Adds facts that the store holds. Facts that are known already and facts after a gap are ignored: a later refresh reads
+   * the latter. `state` and `head` are those after these facts, if they were folded already; `snapshot` was stored with
+   * them.
    */
   add(facts: readonly StoredFact[], state?: State, snapshot?: Snapshot, head?: Head): void {
     let added = false;
@@ -200,18 +201,18 @@ export class LiveTask {
       this.#lastCommitId = stored.commitId;
       if (!adopt) this.#state = evolve(this.#state, stored.fact);
       if (!adopt || !head) this.#head = headOf(this.#head, stored.fact);
-      this.#recent.push(stored);
+      this.recent.push(stored);
       added = true;
     }
     if (adopt) {
       this.#state = state;
       if (head) this.#head = head;
     }
-    if (snapshot) this.#snapshot = taken(snapshot);
-    if (added) this.#wake();
+    if (snapshot) this.#snapshot = storedSnapshot(snapshot);
+    if (added) this.#callListeners();
   }
 
-  /** Fresh; those of one task begin with the same unguessable id, so that numbers tell nothing about others. */
+  /** A new id. All ids for one task begin with the same unguessable part, so that the count reveals nothing of other tasks. */
   nextCommitId(): string {
     this.#writer ??= `${newId(this.settings.clock)}-`;
     return this.#writer + ++this.#commits;
@@ -222,36 +223,23 @@ export class LiveTask {
     return facts.reduce<Head | undefined>(headOf, this.#head);
   }
 
-  /** The `commitId` of the first fact: tells this log from another one that once had the same task id. */
+  /** The `commitId` of the first fact: tells this log from another that had the same task id before. */
   async origin(): Promise<string> {
     this.#origin ??= (await commitIdAt(this.settings.store, this.scope, this.taskId, 1)) ?? '';
     return this.#origin;
   }
 
-  /** The `commitId` of the fact at a position, if it is at hand. */
+  /** The `commitId` of the fact at a position, if it is known without a read. */
   commitIdAt(version: number): string | undefined {
     if (version === this.version) return this.#lastCommitId;
-    return this.#recent.after(version - 1)?.[0]?.commitId;
+    return this.recent.after(version - 1)?.[0]?.commitId;
   }
 
-  /** The facts after a position, if all of them are at hand. */
-  recentAfter(after: number): readonly StoredFact[] | undefined {
-    return this.#recent.after(after);
-  }
-
-  /** What `make` makes of a fact: of a recent one, once for all who follow. */
-  eventOf(
-    stored: StoredFact,
-    make: (stored: StoredFact) => StreamEvent | undefined,
-  ): StreamEvent | undefined {
-    return this.#recent.eventOf(stored, make);
-  }
-
-  async #hang(): Promise<Unsubscribe | undefined> {
+  async #subscribeToStore(): Promise<Unsubscribe | undefined> {
     const { store, log } = this.settings;
     const topic = { scope: this.scope, taskId: this.taskId };
     try {
-      return await store.subscribe(topic, (version) => this.#ring(version));
+      return await store.subscribe(topic, (version) => this.#notified(version));
     } catch (error) {
       this.#unsubscribe = undefined;
       log('error', 'Could not subscribe to a task', { taskId: this.taskId, error });
@@ -259,38 +247,38 @@ export class LiveTask {
     }
   }
 
-  #ring(version = Number.POSITIVE_INFINITY): void {
+  #notified(version = Number.POSITIVE_INFINITY): void {
     if (version <= this.version) return;
-    this.#rungAt = Math.max(this.#rungAt, version);
-    if (this.#writing === 0) void this.look();
+    this.#notifiedVersion = Math.max(this.#notifiedVersion, version);
+    if (this.#writing === 0) void this.tryRefresh();
   }
 
   async #read(): Promise<void> {
     const { store, log } = this.settings;
     try {
-      this.#rungAt = 0;
+      this.#notifiedVersion = 0;
       while (!this.#isDiverged) {
         const { scope, taskId, version } = this;
         const facts = await store.readFacts(scope, taskId, version, batch, this.#lastCommitId);
-        this.#trouble = undefined;
+        this.#readError = undefined;
         this.add(facts);
         if (facts.length < batch) break;
       }
     } catch (error) {
-      this.#trouble = error;
+      this.#readError = error;
       if (StoreError.is(error, 'LOG_DIVERGED')) {
         this.#isDiverged = true;
         void reportLostFacts(this);
       } else if (!StoreError.is(error, 'LOG_GAP'))
         log('error', 'Could not read a task', { taskId: this.taskId, error });
-      this.#wake();
+      this.#callListeners();
     } finally {
-      // Here and not in a later callback, or whoever asks in between would be given a look that is already over.
-      this.#looking = undefined;
+      // Here and not in a later callback, or a caller in between would get a read that is already over.
+      this.#refreshing = undefined;
     }
   }
 
-  #wake(): void {
+  #callListeners(): void {
     for (const listener of this.#listeners) listener();
   }
 }

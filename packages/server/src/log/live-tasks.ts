@@ -5,25 +5,25 @@ import { commitIdAt } from './commit-id-at.ts';
 import { LiveTask } from './live-task.ts';
 import { StoreIdentity } from './store-identity.ts';
 
-/** What live tasks share. */
+/** What all live tasks of a process share. */
 export interface LiveSettings {
   /** Answers within `storeTimeoutMs`. */
   readonly store: TaskStore;
   readonly clock: Clock;
   /** How long one store call may take, in milliseconds. */
   readonly storeTimeoutMs: number;
-  /** How long the bell is trusted before looking anyway, in milliseconds. */
+  /** How often the sweep polls the store in case a notification was lost, in milliseconds. `Infinity`: never. */
   readonly lookEveryMs: number;
   readonly log: Log;
 }
 
-/** Emptied when it is removed: see `LinkedList` on what a map that is busy holds on to. */
+/** Emptied when it is removed: a busy map holds on to removed entries for a while, see `LinkedList`. */
 interface Entry {
   live: LiveTask | undefined;
   users: number;
 }
 
-/** The tasks this process is busy with. One that nobody uses is forgotten. */
+/** The tasks that are in use in this process. A task without users is dropped. */
 export class LiveTasks {
   readonly settings: LiveSettings;
   readonly #entries = new Map<string, Entry>();
@@ -41,18 +41,18 @@ export class LiveTasks {
   }
 
   /**
-   * The task as the store has it now, or undefined; rejects if the store cannot be read. Whoever gets it calls `release`
-   * when done.
+   * The task as the store holds it now, or undefined. Rejects if the store cannot be read. The caller calls `release` when
+   * it is done.
    */
   async open(scope: Scope, taskId: string): Promise<LiveTask | undefined> {
     for (;;) {
       if (!this.#find(scope, taskId)) {
         const log = await this.settings.store.load(scope, taskId);
         if (!log) return undefined;
-        // Facts that are all in the snapshot were not loaded.
+        // No facts were loaded if the snapshot covers them all.
         const last =
           log.facts.at(-1)?.commitId ?? (await commitIdAt(this.settings.store, scope, taskId, log.version));
-        // Somebody else may have opened it meanwhile, on an older log.
+        // Another caller may have opened it meanwhile, on an older log.
         if (!this.#find(scope, taskId))
           return this.#use(scope, taskId, () => new LiveTask(scope, taskId, this.settings, log, last));
       }
@@ -64,18 +64,18 @@ export class LiveTasks {
         return undefined;
       } catch (error) {
         this.release(live);
-        // What is known here is of a past that the store lost; what the store has now is the task.
+        // The store lost facts that are known here. The task is what the store holds now: open it anew.
         if (!live.isDiverged) throw error;
       }
     }
   }
 
-  /** A task whose log does not exist yet, as far as this process knows. To be released like an opened one. */
+  /** A task whose log does not exist yet, as far as this process knows. The caller calls `release` when it is done. */
   begin(scope: Scope, taskId: string): LiveTask {
     return this.#use(scope, taskId, () => new LiveTask(scope, taskId, this.settings));
   }
 
-  /** One more user of a task that is in use already. */
+  /** Adds a user to a task that is in use. The caller calls `release` once more. */
   retain(live: LiveTask): LiveTask {
     if (live.isDiverged) return live;
     return this.#use(live.scope, live.taskId, () => live);
@@ -88,11 +88,11 @@ export class LiveTasks {
     this.#entries.delete(key);
     entry.live = undefined;
     live.unsubscribe().catch((error: unknown) => {
-      this.settings.log('error', 'Could not stop watching a task', { taskId: live.taskId, error });
+      this.settings.log('error', 'Could not unsubscribe from a task', { taskId: live.taskId, error });
     });
   }
 
-  /** Ends all following. */
+  /** Ends the sweep and all cursors. */
   close(): void {
     this.#stop.abort();
     for (const { live } of this.#entries.values()) live?.endFollowing();
@@ -109,22 +109,22 @@ export class LiveTasks {
     return live;
   }
 
-  /** Those who still use a task that the store lost facts of keep what they have; others are given another one. */
+  /** After the store lost facts of a task, its users keep the live task they have; later callers get a new one. */
   #find(scope: Scope, taskId: string): Entry | undefined {
     const entry = this.#entries.get(keyOf(scope, taskId));
     return entry?.live?.isDiverged ? undefined : entry;
   }
 
-  /** Finds what the bell missed, and whether the store is still the same. */
+  /** Every `lookEveryMs`, reads what lost notifications did not tell of, and whether the store is still the same. */
   async #sweep(): Promise<void> {
     const { clock, lookEveryMs } = this.settings;
     if (lookEveryMs === Number.POSITIVE_INFINITY) return;
-    await this.#identity.check();
+    await this.#identity.refresh();
     while (!this.#stop.signal.aborted) {
       await clock.sleep(lookEveryMs, this.#stop.signal);
       if (this.#stop.signal.aborted) return;
-      const watched = [...this.#entries.values()].filter(({ live }) => live?.watched);
-      await Promise.all([this.#identity.check(), ...watched.map(({ live }) => live?.check())]);
+      const subscribed = [...this.#entries.values()].filter(({ live }) => live?.isSubscribed);
+      await Promise.all([this.#identity.refresh(), ...subscribed.map(({ live }) => live?.sweep())]);
     }
   }
 }

@@ -6,8 +6,8 @@ const maxFacts = 512;
 const maxWeight = 500_000;
 
 /**
- * The newest facts of a log, so that those who follow closely need not read them again. Bounded by number and by the
- * (estimated) size of what they hold: who lags further behind reads the store.
+ * The newest facts of a log, so that followers need not read them from the store. Bounded by their number (512) and by
+ * their estimated size in memory (500,000 bytes): a follower that lags further behind reads the store.
  */
 export class RecentFacts {
   #facts: StoredFact[] = [];
@@ -18,7 +18,7 @@ export class RecentFacts {
     this.#facts.push(stored);
     this.#weight += weigh(stored.fact);
     if (this.#facts.length <= maxFacts && this.#weight <= maxWeight) return;
-    // Half at once, so that dropping is cheap on average.
+    // Drops half at once, so that dropping is cheap on average.
     const kept = this.#facts.length > 1 ? this.#facts.slice(Math.ceil(this.#facts.length / 2)) : [];
     this.#facts = kept;
     this.#events = [];
@@ -32,14 +32,11 @@ export class RecentFacts {
     return this.#facts.slice(version + 1 - first);
   }
 
-  /** What `make` makes of a fact: of one that is kept, once for all who ask. */
-  eventOf(
-    stored: StoredFact,
-    make: (stored: StoredFact) => StreamEvent | undefined,
-  ): StreamEvent | undefined {
-    const n = stored.version - (this.#facts[0]?.version ?? 0);
-    if (this.#facts[n] !== stored) return make(stored);
-    this.#events[n] ??= make(stored);
-    return this.#events[n];
+  /** The event that `make` makes of a fact. All followers share the event of a fact that is kept here. */
+  shared(stored: StoredFact, make: () => StreamEvent | undefined): StreamEvent | undefined {
+    const index = stored.version - (this.#facts[0]?.version ?? 0);
+    if (this.#facts[index] !== stored) return make();
+    this.#events[index] ??= make();
+    return this.#events[index];
   }
 }

@@ -1,7 +1,7 @@
 import type { LiveTask } from './live-task.ts';
 
 /**
- * Logs that the store lost facts of a task, which is not watched any more. A closed log that was pruned is no loss. Never
+ * Unsubscribes from a task of which the store lost facts, and logs the loss. A closed log that was pruned is no loss. Never
  * rejects.
  */
 export async function reportLostFacts(live: LiveTask): Promise<void> {

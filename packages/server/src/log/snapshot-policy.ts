@@ -1,39 +1,40 @@
 import { type Snapshot, type State, toSnapshot } from '@batonjs/lifecycle';
 import { weigh } from '@batonjs/lifecycle/internals';
 
-/** What is remembered of a snapshot that is stored. */
-export interface TakenSnapshot {
+/** What a process remembers of a stored snapshot. Weights are estimated bytes. */
+export interface StoredSnapshot {
   readonly version: number;
-  /** What the facts up to it weigh. */
+  /** The weight of the facts up to it. */
   readonly weight: number;
-  /** What it weighs itself. */
+  /** Its own weight. */
   readonly ownWeight: number;
 }
 
-/** What a snapshot may weigh. It is stored as one text, and texts of engines and databases have a largest size. */
+/** The largest weight of a snapshot. It is stored as one string, whose length engines and databases limit. */
 const largest = 64 * 1024 * 1024;
-/** Logs whose snapshot was too large, with the weight from which on another one is tried. */
+/** Logs whose snapshot was too large, each with the weight from which another one is tried. */
 const tooLarge = new WeakMap<object, number>();
 
-/** The snapshot to store with a commit that leads to this state, if it is time for one. `log` stands for the log. */
-export function nextSnapshot(log: object, last: TakenSnapshot, state: State): Snapshot | undefined {
+/** The snapshot to store with a commit that leads to `state`, or undefined if none is due. `log` identifies the log. */
+export function nextSnapshot(log: object, last: StoredSnapshot, state: State): Snapshot | undefined {
   if (!isWorthAnother(last, state) || state.weight < (tooLarge.get(log) ?? 0)) return undefined;
   const snapshot = toSnapshot(state);
-  // A state repeats at most what its turn was told: only of large logs it has to be weighed.
+  // A state is at most twice as heavy as its log, so only states of large logs need to be weighed.
   if (2 * state.weight <= largest || weigh(snapshot.state) <= largest) return snapshot;
   tooLarge.set(log, 1.5 * state.weight);
   return undefined;
 }
 
-export const taken = (snapshot: Snapshot): TakenSnapshot => ({
+export const storedSnapshot = (snapshot: Snapshot): StoredSnapshot => ({
   version: snapshot.version,
   weight: snapshot.state.weight,
   ownWeight: weigh(snapshot.state),
 });
 
 /**
- * When the log since the last snapshot outweighs it: of a state that grows, rarer and rarer, so that the cost per fact
- * stays the same; of a state that only changes, as often as it takes to load it quickly.
+ * A snapshot is due when the facts since the last one weigh four times as much as that one. A state that grows is stored
+ * more and more rarely, so that the cost per fact stays the same. A state that only changes is stored often enough to be
+ * loaded quickly.
  */
-const isWorthAnother = (last: TakenSnapshot, { version, weight }: State): boolean =>
+const isWorthAnother = (last: StoredSnapshot, { version, weight }: State): boolean =>
   version - last.version >= 64 && weight - last.weight >= 4 * last.ownWeight;

@@ -1,7 +1,7 @@
 import { StoreError } from '@batonjs/store';
 import type { LiveSettings } from './live-tasks.ts';
 
-/** Notices that the data of the store was emptied or replaced while this process was running, and logs it. */
+/** Logs when the data of the store was emptied or replaced while this process was running. */
 export class StoreIdentity {
   readonly #settings: Pick<LiveSettings, 'store' | 'log'>;
   #known: string | undefined;
@@ -11,8 +11,8 @@ export class StoreIdentity {
     this.#settings = settings;
   }
 
-  /** Asks the store, with one cheap call. Never rejects: a store that does not answer is reported by the calls that need it. */
-  async check(): Promise<void> {
+  /** Reads the identity of the store, with one cheap call. Never rejects: the calls that need the store report an outage. */
+  async refresh(): Promise<void> {
     const { store, log } = this.#settings;
     try {
       const identity = await store.identity();

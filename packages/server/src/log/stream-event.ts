@@ -12,19 +12,17 @@ export interface StreamEvent {
   readonly event: SharedJson;
   /** The stream ends after it. */
   readonly isLast?: boolean;
-  /** The next one is there already: both can be written at once. */
-  readonly hasNext?: boolean;
 }
 
-/** How those who follow a task see a fact of it, if they do. */
-export function eventOf(live: LiveTask, origin: string, stored: StoredFact): StreamEvent | undefined {
-  return live.eventOf(stored, ({ version, commitId, fact }) => {
+/** The event that streams send for a fact; undefined if clients are not told of it. */
+export const eventOf = (live: LiveTask, origin: string, stored: StoredFact): StreamEvent | undefined =>
+  live.recent.shared(stored, () => {
+    const { version, commitId, fact } = stored;
     const event = toStreamResponse({ id: live.taskId, contextId: live.state.contextId }, fact);
     return event && { id: idOf(origin, version, commitId), event: new SharedJson(event) };
   });
-}
 
-/** The task as it is, or was a moment ago, in about so many bytes. */
+/** The event with the whole task as it is in `state`, in about `bytes` bytes of JSON. */
 export const taskEvent = (
   live: LiveTask,
   state: State,
@@ -36,16 +34,16 @@ export const taskEvent = (
   event: new SharedJson({ task: viewWithin(state, view, bytes) }),
 });
 
-/** A position that a client was told. */
+/** A position that a client names in `Last-Event-ID`. */
 export interface Position {
   readonly version: number;
-  /** Whether this is the commit that the log held there when the client was told. */
+  /** Whether this is the commit that the log held there when the event was sent. */
   readonly isOf: (commitId: string) => boolean;
 }
 
 /**
- * `<origin>.<version>~<mark>`: `origin` tells this log from another that had the same task id once, `mark` the commit at
- * the position from another that took its place after the store lost it.
+ * `<origin>.<version>~<mark>`: `origin` tells this log from another that had the same task id before, `mark` tells the
+ * commit at the position from another that took its place after the store lost it.
  */
 const idOf = (origin: string, version: number, commitId: string | undefined): string =>
   `${origin}.${version}${commitId === undefined ? '' : `~${markOf(commitId)}`}`;
@@ -58,7 +56,7 @@ export function positionIn(origin: string, id: string): Position | undefined {
   return { version: Number(digits), isOf: (commitId) => markOf(commitId) === mark };
 }
 
-/** 32 bits of the text (FNV-1a): enough to tell a commit from the few that may ever have had its place. */
+/** A hash of 32 bits (FNV-1a): enough to tell a commit from the few that can ever take its position. */
 function markOf(text: string): string {
   let mark = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

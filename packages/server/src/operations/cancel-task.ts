@@ -4,10 +4,9 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
 import { viewWithin } from '../log/fit-task.ts';
 import type { LiveTask } from '../log/live-task.ts';
-import { nextChange } from '../log/next-change.ts';
-import { appendOpenly } from '../log/write/write.ts';
+import { waitForFact } from '../log/wait-for-fact.ts';
+import { appendOpenly } from '../log/write/append-openly.ts';
 import { isoTime } from '../timing/clock.ts';
-import { atMost } from '../timing/wait-at-most.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { ServiceSettings } from './call/dependencies.ts';
 
@@ -26,10 +25,11 @@ export async function cancelTask(
     if (!live.state.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
     await live.subscribe();
     await request(live, metadata, settings);
-    await atMost(settings.cancelWaitMs, context.signal, settings.clock, async (signal) => {
-      while (!live.isOver && !signal.aborted) await nextChange(live, signal);
-    });
-    if (live.isDiverged) throw live.trouble;
+    if (!live.isOver) {
+      const wait = { after: live.version, ms: settings.cancelWaitMs, signal: context.signal };
+      await waitForFact(live, () => live.state.closed, wait);
+    }
+    if (live.isDiverged) throw live.readError;
     // Says so if another end won the race.
     decideAgain(live, settings);
     const { currentStatusInHistory, limits } = settings;
@@ -51,7 +51,7 @@ async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], 
     await appendOpenly(live, facts, 'cancel', { queue, want: true });
   } catch (error) {
     if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
-    await live.look();
+    await live.tryRefresh();
     return;
   }
   if (run === 'here' && !live.state.openTurn) await claimer.claimNow(live.scope, live.taskId);

@@ -1,5 +1,5 @@
 import type { OperationName, Operations, Params, Result } from '@batonjs/protocol/operations';
-import type { StreamEvent } from '../log/stream-event.ts';
+import type { EventStream } from '../log/event-stream.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { ServiceSettings } from './call/dependencies.ts';
 import { cancelTask } from './cancel-task.ts';
@@ -18,7 +18,7 @@ type Method<Name extends OperationName> = (
   params: Params<Name>,
   context: CallContext,
   settings: ServiceSettings,
-) => Operations[Name]['kind'] extends 'stream' ? AsyncIterable<StreamEvent> : Promise<Result<Name>>;
+) => Operations[Name]['kind'] extends 'stream' ? EventStream : Promise<Result<Name>>;
 
 /** A method for each row of the operation table. */
 export type Service = { readonly [Name in OperationName]: Method<Name> };

@@ -1,10 +1,10 @@
 import type { SendMessageRequest, SendMessageResponse } from '@batonjs/protocol';
 import type { StoredFact } from '@batonjs/store';
-import { type Beginning, EventStream, type Told } from '../log/event-stream.ts';
+import { type EventBatch, EventStream, type StreamStart } from '../log/event-stream.ts';
 import { viewWithin } from '../log/fit-task.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import { eventOf, type StreamEvent, taskEvent } from '../log/stream-event.ts';
-import { until } from '../log/until.ts';
+import { waitForFact } from '../log/wait-for-fact.ts';
 import { type Accepted, accept, ensureTask } from './accept/accept-message.ts';
 import { putInlineConfig } from './accept/inline-config.ts';
 import { settling } from './accept/settle.ts';
@@ -33,14 +33,14 @@ export async function sendMessage(
   }
 }
 
-/** Resolves when the message is settled, the wait has lasted long enough, or nobody waits any more. */
+/** Resolves when the message is settled, after `blockingMs`, or when the caller no longer waits. */
 function settled(
   { live, position }: Accepted,
   messageId: string,
   { signal }: CallContext,
   { blockingMs }: ServiceSettings,
 ): Promise<void> {
-  return until(live, position - 1, settling(messageId), blockingMs, signal);
+  return waitForFact(live, settling(messageId), { after: position - 1, ms: blockingMs, signal });
 }
 
 /** SendStreamingMessage. Spec: §3.1.2. */
@@ -54,7 +54,7 @@ async function open(
   request: SendMessageRequest,
   context: CallContext,
   settings: ServiceSettings,
-): Promise<Beginning> {
+): Promise<StreamStart> {
   const { historyLength, taskPushNotificationConfig } = request.configuration ?? {};
   const { closeStreamsOnInputRequired, currentStatusInHistory, tasks, limits } = settings;
   let entered: LiveTask | undefined;
@@ -78,9 +78,9 @@ async function open(
     const view = { historyLength, currentStatusInHistory };
     let { state } = accepted;
     const events = state.task ? [taskEvent(live, state, origin, view, limits.replyBytes)] : [];
-    // What is known may be older than the message, if the log could not be read since.
-    const after = Math.min(position - 1, state.version);
-    const tell = (facts: readonly StoredFact[]): Told => {
+    // The known state may be older than the message, if the store could not be read since.
+    const version = Math.min(position - 1, state.version);
+    const toEvents = (facts: readonly StoredFact[]): EventBatch => {
       const events: StreamEvent[] = [];
       for (const stored of facts) {
         const settlement = settles(stored.fact);
@@ -94,11 +94,11 @@ async function open(
               : eventOf(live, origin, stored);
           if (event) events.push(isLast ? { ...event, isLast } : event);
         }
-        if (isLast) return { events, isOver: true };
+        if (isLast) return { events, isLast };
       }
-      return { events, isOver: false };
+      return { events, isLast: false };
     };
-    return { reader: { live, signal: context.signal, tell, leave }, events, isOver: false, after };
+    return { live, signal: context.signal, position: { version }, events, isLast: false, toEvents, leave };
   } catch (error) {
     leave();
     throw error;

@@ -1,19 +1,19 @@
 import type { Message } from '@batonjs/protocol';
 import type { Inbox } from '../agent/agent.ts';
-import { nextChange } from '../log/next-change.ts';
+import { nextFact } from '../log/wait-for-fact.ts';
 import type { LeasedTask } from './task-writer.ts';
 
 /** The messages of a task that no turn has taken yet, for the turn that runs. */
 export function createInbox(leased: LeasedTask, signal: AbortSignal): Inbox {
   let taking: Promise<unknown> = Promise.resolve();
   const takeNext = async (): Promise<Message | undefined> => {
-    while (!signal.aborted && !leased.state.closed) {
+    while (!signal.aborted && !leased.live.isOver) {
       const message = leased.state.untaken[0]?.message;
       if (message) {
         await leased.write(() => [{ type: 'take', messageId: message.messageId }]);
         return structuredClone(message);
       }
-      await nextChange(leased.live, signal);
+      await nextFact(leased.live, signal);
     }
     return undefined;
   };

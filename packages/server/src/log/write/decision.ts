@@ -1,12 +1,12 @@
 import { type Command, decide, evolve, type Fact, type State } from '@batonjs/lifecycle';
 
-/** Facts that commands cause, and the state they lead to. */
+/** The facts that commands lead to, and the state after them. */
 export interface Decision {
   readonly facts: readonly Fact[];
   readonly state: State | undefined;
 }
 
-/** Decides several commands one after another, each on what the one before left. Throws as `decide` does. */
+/** Decides several commands in order, each on the state after the one before. Throws as `decide` does. */
 export function decideAll(state: State | undefined, commands: readonly Command[], now: string): Decision {
   const facts: Fact[] = [];
   let next = state;

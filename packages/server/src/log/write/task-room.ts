@@ -7,16 +7,16 @@ import type { Decision } from './decision.ts';
 
 type TaskLimits = Pick<Limits, 'factsPerTask' | 'bytesPerTask'>;
 
-/** Bytes that the update which ends a task may have however full the task is. */
+/** The size in bytes up to which the update that ends a task is accepted, even if the task is full. */
 const lastWords = 64 * 1024;
 
-/** Throws `RESOURCE_EXHAUSTED` if this decision makes the log of a task longer or larger than it may be. */
+/** Throws `RESOURCE_EXHAUSTED` if a decision makes the log of a task longer or larger than the limits. */
 export function checkDecided({ facts, state }: Decision, { factsPerTask, bytesPerTask }: TaskLimits): void {
   if (!state || (state.version <= factsPerTask && state.weight <= bytesPerTask)) return;
   if (!facts.every(isAllowedBeyond) && facts[0]?.type !== 'turn-started') throw tooLarge();
 }
 
-/** What a full log still takes: all it needs so that the task can be canceled, run and ended. */
+/** Whether a full log still takes a fact: it does if the task needs the fact to be canceled, run or ended. */
 function isAllowedBeyond(fact: Fact): boolean {
   switch (fact.type) {
     case 'task-created':
@@ -39,12 +39,12 @@ interface Room {
   readonly bytes: number;
 }
 
-/** What is on its way into the log of a task, appended by this process: it is not in the known state yet. */
+/** How much this process is appending to the log of a task: it is not in the known state yet. */
 const underWay = new WeakMap<LiveTask, Room>();
 
 /**
- * Takes room in a log for facts that are about to be appended wherever it ends. The caller gives the room back when the facts
- * are in the known state, or will not come. Throws `RESOURCE_EXHAUSTED` if there is not enough.
+ * Reserves room in a log for facts that are about to be appended at its end. The caller calls the returned function when
+ * the facts are in the known state, or were not appended. Throws `RESOURCE_EXHAUSTED` if there is not enough room.
  */
 export function takeRoom(
   live: LiveTask,

@@ -6,14 +6,14 @@ import type { StoredFact } from '@batonjs/store';
 export interface Transition {
   readonly taskId: string;
   readonly contextId: string;
-  /** Undefined when the task came to be. */
+  /** Undefined when the task was created. */
   readonly from: TaskState | undefined;
   readonly to: TaskState;
   /** ISO 8601, UTC, milliseconds. */
   readonly at: string;
 }
 
-/** Reports the changes of state among facts that were written onto `before`. */
+/** Reports every change of the task's state among facts that were committed after `before`. */
 export function reportTransitions(
   before: State | undefined,
   taskId: string,

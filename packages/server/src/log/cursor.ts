@@ -1,0 +1,141 @@
+import { type StoredFact, StoreError } from '@batonjs/store';
+import type { LiveTask } from './live-task.ts';
+
+const batch = 256;
+/** About how many bytes of facts one read from the store returns. */
+const batchWeight = 250_000;
+/** How long a follower that outlasts outages waits before the store is asked again, in milliseconds. */
+const retryMs = 100;
+
+/** A position in a log. */
+export interface LogPosition {
+  /** The facts after this one follow. */
+  readonly version: number;
+  /** The `commitId` of the fact at that version, if it is known: the store checks that it still holds that fact. */
+  readonly commitId?: string | undefined;
+}
+
+/** A stream or a wait: it reads the log of a task with a cursor. */
+export interface Follower {
+  /** Whether the cursor tries again while the store cannot be read. Otherwise the failure ends it. */
+  readonly outlastsOutages: boolean;
+  /** The next facts: at least one, in order. Called once for each `read()`. What it throws ends the cursor. */
+  take(facts: readonly StoredFact[]): void;
+  /** Called when the cursor ended by itself, once: after that, `take` is not called any more. */
+  end(error?: unknown): void;
+}
+
+/**
+ * Reads the log of a live task for one follower. All followers share these rules:
+ *
+ * - Order: the follower gets every fact after the position, in order, without gaps or duplicates.
+ * - Demand: each `read()` leads to one `take`, at once or when a fact is added. Between reads, the cursor holds no facts.
+ * - Lag: facts come from the live task while it keeps them. Older ones are read from the store, a batch at a time.
+ * - Abort: the cursor ends at once, without an error.
+ * - Server closing: the cursor ends at the next read, or at the one that is pending, without an error.
+ * - Lost facts: the cursor ends with `LOG_DIVERGED` if the store no longer holds what was read, and with `LOG_GAP` if
+ *   the next facts were pruned.
+ * - Outage: the cursor ends with the error of the store, or tries again (`outlastsOutages`).
+ *
+ * Not a generator: thousands may follow one task, and each is called for every fact. A cursor listens once and makes no
+ * promises.
+ */
+export class Cursor {
+  readonly #live: LiveTask;
+  readonly #signal: AbortSignal;
+  readonly #follower: Follower;
+  #version: number;
+  #commitId: string | undefined;
+  #isWanted = false;
+  #isReadingStore = false;
+  #isClosed = false;
+  readonly #advance = () => this.#next();
+  readonly #stopListening: () => void;
+
+  constructor(live: LiveTask, { version, commitId }: LogPosition, signal: AbortSignal, follower: Follower) {
+    this.#live = live;
+    this.#signal = signal;
+    this.#follower = follower;
+    this.#version = version;
+    this.#commitId = commitId;
+    this.#stopListening = live.onChange(this.#advance);
+    signal.addEventListener('abort', this.#advance);
+  }
+
+  /** Asks for the next facts. */
+  read(): void {
+    this.#isWanted = true;
+    this.#next();
+  }
+
+  /** Ends the cursor without a call of `end`. May be called again. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#stopListening();
+    this.#signal.removeEventListener('abort', this.#advance);
+  }
+
+  #next(): void {
+    const live = this.#live;
+    if (this.#signal.aborted) this.#end();
+    if (this.#isClosed || !this.#isWanted || this.#isReadingStore) return;
+    if (live.isServerClosing) this.#end();
+    else if (live.isDiverged) this.#end(live.readError);
+    else if (this.#version < live.version) {
+      const facts = live.recent.after(this.#version);
+      if (facts) this.#give(facts);
+      else void this.#readStore();
+    } else if (live.readError && !this.#follower.outlastsOutages) this.#end(live.readError);
+  }
+
+  #give(facts: readonly StoredFact[]): void {
+    const last = facts.at(-1);
+    try {
+      if (last) {
+        this.#version = last.version;
+        this.#commitId = last.commitId;
+        this.#isWanted = false;
+        this.#follower.take(facts);
+      } else this.#next();
+    } catch (error) {
+      this.#end(error);
+    }
+  }
+
+  async #readStore(): Promise<void> {
+    this.#isReadingStore = true;
+    try {
+      const facts = await this.#readBatch();
+      this.#isReadingStore = false;
+      if (!this.#isClosed) this.#give(facts);
+    } catch (error) {
+      this.#end(error);
+    }
+  }
+
+  /** The next facts that the store holds; none if it is to be asked again. */
+  async #readBatch(): Promise<readonly StoredFact[]> {
+    const { scope, taskId, settings, state, version } = this.#live;
+    try {
+      // Few at a time if the facts are large: a follower that stops reading keeps the facts it was given.
+      const limit = Math.max(1, Math.min(batch, Math.floor((batchWeight * version) / state.weight)));
+      const facts = await settings.store.readFacts(scope, taskId, this.#version, limit, this.#commitId);
+      if (facts.length > 0) return facts;
+    } catch (error) {
+      if (StoreError.is(error, 'LOG_DIVERGED')) await this.#live.tryRefresh();
+      if (!this.#follower.outlastsOutages || isLost(error)) throw error;
+    }
+    await settings.clock.sleep(retryMs, this.#signal);
+    return [];
+  }
+
+  #end(error?: unknown): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.#follower.end(error);
+  }
+}
+
+const isLost = (error: unknown): boolean =>
+  StoreError.is(error, 'LOG_GAP') || StoreError.is(error, 'LOG_DIVERGED');
