@@ -1,9 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root, workspaces } from './source-files.ts';
 
 const packages = workspaces().filter(({ manifest }) => manifest.private !== true);
+
+/** The source of an entry, below `src` and without its extension. */
+const sourceOf = (target: string | Record<string, string>): string =>
+  /^\.\/src\/(.+)\.ts$/.exec(typeof target === 'string' ? target : (target['@batonjs/source'] ?? ''))?.[1] ??
+  '';
 
 describe('the toolchain', () => {
   it('runs on the Node.js that the repository pins, whatever the machine has', () => {
@@ -30,25 +35,25 @@ describe.each(packages)('$manifest.name', ({ folder, manifest }) => {
 
   it('offers each entry as source for this repository and as built for everybody else', () => {
     for (const [subpath, target] of Object.entries(manifest.exports ?? {})) {
-      const name = subpath === '.' ? 'index' : subpath.slice(2);
+      const path = sourceOf(target);
+      // Its file has the entry's name, in whichever folder it lies.
+      expect(basename(path)).toBe(subpath === '.' ? 'index' : subpath.slice(2));
       expect(target).toEqual({
-        '@batonjs/source': `./src/${name}.ts`,
-        types: `./dist/${name}.d.ts`,
-        default: `./dist/${name}.js`,
+        '@batonjs/source': `./src/${path}.ts`,
+        types: `./dist/${path}.d.ts`,
+        default: `./dist/${path}.js`,
       });
-      expect(existsSync(join(root, folder, `src/${name}.ts`))).toBe(true);
+      expect(existsSync(join(root, folder, `src/${path}.ts`))).toBe(true);
     }
   });
 
   it('builds every entry it offers, and those it imports by condition', () => {
     const built = Array.from(
-      manifest.scripts?.build?.matchAll(/src\/([\w-]+)\.ts/g) ?? [],
+      manifest.scripts?.build?.matchAll(/src\/([\w/-]+)\.ts/g) ?? [],
       ([, name]) => name,
     );
-    const offered = Object.keys(manifest.exports ?? {}).map((subpath) =>
-      subpath === '.' ? 'index' : subpath.slice(2),
-    );
-    const imported = JSON.stringify(manifest.imports ?? {}).matchAll(/\.\/src\/([\w-]+)\.ts/g);
+    const offered = Object.values(manifest.exports ?? {}).map(sourceOf);
+    const imported = JSON.stringify(manifest.imports ?? {}).matchAll(/\.\/src\/([\w/-]+)\.ts/g);
     expect(built.sort()).toEqual([...offered, ...Array.from(imported, ([, name]) => name)].sort());
   });
 });
