@@ -1,4 +1,4 @@
-import { evolve, fromSnapshot, historyOf, isTerminal, toSnapshot } from '@batonjs/lifecycle';
+import { type Command, evolve, fromSnapshot, historyOf, isTerminal, toSnapshot } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import { artifact, at, create, given, receive, said, startTurn, stored, text, to } from './given.ts';
 
@@ -50,4 +50,14 @@ it('a state that no release knows is not terminal', () => {
     false,
     false,
   ]);
+});
+
+it.each<[string, readonly Command[]]>([
+  ['the first attempt', [receive('m1'), create]],
+  ['a later attempt', [receive('m1'), create, startTurn]],
+])('%s of a turn says that it runs alone if it does, and nothing else', (_, before) => {
+  const [alone] = given(...before).when({ type: 'start-turn', alone: true });
+  expect(alone).toMatchObject({ type: 'turn-started', alone: true });
+  const [beside] = given(...before).when(startTurn);
+  expect(Object.keys(beside!)).not.toContain('alone');
 });
