@@ -4,7 +4,8 @@ import { scopeOf } from '../../test/kit/scope.ts';
 import { Errand, type World } from '../workload/errand.ts';
 import { randomPlan } from '../workload/plan.ts';
 import { pick, seeded } from '../workload/random.ts';
-import { countByKind, judge, readLogs, unsettled } from '../workload/verdict.ts';
+import { endsInTime, stuckLogs } from '../workload/stuck.ts';
+import { countByKind, judge, readLogs } from '../workload/verdict.ts';
 import { Fleet } from './fleet.ts';
 import { httpWire } from './http-wire.ts';
 import { killAtRandom } from './killer.ts';
@@ -104,24 +105,27 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     stop.abort();
     await glancing;
 
-    // What is under way has three lease times to settle; meanwhile nobody sends anything new.
+    // What is under way settles before anything new may be sent.
     begins = false;
     permitted = Promise.withResolvers();
     permitted.promise.catch(() => {});
     fleet.calm();
-    await sleep(leaseMs * 3);
-    for (const { taskId, head } of unsettled(await readLogs(store, scopes)))
+    const waiting = { leaseMs, sleep };
+    for (const { taskId, head } of await stuckLogs(() => readLogs(store, scopes), waiting))
       complaints.push({ kind: 'stuck', taskId, message: `it is ${head.state ?? 'no task'}` });
 
-    // Then everybody finishes what they began.
+    // Then every client finishes what it began.
     permitted.resolve();
     lateness.resolve();
-    const all = working.then(() => Promise.all(ended)).then(() => 'done');
-    // Many may have to finish at once: it is over when, for so long, not one of them did.
-    for (let left = Number.POSITIVE_INFINITY; underWay.size < left; ) {
-      left = underWay.size;
-      if ((await Promise.race([all, sleep(leaseMs * (sabotage ? 3 : 20), 'late')])) === 'done') break;
-    }
+    const progress = async () => {
+      const facts = (await readLogs(store, scopes)).reduce((sum, log) => sum + log.facts.length, 0);
+      return `${underWay.size} ${observations.length} ${facts}`;
+    };
+    await endsInTime(
+      working.then(() => Promise.all(ended)),
+      progress,
+      waiting,
+    );
     for (const { plan, taskId = '' } of underWay)
       complaints.push({ kind: 'stuck', taskId, client: plan.name, message: 'its client still waits' });
     for (let n = 0; n < fleet.crashes; n++)
