@@ -1,5 +1,5 @@
 import { apiKey } from '@batonjs/auth';
-import { type CorsOptions, completed } from '@batonjs/server';
+import { type AgentServerOptions, completed } from '@batonjs/server';
 import { expect, it } from 'vitest';
 import { say } from '../kit/rpc.ts';
 import { everywhere, type Peer } from './peer.ts';
@@ -118,7 +118,7 @@ everywhere('CORS', (serve) => {
     }
   });
 
-  it.each<[string, CorsOptions]>([
+  it.each<[string, Exclude<AgentServerOptions['cors'], boolean | undefined>]>([
     ['listed', { origins: [origin, 'https://other.example'] }],
     ['chosen', { origins: (one) => one === origin }],
     ['listed, with their cookies', { origins: [origin], credentials: true }],

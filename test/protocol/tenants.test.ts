@@ -1,6 +1,6 @@
 import { apiKey } from '@batonjs/auth';
 import { type ConnectOptions, connect } from '@batonjs/client';
-import { completed, inputRequired, type Tenants } from '@batonjs/server';
+import { type AgentServerOptions, completed, inputRequired } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import { say } from '../kit/rpc.ts';
 import { everywhere, open } from './peer.ts';
@@ -11,7 +11,7 @@ const asks = async function* () {
 const gone = { reason: 'TASK_NOT_FOUND' };
 
 everywhere('Tenants', (serve) => {
-  const kinds: [string, Tenants][] = [
+  const kinds: [string, AgentServerOptions['tenants']][] = [
     ['a list', ['acme', 'globex/2']],
     ['a function', async (tenant) => tenant === 'acme' || tenant === 'globex/2'],
   ];

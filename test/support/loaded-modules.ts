@@ -11,6 +11,18 @@ async function loadedBy(program: string, cwd: string): Promise<string> {
   return (await run(process.execPath, flags, { cwd, maxBuffer: 1e6 })).stdout;
 }
 
+/** The addresses of all modules that a program imports in a folder, of our packages from their sources. */
+export async function importedBy(program: string, cwd: string): Promise<string[]> {
+  const code = `
+    import { registerHooks } from 'node:module';
+    const urls = [];
+    registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
+    ${program};
+    console.log(JSON.stringify(urls));`;
+  const flags = ['--conditions=@batonjs/source', '--input-type=module', '--eval', code];
+  return JSON.parse((await run(process.execPath, flags, { cwd, maxBuffer: 1e6 })).stdout);
+}
+
 /** Fails if a program loads what importing `node:http` and `node:util` would: fetch, HTTP/2, worker threads. */
 export async function expectLeanStart(program: string, cwd: string): Promise<void> {
   // What the test goes by: otherwise it could not fail.

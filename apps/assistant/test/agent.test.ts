@@ -1,5 +1,6 @@
 import { connect, textOf } from '@batonjs/client';
-import { createAgentServer, runTurn } from '@batonjs/server';
+import { createAgentServer } from '@batonjs/server';
+import { runTurn } from '@batonjs/server/testing';
 import { listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';

@@ -1,4 +1,5 @@
-import { type Part, runTurn, type TaskUpdate } from '@batonjs/server';
+import type { Part, TaskUpdate } from '@batonjs/server';
+import { runTurn } from '@batonjs/server/testing';
 import { describe, expect, it } from 'vitest';
 import { growthOf } from '../../../test/support/growth.ts';
 import { convertMoney } from '../src/index.ts';

@@ -1,4 +1,5 @@
-import { type Message, type RunTurnOptions, runTurn, type Task } from '@batonjs/server';
+import type { Message, Task } from '@batonjs/server';
+import { type RunTurnOptions, runTurn } from '@batonjs/server/testing';
 import { describe, expect, it } from 'vitest';
 import { tripPlanner } from '../src/index.ts';
 

@@ -1,4 +1,4 @@
-import type { WorkerOptions } from '@batonjs/server';
+import type { WorkerOptions } from '@batonjs/server/worker';
 import { redisStore } from '@batonjs/store-redis';
 import { counting } from './agent.ts';
 

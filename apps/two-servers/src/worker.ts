@@ -1,5 +1,5 @@
 /** A worker process: claims tasks and runs their turns; it has no port. */
-import { createWorker } from '@batonjs/server';
+import { createWorker } from '@batonjs/server/worker';
 import { agentOptions } from './agent-options.ts';
 
 const worker = createWorker(agentOptions);

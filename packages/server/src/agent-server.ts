@@ -1,33 +1,23 @@
 import { httpJsonServer, jsonRpcServer, type ServerBinding } from '@batonjs/bindings';
 import type { AgentCard } from '@batonjs/protocol';
-import { A2AError } from '@batonjs/protocol/errors';
 import { parseVersion } from '@batonjs/protocol/headers';
-import { StoreError } from '@batonjs/store';
 import { isTaskAgent } from './agent/agent.ts';
 import { type CardInput, completeCard } from './card/complete-card.ts';
-import { knownOfCard } from './card/derived-members.ts';
+import { derivedMembers } from './card/derived-members.ts';
 import { credentialHeaders } from './card/security.ts';
-import { createCards } from './card/served-cards.ts';
-import { completeSettings } from './complete-options.ts';
+import { createServedCards } from './card/served-cards.ts';
 import { completeCors, withCors } from './http/cors.ts';
 import { createFetch } from './http/fetch.ts';
-import { createHandler, type HandlerSettings } from './http/handler.ts';
+import { createHandler, type HttpOptions } from './http/handler.ts';
 import type { Handle } from './http/http-exchange.ts';
-import { LiveTasks } from './log/live-tasks.ts';
-import { appendOpenly } from './log/write/append-openly.ts';
-import { decideAll } from './log/write/decision.ts';
-import { takeRoom } from './log/write/task-room.ts';
 import { takeName } from './names-on-store.ts';
+import type { Dependencies } from './operations/call/dependencies.ts';
+import { wakeTask } from './operations/wake-task.ts';
 import type { AgentServerOptions } from './options.ts';
 import { type PushDeliveries, pushDeliveries } from './push/dead-letters.ts';
-import { Deliverer } from './push/deliverer.ts';
-import { completePush } from './push/webhooks.ts';
+import { createRuntime } from './runtime.ts';
 import { createReadiness, type Readiness } from './store/readiness.ts';
 import { isoTime } from './timing/clock.ts';
-import { newId } from './timing/new-id.ts';
-import { Claimer } from './turns/claim/claimer.ts';
-import { Runner } from './turns/runner.ts';
-import { readWakeKey } from './turns/wake-key.ts';
 
 /** An agent that can be called. */
 export interface AgentServer {
@@ -35,7 +25,7 @@ export interface AgentServer {
   readonly card: AgentCard;
   /** The web-standard handler. Paths are below `publicUrl`, or below the origin without it. */
   fetch(request: Request): Promise<Response>;
-  /** The handler that skins call. */
+  /** The handler that adapters of HTTP frameworks call. */
   readonly handle: Handle;
   /**
    * Starts another turn of the task whose agent gave out this `turn.wakeKey`, without a client's message. Rejects with an
@@ -44,9 +34,9 @@ export interface AgentServer {
   wake(wakeKey: string, metadata?: Record<string, unknown>): Promise<void>;
   /** Whether it accepts requests and its store takes writes, which is tried at most once a second. */
   ready(): Promise<boolean>;
-  /** The same as `ready`, and why not: the disk is full, say. Not for clients. */
+  /** Like `ready`, with the reason if it is not: a full disk, for example. Not for clients. */
   readiness(): Promise<Readiness>;
-  /** What became of webhooks. */
+  /** The webhooks that were given up, and a way to try them again. */
   readonly push: PushDeliveries;
   /** How many turns run here, and how many tasks are held in memory. */
   readonly load: { readonly turns: number; readonly tasks: number };
@@ -63,57 +53,57 @@ export interface AgentServer {
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
-/** Makes an agent callable. Starts at once to recover tasks that other processes left. */
+/**
+ * Makes an agent callable. Starts at once to recover tasks that other processes left. Throws `TypeError` for options that
+ * cannot work.
+ */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
-  const settings = completeSettings(options, options.run ?? 'here');
-  const { store, clock, queue, log } = settings;
-  const tasks = new LiveTasks(settings);
-  const runner = new Runner(settings, tasks);
-  const claimer = new Claimer(settings, tasks, runner);
+  const runtime = createRuntime(options, options.run ?? 'here');
+  const { tasks, runner, claimer, push } = runtime;
+  const { store, clock, log } = runtime.dependencies;
+  const { queue } = runtime.dependencies.options;
   let open = true;
-  const readiness = createReadiness({ store, queue, clock, log, isOpen: () => open });
-  const { compatibility = [] } = options;
-  const push = completePush(store, options.push, compatibility);
-  const deliverer = push && new Deliverer({ ...settings, push });
-  const known = knownOfCard(options, push !== undefined);
-  const card = completeCard(options.card, known);
+  const isOpen = () => open;
+  const readiness = createReadiness({ store, queue, clock, log, isOpen });
+  const derived = derivedMembers(options, push !== undefined);
+  const card = completeCard(options.card, derived);
   if (card.capabilities.pushNotifications && !push)
     throw new TypeError(
       '`card.capabilities.pushNotifications` needs a store that keeps webhooks, and `push`',
     );
   const publicUrl = options.publicUrl?.replace(/(?<!\/)\/+$/, '');
-  const bindings: HandlerSettings['bindings'] = [
+  const { compatibility = [] } = options;
+  const bindings: HttpOptions['bindings'] = [
     ...(options.bindings ?? ([jsonRpcServer, httpJsonServer] as const)),
     ...compatibility.flatMap(({ bindings }) => bindings).filter((binding) => isListed(card, binding)),
   ];
   const { extendedCard, signCard } = options;
-  const complete = (members: Partial<CardInput>) => completeCard({ ...options.card, ...members }, known);
-  const handlerSettings: HandlerSettings = {
-    ...settings,
+  const complete = (members: Partial<CardInput>) => completeCard({ ...options.card, ...members }, derived);
+  const dependencies: Dependencies = {
+    ...runtime.dependencies,
     card,
-    cards: createCards({ card, complete, extendedCard, signCard, bindings, publicUrl }),
+    cards: createServedCards({ card, complete, extendedCard, signCard, bindings, publicUrl }),
     tasks,
     runner,
     claimer,
     push,
-    alwaysTask: isTaskAgent(options.agent),
-    idempotency: options.idempotency ?? 'authenticated',
-    blockingMs: options.blockingMs ?? 120_000,
-    cancelWaitMs: options.cancelWaitMs ?? 10_000,
-    closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
-    bindings,
-    compatibility,
-    tenants: options.tenants,
-    authenticate: options.authenticate,
-    isOpen: () => open,
+    isOpen,
+    options: {
+      ...runtime.dependencies.options,
+      alwaysTask: isTaskAgent(options.agent),
+      idempotency: options.idempotency ?? 'authenticated',
+      blockingMs: options.blockingMs ?? 120_000,
+      cancelWaitMs: options.cancelWaitMs ?? 10_000,
+      closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
+    },
   };
+  const { authenticate, tenants } = options;
   const handle = withCors(
-    createHandler(handlerSettings),
+    createHandler(dependencies, { bindings, compatibility, authenticate, tenants }),
     completeCors(options.cors, credentialHeaders(card)),
   );
   const leaveName = takeName(options.store, queue, options.card);
-  if (settings.run === 'here') claimer.start();
-  deliverer?.start();
+  runtime.start();
 
   return {
     card,
@@ -123,34 +113,14 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     get load() {
       return { turns: runner.running, tasks: tasks.size };
     },
-    async wake(wakeKey, metadata) {
-      const { scope, taskId } = readWakeKey(wakeKey);
-      const live = await tasks.open(scope, taskId);
-      if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId } });
-      try {
-        const { facts } = decideAll(live.state, [{ type: 'wake', metadata }], isoTime(clock.now()));
-        const giveBack = takeRoom(live, facts, settings.limits);
-        await appendOpenly(live, facts, `woken:${newId(clock)}`, { queue, want: true }).finally(giveBack);
-      } catch (error) {
-        if (StoreError.is(error, 'LOG_CLOSED'))
-          throw new A2AError('UNSUPPORTED_OPERATION', 'The task is finished');
-        throw error;
-      } finally {
-        tasks.release(live);
-      }
-    },
+    wake: (wakeKey, metadata) => wakeTask(wakeKey, metadata, dependencies),
     ready: async () => (await readiness()).isReady,
     readiness,
     prune: ({ closedBefore, limit = 1_000 }) => store.prune({ closedBefore: isoTime(closedBefore), limit }),
     async close({ graceMs = 10_000 } = {}) {
       open = false;
       leaveName();
-      await claimer.close();
-      const deadline = clock.monotonic() + graceMs;
-      await runner.drain(graceMs);
-      // Only now: whoever waits for a turn that was allowed to finish hears how it ended.
-      tasks.close();
-      await deliverer?.close(Math.max(0, deadline - clock.monotonic()));
+      await runtime.close(graceMs);
     },
   };
 }

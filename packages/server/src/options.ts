@@ -7,13 +7,14 @@ import type { Log } from './hooks/log-hook.ts';
 import type { Authenticate } from './http/authenticate.ts';
 import type { CorsOptions } from './http/cors.ts';
 import type { Tenants } from './http/tenants.ts';
-import type { Limits, TaskClocks } from './limits/limits.ts';
+import type { Limits } from './limits/limits.ts';
 import type { Transition } from './log/write/transition.ts';
 import type { PushOptions } from './push/push-options.ts';
 import type { Clock } from './timing/clock.ts';
+import type { TaskClocks } from './timing/task-deadlines.ts';
 import type { TurnEvent } from './turns/turn-event.ts';
 
-/** What a worker and a server have in common. All times in milliseconds. */
+/** The options that a worker and a server have in common. All times in milliseconds. */
 export interface WorkerOptions {
   readonly agent: Agent;
   /** Where tasks live. Never closed by the server. */
@@ -41,8 +42,8 @@ export interface WorkerOptions {
   /** How long an agent may go on after a cancel before the task is CANCELED without it. Default 5,000. */
   readonly cancelGraceMs?: number;
   /**
-   * Called before a task becomes CANCELED that no agent works on, because it waits or its process died: for what was
-   * started elsewhere. At least once, and waited for no longer than `cancelGraceMs`; its steps are not recorded.
+   * Called before a task becomes CANCELED that no agent works on, because the task waits or its process died: stop work that
+   * was started elsewhere here. Called at least once, waited for at most `cancelGraceMs`; its steps are not recorded.
    */
   readonly onCancel?: (turn: Turn) => void | Promise<void>;
   /** How long tasks may take. */
@@ -53,51 +54,54 @@ export interface WorkerOptions {
    * of it.
    */
   readonly storeTimeoutMs?: number;
-  /** How long the store's bell is trusted before looking anyway. Default 1,000; `Infinity`: never look. */
+  /**
+   * How often the process reads the tasks that it follows from the store, in case a notification was lost. Default 1,000;
+   * `Infinity`: never.
+   */
   readonly lookEveryMs?: number;
   /** Whether `history` ends in the message of the current status. Default false. */
   readonly currentStatusInHistory?: boolean;
-  /** How webhooks are served, if the store keeps them; false: not at all. */
+  /** How webhooks are delivered to, if the store keeps them; false: not at all. */
   readonly push?: PushOptions | false;
   /** Other versions of the protocol to speak besides 1.0, such as `v03()` of `@batonjs/bindings-v0-3`. */
   readonly compatibility?: readonly ServerCompatibility[];
-  /** Sees every error that clients are not shown. Default: errors and warnings to standard error. */
+  /** Called with every error that clients are not shown. Default: errors and warnings to standard error. */
   readonly log?: Log;
-  /** Sees every change of state that this process wrote. */
+  /** Called with every change of state that this process wrote. */
   readonly onTransition?: (transition: Transition) => void;
-  /** Sees every take-over, rerun, lost lease and forced cancel in this process. They are logged at `warn` as well. */
+  /** Called with every take-over, rerun, lost lease and forced cancel in this process. Each is logged at `warn`, too. */
   readonly onTurn?: (event: TurnEvent) => void;
-  /** Time and chance; for tests. */
+  /** Time and randomness; for tests. */
   readonly clock?: Partial<Clock>;
 }
 
-/** What `createAgentServer` takes. All times in milliseconds. */
+/** The options of `createAgentServer`. All times in milliseconds. */
 export interface AgentServerOptions extends WorkerOptions {
   readonly card: CardInput;
   /** Whether this process runs the turns of what it accepts (default), or leaves them to `createWorker` elsewhere. */
   readonly run?: 'here' | 'workers';
   /** Absolute URL at which clients reach this agent. Needed unless they are on this machine or come through a trusted proxy. */
   readonly publicUrl?: string;
-  /** Says who calls. Without it, all callers share their tasks. */
+  /** Finds out the caller of a request. Without it, all callers share their tasks. */
   readonly authenticate?: Authenticate;
   /**
-   * What authenticated callers are told instead, or who is told what. Media types and extensions that only it names are
-   * not accepted: name them in `card` too.
+   * Members that replace those of `card` for authenticated callers, the same for all or by caller. Media types and
+   * extensions that only these members name are not accepted: name them in `card` too.
    */
   readonly extendedCard?: ExtendedCard;
   /** Signs the cards. Needs `publicUrl`: no request may choose the address that is signed. */
   readonly signCard?: SignCard;
   /**
-   * Which tenants there are; a request may always name none. Default: any name, each with tasks of its own. The card of
-   * a tenant is at `/<tenant>/.well-known/agent-card.json`.
+   * The tenants that exist; a request may always name none. Default: any name is a tenant with tasks of its own. The card
+   * of a tenant is at `/<tenant>/.well-known/agent-card.json`.
    */
   readonly tenants?: Tenants;
   /** Which web pages may call the agent; `true`: any. Default false: pages may read the card only. */
   readonly cors?: CorsOptions | boolean;
   /**
-   * Whether a message that starts a task may be repeated: the same `messageId` of the same caller then meets the task that
-   * it started, and with other content it is refused (`MESSAGE_ID_CONFLICT`). Default: for authenticated callers. For
-   * messages to an existing task this always holds, whatever is set here: a task has one message of an id.
+   * Whether a message that starts a task may be repeated: the same `messageId` of the same caller then returns the task that
+   * it started, and is refused with other content (`MESSAGE_ID_CONFLICT`). Default: for authenticated callers. Messages to
+   * an existing task can always be repeated: a task has one message of an id.
    */
   readonly idempotency?: boolean | 'authenticated';
   /** How long a blocking SendMessage waits before the task is returned as it is. Default 120,000. */

@@ -1,12 +1,9 @@
-import { completeSettings } from './complete-options.ts';
-import { LiveTasks } from './log/live-tasks.ts';
 import type { WorkerOptions } from './options.ts';
-import { Deliverer } from './push/deliverer.ts';
-import { completePush } from './push/webhooks.ts';
-import { Claimer } from './turns/claim/claimer.ts';
-import { Runner } from './turns/runner.ts';
+import { createRuntime } from './runtime.ts';
 
-/** A process that only claims tasks, runs their turns, and serves webhooks. */
+export type { WorkerOptions } from './options.ts';
+
+/** A process that claims tasks, runs their turns and delivers to webhooks, but answers no requests. */
 export interface Worker {
   /** How many turns run here now. */
   readonly running: number;
@@ -17,30 +14,22 @@ export interface Worker {
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
-/** Starts to work for servers that leave their turns to workers, or that died. Keeps its process alive until `close`. */
+/**
+ * Starts a worker for servers that leave their turns to workers, or that died. Keeps its process alive until `close`.
+ * Throws `TypeError` for options that cannot work.
+ */
 export function createWorker(options: WorkerOptions): Worker {
-  const settings = completeSettings(options, 'here');
-  const { clock } = settings;
-  const tasks = new LiveTasks(settings);
-  const runner = new Runner(settings, tasks);
-  const claimer = new Claimer(settings, tasks, runner);
-  const push = completePush(options.store, options.push, options.compatibility);
-  const deliverer = push && new Deliverer({ ...settings, push });
+  const runtime = createRuntime(options, 'here');
   // A worker has no socket of its own: without this timer, a process that does nothing else would exit at once.
   const untilClosed = setInterval(() => {}, longestTimerMs);
-  claimer.start();
-  deliverer?.start();
+  runtime.start();
   return {
     get running() {
-      return runner.running;
+      return runtime.runner.running;
     },
     async close({ graceMs = 10_000 } = {}) {
       try {
-        await claimer.close();
-        const deadline = clock.monotonic() + graceMs;
-        await runner.drain(graceMs);
-        await deliverer?.close(Math.max(0, deadline - clock.monotonic()));
-        tasks.close();
+        await runtime.close(graceMs);
       } finally {
         clearInterval(untilClosed);
       }

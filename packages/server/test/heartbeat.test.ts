@@ -2,8 +2,8 @@ import type { Lease, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it, vi } from 'vitest';
 import { change, unavailable } from '../../../test/kit/faulty-store.ts';
-import type { RunSettings } from '../src/limits/limits.ts';
 import { Heartbeat, type Held } from '../src/turns/heartbeat.ts';
+import type { TurnDependencies } from '../src/turns/turn-dependencies.ts';
 
 const leaseMs = 900;
 
@@ -24,9 +24,10 @@ function beating(store: TaskStore) {
         });
       }),
   };
-  const settings = { store, clock, leaseMs, log: (_level: string, message: string) => errors.push(message) };
+  const log = (_level: string, message: string) => errors.push(message);
+  const dependencies = { store, clock, log, options: { leaseMs } };
   return {
-    heartbeat: new Heartbeat(settings as unknown as RunSettings),
+    heartbeat: new Heartbeat(dependencies as unknown as TurnDependencies),
     errors,
     now: () => time,
     pass(ms: number) {

@@ -3,7 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { rpc, say, stream } from '../../../test/kit/rpc.ts';
 import { serve } from '../../../test/kit/serve.ts';
-import { type Agent, artifact, completed, createWorker, inputRequired, text, working } from '../src/index.ts';
+import { type Agent, artifact, completed, inputRequired, text, working } from '../src/index.ts';
+import { createWorker } from '../src/worker.ts';
 
 const now = { returnImmediately: true };
 

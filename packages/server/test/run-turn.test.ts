@@ -10,12 +10,12 @@ import {
   createAgentServer,
   inputRequired,
   reply,
-  runTurn,
   type TaskUpdate,
   type Turn,
   taskAgent,
   working,
 } from '../src/index.ts';
+import { runTurn } from '../src/testing.ts';
 
 /** What the server makes of an agent: the state of its task and the error that it logged. */
 async function served(agent: Agent) {

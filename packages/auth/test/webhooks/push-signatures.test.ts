@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SignPush, UnsignedDelivery } from '@batonjs/server';
+import type { SignPush } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import {
   publicKeys,
@@ -16,7 +16,10 @@ const key = newKey('k-1');
 const start = Date.UTC(2026, 0, 1);
 const body = '{"statusUpdate":{"taskId":"t-1"}}';
 
-const delivery = (more: Partial<UnsignedDelivery['claims']> = {}, authorized = false): UnsignedDelivery => ({
+const delivery = (
+  more: Partial<Parameters<SignPush>[0]['claims']> = {},
+  authorized = false,
+): Parameters<SignPush>[0] => ({
   claims: {
     jti: 'd-1',
     aud: audience,

@@ -1,9 +1,14 @@
-/** A URL leads where the policy does not let it. Recognise it by its `code`. Says nothing that is secret about the URL. */
+/** The one code that an `AddressRefused` has. */
+export type AddressRefusedCode = 'ADDRESS_REFUSED';
+
+/** An address policy refuses a URL. Its message holds nothing secret of the URL. Recognise it with `AddressRefused.is`. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
-  readonly code = 'ADDRESS_REFUSED';
-}
+  readonly code: AddressRefusedCode = 'ADDRESS_REFUSED';
 
-/** Whether this is a refusal of an address policy, whichever copy of this package made it. */
-export const isAddressRefused = (error: unknown): error is AddressRefused =>
-  error instanceof Error && 'code' in error && error.code === 'ADDRESS_REFUSED';
+  /** Like `instanceof`, but also true across two copies of this package. */
+  static is(value: unknown, code?: AddressRefusedCode): value is AddressRefused {
+    const error = value as AddressRefused | null | undefined;
+    return error?.name === 'AddressRefused' && (code === undefined || error.code === code);
+  }
+}

@@ -1,5 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
-import { isAddressRefused } from './address-refused.ts';
+import { AddressRefused } from './address-refused.ts';
 import { type SafeFetchOptions, safeFetch } from './safe-fetch.ts';
 
 /** Who may be asked for files, and for how much. `maxBytes` is 10 MiB by default, `timeoutMs` 30,000. */
@@ -23,7 +23,7 @@ export async function fetchFile(url: string, options: FetchFileOptions = {}): Pr
     const mediaType = response.headers.get('content-type')?.split(';', 1)[0]?.trim();
     return { bytes: await response.bytes(), ...(mediaType && { mediaType }) };
   } catch (cause) {
-    const why = isAddressRefused(cause) ? `its URL ${cause.message}` : 'its server did not deliver it';
+    const why = AddressRefused.is(cause) ? `its URL ${cause.message}` : 'its server did not deliver it';
     throw new A2AError('INVALID_PARAMS', `The file cannot be fetched: ${why}`, { cause });
   }
 }

@@ -1,12 +1,26 @@
+import type { AgentCapabilities, AgentCard } from '@batonjs/protocol';
 import { IDEMPOTENCY } from '@batonjs/protocol/headers';
-import type { AgentServerOptions } from '../options.ts';
-import type { KnownOfCard } from './complete-card.ts';
 
-/** What the card says because of how the server is set up. Throws `TypeError` for what callers could not use. */
-export function knownOfCard(
-  { authenticate, extendedCard, idempotency = 'authenticated' }: AgentServerOptions,
+/** The members of a card that follow from the options of the server. */
+export interface DerivedMembers extends Pick<AgentCard, 'securitySchemes' | 'securityRequirements'> {
+  readonly capabilities: AgentCapabilities;
+}
+
+/** The options that the card depends on. */
+interface CardOptions {
+  readonly authenticate?: {
+    readonly securitySchemes?: AgentCard['securitySchemes'];
+    readonly securityRequirements?: readonly NonNullable<AgentCard['securityRequirements']>[number][];
+  };
+  readonly extendedCard?: object;
+  readonly idempotency?: boolean | 'authenticated';
+}
+
+/** Derives members of the card from options. Throws `TypeError` for a combination that callers could not use. */
+export function derivedMembers(
+  { authenticate, extendedCard, idempotency = 'authenticated' }: CardOptions,
   pushNotifications: boolean,
-): KnownOfCard {
+): DerivedMembers {
   if (extendedCard && !authenticate) throw new TypeError('`extendedCard` needs `authenticate`');
   const isIdempotent = idempotency === 'authenticated' ? authenticate !== undefined : idempotency;
   return {

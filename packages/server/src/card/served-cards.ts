@@ -1,7 +1,7 @@
 import type { ServerBinding } from '@batonjs/bindings';
 import type { AgentCard } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Caller } from '../operations/call/call-context.ts';
+import type { Caller } from '../agent/caller.ts';
 import { type CardInput, cardAt } from './complete-card.ts';
 
 /** The members of a card that callers get instead of the public ones, or nothing for callers who get no other card. */
@@ -15,22 +15,22 @@ export type ExtendedCard =
  */
 export type SignCard = (card: AgentCard) => AgentCard | Promise<AgentCard>;
 
-/** Where a card is asked for. */
-export interface CardPlace {
-  /** Where the server was reached, if the request may be believed to say it. */
+/** The URL and tenant that a card is requested for. */
+export interface CardMount {
+  /** The URL at which the server was reached, if the request can be trusted to say it. */
   readonly baseUrl: string | undefined;
   readonly tenant?: string | undefined;
 }
 
-/** The cards of a server, as they are sent. */
-export interface Cards {
-  public(place: CardPlace): Promise<AgentCard>;
+/** The cards of a server, as clients get them. */
+export interface ServedCards {
+  public(mount: CardMount): Promise<AgentCard>;
   /** Rejects with `EXTENDED_AGENT_CARD_NOT_CONFIGURED` if there is none for the caller. */
-  extended(place: CardPlace, caller: Caller | undefined): Promise<AgentCard>;
+  extended(mount: CardMount, caller: Caller | undefined): Promise<AgentCard>;
 }
 
-/** What cards are made of. */
-export interface CardsSettings {
+/** The parts that cards are made of. */
+export interface ServedCardsOptions {
   readonly card: AgentCard;
   readonly complete: (members: Partial<CardInput>) => AgentCard;
   readonly extendedCard: ExtendedCard | undefined;
@@ -41,29 +41,29 @@ export interface CardsSettings {
 
 const mostSigned = 100;
 
-/** Makes the cards of a server. Throws `TypeError` if clients would choose what is signed. Spec: §8, §3.1.11. */
-export function createCards(settings: CardsSettings): Cards {
-  const { card, complete, extendedCard, signCard, bindings, publicUrl } = settings;
+/** Makes the cards of a server. Throws `TypeError` if clients could choose the address that is signed. Spec: §8, §3.1.11. */
+export function createServedCards(options: ServedCardsOptions): ServedCards {
+  const { card, complete, extendedCard, signCard, bindings, publicUrl } = options;
   if (signCard && publicUrl === undefined && card.supportedInterfaces.length === 0)
     throw new TypeError(
       '`signCard` needs `publicUrl`: without it, each request would choose the address that is signed',
     );
-  const at = (of: AgentCard, { baseUrl, tenant }: CardPlace) =>
+  const at = (of: AgentCard, { baseUrl, tenant }: CardMount) =>
     cardAt(of, publicUrl ?? baseUrl, bindings, tenant);
-  const sign = signCard ? remembering(signCard) : async (unsigned: AgentCard) => unsigned;
+  const sign = signCard ? signOnce(signCard) : async (unsigned: AgentCard) => unsigned;
   return {
-    public: async (place) => sign(at(card, place)),
-    async extended(place, caller) {
+    public: async (mount) => sign(at(card, mount)),
+    async extended(mount, caller) {
       const members =
         typeof extendedCard === 'function' ? caller && (await extendedCard(caller)) : extendedCard;
       if (!members) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
-      return sign(at(complete(members), place));
+      return sign(at(complete(members), mount));
     },
   };
 }
 
 /** Signs a card once: a signature differs each time, and with it the card's `ETag`. */
-function remembering(signCard: SignCard): (card: AgentCard) => Promise<AgentCard> {
+function signOnce(signCard: SignCard): (card: AgentCard) => Promise<AgentCard> {
   const signed = new Map<string, Promise<AgentCard>>();
   return (card) => {
     const key = JSON.stringify(card);

@@ -1,5 +1,5 @@
 import type { SecurityRequirement, SecurityScheme } from '@batonjs/protocol';
-import type { Caller } from '../operations/call/call-context.ts';
+import type { Caller } from '../agent/caller.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
 /**

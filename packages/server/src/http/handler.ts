@@ -17,23 +17,24 @@ import {
 } from '@batonjs/protocol/headers';
 import { operations } from '@batonjs/protocol/operations';
 import { parseParams } from '@batonjs/protocol/parse-params';
-import { cardReply, extendedCardReply } from '../card/complete-card.ts';
+import type { Caller } from '../agent/caller.ts';
 import { credentialHeaders, withChallenge } from '../card/security.ts';
-import type { CardPlace } from '../card/served-cards.ts';
+import type { CardMount } from '../card/served-cards.ts';
 import { EventStream } from '../log/event-stream.ts';
-import { type CallContext, type Caller, scopeOf } from '../operations/call/call-context.ts';
-import type { ServiceSettings } from '../operations/call/dependencies.ts';
+import { type CallContext, scopeOf } from '../operations/call/call-context.ts';
+import type { Dependencies } from '../operations/call/dependencies.ts';
 import { toWireError } from '../operations/call/wire-error.ts';
-import { type Service, service } from '../operations/operations.ts';
+import { type AnyOperation, service } from '../operations/operations.ts';
 import { type Authenticate, checkCaller } from './authenticate.ts';
+import { cardReply, extendedCardReply } from './card-reply.ts';
 import type { Handle, HttpExchange } from './http-exchange.ts';
 import { isLarge, readBody } from './request-body.ts';
 import { streamBody } from './sse-body.ts';
 import { checkTenant, type Tenants } from './tenants.ts';
-import { isLost, lost } from './unknown-mount.ts';
+import { isBelowUnknownMount, unknownMount } from './unknown-mount.ts';
 
-/** What answering requests needs to know. */
-export interface HandlerSettings extends ServiceSettings {
+/** How requests are read: the bindings, the other versions of the protocol, the callers and the tenants. */
+export interface HttpOptions {
   readonly bindings: readonly [ServerBinding, ...ServerBinding[]];
   readonly compatibility: readonly ServerCompatibility[];
   readonly authenticate: Authenticate | undefined;
@@ -41,65 +42,69 @@ export interface HandlerSettings extends ServiceSettings {
 }
 
 /** Answers requests: picks the binding, checks in the protocol's order, calls the operation, encodes. Spec: §5, §3.3. */
-export function createHandler(settings: HandlerSettings): Handle {
+export function createHandler(dependencies: Dependencies, http: HttpOptions): Handle {
+  const { bindings, authenticate } = http;
   return async (exchange) => {
-    const place = cardPlaceOf(exchange, settings);
-    if (place) return card(exchange, place, settings);
+    const mount = cardMountOf(exchange, http);
+    if (mount) return publicCard(exchange, mount, dependencies, http);
     let request = withoutBody(exchange);
-    const candidates = settings.bindings.filter((binding) => binding.matches(request));
+    const candidates = bindings.filter((binding) => binding.matches(request));
     const of = (wanted: string) =>
-      candidates.find(({ version }) => version === wanted) ?? candidates[0] ?? settings.bindings[0];
+      candidates.find(({ version }) => version === wanted) ?? candidates[0] ?? bindings[0];
     let binding = of(statedVersion(request) ?? IMPLIED_VERSION);
     try {
       if (exchange.refusal) throw exchange.refusal;
       let asked: Promise<Caller | undefined> | undefined;
-      const ask = () => (asked ??= callerOf(exchange, settings));
+      const ask = () => (asked ??= callerOf(exchange, authenticate));
       if (isLarge(exchange)) await ask();
-      request = { ...request, body: await readBody(exchange, settings, ask) };
-      const version = statedVersion(request) ?? impliedVersion(request, settings);
+      request = {
+        ...request,
+        body: await readBody(exchange, dependencies.options.limits, dependencies.log, ask),
+      };
+      const version = statedVersion(request) ?? impliedVersion(request, http);
       binding = of(version);
       const decoded = decode(binding, request);
       const caller = await ask();
-      if (isLost(exchange, decoded.error)) throw lost(exchange, settings);
-      if (version !== binding.version) throw versionNotSupported(version, settings);
-      const context = contextOf(exchange, decoded.call, caller, version, settings);
+      if (isBelowUnknownMount(exchange, decoded.error)) throw unknownMount(exchange, dependencies.log);
+      if (version !== binding.version) throw versionNotSupported(version, http);
+      const context = contextOf(exchange, decoded.call, caller, version, dependencies);
       const { call } = decoded;
       if (!call) throw decoded.error;
-      checkCapability(call, settings);
-      checkExtensions(context, settings);
-      const reply = await perform(call, context, binding, exchange, settings);
+      checkCapability(call, dependencies);
+      checkExtensions(context, dependencies);
+      const reply = await perform(call, context, binding, exchange, dependencies, http.tenants);
       if (context.extensions.length > 0)
         reply.headers[(binding.extensionsHeader ?? A2A_EXTENSIONS).toLowerCase()] =
           context.extensions.join(', ');
       return privately(reply);
     } catch (error) {
       const { method, path } = exchange;
-      const wire = toWireError(error, settings.log, { method, path });
-      return privately(binding.encodeError(withChallenge(wire, settings.card), request));
+      const wire = toWireError(error, dependencies.log, { method, path });
+      return privately(binding.encodeError(withChallenge(wire, dependencies.card), request));
     }
   };
 }
 
-/** What is said to one caller is not for caches between, unless it says otherwise. */
+/** Marks a reply to one caller as not for shared caches, unless it names its own caching. */
 function privately(reply: HttpReply): HttpReply {
   reply.headers['cache-control'] ??= 'no-store';
   return reply;
 }
 
-/** The card that a request asks for: the agent's, or where there are tenants that of one. */
-function cardPlaceOf({ path, baseUrl }: HttpExchange, { tenants }: HandlerSettings): CardPlace | undefined {
+/** The card that a request asks for: the agent's, or that of one tenant. Undefined for other requests. */
+function cardMountOf({ path, baseUrl }: HttpExchange, { tenants }: HttpOptions): CardMount | undefined {
   if (path === AGENT_CARD_PATH) return { baseUrl };
   if (!tenants || !path.endsWith(AGENT_CARD_PATH)) return undefined;
   const tenant = path.slice(1, -AGENT_CARD_PATH.length);
   return tenant === '' || tenant.includes('/') ? undefined : { baseUrl, tenant };
 }
 
-async function card(
+async function publicCard(
   exchange: HttpExchange,
-  { baseUrl, tenant: encoded }: CardPlace,
-  settings: HandlerSettings,
+  { baseUrl, tenant: encoded }: CardMount,
+  { log, cards }: Dependencies,
+  { bindings, compatibility, tenants }: HttpOptions,
 ): Promise<HttpReply> {
-  const { bindings, compatibility, log, cards, tenants } = settings;
   const { method, path } = exchange;
   try {
     if (exchange.refusal) throw exchange.refusal;
@@ -135,11 +140,11 @@ const withoutBody = ({ method, path, query, headers }: HttpExchange): HttpReques
 
 interface Decoded {
   readonly call?: ReceivedCall;
-  /** Why there is no call, if that is only said to those who may ask. */
+  /** Why there is no call, if only an authenticated caller may know. */
   readonly error?: unknown;
 }
 
-/** Reasons that come before the question who asks. */
+/** Reasons that are answered before the caller is authenticated. */
 const transportReasons = new Set([
   'PARSE_ERROR',
   'INVALID_REQUEST',
@@ -158,7 +163,7 @@ function decode(binding: ServerBinding, request: HttpRequest): Decoded {
 
 async function callerOf(
   exchange: HttpExchange,
-  { authenticate }: HandlerSettings,
+  authenticate: Authenticate | undefined,
 ): Promise<Caller | undefined> {
   const caller = await authenticate?.(exchange);
   if (authenticate && !caller) throw new A2AError('UNAUTHENTICATED');
@@ -170,7 +175,7 @@ function contextOf(
   call: ReceivedCall | undefined,
   caller: Caller | undefined,
   version: string,
-  { queue, card }: HandlerSettings,
+  { card, options }: Dependencies,
 ): CallContext {
   const tenant = typeof call?.params.tenant === 'string' ? call.params.tenant : undefined;
   const declared = card.capabilities.extensions ?? [];
@@ -179,7 +184,7 @@ function contextOf(
     headers[LEGACY_EXTENSIONS.toLowerCase()],
   );
   return {
-    scope: scopeOf(queue, tenant, caller),
+    scope: scopeOf(options.queue, tenant, caller),
     caller,
     extensions: requested.filter((uri) => declared.some((extension) => extension.uri === uri)),
     version,
@@ -196,10 +201,10 @@ function statedVersion({ headers, query }: Pick<HttpRequest, 'headers' | 'query'
   return parseVersion(headers['a2a-version']) ?? parseVersion(inQuery);
 }
 
-const impliedVersion = (request: HttpRequest, { compatibility }: HandlerSettings): string =>
+const impliedVersion = (request: HttpRequest, { compatibility }: HttpOptions): string =>
   compatibility.map((other) => other.impliedVersion(request)).find(Boolean) ?? IMPLIED_VERSION;
 
-function versionNotSupported(requestedVersion: string, { bindings }: HandlerSettings): A2AError {
+function versionNotSupported(requestedVersion: string, { bindings }: HttpOptions): A2AError {
   const supportedVersions = [...new Set(bindings.map(({ version }) => version))].join(',');
   return new A2AError(
     'VERSION_NOT_SUPPORTED',
@@ -208,7 +213,7 @@ function versionNotSupported(requestedVersion: string, { bindings }: HandlerSett
   );
 }
 
-function checkCapability({ operation }: ReceivedCall, { card }: HandlerSettings): void {
+function checkCapability({ operation }: ReceivedCall, { card }: Dependencies): void {
   const row = operations[operation];
   const capability = 'capability' in row ? row.capability : undefined;
   if (!capability || card.capabilities[capability]) return;
@@ -217,7 +222,7 @@ function checkCapability({ operation }: ReceivedCall, { card }: HandlerSettings)
   );
 }
 
-function checkExtensions({ extensions }: CallContext, { card }: HandlerSettings): void {
+function checkExtensions({ extensions }: CallContext, { card }: Dependencies): void {
   const missing = card.capabilities.extensions?.find(
     ({ uri, required }) => required && !extensions.includes(uri ?? ''),
   );
@@ -232,24 +237,25 @@ async function perform(
   context: CallContext,
   binding: ServerBinding,
   exchange: HttpExchange,
-  settings: HandlerSettings,
+  dependencies: Dependencies,
+  tenants: Tenants | undefined,
 ): Promise<HttpReply> {
+  const { log, card, clock, isOpen } = dependencies;
   const { operation } = call;
   const params = parseParams(operation, call.params);
-  await checkTenant(params.tenant, context.caller, settings.tenants);
-  if (!settings.isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
-  const onError = (error: unknown) =>
-    toWireError(error, settings.log, { operation, taskId: taskNamedIn(params) });
+  await checkTenant(params.tenant, context.caller, tenants);
+  if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
+  const onError = (error: unknown) => toWireError(error, log, { operation, taskId: taskNamedIn(params) });
   try {
-    const answer = (service as AnyService)[operation](params, context, settings);
+    const answer = (service[operation] as AnyOperation)(params, context, dependencies);
     if (!(answer instanceof EventStream)) {
       const reply = binding.encodeResult(call, await answer);
       if (operation !== 'GetExtendedAgentCard') return reply;
-      return extendedCardReply(reply, exchange, credentialHeaders(settings.card));
+      return extendedCardReply(reply, exchange, credentialHeaders(card));
     }
     // Until the first event, an error is an ordinary reply and not part of a stream.
     const first = await answer.next();
-    const body = streamBody({ first, stream: answer, binding, call, clock: settings.clock, onError });
+    const body = streamBody({ first, stream: answer, binding, call, clock, onError });
     return { status: 200, headers: { ...sseHeaders }, body };
   } catch (error) {
     throw onError(error);
@@ -260,11 +266,3 @@ function taskNamedIn(params: object): string | undefined {
   const { taskId, message, id } = params as { taskId?: string; message?: { taskId?: string }; id?: string };
   return taskId ?? message?.taskId ?? id;
 }
-
-/** The service as the handler sees it: it knows no operation. */
-type AnyService = Readonly<
-  Record<
-    keyof Service,
-    (params: unknown, context: CallContext, settings: ServiceSettings) => Promise<unknown> | EventStream
-  >
->;

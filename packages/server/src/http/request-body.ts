@@ -6,13 +6,14 @@ import type { Limits } from '../limits/limits.ts';
 import type { Body, HttpExchange } from './http-exchange.ts';
 
 /**
- * The body of a request, as far as it has one. `ask` is called before more than 64 kB are read of a body that does not say
- * how long it is. Throws what `ask` throws, `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` if it is compressed, or
+ * The body of a POST request; undefined for other requests. Calls `ask` before it reads more than 64 kB of a body that does
+ * not declare its length. Throws what `ask` throws, `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` if it is compressed, or
  * `PARSE_ERROR` if it is not UTF-8 or ends too early.
  */
 export async function readBody(
   { method, path, headers, readBody }: HttpExchange,
-  { limits: { bodyBytes, jsonDepth }, log }: { readonly limits: Limits; readonly log: Log },
+  { bodyBytes, jsonDepth }: Limits,
+  log: Log,
   ask: () => Promise<unknown>,
 ): Promise<JsonBody | undefined> {
   if (method !== 'POST') return undefined;
@@ -27,7 +28,7 @@ export async function readBody(
       `The body is compressed (${body.encoding}): send it as it is`,
     );
   if ('longerThan' in body) {
-    const whose = body.longerThan < bodyBytes ? ', which is what the parser before the agent takes' : '';
+    const whose = body.longerThan < bodyBytes ? ', the limit of the body parser before the agent' : '';
     throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${body.longerThan} bytes${whose}`);
   }
   return jsonBody('bytes' in body ? { text: toText(body.bytes) } : body, { maxDepth: jsonDepth });
@@ -36,21 +37,21 @@ export async function readBody(
 const small = 65_536;
 
 /**
- * Whether a body is longer than 64 kB, or comes in chunks. The caller is then asked for credentials before it is read, and
- * a refusal comes before all that may be wrong with the body.
+ * Whether a body is longer than 64 kB, or does not declare its length. The handler then authenticates the caller before it
+ * reads the body, so that a refusal comes before every error of the body.
  */
 export const isLarge = ({ method, headers }: Pick<HttpExchange, 'method' | 'headers'>): boolean =>
   method === 'POST' &&
   (Number(headers['content-length']) > small || headers['transfer-encoding'] !== undefined);
 
-/** A client that leaves before it has said everything is no trouble, and nobody hears the answer. */
+/** Logs only at `info`: a client that leaves before its request is complete is no fault, and gets no answer. */
 function lost(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): never {
   if (A2AError.is(error)) throw error;
   log('info', 'A client left before its request was complete', { ...details, error });
   throw new A2AError('PARSE_ERROR', 'The body ended too early');
 }
 
-/** The coding of a body that is compressed. Spec: RFC 9110 §8.4. */
+/** The coding of a compressed body. Spec: RFC 9110 §8.4. */
 const codingOf = (header: string | null | undefined): string | undefined =>
   /^(identity)?$/i.test(header?.trim() ?? '') ? undefined : header?.slice(0, 40);
 

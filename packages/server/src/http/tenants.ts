@@ -1,5 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Caller } from '../operations/call/call-context.ts';
+import type { Caller } from '../agent/caller.ts';
 
 /**
  * Which tenants there are: a list, or what says so, for the public card without a caller. A caller who may not know of a

@@ -1,18 +1,3 @@
-import type { Agent, Turn } from '../agent/agent.ts';
-import type { LiveSettings } from '../log/live-tasks.ts';
-import type { Transition } from '../log/write/transition.ts';
-import type { TurnEvent } from '../turns/turn-event.ts';
-
-/** How long a task may take before the server ends it as FAILED with `DEADLINE_EXCEEDED`. Milliseconds; unset: no limit. */
-export interface TaskClocks {
-  /** From the first message to a terminal state. */
-  readonly totalMs?: number;
-  /** Between two updates of a running turn. */
-  readonly inactivityMs?: number;
-  /** In INPUT_REQUIRED or AUTH_REQUIRED. Without it, a question that nobody answers is never pruned. */
-  readonly interruptedMs?: number;
-}
-
 /** What is refused with a clear error instead of being held in memory. */
 export interface Limits {
   /** Turns running at once in this process; more wait in the store's queue. Default 1,000. */
@@ -53,25 +38,3 @@ export const defaultLimits: Limits = {
   bodyBytes: 4 * 1024 * 1024,
   jsonDepth: 100,
 };
-
-/** What running turns needs to know. */
-export interface RunSettings extends LiveSettings {
-  readonly agent: Agent;
-  readonly queue: string;
-  /** Whether this process runs the turns of what it accepts, or leaves them to workers. */
-  readonly run: 'here' | 'workers';
-  /** What happens to a turn whose process died. */
-  readonly restart: 'fail' | 'rerun';
-  readonly maxAttempts: number;
-  readonly confirmSteps: boolean;
-  readonly leaseMs: number;
-  readonly pollMs: number;
-  readonly cancelGraceMs: number;
-  readonly onCancel: ((turn: Turn) => void | Promise<void>) | undefined;
-  readonly clocks: TaskClocks;
-  readonly limits: Limits;
-  readonly currentStatusInHistory: boolean;
-  readonly onTransition: (transition: Transition) => void;
-  /** Logs the event and tells the hook. Never throws. */
-  readonly onTurn: (event: TurnEvent) => void;
-}

@@ -8,7 +8,7 @@ import { waitForFact } from '../log/wait-for-fact.ts';
 import { appendOpenly } from '../log/write/append-openly.ts';
 import { isoTime } from '../timing/clock.ts';
 import type { CallContext } from './call/call-context.ts';
-import type { ServiceSettings } from './call/dependencies.ts';
+import type { Dependencies } from './call/dependencies.ts';
 
 /**
  * CancelTask: records the wish, waits a bounded time for the task to end, and returns it as it is then. Rejects with
@@ -17,30 +17,31 @@ import type { ServiceSettings } from './call/dependencies.ts';
 export async function cancelTask(
   { id, metadata }: CancelTaskRequest,
   context: CallContext,
-  settings: ServiceSettings,
+  dependencies: Dependencies,
 ): Promise<Task> {
-  const live = await settings.tasks.open(context.scope, id);
+  const live = await dependencies.tasks.open(context.scope, id);
   if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
   try {
     if (!live.state.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
     await live.subscribe();
-    await request(live, metadata, settings);
+    await request(live, metadata, dependencies);
     if (!live.isOver) {
-      const wait = { after: live.version, ms: settings.cancelWaitMs, signal: context.signal };
+      const wait = { after: live.version, ms: dependencies.options.cancelWaitMs, signal: context.signal };
       await waitForFact(live, () => live.state.closed, wait);
     }
     if (live.isDiverged) throw live.readError;
     // Says so if another end won the race.
-    decideAgain(live, settings);
-    const { currentStatusInHistory, limits } = settings;
+    decideAgain(live, dependencies);
+    const { currentStatusInHistory, limits } = dependencies.options;
     return viewWithin(live.state, { currentStatusInHistory }, limits.replyBytes);
   } finally {
-    settings.tasks.release(live);
+    dependencies.tasks.release(live);
   }
 }
 
-async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], settings: ServiceSettings) {
-  const { clock, queue, run, claimer } = settings;
+async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], dependencies: Dependencies) {
+  const { clock, claimer } = dependencies;
+  const { queue, run } = dependencies.options;
   const facts = decide(
     live.state,
     { type: 'request-cancel', ...(metadata && { metadata }) },
@@ -57,6 +58,6 @@ async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], 
   if (run === 'here' && !live.state.openTurn) await claimer.claimNow(live.scope, live.taskId);
 }
 
-function decideAgain(live: LiveTask, { clock }: ServiceSettings): void {
+function decideAgain(live: LiveTask, { clock }: Dependencies): void {
   if (live.state.closed) decide(live.state, { type: 'request-cancel' }, isoTime(clock.now()));
 }

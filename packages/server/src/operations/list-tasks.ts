@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { FACT_FORMAT, type Head, UnknownFactError, viewTask } from '@batonjs/lifecycle';
 import { transitions } from '@batonjs/lifecycle/internals';
 import type { ListTasksRequest, ListTasksResponse, Task, TaskStatus } from '@batonjs/protocol';
-import { invalidParams } from '@batonjs/protocol/errors';
 import { type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
 import { fitTask } from '../log/fit-task.ts';
 import { loadEach } from '../turns/context/load-each.ts';
 import type { CallContext } from './call/call-context.ts';
-import type { ServiceSettings } from './call/dependencies.ts';
+import type { Dependencies } from './call/dependencies.ts';
+import { invalidPageToken, isStoreId } from './call/page-token.ts';
 
 /**
  * ListTasks: newest status first. A task says its status; history and artifacts only where asked for. A page is shorter than
@@ -16,7 +16,7 @@ import type { ServiceSettings } from './call/dependencies.ts';
 export async function listTasks(
   request: ListTasksRequest,
   { scope }: CallContext,
-  settings: ServiceSettings,
+  dependencies: Dependencies,
 ): Promise<ListTasksResponse> {
   const { contextId, status, statusTimestampAfter, pageSize = 50, pageToken } = request;
   const filters = {
@@ -27,14 +27,14 @@ export async function listTasks(
   const digest = digestOf(JSON.stringify([scope, filters]));
   const after = pageToken ? readToken(pageToken, digest) : undefined;
   // One more than the page holds tells whether there is another page.
-  const { tasks, total, isCut } = await settings.store.list(scope, {
+  const { tasks, total, isCut } = await dependencies.store.list(scope, {
     ...filters,
     limit: pageSize + 1,
-    bytes: settings.limits.replyBytes,
+    bytes: dependencies.options.limits.replyBytes,
     ...(after && { after }),
   });
   const page = tasks.slice(0, pageSize);
-  const viewed = await viewPage(page, request, scope, settings);
+  const viewed = await viewPage(page, request, scope, dependencies);
   const hasMore = isCut || viewed.length < tasks.length;
   const last = hasMore ? page[viewed.length - 1] : undefined;
   return {
@@ -53,13 +53,15 @@ async function viewPage(
   page: readonly ListedTask[],
   request: ListTasksRequest,
   scope: string,
-  settings: ServiceSettings,
+  dependencies: Dependencies,
 ): Promise<(Task | undefined)[]> {
-  const { replyBytes } = settings.limits;
+  const { replyBytes } = dependencies.options.limits;
   const viewed: (Task | undefined)[] = [];
   let left = replyBytes;
   let readable = readPerReply * replyBytes;
-  for await (const { task, weight } of loadEach(page, (listed) => view(listed, request, scope, settings))) {
+  for await (const { task, weight } of loadEach(page, (listed) =>
+    view(listed, request, scope, dependencies),
+  )) {
     const fitted = task && fitTask(task, replyBytes);
     left -= fitted?.weight ?? 0;
     readable -= weight;
@@ -79,7 +81,7 @@ async function view(
   listed: ListedTask,
   { historyLength = 0, includeArtifacts = false }: ListTasksRequest,
   scope: string,
-  { store, currentStatusInHistory, log }: ServiceSettings,
+  { store, log, options: { currentStatusInHistory } }: Dependencies,
 ): Promise<View> {
   const { taskId: id, head } = listed;
   const { contextId } = head;
@@ -126,9 +128,9 @@ function readToken(token: string, digest: string): TaskQuery['after'] {
     const [statusAt, taskId, made] = JSON.parse(Buffer.from(token, 'base64url').toString()) as unknown[];
     if (isTime(statusAt) && isStoreId(taskId) && made === digest) return { statusAt, taskId };
   } catch {
-    // Said below.
+    // Thrown below: a token that is no JSON is as wrong as one of another query.
   }
-  throw invalidParams([{ field: 'pageToken', description: 'was not given out for this query' }]);
+  throw invalidPageToken('was not made for this query');
 }
 
 /** Whether it is a time as heads have it. Stores compare other texts each in its own way, or fail at them. */
@@ -137,7 +139,3 @@ const isTime = (time: unknown): time is string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time) &&
   !Number.isNaN(Date.parse(time)) &&
   new Date(time).toISOString() === time;
-
-/** Whether a store can be asked for it. */
-export const isStoreId = (id: unknown): id is string =>
-  typeof id === 'string' && /^[^\0]{1,1024}$/s.test(id) && id.isWellFormed();

@@ -7,7 +7,7 @@ import { type EventBatch, EventStream, type StreamStart } from '../log/event-str
 import type { LiveTask } from '../log/live-task.ts';
 import { eventOf, positionIn, type StreamEvent, taskEvent } from '../log/stream-event.ts';
 import type { CallContext } from './call/call-context.ts';
-import type { ServiceSettings } from './call/dependencies.ts';
+import type { Dependencies } from './call/dependencies.ts';
 
 /**
  * SubscribeToTask: streams the task as it is, then its updates until it ends. With `Last-Event-ID`, streams only the
@@ -17,15 +17,16 @@ import type { ServiceSettings } from './call/dependencies.ts';
 export const subscribeToTask = (
   request: SubscribeToTaskRequest,
   context: CallContext,
-  settings: ServiceSettings,
-): EventStream => new EventStream(() => open(request, context, settings));
+  dependencies: Dependencies,
+): EventStream => new EventStream(() => open(request, context, dependencies));
 
 async function open(
   { id }: SubscribeToTaskRequest,
   context: CallContext,
-  settings: ServiceSettings,
+  dependencies: Dependencies,
 ): Promise<StreamStart> {
-  const { tasks, limits } = settings;
+  const { tasks } = dependencies;
+  const { limits } = dependencies.options;
   const live = await tasks.open(context.scope, id);
   if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
   try {
@@ -40,7 +41,7 @@ async function open(
     tasks.release(live);
   };
   try {
-    return await start(live, leave, context, settings);
+    return await start(live, leave, context, dependencies);
   } catch (error) {
     leave();
     throw error;
@@ -51,7 +52,7 @@ async function start(
   live: LiveTask,
   leave: () => void,
   { lastEventId, signal }: CallContext,
-  { currentStatusInHistory, limits }: ServiceSettings,
+  { options: { currentStatusInHistory, limits } }: Dependencies,
 ): Promise<StreamStart> {
   const resuming = lastEventId !== undefined;
   if (!resuming && live.state.closed) {

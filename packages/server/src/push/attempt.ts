@@ -3,13 +3,11 @@ import type { PushFormat } from '@batonjs/bindings';
 import type { StreamResponse } from '@batonjs/protocol';
 import { A2A_VERSION, DELIVERY_ID, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
 import type { PushConfig } from '@batonjs/store';
-import { isAddressRefused } from '../address-policy/address-refused.ts';
+import { AddressRefused } from '../address-policy/address-refused.ts';
 import { sendTo } from '../address-policy/send-to.ts';
-import type { Log } from '../hooks/log-hook.ts';
-import type { Clock } from '../timing/clock.ts';
 import { atMost } from '../timing/wait-at-most.ts';
 import { retryAfter } from './retry-delay.ts';
-import type { PushSettings } from './webhooks.ts';
+import type { DeliveryDependencies } from './webhooks.ts';
 
 /** One update on its way to one webhook. */
 export interface Parcel {
@@ -34,11 +32,7 @@ export type AttemptResult =
       readonly afterMs?: number | undefined;
     };
 
-interface AttemptSettings {
-  readonly push: PushSettings;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+type AttemptDependencies = Pick<DeliveryDependencies, 'push' | 'clock' | 'log'>;
 
 /** How much of an answer is read before the connection is closed. Nobody looks at it. */
 const maxBytes = 16 * 1024;
@@ -48,14 +42,14 @@ const signedSeconds = 300;
 /** Posts an update once. Never rejects. `closing` cuts it short. Spec: §4.3.3. */
 export async function attempt(
   parcel: Parcel,
-  settings: AttemptSettings,
+  dependencies: AttemptDependencies,
   closing: AbortSignal,
 ): Promise<AttemptResult> {
-  const { timeoutMs } = settings.push;
+  const { timeoutMs } = dependencies.push.options;
   let result: AttemptResult = failure(`no answer within ${timeoutMs} ms`);
-  await atMost(timeoutMs, closing, settings.clock, async (signal) => {
+  await atMost(timeoutMs, closing, dependencies.clock, async (signal) => {
     try {
-      result = await post(parcel, settings, signal);
+      result = await post(parcel, dependencies, signal);
     } catch (error) {
       if (!signal.aborted) result = failureOf(error);
     }
@@ -65,7 +59,7 @@ export async function attempt(
 
 async function post(
   parcel: Parcel,
-  { push: { policy, sign }, clock, log }: AttemptSettings,
+  { push: { policy, sign }, clock, log }: AttemptDependencies,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   const { config, taskId } = parcel.push;
@@ -123,7 +117,7 @@ function retryOf(status: number): 'yes' | 'few' | 'no' {
 }
 
 function failureOf(error: unknown): AttemptResult {
-  if (isAddressRefused(error)) return { ...failure(`URL ${error.message}`), retry: 'no' };
+  if (AddressRefused.is(error)) return { ...failure(`URL ${error.message}`), retry: 'no' };
   // The text of such errors may hold addresses and headers.
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
   return failure(`connection ${code}`);

@@ -1,5 +1,5 @@
 import type { PushConfig, Scope } from '@batonjs/store';
-import type { PushSettings } from './webhooks.ts';
+import type { Webhooks } from './webhooks.ts';
 
 /** A webhook that was given up, with what it did not get. */
 export interface DeadLetter {
@@ -23,7 +23,7 @@ export interface PushDeliveries {
   redeliver(letter: Pick<DeadLetter, 'scope' | 'taskId' | 'id'>): Promise<boolean>;
 }
 
-export function pushDeliveries(push: PushSettings | undefined, queue: string): PushDeliveries {
+export function pushDeliveries(push: Webhooks | undefined, queue: string): PushDeliveries {
   return {
     deadLetters: async ({ limit = 100 } = {}) =>
       ((await push?.store.listDead(queue, { limit })) ?? []).map(toDeadLetter),

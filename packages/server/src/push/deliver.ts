@@ -7,14 +7,14 @@ import { deliveryId } from './delivery-id.ts';
 import type { FailingWebhooks } from './failing-webhooks.ts';
 import { retryDelay } from './retry-delay.ts';
 import { isWanted } from './wanted-update.ts';
-import type { DeliverySettings } from './webhooks.ts';
+import type { DeliveryDependencies } from './webhooks.ts';
 
 /** Facts that are looked at before the webhook goes to the end of the queue again. */
 const batch = 16;
 
 /** How long the right to deliver is asked for, in whole milliseconds: an attempt and the store calls around it fit in. */
-export const deliveryMs = ({ leaseMs, push }: DeliverySettings): number =>
-  Math.ceil(leaseMs + push.timeoutMs * 1.25);
+export const deliveryMs = ({ push, options: { leaseMs } }: DeliveryDependencies): number =>
+  Math.ceil(leaseMs + push.options.timeoutMs * 1.25);
 
 /** How a step ended. */
 export interface Step {
@@ -34,11 +34,12 @@ const done: Step = { works: true, tookOne: false };
  */
 export async function deliver(
   delivery: Delivery,
-  settings: DeliverySettings,
+  dependencies: DeliveryDependencies,
   failing: FailingWebhooks,
   closing: AbortSignal,
 ): Promise<Step> {
-  const { store, push, clock, storeTimeoutMs } = settings;
+  const { store, push, clock } = dependencies;
+  const { storeTimeoutMs } = dependencies.options;
   const { scope, taskId, id, cursor, attempts } = delivery.push;
   const inTime = <T>(call: Promise<T>): Promise<T> => bounded(call, storeTimeoutMs, clock);
   const advance = (outcome: DeliveryOutcome) => inTime(push.store.advance(delivery, outcome));
@@ -47,7 +48,10 @@ export async function deliver(
   const last = facts.at(-1);
   if (facts.some(({ fact }) => fact.format !== FACT_FORMAT)) {
     // Another process may know this format; skipping the fact would hide it for good.
-    await advance({ retryAt: isoTime(clock.now() + retryDelay(1, push.retry, clock.random)), attempts });
+    await advance({
+      retryAt: isoTime(clock.now() + retryDelay(1, push.options.retry, clock.random)),
+      attempts,
+    });
     return done;
   }
   if (facts.some(({ fact }) => fact.type === 'answered')) {
@@ -55,7 +59,7 @@ export async function deliver(
     await inTime(push.store.removePushConfig(scope, taskId, id));
     return done;
   }
-  const due = facts.filter(({ fact }) => isWanted(fact, push.updates));
+  const due = facts.filter(({ fact }) => isWanted(fact, push.options.updates));
   const first = due.length === 0 || facts[0]?.version === 1 ? facts[0] : await firstOf();
   for (const stored of due) {
     const result = await send(stored, first);
@@ -67,7 +71,7 @@ export async function deliver(
       return { works: false, tookOne: stored !== due[0], againMs };
     }
     failing.over(delivery.push);
-    const keep = stored === due.at(-1) ? undefined : { ttlMs: deliveryMs(settings) };
+    const keep = stored === due.at(-1) ? undefined : { ttlMs: deliveryMs(dependencies) };
     // The right was lost: whoever has it delivers the rest.
     if (keep && !(await advance({ cursor: stored.version, keep }))) return { works: true, tookOne: true };
   }
@@ -88,7 +92,7 @@ export async function deliver(
       return { delivered: false, reason, retry: 'yes' };
     }
     const name = deliveryId(delivery.push, first, version);
-    return attempt({ push: delivery.push, id: name, format, event }, settings, closing);
+    return attempt({ push: delivery.push, id: name, format, event }, dependencies, closing);
   }
 
   function handedBack(attempts: number): DeliveryOutcome {
@@ -100,7 +104,7 @@ export async function deliver(
     { version, fact }: StoredFact,
     before: number,
   ): DeliveryOutcome {
-    const { maxAttempts, maxRejections, maxAgeMs, maxDelayMs } = push.retry;
+    const { maxAttempts, maxRejections, maxAgeMs, maxDelayMs } = push.options.retry;
     const attempts = before + 1;
     const now = clock.now();
     const details = { taskId, configId: id, version, attempts, reason };
@@ -111,11 +115,17 @@ export async function deliver(
     const isHopeless = retry === 'no' || rejections >= maxRejections || attempts >= maxAttempts;
     if (isHopeless || now - Date.parse(fact.at) > maxAgeMs) {
       failing.over(delivery.push);
-      settings.log('warn', 'A webhook was given up', details);
+      dependencies.log('warn', 'A webhook was given up', details);
       return { dead: `${reason}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}` };
     }
-    const wait = Math.max(retryDelay(attempts, push.retry, clock.random), Math.min(afterMs ?? 0, maxDelayMs));
-    settings.log('info', 'A delivery failed and is tried again', { ...details, afterMs: Math.round(wait) });
+    const wait = Math.max(
+      retryDelay(attempts, push.options.retry, clock.random),
+      Math.min(afterMs ?? 0, maxDelayMs),
+    );
+    dependencies.log('info', 'A delivery failed and is tried again', {
+      ...details,
+      afterMs: Math.round(wait),
+    });
     return { retryAt: isoTime(now + wait), attempts };
   }
 }

@@ -6,7 +6,7 @@ import { deliver, deliveryMs, type Step } from './deliver.ts';
 import { FailingWebhooks, hostOf } from './failing-webhooks.ts';
 import { HostShares } from './host-shares.ts';
 import { retryDelay } from './retry-delay.ts';
-import type { DeliverySettings } from './webhooks.ts';
+import type { DeliveryDependencies } from './webhooks.ts';
 
 const batch = 32;
 /** Webhooks that are hurried in one store call. */
@@ -16,7 +16,7 @@ const failuresThatCount = 5;
 
 /** Delivers what the webhooks of a queue are behind their logs, side by side with other processes. */
 export class Deliverer {
-  readonly #settings: DeliverySettings;
+  readonly #dependencies: DeliveryDependencies;
   readonly #shares: HostShares;
   readonly #failing = new FailingWebhooks();
   readonly #stop = new AbortController();
@@ -26,13 +26,14 @@ export class Deliverer {
   #rung = new AbortController();
   #over: Promise<void> | undefined;
 
-  constructor(settings: DeliverySettings) {
-    this.#settings = settings;
-    this.#shares = new HostShares(settings.push.concurrency);
+  constructor(dependencies: DeliveryDependencies) {
+    this.#dependencies = dependencies;
+    this.#shares = new HostShares(dependencies.push.options.concurrency);
   }
 
   start(): void {
-    const { store, queue, log } = this.#settings;
+    const { store, log } = this.#dependencies;
+    const { queue } = this.#dependencies.options;
     this.#unsubscribe = store.subscribe({ queue }, () => this.#rung.abort());
     this.#unsubscribe.catch((error: unknown) =>
       log('error', 'Could not subscribe to the queue', { queue, error }),
@@ -56,7 +57,7 @@ export class Deliverer {
 
   /** Claims and delivers until nothing is left to claim, or the time is over. */
   async #finish(graceMs: number): Promise<void> {
-    const { clock } = this.#settings;
+    const { clock } = this.#dependencies;
     const end = clock.monotonic() + graceMs;
     for (let left = graceMs; left > 0; left = end - clock.monotonic()) {
       // A webhook that is being delivered to cannot be claimed, and may not know of what happened meanwhile.
@@ -70,7 +71,8 @@ export class Deliverer {
   }
 
   async #loop(): Promise<void> {
-    const { clock, pollMs } = this.#settings;
+    const { clock } = this.#dependencies;
+    const { pollMs } = this.#dependencies.options;
     while (!this.#stop.signal.aborted) {
       this.#rung = new AbortController();
       const room = this.#room;
@@ -93,14 +95,15 @@ export class Deliverer {
     try {
       return await this.#claim(limit);
     } catch (error) {
-      this.#settings.log('error', 'Could not claim deliveries', { error });
+      this.#dependencies.log('error', 'Could not claim deliveries', { error });
       return 0;
     }
   }
 
   async #claim(limit: number): Promise<number> {
-    const { push, queue, clock, storeTimeoutMs } = this.#settings;
-    const request = { queue, holder: newId(clock), ttlMs: deliveryMs(this.#settings), limit };
+    const { push, clock } = this.#dependencies;
+    const { queue, storeTimeoutMs } = this.#dependencies.options;
+    const request = { queue, holder: newId(clock), ttlMs: deliveryMs(this.#dependencies), limit };
     const deliveries = await bounded(push.store.claimDeliveries(request), storeTimeoutMs, clock);
     for (const delivery of deliveries) {
       const running = this.#run(delivery).finally(() => this.#running.delete(running));
@@ -116,7 +119,7 @@ export class Deliverer {
       if (!this.#shares.enter(host)) return await this.#postpone(delivery, host);
       let step: Step = { works: false, tookOne: false };
       try {
-        step = await deliver(delivery, this.#settings, this.#failing, this.#closing.signal);
+        step = await deliver(delivery, this.#dependencies, this.#failing, this.#closing.signal);
       } finally {
         const wasFull = this.#shares.free === 0;
         this.#shares.leave(host, !step.works);
@@ -125,13 +128,14 @@ export class Deliverer {
       this.#ringIn(step.againMs);
       if (step.tookOne) await this.#hurry(host);
     } catch (error) {
-      this.#settings.log('error', 'Could not record a delivery', { taskId, configId: id, error });
+      this.#dependencies.log('error', 'Could not record a delivery', { taskId, configId: id, error });
     }
   }
 
   /** The host answers: what waits for it goes at once. */
   async #hurry(host: string): Promise<void> {
-    const { push, clock, storeTimeoutMs } = this.#settings;
+    const { push, clock } = this.#dependencies;
+    const { storeTimeoutMs } = this.#dependencies.options;
     const waiting = this.#failing.hurry(host);
     for (let n = 0; n < waiting.length; n += hurriedAtOnce) {
       const some = waiting.slice(n, n + hurriedAtOnce);
@@ -141,11 +145,12 @@ export class Deliverer {
 
   /** Its host has all it may have: back to the queue, for longer while that host does not answer. */
   async #postpone(delivery: Delivery, host: string): Promise<void> {
-    const { push, clock, storeTimeoutMs, pollMs } = this.#settings;
+    const { push, clock } = this.#dependencies;
+    const { storeTimeoutMs, pollMs } = this.#dependencies.options;
     const failures = this.#shares.failures(host);
     const wait =
       failures > 0
-        ? retryDelay(Math.min(failures, failuresThatCount) + 1, push.retry, clock.random)
+        ? retryDelay(Math.min(failures, failuresThatCount) + 1, push.options.retry, clock.random)
         : pollMs * clock.random();
     if (failures > 0) this.#failing.postponed(delivery.push);
     const outcome = { retryAt: isoTime(clock.now() + wait), attempts: delivery.push.attempts };
@@ -155,7 +160,8 @@ export class Deliverer {
 
   /** What is due before the next regular look is not to wait for that. */
   #ringIn(ms = Number.POSITIVE_INFINITY): void {
-    const { clock, pollMs } = this.#settings;
+    const { clock } = this.#dependencies;
+    const { pollMs } = this.#dependencies.options;
     if (ms < pollMs) void clock.sleep(ms + 1, this.#stop.signal).then(() => this.#rung.abort());
   }
 }

@@ -1,66 +1,81 @@
 import type { PushFormat, ServerCompatibility } from '@batonjs/bindings';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { type AddressPolicy, addressPolicy } from '../address-policy/address-policy.ts';
-import type { RunSettings } from '../limits/limits.ts';
+import type { Log } from '../hooks/log-hook.ts';
+import type { Clock } from '../timing/clock.ts';
 import { pushFormat } from './push-format.ts';
 import type { PushOptions, PushRetry } from './push-options.ts';
 import type { SignPush } from './sign-push.ts';
 import type { PushUpdates } from './wanted-update.ts';
 
-/** What webhooks need to know. */
-export interface PushSettings {
-  readonly store: PushConfigStore;
-  readonly policy: AddressPolicy;
+/** The options of webhooks, completed. Plain values. */
+export interface WebhookOptions {
   readonly updates: PushUpdates;
   readonly timeoutMs: number;
   readonly retry: PushRetry;
   readonly concurrency: number;
   readonly configsPerTask: number;
   readonly redactSecrets: boolean;
+}
+
+/** The objects that webhooks are registered and delivered with. */
+export interface Webhooks {
+  readonly store: PushConfigStore;
+  readonly policy: AddressPolicy;
+  readonly sign: SignPush | undefined;
   /** By version of the protocol. */
   readonly formats: ReadonlyMap<string, PushFormat>;
-  readonly sign: SignPush | undefined;
+  readonly options: WebhookOptions;
 }
 
-/** What delivering needs to know. */
-export interface DeliverySettings extends RunSettings {
-  readonly push: PushSettings;
+/** The objects that deliveries are made with. */
+export interface DeliveryDependencies {
+  /** Answers each call within `storeTimeoutMs`. */
+  readonly store: TaskStore;
+  readonly push: Webhooks;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Times in milliseconds. */
+  readonly options: {
+    readonly queue: string;
+    readonly leaseMs: number;
+    readonly pollMs: number;
+    readonly storeTimeoutMs: number;
+  };
 }
 
-/** The options with everything left out filled in, or undefined where there is no push. Throws `TypeError`. */
-export function completePush(
+/** Completes the options of webhooks. Undefined if the store keeps none, or `options` is false. Throws `TypeError`. */
+export function createWebhooks(
   store: TaskStore | (TaskStore & PushConfigStore),
-  options: PushOptions | false = {},
+  given: PushOptions | false = {},
   compatibility: readonly ServerCompatibility[] = [],
-): PushSettings | undefined {
-  if (options === false || !('claimDeliveries' in store)) return undefined;
-  const settings: PushSettings = {
-    store,
-    policy: addressPolicy({ ...options, http: options.http ?? false }),
-    updates: options.updates ?? 'default',
-    timeoutMs: options.timeoutMs ?? 10_000,
+): Webhooks | undefined {
+  if (given === false || !('claimDeliveries' in store)) return undefined;
+  const options: WebhookOptions = {
+    updates: given.updates ?? 'default',
+    timeoutMs: given.timeoutMs ?? 10_000,
     retry: {
       baseDelayMs: 1_000,
       maxDelayMs: 3_600_000,
       maxAttempts: 40,
       maxRejections: 8,
       maxAgeMs: 86_400_000,
-      ...options.retry,
+      ...given.retry,
     },
-    concurrency: options.concurrency ?? 256,
-    configsPerTask: options.configsPerTask ?? 100,
-    redactSecrets: options.redactSecrets ?? true,
-    formats: new Map(
-      [pushFormat, ...compatibility.map((other) => other.pushFormat)].map((format) => [
-        format.version,
-        format,
-      ]),
-    ),
-    sign: options.sign,
+    concurrency: given.concurrency ?? 256,
+    configsPerTask: given.configsPerTask ?? 100,
+    redactSecrets: given.redactSecrets ?? true,
   };
-  const { timeoutMs, concurrency, retry } = settings;
+  const { timeoutMs, concurrency, retry } = options;
   for (const [name, value] of Object.entries({ timeoutMs, concurrency, ...retry })) {
     if (!(value > 0)) throw new TypeError(`\`push.${name}\` must be more than 0`);
   }
-  return settings;
+  const formats = [pushFormat, ...compatibility.map((other) => other.pushFormat)];
+  return {
+    store,
+    policy: addressPolicy({ ...given, http: given.http ?? false }),
+    sign: given.sign,
+    formats: new Map(formats.map((format) => [format.version, format])),
+    options,
+  };
 }

@@ -1,7 +1,16 @@
 import { isInterrupted, type State } from '@batonjs/lifecycle';
-import type { TaskClocks } from '../limits/limits.ts';
 
-/** When the store must hand the task to somebody though nobody works on it: milliseconds since 1970, if ever. */
+/** How long a task may take before the server ends it as FAILED with `DEADLINE_EXCEEDED`. Milliseconds; unset: no limit. */
+export interface TaskClocks {
+  /** From the first message to a terminal state. */
+  readonly totalMs?: number;
+  /** Between two updates of a running turn. */
+  readonly inactivityMs?: number;
+  /** In INPUT_REQUIRED or AUTH_REQUIRED. Without it, a question that nobody answers is never pruned. */
+  readonly interruptedMs?: number;
+}
+
+/** When the store must offer the task to a claimer although it wants no turn: milliseconds since 1970, if ever. */
 export function dueAt(state: State, { totalMs, interruptedMs }: TaskClocks): number | undefined {
   const status = state.task?.status;
   const ends = totalMs === undefined ? undefined : Date.parse(state.createdAt) + totalMs;

@@ -2,19 +2,19 @@ import { historyOf, type MessageReceived, type Metadata, type State, viewTask } 
 import type { Message, Task } from '@batonjs/protocol';
 import type { Claims, Inbox, References, Turn, TurnContext } from '../agent/agent.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
-import type { RunSettings } from '../limits/limits.ts';
 import type { LazyAbort } from '../timing/lazy-abort.ts';
 import { contextOf } from './context/context-tasks.ts';
 import { referencesOf } from './context/references.ts';
 import { createInbox } from './inbox.ts';
 import { createSteps, type StepRecord } from './steps.ts';
-import type { LeasedTask } from './task-writer.ts';
+import type { TaskWriter } from './task-writer.ts';
+import type { TurnDependencies } from './turn-dependencies.ts';
 import { wakeKeyOf } from './wake-key.ts';
 
 /** What a turn is made of. */
 interface Inner {
-  readonly leased: LeasedTask;
-  readonly settings: RunSettings;
+  readonly writer: TaskWriter;
+  readonly dependencies: TurnDependencies;
   readonly abort: LazyAbort;
   /** The task when the turn began. */
   readonly state: State;
@@ -32,22 +32,22 @@ const inner = Symbol('inner');
  * getters of an object literal among what lives long: what they see would stay until the next full collection. Without
  * private members, so that a turn may be the prototype of another one that has more.
  */
-export class LeasedTurn implements Turn {
+export class AgentTurn implements Turn {
   readonly contextId: string;
   readonly taskId: string;
   readonly attempt: number;
   readonly fence: number;
   readonly [inner]: Inner;
 
-  constructor(leased: LeasedTask, settings: RunSettings, abort: LazyAbort) {
-    const { state, taskId } = leased.live;
+  constructor(writer: TaskWriter, dependencies: TurnDependencies, abort: LazyAbort) {
+    const { state, taskId } = writer.live;
     this.contextId = state.contextId;
     this.taskId = taskId;
     this.attempt = state.openTurn?.attempt ?? 1;
-    this.fence = leased.lease.fence;
+    this.fence = writer.lease.fence;
     this[inner] = {
-      leased,
-      settings,
+      writer,
+      dependencies,
       abort,
       state,
       latest: latestTaken(state),
@@ -78,26 +78,27 @@ export class LeasedTurn implements Turn {
   }
 
   get task(): Task | undefined {
-    const { state } = this[inner].leased.live;
-    const { currentStatusInHistory } = this[inner].settings;
+    const { state } = this[inner].writer.live;
+    const { currentStatusInHistory } = this[inner].dependencies.options;
     return state.task && structuredClone(viewTask(state, { currentStatusInHistory }));
   }
 
   get context(): TurnContext {
-    const { leased, settings } = this[inner];
+    const { writer, dependencies } = this[inner];
     return contextOf({
-      store: settings.store,
-      scope: leased.live.scope,
+      store: dependencies.store,
+      scope: writer.live.scope,
       contextId: this.contextId,
       taskId: this.taskId,
-      bytes: settings.limits.replyBytes,
+      bytes: dependencies.options.limits.replyBytes,
     });
   }
 
   get references(): () => Promise<References> {
-    const { leased, settings, latest } = this[inner];
-    const { store, limits } = settings;
-    return () => referencesOf(store, leased.live.scope, latest.message, limits.replyBytes);
+    const { writer, dependencies, latest } = this[inner];
+    const { store } = dependencies;
+    const { limits } = dependencies.options;
+    return () => referencesOf(store, writer.live.scope, latest.message, limits.replyBytes);
   }
 
   get caller(): Claims {
@@ -117,12 +118,12 @@ export class LeasedTurn implements Turn {
   }
 
   get step(): Turn['step'] {
-    this[inner].step ??= createSteps(stepsIn(this[inner].leased, this[inner].abort));
+    this[inner].step ??= createSteps(stepsIn(this[inner].writer, this[inner].abort));
     return this[inner].step;
   }
 
   get inbox(): Inbox {
-    this[inner].inbox ??= createInbox(this[inner].leased, this[inner].abort.signal);
+    this[inner].inbox ??= createInbox(this[inner].writer, this[inner].abort.signal);
     return this[inner].inbox;
   }
 
@@ -131,16 +132,16 @@ export class LeasedTurn implements Turn {
   }
 
   get wakeKey(): string {
-    return wakeKeyOf(this[inner].leased.live.scope, this.taskId);
+    return wakeKeyOf(this[inner].writer.live.scope, this.taskId);
   }
 }
 
-const stepsIn = (leased: LeasedTask, abort: LazyAbort): StepRecord => ({
+const stepsIn = (writer: TaskWriter, abort: LazyAbort): StepRecord => ({
   get done() {
-    return leased.state.openTurn?.steps ?? {};
+    return writer.state.openTurn?.steps ?? {};
   },
-  enter: () => leased.enterStep(abort),
-  complete: (name, result) => leased.write(() => [{ type: 'complete-step', name, result }]),
+  enter: () => writer.enterStep(abort),
+  complete: (name, result) => writer.write(() => [{ type: 'complete-step', name, result }]),
 });
 
 function latestTaken({ taken, untaken }: State): MessageReceived {

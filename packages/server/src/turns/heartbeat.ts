@@ -1,6 +1,6 @@
 import { type Lease, StoreError } from '@batonjs/store';
-import type { RunSettings } from '../limits/limits.ts';
 import { LinkedList, type Place } from '../timing/linked-list.ts';
+import type { TurnDependencies } from './turn-dependencies.ts';
 
 /** A lease that this process keeps alive. */
 export interface Held {
@@ -16,15 +16,15 @@ export interface Held {
  * renews late, and a lease is lost when the store says so.
  */
 export class Heartbeat {
-  readonly #settings: RunSettings;
+  readonly #dependencies: TurnDependencies;
   readonly #held = new LinkedList<Held>();
   #beating = false;
   /** When the latest call that renewed all leases was sent, on the monotonic clock. */
   #renewedAt = 0;
   #renewing: Promise<boolean> | undefined;
 
-  constructor(settings: RunSettings) {
-    this.#settings = settings;
+  constructor(dependencies: TurnDependencies) {
+    this.#dependencies = dependencies;
   }
 
   add(held: Held): Place<Held> {
@@ -45,13 +45,15 @@ export class Heartbeat {
 
   /** Whether the lease lives for a while yet, as far as time can tell. */
   isSure({ heldUntil }: Held): boolean {
-    const { clock, leaseMs } = this.#settings;
+    const { clock } = this.#dependencies;
+    const { leaseMs } = this.#dependencies.options;
     return clock.monotonic() < heldUntil - leaseMs / 10;
   }
 
   /** Renews all leases if that is overdue. Resolves to false if the store did not answer. */
   async catchUp(): Promise<boolean> {
-    const { clock, leaseMs } = this.#settings;
+    const { clock } = this.#dependencies;
+    const { leaseMs } = this.#dependencies.options;
     if (this.#held.size === 0 || clock.monotonic() - this.#renewedAt < leaseMs / 2) return true;
     return this.#renew();
   }
@@ -61,7 +63,8 @@ export class Heartbeat {
    * `UNAVAILABLE` if the store does not answer.
    */
   async confirm(held: Held): Promise<void> {
-    const { store, clock, leaseMs } = this.#settings;
+    const { store, clock } = this.#dependencies;
+    const { leaseMs } = this.#dependencies.options;
     const asked = clock.monotonic();
     const kept = await store.renew([held.lease], leaseMs);
     if (kept.length === 0) held.lost();
@@ -69,7 +72,8 @@ export class Heartbeat {
   }
 
   async #beat(): Promise<void> {
-    const { clock, leaseMs } = this.#settings;
+    const { clock } = this.#dependencies;
+    const { leaseMs } = this.#dependencies.options;
     this.#beating = true;
     this.#renewedAt = clock.monotonic();
     let answered = true;
@@ -89,7 +93,8 @@ export class Heartbeat {
   }
 
   async #renewAll(): Promise<boolean> {
-    const { store, clock, leaseMs, log } = this.#settings;
+    const { store, clock, log } = this.#dependencies;
+    const { leaseMs } = this.#dependencies.options;
     const places = this.#held.places();
     const leases = places.map(({ item }) => item!.lease);
     const asked = clock.monotonic();
@@ -115,7 +120,7 @@ export class Heartbeat {
 
   async #atMost<T>(ms: number, call: Promise<T>): Promise<T> {
     const done = new AbortController();
-    const late = this.#settings.clock.sleep(ms, done.signal).then(() => undefined);
+    const late = this.#dependencies.clock.sleep(ms, done.signal).then(() => undefined);
     const kept = await Promise.race([call, late]).finally(() => done.abort());
     if (kept === undefined)
       throw new StoreError('UNAVAILABLE', `The store did not renew leases within ${ms} ms`);

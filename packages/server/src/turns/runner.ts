@@ -1,12 +1,12 @@
 import type { Lease } from '@batonjs/store';
-import type { RunSettings } from '../limits/limits.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import type { LiveTasks } from '../log/live-tasks.ts';
 import { LinkedList } from '../timing/linked-list.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { StallWatch } from './stall-watch.ts';
 import { TaskRun } from './task-run.ts';
-import { type LeasedIn, LeasedTask } from './task-writer.ts';
+import { TaskWriter, type TurnProcess } from './task-writer.ts';
+import type { TurnDependencies } from './turn-dependencies.ts';
 
 /** Room for turns that may start here soon. */
 export interface Reserved {
@@ -22,8 +22,8 @@ export interface Running {
 }
 
 /** The turns that run in this process. */
-export class Runner implements LeasedIn {
-  readonly #settings: RunSettings;
+export class Runner implements TurnProcess {
+  readonly #dependencies: TurnDependencies;
   readonly #tasks: LiveTasks;
   readonly heartbeat: Heartbeat;
   readonly stalls: StallWatch;
@@ -32,11 +32,11 @@ export class Runner implements LeasedIn {
   #refused = false;
   #onFree: () => void = () => {};
 
-  constructor(settings: RunSettings, tasks: LiveTasks) {
-    this.#settings = settings;
+  constructor(dependencies: TurnDependencies, tasks: LiveTasks) {
+    this.#dependencies = dependencies;
     this.#tasks = tasks;
-    this.heartbeat = new Heartbeat(settings);
-    this.stalls = new StallWatch(settings);
+    this.heartbeat = new Heartbeat(dependencies);
+    this.stalls = new StallWatch(dependencies);
   }
 
   /**
@@ -51,7 +51,7 @@ export class Runner implements LeasedIn {
   }
 
   get #free(): number {
-    return this.#settings.limits.turns - this.#running.size - this.#reserved;
+    return this.#dependencies.options.limits.turns - this.#running.size - this.#reserved;
   }
 
   #leave(leave: () => unknown): void {
@@ -80,8 +80,8 @@ export class Runner implements LeasedIn {
     lease: Lease,
     { since, started = false, isAlone = false }: { since: number; started?: boolean; isAlone?: boolean },
   ): Running {
-    const task = new LeasedTask(live, lease, since, this.#settings, this);
-    const run = new TaskRun(task, this.#settings, isAlone || this.#running.size === 0);
+    const task = new TaskWriter(live, lease, since, this.#dependencies, this);
+    const run = new TaskRun(task, this.#dependencies, isAlone || this.#running.size === 0);
     const kept = this.heartbeat.add(task);
     this.stalls.turnStarts();
     const running: Running = { run, over: Promise.resolve() };
@@ -100,7 +100,7 @@ export class Runner implements LeasedIn {
     const done = new AbortController();
     const running = [...this.#running];
     const all = Promise.all(running.map(({ over }) => over)).then(() => done.abort());
-    await Promise.race([all, this.#settings.clock.sleep(graceMs, done.signal)]);
+    await Promise.race([all, this.#dependencies.clock.sleep(graceMs, done.signal)]);
     for (const { run } of this.#running) run.halt('shutdown');
     await Promise.all([...this.#running].map(({ over }) => over));
   }

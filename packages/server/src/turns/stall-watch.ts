@@ -1,11 +1,11 @@
-import type { RunSettings } from '../limits/limits.ts';
+import type { TurnDependencies } from './turn-dependencies.ts';
 
 /**
  * Notices while turns run that the event loop stood still, and logs for how long. Nothing else happens in the process
  * for that time: its leases are not renewed, and its requests wait.
  */
 export class StallWatch {
-  readonly #settings: RunSettings;
+  readonly #dependencies: TurnDependencies;
   readonly #stallMs: number;
   #turns = 0;
   #watching = false;
@@ -14,9 +14,9 @@ export class StallWatch {
   #latest: string | undefined;
   #suspect: string | undefined;
 
-  constructor(settings: RunSettings) {
-    this.#settings = settings;
-    this.#stallMs = Math.max(200, settings.leaseMs / 10);
+  constructor(dependencies: TurnDependencies) {
+    this.#dependencies = dependencies;
+    this.#stallMs = Math.max(200, dependencies.options.leaseMs / 10);
   }
 
   turnStarts(): void {
@@ -36,7 +36,7 @@ export class StallWatch {
   }
 
   async #watch(): Promise<void> {
-    const { clock, log } = this.#settings;
+    const { clock, log } = this.#dependencies;
     this.#watching = true;
     while (this.#turns > 0) {
       const turns = this.#turns;

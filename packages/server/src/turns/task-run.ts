@@ -4,13 +4,13 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
 import type { Answer } from '../agent/agent.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
-import type { RunSettings } from '../limits/limits.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
 import { dueAt, dueWhileRunning } from '../timing/task-deadlines.ts';
-import { LeasedTurn } from './agent-turn.ts';
+import { AgentTurn } from './agent-turn.ts';
 import { isSpent } from './attempts.ts';
 import { deadlineExceeded, failureOf, processLost, serverClosed } from './failure.ts';
-import type { LeasedTask } from './task-writer.ts';
+import type { TaskWriter } from './task-writer.ts';
+import type { TurnDependencies } from './turn-dependencies.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 /** Why the runner stops waiting for the agent. */
@@ -24,10 +24,10 @@ export type Halt =
 
 type OpenTurn = NonNullable<State['openTurn']>;
 
-/** What this process does with one leased task: decided on its log, until the lease is given back or lost. */
+/** What this process does with one writer task: decided on its log, until the lease is given back or lost. */
 export class TaskRun {
-  readonly #task: LeasedTask;
-  readonly #settings: RunSettings;
+  readonly #task: TaskWriter;
+  readonly #dependencies: TurnDependencies;
   readonly #signal = new LazyAbort();
   readonly #over = new LazyAbort();
   #halted: Halt | undefined;
@@ -43,16 +43,16 @@ export class TaskRun {
   beganAt: number | undefined;
 
   /** `isAlone`: no other turn that could end the process runs beside this one. */
-  constructor(task: LeasedTask, settings: RunSettings, isAlone: boolean) {
+  constructor(task: TaskWriter, dependencies: TurnDependencies, isAlone: boolean) {
     this.#task = task;
-    this.#settings = settings;
+    this.#dependencies = dependencies;
     this.#isAlone = isAlone;
     task.onLost = () => this.halt('fenced');
   }
 
   /** Never rejects. `started`: the turn began with the commit that took the lease. */
   async run(started: boolean): Promise<void> {
-    const { log } = this.#settings;
+    const { log } = this.#dependencies;
     const { live } = this.#task;
     const stopListening = live.onChange(() => this.#notice());
     try {
@@ -81,7 +81,8 @@ export class TaskRun {
   async #act(started: boolean): Promise<void> {
     const task = this.#task;
     const { closed, cancelRequested, openTurn, untaken, woken } = task.state;
-    const { clock, clocks, restart, maxAttempts } = this.#settings;
+    const { clock } = this.#dependencies;
+    const { clocks, restart, maxAttempts } = this.#dependencies.options;
     if (closed) return;
     this.#attempt = openTurn?.attempt ?? 1;
     if (openTurn && task.lease.cause === 'expired') this.#report('taken-over');
@@ -106,10 +107,11 @@ export class TaskRun {
 
   /** Cancels a task that no agent works on: one that waits, or whose process died. */
   async #cancelUnattended(): Promise<void> {
-    const { onCancel, clock, cancelGraceMs, log } = this.#settings;
+    const { onCancel, clock, log } = this.#dependencies;
+    const { cancelGraceMs } = this.#dependencies.options;
     const task = this.#task;
     if (onCancel) {
-      const turn = new LeasedTurn(task, this.#settings, this.#signal);
+      const turn = new AgentTurn(task, this.#dependencies, this.#signal);
       const called = new Promise((resolve) => resolve(onCancel(turn))).catch((error) =>
         log('error', 'The cancel hook failed', { taskId: task.live.taskId, error }),
       );
@@ -119,13 +121,13 @@ export class TaskRun {
   }
 
   async #turn(): Promise<void> {
-    const { agent, log } = this.#settings;
+    const { agent, log } = this.#dependencies;
     const task = this.#task;
     this.#openTurn = task.state.openTurn;
     this.#notice();
     void this.#keepTime();
     try {
-      const turn = new LeasedTurn(task, this.#settings, this.#signal);
+      const turn = new AgentTurn(task, this.#dependencies, this.#signal);
       task.enterAgent();
       const answer = await this.#orHalt(new Promise<Answer>((resolve) => resolve(agent(turn))));
       if (answer === halted) return await this.#stop();
@@ -160,7 +162,7 @@ export class TaskRun {
 
   /** Records what the agent puts out until it ends, its task does, or the runner stops. */
   async #record(iterator: AsyncIterator<TaskUpdate>): Promise<void> {
-    const { clock } = this.#settings;
+    const { clock } = this.#dependencies;
     let refusal: unknown;
     let since = clock.monotonic();
     while (!this.#halted) {
@@ -211,11 +213,12 @@ export class TaskRun {
     if (this.#halted === 'deadline') return task.fail(deadlineExceeded);
     if (this.#halted !== 'shutdown') return;
     if (task.state.cancelRequested) return task.cancel();
-    return this.#settings.restart === 'fail' ? task.fail(serverClosed) : task.handOver();
+    return this.#dependencies.options.restart === 'fail' ? task.fail(serverClosed) : task.handOver();
   }
 
   #report(type: TurnEvent['type']): void {
-    const { restart, maxAttempts, onTurn } = this.#settings;
+    const { onTurn } = this.#dependencies;
+    const { restart, maxAttempts } = this.#dependencies.options;
     const { taskId, state } = this.#task.live;
     const most = restart === 'rerun' ? maxAttempts : 1;
     onTurn({ type, taskId, contextId: state.contextId, attempt: this.#attempt, maxAttempts: most });
@@ -233,13 +236,15 @@ export class TaskRun {
     if (this.#canceling || this.#halted === 'fenced' || !cancelRequested || closed) return;
     this.#canceling = true;
     this.#signal.abort(because('canceled'));
-    const { clock, cancelGraceMs } = this.#settings;
+    const { clock } = this.#dependencies;
+    const { cancelGraceMs } = this.#dependencies.options;
     void clock.sleep(cancelGraceMs, this.#over.signal).then(() => this.halt('canceled'));
   }
 
   /** Ends the turn when a clock of the task runs out. */
   async #keepTime(): Promise<void> {
-    const { clock, clocks } = this.#settings;
+    const { clock } = this.#dependencies;
+    const { clocks } = this.#dependencies.options;
     for (;;) {
       const due = dueWhileRunning(this.#task.state, clocks);
       if (due === undefined) return;

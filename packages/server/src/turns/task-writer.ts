@@ -2,7 +2,6 @@ import type { Command, State, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { type Commit, type Lease, StoreError } from '@batonjs/store';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
-import type { RunSettings } from '../limits/limits.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import { type Decision, decideAll } from '../log/write/decision.ts';
 import { checkDecided } from '../log/write/task-room.ts';
@@ -13,9 +12,10 @@ import type { LazyAbort } from '../timing/lazy-abort.ts';
 import { dueAt } from '../timing/task-deadlines.ts';
 import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
 import type { StallWatch } from './stall-watch.ts';
+import type { TurnDependencies } from './turn-dependencies.ts';
 
 /** What the turns of a process share. */
-export interface LeasedIn {
+export interface TurnProcess {
   readonly heartbeat: Heartbeat;
   readonly stalls: StallWatch;
 }
@@ -24,28 +24,34 @@ export interface LeasedIn {
  * A task that this process may write because it holds the lease. Every write carries the fence, so that what a process
  * writes that lost its lease changes nothing. Methods reject with a `StoreError` when that happens.
  */
-export class LeasedTask implements Held {
+export class TaskWriter implements Held {
   readonly live: LiveTask;
   readonly lease: Lease;
   heldUntil: number;
   /** Called when the store says that the lease is gone. */
   onLost: () => void = () => {};
-  readonly #settings: RunSettings;
-  readonly #process: LeasedIn;
+  readonly #dependencies: TurnDependencies;
+  readonly #process: TurnProcess;
   #lost = false;
   #hurried = false;
   #failures: WeakSet<object> | undefined;
   #writing = 0;
   #latest: Promise<unknown> = Promise.resolve();
-  readonly #dueAt = (state: State) => dueAt(state, this.#settings.clocks);
+  readonly #dueAt = (state: State) => dueAt(state, this.#dependencies.options.clocks);
   readonly #giveUp = () => this.#lost || (this.#hurried && !this.#process.heartbeat.isSure(this));
 
   /** `since`: the monotonic time before the lease was asked for. */
-  constructor(live: LiveTask, lease: Lease, since: number, settings: RunSettings, process: LeasedIn) {
+  constructor(
+    live: LiveTask,
+    lease: Lease,
+    since: number,
+    dependencies: TurnDependencies,
+    process: TurnProcess,
+  ) {
     this.live = live;
     this.lease = lease;
-    this.heldUntil = since + settings.leaseMs;
-    this.#settings = settings;
+    this.heldUntil = since + dependencies.options.leaseMs;
+    this.#dependencies = dependencies;
     this.#process = process;
   }
 
@@ -70,7 +76,7 @@ export class LeasedTask implements Held {
   }
 
   /** To be called right before code of the agent is, with the monotonic time: names the turn that blocks the event loop. */
-  enterAgent(at: number = this.#settings.clock.monotonic()): void {
+  enterAgent(at: number = this.#dependencies.clock.monotonic()): void {
     this.#process.stalls.enter(this.live.taskId, at);
   }
 
@@ -81,13 +87,14 @@ export class LeasedTask implements Held {
    */
   enterStep(abort: LazyAbort): Promise<void> | undefined {
     abort.throwIfAborted();
-    if (this.#settings.confirmSteps || !this.#process.heartbeat.isSure(this)) return this.#confirm(abort);
+    if (this.#dependencies.options.confirmSteps || !this.#process.heartbeat.isSure(this))
+      return this.#confirm(abort);
     this.enterAgent();
     return undefined;
   }
 
   async #confirm(abort: LazyAbort): Promise<void> {
-    const { clock } = this.#settings;
+    const { clock } = this.#dependencies;
     for (;;) {
       try {
         // The first tells `onLost`, the second the listeners of the log.
@@ -163,7 +170,7 @@ export class LeasedTask implements Held {
   async handOver(): Promise<void> {
     await this.write(
       () => [],
-      () => ({ queue: this.#settings.queue, release: true, want: true }),
+      () => ({ queue: this.#dependencies.options.queue, release: true, want: true }),
     );
   }
 
@@ -188,7 +195,8 @@ export class LeasedTask implements Held {
     commands: (state: State) => readonly Command[],
     turn?: (state: State) => Commit['turn'],
   ): Promise<Written> {
-    const { clock, onTransition, limits } = this.#settings;
+    const { clock, onTransition } = this.#dependencies;
+    const { limits } = this.#dependencies.options;
     let isDeciding = false;
     const decision = (state: State | undefined): Decision => {
       isDeciding = true;
@@ -226,7 +234,11 @@ export class LeasedTask implements Held {
   }
 
   #giveBack({ untaken, woken }: State): Commit['turn'] {
-    return { queue: this.#settings.queue, release: true, want: untaken.length > 0 || woken !== undefined };
+    return {
+      queue: this.#dependencies.options.queue,
+      release: true,
+      want: untaken.length > 0 || woken !== undefined,
+    };
   }
 }
 

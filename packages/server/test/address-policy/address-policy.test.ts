@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../../../test/kit/listen.ts';
-import { addressPolicy, fetchFile, isAddressRefused, safeFetch } from '../../src/index.ts';
+import { AddressRefused, addressPolicy, fetchFile, safeFetch } from '../../src/address-policy.ts';
 import { type Canary, canary } from './canary.ts';
 import { hostileNames, hostileUrls } from './hostile-urls.ts';
 
@@ -25,8 +25,8 @@ describe('a hostile URL is refused and nothing is contacted [R-PUSH-40] [R-PUSH-
     const url = somewhere.replace(`:${template}`, `:${bird.port}`);
     const { attempts } = bird;
     const policy = addressPolicy({ resolve });
-    await expect(policy.destination(url, signal)).rejects.toSatisfy(isAddressRefused);
-    await expect(safeFetch(url, { resolve })).rejects.toSatisfy(isAddressRefused);
+    await expect(policy.destination(url, signal)).rejects.toSatisfy((error) => AddressRefused.is(error));
+    await expect(safeFetch(url, { resolve })).rejects.toSatisfy((error) => AddressRefused.is(error));
     await expect(fetchFile(url, { resolve })).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
     expect([bird.visits, bird.attempts]).toEqual([0, attempts]);
   });
@@ -56,7 +56,7 @@ describe('a name that is bound anew', () => {
     });
     const url = `https://rebinding.example:${bird.port}/`;
     expect((await policy.destination(url, signal)).addresses).toEqual(['93.184.216.34']);
-    await expect(policy.destination(url, signal)).rejects.toSatisfy(isAddressRefused);
+    await expect(policy.destination(url, signal)).rejects.toSatisfy((error) => AddressRefused.is(error));
     expect(asked).toEqual(['rebinding.example', 'rebinding.example']);
     expect(bird.visits).toBe(0);
   });
@@ -165,7 +165,7 @@ describe('what is let through', () => {
   ])('with %s listed: %s %s', async (entry, url, accepted) => {
     const asking = addressPolicy({ allow: [entry], resolve }).destination(url, signal);
     if (accepted) await asking;
-    else await expect(asking).rejects.toSatisfy(isAddressRefused);
+    else await expect(asking).rejects.toSatisfy((error) => AddressRefused.is(error));
   });
 
   it('has the ports that are listed, and TLS where that is asked for', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { growthOf } from '../../../../test/support/growth.ts';
-import { addressPolicy, fetchFile, isAddressRefused, safeFetch } from '../../src/index.ts';
+import { AddressRefused, addressPolicy, fetchFile, safeFetch } from '../../src/address-policy.ts';
 
 const longest = 8_192;
 const resolve = async () => ['93.184.216.34'];
@@ -25,7 +25,7 @@ describe('a URL of many', () => {
       try {
         policy.check(urlOf(length));
       } catch (error) {
-        if (!isAddressRefused(error)) throw error;
+        if (!AddressRefused.is(error)) throw error;
       }
     };
     expect(growthOf(judge, 2_000)).toBeLessThan(8);
@@ -38,8 +38,8 @@ describe('a URL of more than 8,192 characters', () => {
     const long = urlOf(longest + 1);
     expect(policy.check(urlOf(longest)).hostname).toBe('public.example');
     expect(() => policy.check(long)).toThrow('must have at most 8192 characters');
-    await expect(policy.destination(long, signal)).rejects.toSatisfy(isAddressRefused);
-    await expect(safeFetch(long, { resolve })).rejects.toSatisfy(isAddressRefused);
+    await expect(policy.destination(long, signal)).rejects.toSatisfy((error) => AddressRefused.is(error));
+    await expect(safeFetch(long, { resolve })).rejects.toSatisfy((error) => AddressRefused.is(error));
   });
 
   it('of a file is the fault of who sent it', async () => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canCertify, certificateOf } from '../../../../test/support/certificate.ts';
-import { safeFetch } from '../../src/index.ts';
+import { safeFetch } from '../../src/address-policy.ts';
 
 describe.skipIf(!canCertify)('a server with TLS at a checked address', () => {
   const names: unknown[] = [];

@@ -3,7 +3,8 @@ import { memoryStore } from '@batonjs/store-memory';
 import { redisStore } from '@batonjs/store-redis';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { change } from '../../../../test/kit/faulty-store.ts';
-import { completed, createWorker } from '../../src/index.ts';
+import { completed } from '../../src/index.ts';
+import { createWorker } from '../../src/worker.ts';
 
 /** A process that has a worker and nothing else. It closes the worker on SIGTERM and exits by itself after that. */
 const [kind = '', place = ''] = process.argv.slice(2);

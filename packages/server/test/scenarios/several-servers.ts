@@ -16,11 +16,11 @@ import {
   artifact,
   authRequired,
   completed,
-  createWorker,
   inputRequired,
   text,
   working,
 } from '../../src/index.ts';
+import { createWorker } from '../../src/worker.ts';
 
 /** Several servers and workers on one store behave as one. `newStore` makes an empty store; the caller closes it. */
 export function severalServersScenarios(newStore: () => TaskStore): void {

@@ -1,4 +1,4 @@
-import { type Command, decide, type State } from '@batonjs/lifecycle';
+import { type Command, decide } from '@batonjs/lifecycle';
 import type { Message, SendMessageRequest } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { type StoredFact, StoreError } from '@batonjs/store';
@@ -13,22 +13,12 @@ import { isoTime } from '../../timing/clock.ts';
 import { newId } from '../../timing/new-id.ts';
 import { dueAt } from '../../timing/task-deadlines.ts';
 import type { CallContext } from '../call/call-context.ts';
-import type { ServiceSettings } from '../call/dependencies.ts';
+import type { Dependencies } from '../call/dependencies.ts';
 import { toWireError } from '../call/wire-error.ts';
+import type { Accepted } from './accepted.ts';
 import { derivedTaskId } from './derived-task-id.ts';
 import { checkInlineConfig } from './inline-config.ts';
 import { isSameMessage } from './same-message.ts';
-
-/** A client's message that is in the log. Whoever gets it releases `live`. */
-export interface Accepted {
-  readonly live: LiveTask;
-  /** Position of the message. */
-  readonly position: number;
-  /** The message was in the log already. */
-  readonly repeated?: boolean;
-  /** The log right after the commit that brought the message; later than that if it was known before. */
-  readonly state: State;
-}
 
 /**
  * Records a message: in a new log, or in that of the task it names. The agent is called only after that. `enter` is called
@@ -37,7 +27,7 @@ export interface Accepted {
 export async function accept(
   request: SendMessageRequest,
   context: CallContext,
-  settings: ServiceSettings,
+  dependencies: Dependencies,
   enter: (live: LiveTask) => void = () => {},
 ): Promise<Accepted> {
   const { message, configuration } = request;
@@ -45,25 +35,26 @@ export async function accept(
     throw invalidParams([{ field: 'message.role', description: 'must be ROLE_USER' }]);
   }
   if (configuration?.taskPushNotificationConfig) {
-    if (!settings.card.capabilities.pushNotifications) throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
-    await checkInlineConfig(request, context, settings);
+    if (!dependencies.card.capabilities.pushNotifications)
+      throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
+    await checkInlineConfig(request, context, dependencies);
   }
-  const existing = message.taskId ? await settings.tasks.open(context.scope, message.taskId) : undefined;
+  const existing = message.taskId ? await dependencies.tasks.open(context.scope, message.taskId) : undefined;
   try {
     if (message.taskId && !existing?.state.task)
       throw new A2AError('TASK_NOT_FOUND', undefined, taskOf(message));
     const receive = toReceive(request, context);
-    const { clock } = settings;
+    const { clock } = dependencies;
     // Every reason to refuse comes before the first write.
     if (existing) decide(existing.state, receive, isoTime(clock.now()));
-    checkInputModes(settings.card, message);
-    checkOutputModes(settings.card, configuration?.acceptedOutputModes);
+    checkInputModes(dependencies.card, message);
+    checkOutputModes(dependencies.card, configuration?.acceptedOutputModes);
     if (existing) enter(existing);
     return existing
-      ? await continueTask(existing, receive, settings)
-      : await beginLog(receive, context, settings, enter);
+      ? await continueTask(existing, receive, dependencies)
+      : await beginLog(receive, context, dependencies, enter);
   } catch (error) {
-    if (existing) settings.tasks.release(existing);
+    if (existing) dependencies.tasks.release(existing);
     throw error;
   }
 }
@@ -85,15 +76,16 @@ function toReceive({ message, configuration, metadata }: SendMessageRequest, con
 async function beginLog(
   receive: Receive,
   context: CallContext,
-  settings: ServiceSettings,
+  dependencies: Dependencies,
   enter: (live: LiveTask) => void,
 ): Promise<Accepted> {
-  const { clock, clocks, queue, leaseMs, tasks, runner, alwaysTask, idempotency, limits } = settings;
+  const { clock, tasks, runner } = dependencies;
+  const { clocks, queue, leaseMs, alwaysTask, idempotency, limits } = dependencies.options;
   const { scope } = context;
   const { messageId } = receive.message;
   const derived = idempotency === 'authenticated' ? context.caller !== undefined : idempotency;
   const taskId = derived ? derivedTaskId(scope, messageId) : newId(clock);
-  const reserved = runner.reserve(settings.run === 'here' ? 1 : 0);
+  const reserved = runner.reserve(dependencies.options.run === 'here' ? 1 : 0);
   const here = reserved.turns > 0;
   const contextId = receive.message.contextId || newId(clock);
   const owned: Receive = { ...receive, message: { ...receive.message, contextId } };
@@ -103,10 +95,10 @@ async function beginLog(
   const live = tasks.begin(scope, taskId);
   try {
     enter(live);
-    if (!here) await checkBacklog(settings);
+    if (!here) await checkBacklog(dependencies);
     if (live.known) {
       await live.refresh();
-      return await join(live, receive, settings);
+      return await join(live, receive, dependencies);
     }
     await live.subscribe();
     const since = clock.monotonic();
@@ -127,35 +119,36 @@ async function beginLog(
     );
     if (written.facts.length === 0) {
       await live.refresh();
-      return await join(live, receive, settings);
+      return await join(live, receive, dependencies);
     }
     const { state } = live;
-    reportTransitions(undefined, taskId, written.facts, settings.onTransition);
+    reportTransitions(undefined, taskId, written.facts, dependencies.onTransition);
     if (written.lease) runner.start(tasks.retain(live), written.lease, { since, started: true });
     return { live, position: 1, state };
   } catch (error) {
     tasks.release(live);
     if (StoreError.is(error, 'QUEUE_FULL')) throw queueFull();
-    // Whoever sent it may look for the task under this id.
-    throw toWireError(error, settings.log, { taskId });
+    // The outcome may be unknown: the client can look for the task under this id.
+    throw toWireError(error, dependencies.log, { taskId });
   } finally {
     reserved.release();
   }
 }
 
-/** Somebody else's commit began this log. */
+/** Another commit began this log. */
 const overtaken = { facts: [], state: undefined };
 
 /** The log that the same message began before. Throws `MESSAGE_ID_CONFLICT` if it was another message. */
-async function join(live: LiveTask, receive: Receive, settings: ServiceSettings): Promise<Accepted> {
-  const [first] = await settings.store.readFacts(live.scope, live.taskId, 0, 1);
+async function join(live: LiveTask, receive: Receive, dependencies: Dependencies): Promise<Accepted> {
+  const [first] = await dependencies.store.readFacts(live.scope, live.taskId, 0, 1);
   mustBeTheSame(first, receive, live.taskId);
   return { live, position: 1, repeated: true, state: live.state };
 }
 
-/** Adds a message to the log of its task. What it finds out may be newer than what was checked before. */
-async function continueTask(live: LiveTask, receive: Receive, settings: ServiceSettings): Promise<Accepted> {
-  const { clock, queue, claimer, run, limits } = settings;
+/** Adds a message to the log of its task, which may be longer by now than when the message was checked. */
+async function continueTask(live: LiveTask, receive: Receive, dependencies: Dependencies): Promise<Accepted> {
+  const { clock, claimer } = dependencies;
+  const { queue, run, limits } = dependencies.options;
   const { messageId } = receive.message;
   for (;;) {
     const facts = decide(live.state, receive, isoTime(clock.now()));
@@ -164,7 +157,7 @@ async function continueTask(live: LiveTask, receive: Receive, settings: ServiceS
       await live.subscribe();
       const written = await appendOpenly(live, facts, onceOf(messageId), { queue, want: true });
       if (written.repeated) {
-        const [earlier] = await settings.store.readFacts(live.scope, live.taskId, written.first - 1, 1);
+        const [earlier] = await dependencies.store.readFacts(live.scope, live.taskId, written.first - 1, 1);
         mustBeTheSame(earlier, receive, live.taskId);
       } else if (run === 'here' && !live.state.openTurn) {
         await claimer.claimNow(live.scope, live.taskId);
@@ -187,8 +180,8 @@ function mustBeTheSame(stored: StoredFact | undefined, receive: Receive, taskId:
   throw new A2AError('MESSAGE_ID_CONFLICT', undefined, { metadata: { existingTaskId: taskId } });
 }
 
-/** Throws `RESOURCE_EXHAUSTED` when too many tasks wait already: before anything is made of the message. */
-async function checkBacklog({ store, queue, limits }: ServiceSettings): Promise<void> {
+/** Throws `RESOURCE_EXHAUSTED` when too many tasks wait already: before the message is looked at. */
+async function checkBacklog({ store, options: { queue, limits } }: Dependencies): Promise<void> {
   if ((await store.waiting(queue)) >= limits.queuedTurns) throw queueFull();
 }
 
@@ -200,8 +193,9 @@ const onceOf = (messageId: string): string => `message:${messageId}`;
 const taskOf = ({ taskId }: Message) => ({ metadata: { taskId: taskId ?? '' } });
 
 /** Whether the log became a task or was answered; a task is made of it if neither. */
-export async function ensureTask(live: LiveTask, settings: ServiceSettings): Promise<void> {
-  const { clock, clocks } = settings;
+export async function ensureTask(live: LiveTask, dependencies: Dependencies): Promise<void> {
+  const { clock } = dependencies;
+  const { clocks } = dependencies.options;
   try {
     const written = await write(
       live,
@@ -211,7 +205,7 @@ export async function ensureTask(live: LiveTask, settings: ServiceSettings): Pro
           : { facts: [], state },
       { dueAt: (state) => dueAt(state, clocks) },
     );
-    reportTransitions(undefined, live.taskId, written.facts, settings.onTransition);
+    reportTransitions(undefined, live.taskId, written.facts, dependencies.onTransition);
   } catch (error) {
     // The agent answered, or the task ended, at that very moment.
     if (!StoreError.is(error, 'LOG_CLOSED')) throw error;

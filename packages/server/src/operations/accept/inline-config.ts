@@ -4,8 +4,8 @@ import { checkRoom, tooMany } from '../../push/configs/check-config-limit.ts';
 import { checkPushConfig } from '../../push/configs/check-push-config.ts';
 import { bounded } from '../../timing/within-deadline.ts';
 import type { CallContext } from '../call/call-context.ts';
-import type { ServiceSettings } from '../call/dependencies.ts';
-import type { Accepted } from './accept-message.ts';
+import type { Dependencies } from '../call/dependencies.ts';
+import type { Accepted } from './accepted.ts';
 import { isSameJson } from './same-json.ts';
 
 const path = 'configuration.taskPushNotificationConfig.';
@@ -14,7 +14,7 @@ const path = 'configuration.taskPushNotificationConfig.';
 export async function checkInlineConfig(
   { message, configuration }: SendMessageRequest,
   { scope }: CallContext,
-  { push }: ServiceSettings,
+  { push }: Dependencies,
 ): Promise<void> {
   const config = configuration?.taskPushNotificationConfig;
   if (!config || !push) return;
@@ -30,7 +30,7 @@ export async function putInlineConfig(
   { live, position, repeated }: Accepted,
   { message, configuration }: SendMessageRequest,
   { scope, version }: CallContext,
-  { push, queue, clock, storeTimeoutMs }: ServiceSettings,
+  { push, clock, options: { queue, storeTimeoutMs } }: Dependencies,
 ): Promise<void> {
   const config = configuration?.taskPushNotificationConfig;
   if (!config || !push || live.state.answer) return;
@@ -48,9 +48,13 @@ export async function putInlineConfig(
     queue,
     cursor: position - 1,
   };
-  const isPut = await bounded(push.store.putPushConfig(entry, push.configsPerTask), storeTimeoutMs, clock);
+  const isPut = await bounded(
+    push.store.putPushConfig(entry, push.options.configsPerTask),
+    storeTimeoutMs,
+    clock,
+  );
   // Others came first since the room was looked at. The message is in the log: whoever sends it again meets its task.
-  if (!isPut) throw tooMany(push.configsPerTask);
+  if (!isPut) throw tooMany(push.options.configsPerTask);
 
   async function isThere(): Promise<boolean> {
     const known = await push?.store.getPushConfig(scope, taskId, id);

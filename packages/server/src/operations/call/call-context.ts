@@ -1,18 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Scope } from '@batonjs/store';
-import type { Claims } from '../../agent/agent.ts';
+import type { Caller } from '../../agent/caller.ts';
 
-/** Who calls, as `authenticate` found out. */
-export interface Caller {
-  /** Names the caller, or the group whose tasks are shared: who has another one sees none of its tasks. Never empty. */
-  readonly scope: string;
-  /** Non-secret facts for the agent; stored with the message. */
-  readonly claims?: Claims;
-  /** What the caller may do, in the words of the card's security schemes. */
-  readonly scopes?: readonly string[];
-}
-
-/** All that an operation needs to know besides its parameters. */
+/** What an operation gets besides its parameters. */
 export interface CallContext {
   /** Agent, tenant and caller in one. */
   readonly scope: Scope;
@@ -24,9 +14,9 @@ export interface CallContext {
   readonly version: string;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
-  /** Where a broken stream is to go on. */
+  /** The id of the last event that the client saw of a broken stream. */
   readonly lastEventId?: string | undefined;
-  /** Where the server was reached, if the request may be believed to say it. */
+  /** The URL at which the server was reached, if the request can be trusted to say it. */
   readonly baseUrl?: string | undefined;
 }
 
@@ -35,23 +25,23 @@ const longestScope = 512;
 let latest: { agent: string; tenant: string; caller: string; scope: Scope } | undefined;
 
 /**
- * The scope of a caller's tasks: opaque to stores, equal only if all three are. Remembers the last, because one caller
- * mostly calls again; and a store that is given the same string again keeps it once.
+ * The scope of a caller's tasks: opaque to stores, equal only if agent, tenant and caller are. Remembers the last one: the
+ * next call is usually of the same caller, and a store that gets the same string object keeps it once.
  */
 export function scopeOf(
   agent: string,
   tenant = '',
-  { scope: caller }: Pick<Caller, 'scope'> = nobody,
+  { scope: caller }: Pick<Caller, 'scope'> = anonymous,
 ): Scope {
   if (latest?.agent !== agent || latest.tenant !== tenant || latest.caller !== caller)
     latest = { agent, tenant, caller, scope: toScope(agent, tenant, caller) };
   return latest.scope;
 }
 
-const nobody = { scope: '' };
+const anonymous = { scope: '' };
 
 function toScope(agent: string, tenant: string, caller: string): Scope {
   const scope = JSON.stringify([agent, tenant, caller]);
-  // A caller may have any name, a store takes no longer ids.
+  // The name of a caller has any length, the scope of a store has not.
   return scope.length <= longestScope ? scope : createHash('sha256').update(scope).digest('base64url');
 }

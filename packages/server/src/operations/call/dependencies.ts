@@ -1,31 +1,36 @@
 import type { AgentCard } from '@batonjs/protocol';
-import type { Cards } from '../../card/served-cards.ts';
-import type { RunSettings } from '../../limits/limits.ts';
+import type { ServedCards } from '../../card/served-cards.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
-import type { PushSettings } from '../../push/webhooks.ts';
+import type { Webhooks } from '../../push/webhooks.ts';
 import type { Claimer } from '../../turns/claim/claimer.ts';
 import type { Runner } from '../../turns/runner.ts';
+import type { TurnDependencies, TurnOptions } from '../../turns/turn-dependencies.ts';
 
-/** What the operations are made of. */
-export interface ServiceSettings extends RunSettings {
-  /** The public card, without interfaces unless they were given. */
-  readonly card: AgentCard;
-  readonly cards: Cards;
-  readonly tasks: LiveTasks;
-  readonly runner: Runner;
-  readonly claimer: Claimer;
-  /** Undefined where there are no webhooks. */
-  readonly push: PushSettings | undefined;
+/** How operations are answered: the options of a server, completed. Plain values, times in milliseconds. */
+export interface OperationOptions extends TurnOptions {
   /** Whether the agent always works on a task. */
   readonly alwaysTask: boolean;
   /** Whether the same `messageId` starts one task only. */
   readonly idempotency: boolean | 'authenticated';
-  /** How long a blocking send may take before the task is returned as it is, in milliseconds. */
+  /** How long a blocking SendMessage may take before the task is returned as it is. */
   readonly blockingMs: number;
-  /** How long CancelTask waits for the task to end before it is returned as it is, in milliseconds. */
+  /** How long CancelTask waits for the task to end before it is returned as it is. */
   readonly cancelWaitMs: number;
-  /** Whether a stream of a send ends at INPUT_REQUIRED, or only when the task does. */
+  /** Whether the stream of a send ends at INPUT_REQUIRED, or only when the task does. */
   readonly closeStreamsOnInputRequired: boolean;
-  /** Whether the server still accepts work. */
+}
+
+/** The objects that operations are answered with. Made once for each server. */
+export interface Dependencies extends TurnDependencies {
+  /** The public card, without interfaces unless they were given. */
+  readonly card: AgentCard;
+  readonly cards: ServedCards;
+  readonly tasks: LiveTasks;
+  readonly runner: Runner;
+  readonly claimer: Claimer;
+  /** Undefined if the server delivers to no webhooks. */
+  readonly push: Webhooks | undefined;
+  /** Whether the server still accepts requests. */
   readonly isOpen: () => boolean;
+  readonly options: OperationOptions;
 }

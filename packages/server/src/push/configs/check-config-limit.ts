@@ -1,13 +1,13 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Scope } from '@batonjs/store';
-import type { PushSettings } from '../webhooks.ts';
+import type { Webhooks } from '../webhooks.ts';
 
 /** Throws `RESOURCE_EXHAUSTED` if the task has as many webhooks as it may have, and this is not one of them. */
 export async function checkRoom(
   scope: Scope,
   taskId: string,
   id: string | undefined,
-  { store, configsPerTask }: PushSettings,
+  { store, options: { configsPerTask } }: Webhooks,
 ): Promise<void> {
   const known = await store.listPushConfigs(scope, taskId, { limit: configsPerTask });
   if (known.length < configsPerTask || known.some((push) => push.id === id)) return;

@@ -1,7 +1,7 @@
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
 import { type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
-import { isAddressRefused } from '../../address-policy/address-refused.ts';
-import type { PushSettings } from '../webhooks.ts';
+import { AddressRefused } from '../../address-policy/address-refused.ts';
+import type { Webhooks } from '../webhooks.ts';
 
 /** How long a host name may take to resolve when it is registered. One that cannot be resolved now may be later. */
 const resolveMs = 1_000;
@@ -14,7 +14,7 @@ const maxIdLength = 1_024;
  */
 export async function checkPushConfig(
   config: TaskPushNotificationConfig,
-  { policy }: PushSettings,
+  { policy }: Webhooks,
   path = '',
 ): Promise<void> {
   const { id = '', url, token, authentication } = config;
@@ -37,7 +37,7 @@ export async function checkPushConfig(
     try {
       await policy.destination(url, AbortSignal.timeout(resolveMs));
     } catch (error) {
-      if (isAddressRefused(error)) return error.message;
+      if (AddressRefused.is(error)) return error.message;
     }
     return undefined;
   }

@@ -1,8 +1,8 @@
 import type { Lease, Scope, Unsubscribe } from '@batonjs/store';
-import type { RunSettings } from '../../limits/limits.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
 import { newId } from '../../timing/new-id.ts';
 import type { Runner } from '../runner.ts';
+import type { TurnDependencies } from '../turn-dependencies.ts';
 import { ParkedTasks } from './parked-tasks.ts';
 import { Recovery } from './recovery.ts';
 
@@ -10,7 +10,7 @@ const batch = 32;
 
 /** Takes tasks that nobody works on: wanted ones, those of dead processes, and those whose clock ran out. */
 export class Claimer {
-  readonly #settings: RunSettings;
+  readonly #dependencies: TurnDependencies;
   readonly #tasks: LiveTasks;
   readonly #runner: Runner;
   readonly #parked: ParkedTasks;
@@ -22,16 +22,17 @@ export class Claimer {
   /** Nothing is claimed before this moment of the monotonic clock. */
   #notBefore = Number.NEGATIVE_INFINITY;
 
-  constructor(settings: RunSettings, tasks: LiveTasks, runner: Runner) {
-    this.#settings = settings;
+  constructor(dependencies: TurnDependencies, tasks: LiveTasks, runner: Runner) {
+    this.#dependencies = dependencies;
     this.#tasks = tasks;
     this.#runner = runner;
-    this.#parked = new ParkedTasks(settings);
-    this.#recovery = new Recovery(settings, tasks, runner, this.#parked);
+    this.#parked = new ParkedTasks(dependencies);
+    this.#recovery = new Recovery(dependencies, tasks, runner, this.#parked);
   }
 
   start(): void {
-    const { store, queue, log } = this.#settings;
+    const { store, log } = this.#dependencies;
+    const { queue } = this.#dependencies.options;
     this.#unsubscribe = store.subscribe({ queue }, () => this.#rung.abort());
     this.#unsubscribe.catch((error: unknown) =>
       log('error', 'Could not subscribe to the queue', { queue, error }),
@@ -44,7 +45,7 @@ export class Claimer {
   async claimNow(scope: Scope, taskId: string): Promise<void> {
     if (this.#stop.signal.aborted) return;
     await this.#claim(1, taskId).catch((error: unknown) => {
-      this.#settings.log('error', 'Could not claim a task', { scope, taskId, error });
+      this.#dependencies.log('error', 'Could not claim a task', { scope, taskId, error });
     });
   }
 
@@ -58,7 +59,8 @@ export class Claimer {
   }
 
   async #loop(): Promise<void> {
-    const { clock, pollMs, leaseMs, log } = this.#settings;
+    const { clock, log } = this.#dependencies;
+    const { pollMs, leaseMs } = this.#dependencies.options;
     while (!this.#stop.signal.aborted) {
       this.#rung = new AbortController();
       let more = false;
@@ -80,7 +82,8 @@ export class Claimer {
 
   /** Resolves whether it got as many as it asked for, so that there may be more. */
   async #claim(most: number, taskId?: string): Promise<boolean> {
-    const { store, clock, queue, leaseMs, restart } = this.#settings;
+    const { store, clock } = this.#dependencies;
+    const { queue, leaseMs, restart } = this.#dependencies.options;
     if (clock.monotonic() < this.#notBefore) return false;
     const { turns: limit, release } = this.#runner.reserve(most);
     const left: Lease[] = [];

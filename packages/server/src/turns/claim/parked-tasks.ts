@@ -1,5 +1,5 @@
 import type { Lease } from '@batonjs/store';
-import type { RunSettings } from '../../limits/limits.ts';
+import type { TurnDependencies } from '../turn-dependencies.ts';
 
 /** Milliseconds that a task is left alone at most before it is tried again. */
 const longest = 600_000;
@@ -17,16 +17,17 @@ interface Parked {
  * meanwhile, so that other processes leave it alone, too.
  */
 export class ParkedTasks {
-  readonly #settings: RunSettings;
+  readonly #dependencies: TurnDependencies;
   readonly #parked = new Map<string, Parked>();
 
-  constructor(settings: RunSettings) {
-    this.#settings = settings;
+  constructor(dependencies: TurnDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** The lease of a task that could not be opened is kept for longer. Never rejects. */
   async park(lease: Lease, error: unknown): Promise<void> {
-    const { store, leaseMs, log } = this.#settings;
+    const { store, log } = this.#dependencies;
+    const { leaseMs } = this.#dependencies.options;
     const key = keyOf(lease);
     const failures = (this.#parked.get(key)?.failures ?? 0) + 1;
     const retryMs = Math.max(leaseMs, Math.min(leaseMs * 2 ** (failures - 1), longest));
@@ -51,7 +52,7 @@ export class ParkedTasks {
     const leases = [...this.#parked.values()].map(({ lease }) => lease);
     this.#parked.clear();
     // Leases that ran out are not held any more, which changes nothing.
-    if (leases.length > 0) await this.#settings.store.renew(leases, 1).catch(() => {});
+    if (leases.length > 0) await this.#dependencies.store.renew(leases, 1).catch(() => {});
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Lease } from '@batonjs/store';
-import type { RunSettings } from '../../limits/limits.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
 import { LinkedList, type Place } from '../../timing/linked-list.ts';
 import type { Held } from '../heartbeat.ts';
 import type { Reserved, Runner } from '../runner.ts';
+import type { TurnDependencies } from '../turn-dependencies.ts';
 import type { ParkedTasks } from './parked-tasks.ts';
 
-/** A turn that a dead process left, leased but not started again yet. */
+/** A turn that a dead process left, writer but not started again yet. */
 interface Left extends Held {
   readonly since: number;
   readonly reserved: Reserved;
@@ -19,7 +19,7 @@ interface Left extends Held {
  * has ended, or has had a tenth of the lease. A turn that ends its process as soon as it starts takes few with it then.
  */
 export class Recovery {
-  readonly #settings: RunSettings;
+  readonly #dependencies: TurnDependencies;
   readonly #tasks: LiveTasks;
   readonly #runner: Runner;
   readonly #parked: ParkedTasks;
@@ -27,8 +27,8 @@ export class Recovery {
   readonly #stop = new AbortController();
   #over: Promise<void> | undefined;
 
-  constructor(settings: RunSettings, tasks: LiveTasks, runner: Runner, parked: ParkedTasks) {
-    this.#settings = settings;
+  constructor(dependencies: TurnDependencies, tasks: LiveTasks, runner: Runner, parked: ParkedTasks) {
+    this.#dependencies = dependencies;
     this.#tasks = tasks;
     this.#runner = runner;
     this.#parked = parked;
@@ -40,7 +40,7 @@ export class Recovery {
   }
 
   add(lease: Lease, since: number): void {
-    const { leaseMs } = this.#settings;
+    const { leaseMs } = this.#dependencies.options;
     const held: Held & { isLost: boolean } = {
       lease,
       heldUntil: since + leaseMs,
@@ -68,7 +68,7 @@ export class Recovery {
     if (left.length === 0) return;
     const leases = left.map(({ lease }) => lease);
     // Otherwise they wait until their leases run out.
-    await this.#settings.store.renew(leases, 1).catch(() => {});
+    await this.#dependencies.store.renew(leases, 1).catch(() => {});
   }
 
   async #run(): Promise<void> {
@@ -88,7 +88,8 @@ export class Recovery {
   }
 
   async #start({ lease, heldUntil }: Left): Promise<void> {
-    const { clock, leaseMs } = this.#settings;
+    const { clock } = this.#dependencies;
+    const { leaseMs } = this.#dependencies.options;
     const live = await this.#tasks.open(lease.scope, lease.taskId);
     this.#parked.opened(lease);
     if (!live) return;

@@ -1,0 +1,10 @@
+import type { AgentCard, GetExtendedAgentCardRequest } from '@batonjs/protocol';
+import type { CallContext } from './call/call-context.ts';
+import type { Dependencies } from './call/dependencies.ts';
+
+/** GetExtendedAgentCard. Spec: §3.1.11. */
+export const getExtendedAgentCard = (
+  { tenant }: GetExtendedAgentCardRequest,
+  { baseUrl, caller }: CallContext,
+  { cards }: Dependencies,
+): Promise<AgentCard> => cards.extended({ baseUrl, tenant }, caller);

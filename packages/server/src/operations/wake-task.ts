@@ -1,0 +1,36 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import { StoreError } from '@batonjs/store';
+import { appendOpenly } from '../log/write/append-openly.ts';
+import { decideAll } from '../log/write/decision.ts';
+import { takeRoom } from '../log/write/task-room.ts';
+import { isoTime } from '../timing/clock.ts';
+import { newId } from '../timing/new-id.ts';
+import { readWakeKey } from '../turns/wake-key.ts';
+import type { Dependencies } from './call/dependencies.ts';
+
+/**
+ * Starts another turn of the task that a wake key names, without a client's message. Not an operation of the protocol: the
+ * program of the server calls it. Rejects with an `A2AError`: `INVALID_PARAMS` for another text than a wake key,
+ * `TASK_NOT_FOUND`, or `UNSUPPORTED_OPERATION` if the task has ended.
+ */
+export async function wakeTask(
+  wakeKey: string,
+  metadata: Record<string, unknown> | undefined,
+  { tasks, clock, options }: Pick<Dependencies, 'tasks' | 'clock' | 'options'>,
+): Promise<void> {
+  const { queue, limits } = options;
+  const { scope, taskId } = readWakeKey(wakeKey);
+  const live = await tasks.open(scope, taskId);
+  if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId } });
+  try {
+    const { facts } = decideAll(live.state, [{ type: 'wake', metadata }], isoTime(clock.now()));
+    const giveBack = takeRoom(live, facts, limits);
+    await appendOpenly(live, facts, `woken:${newId(clock)}`, { queue, want: true }).finally(giveBack);
+  } catch (error) {
+    if (StoreError.is(error, 'LOG_CLOSED'))
+      throw new A2AError('UNSUPPORTED_OPERATION', 'The task is finished');
+    throw error;
+  } finally {
+    tasks.release(live);
+  }
+}

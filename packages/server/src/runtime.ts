@@ -1,0 +1,58 @@
+import { mustBePositive, turnDependencies } from './dependencies.ts';
+import { LiveTasks } from './log/live-tasks.ts';
+import type { WorkerOptions } from './options.ts';
+import { Deliverer } from './push/deliverer.ts';
+import { createWebhooks, type Webhooks } from './push/webhooks.ts';
+import { Claimer } from './turns/claim/claimer.ts';
+import { Runner } from './turns/runner.ts';
+import type { TurnDependencies } from './turns/turn-dependencies.ts';
+
+/** What a server and a worker have in common: live tasks, turns and deliveries to webhooks, not started yet. */
+export interface Runtime {
+  readonly dependencies: TurnDependencies;
+  readonly tasks: LiveTasks;
+  readonly runner: Runner;
+  readonly claimer: Claimer;
+  /** Undefined if nothing is delivered to webhooks. */
+  readonly push: Webhooks | undefined;
+  /** Claims tasks, unless `run` is `workers`, and deliveries. */
+  start(): void;
+  /**
+   * Claims nothing more, gives running turns and deliveries up to `graceMs` milliseconds, ends the other turns as `restart`
+   * says, and ends all streams.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Makes the runtime of a server or worker. Throws `TypeError` for options that cannot work. */
+export function createRuntime(options: WorkerOptions, run: 'here' | 'workers'): Runtime {
+  const dependencies = turnDependencies(options, run);
+  const { store, clock, log } = dependencies;
+  const { storeTimeoutMs } = dependencies.options;
+  const { lookEveryMs = 1_000 } = options;
+  mustBePositive({ lookEveryMs });
+  const tasks = new LiveTasks({ store, clock, log, storeTimeoutMs, lookEveryMs });
+  const runner = new Runner(dependencies, tasks);
+  const claimer = new Claimer(dependencies, tasks, runner);
+  const push = createWebhooks(options.store, options.push, options.compatibility);
+  const deliverer = push && new Deliverer({ ...dependencies, push });
+  return {
+    dependencies,
+    tasks,
+    runner,
+    claimer,
+    push,
+    start() {
+      if (run === 'here') claimer.start();
+      deliverer?.start();
+    },
+    async close(graceMs) {
+      await claimer.close();
+      const deadline = clock.monotonic() + graceMs;
+      await runner.drain(graceMs);
+      // Only now: streams and waits on a turn that was given time to finish get its last event.
+      tasks.close();
+      await deliverer?.close(Math.max(0, deadline - clock.monotonic()));
+    },
+  };
+}

@@ -1,0 +1,1 @@
+export { type RunTurnOptions, runTurn, type TurnOutcome } from './testing/run-turn.ts';

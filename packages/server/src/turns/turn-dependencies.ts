@@ -1,0 +1,42 @@
+import type { TaskStore } from '@batonjs/store';
+import type { Agent, Turn } from '../agent/agent.ts';
+import type { Log } from '../hooks/log-hook.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Transition } from '../log/write/transition.ts';
+import type { Clock } from '../timing/clock.ts';
+import type { TaskClocks } from '../timing/task-deadlines.ts';
+import type { TurnEvent } from './turn-event.ts';
+
+/** How turns are claimed and run: the options of a server or worker, completed. Plain values, times in milliseconds. */
+export interface TurnOptions {
+  readonly queue: string;
+  /** Whether this process runs the turns of the messages it accepts, or leaves them to workers. */
+  readonly run: 'here' | 'workers';
+  /** What happens to a turn whose process died. */
+  readonly restart: 'fail' | 'rerun';
+  readonly maxAttempts: number;
+  readonly confirmSteps: boolean;
+  readonly leaseMs: number;
+  /** How long the queue is left alone if the store notifies of nothing. */
+  readonly pollMs: number;
+  readonly cancelGraceMs: number;
+  /** How long one store call may take. */
+  readonly storeTimeoutMs: number;
+  readonly clocks: TaskClocks;
+  readonly limits: Limits;
+  readonly currentStatusInHistory: boolean;
+}
+
+/** The objects that turns are claimed and run with. Made once for each server or worker. */
+export interface TurnDependencies {
+  readonly agent: Agent;
+  /** Answers each call within `storeTimeoutMs`. */
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onCancel: ((turn: Turn) => void | Promise<void>) | undefined;
+  readonly onTransition: (transition: Transition) => void;
+  /** Logs the event and calls the hook. Never throws. */
+  readonly onTurn: (event: TurnEvent) => void;
+  readonly options: TurnOptions;
+}
