@@ -1,7 +1,7 @@
 import type { Fact } from '@batonjs/lifecycle';
 import { StoreError } from './store-error.ts';
 
-/** The fact that a store kept as this JSON text. Throws a `StoreError` of code `UNREADABLE` for a text that is no JSON. */
+/** Parses a stored fact. Throws a `StoreError` of code `UNREADABLE`, with its position, if the text is not JSON. */
 export function parseFact(json: string, version: number): Fact {
   try {
     return JSON.parse(json);

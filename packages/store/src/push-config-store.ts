@@ -1,52 +1,52 @@
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
 import type { Scope } from './task-store.ts';
 
-/** A webhook of a task and how far the log was delivered to it. */
+/** A webhook of a task, and the position up to which the log was delivered to it. */
 export interface PushConfig {
   readonly scope: Scope;
   readonly taskId: string;
   readonly id: string;
-  /** As registered, secrets included. */
+  /** The config as registered, including secrets. */
   readonly config: TaskPushNotificationConfig;
   /** Protocol version of the registering request, which is the format of its deliveries. */
   readonly protocolVersion: string;
-  /** Where its deliveries are claimed from: the queue of the task. */
+  /** The queue that its deliveries are claimed from: that of the task. */
   readonly queue: string;
   /** Position up to which the log was delivered. */
   readonly cursor: number;
-  /** Attempts of the delivery after the cursor that failed. */
+  /** Failed attempts of the delivery after the cursor. */
   readonly attempts: number;
   /** No attempt before this time: ISO 8601, UTC, milliseconds. */
   readonly retryAt?: string;
-  /** Why delivery was given up. Counts as delivered until it is revived. */
+  /** Why delivery was given up. The webhook counts as delivered until it is revived. */
   readonly dead?: string;
 }
 
-/** What names one webhook. */
+/** The name of one webhook. */
 export type PushConfigName = Pick<PushConfig, 'scope' | 'taskId' | 'id'>;
 
-/** The right to deliver to one webhook. Lost like a lease of a task. */
+/** The right to deliver to one webhook. It is lost in the same way as the lease of a task. */
 export interface Delivery {
   readonly push: PushConfig;
   readonly holder: string;
   readonly fence: number;
 }
 
-/** What became of a delivery. All but `keep` give the right back. */
+/** The outcome of a delivery. Every outcome without `keep` gives the right back. */
 export type DeliveryOutcome =
-  /** Delivered (or skipped) up to here; `keep` holds on to the right for `ttlMs` more milliseconds. */
+  /** Delivered (or skipped) up to the cursor. `keep` keeps the right for `ttlMs` more milliseconds. */
   | { readonly cursor: number; readonly keep?: { readonly ttlMs: number } }
-  /** Failed; `retryAt` says when to try again (ISO 8601, UTC, milliseconds). */
+  /** Failed. The next attempt is not before `retryAt` (ISO 8601, UTC, milliseconds). */
   | { readonly retryAt: string; readonly attempts: number }
   /** Given up, for this reason. */
   | { readonly dead: string };
 
-/** Where webhooks are kept. The log itself is the outbox: a delivery is due while the log is longer than a cursor. */
+/** Keeps webhooks. The log is the outbox: a delivery is due while the log is longer than the webhook's cursor. */
 export interface PushConfigStore {
   /**
    * Adds the webhook, or replaces the one with this id, keeping its cursor if that is further and clearing `dead`.
-   * Anything under way for a replaced one is fenced. Resolves `false`, changing nothing, if the task has `atMost` webhooks
-   * already and none with this id.
+   * A delivery under way for the replaced one is fenced. Resolves `false`, changing nothing, if the task has `atMost`
+   * webhooks already and none with this id.
    */
   putPushConfig(push: Omit<PushConfig, 'attempts' | 'retryAt' | 'dead'>, atMost?: number): Promise<boolean>;
   getPushConfig(scope: Scope, taskId: string, id: string): Promise<PushConfig | undefined>;
@@ -56,9 +56,9 @@ export interface PushConfigStore {
     taskId: string,
     page: { readonly limit: number; readonly after?: string },
   ): Promise<readonly PushConfig[]>;
-  /** Resolves whether it was there. Deliveries under way are fenced. */
+  /** Resolves whether the webhook existed. Deliveries under way are fenced. */
   removePushConfig(scope: Scope, taskId: string, id: string): Promise<boolean>;
-  /** Rights to deliver to webhooks of the queue that are behind their log, not dead, not waiting and not held. */
+  /** Grants rights to deliver to webhooks that are behind their log and neither dead, waiting nor held. */
   claimDeliveries(request: {
     readonly queue: string;
     readonly holder: string;

@@ -1,40 +1,40 @@
-/** Why a store refused. `UNAVAILABLE`: nobody knows whether it was done; the others: it was not. */
+/** Why a store refused a call. After `UNAVAILABLE` a write may have happened; after the others it has not. */
 export type StoreErrorCode =
-  /** The log is not as long as the writer thought. */
+  /** The log does not have the length that the writer expected. */
   | 'VERSION_CONFLICT'
   /** The log is closed. */
   | 'LOG_CLOSED'
-  /** The writer does not hold the task, or holds it no more. */
+  /** The writer does not hold the lease of the task, or has lost it. */
   | 'FENCED'
-  /** Facts that were asked for are not kept any more. */
+  /** The facts asked for were pruned. */
   | 'LOG_GAP'
-  /** What is stored cannot be read: it is damaged, and no JSON any more. */
+  /** Stored data is damaged and cannot be read. */
   | 'UNREADABLE'
-  /** As many tasks of the queue wait for a turn as may. */
+  /** The queue has as many waiting tasks as the commit allows. */
   | 'QUEUE_FULL'
-  /** The log does not hold the commit that the reader knows at that position: it lost facts, or is gone. */
+  /** The log does not hold the commit that the reader knows at a position: it lost facts, or is gone. */
   | 'LOG_DIVERGED'
-  /** The commit contradicts itself; a mistake of the caller. */
+  /** The commit contradicts itself: an error of the caller. */
   | 'INVALID_COMMIT'
-  /** The store cannot be reached, did not answer in time, or its medium failed. */
+  /** The store cannot be reached, did not answer in time, or failed. */
   | 'UNAVAILABLE'
   /** The store cannot be used as it is configured, or was written by a newer release. */
   | 'UNUSABLE';
 
-/** What keeps a store from writing, where it knows. */
+/** The reason why a store cannot write, if it knows. */
 export type StoreTrouble =
-  /** The disk has no room. */
+  /** The disk is full. */
   | 'disk-full'
   /** The memory of the database is full. */
   | 'out-of-memory'
   /** The file, its disk or the server takes no writes. */
   | 'read-only'
-  /** The database may delete tasks to make room: it is configured for a cache. */
+  /** The database is configured as a cache, and may delete tasks to free memory. */
   | 'may-evict'
   /** Another process holds the lock that writers need. */
   | 'locked';
 
-/** What stores reject with. Recognise it with `StoreError.is`; it never crosses the wire. */
+/** The error that stores reject with. Recognise it with `StoreError.is`; it never crosses the wire. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
@@ -57,6 +57,6 @@ export class StoreError extends Error {
   }
 }
 
-/** What `readFacts` rejects with when the log does not hold the commit that the reader knows at that position. */
+/** The error that `readFacts` rejects with if the log does not hold the commit that the reader knows at a position. */
 export const diverged = (taskId: string, position: number): StoreError =>
   new StoreError('LOG_DIVERGED', `The log of task ${taskId} does not hold what it held at ${position}`);

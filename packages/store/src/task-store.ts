@@ -2,36 +2,36 @@ import type { Fact, Head, Snapshot } from '@batonjs/lifecycle';
 import type { TaskState } from '@batonjs/protocol';
 
 /**
- * Whose tasks these are: agent, tenant and caller in one opaque string. What lies in another scope does not exist.
- * Scopes and every other id a store is given are 1 to 1,024 characters of well-formed Unicode without NUL.
+ * The agent, tenant and caller that tasks belong to, as one opaque string. Tasks of another scope do not exist for it.
+ * Scopes and all other ids are 1 to 1,024 characters of well-formed Unicode without NUL.
  */
 export type Scope = string;
 
-/** A fact as it is kept, with its position in the log (1, 2, 3 …) and the commit that wrote it. */
+/** A fact with its position in the log (1, 2, 3 …) and the commit that wrote it. */
 export interface StoredFact {
   readonly version: number;
   readonly commitId: string;
   readonly fact: Fact;
 }
 
-/** The right to work on a task. Lost when a larger fence was issued or it was released, not merely by time. */
+/** The right to work on a task. It is lost when it is released or a larger fence is issued, and not by time alone. */
 export interface Lease {
   readonly scope: Scope;
   readonly taskId: string;
   readonly queue: string;
-  /** Who holds it: a token made for one turn. */
+  /** The token that holds it, made for one turn. */
   readonly holder: string;
   /** Grows with every lease of the task. */
   readonly fence: number;
-  /** Why it was given out; `'held'` to a token that has it already. A hint: what to do is decided on the folded log. */
+  /** Why it was granted; `'held'`: the token had it already. A hint only: the turn decides on the folded log. */
   readonly cause: 'committed' | 'wanted' | 'expired' | 'due' | 'held';
 }
 
-/** New facts of one task, written as one unit. */
+/** New facts of one task, written all or none. */
 export interface Commit {
   readonly scope: Scope;
   readonly taskId: string;
-  /** Unique per commit and stored with its facts, so that a writer who lost the answer can find out. */
+  /** Unique per commit and stored with its facts: a writer that lost the answer finds it in the log. */
   readonly commitId: string;
   /**
    * The length of the log these facts were decided on. `'open'` appends wherever the log ends, unless it is closed;
@@ -47,25 +47,26 @@ export interface Commit {
   readonly snapshot?: Snapshot;
   /** A key under which only the first commit of a task counts: `message:<id>`, `cancel`. */
   readonly once?: string;
-  /** Who writes on behalf of a turn. Compared with the lease, fence and holder both. */
+  /** The lease that a turn writes under. Both fence and holder must be those of the task. */
   readonly writer?: { readonly fence: number; readonly holder: string };
   readonly turn?: {
-    /** Where work on this task is claimed from. */
+    /** The queue that this task is claimed from. */
     readonly queue: string;
-    /** The task needs a turn that nobody runs yet. */
+    /** The task wants a turn. */
     readonly want?: boolean;
     /**
-     * With `want`: rejects with `QUEUE_FULL` if so many tasks of the queue want a turn that nobody runs. A store that cannot
-     * count all of them in the same step counts those it can: whoever asks looks at `waiting` before.
+     * With `want`: rejects with `QUEUE_FULL` if so many tasks of the queue are waiting for a turn. A store that cannot count
+     * all of them in the same step counts those it can; the caller asks `waiting` before.
      */
     readonly waitingAtMost?: number;
-    /** Takes the lease in the same write, if nobody holds it. Clears `want` if it does. `ttlMs` in milliseconds. */
+    /** Takes the lease in the same write if the task is free, and clears `want` then. `ttlMs` in milliseconds. */
     readonly acquire?: { readonly holder: string; readonly ttlMs: number };
-    /** Gives the lease back; a late write under it is fenced. Without `want`, nothing is wanted afterwards. */
+    /** Gives the lease back; a late write under it is fenced. Without `want`, no turn is wanted afterwards. */
     readonly release?: boolean;
   };
 }
 
+/** The result of a commit. */
 export interface Committed {
   /** Position of the last fact; for a repeated `once`, of the first fact of the commit that counted. */
   readonly version: number;
@@ -75,7 +76,7 @@ export interface Committed {
   readonly lease?: Lease;
 }
 
-/** What is known of a task in one consistent read: fold `facts` onto `snapshot` (or onto nothing). */
+/** A task in one consistent read. Its state is `facts` folded onto `snapshot`, or onto nothing. */
 export interface StoredLog {
   readonly head: Head;
   /** The length of the log. */
@@ -85,6 +86,7 @@ export interface StoredLog {
   readonly facts: readonly StoredFact[];
 }
 
+/** Which tasks of a scope a page lists. All conditions must hold. */
 export interface TaskQuery {
   readonly contextId?: string;
   readonly state?: TaskState;
@@ -92,18 +94,19 @@ export interface TaskQuery {
   readonly statusSince?: string;
   /** At most so many, 1 or more. */
   readonly limit: number;
-  /** About how many bytes of facts a page may hold. It ends early then, but not before its first task. Unset: any. */
+  /** About how many bytes of facts a page may hold, after its first task. Unset: any number. */
   readonly bytes?: number;
   /** Where the previous page ended. */
   readonly after?: { readonly statusAt: string; readonly taskId: string };
-  /** Also logs that never became a task. */
+  /** Include logs that were answered with a message and never became a task. */
   readonly answered?: boolean;
 }
 
+/** A task on a page. */
 export interface ListedTask {
   readonly taskId: string;
   readonly head: Head;
-  /** The fact at `head.statusVersion`; absent if it is damaged, so that it does not take the page with it. */
+  /** The fact at `head.statusVersion`; absent if it is damaged, so that the rest of the page can be read. */
   readonly fact?: StoredFact;
 }
 
@@ -116,40 +119,43 @@ export interface TaskPage {
   readonly isCut?: true;
 }
 
-/** What rings when something changes. */
+/** What a subscriber is notified of. */
 export type Topic =
   /** Facts were added to this task. */
   | { readonly scope: Scope; readonly taskId: string }
   /** A task of this queue wants a turn, or has something to deliver. */
   | { readonly queue: string };
 
+/** Ends a subscription. Calling it again does nothing. */
 export type Unsubscribe = () => void | Promise<void>;
 
+/** Which leases are asked for, and by whom. */
 export interface ClaimRequest {
   readonly queue: string;
-  /** Fresh for every claim; a repeated claim with the same token gets the leases it already has, kept for `ttlMs` more. */
+  /** A token, new for every claim. A repeated claim with it gets the leases it has already, kept for `ttlMs` more. */
   readonly holder: string;
+  /** How long the leases last, in milliseconds. */
   readonly ttlMs: number;
   readonly limit: number;
-  /** Only this task (whatever its scope). */
+  /** Only this task, of any scope. */
   readonly taskId?: string;
   /**
-   * Whether the lease of this holder is not given out though its time is up: the caller keeps it alive. A store in
-   * another process than the caller cannot ask; the caller renews before it claims.
+   * Whether the caller keeps the lease of this holder alive: the claim leaves it out though its time is up. A store in
+   * another process cannot ask; the caller renews before it claims.
    */
   readonly isKept?: (holder: string) => boolean;
 }
 
 /**
- * Where tasks live: an append-only log per task with a small head to list and schedule by. A store keeps facts (as JSON
- * says them) and never looks inside one; it shares nothing with its callers that they could change. Every method may also reject with an error whose `code` is `'UNAVAILABLE'`: nobody knows then
- * whether a write happened, and `commitId` tells.
+ * Keeps tasks: an append-only log per task, with a small head to list and schedule by. A store keeps facts as JSON and
+ * never looks inside one. Its callers cannot change what it keeps. Every method may also reject with a `StoreError` of code
+ * `UNAVAILABLE`: a write may then have happened or not, and `commitId` in the log tells.
  */
 export interface TaskStore {
   /**
-   * All or nothing, durable when it resolves. Rejects with a `StoreError` of code `VERSION_CONFLICT`, `LOG_CLOSED` or
-   * `FENCED` if the log moved on, is closed, or belongs to another holder; see `admit`. A `once` that counted before
-   * answers ahead of all of them.
+   * Writes all of the commit or none of it; it is durable when the promise resolves. Rejects with a `StoreError` of code
+   * `VERSION_CONFLICT`, `LOG_CLOSED` or `FENCED` if the log is longer, is closed, or another token holds the task; see
+   * `admit`. A `once` that was used before is found before any of these.
    */
   commit(commit: Commit): Promise<Committed>;
 
@@ -170,43 +176,44 @@ export interface TaskStore {
     lastCommitId?: string,
   ): Promise<readonly StoredFact[]>;
 
-  /** One page of the scope's tasks. */
+  /** One page of the scope's tasks, in the order that `TaskPage` says. */
   list(scope: Scope, query: TaskQuery): Promise<TaskPage>;
 
   /**
-   * Calls `notify` after each change, for a task with the length of its log if the store knows it. May ring too often and
-   * may miss some: whoever watches also looks now and then.
+   * Calls `notify` after each change; for a task with the length of its log, if the store knows it. There may be too many
+   * notifications, and some may be lost: a subscriber also reads the store from time to time. An error that `notify` throws
+   * rejects no commit; see `callSubscriber`.
    */
   subscribe(topic: Topic, notify: (version?: number) => void): Promise<Unsubscribe>;
 
-  /** Leases on open tasks of a queue without a live lease that are wanted, were left by a dead holder, or are due. */
+  /** Grants leases on open tasks of a queue that are held by no live lease and want a turn, were abandoned, or are due. */
   claim(request: ClaimRequest): Promise<readonly Lease[]>;
 
   /** Keeps leases for `ttlMs` more milliseconds. Resolves to those that are still held. */
   renew(leases: readonly Lease[], ttlMs: number): Promise<readonly Lease[]>;
 
-  /** How many open tasks of a queue want a turn that nobody runs. */
+  /** How many open tasks of a queue are waiting for a turn. */
   waiting(queue: string): Promise<number>;
 
   /**
    * Deletes up to `limit` closed logs whose `statusAt` is before `closedBefore` and that have nothing undelivered, with
-   * all that belongs to them. Resolves to how many it deleted.
+   * everything that belongs to them. Resolves to the number deleted.
    */
   prune(options: { readonly closedBefore: string; readonly limit: number }): Promise<number>;
 
   /**
-   * Finds out whether commits are stored now: writes something small that no reader sees. Rejects with what a commit would
-   * reject with; `trouble` of the `StoreError` says why. A store whose writes fail only when its reads do leaves it out.
+   * Checks that commits can be stored now, by writing something small that no reader sees. Rejects as a commit would;
+   * `trouble` of the `StoreError` says why. A store whose writes fail only when its reads do leaves it out.
    */
   probe?(): Promise<void>;
 
   /**
-   * Tells this store's data from all other data: the same text in every process on it and after a restart, another one
-   * once the data was emptied or replaced. 1 to 200 characters. Rejects with code `UNUSABLE` if this store can no longer
-   * be used because its data was replaced.
+   * The id of this store's data, 1 to 200 characters: the same in every process and after a restart, another one once the
+   * data was emptied or replaced. Rejects with code `UNUSABLE` if this store cannot be used any more because its data was
+   * replaced.
    */
   identity(): Promise<string>;
 
-  /** Lets go of connections and files; what is under way is finished first. */
+  /** Finishes the calls that are under way, then closes connections and files. */
   close(): Promise<void>;
 }
