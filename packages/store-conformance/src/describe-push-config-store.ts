@@ -3,7 +3,7 @@ import type { CheckOptions, Opened } from './bench/check.ts';
 import { pushConfigChecks } from './checks/webhooks/push-configs.ts';
 import { describeChecks } from './describe-task-store.ts';
 
-/** Every test that the optional `PushConfigStore` half of a store has to pass, on a fresh store each. */
+/** Runs the tests that a `PushConfigStore` has to pass, each on a fresh store. */
 export function describePushConfigStore(
   name: string,
   open: () => Opened<TaskStore & PushConfigStore> | Promise<Opened<TaskStore & PushConfigStore>>,

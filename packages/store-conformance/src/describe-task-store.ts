@@ -3,10 +3,12 @@ import { describe, it } from 'vitest';
 import { type Check, type CheckOptions, type Opened, runCheck } from './bench/check.ts';
 import { taskStoreChecks } from './checks/task-store.ts';
 
-/** For the properties on a slow medium; everything else takes a small part of it. */
+/** Long enough for the properties on a slow disk, in milliseconds; the other checks take a small part of it. */
 const testTimeoutMs = 60_000;
 
-/** Every test that a `TaskStore` has to pass, on a fresh store each. Call it once per adapter and configuration. */
+/**
+ * Runs the tests that a `TaskStore` has to pass, each on a fresh store. Call it once per adapter and configuration.
+ */
 export function describeTaskStore(
   name: string,
   open: () => Opened | Promise<Opened>,

@@ -1,15 +1,15 @@
 import type { Commit, Row, StoredFact } from '@batonjs/store';
 
-/** All that is kept of one task. Rows, facts and snapshots are replaced, never changed. */
+/** One task. Rows, facts and snapshots are replaced, never changed. */
 export interface Log {
   readonly scope: string;
   readonly taskId: string;
   row: Row;
-  /** The row by which it stands in lists, if it does: an earlier one perhaps. */
+  /** The row by which it is placed in lists, if it is: perhaps an earlier one. */
   placed?: Row;
   readonly facts: StoredFact[];
   snapshot?: NonNullable<Commit['snapshot']>;
-  /** Keys of commits that count once, with the position of their first fact. */
+  /** The `once` keys that were used, with the position of the first fact of their commits. */
   once?: Map<string, number>;
 }
 

@@ -25,8 +25,8 @@ export interface MemoryStoreOptions {
 }
 
 /**
- * Tasks in the memory of this process, gone when it ends. Use one store for everything that shall see the same tasks.
- * What it gives out is frozen and shared between readers.
+ * Tasks in the memory of this process, gone when it ends. Servers and workers share tasks by sharing one store object.
+ * The objects it returns are frozen and shared between readers.
  */
 export function memoryStore({
   now = steadyNow,
@@ -67,7 +67,7 @@ export function memoryStore({
       );
       const snapshot = frozenJson(commit.snapshot);
 
-      // Whatever can fail has not failed: from here on everything happens.
+      // Everything that can fail is above: from here on the commit is applied.
       const log = known ?? { scope, taskId, row, facts: [] };
       if (!known) logs.add(log);
       for (const fact of facts) log.facts.push(fact);

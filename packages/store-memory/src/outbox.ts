@@ -3,7 +3,7 @@ import type { Log, Logs } from './log.ts';
 import { Schedule } from './schedule.ts';
 import type { Subscribers } from './subscribers.ts';
 
-/** A webhook and who delivers to it. */
+/** A webhook, and the holder of the right to deliver to it. */
 export interface Webhook {
   push: PushConfig;
   fence: number;
@@ -11,7 +11,7 @@ export interface Webhook {
   leaseUntil?: number;
 }
 
-/** Which webhooks there are and when each has something to deliver. */
+/** All webhooks, and when each has something to deliver. */
 export class Outbox {
   readonly #logs: Logs;
   readonly #subscribers: Subscribers;
@@ -31,12 +31,12 @@ export class Outbox {
     return [...this.#webhooks.values()].flatMap((webhooks) => [...webhooks.values()]);
   }
 
-  /** Up to `limit` webhooks with something to deliver that nobody delivers. */
+  /** Up to `limit` webhooks that are behind their log, with no delivery under way. */
   due(queue: string, now: number, limit: number): Webhook[] {
     return this.#schedule.due(queue, now, limit).map(({ item }) => item);
   }
 
-  /** Adds a webhook, or plans anew for one that changed. */
+  /** Adds a webhook, or schedules one that changed again. */
   put(webhook: Webhook): void {
     const { scope, taskId, id } = webhook.push;
     const key = `${scope}\0${taskId}`;
@@ -52,13 +52,13 @@ export class Outbox {
     this.#schedule.delete(webhook);
   }
 
-  /** To be told of every log that grew. */
+  /** Called for every log that grew. */
   grew(log: Log): void {
     if (this.#webhooks.size === 0) return;
     for (const webhook of this.get(log).values()) this.#plan(webhook);
   }
 
-  /** Whether something of the log is still to be delivered. */
+  /** Whether a webhook of the log is behind it. */
   isUndelivered(log: Log): boolean {
     return this.#webhooks.size > 0 && [...this.get(log).values()].some((webhook) => this.#isBehind(webhook));
   }
@@ -78,6 +78,6 @@ export class Outbox {
   }
 }
 
-/** Whether the right to deliver is still this one. */
+/** Whether the delivery still has the right to this webhook. */
 export const isHeld = (webhook: Webhook | undefined, { fence, holder }: Delivery): webhook is Webhook =>
   webhook !== undefined && webhook.fence === fence && webhook.holder === holder;

@@ -84,7 +84,7 @@ export function pushConfigs(outbox: Outbox, now: () => number): PushConfigStore 
   };
 }
 
-/** As if nothing had ever failed. */
+/** The webhook without its failures. */
 const fresh = ({ retryAt, dead, ...push }: PushConfig): PushConfig => frozenJson({ ...push, attempts: 0 });
 
 function byName(a: PushConfig, b: PushConfig): number {

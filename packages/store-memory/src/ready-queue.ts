@@ -75,7 +75,9 @@ export const isWaiting = (row: Row | undefined): row is Row & { readonly queue: 
 const isScheduledAlike = (a: Row, b: Row): boolean =>
   a.queue === b.queue && a.holder === b.holder && isWaiting(a) === isWaiting(b) && readyAt(a) === readyAt(b);
 
-/** When the task can be claimed if nothing changes before: on the clock of leases if it is held. Undefined if never. */
+/**
+ * When the task can be claimed if nothing changes before: on the clock of leases if it is held. Undefined if never.
+ */
 function readyAt({ holder, leaseUntil, head }: Row): number | undefined {
   if (head.closed) return undefined;
   if (holder !== undefined) return leaseUntil;

@@ -1,8 +1,8 @@
 const CHUNK = 256;
 
 /**
- * Items in order, in chunks: adding, removing and counting up to a position cost about the same however many there are.
- * `compare` orders any two items and is 0 only for the same one.
+ * Items in order, in chunks: adding, removing and counting up to a position cost about the same however many there
+ * are. `compare` orders any two items and is 0 only for the same one.
  */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number;
@@ -81,7 +81,7 @@ export class SortedList<T> {
   }
 }
 
-/** The smallest number below `length` for which it holds, or `length`; where it holds once it goes on to hold. */
+/** Binary search: the smallest number below `length` for which `holds` is true, or `length`. */
 function search(length: number, holds: (n: number) => boolean): number {
   let low = 0;
   let high = length;

@@ -10,8 +10,8 @@ interface Place {
 }
 
 /**
- * The places of all logs of a scope or context that are in a state; in `''` those without one. A scope or context has few
- * of these, so that looking through them costs less than a map for each of many contexts would.
+ * The places of all logs of a scope or context in one state; `''` is for logs without a state. A scope or context has
+ * few groups, so that searching them costs less than a map for each of many contexts.
  */
 interface Group {
   readonly state: string;
@@ -36,26 +36,26 @@ const scopeOf = ({ log }: Place): string => log?.scope ?? '';
 const olderFirstAnywhere = (a: Place, b: Place): number =>
   olderFirst(a, b) || (scopeOf(a) < scopeOf(b) ? -1 : scopeOf(a) > scopeOf(b) ? 1 : 0);
 
-/** So many logs may wait to be put in their places: more would keep whoever asks for a page waiting. */
+/** How many logs may wait to be put in place: more would make the next page slow. */
 const mostWaiting = 256;
 
 /**
- * Finds a page among the tasks of a scope, at a cost that does not depend on how many there are. A log is put in its place
- * when somebody asks: most tasks change a few times before, and only where they stand then matters.
+ * Finds a page among the tasks of a scope, at a cost that does not depend on their number. A log is put in its place
+ * when a page is read: most tasks change a few times before, and only the last place matters.
  */
 export class TaskIndex {
   readonly #groups = new Map<string, Group[]>();
   readonly #closed = new SortedList<Place>(olderFirstAnywhere);
   readonly #moved = new Set<Log>();
 
-  /** To be told of every log that was made or changed. */
+  /** Called for every log that was made or changed. */
   changed(log: Log, before: Row | undefined): void {
     if (before && isListedAlike(before, log.row)) return;
     this.#moved.add(log);
     if (this.#moved.size >= mostWaiting) this.#settle();
   }
 
-  /** To be told of every log that is gone. */
+  /** Called for every log that was deleted. */
   deleted(log: Log): void {
     this.#moved.delete(log);
     this.#remove(log);
@@ -78,7 +78,7 @@ export class TaskIndex {
     return cutPage(found, query, total);
   }
 
-  /** Closed logs of all scopes, the oldest first. Not to be changed before the last one was taken. */
+  /** Closed logs of all scopes, the oldest first. Do not change the index while iterating. */
   *closedBefore(time: string): Generator<Log> {
     this.#settle();
     for (const { log, statusAt } of this.#closed.ascending()) {

@@ -28,8 +28,8 @@ export interface RedisStoreOptions {
   /** What all keys begin with, without braces: stores of different prefixes share a Redis. Default `baton`. */
   readonly prefix?: string;
   /**
-   * Into how many parts tasks are divided, 1 to 1,024. Each is served by one node of a Cluster, and each costs lists and
-   * claims a command. Stored when tasks are first kept and never changed. Default 16 on a Cluster, otherwise 1.
+   * Into how many parts tasks are divided, 1 to 1,024. Each is served by one node of a Cluster, and each costs lists
+   * and claims a command. Stored when tasks are first kept and never changed. Default 16 on a Cluster, otherwise 1.
    */
   readonly shards?: number;
   /** How long Redis may take to answer before a call rejects with `UNAVAILABLE`, in milliseconds. Default 4,000. */
@@ -39,10 +39,10 @@ export interface RedisStoreOptions {
 }
 
 /**
- * Tasks in Redis 6.2 or newer, in Valkey, or in Redis Cluster, for any number of processes on any number of machines. It
- * connects by itself and connects anew; while Redis cannot be reached, calls reject with code `UNAVAILABLE` in bounded
- * time. A Redis that is too old, may evict tasks, or keeps them in another number of shards makes calls reject with code
- * `UNUSABLE`. What a commit survives is a setting of Redis: see `appendfsync` in the README.
+ * Tasks in Redis 6.2 or newer, in Valkey, or in Redis Cluster, for any number of processes on any number of machines.
+ * It connects by itself and connects anew; while Redis cannot be reached, calls reject with code `UNAVAILABLE` in
+ * bounded time. A Redis that is too old, may evict tasks, or keeps them in another number of shards makes calls reject
+ * with code `UNUSABLE`. What a commit survives is a setting of Redis: see `appendfsync` in the README.
  */
 export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & PushConfigStore {
   const options = typeof redis === 'string' ? { url: redis } : redis;

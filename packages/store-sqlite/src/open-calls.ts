@@ -1,6 +1,6 @@
 import { StoreError } from '@batonjs/store';
 
-/** Lets calls in until it is closed, and knows when the last one has left. */
+/** Counts the calls under way, and refuses new ones once it is closed. */
 export class OpenCalls {
   readonly #name: string;
   readonly #mustBeUsable: () => void;
@@ -8,7 +8,7 @@ export class OpenCalls {
   #closed = false;
   #left: (() => void) | undefined;
 
-  /** `name`: of what is closed, for the error. `mustBeUsable`: throws what every call rejects with, if it does. */
+  /** `name`: the database, for the error. `mustBeUsable`: throws the error that every call then rejects with. */
   constructor(name: string, mustBeUsable: () => void) {
     this.#name = name;
     this.#mustBeUsable = mustBeUsable;
@@ -27,7 +27,7 @@ export class OpenCalls {
     }
   }
 
-  /** Closes it. Resolves when everybody has left; to be called once. */
+  /** Refuses new calls. Resolves when the last call has ended. Called once. */
   close(): Promise<void> {
     this.#closed = true;
     return new Promise((resolve) => {

@@ -6,8 +6,8 @@ import { storeOnDatabase } from './store-on-database.ts';
 
 export interface SqliteStoreOptions {
   /**
-   * What an acknowledged commit survives: `'full'` (default) a power failure, `'normal'` a killed process only, several
-   * times faster.
+   * What an acknowledged commit survives: `'full'` (default) a power failure, `'normal'` a killed process only,
+   * several times faster.
    */
   readonly durability?: Durability;
   /** The clock of deadlines, in milliseconds since 1970. Default: the wall clock, except that it never goes back. */
@@ -17,22 +17,22 @@ export interface SqliteStoreOptions {
    * process does nothing else meanwhile. Default 30,000.
    */
   readonly openTimeoutMs?: number;
-  /** Told what opening waits for, if it takes longer than a second. Default: standard error. */
+  /** Called with a message if opening waits for longer than a second. Default: standard error. */
   readonly onWait?: (message: string) => void;
   /**
-   * The clock of leases, in whole milliseconds; never set, and the same for all processes on the file. Default: the time
-   * since the host was started.
+   * The clock of leases, in whole milliseconds; never set, and the same for all processes on the file. Default: the
+   * time since the host was started.
    */
   readonly monotonic?: () => number;
-  /** Told after each transaction how many writes it held: one that is always 1 tells of writers that wait for each other. */
+  /** Called after each transaction with its number of writes. If it is always 1, writers wait for each other. */
   readonly onGroup?: (size: number) => void;
 }
 
 /**
- * Tasks in a SQLite file, for any number of processes of one machine; `':memory:'` for this process alone. The file and
- * its folder are created where they are missing, a file of an older release is brought up to date. Throws a `StoreError`
- * of code `UNUSABLE` for a file that cannot be written, is no database of ours, or comes from a newer release. Calls reject
- * with `UNUSABLE` once the file was deleted or replaced while it was open.
+ * Tasks in a SQLite file, for any number of processes of one machine; `':memory:'` for this process alone. The file
+ * and its folder are created if they are missing, and a file of an older release is migrated. Throws a `StoreError` of
+ * code `UNUSABLE` for a file that cannot be written, is not from this package, or is from a newer release. Calls
+ * reject with `UNUSABLE` once the file was deleted or replaced while it was open.
  */
 export function sqliteStore(
   path: string,

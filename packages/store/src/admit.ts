@@ -18,9 +18,9 @@ export interface Row {
 }
 
 /**
- * Decides about a commit: the row before and the commit give the row after. Throws the `StoreError` that the store rejects
- * with. Pure. A store calls it, or mirrors it in its own language, inside the transaction, after it found that `once` is
- * new. `leaseNow`: the time of the clock for leases.
+ * Decides about a commit: the row before and the commit give the row after. Throws the `StoreError` that the store
+ * rejects with. Pure. A store calls it, or mirrors it in its own language, inside the transaction, after it found that
+ * `once` is new. `leaseNow`: the time of the clock for leases.
  */
 export function admit(row: Row | undefined, commit: Commit, leaseNow: number): Row {
   const { expectedVersion, facts, writer, turn } = commit;
@@ -60,9 +60,9 @@ export function admit(row: Row | undefined, commit: Commit, leaseNow: number): R
 }
 
 /**
- * Throws `QUEUE_FULL` if a commit that was admitted as `after` adds a waiting task to a queue that has `waitingAtMost` of
- * them. `waiting` counts the waiting tasks of a queue, without this commit. A store calls it after `admit`, in the same
- * transaction.
+ * Throws `QUEUE_FULL` if a commit that was admitted as `after` adds a waiting task to a queue that has `waitingAtMost`
+ * of them. `waiting` counts the waiting tasks of a queue, without this commit. A store calls it after `admit`, in the
+ * same transaction.
  */
 export function mustHaveRoom(after: Row, { turn }: Commit, waiting: (queue: string) => number): void {
   if (turn?.waitingAtMost === undefined || !after.wanted || after.holder !== undefined) return;
@@ -96,8 +96,8 @@ export interface Claimed {
 /**
  * Decides about a claim: the row before and the request give the row after, or undefined if the claim cannot have the
  * task. A holder that has the lease already keeps its fence, and only the end of the lease moves. Pure. The caller
- * compares `request.taskId`, which a row does not know. `now`: milliseconds since 1970; `leaseNow`: the time of the clock
- * for leases, if that is another one.
+ * compares `request.taskId`, which a row does not know. `now`: milliseconds since 1970; `leaseNow`: the time of the
+ * clock for leases, if that is another one.
  */
 export function claimed(
   row: Row,
@@ -126,7 +126,10 @@ function causeOfHeld(
   return leaseUntil <= leaseNow && !isKept?.(holder!) ? 'expired' : undefined;
 }
 
-/** Throws `INVALID_COMMIT` for a commit that contradicts itself. `admit` begins with it; an adapter that mirrors `admit` calls it. */
+/**
+ * Throws `INVALID_COMMIT` for a commit that contradicts itself. `admit` begins with it; an adapter that mirrors
+ * `admit` calls it.
+ */
 export function mustMakeSense({ expectedVersion, facts, head, snapshot, once, turn }: Commit): void {
   const wrong =
     expectedVersion === 'open'

@@ -2,8 +2,8 @@ import { weigh } from '@batonjs/lifecycle/internals';
 import type { ListedTask, TaskPage, TaskQuery } from './task-store.ts';
 
 /**
- * Makes a page of `found`: the tasks of a query after `after`, in order, at least `limit` of them if so many exist. The page
- * ends at `limit` tasks, or at `bytes` (as `weigh` estimates them) but not before its first task. Pure.
+ * Makes a page of `found`: the tasks of a query after `after`, in order, at least `limit` of them if so many exist.
+ * The page ends at `limit` tasks, or at `bytes` (as `weigh` estimates them) but not before its first task. Pure.
  */
 export function cutPage(
   found: readonly ListedTask[],

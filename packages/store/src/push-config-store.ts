@@ -68,8 +68,8 @@ export interface PushConfigStore {
   /** Records an outcome. Resolves `false`, changing nothing, if the right was lost. */
   advance(delivery: Delivery, outcome: DeliveryOutcome): Promise<boolean>;
   /**
-   * Makes webhooks due at once that wait for `retryAt`, and keeps their `attempts`. Leaves out those that are under way,
-   * dead, gone or do not wait.
+   * Makes webhooks due at once that wait for `retryAt`, and keeps their `attempts`. Leaves out those that are under
+   * way, dead, gone or do not wait.
    */
   retryNow(webhooks: readonly PushConfigName[]): Promise<void>;
   /** Webhooks of the queue that were given up, ordered by scope, task and id. */

@@ -35,8 +35,8 @@ export interface Commit {
   readonly commitId: string;
   /**
    * The length of the log these facts were decided on. `'open'` appends wherever the log ends, unless it is closed;
-   * such a commit carries `once` and no `head`, `snapshot`, `acquire` or `release`. Its facts are kept with an `at` that
-   * is not earlier than that of the fact before them; see `factsInOrder`.
+   * such a commit carries `once` and no `head`, `snapshot`, `acquire` or `release`. Its facts are kept with an `at`
+   * that is not earlier than that of the fact before them; see `factsInOrder`.
    */
   readonly expectedVersion: number | 'open';
   /** May be empty only to `release`. */
@@ -55,8 +55,8 @@ export interface Commit {
     /** The task wants a turn. */
     readonly want?: boolean;
     /**
-     * With `want`: rejects with `QUEUE_FULL` if so many tasks of the queue are waiting for a turn. A store that cannot count
-     * all of them in the same step counts those it can; the caller asks `waiting` before.
+     * With `want`: rejects with `QUEUE_FULL` if so many tasks of the queue are waiting for a turn. A store that cannot
+     * count all of them in the same step counts those it can; the caller asks `waiting` before.
      */
     readonly waitingAtMost?: number;
     /** Takes the lease in the same write if the task is free, and clears `want` then. `ttlMs` in milliseconds. */
@@ -148,14 +148,14 @@ export interface ClaimRequest {
 
 /**
  * Keeps tasks: an append-only log per task, with a small head to list and schedule by. A store keeps facts as JSON and
- * never looks inside one. Its callers cannot change what it keeps. Every method may also reject with a `StoreError` of code
- * `UNAVAILABLE`: a write may then have happened or not, and `commitId` in the log tells.
+ * never looks inside one. Its callers cannot change what it keeps. Every method may also reject with a `StoreError` of
+ * code `UNAVAILABLE`: a write may then have happened or not, and `commitId` in the log tells.
  */
 export interface TaskStore {
   /**
-   * Writes all of the commit or none of it; it is durable when the promise resolves. Rejects with a `StoreError` of code
-   * `VERSION_CONFLICT`, `LOG_CLOSED` or `FENCED` if the log is longer, is closed, or another token holds the task; see
-   * `admit`. A `once` that was used before is found before any of these.
+   * Writes all of the commit or none of it; it is durable when the promise resolves. Rejects with a `StoreError` of
+   * code `VERSION_CONFLICT`, `LOG_CLOSED` or `FENCED` if the log is longer, is closed, or another token holds the
+   * task; see `admit`. A `once` that was used before is found before any of these.
    */
   commit(commit: Commit): Promise<Committed>;
 
@@ -163,10 +163,10 @@ export interface TaskStore {
   load(scope: Scope, taskId: string): Promise<StoredLog | undefined>;
 
   /**
-   * Up to `limit` facts after position `after`, contiguous. Empty at the end of the log and for an unknown task. Rejects
-   * with code `LOG_GAP` if facts right after `after` were pruned, and with `UNREADABLE` if one is damaged. `lastCommitId`
-   * is the `commitId` that the reader knows at `after` (1 or more): rejects with code `LOG_DIVERGED` if the log does not
-   * hold that commit there, because the log became shorter, became another one, or is gone.
+   * Up to `limit` facts after position `after`, contiguous. Empty at the end of the log and for an unknown task.
+   * Rejects with code `LOG_GAP` if facts right after `after` were pruned, and with `UNREADABLE` if one is damaged.
+   * `lastCommitId` is the `commitId` that the reader knows at `after` (1 or more): rejects with code `LOG_DIVERGED` if
+   * the log does not hold that commit there, because the log became shorter, became another one, or is gone.
    */
   readFacts(
     scope: Scope,
@@ -180,13 +180,15 @@ export interface TaskStore {
   list(scope: Scope, query: TaskQuery): Promise<TaskPage>;
 
   /**
-   * Calls `notify` after each change; for a task with the length of its log, if the store knows it. There may be too many
-   * notifications, and some may be lost: a subscriber also reads the store from time to time. An error that `notify` throws
-   * rejects no commit; see `callSubscriber`.
+   * Calls `notify` after each change; for a task with the length of its log, if the store knows it. There may be too
+   * many notifications, and some may be lost: a subscriber also reads the store from time to time. An error that
+   * `notify` throws rejects no commit; see `callSubscriber`.
    */
   subscribe(topic: Topic, notify: (version?: number) => void): Promise<Unsubscribe>;
 
-  /** Grants leases on open tasks of a queue that are held by no live lease and want a turn, were abandoned, or are due. */
+  /**
+   * Grants leases on open tasks of a queue that are held by no live lease and want a turn, were abandoned, or are due.
+   */
   claim(request: ClaimRequest): Promise<readonly Lease[]>;
 
   /** Keeps leases for `ttlMs` more milliseconds. Resolves to those that are still held. */
@@ -196,8 +198,8 @@ export interface TaskStore {
   waiting(queue: string): Promise<number>;
 
   /**
-   * Deletes up to `limit` closed logs whose `statusAt` is before `closedBefore` and that have nothing undelivered, with
-   * everything that belongs to them. Resolves to the number deleted.
+   * Deletes up to `limit` closed logs whose `statusAt` is before `closedBefore` and that have nothing undelivered,
+   * with everything that belongs to them. Resolves to the number deleted.
    */
   prune(options: { readonly closedBefore: string; readonly limit: number }): Promise<number>;
 
@@ -208,9 +210,9 @@ export interface TaskStore {
   probe?(): Promise<void>;
 
   /**
-   * The id of this store's data, 1 to 200 characters: the same in every process and after a restart, another one once the
-   * data was emptied or replaced. Rejects with code `UNUSABLE` if this store cannot be used any more because its data was
-   * replaced.
+   * The id of this store's data, 1 to 200 characters: the same in every process and after a restart, another one once
+   * the data was emptied or replaced. Rejects with code `UNUSABLE` if this store cannot be used any more because its
+   * data was replaced.
    */
   identity(): Promise<string>;
 

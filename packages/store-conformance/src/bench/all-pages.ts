@@ -1,6 +1,8 @@
 import type { TaskPage, TaskQuery, TaskStore } from '@batonjs/store';
 
-/** Every page of a query, each from where the last one ended. The last page is the first that is neither full nor cut. */
+/**
+ * Every page of a query, each from where the last one ended. The last page is the first that is neither full nor cut.
+ */
 export async function walk(store: TaskStore, scope: string, query: TaskQuery): Promise<TaskPage[]> {
   const pages: TaskPage[] = [];
   let after = query.after;

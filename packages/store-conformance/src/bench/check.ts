@@ -1,6 +1,6 @@
 import type { TaskStore } from '@batonjs/store';
 
-/** A fresh store for one check, as an adapter opens it. */
+/** A fresh store for one check. */
 export interface Opened<S extends TaskStore = TaskStore> {
   readonly store: S;
   /** Another handle on the same data, as a second process would have. Left out: the same store once more. */
@@ -15,17 +15,17 @@ export interface Opened<S extends TaskStore = TaskStore> {
   readonly dispose?: () => void | Promise<void>;
 }
 
-/** How hard the suite tries. */
+/** Options of the suite. */
 export interface CheckOptions {
   /** Random cases per property. Default 30. */
   readonly runs?: number;
-  /** Seed of the random cases. Default: another one every time; a failure prints it. */
+  /** Seed of the random cases. Default: a new one for every run; a failure prints it. */
   readonly seed?: number;
-  /** How long a bell or a lease that must come is waited for, in milliseconds. Default 5,000. */
+  /** How long to wait for a notification or a lease that must come, in milliseconds. Default 5,000. */
   readonly timeoutMs?: number;
 }
 
-/** What a check works with. */
+/** The store and the options that a check runs with. */
 export interface Bench<S extends TaskStore = TaskStore> extends Required<CheckOptions> {
   readonly store: S;
   readonly second: S;
@@ -34,7 +34,7 @@ export interface Bench<S extends TaskStore = TaskStore> extends Required<CheckOp
   readonly advance?: (ms: number) => void | Promise<void>;
 }
 
-/** One sentence about the port, and how to find out whether it is true. */
+/** One sentence about the port, and the function that checks it. */
 export interface Check<S extends TaskStore = TaskStore> {
   readonly section: string;
   readonly title: string;

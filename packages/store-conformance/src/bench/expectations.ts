@@ -87,8 +87,8 @@ export async function eventually<T>(
 let markers = 0;
 
 /**
- * Resolves when so many milliseconds have passed on the store's own clock: the clock is moved, or a lease of that length
- * has run out.
+ * Resolves when so many milliseconds have passed on the store's own clock: the clock is moved, or a lease of that
+ * length has run out.
  */
 export async function elapse(bench: Bench, ms: number): Promise<void> {
   if (bench.advance) return bench.advance(ms);

@@ -1,8 +1,8 @@
 import type { Scope, StoredFact, TaskStore } from '@batonjs/store';
 
 /**
- * Yields the facts of a task after a position, then every new one, until it is aborted. It reads again only when it was
- * notified: a lost notification stops it, which is what the checks look for. A server also sweeps.
+ * Yields the facts of a task after a position, then every new one, until it is aborted. It reads again only when it
+ * was notified: a lost notification stops it, which is what the checks look for. A server also sweeps.
  */
 export async function* follow(
   store: TaskStore,

@@ -1,4 +1,4 @@
-/** Changes whatever can be changed, however deep. Frozen values stay as they are. */
+/** Changes every member of a value at any depth. Frozen objects stay as they are. */
 export function vandalize(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, member] of Object.entries(value)) {

@@ -5,7 +5,7 @@ import { same, subscribe } from '../bench/expectations.ts';
 import { at, chunk, completed } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 
-/** What callers may use as scope, task, context, queue, holder, commit id or key. */
+/** Ids that callers may use as scope, task, context, queue, holder, commit id or key. */
 export const oddIds: readonly string[] = [
   "o'clock",
   '"quoted"',

@@ -162,7 +162,7 @@ export const readFactsChecks = section('readFacts', {
   },
 });
 
-/** Lets others go first. */
+/** Yields to other callbacks. */
 const soon = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const positions = (first: number, last: number): number[] =>

@@ -13,7 +13,7 @@ import { loadChecks, readFactsChecks } from './read.ts';
 import { scopeChecks } from './scopes.ts';
 import { subscribeChecks } from './subscribe.ts';
 
-/** Everything the `TaskStore` port says, one check per sentence. */
+/** All checks of the `TaskStore` port. */
 export const taskStoreChecks: readonly Check[] = [
   ...commitChecks,
   ...openAppendChecks,

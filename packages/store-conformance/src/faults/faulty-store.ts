@@ -44,8 +44,8 @@ export interface FaultyStoreOptions {
 const spared = new Set<PropertyKey>(['close', 'then']);
 
 /**
- * A store that is slow, cannot be reached, rejects calls that it has done, and loses and repeats notifications. All data
- * comes from the store beneath it unchanged.
+ * A store that is slow, cannot be reached, rejects calls that it has done, and loses and repeats notifications. All
+ * data comes from the store beneath it unchanged.
  */
 export function faultyStore<S extends TaskStore>(store: S, options: FaultyStoreOptions): S {
   const { random, rates = {}, active = () => true, onFault, maxDelayMs = 20 } = options;

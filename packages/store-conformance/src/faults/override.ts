@@ -1,4 +1,4 @@
-/** The same object with some of its methods replaced, whatever kind of object it is. */
+/** An object like this one, also if it is a proxy or a class instance, with some methods replaced. */
 export function override<T extends object>(target: T, methods: Partial<T>): T {
   return new Proxy(target, {
     get(_, key) {

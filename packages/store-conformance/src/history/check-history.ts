@@ -15,17 +15,17 @@ import type { Observation } from './observation.ts';
 import type { Violation } from './violation.ts';
 
 export interface History {
-  /** What the store holds, of every task. Task ids are unique among them. */
+  /** The stored log of every task. Task ids are unique among them. */
   readonly logs: readonly KeptLog[];
-  /** What clients saw and were told. */
+  /** The observations of all clients. */
   readonly observations?: readonly Observation[];
-  /** Everything had the time to settle: a log that is neither closed nor interrupted is stuck. */
+  /** Whether all tasks had time to come to rest: a log that is neither closed nor interrupted is then stuck. */
   readonly settled?: boolean;
   /** Reads the number of a chunk. Default: the `chunk` (and `attempt`) of a data part. */
   readonly chunkOf?: (fact: ArtifactUpdated) => Chunk | undefined;
 }
 
-/** Says how a history breaks the invariants that hold for every task, whatever happened. Empty if it breaks none. */
+/** The violations of the invariants that hold for every task. Empty if there are none. */
 export function checkHistory({
   logs,
   observations = [],

@@ -4,10 +4,10 @@ import { agrees } from '@batonjs/lifecycle/internals';
 import type { KeptLog } from './kept-log.ts';
 import type { ViolationKind } from './violation.ts';
 
-/** What is wrong, and how. */
+/** The kind of a violation and its description. */
 export type Finding = readonly [ViolationKind, string];
 
-/** Positions count from 1, and what one commit wrote is together. */
+/** Positions count from 1, and the facts of one commit follow each other. */
 export function* checkPositions({ facts }: KeptLog): Generator<Finding> {
   for (const [n, { version }] of facts.entries()) {
     if (version !== n + 1) yield ['corrupt', `position ${version} stands where ${n + 1} should`];
@@ -18,7 +18,7 @@ export function* checkPositions({ facts }: KeptLog): Generator<Finding> {
   }
 }
 
-/** Time never goes back, whatever clocks said. */
+/** The times of facts never go back, even if a clock did. */
 export function* checkTimes({ facts }: KeptLog): Generator<Finding> {
   for (const [n, { fact, version }] of facts.entries()) {
     const before = facts[n - 1]?.fact.at ?? '';
@@ -26,7 +26,7 @@ export function* checkTimes({ facts }: KeptLog): Generator<Finding> {
   }
 }
 
-/** Folding the log gives the head and the snapshot that are kept beside it. */
+/** The log folds to the stored head and snapshot. */
 export function* checkReplay({ facts, head, snapshot }: KeptLog): Generator<Finding> {
   const all = facts.map(({ fact }) => fact);
   try {
@@ -71,7 +71,7 @@ export function* checkMessages({ facts }: KeptLog): Generator<Finding> {
   }
 }
 
-/** Turns follow each other, their attempts count up, and what an agent puts out belongs to the one that is open. */
+/** Turns follow each other, attempts count up, and the output of an agent belongs to the open attempt. */
 export function* checkTurns({ facts }: KeptLog): Generator<Finding> {
   let turns = 0;
   let open: { readonly turn: number; readonly attempt: number } | undefined;

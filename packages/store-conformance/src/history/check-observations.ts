@@ -5,7 +5,7 @@ import type { Finding } from './check-log.ts';
 import type { KeptLog } from './kept-log.ts';
 import type { Observation, SeenEvent, Stream } from './observation.ts';
 
-/** What a client was told is what the log holds. */
+/** The answers to clients agree with the log. */
 export function* checkObservation(log: KeptLog | undefined, seen: Observation): Generator<Finding> {
   if (!log) yield ['lost', `there is no log, but a client saw "${seen.type}"`];
   else if (seen.type === 'stream') yield* checkStream(log, seen);
@@ -20,7 +20,7 @@ export function* checkObservation(log: KeptLog | undefined, seen: Observation): 
       yield ['lost', `commit ${seen.commitId} was acknowledged and is not at ${seen.version}`];
     }
   } else if (log.head.state !== seen.state) {
-    yield ['doubleTerminal', `a client was told ${seen.state}, but the log says ${log.head.state}`];
+    yield ['doubleTerminal', `a client saw ${seen.state}, but the log says ${log.head.state}`];
   }
 }
 

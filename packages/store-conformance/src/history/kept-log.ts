@@ -1,7 +1,7 @@
 import type { Head, Snapshot } from '@batonjs/lifecycle';
 import type { StoredFact, TaskStore } from '@batonjs/store';
 
-/** All that a store holds of a task. */
+/** A stored log, from its first fact. */
 export interface KeptLog {
   readonly taskId: string;
   readonly head: Head;
@@ -9,7 +9,7 @@ export interface KeptLog {
   readonly facts: readonly StoredFact[];
 }
 
-/** Reads a log from its first fact on, or undefined. For a log that nobody writes any more. */
+/** Reads a log from its first fact, or undefined if it does not exist. No process may write it meanwhile. */
 export async function readLog(store: TaskStore, scope: string, taskId: string): Promise<KeptLog | undefined> {
   const log = await store.load(scope, taskId);
   if (!log) return undefined;

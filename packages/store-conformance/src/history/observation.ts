@@ -21,10 +21,10 @@ export interface Stream {
   readonly complete?: boolean;
 }
 
-/** What a client saw or was told. */
+/** An observation of a client: an event or an answer. */
 export type Observation =
   | Stream
-  /** A message was taken: a reply, or any event, came back for it. */
+  /** A message was accepted: a reply or an event came back for it. */
   | {
       readonly type: 'accepted';
       readonly client: string;
@@ -40,5 +40,5 @@ export type Observation =
       /** Position of its last fact. */
       readonly version: number;
     }
-  /** The task was said to have ended like this. */
+  /** The client saw that the task ended in this state. */
   | { readonly type: 'ended'; readonly client: string; readonly taskId: string; readonly state: TaskState };

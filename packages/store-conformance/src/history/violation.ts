@@ -1,10 +1,10 @@
 /**
- * - `lost`: what a client was told is not in the log, or a follower was not shown what is
+ * - `lost`: an answer to a client is not in the log, or a follower was not shown a fact that is
  * - `duplicated`, `reordered`: kept or shown twice, or not in the order of the log
- * - `doubleTerminal`: a second end, anything after the end, or two clients that were told different ends
+ * - `doubleTerminal`: a second end, a fact after the end, or two clients that saw different ends
  * - `doubleTurns`: two turns that wrote at the same time
- * - `stuck`: not settled although everything had the time to
- * - `corrupt`: log, head, snapshot and events do not say the same
+ * - `stuck`: not at rest although it had the time
+ * - `corrupt`: log, head, snapshot and events disagree
  */
 export type ViolationKind =
   | 'lost'
@@ -19,7 +19,7 @@ export type ViolationKind =
 export interface Violation {
   readonly kind: ViolationKind;
   readonly taskId: string;
-  /** Which client saw it, if one did. */
+  /** The client that saw it, if one did. */
   readonly client?: string;
   readonly message: string;
 }

@@ -62,7 +62,7 @@ export type Command = typeof command extends fc.Arbitrary<infer C> ? C : never;
 export async function compare(bench: Bench, run: string, commands: readonly Command[]): Promise<void> {
   const { second, now, advance } = bench;
   const model = new Model();
-  // Where nobody can move the clock, no lease runs out during a run.
+  // Without `advance`, no lease runs out during a run.
   const ttlMs = advance ? 100 : 3_600_000;
   const leases: Lease[] = [];
   for (const [n, one] of commands.entries()) {

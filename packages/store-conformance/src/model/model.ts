@@ -26,7 +26,7 @@ export interface ModelLog {
   readonly once: Map<string, number>;
 }
 
-/** What a store should do, in the plainest way: it looks at everything every time. */
+/** A reference store: the simplest one that follows the port, without any index. */
 export class Model {
   readonly logs: ModelLog[] = [];
 
@@ -38,7 +38,7 @@ export class Model {
     return log;
   }
 
-  /** What the commit resolves to, or the code it rejects with. */
+  /** The result of the commit, or the code of its refusal. */
   commit(commit: Commit, now: number): Committed | StoreErrorCode {
     const log = this.log(commit.scope, commit.taskId);
     const counted = commit.once === undefined ? undefined : log.once.get(commit.once);
@@ -55,7 +55,7 @@ export class Model {
     return { version: after.version, lease: granted(after, commit) };
   }
 
-  /** Every lease the request could be given, without giving it. */
+  /** Every lease that the claim may be given. */
   offers(request: ClaimRequest, now: number): Lease[] {
     return this.logs.flatMap(({ scope, taskId, row }) => {
       if (!row || (request.taskId !== undefined && request.taskId !== taskId)) return [];
@@ -107,7 +107,7 @@ type Placed = { readonly taskId: string; readonly head: { readonly statusAt: str
 const isBefore = (a: Placed, b: Placed): boolean =>
   a.head.statusAt === b.head.statusAt ? a.taskId > b.taskId : a.head.statusAt > b.head.statusAt;
 
-/** What it returns, or the code of the store error it throws. */
+/** The result of `act`, or the code of the store error that it throws. */
 function attempt<T>(act: () => T): T | StoreErrorCode {
   try {
     return act();

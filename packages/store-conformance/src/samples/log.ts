@@ -7,7 +7,7 @@ let commits = 0;
 /** An id that no other commit has. */
 export const freshCommitId = (): string => `commit-${++commits}`;
 
-/** Somebody who writes one log and knows how long it is, as far as only they write it. */
+/** A writer of one log, which knows its length while there is no other writer. */
 export interface Log {
   readonly scope: string;
   readonly taskId: string;
@@ -23,12 +23,12 @@ export interface Log {
   create(more?: Partial<Commit>): Promise<Committed>;
   /** Appends wherever the log ends, without knowing afterwards where that is. */
   append(fact: Fact, once?: string, more?: Partial<Commit>): Promise<Committed>;
-  /** Finds out how long the log is. */
+  /** Reads the length of the log. */
   catchUp(): Promise<void>;
   load(): Promise<StoredLog | undefined>;
 }
 
-/** The log of a task, as somebody who uses this handle sees it. */
+/** A writer of the log of a task through this store. */
 export function logOf(
   store: TaskStore,
   {

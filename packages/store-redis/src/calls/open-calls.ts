@@ -1,6 +1,6 @@
 import { StoreError } from '@batonjs/store';
 
-/** Lets calls in until it is closed, and knows when the last one has left. */
+/** Counts the calls under way, and refuses new ones once it is closed. */
 export class OpenCalls {
   #inside = 0;
   #closed = false;
@@ -20,7 +20,7 @@ export class OpenCalls {
     return called;
   }
 
-  /** Closes it. Resolves when everybody has left; to be called once. */
+  /** Refuses new calls. Resolves when the last call has ended. Called once. */
   close(): Promise<void> {
     this.#closed = true;
     return new Promise((resolve) => {

@@ -1,9 +1,9 @@
 import { StoreError } from '@batonjs/store';
 
-/** Reads that failed sooner than this were cut off with their connection; the others had their time. */
+/** A read that failed sooner lost its connection. A read that took longer has used its time, in milliseconds. */
 const soonMs = 1_000;
 
-/** Asks once more if the connection was lost meanwhile: reading twice changes nothing, unlike writing. */
+/** Repeats a read once if its connection was lost. Unlike a write, a read may be repeated. */
 export async function retryRead<T>(read: () => Promise<T>): Promise<T> {
   const start = performance.now();
   try {

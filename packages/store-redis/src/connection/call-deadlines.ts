@@ -1,9 +1,9 @@
-const lookEveryMs = 100;
+const sweepEveryMs = 100;
 
-/** Gives up on promises that take too long, at less cost than a timer for each. */
+/** Rejects promises that take too long. One timer for all costs less than a timer for each. */
 export class CallDeadlines {
   readonly #ms: number;
-  /** In the order of their ends, because all are given the same time. */
+  /** In the order of their ends, because all have the same time limit. */
   readonly #waiting = new Set<{ readonly end: number; readonly giveUp: () => void }>();
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -12,12 +12,12 @@ export class CallDeadlines {
     this.#ms = ms;
   }
 
-  /** What the promise comes to, or a rejection: with what `late` returns, or what `failed` makes of the promise's own. */
+  /** The promise, or a rejection: with `late()` when it takes too long, with `failed(error)` when it rejects. */
   within<T>(promise: Promise<T>, late: () => unknown, failed: (error: unknown) => unknown): Promise<T> {
     return new Promise((resolve, reject) => {
       const entry = { end: performance.now() + this.#ms, giveUp: () => reject(late()) };
       this.#waiting.add(entry);
-      this.#timer ??= setInterval(() => this.#look(), lookEveryMs);
+      this.#timer ??= setInterval(() => this.#sweep(), sweepEveryMs);
       promise.then(
         (value) => {
           this.#waiting.delete(entry);
@@ -31,7 +31,7 @@ export class CallDeadlines {
     });
   }
 
-  #look(): void {
+  #sweep(): void {
     const now = performance.now();
     for (const entry of this.#waiting) {
       if (entry.end > now) return;

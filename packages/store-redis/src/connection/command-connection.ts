@@ -7,7 +7,7 @@ import type { Link } from './reconnecting.ts';
 type Cluster = ReturnType<typeof createCluster>;
 
 export interface CommandConnectionOptions {
-  /** URLs to begin with. What is learnt of a Cluster is added. */
+  /** The URLs to try first. Nodes of a Cluster are added when they become known. */
   readonly seeds: Set<string>;
   readonly timeoutMs: number;
   readonly client: ClientOptions;

@@ -9,8 +9,8 @@ export type ClientOptions = Pick<
 >;
 
 /**
- * Nothing is queued while there is no connection. Commands have no timeout of node-redis's own: an `AbortSignal` for each
- * would cost more than everything else it does, and guards only what was not sent yet.
+ * Nothing is queued while there is no connection. Commands have no timeout of node-redis's own: an `AbortSignal` for
+ * each would cost more than everything else it does, and guards only what was not sent yet.
  */
 export const fixedOptions = {
   disableOfflineQueue: true,
@@ -18,24 +18,24 @@ export const fixedOptions = {
   commandOptions: { timeout: undefined },
 } as const;
 
-/** A connection to one server that is never made anew by itself. */
+/** A connection to one server, which does not reconnect. */
 export function clientOf(url: string, options: ClientOptions, connectTimeout: number): Client {
   const socket = { ...options.socket, connectTimeout, reconnectStrategy: false as const };
   return createClient({ ...options, ...fixedOptions, url, socket } as RedisClientOptions) as Client;
 }
 
-/** What an `INFO` says of one thing. */
+/** The value of one field of an `INFO`. */
 export const infoOf = (info: string, field: string): string | undefined =>
   new RegExp(`^${field}:(.*?)\\r?$`, 'm').exec(info)?.[1];
 
-/** A server that answers, and what it says of itself. */
+/** A server that answered, with its `INFO`. */
 export interface Server {
   readonly url: string;
   readonly client: Client;
   readonly info: string;
 }
 
-/** The first of these servers that answers and can be written to; the connections to the others are dropped. */
+/** The first of these servers that answers and can be written to. Connections to the others are closed. */
 export async function firstServer(
   urls: readonly string[],
   options: ClientOptions,

@@ -33,7 +33,7 @@ export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): R
     return isRefusal || StoreError.is(error, 'UNAVAILABLE') ? error : connection.unavailable(error);
   }
 
-  /** Rejections become Redis's own refusals or `UNAVAILABLE`. */
+  /** Limits the time of an answer. It rejects with Redis's own refusal or with `UNAVAILABLE`. */
   function guard(link: CommandConnection, answer: Promise<RedisReply>): Promise<RedisReply> {
     const late = () => {
       const error = new StoreError('UNAVAILABLE', `Redis at ${name} did not answer within ${timeoutMs} ms`);
@@ -56,8 +56,8 @@ export function nodeRedis({ urls, timeoutMs, client = {} }: NodeRedisOptions): R
       const link = await connection.wait();
       return link.infos;
     },
-    subscribe(channels, heard, missed) {
-      subscription ??= new Subscription({ seeds, name, timeoutMs, client, channels, heard, missed });
+    subscribe(channels, receive, missed) {
+      subscription ??= new Subscription({ seeds, name, timeoutMs, client, channels, receive, missed });
       return subscription.ready();
     },
     async close() {

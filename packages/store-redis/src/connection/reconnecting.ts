@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '@batonjs/store';
 
-/** A connection in the making, and once it is ready. */
+/** A connection, from the moment at which connecting starts. */
 export interface Link {
-  /** Rejects if there was no connecting. */
+  /** Resolves when it is connected. Rejects if it cannot connect. */
   readonly ready: Promise<void>;
-  /** Drops it; what is under way rejects. */
+  /** Closes it at once. Calls under way reject. */
   destroy(): void;
 }
 
-/** Begins to connect. Calls `lost` when the connection is gone after it was ready. */
+/** Starts to connect. Calls `lost` when the connection is lost after it was ready. */
 export type Open<L extends Link> = (lost: (cause: unknown) => void) => L;
 
-/** How long calls wait for a connection that was lost just now. After that they are refused at once. */
+/** How long calls wait for a new connection after one was lost, in milliseconds. Later calls are refused at once. */
 const graceMs = 1_000;
 const longestBackoffMs = 500;
 
-/** Keeps one connection at a time: makes it anew when it is lost, again and again, until closed. */
+/** Keeps one connection at a time. Reconnects with backoff when it is lost, until it is closed. */
 export class Reconnecting<L extends Link> {
   readonly #open: Open<L>;
   readonly #name: string;
@@ -43,12 +43,12 @@ export class Reconnecting<L extends Link> {
     return this.#link;
   }
 
-  /** Which connection there is, counted from 1; 0 while there is none. */
+  /** The number of the present connection, counted from 1; 0 while there is none. */
   get epoch(): number {
     return this.#link ? this.#epoch : 0;
   }
 
-  /** The connection, waited for if it may come soon; rejects with code `UNAVAILABLE`. */
+  /** Waits for a connection if one may come soon. Rejects with code `UNAVAILABLE`. */
   async wait(): Promise<L> {
     if (this.#link) return this.#link;
     const maxWaitMs = this.#epoch > 0 ? Math.min(graceMs, this.#timeoutMs) : this.#timeoutMs;
@@ -57,7 +57,7 @@ export class Reconnecting<L extends Link> {
     return within(leftMs, this.#next.promise, () => this.unavailable());
   }
 
-  /** Gives a connection up that does not answer. */
+  /** Replaces a connection that does not answer. */
   replace(link: L, cause: unknown): void {
     if (link === this.#link) this.#lost(cause);
   }
@@ -97,7 +97,7 @@ export class Reconnecting<L extends Link> {
     }
   }
 
-  /** Lets the connection be used until it is lost. */
+  /** Offers the connection to callers until it is lost. */
   async #use(link: L, lost: Promise<unknown>): Promise<void> {
     this.#link = link;
     this.#epoch++;
@@ -109,7 +109,7 @@ export class Reconnecting<L extends Link> {
     this.#retire(link);
   }
 
-  /** What was sent on the old connection may still be answered, until its time is up. */
+  /** Keeps the old connection open for answers to commands that were sent on it, until their timeout. */
   #retire(link: L): void {
     const drop = () => {
       this.#retired.delete(link);
@@ -127,14 +127,14 @@ export class Reconnecting<L extends Link> {
   }
 }
 
-/** A promise that others may or may not wait for. */
+/** A promise whose rejection may stay unhandled. */
 function expected<T>(): PromiseWithResolvers<T> {
   const resolvers = Promise.withResolvers<T>();
   resolvers.promise.catch(() => {});
   return resolvers;
 }
 
-/** What the promise comes to, unless it takes longer. */
+/** The promise, or a rejection with `late()` after `ms` milliseconds. */
 function within<T>(ms: number, promise: Promise<T>, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const end = new Promise<never>((_, reject) => {

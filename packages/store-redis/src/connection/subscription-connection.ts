@@ -2,17 +2,17 @@ import { type Client, type ClientOptions, clientOf } from './first-server.ts';
 import { type Link, Reconnecting } from './reconnecting.ts';
 
 export interface SubscriptionOptions {
-  /** Servers, any of which will do: those of a Cluster pass on what they hear. */
+  /** Servers to try: any node of a Cluster passes on the messages of all. */
   readonly seeds: ReadonlySet<string>;
   readonly name: string;
   readonly timeoutMs: number;
   readonly client: ClientOptions;
   readonly channels: readonly string[];
-  readonly heard: (message: string, channel: string) => void;
+  readonly receive: (message: string, channel: string) => void;
   readonly missed: () => void;
 }
 
-/** Listens to channels, over one connection, made anew when it is lost. */
+/** Subscribes to channels on one connection, and reconnects when it is lost. */
 export class Subscription {
   readonly #connection: Reconnecting<SubscriptionSocket>;
 
@@ -52,14 +52,14 @@ class SubscriptionSocket implements Link {
   }
 
   async #connect(attempt: number): Promise<void> {
-    const { channels, heard, missed } = this.#options;
+    const { channels, receive, missed } = this.#options;
     await this.#client.connect();
-    await this.#client.subscribe([...channels], heard);
+    await this.#client.subscribe([...channels], receive);
     if (attempt > 0) missed();
     this.#listen();
   }
 
-  /** A connection that was cut without a word looks like one on which nothing happens. */
+  /** Pings: a connection that was cut silently looks like one without messages. */
   #listen(): void {
     const { timeoutMs } = this.#options;
     this.#timer = setTimeout(() => {

@@ -3,7 +3,7 @@ import { StoreError } from '@batonjs/store';
 import type { RedisDriver } from '../connection/driver.ts';
 import { infoOf } from '../connection/first-server.ts';
 
-/** Of the way keys are laid out. A release that changes it counts up. */
+/** The version of the layout of keys. A release that changes the layout increments it. */
 const layout = 1;
 const oldest = [6, 2] as const;
 const shardsOfCluster = 16;
@@ -16,8 +16,8 @@ export interface StartOptions {
 }
 
 /**
- * Makes sure that this Redis can be used, and returns into how many shards the tasks are divided. Rejects with code
- * `UNUSABLE` if it is too old, may evict what is stored, or holds tasks in another number of shards. `known`: how many
+ * Checks that this Redis can be used, and resolves to the number of shards of its tasks. Rejects with code
+ * `UNUSABLE` if it is too old, may evict tasks, or holds them in another number of shards. `known`: how many
  * shards this process has used so far; a Redis that was emptied meanwhile keeps that number.
  */
 export async function start(
@@ -42,7 +42,7 @@ export async function start(
   const key = layoutKey(prefix);
   const read = () => driver.command(key, ['HMGET', key, 'shards', 'layout', 'id']);
   let kept = (await read()) as readonly (string | null)[];
-  // Written only where it is missing: Redis whose memory is full refuses to write what it has already, too.
+  // Written only if missing: a Redis whose memory is full refuses even a write that changes nothing.
   if (kept.includes(null)) {
     await driver.command(key, ['HSETNX', key, 'shards', String(wanted)]);
     await driver.command(key, ['HSETNX', key, 'layout', String(layout)]);
@@ -58,10 +58,10 @@ export async function start(
   return Number(kept[0]);
 }
 
-/** Where the number of shards, the version of the layout and the id of the data are kept. */
+/** The key of the hash with the number of shards, the version of the layout and the id of the data. */
 export const layoutKey = (prefix: string): string => `${prefix}:layout`;
 
-/** Throws `UNUSABLE` if Redis, by what it says of its memory, may evict what is stored. */
+/** Throws `UNUSABLE` if Redis may evict tasks, according to the memory section of its `INFO`. */
 export function mustNotEvict(info: string, name: string, { allowEviction }: StartOptions): void {
   const policy = infoOf(info, 'maxmemory_policy') ?? 'noeviction';
   if (!policy.startsWith('allkeys-') || allowEviction) return;
@@ -69,7 +69,7 @@ export function mustNotEvict(info: string, name: string, { allowEviction }: Star
   throw new StoreError('UNUSABLE', message, { trouble: 'may-evict' });
 }
 
-/** Whether a server, by what it says of itself, runs scripts that begin with flags: Redis 7.0 and Valkey do. */
+/** Whether a server runs scripts that begin with flags, according to its `INFO`: Redis 7.0 and Valkey do. */
 export const knowsFlags = (info: string): boolean => !isOlder(infoOf(info, 'redis_version') ?? '0', [7, 0]);
 
 function isOlder(version: string, [wantedMajor, wantedMinor]: readonly [number, number]): boolean {

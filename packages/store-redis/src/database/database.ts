@@ -5,7 +5,7 @@ import type { Script } from './script.ts';
 import { type Shard, Shards } from './shards.ts';
 import { troubleOf } from './trouble-of.ts';
 
-/** Redis as the store uses it: checked before it is used, and again after every interruption. */
+/** Runs commands and scripts on a Redis that is checked before its first use and after every interruption. */
 export class Database {
   readonly #driver: RedisDriver;
   readonly #options: StartOptions;
@@ -20,7 +20,7 @@ export class Database {
     this.#options = options;
   }
 
-  /** Where tasks are, once Redis has been found usable. */
+  /** The shards, once Redis has been checked. */
   shards(): Shards | Promise<Shards> {
     if (this.#shards && this.#epoch === this.#driver.epoch) return this.#shards;
     this.#starting ??= this.#start().finally(() => {
@@ -58,7 +58,7 @@ export class Database {
     return this.#run(script, `${base}states`, [base], args);
   }
 
-  /** What Redis says of its memory, on the node that has this key. */
+  /** The memory section of `INFO`, from the node that has this key. */
   async memory(key: string): Promise<string> {
     const info = await this.#driver.command(key, ['INFO', 'memory']).catch((error) => {
       throw this.#unavailable(error);
@@ -66,7 +66,7 @@ export class Database {
     return String(info);
   }
 
-  /** Throws if Redis may delete what is stored, by what it says of itself. */
+  /** Throws `UNUSABLE` if Redis may evict tasks, according to its `INFO`. */
   mustNotEvict(info: string): void {
     mustNotEvict(info, this.#driver.name, this.#options);
   }
@@ -78,7 +78,7 @@ export class Database {
     });
   }
 
-  /** Runs a script in the slot of its key, and sends its source along only if Redis does not remember it. */
+  /** Runs a script in the slot of its key. Sends its source only if Redis does not have it cached. */
   #run(script: Script, key: string, first: readonly string[], args: readonly string[]): Promise<RedisReply> {
     const { sha, source } = (this.#knowsFlags && script.whenFull) || script;
     const rest = ['2', key, ...first].concat(args);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A Lua script and the name under which Redis remembers it. */
+/** A Lua script and the hash by which Redis caches it. */
 export interface Script {
   readonly source: string;
   readonly sha: string;
@@ -14,8 +14,8 @@ export const script = (source: string): Script => ({
 });
 
 /**
- * A script that ends work or keeps it going, and so has to run while the memory of Redis is full. What it adds is small.
- * Redis older than 7.0 does not know how, and refuses it like the others.
+ * A script that ends work or keeps it going, and so has to run while the memory of Redis is full. It adds little data.
+ * Redis older than 7.0 cannot do so, and refuses it like other scripts.
  */
 export const vital = (source: string): Script => ({
   ...script(source),

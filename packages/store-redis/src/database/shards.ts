@@ -3,13 +3,13 @@ import { crc16 } from '../connection/crc16.ts';
 
 /** A part of the tasks, all of whose keys Redis Cluster keeps in one slot. */
 export interface Shard {
-  /** What its keys begin with: `baton:{3}:`. Never a key itself. */
+  /** The prefix of its keys: `baton:{3}:`. Never a key itself. */
   readonly base: string;
-  /** Where its subscribers ring. */
+  /** The channel of its notifications. */
   readonly channel: string;
 }
 
-/** Which task is where. The braces make Redis Cluster hash the number between them and nothing else. */
+/** Finds the shard of a task. The braces make Redis Cluster hash the number between them and nothing else. */
 export class Shards {
   readonly all: readonly Shard[];
 
@@ -20,19 +20,19 @@ export class Shards {
     });
   }
 
-  /** By the task id alone: a claim names no scope. */
+  /** The shard of a task, by its id alone: a claim names no scope. */
   of(taskId: string): Shard {
     return this.all[this.all.length === 1 ? 0 : crc16(taskId) % this.all.length]!;
   }
 
-  /** All of them, from a random one on. */
+  /** All shards in order, beginning with a random one. */
   shuffled(): Shard[] {
     const first = Math.floor(Math.random() * this.all.length);
     return [...this.all.slice(first), ...this.all.slice(0, first)];
   }
 }
 
-/** What a task is called in keys and scripts. Neither id contains NUL. */
+/** The name of a task in keys and scripts. Neither id contains NUL. */
 export const taskName = (scope: Scope, taskId: string): string => `${taskId}\0${scope}`;
 
 /** The scope and task id of a name. */

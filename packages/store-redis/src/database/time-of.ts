@@ -1,8 +1,8 @@
 import { StoreError } from '@batonjs/store';
 
 /**
- * Milliseconds since 1970. Rejects what is no time, because a script that fails in its middle is not undone: nothing that
- * Redis cannot read may reach one.
+ * Milliseconds since 1970. Throws for text that is not a time: Redis does not undo a script that fails halfway, so
+ * values that it cannot read must not reach one.
  */
 export function timeOf(iso: string, what: string): number {
   const time = Date.parse(iso);

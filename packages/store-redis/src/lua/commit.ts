@@ -2,11 +2,12 @@ import { isLess, plan, prelude, relist } from './prelude.ts';
 
 /**
  * Keys: `task:<name>`, base. Arguments: name; expected version or `open`; head, place and due time after the commit;
- * how many entries, and the entries of the log; then pairs of a name and a value: `once`; `fence` and `writer`; `queue`,
- * `want`, `most`, `release`, `acquire` (the holder) and `ttl` (ms); `snapshot` and its version `from`; `at`, when the first fact of
- * an open append happened. Empty or left out means absent. Answers the version, with the fence if a lease was granted, or
- * a code and a version; `BEHIND` with the time of the last fact if that is later than `at`. It does what `admit` does,
- * and checks everything before it writes anything: Redis does not undo what a script has done.
+ * how many entries, and the entries of the log; then pairs of a name and a value: `once`; `fence` and `writer`;
+ * `queue`, `want`, `most`, `release`, `acquire` (the holder) and `ttl` (ms); `snapshot` and its version `from`; `at`,
+ * when the first fact of an open append happened. Empty or left out means absent. Answers the version, with the fence
+ * if a lease was granted, or a code and a version; `BEHIND` with the time of the last fact if that is later than `at`.
+ * It does what `admit` does, and checks everything before it writes anything: Redis does not undo what a script has
+ * done.
  */
 export const commit = `${prelude}
 local row = KEYS[1]

@@ -2,8 +2,8 @@ import { prelude } from './prelude.ts';
 
 /**
  * Keys: `states`, base. Arguments: queue, holder, ms, how many at most, task id or nothing; `held` for only those that
- * the holder has already, `free` for only the others, `all`. Answers how many others there are (with `held`, at most as
- * many as asked for), then name, fence and cause of each lease.
+ * the holder has already, `free` for only the others, `all`. Answers how many others there are (with `held`, at most
+ * as many as asked for), then name, fence and cause of each lease.
  */
 export const claim = `${prelude}
 local queue, holder, ttl, limit, task, which = unpack(ARGV)
@@ -70,7 +70,10 @@ end
 return answer
 `;
 
-/** Keys: `states`, base. Arguments: ms, then name, fence and holder of each lease. Answers 1 for each that is held, or 0. */
+/**
+ * Keys: `states`, base. Arguments: ms, then name, fence and holder of each lease. Answers 1 for each that is held, or
+ * 0.
+ */
 export const renew = `${prelude}
 local lease_until = clock() + ARGV[1]
 local answer = {}

@@ -1,10 +1,10 @@
 import { isLess, prelude } from './prelude.ts';
 
 /**
- * Keys: `states`, base. Arguments: scope, `1` if only of a context, the context; the state or nothing, `1` for logs that
- * are no tasks too; the oldest statusAt or `-inf`; how many; statusAt and task id of the last one already shown, or
- * nothing; how many bytes of entries at most, or `inf`. Answers how many there are in all, 1 if it ended early because of
- * the bytes, then task id, head and entry of each.
+ * Keys: `states`, base. Arguments: scope, `1` if only of a context, the context; the state or nothing, `1` for logs
+ * that are no tasks too; the oldest statusAt or `-inf`; how many; statusAt and task id of the last one already shown,
+ * or nothing; how many bytes of entries at most, or `inf`. Answers how many there are in all, 1 if it ended early
+ * because of the bytes, then task id, head and entry of each.
  */
 export const list = `${prelude}
 local scope, of_context, context, only, answered, since, limit, at, after, bytes = unpack(ARGV)

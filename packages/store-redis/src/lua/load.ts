@@ -1,6 +1,9 @@
 import { prelude } from './prelude.ts';
 
-/** Keys: `task:<name>`, base. Arguments: name, how many facts at most. Answers version, head, snapshot, its version, entries. */
+/**
+ * Keys: `task:<name>`, base. Arguments: name, how many facts at most. Answers version, head, snapshot, its version,
+ * entries.
+ */
 export const load = `${prelude}
 local kept = call('HMGET', KEYS[1], 'version', 'head', 'snapshot', 'from')
 if not kept[1] then return false end

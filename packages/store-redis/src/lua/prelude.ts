@@ -1,5 +1,5 @@
 /**
- * What all scripts begin with. Every script is given two keys, and the second one, `base`, never exists: while Redis
+ * The beginning of all scripts. Every script is given two keys, and the second one, `base`, never exists: while Redis
  * Cluster moves a slot key by key, scripts would see one half of a shard, and a missing key among several is what makes
  * Redis refuse them (TRYAGAIN) until the slot has moved. All other keys are made from `base` and lie in the same slot.
  *
@@ -12,7 +12,7 @@
  * - `held:<holder>` set of names
  * - `hooks:<name>` sorted by text: ids of webhooks; `hook:<name> <id>` hash; `deliver:<queue>` sorted by when they can be
  *   claimed; `dead:<queue>` sorted by text
- * - `probe`: written to find out whether anything can be
+ * - `probe`: written to check that keys can be written
  *
  * A name is a task id, NUL and a scope; no id contains NUL. A place is `1` or `0` for closed or open, statusAt, NUL,
  * state, NUL, context. Times are milliseconds since 1970.
@@ -70,7 +70,9 @@ local function relist(name, was, is)
 end
 `;
 
-/** `plan(name, version)`: makes those webhooks of a task due that are behind its log, and rings for those that are now. */
+/**
+ * `plan(name, version)`: makes those webhooks of a task due that are behind its log, and notifies of those due now.
+ */
 export const plan = `
 local function plan(name, version)
   local now

@@ -2,8 +2,8 @@ import { prelude, relist } from './prelude.ts';
 import { pruning } from './webhooks.ts';
 
 /**
- * Keys: `states`, base. Arguments: statusAt before which, how many to delete, how many of the oldest to leave out, how many
- * to look at. Answers how many it deleted and how many it looked at.
+ * Keys: `states`, base. Arguments: statusAt before which, how many to delete, how many of the oldest to leave out, how
+ * many to look at. Answers how many it deleted and how many it looked at.
  */
 export const prune = `${prelude}${relist}${pruning}
 local before, limit, skip, batch = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]

@@ -1,8 +1,8 @@
 import { prelude } from './prelude.ts';
 
 /**
- * Keys: `task:<name>`, base. Arguments: name; position of the last fact that the reader knows, and its commit id; how many
- * facts at most. Answers the entries after it, or nil if the log does not hold that commit there.
+ * Keys: `task:<name>`, base. Arguments: name; position of the last fact that the reader knows, and its commit id; how
+ * many facts at most. Answers the entries after it, or nil if the log does not hold that commit there.
  */
 export const read = `${prelude}
 local log, after, known = base .. 'log:' .. ARGV[1], tonumber(ARGV[2]), ARGV[3] .. NUL

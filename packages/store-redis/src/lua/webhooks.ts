@@ -1,6 +1,6 @@
 import { plan, prelude } from './prelude.ts';
 
-/** `show(hook)`: what is known of a webhook, by name and id; undefined if there is none. */
+/** `show(hook)`: the row of a webhook, by name and id; nil if there is none. */
 const show = `
 local function show(hook)
   local kept = call('HMGET', base .. 'hook:' .. hook, 'config', 'protocol', 'queue', 'cursor', 'attempts', 'retry', 'dead', 'fence')
@@ -9,7 +9,7 @@ local function show(hook)
 end
 `;
 
-/** `forget(name, id, queue)`: takes a webhook out of what is due and what was given up. */
+/** `forget(name, id, queue)`: removes a webhook from those that are due and those that were given up. */
 const forget = `
 local function in_order(name, id)
   local task, scope = string.match(name, '^([^%z]*)%z(.*)$')
@@ -34,8 +34,8 @@ end
 `;
 
 /**
- * Arguments: name, id, config, protocol version, queue, cursor; how many webhooks the task may have, or nothing. Answers 1 if
- * there was room.
+ * Arguments: name, id, config, protocol version, queue, cursor; how many webhooks the task may have, or nothing.
+ * Answers 1 if there was room.
  */
 export const put = `${prelude}${plan}${forget}${ofOne}
 local config, protocol, queue, cursor, most = unpack(ARGV, 3, 7)
@@ -104,8 +104,8 @@ return answer
 `;
 
 /**
- * Arguments: name, id, holder, fence; `cursor`, the cursor and ms to keep it or nothing; or `retry`, when and attempts; or
- * `dead` and why. Answers 1 if the right was held.
+ * Arguments: name, id, holder, fence; `cursor`, the cursor and ms to keep it or nothing; or `retry`, when and
+ * attempts; or `dead` and why. Answers 1 if the right was held.
  */
 export const advance = `${prelude}${plan}${forget}${ofOne}
 local holder, fence, outcome, value, more = unpack(ARGV, 3, 7)
@@ -148,7 +148,7 @@ plan(name, version())
 return 1
 `;
 
-/** `undelivered(name, version)` and `drop(name)`: what pruning needs to know of webhooks. */
+/** `undelivered(name, version)` and `drop(name)`: the functions that pruning needs for webhooks. */
 export const pruning = `${forget}
 local function undelivered(name, version)
   for _, id in ipairs(call('ZRANGE', base .. 'hooks:' .. name, 0, -1)) do

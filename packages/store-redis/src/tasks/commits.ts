@@ -63,7 +63,7 @@ export class Commits {
     return { version: first, lease: { scope, taskId, queue, holder, fence: second, cause: 'committed' } };
   }
 
-  /** A `once` that counted answers even for a commit that makes no sense. */
+  /** A `once` that was used before is found even if the commit contradicts itself. */
   async #repeated({ once, taskId }: Commit, name: string, error: unknown): Promise<Committed> {
     if (!StoreError.is(error, 'INVALID_COMMIT') || once === undefined) throw error;
     const { base } = (await this.#database.shards()).of(taskId);
@@ -73,7 +73,7 @@ export class Commits {
   }
 }
 
-/** What ends work frees memory sooner or later: it is written even while there is none. */
+/** Commits that end work free memory later: they are written even while the memory is full. */
 const isVital = ({ head, once, turn }: Commit): boolean =>
   head?.closed === true || turn?.release === true || once === 'cancel';
 
@@ -86,7 +86,7 @@ function turnOf({ want, waitingAtMost, release, acquire }: NonNullable<Commit['t
   ];
 }
 
-/** What a task is listed by, as the scripts read it. */
+/** The values that a task is listed by, as the scripts read them. */
 function placeOf({ closed, statusAt, state, contextId }: Head): string {
   return `${closed ? 1 : 0}${timeOf(statusAt, 'statusAt')}\0${state ?? ''}\0${contextId}`;
 }

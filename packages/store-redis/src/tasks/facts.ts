@@ -8,7 +8,7 @@ import { read as readSource } from '../lua/read.ts';
 const loadScript = script(source);
 const readScript = script(readSource);
 
-/** How many facts are read at once: while Redis reads, nobody else is served. */
+/** How many facts one command reads: Redis serves no other client meanwhile. */
 const batch = 500;
 
 type Loaded = readonly [
@@ -19,7 +19,7 @@ type Loaded = readonly [
   entries: readonly string[],
 ];
 
-/** Reads logs, the long ones in pieces. */
+/** Reads logs. A long log is read in batches. */
 export class Facts {
   readonly #database: Database;
 
@@ -33,10 +33,10 @@ export class Facts {
     if (!loaded) return undefined;
     const [version, head, snapshot, from, entries] = loaded;
     const facts = entries.map((entry, n) => toFact(entry, from + n + 1));
-    // Facts never change: what is read later up to this version was there when the first ones were read.
+    // Facts never change: those read later up to this version existed when the first ones were read.
     while (facts.length < version - from) {
       const more = await this.#read(name, taskId, from + facts.length, version - from - facts.length);
-      // Deleted meanwhile: it is not there any more.
+      // The log was deleted meanwhile.
       if (more.length === 0) return undefined;
       for (const fact of more) facts.push(fact);
     }

@@ -12,7 +12,7 @@ type Cause = Exclude<Lease['cause'], 'committed'>;
 /** Which leases a shard is asked for. */
 type Which = 'all' | 'held' | 'free';
 
-/** Gives leases out and keeps them alive. */
+/** Grants and renews leases. */
 export class Leases {
   readonly #database: Database;
 
@@ -27,7 +27,7 @@ export class Leases {
     if (taskId !== undefined || shards.all.length === 1)
       return (await this.#ask(only!, request, 'all')).leases;
 
-    // What the token holds comes first, wherever that is; and it shows which shards are worth asking for more.
+    // Leases that the token holds come first, from any shard. The answers also say which shards have free tasks.
     const shuffled = shards.shuffled();
     const asked = await Promise.all(shuffled.map((shard) => this.#ask(shard, request, 'held')));
     const leases = asked.flatMap((answer) => answer.leases).slice(0, limit);
@@ -39,7 +39,7 @@ export class Leases {
     return leases;
   }
 
-  /** Those of the leases that are still held, now for `ttlMs` more. */
+  /** Extends the leases that are still held to `ttlMs` from now and returns them. */
   async renew(leases: readonly Lease[], ttlMs: number): Promise<Lease[]> {
     const shards = await this.#database.shards();
     const held = new Set<Lease>();

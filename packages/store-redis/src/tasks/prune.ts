@@ -4,10 +4,10 @@ import { prune as source } from '../lua/prune.ts';
 
 const pruneScript = script(source);
 
-/** How many logs are looked at in one script: while it runs, nobody else is served. */
+/** How many logs one script visits: Redis serves no other client while it runs. */
 const batch = 50;
 
-/** Deletes old logs. Returns how many. */
+/** Deletes old logs. Resolves to the number deleted. */
 export async function prune(database: Database, closedBefore: string, limit: number): Promise<number> {
   const { all } = await database.shards();
   let total = 0;
@@ -19,7 +19,7 @@ export async function prune(database: Database, closedBefore: string, limit: num
       const reply = await database.ofShard(pruneScript, shard, args);
       const [deleted, looked] = reply as readonly [number, number];
       total += deleted;
-      // Those that are not to be deleted yet stay where they are, before the next ones.
+      // Logs that may not be deleted yet keep their places before the next ones.
       skip += looked - deleted;
       if (looked < batch) break;
     }

@@ -9,18 +9,18 @@ const listScript = script(source);
 
 type Place = NonNullable<TaskQuery['after']>;
 
-/** What one shard has to offer to a page. */
+/** The part of a page that one shard offers. */
 interface Offer {
   readonly shard: Shard;
   readonly total: number;
   readonly tasks: { readonly task: ListedTask; readonly bytes: number }[];
   /** Whether the shard may have more after these. */
   more: boolean;
-  /** Whether it offered fewer than it was asked for because they are large. */
+  /** Whether it offered fewer tasks than the limit because they are large. */
   readonly isCut: boolean;
 }
 
-/** Lists tasks: every shard is read from the same place on, and the pages are merged. */
+/** Lists tasks: reads every shard after the same task, and merges the results. */
 export class TaskList {
   readonly #database: Database;
 
@@ -31,7 +31,7 @@ export class TaskList {
   async list(scope: Scope, query: TaskQuery): Promise<TaskPage> {
     const { all } = await this.#database.shards();
     const { limit, bytes = Number.POSITIVE_INFINITY } = query;
-    // A page comes from all shards in about equal parts; who has to give more is asked again.
+    // A page comes from all shards in about equal parts. A shard that has to give more is read again.
     const share = all.length === 1 ? limit : Math.min(limit, 2 + Math.ceil((2 * limit) / all.length));
     const offers = await Promise.all(all.map((shard) => this.#offer(shard, scope, query, share)));
     const total = offers.reduce((sum, offer) => sum + offer.total, 0);
@@ -86,7 +86,7 @@ export class TaskList {
   }
 }
 
-/** Undefined if it is damaged: the other tasks of the page are not. */
+/** The fact, or undefined if it is damaged: the rest of the page can still be read. */
 function factOf(entry: string | undefined, version: number): ListedTask['fact'] {
   try {
     return toFact(entry, version);
@@ -95,7 +95,7 @@ function factOf(entry: string | undefined, version: number): ListedTask['fact'] 
   }
 }
 
-/** Whether a task comes before another one; one that is not there comes last. */
+/** Whether a task comes before another one. A missing task comes last. */
 function isBefore(a: ListedTask | undefined, b: ListedTask | undefined): boolean {
   if (!a || !b) return a !== undefined;
   const [one, other] = [placeOf(a), placeOf(b)];

@@ -13,7 +13,7 @@ const retryScript = vital(retryNow);
 
 type ClaimDeliveries = Parameters<PushConfigStore['claimDeliveries']>[0];
 
-/** Gives out deliveries and records what became of them. */
+/** Grants deliveries and records their outcomes. */
 export class Deliveries {
   readonly #database: Database;
 

@@ -1,6 +1,6 @@
 import type { PushConfig } from '@batonjs/store';
 
-/** What the scripts say of a webhook. */
+/** A webhook as the scripts return it. */
 export type PushRow = readonly [
   hook: string,
   config: string,
@@ -13,7 +13,7 @@ export type PushRow = readonly [
   fence: number,
 ];
 
-/** Splits what a webhook is called in keys and scripts: task id, scope and its own id. */
+/** Splits the name of a webhook in keys and scripts: task id, scope and its own id. */
 function fromHookName(hook: string) {
   const [taskId = '', scope = '', id = ''] = hook.split('\0');
   return { scope, taskId, id };

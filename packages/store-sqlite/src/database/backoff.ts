@@ -1,6 +1,6 @@
 const longestMs = 40;
 
-/** How long a call that found the file held by another process waits before it tries again. */
+/** The waits between the attempts of a call that finds the file locked by another process. */
 export class Backoff {
   readonly #end: number;
   #attempts = 0;
@@ -9,12 +9,12 @@ export class Backoff {
     this.#end = performance.now() + maxWaitMs;
   }
 
-  /** Whether it waited long enough to give up. */
+  /** Whether the time is over and the call gives up. */
   get isOver(): boolean {
     return performance.now() >= this.#end;
   }
 
-  /** Milliseconds to wait now: longer each time, and random, so that processes do not meet again. */
+  /** Milliseconds until the next attempt: longer each time, and random, so that processes do not collide again. */
   nextMs(): number {
     const ms = Math.min(longestMs, 2 ** this.#attempts++);
     return ms / 2 + Math.random() * (ms / 2);

@@ -3,26 +3,26 @@ import { StoreError } from '@batonjs/store';
 import { Backoff } from './backoff.ts';
 import { held, isBusy, unavailable } from './sqlite-error.ts';
 
-/** What belongs to a transaction as a whole. */
+/** Work that belongs to a transaction as a whole. */
 export interface SideEffect {
   /** The last writes of the transaction. */
   write(): void;
-  /** It is committed. */
+  /** Called when it is committed. */
   announce?(): void;
-  /** It was rolled back. */
+  /** Called when it is rolled back. */
   forget(): void;
 }
 
 export interface GroupCommitOptions {
   readonly db: DatabaseSync;
-  /** What errors call the database. */
+  /** The name of the database in errors. */
   readonly name: string;
-  /** How long a write waits for other processes that hold the file, in milliseconds. */
+  /** How long a write waits for another process's lock on the file, in milliseconds. */
   readonly maxWaitMs: number;
   readonly effects: readonly SideEffect[];
-  /** Called after each commit, before its writes resolve. They all reject with what it throws. */
+  /** Called after each commit, before its writes resolve. If it throws, they all reject with its error. */
   readonly confirmFile?: () => void;
-  /** Told how many writes each committed transaction held. */
+  /** Called with the number of writes of each committed transaction. */
   readonly onGroup?: (size: number) => void;
 }
 
@@ -33,13 +33,13 @@ interface Write {
   readonly backoff: Backoff;
 }
 
-/** More than this would keep the event loop from turning for too long. */
+/** The most writes of a transaction: more would block the event loop for too long. */
 const largestGroup = 256;
 
 /**
  * Writes that arrive in one turn of the event loop share one transaction, and one `fsync`. A write that is refused
- * refuses only itself; a medium that fails fails them all. A transaction begins and ends in one go: nothing else of this
- * process can come between.
+ * fails alone; a failing disk fails them all. A transaction runs without interruption: no other code of this
+ * process runs in between.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -57,7 +57,7 @@ export class GroupCommit {
   }
 
   /**
-   * Runs a write in the next transaction and resolves, once that is committed, to what the write returned. A write
+   * Runs a write in the next transaction. Resolves to its result once the transaction is committed. A write
    * refuses by throwing a `StoreError` before it changes anything. Rejects with code `UNAVAILABLE` if the transaction
    * failed or other processes held the file for too long.
    */
@@ -71,7 +71,7 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    // After the callbacks of this turn, so that all they write is one group; sooner than any timer.
+    // After all callbacks of this turn, so that their writes form one group, and before any timer.
     setImmediate(() => this.#flush());
   }
 
@@ -136,27 +136,27 @@ export class GroupCommit {
   /** Another process holds the file. */
   #later(group: readonly Write[]): void {
     let refusal: StoreError | undefined;
-    const patient = group.filter(({ backoff, reject }) => {
+    const unfinished = group.filter(({ backoff, reject }) => {
       if (!backoff.isOver) return true;
       refusal ??= held(this.#options.name);
       reject(refusal);
       return false;
     });
-    if (patient.length === 0) return;
-    this.#waiting.unshift(...patient);
+    if (unfinished.length === 0) return;
+    this.#waiting.unshift(...unfinished);
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setTimeout(() => this.#flush(), patient[0]!.backoff.nextMs());
+    setTimeout(() => this.#flush(), unfinished[0]!.backoff.nextMs());
   }
 }
 
-/** Returns what tells the writer the outcome once it is committed. Throws what is not a refusal. */
+/** Returns the function that settles the writer's promise after the commit. Throws errors that are not refusals. */
 function attempt({ work, resolve, reject }: Write): () => void {
   try {
     const value = work();
     return () => resolve(value);
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
+    if (!StoreError.is(error)) throw error;
     return () => reject(error);
   }
 }

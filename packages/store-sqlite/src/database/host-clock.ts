@@ -4,7 +4,7 @@ import { uptime } from 'node:os';
 const countsFromBoot = !('bun' in process.versions || 'deno' in process.versions);
 
 /**
- * Milliseconds since this host was started: the same for all of its processes, whoever sets the clock. On Linux, the time
+ * Milliseconds since this host was started: the same for all of its processes, and never set. On Linux, the time
  * for which the host was suspended does not count. An integer; elsewhere than in Node.js, of whole seconds.
  */
 export function hostMonotonic(): number {

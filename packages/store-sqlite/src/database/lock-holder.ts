@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 const writeLock = 120;
 
 /**
- * Who holds the write lock of a database, in words: `process 4242, which is stopped`, as far as Linux tells this
+ * The holder of a database's write lock, in words: `process 4242, which is stopped`, if Linux shows it to this
  * process; otherwise `another process`.
  */
 export function lockHolder(path: string): string {
@@ -16,7 +16,7 @@ export function lockHolder(path: string): string {
       return `process ${pid}${isStopped(pid!) ? ', which is stopped' : ''}`;
     }
   } catch {
-    // No Linux, or not allowed to look.
+    // This is not Linux, or the process may not read these files.
   }
   return 'another process';
 }

@@ -3,8 +3,8 @@ import { StoreError } from '@batonjs/store';
 import { applicationId, migrations } from './schema.ts';
 
 /**
- * Brings a file to the newest version of the schema, in one transaction: other processes see the old one or the new one.
- * Throws a `StoreError` of code `UNUSABLE` for a file of a newer release or of another program.
+ * Brings a file to the newest version of the schema, in one transaction: other processes see the old one or the new
+ * one. Throws a `StoreError` of code `UNUSABLE` for a file of a newer release or of another program.
  */
 export function migrate(db: DatabaseSync, path: string, steps: readonly string[] = migrations): void {
   // Writes even where there is nothing to migrate, so that a file that cannot be written is noticed now.

@@ -13,19 +13,20 @@ export type Durability = 'full' | 'normal';
 export interface OpenOptions {
   /** How long to wait for another process that holds the file, in milliseconds. Default 30,000. */
   readonly maxWaitMs?: number;
-  /** Told once, after a second, what is waited for. Default: standard error. */
+  /** Called once, after a second, with a message that names the other process. Default: standard error. */
   readonly onWait?: (message: string) => void;
 }
 
 /** How long a statement may block this process for another one's lock, in milliseconds. */
 const blockAtMostMs = 5;
 
-/** Waits that are shorter are not worth a message, in milliseconds. */
+/** The wait after which `onWait` is called, in milliseconds. */
 const saidAfterMs = 1_000;
 
 /**
- * Opens a file, creates it and its folder where they are missing, and brings it to the newest schema. Blocks this process
- * while another one holds the file. Throws a `StoreError` of code `UNUSABLE` that says what is wrong with the file.
+ * Opens a file and migrates it to the newest schema. Creates the file and its folder if they are missing. Blocks this
+ * process while another one holds the file. Throws a `StoreError` of code `UNUSABLE` whose message names the fault of
+ * the file.
  */
 export function openDatabase(path: string, durability: Durability, options: OpenOptions = {}): DatabaseSync {
   let db: DatabaseSync | undefined;
@@ -51,7 +52,7 @@ export function openDatabase(path: string, durability: Durability, options: Open
   }
 }
 
-/** Does something that can be done again from its beginning, as soon as no other process is in the way. */
+/** Runs `work`, and runs it again from its start while another process holds the file. */
 function whenFree(
   path: string,
   { maxWaitMs = 30_000, onWait = console.warn }: OpenOptions,

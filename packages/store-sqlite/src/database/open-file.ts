@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 import { StoreError } from '@batonjs/store';
 
 /**
- * The file that a database was opened from. If it is deleted, or another one takes its place, SQLite goes on with a file
- * that has no name: what it writes is gone when the process ends, and no other process sees it.
+ * The file that a database was opened from. If it is deleted, or another one takes its place, SQLite goes on with a
+ * file that has no name: what it writes is gone when the process ends, and no other process sees it.
  */
 export class OpenFile {
   readonly #path: string | undefined;
@@ -12,7 +12,7 @@ export class OpenFile {
   readonly #log: string | undefined;
   #error: StoreError | undefined;
 
-  /** `path`: undefined for a database in memory. To be made after the database was opened and written to. */
+  /** `path`: undefined for a database in memory. Made after the database was opened and written to. */
   constructor(path: string | undefined) {
     this.#path = path;
     this.#database = path === undefined ? randomUUID() : (idOf(path) ?? '');
@@ -24,14 +24,14 @@ export class OpenFile {
     return this.#database;
   }
 
-  /** Throws the error that `mustBeHere` threw once. Costs nothing. */
+  /** Throws the error that `mustBeHere` threw before, if it did. Costs nothing. */
   mustBeUsable(): void {
     if (this.#error) throw this.#error;
   }
 
   /**
-   * Asks the file system, which takes a few microseconds. Throws a `StoreError` of code `UNUSABLE` if the file or its
-   * write-ahead log is gone or is another one, now and from then on.
+   * Compares the file with the file system, in a few microseconds. Throws a `StoreError` of code `UNUSABLE` if it or
+   * its write-ahead log is gone or was replaced; later calls throw the same error.
    */
   mustBeHere(): void {
     this.mustBeUsable();

@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Backoff } from './backoff.ts';
 import { held, isBusy, unavailable } from './sqlite-error.ts';
 
-/** Needs pages of its own: where the file cannot grow, this is noticed. */
+/** Large enough to need pages of its own: the write fails if the file cannot grow. */
 const content = ' '.repeat(32 * 1024);
 
-/** Finds out whether the file can be written, in a transaction of its own that leaves nothing behind. */
+/** Checks that the file can be written, in a transaction of its own that leaves nothing behind. */
 export class Probe {
   readonly #db: DatabaseSync;
   readonly #name: string;
@@ -48,7 +48,7 @@ export class Probe {
     try {
       this.#insert.run(content);
       this.#delete.run();
-      // A rollback would prove nothing: it is only now that the disk is asked.
+      // A rollback would prove nothing: SQLite writes to the disk only when it commits.
       this.#commit.run();
     } finally {
       if (this.#db.isTransaction) this.#rollback.run();

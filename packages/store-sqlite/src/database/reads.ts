@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Backoff } from './backoff.ts';
 import { held, isBusy, unavailable } from './sqlite-error.ts';
 
-/** Reads, each of one moment of the database. */
+/** Runs reads, each in a transaction: it sees one state of the database. */
 export class Reads {
   readonly #db: DatabaseSync;
   readonly #name: string;
@@ -18,7 +18,7 @@ export class Reads {
     this.#commit = db.prepare('COMMIT');
   }
 
-  /** Rejects with code `UNAVAILABLE` if the file cannot be read. Whatever the work itself throws is passed on. */
+  /** Rejects with code `UNAVAILABLE` if the file cannot be read, and with whatever `work` throws. */
   async run<T>(work: () => T): Promise<T> {
     const backoff = new Backoff(this.#maxWaitMs);
     for (;;) {

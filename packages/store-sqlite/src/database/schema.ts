@@ -1,12 +1,12 @@
-/** Marks a SQLite file as ours: "Batn". */
+/** The application id of files of this store: "Batn". */
 export const applicationId = 0x42_61_74_6e;
 
 /**
- * What brings a file from each version to the next: the first entry makes version 1 out of an empty file. Entries that
+ * The migrations from each version to the next. The first entry makes version 1 from an empty file. Entries that
  * were released are never changed; a change of the schema is one more entry.
  */
 export const migrations: readonly string[] = [
-  // Columns exist only for what is searched by; the rest of a head is JSON. Times are milliseconds since 1970.
+  // Only members that are searched by have columns; the rest of a head is JSON. Times are milliseconds since 1970.
   `
   CREATE TABLE contexts (
     id INTEGER PRIMARY KEY,
@@ -98,7 +98,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX push_configs_held ON push_configs (holder) WHERE holder IS NOT NULL;
   CREATE INDEX push_configs_dead ON push_configs (queue, scope, task_id, config_id) WHERE dead IS NOT NULL;
   `,
-  // Leases of tasks are told by the host's own clock now. Those that are there were given out by another one: they are over.
+  // Leases go by the host's clock from here on. Existing leases were granted by another clock: they end.
   `
   ALTER TABLE tasks ADD COLUMN leased_at INTEGER;
   UPDATE tasks SET ready_at = NULL, lease_until = 0, leased_at = 0 WHERE holder IS NOT NULL;

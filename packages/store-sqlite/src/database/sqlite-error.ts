@@ -20,22 +20,22 @@ const explanations: Readonly<Record<number, string>> = {
   [notADatabase]: 'is not a SQLite database',
 };
 
-/** Whether another process holds a lock that this one needed; nothing was done. */
+/** Whether a statement did nothing because another process holds a lock. */
 export const isBusy = (error: unknown): boolean => {
   const code = codeOf(error);
   return code === busy || code === protocol;
 };
 
-/** What the store rejects with when another process held the file for too long. */
+/** The error for a file that another process holds for too long. */
 export const held = (name: string): StoreError =>
   new StoreError('UNAVAILABLE', `${name} is held by ${lockHolder(name)}`, { trouble: 'locked' });
 
-/** What the store rejects with for whatever SQLite threw: `UNAVAILABLE`, because a later attempt may find it repaired. */
+/** The error for a failed call: `UNAVAILABLE`, because a later attempt may succeed. */
 export function unavailable(name: string, error: unknown): unknown {
   return translated('UNAVAILABLE', name, error);
 }
 
-/** What opening a file throws for whatever SQLite threw: `UNUSABLE`. */
+/** The error for a file that cannot be opened: `UNUSABLE`. */
 export function unusable(name: string, error: unknown): unknown {
   return translated('UNUSABLE', name, error);
 }

@@ -8,7 +8,9 @@ const remembered = 1_024;
 /** Topics, by number, and how long their logs are, in pairs: `[1234, 5, 678, null]`. */
 type Touched = (number | null)[];
 
-/** The topics that each transaction changed: subscribers of this process are notified at once, others through the file. */
+/**
+ * The topics that each transaction changed: subscribers of this process are notified at once, others through the file.
+ */
 export class Changes {
   readonly #subscribers: Subscribers;
   readonly #insert;

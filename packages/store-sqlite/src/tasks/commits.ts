@@ -14,7 +14,7 @@ import type { Contexts } from './contexts.ts';
 import { type Moment, stateOf, type TaskRow, type TaskRows, toRow } from './task-row.ts';
 import type { Totals } from './totals.ts';
 
-/** What a commit touches besides its facts. */
+/** The tables that a commit writes besides the facts. */
 export interface CommitTables {
   readonly db: DatabaseSync;
   readonly rows: TaskRows;
@@ -24,7 +24,7 @@ export interface CommitTables {
   readonly changes: Changes;
 }
 
-/** Writes commits, inside transactions of others. */
+/** Writes commits. Called inside the caller's transaction. */
 export class Commits {
   readonly #tables: CommitTables;
   readonly #findOnce;
@@ -50,8 +50,8 @@ export class Commits {
   }
 
   /**
-   * Returns what writes the commit, at a moment of the store's clocks; it throws a refusal before it changes anything. The
-   * commit's owner may change its facts, head and snapshot meanwhile.
+   * Returns the function that writes the commit, given the time. It throws a refusal before it changes anything. The
+   * caller may change the commit's facts, head and snapshot meanwhile.
    */
   prepare(commit: Commit): (at: Moment) => Committed {
     const facts = commit.facts.map((fact) => JSON.stringify(fact));

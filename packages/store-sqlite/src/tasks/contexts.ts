@@ -4,11 +4,11 @@ import type { Scope } from '@batonjs/store';
 /** A row of the table `contexts`. */
 export interface ContextRow {
   readonly id: number;
-  /** How many tasks it has; logs that are no tasks are not counted. */
+  /** How many tasks it has, without logs that are not tasks. */
   readonly tasks: number;
 }
 
-/** The contexts of all scopes under short numbers, with how many tasks each has. */
+/** Numbers the contexts of all scopes and counts their tasks. */
 export class Contexts {
   readonly #enter;
   readonly #leave;
@@ -27,12 +27,12 @@ export class Contexts {
     this.#find = db.prepare('SELECT id, tasks FROM contexts WHERE scope = ? AND context_id = ?');
   }
 
-  /** Adds so many tasks (0: a log that is no task) to a context. Returns its number. */
+  /** Adds `tasks` tasks (0 for a log that is not a task) to a context. Returns the number of the context. */
   enter(scope: Scope, contextId: string, tasks: number): number {
     return (this.#enter.get(scope, contextId, tasks) as { id: number }).id;
   }
 
-  /** Takes so many tasks out of a context again. */
+  /** Removes `tasks` tasks from a context. */
   leave(context: number, tasks: number): void {
     if (tasks > 0) this.#leave.run(tasks, context);
   }

@@ -3,7 +3,7 @@ import { diverged, parseFact, type Scope, type StoredFact, type StoredLog, Store
 import type { Reads } from '../database/reads.ts';
 import type { TaskRows } from './task-row.ts';
 
-/** How long reading may keep everything else of this process waiting, in milliseconds. */
+/** How long one slice of a read may block the event loop, in milliseconds. */
 const sliceMs = 8;
 
 interface FactRow {
@@ -12,7 +12,7 @@ interface FactRow {
   readonly fact: string;
 }
 
-/** Reads logs, the long ones in slices. */
+/** Reads logs. A long log is read in slices, so that the event loop is not blocked. */
 export class Facts {
   readonly #reads: Reads;
   readonly #rows: TaskRows;
@@ -39,9 +39,9 @@ export class Facts {
     });
     if (!start) return undefined;
     const { row, snapshot, facts } = start;
-    // Facts never change, so that what a later slice reads up to this version was there when the first one was read.
+    // Facts never change: those that a later slice reads up to this version existed when the first one was read.
     const all = await this.#rest(row.id, facts, snapshot?.version ?? 0, row.version);
-    // Deleted meanwhile: it is not there any more.
+    // The log was deleted meanwhile.
     if (all.length < row.version - (snapshot?.version ?? 0)) return undefined;
     return {
       head: JSON.parse(row.head),
@@ -78,7 +78,7 @@ export class Facts {
     return (this.#commitId.get(task, version) as { commit_id: string } | undefined)?.commit_id;
   }
 
-  /** The facts up to `last` that a first slice may have left over; fewer if the log was deleted meanwhile. */
+  /** The remaining facts up to `last` after the first slice; fewer if the log was deleted meanwhile. */
   async #rest(task: number, facts: StoredFact[], after: number, last: number): Promise<StoredFact[]> {
     for (;;) {
       const end = facts.at(-1)?.version ?? after;
@@ -90,7 +90,7 @@ export class Facts {
     }
   }
 
-  /** Facts after a position, as many as one slice of time allows, at least one if there is one. */
+  /** The facts after a position that one slice of time allows, at least one if there is any. */
   #slice(task: number, after: number, last: number): StoredFact[] {
     const end = performance.now() + sliceMs;
     const facts: StoredFact[] = [];

@@ -57,14 +57,14 @@ export class Leases {
     });
   }
 
-  /** Whether there are leases that `endThoseOfEarlierStarts` would end. */
+  /** Whether any lease is one that `endThoseOfEarlierStarts` would end. */
   anyOfEarlierStarts({ leaseNow }: Moment): boolean {
     return this.#later.get(leaseNow) !== undefined;
   }
 
   /**
-   * Ends the leases that were given out before the host was started again: nobody holds them, and its clock began anew.
-   * Those of a time that the clock has reached again end by themselves, as late as if they had been given out now.
+   * Ends the leases that were granted before the host was restarted: their holders are gone, and its clock began at 0.
+   * Leases of a time that the clock has reached again run out as if they had been granted now.
    */
   endThoseOfEarlierStarts({ leaseNow }: Moment): void {
     this.#endLater.run(leaseNow);

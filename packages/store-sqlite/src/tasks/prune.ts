@@ -10,7 +10,7 @@ interface ClosedRow {
   readonly context: number;
 }
 
-/** Deletes old logs, inside transactions of others. */
+/** Deletes old logs. Called inside the caller's transaction. */
 export class Prune {
   readonly #totals: Totals;
   readonly #contexts: Contexts;
@@ -36,7 +36,7 @@ export class Prune {
     this.#deletePushConfigs = db.prepare('DELETE FROM push_configs WHERE scope = ? AND task_id = ?');
   }
 
-  /** Returns how many it deleted. */
+  /** Returns the number of deleted logs. */
   delete(closedBefore: string, limit: number): number {
     const found = this.#closed.all(Date.parse(closedBefore), limit) as unknown as ClosedRow[];
     for (const { id, scope, task_id, state, context } of found) {

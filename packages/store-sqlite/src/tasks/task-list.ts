@@ -3,7 +3,7 @@ import { type ListedTask, parseFact, type Scope, type TaskPage, type TaskQuery }
 import type { Contexts } from './contexts.ts';
 import type { Totals } from './totals.ts';
 
-/** What a list is of: all tasks of a scope, or those of a context; by its column, its value and its exact totals. */
+/** The tasks that a list is of: those of a scope or of a context, as a column, its value and its exact totals. */
 interface Shelf {
   readonly column: 'scope' | 'context';
   readonly value: string | number;
@@ -18,8 +18,8 @@ interface ListedRow {
 }
 
 /**
- * Lists tasks. One ordered walk over an index per state, merged: so a page costs the same however many tasks there are,
- * and logs that are no tasks are left out without being skipped over.
+ * Lists tasks by merging an ordered scan of the index for each state. A page costs the same however many tasks exist,
+ * and logs that are not tasks are never visited.
  */
 export class TaskList {
   readonly #db: DatabaseSync;
@@ -82,7 +82,7 @@ export class TaskList {
     return { tasks };
   }
 
-  /** From the counters where there is one; otherwise counted on an index. */
+  /** The total from a counter if there is one; otherwise counted on an index. */
   #total(
     { column, value }: Shelf,
     states: readonly { state: string; tasks: number }[],
@@ -111,7 +111,7 @@ export class TaskList {
   }
 }
 
-/** Undefined if it is damaged: the other tasks of the page are not. */
+/** The fact, or undefined if it is damaged: the rest of the page can still be read. */
 function factOf({ version, commit_id, fact }: ListedRow): ListedTask['fact'] {
   try {
     return { version, commitId: commit_id, fact: parseFact(fact, version) };

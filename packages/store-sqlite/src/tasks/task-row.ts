@@ -30,7 +30,7 @@ export interface TaskRow {
 export const taskColumns =
   'id, scope, task_id, version, head, context, state, status_at, queue, wanted, fence, holder, lease_until, leased_at, waiting_since, ready_at, has_push';
 
-/** What of a row decides about commits and claims. */
+/** The part of a row that commits and claims are decided on. */
 export function toRow(row: TaskRow): Row {
   return {
     version: row.version,
@@ -49,7 +49,7 @@ export const stateOf = (head: Head): string => head.state ?? '';
 type ListColumns = [state: string, statusAt: number, closed: number, context: number];
 type ClaimColumns = (string | number | null)[];
 
-/** What a task is listed by. */
+/** The columns that a task is listed by. */
 export const listColumns = (head: Head, context: number): ListColumns => [
   stateOf(head),
   Date.parse(head.statusAt),
@@ -57,7 +57,7 @@ export const listColumns = (head: Head, context: number): ListColumns => [
   context,
 ];
 
-/** What a task is claimed by. `waitingSince`: since when it waited already; `leasedAt`: when it was leased. */
+/** The columns that a task is claimed by. `waitingSince`: when it began to wait; `leasedAt`: when it was leased. */
 export function claimColumns(row: Row, waitingSince: number, leasedAt: number): ClaimColumns {
   const waiting = row.wanted && row.holder === undefined && !row.head.closed;
   return [
@@ -72,7 +72,7 @@ export function claimColumns(row: Row, waitingSince: number, leasedAt: number): 
   ];
 }
 
-/** When a task that nobody holds and nobody waits for may be claimed: at its deadline. */
+/** When a free task that wants no turn can be claimed: at its deadline. */
 function readyAt({ head, holder }: Row): number | null {
   return head.closed || holder !== undefined || head.dueAt === undefined ? null : Date.parse(head.dueAt);
 }
@@ -97,7 +97,7 @@ export class TaskRows {
       `INSERT INTO tasks (scope, task_id, has_push, version, head, ${listed}, ${claimed})
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    // Setting a column costs an update of every index over it, even where the value stays the same.
+    // Setting a column updates every index over it, even if the value stays the same.
     this.#updates = {
       neither: db.prepare('UPDATE tasks SET version = ?, head = ? WHERE id = ?'),
       list: db.prepare(`UPDATE tasks SET version = ?, head = ?, ${set(listed)} WHERE id = ?`),

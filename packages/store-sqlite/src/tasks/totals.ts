@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Scope } from '@batonjs/store';
 
-/** How many logs of each state a scope has, so that nobody has to count them. */
+/** Counters of the logs of each scope and state. */
 export class Totals {
   readonly #add;
   readonly #read;
@@ -14,14 +14,14 @@ export class Totals {
     this.#read = db.prepare('SELECT state, tasks FROM totals WHERE scope = ? AND tasks > 0');
   }
 
-  /** Notes that the transaction under way makes so many more (or fewer) logs of this state. */
+  /** Notes that the present transaction adds (or removes) logs of this state. */
   add(scope: Scope, state: string, tasks: number): void {
     const states = this.#pending.get(scope) ?? new Map<string, number>();
     this.#pending.set(scope, states);
     states.set(state, (states.get(state) ?? 0) + tasks);
   }
 
-  /** Writes what was noted, once for the whole transaction. */
+  /** Writes the noted changes, once for the whole transaction. */
   write(): void {
     for (const [scope, states] of this.#pending) {
       for (const [state, tasks] of states) if (tasks !== 0) this.#add.run(scope, state, tasks);

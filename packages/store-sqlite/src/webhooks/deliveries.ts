@@ -5,7 +5,7 @@ import { type PushRow, toPushConfig } from './push-row.ts';
 
 type ClaimDeliveries = Parameters<PushConfigStore['claimDeliveries']>[0];
 
-/** Gives out deliveries and records what became of them. What changes something is called inside transactions of others. */
+/** Grants deliveries and records their outcomes. Methods that write are called inside the caller's transaction. */
 export class Deliveries {
   readonly #changes: Changes;
   readonly #plan;
@@ -58,13 +58,15 @@ export class Deliveries {
     return this.#any.get(scope, taskId) !== undefined;
   }
 
-  /** Makes those webhooks of the task due that are behind its log, and rings for those that nobody delivers to. */
+  /** Makes the task's webhooks due that are behind its log, and notifies of those without a delivery under way. */
   plan(scope: Scope, taskId: string, now: number): void {
     this.#plan.run(now, scope, taskId);
     for (const { queue } of this.#queues.all(scope, taskId)) this.#changes.touch({ queue: String(queue) });
   }
 
-  /** Whether a claim would get anything, as far as a look without a lock can tell. */
+  /**
+   * Whether a claim would find a webhook. Reads without the write lock, so that the answer may be outdated at once.
+   */
   anyDue(queue: string, now: number): boolean {
     return this.#due.get(queue, now, 1) !== undefined;
   }

@@ -5,7 +5,7 @@ import { type PushRow, toPushConfig } from './push-row.ts';
 
 type Put = Parameters<PushConfigStore['putPushConfig']>[0];
 
-/** Keeps webhooks. What changes something is called inside transactions of others. */
+/** Keeps webhooks. Methods that write are called inside the caller's transaction. */
 export class PushConfigs {
   readonly #deliveries: Deliveries;
   readonly #put;
@@ -42,7 +42,7 @@ export class PushConfigs {
     );
   }
 
-  /** Whether there was room among `atMost` webhooks of the task, or it took the place of another one. */
+  /** Returns false, changing nothing, if the task has `atMost` other webhooks already. */
   put(
     { scope, taskId, id, config, protocolVersion, queue, cursor }: Put,
     atMost: number | undefined,

@@ -149,7 +149,7 @@ export const deliveryChecks = section<Both>('deliveries', {
       due.map(({ push: { id, attempts, retryAt } }) => [id, attempts, retryAt]),
       [['waiting', 3, undefined]],
     );
-    // It is under way now: nobody else gets it.
+    // It is under way now: no other claim gets it.
     await second.retryNow(names);
     assert.equal(await count(store, 'j'), 0);
     assert.equal((await store.getPushConfig('s', 't', 'dead'))?.dead, 'for a test');

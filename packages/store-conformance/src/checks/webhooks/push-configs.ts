@@ -95,5 +95,5 @@ const configChecks = section<Both>('webhooks', {
   },
 });
 
-/** Everything the `PushConfigStore` port says. */
+/** All checks of the `PushConfigStore` port. */
 export const pushConfigChecks: readonly Check<Both>[] = [...configChecks, ...deliveryChecks];
