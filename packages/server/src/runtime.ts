@@ -34,7 +34,7 @@ export function createRuntime(options: WorkerOptions, run: 'here' | 'workers'): 
   const tasks = new LiveTasks({ store, clock, log, storeTimeoutMs, lookEveryMs });
   const runner = new Runner(dependencies, tasks);
   const claimer = new Claimer(dependencies, tasks, runner);
-  const push = createWebhooks(options.store, options.push, options.compatibility);
+  const push = createWebhooks(store, options.push, options.compatibility);
   const deliverer = push && new Deliverer({ ...dependencies, push });
   return {
     dependencies,

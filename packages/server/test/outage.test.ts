@@ -96,6 +96,17 @@ describe.each(['hangs', 'fails'])('a store that %s', (how) => {
   );
 });
 
+it.each([
+  ['GetTaskPushNotificationConfig', 'getPushConfig', { id: 'hook' }],
+  ['ListTaskPushNotificationConfigs', 'listPushConfigs', {}],
+  ['DeleteTaskPushNotificationConfig', 'removePushConfig', { id: 'hook' }],
+])('%s is UNAVAILABLE if the store does not answer', async (method, call, params) => {
+  const server = serve(asking, { store: { ...memoryStore(), [call]: () => new Promise(() => {}) } });
+  const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+  const { info } = await post(server, method, { taskId: task.id, ...params });
+  expect(info).toMatchObject({ reason: 'UNAVAILABLE' });
+});
+
 describe('while the store is away', () => {
   it('a blocking wait goes on, and hears how the task ended', async () => {
     const state = switchable(memoryStore());

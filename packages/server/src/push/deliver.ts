@@ -1,7 +1,6 @@
 import { FACT_FORMAT, toStreamResponse } from '@batonjs/lifecycle';
 import type { Delivery, DeliveryOutcome, StoredFact } from '@batonjs/store';
 import { isoTime } from '../timing/clock.ts';
-import { bounded } from '../timing/within-deadline.ts';
 import { type AttemptResult, attempt } from './attempt.ts';
 import { deliveryId } from './delivery-id.ts';
 import type { FailingWebhooks } from './failing-webhooks.ts';
@@ -39,12 +38,10 @@ export async function deliver(
   closing: AbortSignal,
 ): Promise<Step> {
   const { store, push, clock } = dependencies;
-  const { storeTimeoutMs } = dependencies.options;
   const { scope, taskId, id, cursor, attempts } = delivery.push;
-  const inTime = <T>(call: Promise<T>): Promise<T> => bounded(call, storeTimeoutMs, clock);
-  const advance = (outcome: DeliveryOutcome) => inTime(push.store.advance(delivery, outcome));
+  const advance = (outcome: DeliveryOutcome) => push.store.advance(delivery, outcome);
 
-  const facts = await inTime(store.readFacts(scope, taskId, cursor, batch));
+  const facts = await store.readFacts(scope, taskId, cursor, batch);
   const last = facts.at(-1);
   if (facts.some(({ fact }) => fact.format !== FACT_FORMAT)) {
     // Another process may know this format; skipping the fact would hide it for good.
@@ -56,7 +53,7 @@ export async function deliver(
   }
   if (facts.some(({ fact }) => fact.type === 'answered')) {
     // The answer was a message: there is no task that a webhook could be of.
-    await inTime(push.store.removePushConfig(scope, taskId, id));
+    await push.store.removePushConfig(scope, taskId, id);
     return done;
   }
   const due = facts.filter(({ fact }) => isWanted(fact, push.options.updates));
@@ -79,7 +76,7 @@ export async function deliver(
   return { works: true, tookOne: due.length > 0 };
 
   async function firstOf(): Promise<StoredFact | undefined> {
-    return (await inTime(store.readFacts(scope, taskId, 0, 1)))[0];
+    return (await store.readFacts(scope, taskId, 0, 1))[0];
   }
 
   async function send({ version, fact }: StoredFact, first: StoredFact | undefined): Promise<AttemptResult> {

@@ -1,7 +1,6 @@
 import type { Delivery, Unsubscribe } from '@batonjs/store';
 import { isoTime } from '../timing/clock.ts';
 import { newId } from '../timing/new-id.ts';
-import { bounded } from '../timing/within-deadline.ts';
 import { deliver, deliveryMs, type Step } from './deliver.ts';
 import { FailingWebhooks, hostOf } from './failing-webhooks.ts';
 import { HostShares } from './host-shares.ts';
@@ -102,9 +101,9 @@ export class Deliverer {
 
   async #claim(limit: number): Promise<number> {
     const { push, clock } = this.#dependencies;
-    const { queue, storeTimeoutMs } = this.#dependencies.options;
+    const { queue } = this.#dependencies.options;
     const request = { queue, holder: newId(clock), ttlMs: deliveryMs(this.#dependencies), limit };
-    const deliveries = await bounded(push.store.claimDeliveries(request), storeTimeoutMs, clock);
+    const deliveries = await push.store.claimDeliveries(request);
     for (const delivery of deliveries) {
       const running = this.#run(delivery).finally(() => this.#running.delete(running));
       this.#running.add(running);
@@ -134,19 +133,18 @@ export class Deliverer {
 
   /** The host answers: what waits for it goes at once. */
   async #hurry(host: string): Promise<void> {
-    const { push, clock } = this.#dependencies;
-    const { storeTimeoutMs } = this.#dependencies.options;
+    const { push } = this.#dependencies;
     const waiting = this.#failing.hurry(host);
     for (let n = 0; n < waiting.length; n += hurriedAtOnce) {
       const some = waiting.slice(n, n + hurriedAtOnce);
-      await bounded(push.store.retryNow(some), storeTimeoutMs, clock);
+      await push.store.retryNow(some);
     }
   }
 
   /** Its host has all it may have: back to the queue, for longer while that host does not answer. */
   async #postpone(delivery: Delivery, host: string): Promise<void> {
     const { push, clock } = this.#dependencies;
-    const { storeTimeoutMs, pollMs } = this.#dependencies.options;
+    const { pollMs } = this.#dependencies.options;
     const failures = this.#shares.failures(host);
     const wait =
       failures > 0
@@ -154,7 +152,7 @@ export class Deliverer {
         : pollMs * clock.random();
     if (failures > 0) this.#failing.postponed(delivery.push);
     const outcome = { retryAt: isoTime(clock.now() + wait), attempts: delivery.push.attempts };
-    await bounded(push.store.advance(delivery, outcome), storeTimeoutMs, clock);
+    await push.store.advance(delivery, outcome);
     this.#ringIn(wait);
   }
 

@@ -40,7 +40,6 @@ export interface DeliveryDependencies {
     readonly queue: string;
     readonly leaseMs: number;
     readonly pollMs: number;
-    readonly storeTimeoutMs: number;
   };
 }
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { SendMessageRequest } from '@batonjs/protocol';
 import { checkRoom, tooMany } from '../../push/configs/check-config-limit.ts';
 import { checkPushConfig } from '../../push/configs/check-push-config.ts';
-import { bounded } from '../../timing/within-deadline.ts';
 import type { CallContext } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
 import type { Accepted } from './accepted.ts';
@@ -30,7 +29,7 @@ export async function putInlineConfig(
   { live, position, repeated }: Accepted,
   { message, configuration }: SendMessageRequest,
   { scope, version }: CallContext,
-  { push, clock, options: { queue, storeTimeoutMs } }: Dependencies,
+  { push, options: { queue } }: Dependencies,
 ): Promise<void> {
   const config = configuration?.taskPushNotificationConfig;
   if (!config || !push || live.state.answer) return;
@@ -48,11 +47,7 @@ export async function putInlineConfig(
     queue,
     cursor: position - 1,
   };
-  const isPut = await bounded(
-    push.store.putPushConfig(entry, push.options.configsPerTask),
-    storeTimeoutMs,
-    clock,
-  );
+  const isPut = await push.store.putPushConfig(entry, push.options.configsPerTask);
   // Others came first since the room was looked at. The message is in the log: whoever sends it again meets its task.
   if (!isPut) throw tooMany(push.options.configsPerTask);
 
