@@ -41,7 +41,7 @@ async function run({ runs }: RunOptions): Promise<Measured> {
     results: values.results,
     ratios: {
       'baton / official-sdk (time)': values.ratio('baton', 'official-sdk', firstAnswer),
-      // What Express alone takes of the time: nobody who serves with it, as the official SDK does, can start faster.
+      // The part of the time that Express alone takes: a server on Express, as the official SDK is, cannot start faster.
       'express / official-sdk (time)': values.ratio('express', 'official-sdk', firstAnswer),
       'baton / official-sdk (installed size)': values.ratio('baton', 'official-sdk', installed),
     },

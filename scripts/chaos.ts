@@ -4,9 +4,9 @@
  *
  * `--store redis` starts a Redis of its own, which is killed too; `--url redis://…` takes one that is there, and lets it live.
  *
- * `--sabotage fence | cas | commit-id | bell` takes out a protection: then the exit code has to be 1.
+ * `--sabotage fence | cas | commit-id | notification` takes out a protection: then the exit code has to be 1.
  *
- * `--cancels 1000`: cancels tasks through one process while they complete in another, and nobody is killed.
+ * `--cancels 1000`: cancels tasks through one process while they complete in another. No process is killed.
  */
 import { raceCancels } from './chaos/cancels.ts';
 import { chaos } from './chaos/chaos.ts';

@@ -23,7 +23,7 @@ describe("the README's first two programs, on the packed packages", () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'baton-consumer-'));
     const tarballs = await packAll(folder);
-    // Its suite needs vitest, which somebody who runs a server has no use for.
+    // The suite needs vitest, which a project that runs a server does not install.
     await installTarballs(
       folder,
       tarballs.filter(({ name }) => name !== '@batonjs/store-conformance'),

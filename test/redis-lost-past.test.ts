@@ -24,7 +24,7 @@ const redis = (await canStart()) ? await startRedis({ args: ['--appendonly', 'no
 afterAll(() => redis?.stop());
 
 const now = { configuration: { returnImmediately: true } };
-const patient = { timeout: 10_000, interval: 10 };
+const slowly = { timeout: 10_000, interval: 10 };
 const never = 3_600_000;
 
 interface Told {
@@ -108,12 +108,12 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
     const { server, prefix, errors } = serveOnRedis(steps.agent, options);
     const id = await start(server);
     const follower = follow(server, id);
-    await vi.waitFor(() => expect(follower.seen).toHaveLength(1), patient);
+    await vi.waitFor(() => expect(follower.seen).toHaveLength(1), slowly);
     steps.open('a');
-    await vi.waitFor(() => expect(follower.seen.at(-1)).toBe('out:a'), patient);
+    await vi.waitFor(() => expect(follower.seen.at(-1)).toBe('out:a'), slowly);
     await redis!.cli('SAVE');
     steps.open('b', 'c');
-    await vi.waitFor(() => expect(follower.seen.at(-1)).toBe('out:c'), patient);
+    await vi.waitFor(() => expect(follower.seen.at(-1)).toBe('out:c'), slowly);
     return { steps, server, prefix, errors, id, follower };
   }
 
@@ -121,17 +121,17 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
     const { steps, server, errors, id, follower } = await overtake();
     await redis!.restart();
     expect(await follower.ended).toMatchObject(lost);
-    await vi.waitFor(() => expect(steps.aborted).toMatchObject([{ code: 'FENCED' }]), patient);
+    await vi.waitFor(() => expect(steps.aborted).toMatchObject([{ code: 'FENCED' }]), slowly);
     const task = await until(server, id, 'COMPLETED');
     expect(JSON.stringify(task.artifacts)).toContain('again');
     expect(errors('The store lost facts of a task').map(({ details }) => details)).toMatchObject([
       { taskId: id, knownVersion: 6, storedVersion: 4 },
     ]);
     expect(errors('The store was emptied or replaced: the tasks it held are gone')).toEqual([]);
-    await vi.waitFor(() => expect(server.load).toEqual({ turns: 0, tasks: 0 }), patient);
+    await vi.waitFor(() => expect(server.load).toEqual({ turns: 0, tasks: 0 }), slowly);
   });
 
-  it('the turn finds out when it writes, though nobody looks', async () => {
+  it('the turn finds out when it writes, though no server sweeps', async () => {
     const { steps, server, errors, id, follower } = await overtake({ lookEveryMs: never, leaseMs: 2_000 });
     await redis!.restart();
     steps.open('d');
@@ -140,10 +140,10 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
     expect(errors('The store lost facts of a task')).toHaveLength(1);
   });
 
-  it('whoever claims the task finds out, though nobody looks and followers keep it in memory', async () => {
+  it('the server that claims the task finds out, though it does not sweep and followers keep the task in memory', async () => {
     const { steps, server, errors, id, follower } = await overtake({ lookEveryMs: never });
     steps.open('d');
-    await vi.waitFor(() => expect(follower.seen.at(-1)).toBe('INPUT_REQUIRED'), patient);
+    await vi.waitFor(() => expect(follower.seen.at(-1)).toBe('INPUT_REQUIRED'), slowly);
     expect(server.load.turns).toBe(0);
     await redis!.restart();
     expect(await follower.ended).toMatchObject(lost);
@@ -159,9 +159,9 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
     await vi.waitFor(async () => {
       const { history } = await rpc(server, 'GetTask', { id });
       expect(JSON.stringify(history)).toContain('more');
-    }, patient);
+    }, slowly);
     const canceling = rpc(server, 'CancelTask', { id }).catch((error) => error);
-    await vi.waitFor(() => expect(steps.aborted).toMatchObject([{ code: 'CANCELED' }]), patient);
+    await vi.waitFor(() => expect(steps.aborted).toMatchObject([{ code: 'CANCELED' }]), slowly);
     await redis!.restart();
     expect(await blocked).toMatchObject({ reason: 'UNAVAILABLE' });
     expect(await canceling).toMatchObject({ reason: 'UNAVAILABLE' });
@@ -228,14 +228,14 @@ describe.skipIf(!redis)('When Redis is emptied', () => {
     const other = serveOnRedis(steps.agent, { prefix, run: 'workers' });
     const id = await start(server);
     const followers = [server, other.server].map((one) => follow(one, id));
-    for (const { seen } of followers) await vi.waitFor(() => expect(seen).toHaveLength(1), patient);
+    for (const { seen } of followers) await vi.waitFor(() => expect(seen).toHaveLength(1), slowly);
     steps.open('a');
-    for (const { seen } of followers) await vi.waitFor(() => expect(seen.at(-1)).toBe('out:a'), patient);
+    for (const { seen } of followers) await vi.waitFor(() => expect(seen.at(-1)).toBe('out:a'), slowly);
     await redis!.cli('FLUSHALL');
     for (const { ended } of followers) expect(await ended).toMatchObject(lost);
     for (const heard of [errors, other.errors]) {
       const emptied = () => heard('The store was emptied or replaced: the tasks it held are gone');
-      await vi.waitFor(() => expect(emptied()).toHaveLength(1), patient);
+      await vi.waitFor(() => expect(emptied()).toHaveLength(1), slowly);
       expect(heard('The store lost facts of a task').map(({ details }) => details)).toMatchObject([
         { taskId: id, storedVersion: 0 },
       ]);

@@ -9,7 +9,7 @@ import { brief, rpc, say, stream } from './kit/rpc.ts';
 import { serve } from './kit/serve.ts';
 import { temporaryFolder } from './kit/temporary-folder.ts';
 
-const patient = { timeout: 10_000, interval: 10 };
+const slowly = { timeout: 10_000, interval: 10 };
 const newPath = (): string => join(temporaryFolder(), 'tasks.db');
 
 /** A server on a file, and the errors that it logs. */
@@ -45,7 +45,7 @@ it('A server whose SQLite file is deleted acknowledges nothing more, and says wh
     await expect(send).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
   }
   await expect(rpc(server, 'GetTask', { id: task.id })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
-  await vi.waitFor(() => expect(errors).toContain('The store cannot be used'), patient);
+  await vi.waitFor(() => expect(errors).toContain('The store cannot be used'), slowly);
   expect(await server.ready()).toBe(false);
 });
 
@@ -70,7 +70,7 @@ it('A server that only waits notices that its SQLite file was replaced, and ends
     }
   })().catch((error: unknown) => error);
   expect(await ended).toMatchObject({ reason: 'UNAVAILABLE' });
-  await vi.waitFor(() => expect(errors).toContain('The store cannot be used'), patient);
+  await vi.waitFor(() => expect(errors).toContain('The store cannot be used'), slowly);
   expect(seen).toEqual(['task SUBMITTED', 'out:1']);
   await close();
 
@@ -80,7 +80,7 @@ it('A server that only waits notices that its SQLite file was replaced, and ends
   await vi.waitFor(async () => {
     const { status } = await rpc(again.server, 'GetTask', { id: task.id });
     expect(status.state).toBe('TASK_STATE_FAILED');
-  }, patient);
+  }, slowly);
   const rest: string[] = [];
   const resumed = stream(again.server, 'SubscribeToTask', { id: task.id }, { 'last-event-id': position });
   for await (const { event } of resumed) rest.push(brief(event));

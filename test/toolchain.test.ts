@@ -11,7 +11,7 @@ const sourceOf = (target: string | Record<string, string>): string =>
   '';
 
 describe('the toolchain', () => {
-  it('runs on the Node.js that the repository pins, whatever the machine has', () => {
+  it('runs on the Node.js that the repository pins, also where the machine has another one', () => {
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     expect(process.version).toBe(`v${manifest.devDependencies.node}`);
   });

@@ -1,6 +1,6 @@
 /**
- * The floor under streams: an Express app that writes server-sent events as long as Baton's. Knows no tasks: whoever asks
- * follows, and `produce` writes every event to all of them. `replay` lines are sent one by one to whoever asks for them.
+ * The floor under streams: an Express app that writes server-sent events as long as Baton's. Knows no tasks: each client
+ * follows, and `produce` writes every event to all of them. `replay` lines are sent one by one to a client that asks for them.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import express from 'express';

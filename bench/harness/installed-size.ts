@@ -9,7 +9,7 @@ interface Manifest {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-/** How many bytes somebody has on disk who installed these packages: their files, and those of all they depend on, each once. */
+/** How many bytes these packages take on disk when installed: their files, and those of all they depend on, each once. */
 export function installedSize(names: readonly string[], from: string): number {
   const found = new Set<string>();
   for (const name of names) collect(name, from, found);

@@ -51,7 +51,7 @@ export async function alternate<Name extends string>(
   measure: (name: Name, run: number) => Promise<void>,
 ): Promise<void> {
   for (let run = 0; run < runs; run++) {
-    // Nobody is always first.
+    // The order changes, so that no contender is always first.
     const order = run % 2 === 0 ? names : [...names].reverse();
     for (const name of order) await measure(name, run);
   }

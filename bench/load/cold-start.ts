@@ -11,7 +11,7 @@ export async function coldStart(program: string): Promise<number> {
   const path = fileURLToPath(new URL(`../contenders/${program}`, import.meta.url));
   const port = await freePort();
   const start = performance.now();
-  // As somebody would start it: what is installed, without our conditions.
+  // As a user starts it: the installed files, without our conditions.
   const server = spawn(process.execPath, [path, String(port)], { stdio: 'inherit' });
   try {
     const url = `http://127.0.0.1:${port}`;

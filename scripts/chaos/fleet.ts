@@ -19,7 +19,7 @@ export class Fleet {
   #started = 0;
   #closed = false;
   #calm = false;
-  /** Processes that ended though nobody killed them. */
+  /** Processes that ended without being killed by the harness. */
   crashes = 0;
 
   constructor(orders: ServerOrders) {

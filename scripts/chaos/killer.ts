@@ -16,7 +16,7 @@ export interface KillerOptions {
   readonly enough: () => boolean;
 }
 
-/** How often somebody was killed or stopped, and how often that was the store's own server. */
+/** How many kills and stops there were, and how many of them hit the store's own server. */
 export interface Kills {
   readonly kills: number;
   readonly storeKills: number;

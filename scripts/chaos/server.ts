@@ -32,7 +32,7 @@ process.on('message', () => {
 });
 process.on('disconnect', () => process.exit());
 
-/** Without the bell, and without what makes up for it. */
+/** A store without notifications, for servers that also do not sweep: only their first claim finds work. */
 function deaf(store: TaskStore): TaskStore {
   let claimed = false;
   const silent = sabotage(store, 'notification');

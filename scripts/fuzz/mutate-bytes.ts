@@ -1,6 +1,6 @@
 import { between, pick } from '../workload/random.ts';
 
-/** Changes bytes, whatever they mean. */
+/** Changes bytes at random, without regard to their meaning. */
 type Change = (random: () => number, bytes: Buffer) => Buffer;
 
 const around = (random: () => number, bytes: Buffer, insert: Buffer, drop = 0): Buffer => {

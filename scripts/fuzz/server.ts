@@ -108,7 +108,7 @@ const server = createAgentServer({
   cancelGraceMs: 50,
   clocks: { totalMs, interruptedMs: totalMs / 2 },
   limits,
-  // Nothing but the webhook here can be reached, whatever URL is made up.
+  // Only the webhook of this process can be reached, also by URLs that a mutation made up.
   push: { allow: [`127.0.0.1:${hook}`], ports: [], resolve: () => Promise.reject(new Error('No DNS here')) },
   log: (level, message, details) => {
     if (level === 'error') trouble.push(`${message}: ${inspect(details)}`);

@@ -6,11 +6,11 @@ import { pnpm, root, type Tarball } from './pack.ts';
 
 const run = promisify(execFile);
 
-/** What somebody who follows the README installs next to our packages. */
+/** What a reader of the README installs next to our packages. */
 const companions = ['express', '@types/express', '@types/node'];
 
 /**
- * Makes `folder` a project of somebody who installed the tarballs: their dependencies on each other are met by tarballs too.
+ * Makes `folder` a project that installed the tarballs: their dependencies on each other are met by tarballs too.
  * What comes from the registry is what the repository itself has installed, so that nothing is downloaded twice.
  */
 export async function installTarballs(folder: string, tarballs: readonly Tarball[]): Promise<void> {

@@ -20,7 +20,7 @@ export interface World {
 
 /**
  * One client and its task: it sends, follows, leaves, resumes elsewhere, answers, cancels, and writes down what it was
- * told. Whatever breaks is tried again, on any server, until it is answered.
+ * told. A request that fails is retried, on any server, until it is answered.
  */
 export class Errand {
   readonly plan: TaskPlan;

@@ -12,7 +12,7 @@ export interface Wire {
   stream(method: string, params: object, lastEventId?: string): AsyncIterable<Seen>;
 }
 
-/** The connection broke, or nothing came for too long: nobody knows what the server did. */
+/** The connection broke, or nothing came for too long: what the server did is unknown. */
 export class Broken extends Error {
   override readonly name = 'Broken';
 }

@@ -72,7 +72,7 @@ export function run(
   };
 }
 
-/** A port that nobody uses. */
+/** A port that no process listens on. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');

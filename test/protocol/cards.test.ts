@@ -95,7 +95,7 @@ everywhere('The extended card', (serve) => {
 const here = { binding: 'HTTP+JSON', adapter: 'Express', store: 'memory' } as const;
 
 describe('A server that cannot work', () => {
-  it('is refused: an extended card that nobody could ask for [R-CARD-20]', async () => {
+  it('is refused: an extended card that no caller could ask for [R-CARD-20]', async () => {
     await expect(open(here, done, { extendedCard: {} })).rejects.toThrow(/authenticate/);
   });
 
@@ -127,7 +127,7 @@ describe('A signed card', () => {
     });
   });
 
-  it('is signed once, whatever address a request names, so that its ETag stays [R-CARD-03]', async () => {
+  it('is signed once for all addresses that requests name, so that its ETag stays [R-CARD-03]', async () => {
     let signed = 0;
     const { fetch } = await open(here, done, {
       publicUrl,

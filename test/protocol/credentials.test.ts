@@ -32,7 +32,7 @@ const params = (id: string) => ({
   url: 'https://client.example/hook',
 });
 
-/** The status and headers of whatever is answered to an operation. */
+/** The status and headers of the answer to an operation. */
 async function answerTo(peer: Peer, operation: keyof typeof operations, headers: Record<string, string>) {
   const [rule] = operations[operation].http;
   const [method = '', template = ''] = rule.split(' ');

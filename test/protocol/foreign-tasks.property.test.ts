@@ -8,7 +8,7 @@ import { say } from '../kit/rpc.ts';
 import { untilAborted } from '../kit/until-aborted.ts';
 import { everywhere, type Peer } from './peer.ts';
 
-/** Everything of a task that somebody else could get hold of. */
+/** All names of a task that another caller could learn. */
 interface Names {
   readonly taskId: string;
   readonly contextId: string;
@@ -33,7 +33,7 @@ const message = (more: (names: Names) => Partial<Message>) => (names: Names) => 
 /** What the owner said. */
 const parts: Message['parts'] = [{ text: 'done' }];
 
-/** How somebody may reach for a task of others: by its id, its context, a reference, a message sent again, a webhook … */
+/** How a caller may try to reach a task of another caller: by its id, its context, a reference, a message sent again, a webhook … */
 const reaches: readonly Omit<Move, 'pick'>[] = [
   { operation: 'GetTask', params: ({ taskId }) => ({ id: taskId }) },
   { operation: 'GetTask', params: ({ taskId }) => ({ id: taskId, historyLength: 0 }) },
@@ -138,7 +138,7 @@ const nowhere = (): Names => ({
   eventId: `${randomUUID()}.1`,
 });
 
-/** Of a page that nobody was given. */
+/** The token of a page that no caller was given. */
 const noToken = Buffer.from('["2026-01-01T00:00:00.000Z","x","x"]').toString('base64url');
 
 /** Tasks that end in the same millisecond are listed in the order of their ids, and those are random. */
@@ -200,7 +200,7 @@ everywhere('Tasks of others', (serve) => {
     cancelWaitMs: 1,
   };
 
-  it('look like missing ones, whatever is done, and are left alone [R-OP-03] [R-OP-04] [R-CTX-08] [R-REF-02] [R-IDX-07] [R-PUSH-02] [R-PUSH-05]', async () => {
+  it('look like missing ones to every sequence of operations, and are left alone [R-OP-03] [R-OP-04] [R-CTX-08] [R-REF-02] [R-IDX-07] [R-PUSH-02] [R-PUSH-05]', async () => {
     const peer = await serve(agent, options);
     const ada = await own(peer, 'ada');
     const { nextPageToken } = await peer.call('ListTasks', { pageSize: 1 }, who('ada'));
@@ -208,7 +208,7 @@ everywhere('Tasks of others', (serve) => {
     let callers = 0;
     await fc.assert(
       fc.asyncProperty(moves, async (script) => {
-        // Two newcomers do the same, one with what is Ada's, one with what is nobody's.
+        // Two newcomers do the same, one with Ada's names, one with names that do not exist.
         const run = ++callers;
         const missing = ada.map(nowhere);
         const foreign = await told(peer, `bob-${run}`, script, ada, nextPageToken);

@@ -45,7 +45,7 @@ everywhere('GetTask', (serve) => {
     expect(await history(2 ** 31 - 1)).toEqual(['go', 'one', 'two']);
   });
 
-  it('keeps the message of the status whatever the history [R-HLEN-05] [R-HIST-04] [R-HIST-06] [R-HIST-07]', async () => {
+  it('keeps the message of the status, also without history [R-HLEN-05] [R-HIST-04] [R-HIST-06] [R-HIST-07]', async () => {
     const { call } = await serve(
       async function* () {
         yield working('one');

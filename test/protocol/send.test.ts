@@ -76,7 +76,7 @@ everywhere('SendMessage', (serve) => {
     });
   });
 
-  it('answers at once with returnImmediately, whatever the state [R-SEND-05]', async () => {
+  it('answers at once with returnImmediately, in every state [R-SEND-05]', async () => {
     const held = gate();
     const { call } = await serve(async function* () {
       await held.opened;
@@ -109,7 +109,7 @@ everywhere('SendMessage', (serve) => {
       .toMatchObject({ state: 'TASK_STATE_COMPLETED', message: { parts: [{ text: 'Hi' }] } });
   });
 
-  it('does not know tasks that do not exist, and lets nobody choose an id [R-SEND-08] [R-SEND-11]', async () => {
+  it('does not know tasks that do not exist, and lets no client choose an id [R-SEND-08] [R-SEND-11]', async () => {
     const { call } = await serve(async function* () {
       yield completed();
     });

@@ -48,7 +48,7 @@ describe('Signed deliveries', () => {
     },
   );
 
-  it('by somebody else are refused [R-PUSH-42]', async () => {
+  it('by another signer are refused [R-PUSH-42]', async () => {
     const jwks = await listen(jwksHandler([newKey()]));
     const statuses: number[] = [];
     const got: AgentEvent[] = [];

@@ -11,7 +11,7 @@ const newKey = (kid: string) =>
 const key = newKey('k');
 const trust = { keys: [key] };
 
-/** An agent with a signed card, and a way there on which somebody may change what it says. */
+/** An agent with a signed card, and a connection on which an attacker may change the card. */
 async function agent(tamper: (card: AgentCard) => unknown = (card) => card) {
   const { server } = await open(
     { binding: 'HTTP+JSON', adapter: 'in process', store: 'memory' },

@@ -84,7 +84,7 @@ everywhere('The wire', (serve) => {
     expect(seen).toEqual([message.metadata, [uri], { 'x-y': true }]);
     expect(task.history[0]).toMatchObject({ extensions: [uri], metadata: message.metadata });
     expect(task.status.message).toMatchObject({ extensions: [uri], metadata: { [uri]: { paid_by: 1 } } });
-    // An extension's member of a core object is nobody's.
+    // A member that an extension adds to a core object belongs to no schema.
     expect(task.history[0]).not.toHaveProperty('receipt');
   });
 });
@@ -139,7 +139,7 @@ everywhere('States', (serve) => {
     });
   });
 
-  it('go on from AUTH_REQUIRED without a message of the client, and whoever subscribes or polls sees it [R-STATE-05] [R-STATE-14] [R-STATE-16]', async () => {
+  it('go on from AUTH_REQUIRED without a message of the client, and followers and pollers see it [R-STATE-05] [R-STATE-14] [R-STATE-16]', async () => {
     let wakeKey = '';
     const peer = await serve(async function* (turn) {
       wakeKey = turn.wakeKey;

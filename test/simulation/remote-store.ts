@@ -11,7 +11,7 @@ export interface RemoteStoreOptions {
 
 /**
  * A store as a process reaches it over a network: what was asked for happens although the process was paused or died
- * since, and then nobody hears of it.
+ * since, and then no server is notified.
  */
 export function remoteStore<Store extends TaskStore>(
   store: Store,

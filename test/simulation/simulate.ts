@@ -26,7 +26,7 @@ export interface Simulated {
 export interface SimulateOptions {
   /** What is taken out of the store, to see that it is missed. */
   readonly spoil?: (store: TaskStore) => TaskStore;
-  /** How long servers trust the bell, in milliseconds. */
+  /** How often servers sweep, in milliseconds. */
   readonly lookEveryMs?: number;
   /** Is told of what servers log. */
   readonly log?: (message: string, details: unknown) => void;
@@ -125,7 +125,7 @@ export async function simulate(scenario: Scenario, options: SimulateOptions = {}
 
   const lastEnd = scenario.disturbances.map(({ at, ms }) => at + ms);
   await time.pass(Math.max(disturbedMs, ...lastEnd) + 1);
-  // What is under way settles; meanwhile nobody sends anything new.
+  // What is under way settles. No client sends anything new meanwhile.
   calm = true;
   permitted.is = false;
   await time.pass(leaseMs * 8);

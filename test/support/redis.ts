@@ -76,7 +76,7 @@ function watchOver(server: ChildProcess, dir: string): void {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
-  // What ended by itself is not there to be killed: somebody else may have its number by now.
+  // A process that ended must not be killed: another one may have its id by now.
   server.once('exit', () => watchdog.kill('SIGKILL'));
   watchdog.unref();
 }

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 /** Passes bytes on between clients and a server of this machine, until it is told not to. */
 export interface TcpProxy {
   readonly port: number;
-  /** Passes nothing on any more, in either direction, and tells nobody: a cable that was pulled. */
+  /** Passes nothing on any more, in either direction, and closes no connection: a cable that was pulled. */
   freeze(): void;
   /** Passes on again, and what was held back too. */
   thaw(): void;

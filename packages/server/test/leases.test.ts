@@ -194,7 +194,7 @@ describe('a process whose event loop stood still for longer than its leases', ()
   });
 });
 
-it('a process never claims a lease that it renews itself, whatever the clock of the store does', async () => {
+it('a process never claims a lease that it renews itself, also when the clock of the store jumps', async () => {
   let leaseNow = 0;
   let runs = 0;
   const go = Promise.withResolvers<void>();

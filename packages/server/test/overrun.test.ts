@@ -75,7 +75,7 @@ it('streams of sends count as followers of a task, and a refused one stores noth
   await again.return(undefined);
 });
 
-describe.each(stores)('a page token that nobody gave out is refused on %s', (_name, create) => {
+describe.each(stores)('a page token that no server gave out is refused on %s', (_name, create) => {
   it.each([
     ['a time that is none', (parts: unknown[]) => ['yesterday', ...parts.slice(1)]],
     ['an empty time', (parts: unknown[]) => ['', ...parts.slice(1)]],

@@ -110,7 +110,7 @@ describe('a list', () => {
 });
 
 describe('a task that does not fit into a reply', () => {
-  it('comes without its oldest messages, whatever history was asked for [R-GET-02]', async () => {
+  it('comes without its oldest messages, also if all history was asked for [R-GET-02]', async () => {
     const server = serve(echo);
     const { id: taskId } = await send(server, `?first${small}`);
     for (let n = 0; n < 5; n++) await send(server, `?${n}${small}`, { taskId });

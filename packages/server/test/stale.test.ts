@@ -141,7 +141,7 @@ it('streams everything since what it knew, though it could not read its own mess
   ]);
 });
 
-it('does not go on with a turn that somebody else had meanwhile', async () => {
+it('does not go on with a turn that another server had meanwhile', async () => {
   const memory = memoryStore();
   const had = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
@@ -153,7 +153,7 @@ it('does not go on with a turn that somebody else had meanwhile', async () => {
       isFirst = false;
       throw unavailable();
     },
-    // Whether it still has the lease is answered when others had the task, and somebody wants another turn.
+    // Whether it still has the lease is answered after other servers had the task, when another turn is wanted.
     claim: (claim) => async (request) => {
       if (request.taskId === undefined) {
         await asked.promise;
@@ -214,7 +214,7 @@ it('goes on waiting, though it cannot read yet what came before', async () => {
       (readFacts) =>
       async (...args) => {
         const [, , after, limit] = args;
-        // First the whole log is read; then whoever waits reads again what is not kept in memory.
+        // First the whole log is read; then the waiting send reads again the facts that memory does not keep.
         if (after === 0 && limit > 1 && [2, 3, 4].includes(++asked)) throw unavailable();
         return readFacts(...args);
       },

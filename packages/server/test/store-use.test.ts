@@ -291,7 +291,7 @@ describe('a claim whose answer was lost', () => {
 });
 
 describe('the message', () => {
-  it('is in the log before the agent is called, whatever kind of agent', async () => {
+  it('is in the log before the agent is called, for each kind of agent', async () => {
     const memory = memoryStore();
     for (const agent of [
       async function* ({ taskId }) {
@@ -323,7 +323,7 @@ describe('the message', () => {
 
   it.each([
     ['the wait ends first', {}],
-    ['nobody waits', now],
+    ['the client does not wait', now],
   ])('is a task for a hybrid agent when %s, and its message the end of it', async (_when, configuration) => {
     const memory = memoryStore();
     const answer = Promise.withResolvers<void>();

@@ -50,7 +50,7 @@ it('an agent that never waits does not keep the process to itself', async () => 
       });
       yield artifact('dots', '.');
       for (let n = 0; n < 50_000 && !hasTurned; n++) yield append('dots', '.');
-      yield completed(hasTurned ? 'The event loop turned' : 'Nobody else could do anything');
+      yield completed(hasTurned ? 'The event loop turned' : 'The event loop was blocked');
     },
   });
   const { task } = await rpc(server, 'SendMessage', { message: say('Hello') });

@@ -55,7 +55,7 @@ export async function prepare(served: Served, headers: Sent['headers'] = usual):
   };
 }
 
-/** Checks that whatever is done stores nothing and calls no agent, and that the server goes on. */
+/** Checks that `action` stores nothing and calls no agent, and that the server goes on. */
 export async function leavesNoTrace(served: Served, action: () => Promise<void>): Promise<void> {
   const before = await served.stored();
   const { calls } = served;

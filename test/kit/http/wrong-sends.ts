@@ -13,7 +13,7 @@ export interface Known {
   readonly pageToken: string;
 }
 
-/** Parameters of SendMessage that must be refused, on whatever binding they arrive. */
+/** Parameters of SendMessage that must be refused on each binding. */
 export interface WrongSend {
   readonly what: string;
   readonly params: object | ((known: Known) => object);

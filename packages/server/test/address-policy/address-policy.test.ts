@@ -35,7 +35,7 @@ describe('a hostile URL is refused and nothing is contacted [R-PUSH-40] [R-PUSH-
     expect(hostileUrls(1).length).toBeGreaterThan(80);
   });
 
-  it('and the canary sings when somebody does come', async () => {
+  it('and the canary counts the connections that do arrive', async () => {
     const lonely = await canary();
     await expect(safeFetch(`http://127.0.0.1:${lonely.port}/`, { allow: ['127.0.0.1'] })).rejects.toThrow();
     await expect(safeFetch(`http://[::1]:${lonely.port}/`, { allow: ['::1'] })).rejects.toThrow();

@@ -1,12 +1,12 @@
 import diagnostics from 'node:diagnostics_channel';
 import { createServer, type Socket } from 'node:net';
 
-/** Counts whoever tries to connect, to it or to anything else. */
+/** Counts connections: those that arrive here, and those that this process opens. */
 export interface Canary {
   readonly port: number;
   /** Connections that arrived at loopback, IPv4 and IPv6. */
   readonly visits: number;
-  /** Sockets that this process opened, to whatever address. */
+  /** Sockets that this process opened, to any address. */
   readonly attempts: number;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** URLs that must never be contacted, whatever the resolver of {@link hostileNames} says; `port` is a canary's. */
+/** URLs that must never be contacted, also where the resolver of {@link hostileNames} names another address; `port` is a canary's. */
 export const hostileUrls = (port: number): readonly (readonly [what: string, url: string])[] => [
   ['loopback', `https://127.0.0.1:${port}/`],
   ['loopback without TLS', `http://127.0.0.1:${port}/`],

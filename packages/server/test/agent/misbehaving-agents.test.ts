@@ -21,7 +21,7 @@ import {
 let served: Served;
 afterEach(() => served.close());
 
-/** What the agent's own people would see, and nobody else. */
+/** What the operator of the agent sees, and no client. */
 let logged: unknown[];
 const serveAgent = async (agent: Agent, options: object = {}) => {
   logged = [];
@@ -37,7 +37,7 @@ const circular: Record<string, unknown> = { secret };
 circular.self = circular;
 const statusOf = (state: unknown) => as({ status: { state } });
 
-/** Whoever touches it, in whatever way, gets something of the same kind thrown. */
+/** Every access throws another object of the same kind. */
 const hostile = (): object => {
   const refuse = () => {
     throw hostile();
@@ -45,7 +45,7 @@ const hostile = (): object => {
   const traps = ['get', 'has', 'getPrototypeOf', 'ownKeys', 'getOwnPropertyDescriptor', 'isExtensible'];
   return new Proxy({}, Object.fromEntries(traps.map((trap) => [trap, refuse])));
 };
-/** What the store says when the task belongs to somebody else. */
+/** The error of the store when another turn holds the task. */
 const fenced = Object.assign(new Error(secret), { name: 'StoreError', code: 'FENCED' });
 
 // biome-ignore format: a table reads best with one row per line

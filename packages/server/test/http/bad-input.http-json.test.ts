@@ -226,7 +226,7 @@ describe('what looks odd and is right', () => {
   const odd: readonly [what: string, sent: Sent, path: (id: string) => string][] = [
     ['a trailing slash', {}, (id) => `/tasks/${id}/`],
     ['numbers as text, snake_case [R-REST-05]', {}, (id) => `/tasks/${id}?history_length=0`],
-    ['parameters that nobody knows', {}, (id) => `/tasks/${id}?x=1&__proto__=1&constructor=1&x`],
+    ['unknown parameters', {}, (id) => `/tasks/${id}?x=1&__proto__=1&constructor=1&x`],
     ['an encoded id', {}, (id) => `/tasks/${[...id].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')}`],
     ['version 1.0.1 [R-VER-04]', { headers: { 'a2a-version': '1.0.1' } }, (id) => `/tasks/${id}`],
     ['the version in the query [R-VER-05]', { headers: {} }, (id) => `/tasks/${id}?A2A-Version=1.0`],

@@ -237,7 +237,7 @@ describe('what looks odd and is right', () => {
     ['version 1.0.1 [R-VER-04]', { headers: { ...usual, 'a2a-version': ' 1.0.1 ' } }],
     ['the version in the query [R-VER-05]', { headers: { 'content-type': 'application/json' }, path: '/agent?a2a-version=1.0' }],
     ['the version in a header of any case [R-HDR-01]', { headers: { 'CONTENT-TYPE': 'application/json', 'A2A-VERSION': '1.0' } }],
-    ['extensions that nobody knows, twice, with blanks', { headers: { ...usual, 'a2a-extensions': [' https://a.example ,, ', 'https://b.example'] } }],
+    ['unknown extensions, twice, with blanks', { headers: { ...usual, 'a2a-extensions': [' https://a.example ,, ', 'https://b.example'] } }],
     ['an Accept that nothing fits', { headers: { ...usual, accept: 'text/html' } }],
     ['headers named like a prototype', { headers: { ...usual, __proto__: 'x', constructor: 'x' } }],
   ];

@@ -50,7 +50,7 @@ describe.each(bindings)('$binding', ({ binding, path, wrap }) => {
   const body = wrap({ message: said() });
 
   it.each(['gzip', 'br', 'magic', 'gzip, gzip'])(
-    'refuses a body compressed as %s where nobody unpacks it, and says so',
+    'refuses a body compressed as %s where no parser unpacks it, and says so',
     async (coding) => {
       await leavesNoTrace(served, async () => {
         const headers = { ...usual, 'content-encoding': coding };

@@ -10,7 +10,7 @@ import { eventually } from '../../../../test/kit/until.ts';
 import { completed, inputRequired, reply, taskAgent } from '../../src/index.ts';
 import { type Clock, systemClock } from '../../src/timing/clock.ts';
 import { createWorker } from '../../src/worker.ts';
-import { begin, create, patient, send, servePushing } from './serve-pushing.ts';
+import { begin, create, gatedAgent, send, servePushing } from './serve-pushing.ts';
 import { chatty, heard, quick } from './settings.ts';
 import { stores } from './stores.ts';
 import { type Received, webhook } from './webhook.ts';
@@ -68,7 +68,7 @@ describe.each(stores)('with %s', (_name, create_) => {
     expect(idsOf(hook.received)).toEqual(expected);
   });
 
-  it('tries again when nobody answers, or the connection breaks [R-PUSH-26] [R-PUSH-27]', async () => {
+  it('retries when the webhook does not answer, or the connection breaks [R-PUSH-26] [R-PUSH-27]', async () => {
     const hook = await webhook((_, before) => {
       if (before === 0) return (response) => response.destroy();
       return before === 1 ? () => {} : 200;
@@ -80,7 +80,7 @@ describe.each(stores)('with %s', (_name, create_) => {
     expect(new Set(idsOf(hook.received.slice(0, 3))).size).toBe(1);
   });
 
-  it('shares the work of two servers: each update once, in order, whoever delivers', async () => {
+  it('shares the work of two servers: each update once, in order, from either server', async () => {
     const open = create_();
     const hook = await webhook();
     const [a, b] = [servePushing(open()), servePushing(open())];
@@ -124,16 +124,16 @@ describe.each(stores)('with %s', (_name, create_) => {
     const open = create_();
     let isUp = false;
     const hook = await webhook(() => (isUp ? 200 : () => {}));
-    const patient = {
+    const unhurried = {
       timeoutMs: 60_000,
       retry: { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000, maxAttempts: 1 },
     };
-    const first = servePushing(open(), patient);
+    const first = servePushing(open(), unhurried);
     await send(first, { url: hook.url() });
     await eventually(() => expect(hook.received).toHaveLength(1));
     isUp = true;
     await first.close({ graceMs: 0 });
-    const second = servePushing(open(), patient);
+    const second = servePushing(open(), unhurried);
     await hook.until(heard.length);
     expect([await second.push.deadLetters(), hook.received[1]?.id]).toEqual([[], hook.received[0]?.id]);
   });
@@ -150,9 +150,9 @@ describe.each(stores)('with %s', (_name, create_) => {
     expect(hanging.received.length).toBeLessThanOrEqual(2);
   });
 
-  it('starts when the bell rings, whenever it would look again by itself', async () => {
+  it('starts when it is notified, without waiting for the next sweep', async () => {
     const hook = await webhook();
-    // Time does not pass: whoever sleeps is only ever woken.
+    // Time does not pass: a sleep ends only when it is aborted.
     const sleep = (_ms: number, signal?: AbortSignal) =>
       new Promise<void>((resolve) => {
         if (signal?.aborted) resolve();
@@ -239,7 +239,7 @@ describe.each(stores)('with %s', (_name, create_) => {
   it('delivers what happened last before it closes', async () => {
     const open = create_();
     const hook = await webhook();
-    const { agent, letGo } = patient();
+    const { agent, letGo } = gatedAgent();
     const server = servePushing(open(), {}, { agent });
     const task = await begin(server);
     await create(server, { taskId: task.id, url: hook.url() });
@@ -259,7 +259,7 @@ describe('closing', () => {
     const watched = change(store, {
       claimDeliveries: (claim) => async (request) => {
         const deliveries = await claim(request);
-        // Whoever closes has looked, while the webhook has not answered yet.
+        // The closing server has read the log, while the webhook has not answered yet.
         if (isClosing) setImmediate(answer);
         return deliveries;
       },
@@ -268,7 +268,7 @@ describe('closing', () => {
       const response = await held.promise;
       if (!response.headersSent) response.writeHead(200).end();
     };
-    const { agent, letGo } = patient();
+    const { agent, letGo } = gatedAgent();
     const server = servePushing(watched, {}, { agent });
     const { id } = await send(server, { url: hook.url() }, { returnImmediately: true });
     await held.promise;
@@ -330,7 +330,7 @@ describe('a webhook', () => {
 
   it('that was registered later gets what happens from then on [R-PUSH-31]', async () => {
     const hook = await webhook();
-    const { agent, letGo } = patient();
+    const { agent, letGo } = gatedAgent();
     const server = servePushing(memoryStore(), {}, { agent });
     const task = await begin(server);
     await eventually(async () => {
@@ -401,7 +401,7 @@ describe('a webhook', () => {
 
   it('of a streaming send is in place before its first event [R-SEND-16]', async () => {
     const hook = await webhook();
-    const { agent, letGo } = patient();
+    const { agent, letGo } = gatedAgent();
     const store = memoryStore();
     const server = servePushing(store, {}, { agent });
     const { stream } = await import('../../../../test/kit/rpc.ts');
@@ -437,7 +437,7 @@ describe('a webhook', () => {
       mediaType: 'application/json',
       encode: (event: object) => JSON.stringify({ ...Object.values(event)[0], kind: Object.keys(event)[0] }),
     };
-    const { agent, letGo } = patient();
+    const { agent, letGo } = gatedAgent();
     const old: ServerCompatibility = {
       bindings: [],
       pushFormat: format,

@@ -13,8 +13,8 @@ describe.each(stores)('with %s', (_name, create) => {
   it('deliveries that wait for their host go as soon as it answers another one [R-PUSH-26]', async () => {
     let isUp = false;
     const hook = await webhook(() => (isUp ? 200 : 503));
-    const patient = { retry: { baseDelayMs: day, maxDelayMs: day } };
-    const server = servePushing(create()(), patient);
+    const unhurried = { retry: { baseDelayMs: day, maxDelayMs: day } };
+    const server = servePushing(create()(), unhurried);
     for (let n = 0; n < 5; n++) await send(server, { url: hook.url(`/${n}`) });
     await eventually(() => expect(hook.received).toHaveLength(5));
     isUp = true;

@@ -4,7 +4,7 @@ import { scope } from '../../../../test/kit/scope.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { HostShares } from '../../src/push/host-shares.ts';
 import { retryAfter, retryDelay } from '../../src/push/retry-delay.ts';
-import { begin, create, patient, send, servePushing } from './serve-pushing.ts';
+import { begin, create, gatedAgent, send, servePushing } from './serve-pushing.ts';
 import { heard } from './settings.ts';
 import { webhook } from './webhook.ts';
 
@@ -93,7 +93,7 @@ describe('a webhook is given up', () => {
   });
 
   it.each([301, 302, 303, 307, 308, 404, 410])(
-    'after a few attempts when it answers %i, and nobody goes where it points [R-PUSH-27] [R-PUSH-41]',
+    'after a few attempts when it answers %i, and the target of the redirect is not contacted [R-PUSH-27] [R-PUSH-41]',
     async (status) => {
       const target = await webhook();
       const hook = await webhook(() => (response) => {
@@ -130,7 +130,7 @@ describe('a webhook is given up', () => {
     let time = now;
     const hook = await webhook((_, before) => (before === 0 ? 500 : 200));
     const store = memoryStore({ now: () => time });
-    const { agent, letGo } = patient();
+    const { agent, letGo } = gatedAgent();
     const server = servePushing(store, { retry: { maxAgeMs: 1_000 } }, { agent, clock: { now: () => time } });
     const task = await begin(server);
     letGo();
@@ -158,7 +158,7 @@ describe('a webhook is given up', () => {
   it('without any effect on the other webhooks of the task [R-PUSH-28]', async () => {
     const dead = await webhook(() => 410);
     const hook = await webhook();
-    const { agent, letGo } = patient();
+    const { agent, letGo } = gatedAgent();
     const server = servePushing(memoryStore(), {}, { agent });
     const task = await begin(server);
     for (const { url } of [dead, hook]) await create(server, { taskId: task.id, url: url() });

@@ -14,7 +14,7 @@ import {
 import { chatty, quick } from './settings.ts';
 
 /** Works until it is let go. */
-export function patient() {
+export function gatedAgent() {
   const gate = Promise.withResolvers<void>();
   const agent = taskAgent(async function* () {
     yield working();

@@ -14,7 +14,7 @@ export interface Received {
   readonly event: StreamResponse;
 }
 
-/** What a webhook answers: a status, or whatever it does with the response. */
+/** What a webhook answers: a status, or a function that writes the response. */
 export type Reaction = number | ((response: ServerResponse) => void);
 
 /** A webhook on a real port of this machine. */
@@ -22,7 +22,7 @@ export interface Webhook {
   readonly port: number;
   /** Its URL with this path. */
   url(path?: string): string;
-  /** All that arrived, in order, whatever was answered. */
+  /** All deliveries, in order, with those that were refused. */
   readonly received: readonly Received[];
   /** What arrived and was acknowledged with 200, briefly. */
   readonly acknowledged: readonly string[];

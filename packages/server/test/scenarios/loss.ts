@@ -20,7 +20,10 @@ import {
   working,
 } from '../../src/index.ts';
 
-/** What an agent said is there once, whatever happens meanwhile. `newStore` makes an empty store; the caller closes it. It is tried with each delay in ms. */
+/**
+ * Each update of an agent is stored once, also under cancels, slow stores and failed writes. `newStore` makes an empty store, which the caller
+ * closes. The scenarios run with each delay of the store in ms.
+ */
 export function lossScenarios(newStore: () => TaskStore, delays: readonly number[] = [0, 2, 5, 10]): void {
   const chunks = 50;
   const now = { returnImmediately: true };
@@ -95,7 +98,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
       expect(counted(second.task)).toEqual(upTo(20));
     });
 
-    it('shows everything once to whoever subscribes while chunks flow', async () => {
+    it('shows everything once to a follower that subscribes while chunks flow', async () => {
       start(async function* () {
         yield* count(60);
         yield completed();
@@ -177,7 +180,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
     );
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     expect(refused).toMatchObject([{ reason: 'INVALID_AGENT_RESPONSE' }]);
-    // An emit that failed fails the turn, whoever caught it.
+    // An emit that failed fails the turn, also if the agent caught the error.
     expect(['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED']).toContain(task.status.state);
   });
 
@@ -222,7 +225,7 @@ export function lossScenarios(newStore: () => TaskStore, delays: readonly number
       expect((await rpc(server, 'CancelTask', { id: task.id })).status.state).toBe('TASK_STATE_CANCELED');
     });
 
-    it('tells nobody what is in its error', async () => {
+    it('tells no client what is in its error', async () => {
       start(async function* () {
         yield working();
         throw new Error('password=hunter2');

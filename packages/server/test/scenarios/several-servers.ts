@@ -147,7 +147,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
       expect([codeOf(task), attempts]).toEqual(['PROCESS_LOST', 2]);
     });
 
-    it('is canceled and not run again if somebody wanted that', async () => {
+    it('is canceled and not run again if a cancel was requested', async () => {
       const store = newStore();
       const doomed = mortal(store);
       let runs = 0;
@@ -273,7 +273,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
   });
 
   describe('clocks', () => {
-    it('end a task that nobody answers, though no process holds it', async () => {
+    it('end a task that its client does not answer, though no process holds it', async () => {
       const store = newStore();
       const agent: Agent = async function* () {
         yield inputRequired('Well?');
@@ -308,7 +308,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
   });
 
   describe('the same messageId', () => {
-    it.each([0, 5])('starts one task, whoever gets it, with a store that takes %i ms', async (ms) => {
+    it.each([0, 5])('starts one task on several servers, with a store that takes %i ms', async (ms) => {
       const store = slowStore(newStore(), ms);
       let runs = 0;
       const agent: Agent = async function* () {
