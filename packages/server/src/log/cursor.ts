@@ -29,7 +29,8 @@ export interface Follower {
  * Reads the log of a live task for one follower. All followers share these rules:
  *
  * - Order: the follower gets every fact after the position, in order, without gaps or duplicates.
- * - Demand: each `read()` leads to one `take`, at once or when a fact is added. Between reads, the cursor holds no facts.
+ * - Demand: each `read()` leads to one `take`, at once or when a fact is added. Between reads, the cursor holds no
+ *   facts.
  * - Lag: facts come from the live task while it keeps them. Older ones are read from the store, a batch at a time.
  * - Abort: the cursor ends at once, without an error.
  * - Server closing: the cursor ends at the next read, or at the one that is pending, without an error.

@@ -18,8 +18,9 @@ import { type StoredSnapshot, storedSnapshot } from './snapshot-policy.ts';
 const batch = 256;
 
 /**
- * The log of a task that is in use in this process, folded and kept up to date. The running turn and all followers share
- * it. This process adds what it commits itself; the store's notifications and the sweep lead to reads of the rest.
+ * The log of a task that is in use in this process, folded and kept up to date. The running turn and all followers
+ * share it. This process adds what it commits itself; the store's notifications and the sweep lead to reads of the
+ * rest.
  */
 export class LiveTask {
   readonly scope: Scope;
@@ -124,7 +125,9 @@ export class LiveTask {
     return this.#isServerClosing || this.#isDiverged || this.state.closed;
   }
 
-  /** Calls `listener` when facts were added, a read failed or the server closes, until the returned function is called. */
+  /**
+   * Calls `listener` when facts were added, a read failed or the server closes, until the returned function is called.
+   */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -135,7 +138,9 @@ export class LiveTask {
     return this.#isSubscribed;
   }
 
-  /** Starts to follow what other processes write. Never rejects: if the store cannot subscribe, the sweep tries again. */
+  /**
+   * Starts to follow what other processes write. Never rejects: if the store cannot subscribe, the sweep tries again.
+   */
   subscribe(): Promise<unknown> {
     if (this.#isDiverged) return Promise.resolve();
     this.#isSubscribed = true;
@@ -177,7 +182,9 @@ export class LiveTask {
     return this.#refreshingAgain;
   }
 
-  /** A write of this process starts: until it ends, a notification does not lead to a read, as it may be of that write. */
+  /**
+   * A write of this process starts: until it ends, a notification does not lead to a read, as it may be of that write.
+   */
   writeStarts(): void {
     this.#writing++;
   }
@@ -188,9 +195,9 @@ export class LiveTask {
   }
 
   /**
-   * Adds facts that the store holds. Facts that are known already and facts after a gap are ignored: a later refresh reads
-   * the latter. `state` and `head` are those after these facts, if they were folded already; `snapshot` was stored with
-   * them.
+   * Adds facts that the store holds. Facts that are known already and facts after a gap are ignored: a later refresh
+   * reads the latter. `state` and `head` are those after these facts, if they were folded already; `snapshot` was
+   * stored with them.
    */
   add(facts: readonly StoredFact[], state?: State, snapshot?: Snapshot, head?: Head): void {
     let added = false;
@@ -212,7 +219,10 @@ export class LiveTask {
     if (added) this.#callListeners();
   }
 
-  /** A new id. All ids for one task begin with the same unguessable part, so that the count reveals nothing of other tasks. */
+  /**
+   * A new id. All ids for one task begin with the same unguessable part, so that the count reveals nothing of other
+   * tasks.
+   */
   nextCommitId(): string {
     this.#writer ??= `${newId(this.settings.clock)}-`;
     return this.#writer + ++this.#commits;

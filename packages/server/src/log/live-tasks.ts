@@ -41,8 +41,8 @@ export class LiveTasks {
   }
 
   /**
-   * The task as the store holds it now, or undefined. Rejects if the store cannot be read. The caller calls `release` when
-   * it is done.
+   * The task as the store holds it now, or undefined. Rejects if the store cannot be read. The caller calls `release`
+   * when it is done.
    */
   async open(scope: Scope, taskId: string): Promise<LiveTask | undefined> {
     for (;;) {

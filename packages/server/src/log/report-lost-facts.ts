@@ -1,8 +1,8 @@
 import type { LiveTask } from './live-task.ts';
 
 /**
- * Unsubscribes from a task of which the store lost facts, and logs the loss. A closed log that was pruned is no loss. Never
- * rejects.
+ * Unsubscribes from a task of which the store lost facts, and logs the loss. A closed log that was pruned is no loss.
+ * Never rejects.
  */
 export async function reportLostFacts(live: LiveTask): Promise<void> {
   const { scope, taskId, settings, version, state } = live;

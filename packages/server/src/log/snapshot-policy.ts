@@ -32,9 +32,9 @@ export const storedSnapshot = (snapshot: Snapshot): StoredSnapshot => ({
 });
 
 /**
- * A snapshot is due when the facts since the last one weigh four times as much as that one. A state that grows is stored
- * more and more rarely, so that the cost per fact stays the same. A state that only changes is stored often enough to be
- * loaded quickly.
+ * A snapshot is due when at least 64 facts came after the last one, and weigh four times as much as it. A state that
+ * grows is stored more and more rarely, so that the cost per fact stays the same. A state that only changes is stored
+ * often enough to be loaded quickly.
  */
 const isWorthAnother = (last: StoredSnapshot, { version, weight }: State): boolean =>
   version - last.version >= 64 && weight - last.weight >= 4 * last.ownWeight;

@@ -11,7 +11,10 @@ export class StoreIdentity {
     this.#settings = settings;
   }
 
-  /** Reads the identity of the store, with one cheap call. Never rejects: the calls that need the store report an outage. */
+  /**
+   * Reads the identity of the store, with one cheap call. Never rejects: the calls that need the store report an
+   * outage.
+   */
   async refresh(): Promise<void> {
     const { store, log } = this.#settings;
     try {

@@ -26,9 +26,9 @@ export async function outcomeOfRepeated(
 }
 
 /**
- * The outcome of a commit that failed with `error`, read from the log: an answer may be lost after the commit was stored.
- * Rejects with `error` if the commit was refused for good, and with `FENCED` or `LOG_DIVERGED` if the store lost facts
- * that the commit was decided on.
+ * The outcome of a commit that failed with `error`, read from the log: an answer may be lost after the commit was
+ * stored. Rejects with `error` if the commit was refused for good, and with `FENCED` or `LOG_DIVERGED` if the store
+ * lost facts that the commit was decided on.
  */
 export async function outcomeAfter(
   error: unknown,

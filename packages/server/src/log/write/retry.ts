@@ -2,8 +2,9 @@ import type { Clock } from '../../timing/clock.ts';
 import type { LiveTask } from '../live-task.ts';
 
 /**
- * When a write that began at `since` is not tried again (monotonic milliseconds). All its attempts share this deadline. It
- * is earlier than the end of the longest store call, so that a store that used up its own time (4 s) is not asked twice.
+ * When a write that began at `since` is not tried again (monotonic milliseconds). All its attempts share this deadline.
+ * It is earlier than the end of the longest store call, so that a store that used up its own time (4 s) is not asked
+ * twice.
  */
 export const writeDeadline = (since: number, { settings }: LiveTask): number =>
   since + settings.storeTimeoutMs * 0.8;

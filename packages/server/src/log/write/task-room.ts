@@ -43,8 +43,8 @@ interface Room {
 const underWay = new WeakMap<LiveTask, Room>();
 
 /**
- * Reserves room in a log for facts that are about to be appended at its end. The caller calls the returned function when
- * the facts are in the known state, or were not appended. Throws `RESOURCE_EXHAUSTED` if there is not enough room.
+ * Reserves room in a log for facts that are about to be appended at its end. The caller calls the returned function
+ * when the facts are in the known state, or were not appended. Throws `RESOURCE_EXHAUSTED` if there is not enough room.
  */
 export function takeRoom(
   live: LiveTask,

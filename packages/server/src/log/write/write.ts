@@ -14,7 +14,9 @@ export interface WriteOptions {
   readonly once?: string;
   /** When this task becomes due for a claim if no process holds it: milliseconds since 1970. */
   readonly dueAt?: (state: State) => number | undefined;
-  /** Whether to stop trying while the store does not answer. Without it, a write is tried for 0.8 × `storeTimeoutMs`. */
+  /**
+   * Whether to stop trying while the store does not answer. Without it, a write is tried for 0.8 × `storeTimeoutMs`.
+   */
   readonly giveUp?: () => boolean;
 }
 
@@ -31,8 +33,8 @@ export interface Written {
 
 /**
  * Decides on the known state of the task and commits. If another commit came between, decides again on the state after
- * that. Resolves only when the facts are in the store. After a failure whose outcome is unknown, reads the log: an agent
- * never goes on from a commit that may or may not have happened. Rejects with the error of `decide`, or with a
+ * that. Resolves only when the facts are in the store. After a failure whose outcome is unknown, reads the log: an
+ * agent never goes on from a commit that may or may not have happened. Rejects with the error of `decide`, or with a
  * `StoreError`.
  */
 export async function write(
