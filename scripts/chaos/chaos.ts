@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Observation, Violation } from '@batonjs/store-conformance/history';
 import { scopeOf } from '../../test/kit/scope.ts';
-import { Errand, type World } from '../workload/errand.ts';
 import { randomPlan } from '../workload/plan.ts';
 import { pick, seeded } from '../workload/random.ts';
 import { endsInTime, stuckLogs } from '../workload/stuck.ts';
+import { TaskClient, type World } from '../workload/task-client.ts';
 import { countByKind, judge, readLogs } from '../workload/verdict.ts';
 import { Fleet } from './fleet.ts';
 import { httpWire } from './http-wire.ts';
@@ -36,7 +36,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const size = { chunks: sabotage === 'fence' ? 40 : 10, paceMs: 15 };
   const observations: Observation[] = [];
   const complaints: Violation[] = [];
-  const underWay = new Set<Errand>();
+  const underWay = new Set<TaskClient>();
   const ended: Promise<void>[] = [];
   let plans = 0;
   let begins = true;
@@ -54,17 +54,17 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     complain: (violation) => complaints.push(violation),
   });
 
-  async function run(errand: Errand): Promise<void> {
-    underWay.add(errand);
+  async function run(taskClient: TaskClient): Promise<void> {
+    underWay.add(taskClient);
     try {
-      await errand.run();
+      await taskClient.run();
     } catch (error) {
       if (error instanceof Over) return;
-      const { taskId = '', plan } = errand;
+      const { taskId = '', plan } = taskClient;
       complaints.push({ kind: 'lost', taskId, client: plan.name, message: String(error) });
     } finally {
-      underWay.delete(errand);
-      errand.report();
+      underWay.delete(taskClient);
+      taskClient.report();
     }
   }
 
@@ -72,7 +72,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     while (begins) {
       const random = seeded(`${seed} task ${plans}`);
       const plan = randomPlan(random, `t${plans++}`, size);
-      const over = run(new Errand(plan, worldOf(random)));
+      const over = run(new TaskClient(plan, worldOf(random)));
       if (plan.late) ended.push(over);
       else await over;
     }

@@ -4,8 +4,8 @@ import { faultyStore } from '@batonjs/store-conformance/faults';
 import type { KeptLog, Observation, Violation } from '@batonjs/store-conformance/history';
 import { memoryStore } from '@batonjs/store-memory';
 import { countingAgent } from '../../scripts/workload/agent.ts';
-import { Errand, type World } from '../../scripts/workload/errand.ts';
 import { pick, seeded } from '../../scripts/workload/random.ts';
+import { TaskClient, type World } from '../../scripts/workload/task-client.ts';
 import { judge, readLogs, unsettled } from '../../scripts/workload/verdict.ts';
 import { scope } from '../kit/scope.ts';
 import { remoteStore } from './remote-store.ts';
@@ -80,7 +80,7 @@ export async function simulate(scenario: Scenario, options: SimulateOptions = {}
   const servers = skewsMs.map(start);
   const permitted = { is: true, wake: Promise.withResolvers<void>() };
   const lateness = Promise.withResolvers<void>();
-  const errands = scenario.tasks.map((plan) => {
+  const taskClients = scenario.tasks.map((plan) => {
     const random = seeded(`${seed} client ${plan.name}`);
     const world: World = {
       wire: () => virtualWire({ time, ...pick(random, servers), patienceMs: leaseMs * 3 }),
@@ -91,20 +91,20 @@ export async function simulate(scenario: Scenario, options: SimulateOptions = {}
       observe: (observation) => observations.push(observation),
       complain: (violation) => violations.push(violation),
     };
-    const errand = new Errand(plan, world);
+    const taskClient = new TaskClient(plan, world);
     let over = false;
     time.schedule(plan.at, () => {
-      errand
+      taskClient
         .run()
         .catch((error: unknown) => {
-          const { taskId = '' } = errand;
+          const { taskId = '' } = taskClient;
           violations.push({ kind: 'lost', taskId, client: plan.name, message: String(error) });
         })
         .finally(() => {
           over = true;
         });
     });
-    return { errand, isOver: () => over };
+    return { taskClient, isOver: () => over };
   });
 
   for (const { at, server, what, ms } of scenario.disturbances) {
@@ -135,11 +135,11 @@ export async function simulate(scenario: Scenario, options: SimulateOptions = {}
   permitted.is = true;
   permitted.wake.resolve();
   lateness.resolve();
-  await time.pass(longestMs, () => errands.every(({ isOver }) => isOver()));
+  await time.pass(longestMs, () => taskClients.every(({ isOver }) => isOver()));
 
-  for (const { errand, isOver } of errands) {
-    errand.report();
-    const { taskId = '', plan } = errand;
+  for (const { taskClient, isOver } of taskClients) {
+    taskClient.report();
+    const { taskId = '', plan } = taskClient;
     if (!isOver())
       violations.push({ kind: 'stuck', taskId, client: plan.name, message: 'its client still waits' });
   }

@@ -22,7 +22,7 @@ export interface World {
  * One client and its task: it sends, follows, leaves, resumes elsewhere, answers, cancels, and writes down what it was
  * told. A request that fails is retried, on any server, until it is answered.
  */
-export class Errand {
+export class TaskClient {
   readonly plan: TaskPlan;
   readonly #world: World;
   readonly #events: SeenEvent[] = [];
@@ -48,7 +48,7 @@ export class Errand {
   /** Resolves when the task has ended and everything was checked; rejects with what no server should have answered. */
   async run(): Promise<void> {
     const { work } = this.plan;
-    await this.#say([{ data: { ...work } }]);
+    await this.#send([{ data: { ...work } }]);
     this.#besides(this.#cancel());
     while (!this.#isOver()) {
       if (this.#failure) throw this.#failure;
@@ -57,7 +57,7 @@ export class Errand {
     }
     await Promise.all(this.#aside);
     if (this.#failure) throw this.#failure;
-    await this.#look();
+    await this.#refresh();
     if (!this.#ends) this.#complain('doubleTerminal', `it had ended and is ${this.#state}`);
   }
 
@@ -85,7 +85,7 @@ export class Errand {
 
   async #answer(): Promise<void> {
     if (this.plan.late) await this.#world.lateness();
-    await this.#say([{ text: 'Go on' }]);
+    await this.#send([{ text: 'Go on' }]);
   }
 
   /** Something that goes on while the client does something else. */
@@ -97,7 +97,7 @@ export class Errand {
     );
   }
 
-  async #say(parts: Message['parts']): Promise<void> {
+  async #send(parts: Message['parts']): Promise<void> {
     const { name, via } = this.plan;
     const messageId = `${name}-${++this.#messages}`;
     const message: Message = {
@@ -109,7 +109,7 @@ export class Errand {
     const accepted = () => this.#accepted(messageId);
     if (via === 'stream') return this.#stream('SendStreamingMessage', { message }, accepted);
     const configuration = { returnImmediately: via === 'poll' };
-    const result = await this.#insist('SendMessage', { message, configuration });
+    const result = await this.#retry('SendMessage', { message, configuration });
     if (!result) return;
     this.#learn((result as { task: Task }).task);
     accepted();
@@ -125,7 +125,7 @@ export class Errand {
     const id = this.#taskId ?? '';
     if (this.plan.via === 'poll' && this.#lastId === undefined && this.#world.random() < 0.5) {
       await this.#world.sleep(5 + this.#world.random() * 20);
-      return this.#look();
+      return this.#refresh();
     }
     await this.#stream('SubscribeToTask', { id }, () => {}, this.#lastId);
   }
@@ -149,7 +149,7 @@ export class Errand {
           this.#complain('lost', `a stream ended while it was ${this.#state ?? 'unknown'}`);
         return;
       } catch (error) {
-        if (error instanceof Refused && error.reason === 'UNSUPPORTED_OPERATION') return this.#look();
+        if (error instanceof Refused && error.reason === 'UNSUPPORTED_OPERATION') return this.#refresh();
         if (!isPassing(error)) throw error;
         await this.#world.sleep(10 + this.#world.random() * 30);
         if (events > 0 || !sends) return;
@@ -158,14 +158,14 @@ export class Errand {
   }
 
   /** The answer of some server, sooner or later; undefined if the task has ended. */
-  async #insist(method: string, params: object): Promise<unknown> {
+  async #retry(method: string, params: object): Promise<unknown> {
     for (;;) {
       try {
         if (method !== 'GetTask') await this.#world.permission();
         return await this.#world.wire(this.plan).call(method, params);
       } catch (error) {
         if (error instanceof Refused && error.reason === 'UNSUPPORTED_OPERATION') {
-          await this.#look();
+          await this.#refresh();
           return undefined;
         }
         if (!isPassing(error)) throw error;
@@ -174,8 +174,8 @@ export class Errand {
     }
   }
 
-  async #look(): Promise<void> {
-    this.#learn((await this.#insist('GetTask', { id: this.#taskId ?? '' })) as Task);
+  async #refresh(): Promise<void> {
+    this.#learn((await this.#retry('GetTask', { id: this.#taskId ?? '' })) as Task);
   }
 
   async #cancel(): Promise<void> {
@@ -183,11 +183,11 @@ export class Errand {
     if (cancelAfterMs === undefined) return;
     await this.#world.sleep(cancelAfterMs);
     try {
-      const task = (await this.#insist('CancelTask', { id: this.#taskId ?? '' })) as Task | undefined;
+      const task = (await this.#retry('CancelTask', { id: this.#taskId ?? '' })) as Task | undefined;
       if (task && isTerminal(task.status.state)) this.#learn(task);
     } catch (error) {
       if (!(error instanceof Refused) || error.reason !== 'TASK_NOT_CANCELABLE') throw error;
-      await this.#look();
+      await this.#refresh();
       if (this.#state === 'TASK_STATE_CANCELED' || !this.#ends)
         this.#complain('doubleTerminal', `it could not be canceled and is ${this.#state}`);
     }
@@ -202,7 +202,7 @@ export class Errand {
       taskId: this.#taskId,
     };
     const configuration = { returnImmediately: true };
-    if (await this.#insist('SendMessage', { message, configuration })) this.#accepted(message.messageId);
+    if (await this.#retry('SendMessage', { message, configuration })) this.#accepted(message.messageId);
   }
 
   #learn(task: Task): void {
