@@ -57,7 +57,7 @@ describe.each([
         if (where === 'by itself') return expect(status).toBe(200);
         expect(status).toBe(413);
         expect(json.error.message).toBe(
-          'The body is larger than 102400 bytes, which is what the parser before the agent takes',
+          'The body is larger than 102400 bytes, the limit of the parser in front of the agent',
         );
       });
     });

@@ -28,8 +28,8 @@ export interface AgentServer {
   /** The handler that adapters of HTTP frameworks call. */
   readonly handle: Handle;
   /**
-   * Starts another turn of the task whose agent gave out this `turn.wakeKey`, without a client's message. Rejects with an
-   * `A2AError`: `TASK_NOT_FOUND`, or `UNSUPPORTED_OPERATION` if the task has ended.
+   * Starts another turn of the task whose agent gave out this `turn.wakeKey`, without a client's message. Rejects with
+   * an `A2AError`: `TASK_NOT_FOUND`, or `UNSUPPORTED_OPERATION` if the task has ended.
    */
   wake(wakeKey: string, metadata?: Record<string, unknown>): Promise<void>;
   /** Whether it accepts requests and its store takes writes, which is tried at most once a second. */
@@ -41,21 +41,21 @@ export interface AgentServer {
   /** How many turns run here, and how many tasks are held in memory. */
   readonly load: { readonly turns: number; readonly tasks: number };
   /**
-   * Deletes tasks that ended before a time (milliseconds since 1970) and have nothing undelivered. Resolves to how many. Tasks
-   * that wait for an answer have not ended: see `clocks.interruptedMs`.
+   * Deletes tasks that ended before a time (milliseconds since 1970) and have nothing undelivered. Resolves to how
+   * many. Tasks that wait for an answer have not ended: see `clocks.interruptedMs`.
    */
   prune(options: { closedBefore: number; limit?: number }): Promise<number>;
   /**
-   * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for running turns and deliveries, ends the rest
-   * (FAILED under `restart: 'fail'`, handed back to other processes under `'rerun'`), and ends all streams. The store
-   * stays open.
+   * Accepts nothing more, waits up to `graceMs` milliseconds (default 10,000) for running turns and deliveries, ends
+   * the rest (FAILED under `restart: 'fail'`, handed back to other processes under `'rerun'`), and ends all streams.
+   * The store stays open.
    */
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
 /**
- * Makes an agent callable. Starts at once to recover tasks that other processes left. Throws `TypeError` for options that
- * cannot work.
+ * Makes an agent callable. Starts at once to recover tasks that other processes left. Throws `TypeError` for options
+ * that cannot work.
  */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
   const runtime = createRuntime(options, options.run ?? 'here');

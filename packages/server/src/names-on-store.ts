@@ -10,9 +10,9 @@ interface Named {
 const known = new WeakMap<TaskStore, Map<string, Named>>();
 
 /**
- * Notes that a server of this process serves an agent under a name, until the returned function is called. Throws
- * `TypeError` if an agent with another card has the name on the same store object: the two would answer each other's
- * tasks. Cards may differ in where they say the agent is.
+ * Takes a name on a store for an agent of this process, until the returned function is called. Throws `TypeError` if an
+ * agent with another card has the name on the same store object: each would answer the tasks of the other. Cards may
+ * differ in their interfaces.
  */
 export function takeName(store: TaskStore, name: string, card: CardInput): () => void {
   const names = known.get(store) ?? new Map<string, Named>();

@@ -27,14 +27,14 @@ export interface WorkerOptions {
   /** What happens to a turn whose process died: the task fails (default), or the agent is run again. */
   readonly restart?: 'fail' | 'rerun';
   /**
-   * How many attempts of a turn count at most under `'rerun'`. One counts if it wrote something or was tried alone; in all,
-   * a turn runs at most three times as often. Default 3.
+   * How many attempts of a turn count at most under `'rerun'`. One counts if it wrote something or was tried alone; in
+   * all, a turn runs at most three times as often. Default 3.
    */
   readonly maxAttempts?: number;
   /**
-   * Whether `turn.step` asks the store before it calls its function: a turn that lost its task or was canceled in another
-   * process learns of it before the effect and not after it. Costs each step one write to the store. Without it, a step
-   * asks only after the lease was not renewed in time. Default: under `restart: 'rerun'`.
+   * Whether `turn.step` asks the store before it calls its function: a turn that lost its task or was canceled in
+   * another process learns of it before the effect and not after it. Costs each step one write to the store. Without
+   * it, a step asks only after the lease was not renewed in time. Default: under `restart: 'rerun'`.
    */
   readonly confirmSteps?: boolean;
   /** How long a turn outlives its process before another takes over. Default 10,000. */
@@ -42,21 +42,22 @@ export interface WorkerOptions {
   /** How long an agent may go on after a cancel before the task is CANCELED without it. Default 5,000. */
   readonly cancelGraceMs?: number;
   /**
-   * Called before a task becomes CANCELED that no agent works on, because the task waits or its process died: stop work that
-   * was started elsewhere here. Called at least once, waited for at most `cancelGraceMs`; its steps are not recorded.
+   * Called before a task becomes CANCELED that no agent works on, because the task waits or its process died: stop work
+   * that was started elsewhere here. Called at least once, waited for at most `cancelGraceMs`; its steps are not
+   * recorded.
    */
   readonly onCancel?: (turn: Turn) => void | Promise<void>;
   /** How long tasks may take. */
   readonly clocks?: TaskClocks;
   readonly limits?: Partial<Limits>;
   /**
-   * How long one store call may take. Default 5,000. All attempts of a write for a client together end after four fifths
-   * of it.
+   * How long one store call may take. Default 5,000. All attempts of a write for a client together end after four
+   * fifths of it.
    */
   readonly storeTimeoutMs?: number;
   /**
-   * How often the process reads the tasks that it follows from the store, in case a notification was lost. Default 1,000;
-   * `Infinity`: never.
+   * How often the process reads the tasks that it follows from the store, in case a notification was lost. Default
+   * 1,000; `Infinity`: never.
    */
   readonly lookEveryMs?: number;
   /** Whether `history` ends in the message of the current status. Default false. */
@@ -69,7 +70,9 @@ export interface WorkerOptions {
   readonly log?: Log;
   /** Called with every change of state that this process wrote. */
   readonly onTransition?: (transition: Transition) => void;
-  /** Called with every take-over, rerun, lost lease and forced cancel in this process. Each is logged at `warn`, too. */
+  /**
+   * Called with every take-over, rerun, lost lease and forced cancel in this process. Each is logged at `warn`, too.
+   */
   readonly onTurn?: (event: TurnEvent) => void;
   /** Time and randomness; for tests. */
   readonly clock?: Partial<Clock>;
@@ -78,9 +81,12 @@ export interface WorkerOptions {
 /** The options of `createAgentServer`. All times in milliseconds. */
 export interface AgentServerOptions extends WorkerOptions {
   readonly card: CardInput;
-  /** Whether this process runs the turns of what it accepts (default), or leaves them to `createWorker` elsewhere. */
+  /** Whether this process runs the turns of its messages (default), or leaves them to `createWorker` elsewhere. */
   readonly run?: 'here' | 'workers';
-  /** Absolute URL at which clients reach this agent. Needed unless they are on this machine or come through a trusted proxy. */
+  /**
+   * Absolute URL at which clients reach this agent. Needed unless they are on this machine or come through a trusted
+   * proxy.
+   */
   readonly publicUrl?: string;
   /** Finds out the caller of a request. Without it, all callers share their tasks. */
   readonly authenticate?: Authenticate;
@@ -92,16 +98,16 @@ export interface AgentServerOptions extends WorkerOptions {
   /** Signs the cards. Needs `publicUrl`: no request may choose the address that is signed. */
   readonly signCard?: SignCard;
   /**
-   * The tenants that exist; a request may always name none. Default: any name is a tenant with tasks of its own. The card
-   * of a tenant is at `/<tenant>/.well-known/agent-card.json`.
+   * The tenants that exist; a request may always name none. Default: any name is a tenant with tasks of its own. The
+   * card of a tenant is at `/<tenant>/.well-known/agent-card.json`.
    */
   readonly tenants?: Tenants;
   /** Which web pages may call the agent; `true`: any. Default false: pages may read the card only. */
   readonly cors?: CorsOptions | boolean;
   /**
-   * Whether a message that starts a task may be repeated: the same `messageId` of the same caller then returns the task that
-   * it started, and is refused with other content (`MESSAGE_ID_CONFLICT`). Default: for authenticated callers. Messages to
-   * an existing task can always be repeated: a task has one message of an id.
+   * Whether a message that starts a task may be repeated: the same `messageId` of the same caller then returns the task
+   * that it started, and is refused with other content (`MESSAGE_ID_CONFLICT`). Default: for authenticated callers.
+   * Messages to an existing task can always be repeated: a task has one message of an id.
    */
   readonly idempotency?: boolean | 'authenticated';
   /** How long a blocking SendMessage waits before the task is returned as it is. Default 120,000. */

@@ -18,8 +18,8 @@ export interface Runtime {
   /** Claims tasks, unless `run` is `workers`, and deliveries. */
   start(): void;
   /**
-   * Claims nothing more, gives running turns and deliveries up to `graceMs` milliseconds, ends the other turns as `restart`
-   * says, and ends all streams.
+   * Claims nothing more, gives running turns and deliveries up to `graceMs` milliseconds, ends the other turns as
+   * `restart` says, and ends all streams.
    */
   close(graceMs: number): Promise<void>;
 }

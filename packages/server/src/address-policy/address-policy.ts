@@ -4,12 +4,12 @@ import { allowList } from './allow-list.ts';
 import { isPublicAddress } from './public-address.ts';
 import { lookUpHost, type Resolve, resolveHost } from './resolve-host.ts';
 
-/** Which URLs from outside may be contacted. */
+/** Which untrusted URLs may be contacted. */
 export interface AddressPolicyOptions {
   /**
    * Destinations that are accepted although they are not public: `'localhost:*'`, `'127.0.0.1:8080'`, `'[::1]:*'`,
-   * `'10.0.0.0/8'`, `'*.svc.cluster.local:443'`. Without a port, any port. A listed name is trusted whatever it resolves
-   * to.
+   * `'10.0.0.0/8'`, `'*.svc.cluster.local:443'`. Without a port, any port. A listed name is trusted whatever it
+   * resolves to.
    */
   readonly allow?: readonly string[];
   /** Ports of public hosts. Default: 80, 443, and all from 1,024 on. */
@@ -30,19 +30,19 @@ export interface Destination {
 
 /** Decides which URLs may be contacted, and where. */
 export interface AddressPolicy {
-  /** What can be said without asking anybody. Throws `AddressRefused`, for a URL of more than 8,192 characters too. */
+  /** Checks a URL without resolving its name. Throws `AddressRefused`, also for more than 8,192 characters. */
   check(url: string): URL;
   /**
-   * Resolves the host once and checks every address. Throws `AddressRefused`, or what the resolver threw. Who contacts the
-   * destination connects to `addresses` and does not resolve again.
+   * Resolves the host once and checks every address. Throws `AddressRefused`, or the error of the resolver. The caller
+   * connects to `addresses` and does not resolve the name again.
    */
   destination(url: string, signal: AbortSignal): Promise<Destination>;
 }
 
-/** Characters of a URL that is looked at; a longer one is refused before it is parsed. */
+/** The most characters of a URL. A longer one is refused before it is parsed. */
 const longestUrl = 8_192;
 
-/** Lets through what anybody on the Internet can reach, and what is listed. Throws `TypeError` for a wrong list. */
+/** A policy that accepts public addresses and listed destinations. Throws `TypeError` for a wrong list. */
 export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy {
   const { allow = [], ports, http = true } = options;
   const list = allowList(allow);
@@ -75,7 +75,7 @@ export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy
         return { url, host, addresses };
       }
       const addresses = await until(signal, (options.resolve ?? resolveHost)(host, signal));
-      // One wrong address among right ones is an attempt, not an accident.
+      // One private address among public ones is an attack, not an accident.
       const wrong = addresses.some(
         (address) => !isPublicAddress(address) && !list.coversAddress(address, port),
       );
@@ -85,7 +85,7 @@ export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy
   };
 }
 
-/** A resolver may not know signals; whoever asks does not wait for it. */
+/** Settles when the signal is aborted, even if the resolver ignores signals. */
 function until<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
@@ -104,6 +104,6 @@ function hostOf({ hostname }: URL): string {
 
 const isUsualPort = (port: number): boolean => port === 80 || port === 443 || port >= 1_024;
 
-/** Names that resolve to this machine or its network everywhere, and the empty one. */
+/** Whether a name always resolves to this machine or its network. Also true for the empty name. */
 const isLocalName = (host: string): boolean =>
   host === '' || !host.includes('.') || host.endsWith('.localhost');

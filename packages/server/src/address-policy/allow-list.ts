@@ -8,7 +8,7 @@ interface Entry {
   readonly coversAddress: (address: string) => boolean;
 }
 
-/** Destinations that may be contacted whatever their address is. */
+/** Destinations that may be contacted at any address. */
 export interface AllowList {
   /** Whether the host is listed by its name. */
   coversName(name: string, port: number): boolean;
@@ -17,8 +17,8 @@ export interface AllowList {
 }
 
 /**
- * Reads `localhost:*`, `127.0.0.1:8080`, `[::1]:*`, `10.0.0.0/8`, `*.svc.cluster.local:443`, `*`. Without a port, any port.
- * Throws `TypeError` for what cannot be read.
+ * Reads `localhost:*`, `127.0.0.1:8080`, `[::1]:*`, `10.0.0.0/8`, `*.svc.cluster.local:443`, `*`. Without a port, any
+ * port. Throws `TypeError` for other texts.
  */
 export function allowList(texts: readonly string[]): AllowList {
   const entries = texts.map(readEntry);

@@ -2,19 +2,19 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { AddressRefused } from './address-refused.ts';
 import { type SafeFetchOptions, safeFetch } from './safe-fetch.ts';
 
-/** Who may be asked for files, and for how much. `maxBytes` is 10 MiB by default, `timeoutMs` 30,000. */
+/** The servers that files may be fetched from, and the bounds. `maxBytes` is 10 MiB by default, `timeoutMs` 30,000. */
 export type FetchFileOptions = Omit<SafeFetchOptions, 'method' | 'body'>;
 
 /** A file that was fetched. */
 export interface FetchedFile {
   readonly bytes: Uint8Array;
-  /** As its server says, without parameters. */
+  /** The content type of the reply, without parameters. */
   readonly mediaType?: string;
 }
 
 /**
- * Fetches the file of a message's `url` part, and nothing that lies inside this network. Throws `INVALID_PARAMS` with what
- * the client may know; the rest is its `cause`. Spec: §14.1.1.
+ * Fetches the file of a message's `url` part; refuses addresses inside this network. Throws `INVALID_PARAMS` with a
+ * message that clients may see; the full error is its `cause`. Spec: §14.1.1.
  */
 export async function fetchFile(url: string, options: FetchFileOptions = {}): Promise<FetchedFile> {
   try {

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** IPv6 addresses are given out of this block only; what lies outside is local, a translation, or for other purposes. */
+/** All public IPv6 addresses are in this block; the others are local, translated, or for special purposes. */
 const global = ipaddr.IPv6.parseCIDR('2000::/3');
 /** An IPv4 address seen through a translating network (NAT64): as public as the address inside. */
 const translated = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
-/** Looks public, yet is the platform's own service on every machine of one cloud. */
+/** Addresses that look public, but are the platform's own service on every machine of one cloud. */
 const platform = new Set(['168.63.129.16']);
 
-/** Whether an address, in its usual text form, is one that anybody on the Internet can reach. */
+/** Whether an address, in its usual text form, can be reached from the Internet. */
 export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0 || text.includes('%')) return false;
   const address = ipaddr.parse(text);

@@ -4,8 +4,8 @@ import { lookup, Resolver } from 'node:dns/promises';
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /**
- * Asks the DNS, and nothing else: no hosts file. Unlike the system's own lookup it does not occupy a thread, which a name
- * server that never answers would otherwise take from everybody.
+ * Queries the DNS only, without the hosts file. Unlike the system's lookup it occupies no thread: name servers that
+ * never answer could otherwise block all lookups of the process.
  */
 export const resolveHost: Resolve = async (name, signal) => {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
@@ -22,6 +22,6 @@ export const resolveHost: Resolve = async (name, signal) => {
   }
 };
 
-/** Asks as every other program of this machine would; for names that the operator listed. */
+/** Looks a name up like other programs of this machine, hosts file included; for names that the operator listed. */
 export const lookUpHost: Resolve = async (name) =>
   (await lookup(name, { all: true })).map(({ address }) => address);

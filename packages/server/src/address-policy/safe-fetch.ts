@@ -1,13 +1,13 @@
 import { type AddressPolicyOptions, addressPolicy } from './address-policy.ts';
 import { sendTo } from './send-to.ts';
 
-/** A request to a URL that somebody else chose. */
+/** The options of a request to an untrusted URL. */
 export interface SafeFetchOptions extends AddressPolicyOptions {
   /** Default `GET`. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** How long it may take with everything, in milliseconds. Default 10,000. */
+  /** How long the request may take in all, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;
   /** Bytes of the reply's body. Default 1 MiB. */
   readonly maxBytes?: number;
@@ -15,9 +15,9 @@ export interface SafeFetchOptions extends AddressPolicyOptions {
 }
 
 /**
- * Like `fetch`, for URLs from outside: public addresses only unless listed, resolved once and connected to as checked, no
- * redirects followed, the reply read whole within bounds. Rejects with `AddressRefused`, or with an error that says what
- * went wrong.
+ * Like `fetch`, for untrusted URLs: connects only to public addresses and listed ones, resolves the name once and
+ * connects to the checked addresses, follows no redirects, and reads the whole reply, up to `maxBytes`. Rejects with
+ * `AddressRefused`, or with the error of the connection.
  */
 export async function safeFetch(url: string, options: SafeFetchOptions = {}): Promise<Response> {
   const { method = 'GET', headers = {}, body, timeoutMs = 10_000, maxBytes = 1024 * 1024 } = options;

@@ -2,25 +2,25 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Destination } from './address-policy.ts';
 
-/** What is sent. */
+/** The request to send. */
 export interface Outgoing {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** What came back. A redirect is a reply like any other. */
+/** The reply. A redirect is a reply like any other. */
 export interface Incoming {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Uint8Array;
-  /** False if the body was longer than wanted, or broke off. */
+  /** False if the body was longer than `maxBytes`, or broke off. */
   readonly complete: boolean;
 }
 
 /**
- * Sends one request to the addresses of a destination, over a connection of its own, and reads at most `maxBytes` of the
- * reply's body. Rejects if there is no reply before the signal; once there is a status, it resolves.
+ * Sends one request to the addresses of a destination, over a connection of its own, and reads at most `maxBytes` of
+ * the reply's body. Rejects if there is no reply before the signal; once there is a status, it resolves.
  */
 export async function sendTo(
   { url, host, addresses }: Destination,
@@ -28,7 +28,7 @@ export async function sendTo(
   { signal, maxBytes }: { readonly signal: AbortSignal; readonly maxBytes: number },
 ): Promise<Incoming> {
   const isSecure = url.protocol === 'https:';
-  // Not before it is needed: importing `node:http` as a module loads fetch and HTTP/2 too, 25 ms of every start.
+  // Imported on first use: importing `node:http` as a module loads fetch and HTTP/2 too, 25 ms of every start.
   const { request: open } = await (isSecure ? import('node:https') : import('node:http'));
   return new Promise((resolve, reject) => {
     const request = open({
@@ -37,11 +37,11 @@ export async function sendTo(
       path: url.pathname + url.search,
       method,
       headers: { ...headers, host: url.host },
-      // A name is not resolved again: what it says now may not be what was checked.
+      // A name is not resolved again between the check and the connection.
       lookup: pinned(addresses),
-      // The certificate is that of the name, though the connection goes to an address.
+      // The certificate is for the name, though the connection goes to an address.
       ...(isSecure && { servername: isIP(host) === 0 ? host : '' }),
-      // Connections are not shared: one that is kept was checked by another policy, or long ago.
+      // Connections are not reused: another policy may have checked a kept one, or long ago.
       agent: false,
     });
     let onAbort = () => reject(signal.reason);

@@ -1,14 +1,14 @@
 import type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
 import type { Artifact, Message, Task } from '@batonjs/protocol';
 
-/** What an agent may answer with: a message, or updates of a task. */
+/** The answer of an agent: a message, or the updates of a task. */
 export type Answer = Message | AsyncIterable<TaskUpdate>;
 
-/** What a generator is that yields updates, for a function that an agent calls with `yield*` or returns. */
+/** A generator of updates: the type of a function that an agent calls with `yield*` or returns. */
 export type Updates = AsyncGenerator<TaskUpdate, void, void>;
 
 /**
- * What you write: a function of a turn. Return a message to just answer, or yield updates to work on a task. An
+ * An agent is a function of a turn. It returns a message to just answer, or yields updates to work on a task. An
  * `async function*` always works on a task.
  *
  * ```ts
@@ -21,7 +21,7 @@ export type Updates = AsyncGenerator<TaskUpdate, void, void>;
  */
 export type Agent = (turn: Turn) => Answer | Promise<Answer>;
 
-/** Non-secret facts about who called, as `authenticate` returned them. */
+/** Non-secret facts about the caller, as `authenticate` returned them. */
 export type Claims = Readonly<Metadata>;
 
 /** An artifact that a message refers to, and the task that made it. */
@@ -31,8 +31,8 @@ export interface ReferencedArtifact {
 }
 
 /**
- * What a message refers to. Ids of tasks and artifacts that do not exist for this caller are `missing`, and those of tasks
- * that do not fit into `limits.replyBytes` together.
+ * The tasks and artifacts that a message refers to. `missing` has the ids of those that do not exist for this caller,
+ * and of tasks that do not fit into `limits.replyBytes` together.
  */
 export interface References {
   /** Those that `referenceTaskIds` names, and those of the artifacts. */
@@ -42,12 +42,14 @@ export interface References {
   readonly missing: readonly string[];
 }
 
-/** What else happened in the context of a turn; of tasks that weigh more than `limits.replyBytes` together, the newest. */
+/**
+ * What else happened in the context of a turn; of tasks that weigh more than `limits.replyBytes` together, the newest.
+ */
 export interface TurnContext {
   readonly id: string;
   /** The caller's other tasks in this context, oldest first, at most 100 (the newest), artifacts included. */
   tasks(): Promise<Task[]>;
-  /** Everything said in this context before this turn, oldest first: in tasks and in plain messages. At most 100 logs. */
+  /** All messages in this context before this turn, oldest first: of tasks and plain answers. Of at most 100 logs. */
   messages(): Promise<Message[]>;
 }
 
@@ -55,15 +57,15 @@ export interface TurnContext {
 export interface Inbox extends AsyncIterable<Message> {
   /** The next message, at once if it is there; undefined when the turn is over. */
   take(): Promise<Message | undefined>;
-  /** How many wait. */
+  /** How many messages wait. */
   readonly size: number;
 }
 
 type NoJson = undefined | symbol | ((...args: never[]) => unknown);
 
 /**
- * What JSON keeps of a value: a `Date` becomes a string, `undefined` becomes `null`, methods are lost. `never` where JSON
- * cannot hold the value.
+ * What JSON keeps of a value: a `Date` becomes a string, `undefined` becomes `null`, methods are lost. `never` where
+ * JSON cannot hold the value.
  */
 export type JsonOf<T> = unknown extends T
   ? T
@@ -85,7 +87,7 @@ type MemberOf<Member> = undefined extends Member
   ? JsonOf<Exclude<Member, undefined>> | undefined
   : JsonOf<Member>;
 
-/** One run of an agent: the message that started it, and all it may want to know. */
+/** One run of an agent: the message that started it, with its conversation, caller and tools. */
 export interface Turn {
   /** The message to answer; the latest if several waited. */
   readonly message: Message;
@@ -113,7 +115,7 @@ export interface Turn {
   readonly attempt: number;
   /**
    * Runs `fn` and records its JSON result, so that a later attempt of this turn gets the result instead of running it
-   * again. A name is used once per attempt. Running is at least once: a fenced process may be inside `fn` still. Rejects
+   * again. A name is used once per attempt. `fn` runs at least once: a fenced process may still be inside it. Rejects
    * without calling `fn` if the signal is aborted, with its reason; and where JSON cannot hold the result, such as a
    * `bigint`.
    */
@@ -124,7 +126,7 @@ export interface Turn {
    * `reason.code` is `CANCELED`, `FENCED`, `DEADLINE` or `SHUTDOWN`.
    */
   readonly signal: AbortSignal;
-  /** Grows with every process that gets this task: hand it on to what must not obey a stale turn. */
+  /** Grows with every lease of this task. Pass it to systems that must refuse a stale turn. */
   readonly fence: number;
   /** For `server.wake()`: starts the next turn of this task without a client's message. Keep it from clients. */
   readonly wakeKey: string;

@@ -1,7 +1,7 @@
 import type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
 import type { Artifact, Json, Message, Part, TaskState } from '@batonjs/protocol';
 
-/** What the builders add to a part. */
+/** Members that the builders add to a part. */
 export interface PartOptions {
   readonly mediaType?: string;
   readonly filename?: string;
@@ -39,7 +39,7 @@ export const reply = (...parts: readonly [PartLike, ...PartLike[]]): Message => 
   parts: parts.map(toPart),
 });
 
-/** What a status says: text, parts, or a whole message. */
+/** The message of a status: text, parts, or a whole message. */
 export type Note = string | Part | readonly Part[] | Message;
 
 const toMessage = (note: Note): Message => {
@@ -55,11 +55,11 @@ const status =
     ...(metadata && { metadata }),
   });
 
-/** The agent is at it. May be repeated to report progress. */
+/** The agent works on the task. May be repeated to report progress. */
 export const working = status('TASK_STATE_WORKING');
 /** The agent needs an answer of the client; ends the turn, the answer starts the next. */
 export const inputRequired = status('TASK_STATE_INPUT_REQUIRED');
-/** Somebody must authorize something first. The agent may go on by itself, or end and be woken. */
+/** The agent waits for an authorization. It may go on by itself, or end and be woken. */
 export const authRequired = status('TASK_STATE_AUTH_REQUIRED');
 /** Done. Nothing may follow. After a cancel request the task becomes CANCELED instead. */
 export const completed = status('TASK_STATE_COMPLETED');
@@ -102,8 +102,8 @@ const isFailure = (why: unknown): why is Failure =>
 export type ArtifactOptions = Partial<Omit<Artifact, 'parts'>> & { readonly lastChunk?: boolean };
 
 /**
- * Something the task produced. The first argument is its name, which is also its id, or all that is known of it. Within
- * a task, the same id replaces what was there; `append` adds to it.
+ * An artifact of the task. The first argument is its name, which is also its id, or its members. Within a task, an
+ * artifact with the same id replaces the earlier one; `append` adds to it.
  */
 export function artifact(
   about: string | ArtifactOptions,

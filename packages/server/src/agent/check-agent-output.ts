@@ -22,7 +22,10 @@ export function checkEnd(task: State['task']): void {
   throw invalid('The agent ended without saying how the task ended, such as by `yield completed()`');
 }
 
-/** Throws `INVALID_AGENT_RESPONSE` unless it could be sent as an update. By hand: a schema would cost more than the rest of an update. */
+/**
+ * Throws `INVALID_AGENT_RESPONSE` unless it could be sent as an update. By hand: a schema would cost more than the rest
+ * of an update.
+ */
 export function checkUpdate(update: TaskUpdate): void {
   const { status, artifact, append, lastChunk, metadata } = Object(update) as Record<string, unknown>;
   if ((status === undefined) === (artifact === undefined)) {
@@ -78,7 +81,7 @@ function mayBe(type: 'string' | 'boolean' | 'object', values: Readonly<Record<st
   }
 }
 
-/** What a value is in the words of someone who writes agents. Says nothing of what is in it: clients are told. */
+/** Names the kind of a value for authors of agents. Reveals nothing of its content: clients see the text. */
 function shapeOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';

@@ -1,7 +1,7 @@
 import type { TaskUpdate } from '@batonjs/lifecycle';
 import { type Agent, type Turn, taskAgent } from './agent.ts';
 
-/** Hands over an update. Resolves when it is committed; rejects when it was refused, which also fails the turn. */
+/** Emits an update. Resolves when it is committed; rejects when it is refused, which also fails the turn. */
 export type Emit = (update: TaskUpdate) => Promise<void>;
 
 interface Waiting {
@@ -14,8 +14,8 @@ interface Waiting {
 const mostWaiting = 1_024;
 
 /**
- * An agent in callback style: call order is log order. The turn fails if an `emit` fails, even if nobody awaited it.
- * `emit` called after the function returned rejects.
+ * An agent in callback style: call order is log order. The turn fails if an `emit` fails, even if its promise is not
+ * awaited. `emit` called after the function returned rejects.
  */
 export function emitting(work: (emit: Emit, turn: Turn) => Promise<void>): Agent {
   return taskAgent((turn) => updatesOf(work, turn));
@@ -26,7 +26,7 @@ async function* updatesOf(
   turn: Turn,
 ): AsyncGenerator<TaskUpdate> {
   const waiting: Waiting[] = [];
-  let ring = Promise.withResolvers<void>();
+  let changed = Promise.withResolvers<void>();
   let over = false;
   const emit: Emit = (update) => {
     const done = new Promise<void>((resolve, reject) => {
@@ -34,15 +34,15 @@ async function* updatesOf(
       else if (waiting.length >= mostWaiting) reject(new TypeError('Too many updates wait: await `emit`'));
       else waiting.push({ update, resolve, reject });
     });
-    // Whoever does not await it still fails the turn, below.
+    // An update that is not awaited still fails the turn, below.
     done.catch(() => {});
-    ring.resolve();
+    changed.resolve();
     return done;
   };
   let finished = false;
   const working = work(emit, turn).finally(() => {
     finished = true;
-    ring.resolve();
+    changed.resolve();
   });
   working.catch(() => {});
   let failure: unknown;
@@ -60,8 +60,8 @@ async function* updatesOf(
       } else if (finished) {
         break;
       } else {
-        ring = Promise.withResolvers();
-        if (waiting.length === 0 && !finished) await ring.promise;
+        changed = Promise.withResolvers();
+        if (waiting.length === 0 && !finished) await changed.promise;
       }
     }
     await working;

@@ -1,6 +1,6 @@
 import type { Message } from '@batonjs/protocol';
 
-/** The text parts of a message, joined by newlines: what a turn reads as one text. */
+/** The text parts of a message, joined by newlines. */
 export const linesOf = ({ parts }: Message): string =>
   parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
 

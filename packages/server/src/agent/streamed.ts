@@ -1,17 +1,17 @@
 import type { Updates } from './agent.ts';
 import { append, artifact } from './builders.ts';
 
-/** When collected text is passed on, and when collecting ends early. */
+/** When collected text is yielded, and when collecting ends early. */
 export interface CoalesceOptions {
-  /** As soon as there is so much, in bytes of UTF-8. Default 1,024. */
+  /** Yields as soon as this much is collected, in bytes of UTF-8. Default 1,024. */
   readonly bytes?: number;
-  /** Or so long after the first of it came, in milliseconds. Default 100. */
+  /** Yields at the latest this long after the first collected piece, in milliseconds. Default 100. */
   readonly ms?: number;
   /** Rejects with the reason of this signal once it is aborted, whether the source goes on, ends early or throws. */
   readonly signal?: AbortSignal;
 }
 
-/** Small pieces of text, such as the tokens of a model, as fewer larger ones: no piece waits longer than `ms`. */
+/** Joins small pieces of text, such as the tokens of a model, into larger ones. No piece waits longer than `ms`. */
 export async function* coalesce(
   pieces: AsyncIterable<string>,
   { bytes = 1_024, ms = 100, signal }: CoalesceOptions = {},
@@ -21,7 +21,7 @@ export async function* coalesce(
   signal?.addEventListener('abort', onAbort);
   const iterator = pieces[Symbol.asyncIterator]();
   let next = iterator.next();
-  // Nothing awaits it where the signal is aborted first.
+  // Not awaited if the signal is aborted first: without this, its rejection would be unhandled.
   next.catch(() => {});
   let collected = '';
   let due: Promise<undefined> | undefined;
@@ -29,7 +29,7 @@ export async function* coalesce(
   try {
     for (;;) {
       signal?.throwIfAborted();
-      // Not a race against one promise of the signal: that would keep something of every piece until the end.
+      // Not a race against one promise of the signal: that promise would keep memory of every piece until the end.
       const piece = await new Promise<IteratorResult<string> | undefined>((resolve, reject) => {
         stop = () => reject(signal?.reason);
         Promise.race(due ? [next, due] : [next]).then(resolve, reject);
@@ -38,7 +38,7 @@ export async function* coalesce(
       if (piece) {
         collected += piece.value;
         next = iterator.next();
-        // The loop may leave before it awaits this one.
+        // The loop may end before it awaits this promise.
         next.catch(() => {});
       }
       if (!piece || Buffer.byteLength(collected) >= bytes) {
@@ -65,8 +65,8 @@ export async function* coalesce(
 }
 
 /**
- * An artifact that grows as its text arrives, coalesced: `yield* streamed('answer', textStream, { signal })`. Throws where
- * the source ended without any text, and where `signal` (that of the turn) is aborted: what came until then is no answer.
+ * An artifact that grows as its text arrives, coalesced: `yield* streamed('answer', textStream, { signal })`. Throws if
+ * the source ends without any text, or if `signal` (that of the turn) is aborted: a partial text is no answer.
  */
 export async function* streamed(
   name: string,

@@ -29,7 +29,7 @@ export function checkOutputModes(card: AgentCard, accepted: readonly string[] = 
 
 const known = new WeakMap<AgentCard, readonly string[]>();
 
-/** All that an agent reads; collected once. */
+/** All input modes of an agent; collected once. */
 function inputModesOf(card: AgentCard): readonly string[] {
   const modes = known.get(card) ?? [
     ...card.defaultInputModes,

@@ -5,8 +5,8 @@ import { challenge } from '@batonjs/protocol/headers';
 type Security = Pick<AgentCard, 'securitySchemes' | 'securityRequirements'>;
 
 /**
- * The error as callers are told it: a refusal for lack of credentials names every scheme of the card, unless it names one
- * itself. Spec: §3.3.2, RFC 9110 §11.6.1.
+ * The error as callers get it: one for missing credentials names every scheme of the card, unless it has a challenge of
+ * its own. Spec: §3.3.2, RFC 9110 §11.6.1.
  */
 export function withChallenge(error: A2AError, security: Security): A2AError {
   if (error.reason !== 'UNAUTHENTICATED' || error.challenge) return error;
@@ -33,7 +33,7 @@ function challengeOfScheme(
     return challenge('ApiKey', { ...parameters, in: location, name });
   }
   if ('httpAuthSecurityScheme' in scheme) return challenge(scheme.httpAuthSecurityScheme.scheme, parameters);
-  // A certificate is asked for before there is a request.
+  // A certificate is requested by TLS, before there is a request.
   return 'mtlsSecurityScheme' in scheme ? undefined : challenge('Bearer', parameters);
 }
 

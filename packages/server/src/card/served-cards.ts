@@ -4,14 +4,16 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { Caller } from '../agent/caller.ts';
 import { type CardInput, cardAt } from './complete-card.ts';
 
-/** The members of a card that callers get instead of the public ones, or nothing for callers who get no other card. */
+/**
+ * Members that replace those of the public card, or a function from a caller to them; undefined for no extended card.
+ */
 export type ExtendedCard =
   | Partial<CardInput>
   | ((caller: Caller) => Partial<CardInput> | undefined | Promise<Partial<CardInput> | undefined>);
 
 /**
- * Signs a card, such as `signCard` of `@batonjs/auth`. Called once for each card that differs. Needs `publicUrl`, unless
- * the card lists its interfaces itself.
+ * Signs a card, such as `signCard` of `@batonjs/auth`. Called once for each card that differs. Needs `publicUrl`,
+ * unless the card lists its interfaces itself.
  */
 export type SignCard = (card: AgentCard) => AgentCard | Promise<AgentCard>;
 
@@ -41,7 +43,10 @@ export interface ServedCardsOptions {
 
 const mostSigned = 100;
 
-/** Makes the cards of a server. Throws `TypeError` if clients could choose the address that is signed. Spec: §8, §3.1.11. */
+/**
+ * Makes the cards of a server. Throws `TypeError` if clients could choose the address that is signed. Spec: §8,
+ * §3.1.11.
+ */
 export function createServedCards(options: ServedCardsOptions): ServedCards {
   const { card, complete, extendedCard, signCard, bindings, publicUrl } = options;
   if (signCard && publicUrl === undefined && card.supportedInterfaces.length === 0)

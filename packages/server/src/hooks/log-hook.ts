@@ -1,7 +1,7 @@
 /**
- * Where everything is told that clients are not: errors of agents, stores and webhooks, refused updates. What was thrown is
- * `details.err`, the name under which pino and bunyan write the message and stack of an error:
- * `log: (level, message, details) => logger[level](details, message)`.
+ * Receives everything that clients do not see: errors of agents, stores and webhooks, refused updates. A thrown error
+ * is `details.err`, the name under which pino and bunyan write the message and stack of an error: `log: (level,
+ * message, details) => logger[level](details, message)`.
  */
 export type Log = (
   level: 'error' | 'warn' | 'info',

@@ -13,16 +13,16 @@ export function checkCaller(caller: Caller): Caller {
 }
 
 /**
- * Says who sends a request, from its headers and query. `undefined` refuses it as UNAUTHENTICATED; throw an `A2AError`
- * to say more, `PERMISSION_DENIED` for a caller who is known but may not. A caller whose scope is no string, or empty, is
- * refused as INTERNAL_ERROR. Ready-made ones are in `@batonjs/auth`.
+ * Finds out the caller of a request from its headers and query. `undefined` refuses it as UNAUTHENTICATED; throw an
+ * `A2AError` for another refusal, such as `PERMISSION_DENIED` for a known caller without the right. A caller whose
+ * scope is no string, or empty, is refused as INTERNAL_ERROR. Ready-made ones are in `@batonjs/auth`.
  */
 export interface Authenticate {
   (
     request: Pick<HttpExchange, 'method' | 'path' | 'query' | 'headers'>,
   ): Caller | undefined | Promise<Caller | undefined>;
-  /** How callers prove who they are: for the card, unless it says so itself. Spec: §7.3. */
+  /** The security schemes of the card, unless the card has its own. Spec: §7.3. */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
-  /** What of that is needed: any of these. */
+  /** The security requirements of the card: callers meet any of them. */
   readonly securityRequirements?: readonly SecurityRequirement[];
 }

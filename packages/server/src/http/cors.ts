@@ -4,7 +4,7 @@ import type { Handle, HttpExchange } from './http-exchange.ts';
 
 /** Which web pages may call the agent. */
 export interface CorsOptions {
-  /** Origins such as `https://app.example`, or what decides. Default: any. */
+  /** Origins such as `https://app.example`, or a function that decides. Default: any. */
   readonly origins?: readonly string[] | ((origin: string) => boolean);
   /** Request headers to allow besides those of the protocol and of the card's security schemes. */
   readonly headers?: readonly string[];
@@ -14,8 +14,8 @@ export interface CorsOptions {
   readonly maxAgeSeconds?: number;
 }
 
-/** The options with everything filled in. */
-export interface CorsSettings {
+/** The options, completed. */
+export interface CorsPolicy {
   readonly allows: (origin: string) => boolean;
   /** Whether the answer is the same for every origin. */
   readonly any: boolean;
@@ -38,38 +38,40 @@ const requestHeaders = [
 const responseHeaders =
   'a2a-extensions, allow, etag, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-a2a-extensions';
 
-/** Throws `TypeError` for what no browser would accept. */
+/**
+ * Completes the options. Undefined: pages may not call the agent. Throws `TypeError` for options that browsers refuse.
+ */
 export function completeCors(options: CorsOptions | boolean = false, credentialHeaders: readonly string[]) {
   if (options === false) return undefined;
   const { origins, headers = [], credentials = false, maxAgeSeconds = 600 } = options === true ? {} : options;
   if (credentials && !origins) throw new TypeError('`cors.credentials` needs `cors.origins`');
   const all = [...requestHeaders, ...credentialHeaders, ...headers].map((name) => name.toLowerCase());
-  const settings: CorsSettings = {
+  const policy: CorsPolicy = {
     allows: typeof origins === 'function' ? origins : (origin) => origins?.includes(origin) ?? true,
     any: !origins,
     headers: [...new Set(all)].filter((name) => name !== 'cookie').sort(),
     credentials,
     maxAgeSeconds,
   };
-  return settings;
+  return policy;
 }
 
 /** The public card may be read from any page. */
-const cardOnly = completeCors({}, []) as CorsSettings;
+const cardOnly = completeCors({}, []) as CorsPolicy;
 
 /** Answers preflights and lets web pages read the replies. Spec: Fetch §3.2. */
-export function withCors(handle: Handle, cors: CorsSettings | undefined): Handle {
+export function withCors(handle: Handle, cors: CorsPolicy | undefined): Handle {
   return async (exchange) => {
     const { method, path, headers } = exchange;
-    const settings = cors ?? (path.endsWith(AGENT_CARD_PATH) ? cardOnly : undefined);
-    if (!settings) return handle(exchange);
+    const policy = cors ?? (path.endsWith(AGENT_CARD_PATH) ? cardOnly : undefined);
+    if (!policy) return handle(exchange);
     const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-    const reply = isPreflight ? preflight(settings, path) : await handle(exchange);
-    return { ...reply, headers: merge(reply.headers, allowed(settings, exchange)) };
+    const reply = isPreflight ? preflight(policy, path) : await handle(exchange);
+    return { ...reply, headers: merge(reply.headers, allowed(policy, exchange)) };
   };
 }
 
-const preflight = ({ headers, maxAgeSeconds }: CorsSettings, path: string): HttpReply => ({
+const preflight = ({ headers, maxAgeSeconds }: CorsPolicy, path: string): HttpReply => ({
   status: 204,
   headers: {
     'access-control-allow-methods': path.endsWith(AGENT_CARD_PATH) ? 'GET, HEAD' : 'DELETE, GET, HEAD, POST',
@@ -79,7 +81,7 @@ const preflight = ({ headers, maxAgeSeconds }: CorsSettings, path: string): Http
 });
 
 function allowed(
-  { any, allows, credentials }: CorsSettings,
+  { any, allows, credentials }: CorsPolicy,
   { headers: { origin } }: HttpExchange,
 ): Record<string, string> {
   if (any) return { 'access-control-allow-origin': '*', 'access-control-expose-headers': responseHeaders };
@@ -92,7 +94,7 @@ function allowed(
   };
 }
 
-/** The card allows every page by itself; it does not where the owner says otherwise. */
+/** Merges headers. The card's own `*` gives way to the origins of the options. */
 function merge(headers: HttpReply['headers'], more: Record<string, string>): Record<string, string> {
   const { 'access-control-allow-origin': _, ...others } = headers;
   const vary = [headers.vary, more.vary].filter(Boolean).join(', ');

@@ -2,7 +2,7 @@ import type { HttpReply } from '@batonjs/bindings';
 import type { Handle } from './http-exchange.ts';
 import { readStream } from './request-body.ts';
 
-/** The handler as a web-standard `fetch`: mount it anywhere that speaks `Request` and `Response`. */
+/** The handler as a web-standard `fetch`, for every framework with `Request` and `Response`. */
 export function createFetch(handle: Handle, mount: string): (request: Request) => Promise<Response> {
   return async (request) => {
     const url = new URL(request.url);

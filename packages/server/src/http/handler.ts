@@ -41,7 +41,9 @@ export interface HttpOptions {
   readonly tenants: Tenants | undefined;
 }
 
-/** Answers requests: picks the binding, checks in the protocol's order, calls the operation, encodes. Spec: §5, §3.3. */
+/**
+ * Answers requests: picks the binding, checks in the protocol's order, calls the operation, encodes. Spec: §5, §3.3.
+ */
 export function createHandler(dependencies: Dependencies, http: HttpOptions): Handle {
   const { bindings, authenticate } = http;
   return async (exchange) => {

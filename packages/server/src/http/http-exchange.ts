@@ -2,8 +2,8 @@ import type { HttpReply } from '@batonjs/bindings';
 import type { A2AError } from '@batonjs/protocol/errors';
 
 /**
- * What `readBody` reads; `longerThan`: who read it before stopped after so many bytes; `encoding`: it is compressed that
- * way, and nobody unpacked it.
+ * The body of a request. `longerThan`: the framework stopped reading it after so many bytes. `encoding`: it is still
+ * compressed in that way.
  */
 export type Body =
   | { readonly bytes: Uint8Array }
@@ -11,7 +11,7 @@ export type Body =
   | { readonly longerThan: number }
   | { readonly encoding: string };
 
-/** A request as a skin hands it over: plain values, and a body that is read only when it is needed. */
+/** A request as an adapter passes it: plain values, and a body that is read only when it is needed. */
 export interface HttpExchange {
   /** Upper case. */
   readonly method: string;
@@ -21,18 +21,20 @@ export interface HttpExchange {
   /** Names in lower case; repeated headers joined with a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * The body: its bytes, or the value a framework parsed already. Reads no further than `limit` bytes; undefined if there
-   * are more. Rejects if the body does not come to its end. A skin for requests that need not say how long they are awaits
-   * `ask` before it reads more than 64 kB, and rejects if that does: the caller must not send so much.
+   * The body: its bytes, or the value a framework parsed already. Reads no further than `limit` bytes; undefined if
+   * there are more. Rejects if the body ends too early. An adapter whose requests may have no declared length awaits
+   * `ask` before it reads more than 64 kB, and rejects if `ask` does: this caller may not send so much.
    */
   readonly readBody: (limit: number, ask: () => Promise<unknown>) => Promise<Body | undefined>;
-  /** Absolute URL of the mount without trailing slash, if the request may be believed to say it. */
+  /** Absolute URL of the mount without trailing slash, if the request can be trusted to say it. */
   readonly baseUrl?: string | undefined;
-  /** The skin does not know where the agent is mounted, so that `path` may begin with the path of the mount. */
+  /** The adapter does not know where the agent is mounted, so that `path` may begin with the path of the mount. */
   readonly isMountUnknown?: boolean | undefined;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
-  /** Somebody before refused the request, for its rate perhaps: it is answered so, in the words of its binding. */
+  /**
+   * The error of a middleware that refused the request, for its rate perhaps. It is answered in the request's binding.
+   */
   readonly refusal?: A2AError | undefined;
 }
 

@@ -6,9 +6,9 @@ import type { Limits } from '../limits/limits.ts';
 import type { Body, HttpExchange } from './http-exchange.ts';
 
 /**
- * The body of a POST request; undefined for other requests. Calls `ask` before it reads more than 64 kB of a body that does
- * not declare its length. Throws what `ask` throws, `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` if it is compressed, or
- * `PARSE_ERROR` if it is not UTF-8 or ends too early.
+ * The body of a POST request; undefined for other requests. Calls `ask` before it reads more than 64 kB of a body that
+ * does not declare its length. Throws what `ask` throws, `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` if it is
+ * compressed, or `PARSE_ERROR` if it is not UTF-8 or ends too early.
  */
 export async function readBody(
   { method, path, headers, readBody }: HttpExchange,
@@ -28,7 +28,7 @@ export async function readBody(
       `The body is compressed (${body.encoding}): send it as it is`,
     );
   if ('longerThan' in body) {
-    const whose = body.longerThan < bodyBytes ? ', the limit of the body parser before the agent' : '';
+    const whose = body.longerThan < bodyBytes ? ', the limit of the parser in front of the agent' : '';
     throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${body.longerThan} bytes${whose}`);
   }
   return jsonBody('bytes' in body ? { text: toText(body.bytes) } : body, { maxDepth: jsonDepth });
@@ -37,8 +37,8 @@ export async function readBody(
 const small = 65_536;
 
 /**
- * Whether a body is longer than 64 kB, or does not declare its length. The handler then authenticates the caller before it
- * reads the body, so that a refusal comes before every error of the body.
+ * Whether a body is longer than 64 kB, or does not declare its length. The handler then authenticates the caller before
+ * it reads the body, so that a refusal comes before every error of the body.
  */
 export const isLarge = ({ method, headers }: Pick<HttpExchange, 'method' | 'headers'>): boolean =>
   method === 'POST' &&

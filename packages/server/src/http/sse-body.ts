@@ -15,7 +15,7 @@ const heartbeatMs = 15_000;
 const batchLength = 65_536;
 const noEvents: EventBatch['events'] = [];
 
-/** What the body of a stream is made of. */
+/** The parts of the body of a stream. */
 export interface StreamSource {
   /** The first events, read from `stream` already. */
   readonly first: EventBatch | undefined;

@@ -2,14 +2,14 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { Caller } from '../agent/caller.ts';
 
 /**
- * Which tenants there are: a list, or what says so, for the public card without a caller. A caller who may not know of a
- * tenant is best told that there is none. Spec: §3.1, multi-tenancy guide.
+ * The tenants that exist: a list, or a function, which is called without a caller for the public card. Return false to
+ * callers who may not know of a tenant. Spec: §3.1, multi-tenancy guide.
  */
 export type Tenants =
   | readonly string[]
   | ((tenant: string, caller: Caller | undefined) => boolean | Promise<boolean>);
 
-/** Throws as if nothing were there, unless there is such a tenant. */
+/** Throws `TASK_NOT_FOUND` unless the tenant exists. */
 export async function checkTenant(
   tenant: string | undefined,
   caller: Caller | undefined,

@@ -1,25 +1,28 @@
-/** What is refused with a clear error instead of being held in memory. */
+/** The sizes beyond which the server refuses with a clear error, instead of using more memory. */
 export interface Limits {
   /** Turns running at once in this process; more wait in the store's queue. Default 1,000. */
   readonly turns: number;
   /**
-   * Tasks waiting for a turn; beyond it, sends are answered RESOURCE_EXHAUSTED. Counted in the write itself; Redis Cluster counts
-   * each shard there and all of them shortly before. Default 10,000.
+   * Tasks waiting for a turn; beyond it, sends are answered RESOURCE_EXHAUSTED. Counted in the write itself; Redis
+   * Cluster counts each shard there and all of them shortly before. Default 10,000.
    */
   readonly queuedTurns: number;
-  /** Facts of one task, whoever causes them; beyond it only a cancel and a terminal update are accepted. Default 100,000. */
+  /**
+   * Facts of one task, of clients and agents together; beyond it only a cancel and a terminal update are accepted.
+   * Default 100,000.
+   */
   readonly factsPerTask: number;
   /**
-   * Bytes of one task's content, estimated, whoever adds them; beyond it only a cancel and a terminal update of at most 64 KiB
-   * are accepted. Default 256 MiB.
+   * Bytes of one task's content, estimated; beyond it only a cancel and a terminal update of at most 64 KiB are
+   * accepted. Default 256 MiB.
    */
   readonly bytesPerTask: number;
   /** Open streams on one task in this process, those of sends included. Default 10,000. */
   readonly followersPerTask: number;
   /**
-   * Bytes of one reply, estimated, and of what an agent gets by one call of `turn.context` or `turn.references`. Lists get
-   * shorter pages; a task that is larger alone comes without its oldest messages, or without its artifacts, and says so
-   * in its metadata. Default 16 MiB.
+   * Bytes of one reply, estimated, and of the result of one call of `turn.context` or `turn.references`. Lists get
+   * shorter pages; a task that is larger alone comes without its oldest messages, or without its artifacts, and lists
+   * in its metadata which of them are missing. Default 16 MiB.
    */
   readonly replyBytes: number;
   /** Bytes of one request's body. Default 4 MiB. */

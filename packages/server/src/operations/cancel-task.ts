@@ -30,7 +30,7 @@ export async function cancelTask(
       await waitForFact(live, () => live.state.closed, wait);
     }
     if (live.isDiverged) throw live.readError;
-    // Says so if another end won the race.
+    // Throws if the task ended in another way meanwhile.
     decideAgain(live, dependencies);
     const { currentStatusInHistory, limits } = dependencies.options;
     return viewWithin(live.state, { currentStatusInHistory }, limits.replyBytes);

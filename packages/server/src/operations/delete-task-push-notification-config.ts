@@ -4,8 +4,8 @@ import type { Dependencies } from './call/dependencies.ts';
 import { lengthOf, webhooksOf } from './call/task-webhooks.ts';
 
 /**
- * DeleteTaskPushNotificationConfig: nothing more is delivered to the webhook. Deleting one that does not exist succeeds, too.
- * Spec: §3.1.10.
+ * DeleteTaskPushNotificationConfig: nothing more is delivered to the webhook. Deleting one that does not exist
+ * succeeds, too. Spec: §3.1.10.
  */
 export async function deleteTaskPushNotificationConfig(
   { taskId, id }: DeleteTaskPushNotificationConfigRequest,

@@ -10,8 +10,8 @@ import type { Dependencies } from './call/dependencies.ts';
 import { invalidPageToken, isStoreId } from './call/page-token.ts';
 
 /**
- * ListTasks: newest status first. A task says its status; history and artifacts only where asked for. A page is shorter than
- * asked for if the tasks do not fit into `limits.replyBytes`; a task that does not fit alone is cut. Spec: §3.1.4.
+ * ListTasks: newest status first. Tasks have their status; history and artifacts only on request. A page is shorter
+ * than requested if the tasks do not fit into `limits.replyBytes`; a task that does not fit alone is cut. Spec: §3.1.4.
  */
 export async function listTasks(
   request: ListTasksRequest,
@@ -45,10 +45,10 @@ export async function listTasks(
   };
 }
 
-/** What is read for one page may weigh so many times what the page does: of long logs little may be shown. */
+/** How many times the bytes of a reply may be read for one page: a reply may show little of long logs. */
 const readPerReply = 4;
 
-/** As many of the tasks as fit into one reply, at least the first. Undefined for one that was pruned meanwhile. */
+/** As many tasks as fit into one reply, at least the first. Undefined for a task that was pruned meanwhile. */
 async function viewPage(
   page: readonly ListedTask[],
   request: ListTasksRequest,
@@ -122,7 +122,7 @@ const digestOf = (query: string): string =>
 const toToken = ({ taskId, head }: ListedTask, digest: string): string =>
   Buffer.from(JSON.stringify([head.statusAt, taskId, digest])).toString('base64url');
 
-/** Throws `INVALID_PARAMS` for a token that was not given out for these filters. */
+/** Throws `INVALID_PARAMS` for a token that was not made for these filters. */
 function readToken(token: string, digest: string): TaskQuery['after'] {
   try {
     const [statusAt, taskId, made] = JSON.parse(Buffer.from(token, 'base64url').toString()) as unknown[];
@@ -133,7 +133,7 @@ function readToken(token: string, digest: string): TaskQuery['after'] {
   throw invalidPageToken('was not made for this query');
 }
 
-/** Whether it is a time as heads have it. Stores compare other texts each in its own way, or fail at them. */
+/** Whether it is a time in the format of heads. Stores compare other texts differently, or fail. */
 const isTime = (time: unknown): time is string =>
   typeof time === 'string' &&
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time) &&

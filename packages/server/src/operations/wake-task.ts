@@ -9,8 +9,8 @@ import { readWakeKey } from '../turns/wake-key.ts';
 import type { Dependencies } from './call/dependencies.ts';
 
 /**
- * Starts another turn of the task that a wake key names, without a client's message. Not an operation of the protocol: the
- * program of the server calls it. Rejects with an `A2AError`: `INVALID_PARAMS` for another text than a wake key,
+ * Starts another turn of the task that a wake key names, without a client's message. Not an operation of the protocol:
+ * the program of the server calls it. Rejects with an `A2AError`: `INVALID_PARAMS` for another text than a wake key,
  * `TASK_NOT_FOUND`, or `UNSUPPORTED_OPERATION` if the task has ended.
  */
 export async function wakeTask(

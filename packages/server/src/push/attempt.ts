@@ -17,26 +17,26 @@ export interface Parcel {
   readonly event: StreamResponse;
 }
 
-/** How an attempt ended. `reason` holds nothing that is secret, and nothing that the webhook said. */
+/** How an attempt ended. `reason` holds no secrets, and nothing of the webhook's answer. */
 export type AttemptResult =
   | { readonly delivered: true }
   | {
       readonly delivered: false;
       readonly reason: string;
       /**
-       * Whether another attempt may do better: `few` for an answer that may be that of a proxy or of a deployment, and
-       * may be meant.
+       * Whether to try again: `few` times for an answer that may come from a proxy during a deployment, or may be
+       * final.
        */
       readonly retry: 'yes' | 'few' | 'no';
-      /** How long the webhook wants to be left alone, in milliseconds. */
+      /** How long the webhook asks to wait, in milliseconds. */
       readonly afterMs?: number | undefined;
     };
 
 type AttemptDependencies = Pick<DeliveryDependencies, 'push' | 'clock' | 'log'>;
 
-/** How much of an answer is read before the connection is closed. Nobody looks at it. */
+/** How many bytes of an answer are read before the connection is closed. They are not used. */
 const maxBytes = 16 * 1024;
-/** How long a signature may be believed. */
+/** How long a signature is valid. */
 const signedSeconds = 300;
 
 /** Posts an update once. Never rejects. `closing` cuts it short. Spec: §4.3.3. */
@@ -75,7 +75,7 @@ async function post(
     return failure('could not be made');
   }
   const headers = {
-    // First, so that what follows replaces a header of the same name, in whatever case that is.
+    // First, so that the headers below replace those of the same name, in any case.
     ...signed,
     'content-type': parcel.format.mediaType,
     'user-agent': 'Baton',

@@ -1,7 +1,7 @@
 import type { PushConfig, Scope } from '@batonjs/store';
 import type { Webhooks } from './webhooks.ts';
 
-/** A webhook that was given up, with what it did not get. */
+/** A webhook that was given up, with the position up to which it got everything. */
 export interface DeadLetter {
   readonly scope: Scope;
   readonly taskId: string;
@@ -15,11 +15,11 @@ export interface DeadLetter {
   readonly cursor: number;
 }
 
-/** What whoever runs a server may want to know and do about its webhooks. */
+/** The webhooks that were given up, for the operator of a server. */
 export interface PushDeliveries {
   /** Webhooks that were given up, at most `limit` (default 100). Empty where there is no push. */
   deadLetters(options?: { limit?: number }): Promise<DeadLetter[]>;
-  /** Tries one again, from where it stopped. Resolves whether it was there and dead. */
+  /** Tries one again, from where it stopped. Resolves to false if it does not exist or was not given up. */
   redeliver(letter: Pick<DeadLetter, 'scope' | 'taskId' | 'id'>): Promise<boolean>;
 }
 

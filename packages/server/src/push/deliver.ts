@@ -8,18 +8,18 @@ import { retryDelay } from './retry-delay.ts';
 import { isWanted } from './wanted-update.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
 
-/** Facts that are looked at before the webhook goes to the end of the queue again. */
+/** Facts that are read before the webhook goes to the end of the queue again. */
 const batch = 16;
 
-/** How long the right to deliver is asked for, in whole milliseconds: an attempt and the store calls around it fit in. */
+/** How long a delivery is claimed for, in whole milliseconds: enough for an attempt and the store calls around it. */
 export const deliveryMs = ({ push, options: { leaseMs } }: DeliveryDependencies): number =>
   Math.ceil(leaseMs + push.options.timeoutMs * 1.25);
 
-/** How a step ended. */
+/** How a step of a delivery ended. */
 export interface Step {
-  /** Whether the webhook did what it was asked to. */
+  /** Whether the webhook accepted every attempt. */
   readonly works: boolean;
-  /** Whether it took an update. */
+  /** Whether it accepted an update. */
   readonly tookOne: boolean;
   /** Milliseconds until the next attempt; unset if none is planned. */
   readonly againMs?: number;
@@ -28,8 +28,8 @@ export interface Step {
 const done: Step = { works: true, tookOne: false };
 
 /**
- * Takes one webhook a step further in the log: posts what it wants to know, in order, and records how far it got. Rejects
- * if the store does not answer; then the right runs out and the rest is delivered again.
+ * Moves one webhook further in the log: posts the updates that it wants, in order, and records its position. Rejects if
+ * the store does not answer; then the claim runs out and the rest is delivered again.
  */
 export async function deliver(
   delivery: Delivery,
@@ -52,7 +52,7 @@ export async function deliver(
     return done;
   }
   if (facts.some(({ fact }) => fact.type === 'answered')) {
-    // The answer was a message: there is no task that a webhook could be of.
+    // The agent answered with a message: there is no task with updates.
     await push.store.removePushConfig(scope, taskId, id);
     return done;
   }
@@ -69,7 +69,7 @@ export async function deliver(
     }
     failing.over(delivery.push);
     const keep = stored === due.at(-1) ? undefined : { ttlMs: deliveryMs(dependencies) };
-    // The right was lost: whoever has it delivers the rest.
+    // The claim was lost: the process that has it delivers the rest.
     if (keep && !(await advance({ cursor: stored.version, keep }))) return { works: true, tookOne: true };
   }
   await advance({ cursor: last?.version ?? cursor });

@@ -8,12 +8,12 @@ import { retryDelay } from './retry-delay.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
 
 const batch = 32;
-/** Webhooks that are hurried in one store call. */
+/** How many webhooks are hurried in one store call. */
 const hurriedAtOnce = 100;
-/** Of the failures of a host, so many make what waits for a place at it wait longer. */
+/** The failures of a host that lengthen the wait of its postponed deliveries; further ones do not. */
 const failuresThatCount = 5;
 
-/** Delivers what the webhooks of a queue are behind their logs, side by side with other processes. */
+/** Delivers to each webhook of a queue the updates that it has not got yet, side by side with other processes. */
 export class Deliverer {
   readonly #dependencies: DeliveryDependencies;
   readonly #shares: HostShares;
@@ -22,7 +22,7 @@ export class Deliverer {
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
   #unsubscribe: Promise<Unsubscribe> | undefined;
-  #rung = new AbortController();
+  #notified = new AbortController();
   #over: Promise<void> | undefined;
 
   constructor(dependencies: DeliveryDependencies) {
@@ -33,7 +33,7 @@ export class Deliverer {
   start(): void {
     const { store, log } = this.#dependencies;
     const { queue } = this.#dependencies.options;
-    this.#unsubscribe = store.subscribe({ queue }, () => this.#rung.abort());
+    this.#unsubscribe = store.subscribe({ queue }, () => this.#notified.abort());
     this.#unsubscribe.catch((error: unknown) =>
       log('error', 'Could not subscribe to the queue', { queue, error }),
     );
@@ -41,12 +41,12 @@ export class Deliverer {
   }
 
   /**
-   * Delivers what is due, what happened last included, for up to `graceMs` milliseconds, and leaves the rest to other
+   * Delivers all due updates, up to the latest, for up to `graceMs` milliseconds, and leaves the rest to other
    * processes.
    */
   async close(graceMs: number): Promise<void> {
     this.#stop.abort();
-    this.#rung.abort();
+    this.#notified.abort();
     await this.#over;
     if (graceMs > 0) await this.#finish(graceMs);
     this.#closing.abort();
@@ -59,7 +59,7 @@ export class Deliverer {
     const { clock } = this.#dependencies;
     const end = clock.monotonic() + graceMs;
     for (let left = graceMs; left > 0; left = end - clock.monotonic()) {
-      // A webhook that is being delivered to cannot be claimed, and may not know of what happened meanwhile.
+      // A webhook whose delivery runs cannot be claimed, and may have newer updates by now.
       const held = [...this.#running];
       const claimed = await this.#claimSafely(this.#room);
       if (held.length === 0 && claimed === 0) return;
@@ -73,13 +73,13 @@ export class Deliverer {
     const { clock } = this.#dependencies;
     const { pollMs } = this.#dependencies.options;
     while (!this.#stop.signal.aborted) {
-      this.#rung = new AbortController();
+      this.#notified = new AbortController();
       const room = this.#room;
       const claimed = await this.#claimSafely(room);
       // There may be more to claim at once.
       if (claimed > 0 && claimed === room) continue;
       if (this.#stop.signal.aborted) return;
-      await clock.sleep(pollMs * (0.75 + clock.random() / 2), this.#rung.signal);
+      await clock.sleep(pollMs * (0.75 + clock.random() / 2), this.#notified.signal);
     }
   }
 
@@ -122,16 +122,16 @@ export class Deliverer {
       } finally {
         const wasFull = this.#shares.free === 0;
         this.#shares.leave(host, !step.works);
-        if (wasFull) this.#rung.abort();
+        if (wasFull) this.#notified.abort();
       }
-      this.#ringIn(step.againMs);
+      this.#claimIn(step.againMs);
       if (step.tookOne) await this.#hurry(host);
     } catch (error) {
       this.#dependencies.log('error', 'Could not record a delivery', { taskId, configId: id, error });
     }
   }
 
-  /** The host answers: what waits for it goes at once. */
+  /** The host answers: tries its failing webhooks at once. */
   async #hurry(host: string): Promise<void> {
     const { push } = this.#dependencies;
     const waiting = this.#failing.hurry(host);
@@ -141,7 +141,7 @@ export class Deliverer {
     }
   }
 
-  /** Its host has all it may have: back to the queue, for longer while that host does not answer. */
+  /** The host has its share: puts the delivery back into the queue, for longer if the host does not answer. */
   async #postpone(delivery: Delivery, host: string): Promise<void> {
     const { push, clock } = this.#dependencies;
     const { pollMs } = this.#dependencies.options;
@@ -153,13 +153,13 @@ export class Deliverer {
     if (failures > 0) this.#failing.postponed(delivery.push);
     const outcome = { retryAt: isoTime(clock.now() + wait), attempts: delivery.push.attempts };
     await push.store.advance(delivery, outcome);
-    this.#ringIn(wait);
+    this.#claimIn(wait);
   }
 
-  /** What is due before the next regular look is not to wait for that. */
-  #ringIn(ms = Number.POSITIVE_INFINITY): void {
+  /** Claims again after `ms` milliseconds, if that is before the next poll. */
+  #claimIn(ms = Number.POSITIVE_INFINITY): void {
     const { clock } = this.#dependencies;
     const { pollMs } = this.#dependencies.options;
-    if (ms < pollMs) void clock.sleep(ms + 1, this.#stop.signal).then(() => this.#rung.abort());
+    if (ms < pollMs) void clock.sleep(ms + 1, this.#stop.signal).then(() => this.#notified.abort());
   }
 }

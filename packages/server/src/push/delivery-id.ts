@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { PushConfig, StoredFact } from '@batonjs/store';
 
 /**
- * Names one update for one webhook: the same in every attempt, by any process. `first` is the first fact of the log, which
- * tells it from another log that had the same task id once. A hash, because ids of clients may hold what a header may not.
+ * Names one update for one webhook: the same in every attempt, by any process. `first` is the first fact of the log,
+ * which distinguishes the log from an earlier one of the same task id. A hash, because ids of clients may hold
+ * characters that a header may not.
  */
 export const deliveryId = (
   { taskId, id }: Pick<PushConfig, 'taskId' | 'id'>,

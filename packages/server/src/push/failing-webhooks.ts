@@ -4,13 +4,13 @@ interface Failing {
   readonly name: PushConfigName;
   /** Redirects, 404 and 410 in a row. */
   rejections: number;
-  /** Whether it may be tried before its time: it did not ask to be left alone, and was not hurried since it failed. */
+  /** Whether it may be tried before its time: it sent no `Retry-After`, and was not hurried since it failed. */
   mayHurry: boolean;
-  /** How often it was, since it last worked. */
+  /** How often it was hurried since it last worked. */
   hurried: number;
 }
 
-/** The oldest ones are forgotten beyond this number: they wait as long as was planned. */
+/** Beyond this number the oldest are forgotten: they wait as long as planned. */
 const most = 10_000;
 
 /** A webhook that keeps failing on a host that works is not hurried any more. */

@@ -4,8 +4,8 @@ interface Share {
 }
 
 /**
- * Who may use how much of what there is: a host gets no more than is left for all others together, so one that never
- * answers holds half at most, and two hold two thirds.
+ * Shares the deliveries that may run at once among hosts. A host gets no more than is left for all others together: one
+ * that never answers holds at most half, two hold two thirds.
  */
 export class HostShares {
   readonly #limit: number;
@@ -21,7 +21,7 @@ export class HostShares {
     return this.#limit - this.#running;
   }
 
-  /** Takes a place for the host. False if it has its share already. */
+  /** Counts one more delivery to the host. Returns false if the host has its share already. */
   enter(host: string): boolean {
     const share = this.#shares.get(host) ?? { running: 0, failures: 0 };
     if (this.free <= 0 || (share.running > 0 && share.running >= this.free)) return false;

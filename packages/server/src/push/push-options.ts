@@ -4,26 +4,31 @@ import type { PushUpdates } from './wanted-update.ts';
 
 /** When a delivery is tried again. All times in milliseconds. */
 export interface PushRetry {
-  /** The longest wait after the first failure; it doubles with each further one. Waits are random below that. Default 1,000. */
+  /**
+   * The longest wait after the first failure; it doubles with each further one. Waits are random below that. Default
+   * 1,000.
+   */
   readonly baseDelayMs: number;
-  /** No wait is longer, whatever the webhook asks for. Default 1 hour. */
+  /** No wait is longer, not even if the webhook asks for it. Default 1 hour. */
   readonly maxDelayMs: number;
   /** After so many failures in a row the webhook is given up. Default 40. */
   readonly maxAttempts: number;
   /**
-   * After so many redirects, 404 or 410 in a row the webhook is given up. They may be meant, and may be the answers of a
-   * proxy whose service is being deployed. Default 8.
+   * After so many redirects, 404 or 410 in a row the webhook is given up. They may be final, or the answers of a
+   * proxy while its service is deployed. Default 8.
    */
   readonly maxRejections: number;
   /** An update that is older than this is not tried again after a failure. Default 24 hours. */
   readonly maxAgeMs: number;
 }
 
-/** How webhooks are served. A webhook must be public and have TLS, unless it is listed in `allow`. */
+/** How webhooks are delivered to. A webhook must be public and have TLS, unless it is listed in `allow`. */
 export interface PushOptions extends AddressPolicyOptions {
   /** Whether public webhooks may be without TLS. Default false. */
   readonly http?: boolean;
-  /** Which updates are delivered. Default `'default'`: every status, and artifacts unless they are chunks but the last. */
+  /**
+   * Which updates are delivered. Default `'default'`: every status, and artifacts unless they are chunks but the last.
+   */
   readonly updates?: PushUpdates;
   /** How long one attempt may take, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;

@@ -2,7 +2,7 @@ import { type Fact, isInterrupted, isTerminal } from '@batonjs/lifecycle';
 
 /**
  * Which updates a webhook gets: every one (`all`); without chunks of artifacts that have more to come (`default`); only
- * that the task ended or waits for somebody (`significant`).
+ * that the task ended, or waits for its client or an authorization (`significant`).
  */
 export type PushUpdates = 'default' | 'all' | 'significant';
 

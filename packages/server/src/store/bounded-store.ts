@@ -7,8 +7,8 @@ type Store = TaskStore | (TaskStore & PushConfigStore);
 type InTime = <T>(call: () => Promise<T>, late?: (value: T) => void) => Promise<T>;
 
 /**
- * The store with a time limit of `ms` milliseconds for each call; a call that takes longer rejects with `UNAVAILABLE`, and
- * may still be done. `prune` and `close` have no limit. The result is a `PushConfigStore` if the store is one.
+ * The store with a time limit of `ms` milliseconds for each call; a call that takes longer rejects with `UNAVAILABLE`,
+ * and may still be done. `prune` and `close` have no limit. The result is a `PushConfigStore` if the store is one.
  */
 export function boundedStore(store: Store, ms: number, clock: Clock): Store {
   const inTime: InTime = (call, late) => {

@@ -2,17 +2,18 @@ import type { StoreTrouble, TaskStore } from '@batonjs/store';
 import type { Log } from '../hooks/log-hook.ts';
 import type { Clock } from '../timing/clock.ts';
 
-/** Whether a server can do its work, for the people who run it: the message may hold names of files and hosts. */
+/** Whether a server can do its work, for its operators: the message may hold names of files and hosts. */
 export type Readiness =
   | { readonly isReady: true }
   | {
       readonly isReady: false;
-      /** `closing`: the server is. `failing`: the store does not answer, or fails for another reason than the named ones. */
+      /** `closing`: the server closes. `failing`: the store does not answer, or fails for an unnamed reason. */
       readonly reason: StoreTrouble | 'closing' | 'failing';
       readonly message: string;
     };
 
-export interface ReadinessSettings {
+/** The parts of a server that its readiness depends on. */
+export interface ReadinessSource {
   readonly store: TaskStore;
   readonly queue: string;
   readonly clock: Clock;
@@ -20,19 +21,19 @@ export interface ReadinessSettings {
   readonly isOpen: () => boolean;
 }
 
-/** The store is asked once in so many milliseconds, however often the server is. */
+/** The store is probed at most once in this many milliseconds. */
 const probeEveryMs = 1_000;
 
 const ready: Readiness = { isReady: true };
 const closing: Readiness = { isReady: false, reason: 'closing', message: 'The server is closing' };
 
-/** Returns what finds out whether the server can do its work. Logs when that changes, and not each time. */
-export function createReadiness({ store, queue, clock, log, isOpen }: ReadinessSettings) {
+/** Returns a function that checks whether the server can do its work. Logs when that changes, and not each time. */
+export function createReadiness({ store, queue, clock, log, isOpen }: ReadinessSource) {
   let known = ready;
   let knownUntil = Number.NEGATIVE_INFINITY;
-  let looking: Promise<void> | undefined;
+  let probing: Promise<void> | undefined;
 
-  async function look(): Promise<void> {
+  async function probe(): Promise<void> {
     try {
       await (store.probe ? store.probe() : store.waiting(queue));
       if (!known.isReady) log('info', 'The store takes writes again', {});
@@ -44,13 +45,13 @@ export function createReadiness({ store, queue, clock, log, isOpen }: ReadinessS
       known = { isReady: false, reason, message: String(message) };
     }
     knownUntil = clock.monotonic() + probeEveryMs;
-    looking = undefined;
+    probing = undefined;
   }
 
   return async (): Promise<Readiness> => {
     if (!isOpen()) return closing;
-    if (!looking && clock.monotonic() >= knownUntil) looking = look();
-    await looking;
+    if (!probing && clock.monotonic() >= knownUntil) probing = probe();
+    await probing;
     return isOpen() ? known : closing;
   };
 }

@@ -7,10 +7,10 @@ import { linesOf, valuesOf } from '../agent/message-content.ts';
 import { createSteps, type StepRecord } from '../turns/steps.ts';
 import { UnstoredLog } from './unstored-log.ts';
 
-/** What a turn in a unit test may be given besides its message. */
+/** The members of a turn in a unit test, besides its message. */
 export interface RunTurnOptions {
   readonly task?: Task;
-  /** What was said before, oldest first. */
+  /** Earlier messages of the task, oldest first. */
   readonly messages?: readonly Message[];
   /** Messages that arrive while the turn runs. */
   readonly inbox?: readonly Message[];
@@ -27,7 +27,7 @@ export interface RunTurnOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What an agent did with a turn: the message it answered with, or the updates it yielded. */
+/** The outcome of a turn: the message that the agent answered with, or the updates it yielded. */
 export interface TurnOutcome {
   readonly message?: Message;
   readonly updates: readonly TaskUpdate[];
@@ -36,18 +36,18 @@ export interface TurnOutcome {
 }
 
 /**
- * Runs one turn of an agent without server and store, for unit tests. Text and parts become the user's message. What the
- * server would refuse is refused here: at the `yield` where the agent can catch it, or when the agent ends. Rejects with
- * what the agent throws.
+ * Runs one turn of an agent without server and store, for unit tests. Text and parts become the user's message. Refuses
+ * what the server refuses: at the `yield`, where the agent can catch it, or when the agent ends. Rejects with the error
+ * that the agent throws.
  */
 export async function runTurn(
   agent: Agent,
-  said: string | readonly Part[] | Message,
+  content: string | readonly Part[] | Message,
   options: RunTurnOptions = {},
 ): Promise<TurnOutcome> {
   const contextId = options.contextId ?? options.task?.contextId ?? 'context';
   const taskId = options.task?.id ?? 'task';
-  const message = toUserMessage(said, contextId);
+  const message = toUserMessage(content, contextId);
   const messages = [...(options.messages ?? []), message];
   const { task, attempt = 1, steps = {} } = options;
   const log = new UnstoredLog({ message, taskId, task, attempt, steps });
@@ -143,7 +143,7 @@ const stepsIn = (log: UnstoredLog, signal: AbortSignal): StepRecord => ({
   complete: async (name, result) => log.write({ type: 'complete-step', name, result }),
 });
 
-function toUserMessage(said: string | readonly Part[] | Message, contextId: string): Message {
-  if (typeof said !== 'string' && 'messageId' in said) return { contextId, ...said };
-  return { messageId: crypto.randomUUID(), role: 'ROLE_USER', contextId, parts: toParts(said) };
+function toUserMessage(content: string | readonly Part[] | Message, contextId: string): Message {
+  if (typeof content !== 'string' && 'messageId' in content) return { contextId, ...content };
+  return { messageId: crypto.randomUUID(), role: 'ROLE_USER', contextId, parts: toParts(content) };
 }

@@ -3,8 +3,8 @@ import type { Message, Task } from '@batonjs/protocol';
 import { decideAll } from '../log/write/decision.ts';
 import { isoTime } from '../timing/clock.ts';
 
-/** What is known when a turn begins. */
-export interface Beginning {
+/** The state of a task when a turn starts. */
+export interface TurnStart {
   readonly message: Message;
   readonly taskId: string;
   readonly task: Task | undefined;
@@ -19,7 +19,7 @@ export class UnstoredLog {
   #state: State | undefined;
   #steps: Readonly<Record<string, unknown>> = {};
 
-  constructor({ message, taskId, task, attempt, steps }: Beginning) {
+  constructor({ message, taskId, task, attempt, steps }: TurnStart) {
     this.#taskId = taskId;
     if (task) this.#resume(task);
     this.write({ type: 'receive', message });
@@ -37,14 +37,14 @@ export class UnstoredLog {
     return this.#steps;
   }
 
-  /** Throws what the server throws: an `A2AError` for what is not allowed. */
+  /** Throws the errors that the server throws: an `A2AError` for a command that is not allowed. */
   write(...commands: readonly Command[]): void {
     this.#state = decideAll(this.#state, commands, isoTime(Date.now())).state;
     // The fact that ends a turn forgets its steps.
     this.#steps = this.#state?.openTurn?.steps ?? this.#steps;
   }
 
-  /** Makes a task of the log if it is none. */
+  /** Makes the log a task if it is none. */
   create(): void {
     if (!this.state.task) this.write({ type: 'create', taskId: this.#taskId });
   }

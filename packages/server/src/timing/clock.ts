@@ -1,6 +1,6 @@
 import { steadyNow } from '@batonjs/store';
 
-/** Where time and chance come from; a test may decide both. */
+/** The source of time and randomness; a test may replace both. */
 export interface Clock {
   /** Milliseconds since 1970. A clock that goes back makes deadlines late. */
   readonly now: () => number;

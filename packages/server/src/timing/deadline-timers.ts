@@ -1,15 +1,15 @@
 import type { Clock } from './clock.ts';
-import { LinkedList, type Place } from './linked-list.ts';
+import { LinkedList, type ListNode } from './linked-list.ts';
 
-/** Somebody who waits. */
+/** A function to call at a time. */
 interface Deadline {
   readonly until: number;
   readonly expire: () => void;
 }
 
 /**
- * Those who were given the same time, in the order in which they run out of it, with one timer for all: a timer of its own
- * would cost each more than what it waits for.
+ * Deadlines of the same length, in the order in which they expire, with one timer for all: a timer for each would cost
+ * more than the call that it guards.
  */
 class Deadlines {
   readonly #ms: number;
@@ -23,19 +23,19 @@ class Deadlines {
   }
 
   /** Calls `expire` when the time is over, unless it was removed by then. */
-  add(expire: () => void): Place<Deadline> {
-    const place = this.#waiting.add({ until: this.#clock.monotonic() + this.#ms, expire });
+  add(expire: () => void): ListNode<Deadline> {
+    const node = this.#waiting.add({ until: this.#clock.monotonic() + this.#ms, expire });
     if (!this.#ticking) void this.#tick();
-    return place;
+    return node;
   }
 
-  remove(place: Place<Deadline>): void {
-    this.#waiting.remove(place);
+  remove(node: ListNode<Deadline>): void {
+    this.#waiting.remove(node);
   }
 
   async #tick(): Promise<void> {
     this.#ticking = true;
-    // Only the time is kept while it sleeps: who waits may be gone by then, and all that they hold with them.
+    // Only the time is held while it sleeps: a removed deadline and everything that it captures can be collected.
     for (let until = this.#waiting.first?.until; until !== undefined; until = this.#waiting.first?.until) {
       await this.#clock.sleep(Math.max(1, until - this.#clock.monotonic()));
       this.#expire(this.#clock.monotonic());
@@ -53,7 +53,9 @@ class Deadlines {
 
 const known = new WeakMap<Clock, Map<number, Deadlines>>();
 
-/** The deadlines of a clock after so many milliseconds: one of few values. */
+/**
+ * The deadlines of a clock that expire after `ms` milliseconds. `ms` must be one of few values: they are kept for ever.
+ */
 export function deadlinesOf(ms: number, clock: Clock): Deadlines {
   return known.get(clock)?.get(ms) ?? begin(ms, clock);
 }

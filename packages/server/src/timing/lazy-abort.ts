@@ -1,4 +1,4 @@
-/** An `AbortController` that is made only if somebody asks for its signal: most turns need none. */
+/** An `AbortController` that is made when its signal is first read: most turns need none. */
 export class LazyAbort {
   #controller: AbortController | undefined;
   #reason: unknown;

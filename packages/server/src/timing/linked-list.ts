@@ -1,19 +1,19 @@
-/** The place of an item in a list. */
-export interface Place<T> {
+/** An item in a list, with its neighbours. */
+export interface ListNode<T> {
   /** Undefined once it was removed. */
   item: T | undefined;
-  before: Place<T> | undefined;
-  after: Place<T> | undefined;
+  before: ListNode<T> | undefined;
+  after: ListNode<T> | undefined;
 }
 
 /**
- * Items that come and go all the time, in the order they came. Not a `Set` or a `Map`: in V8, a hash table that was outgrown
- * points to its successor, so that once one of them is old, everything that ever stood in a later one outlives its use until
- * the next full collection. What is removed from this list leads nowhere.
+ * Items that come and go all the time, in the order of arrival. Not a `Set` or a `Map`: in V8, an outgrown hash table
+ * points to its successor, so that an old table keeps all items of later ones in memory until the next full collection.
+ * A removed node of this list points nowhere.
  */
 export class LinkedList<T> implements Iterable<T> {
-  #first: Place<T> | undefined;
-  #last: Place<T> | undefined;
+  #first: ListNode<T> | undefined;
+  #last: ListNode<T> | undefined;
   #size = 0;
 
   get size(): number {
@@ -25,26 +25,26 @@ export class LinkedList<T> implements Iterable<T> {
   }
 
   /** Adds an item at the end. */
-  add(item: T): Place<T> {
-    const place: Place<T> = { item, before: this.#last, after: undefined };
-    if (this.#last) this.#last.after = place;
-    else this.#first = place;
-    this.#last = place;
+  add(item: T): ListNode<T> {
+    const node: ListNode<T> = { item, before: this.#last, after: undefined };
+    if (this.#last) this.#last.after = node;
+    else this.#first = node;
+    this.#last = node;
     this.#size++;
-    return place;
+    return node;
   }
 
   /** Removes an item; does nothing for one that was removed before. */
-  remove(place: Place<T>): void {
-    if (place.item === undefined) return;
-    const { before, after } = place;
+  remove(node: ListNode<T>): void {
+    if (node.item === undefined) return;
+    const { before, after } = node;
     if (before) before.after = after;
     else this.#first = after;
     if (after) after.before = before;
     else this.#last = before;
-    place.item = undefined;
-    place.before = undefined;
-    place.after = undefined;
+    node.item = undefined;
+    node.before = undefined;
+    node.after = undefined;
     this.#size--;
   }
 
@@ -52,16 +52,16 @@ export class LinkedList<T> implements Iterable<T> {
     if (this.#first) this.remove(this.#first);
   }
 
-  /** The places as they stand now, in order. */
-  places(): Place<T>[] {
-    const places: Place<T>[] = [];
-    for (let place = this.#first; place; place = place.after) places.push(place);
-    return places;
+  /** The nodes at this moment, in order. */
+  nodes(): ListNode<T>[] {
+    const nodes: ListNode<T>[] = [];
+    for (let node = this.#first; node; node = node.after) nodes.push(node);
+    return nodes;
   }
 
-  /** The items as they stand now, in order. */
+  /** The items at this moment, in order. */
   [Symbol.iterator](): Iterator<T> {
-    return this.places()
+    return this.nodes()
       .map(({ item }) => item!)
       .values();
   }

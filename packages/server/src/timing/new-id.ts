@@ -1,16 +1,16 @@
 import { randomFillSync } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
-/** Where the digits of each of the 16 bytes stand. */
-const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+/** The positions of the digits of each of the 16 bytes. */
+const positions = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const digits = Buffer.from('0123456789abcdef');
 const text = Buffer.from('00000000-0000-0000-0000-000000000000');
 const bytes = new Uint8Array(16);
 
 /**
- * A fresh unguessable id: a UUID of version 7. It begins with the time, so that what is new lies close together in a
- * store's indexes. Its chance is the clock's where that is not the system's. Written into one string: what is put together
- * from pieces stays in pieces for as long as a store keeps it.
+ * A fresh unguessable id: a UUID of version 7. It begins with the time, so that new ids lie close together in a store's
+ * indexes. Random bits come from the clock if it has its own `random`. Written as one string: V8 keeps a concatenated
+ * string in pieces for as long as a store holds it.
  */
 export function newId({ now, random }: Clock): string {
   if (random === Math.random) fillFromSystem();
@@ -24,14 +24,14 @@ export function newId({ now, random }: Clock): string {
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
   for (let index = 0; index < 16; index++) {
     const byte = bytes[index]!;
-    const place = places[index]!;
-    text[place] = digits[byte >> 4]!;
-    text[place + 1] = digits[byte & 15]!;
+    const at = positions[index]!;
+    text[at] = digits[byte >> 4]!;
+    text[at + 1] = digits[byte & 15]!;
   }
   return text.toString('latin1');
 }
 
-/** Asking the system for chance costs more than a hundred ids that share the answer. */
+/** Random bytes for 256 ids: one call of the system costs more than a hundred ids. */
 const pool = new Uint8Array(16 * 256);
 let used = pool.length;
 
@@ -45,7 +45,7 @@ function fillFromSystem(): void {
 
 function fillFrom(random: () => number): void {
   for (let index = 0; index < 16; index += 4) {
-    const chance = Math.floor(random() * 0x1_0000_0000);
-    for (let byte = 0; byte < 4; byte++) bytes[index + byte] = (chance >>> (8 * byte)) & 0xff;
+    const bits = Math.floor(random() * 0x1_0000_0000);
+    for (let byte = 0; byte < 4; byte++) bytes[index + byte] = (bits >>> (8 * byte)) & 0xff;
   }
 }

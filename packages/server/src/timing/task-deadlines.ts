@@ -1,12 +1,14 @@
 import { isInterrupted, type State } from '@batonjs/lifecycle';
 
-/** How long a task may take before the server ends it as FAILED with `DEADLINE_EXCEEDED`. Milliseconds; unset: no limit. */
+/**
+ * How long a task may take before the server ends it as FAILED with `DEADLINE_EXCEEDED`. Milliseconds; unset: no limit.
+ */
 export interface TaskClocks {
   /** From the first message to a terminal state. */
   readonly totalMs?: number;
   /** Between two updates of a running turn. */
   readonly inactivityMs?: number;
-  /** In INPUT_REQUIRED or AUTH_REQUIRED. Without it, a question that nobody answers is never pruned. */
+  /** In INPUT_REQUIRED or AUTH_REQUIRED. Without it, a question without an answer is never pruned. */
   readonly interruptedMs?: number;
 }
 

@@ -1,9 +1,9 @@
 import type { Clock } from './clock.ts';
 
-/** A reason that costs nothing: without one, every abort makes an error with a stack. */
+/** A cheap reason: without one, every abort makes an error with a stack. */
 const over = Symbol('over');
 
-/** Waits, but no longer than `ms` milliseconds and no longer than anybody is interested. `wait` ends with its signal. */
+/** Waits for at most `ms` milliseconds, and no longer than until `interest` is aborted. `wait` ends with its signal. */
 export async function atMost(
   ms: number,
   interest: AbortSignal,

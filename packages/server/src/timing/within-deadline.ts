@@ -17,8 +17,8 @@ export async function boundedUntil<T>(call: () => Promise<T>, until: number, clo
 }
 
 /**
- * Gives a store call so many milliseconds; then it rejects as `UNAVAILABLE`, whatever becomes of it later. `ms` is one of
- * few values. What comes after all is handed to `late`.
+ * Gives a store call so many milliseconds; then it rejects as `UNAVAILABLE`, whatever becomes of it later. `ms` is one
+ * of few values. What comes after all is handed to `late`.
  */
 export function bounded<T>(
   call: Promise<T>,

@@ -11,7 +11,7 @@ import type { TaskWriter } from './task-writer.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 import { wakeKeyOf } from './wake-key.ts';
 
-/** What a turn is made of. */
+/** The parts that a turn is made of. */
 interface Inner {
   readonly writer: TaskWriter;
   readonly dependencies: TurnDependencies;
@@ -28,9 +28,9 @@ interface Inner {
 const inner = Symbol('inner');
 
 /**
- * What the agent is given for one run. What costs something is made when it is asked for. A class, because V8 places the
- * getters of an object literal among what lives long: what they see would stay until the next full collection. Without
- * private members, so that a turn may be the prototype of another one that has more.
+ * The turn that the agent gets for one run. Expensive members are made when they are first read. A class, because V8
+ * allocates the getters of an object literal among long-lived objects: everything that they capture would stay until
+ * the next full collection. Without private members, so that a turn may be the prototype of another object.
  */
 export class AgentTurn implements Turn {
   readonly contextId: string;
@@ -58,7 +58,7 @@ export class AgentTurn implements Turn {
     };
   }
 
-  // What an agent is given is its own: it may change it, and the state must not notice.
+  // Agents get copies: they may change them without changing the state.
   get message(): Message {
     this[inner].message ??= structuredClone(this[inner].latest.message);
     return this[inner].message;

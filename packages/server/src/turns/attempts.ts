@@ -3,12 +3,12 @@ import type { LiveTask } from '../log/live-task.ts';
 
 const batch = 256;
 
-/** However few of its attempts count, a turn is run at most so many times as often as `maxAttempts` says. */
+/** A turn has at most this many times `maxAttempts` attempts, even if few of them count. */
 const mostPerCounted = 3;
 
 /**
  * Whether a turn that its process left has had its attempts. One counts if it wrote something or ran alone: a process
- * takes all its turns with it when it dies, and most of them are not to blame.
+ * that dies ends all its turns, and most of them are not the cause.
  */
 export async function isSpent(
   { scope, taskId, settings }: LiveTask,

@@ -2,15 +2,15 @@ import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import type { Failure } from '../agent/builders.ts';
 
 /**
- * What clients are told of an error that an agent threw: an `A2AError` as it is, of everything else only that it was. Never
- * throws, whatever was thrown.
+ * The failure that clients get for an error of an agent: an `A2AError` with its reason and message, other errors
+ * without any detail. Never throws, for any thrown value.
  */
 export function failureOf(error: unknown): Failure {
   try {
     if (A2AError.is(error) && error.reason !== 'INTERNAL_ERROR' && Object.hasOwn(errorTable, error.reason))
       return { code: error.reason, message: String(error.message) };
   } catch {
-    // It cannot even be looked at.
+    // The thrown value throws when its members are read.
   }
   return { code: 'AGENT_FAILED', message: 'The agent failed' };
 }

@@ -1,5 +1,5 @@
 import { type Lease, StoreError } from '@batonjs/store';
-import { LinkedList, type Place } from '../timing/linked-list.ts';
+import { LinkedList, type ListNode } from '../timing/linked-list.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 
 /** A lease that this process keeps alive. */
@@ -27,14 +27,14 @@ export class Heartbeat {
     this.#dependencies = dependencies;
   }
 
-  add(held: Held): Place<Held> {
-    const place = this.#held.add(held);
+  add(held: Held): ListNode<Held> {
+    const node = this.#held.add(held);
     if (!this.#beating) void this.#beat();
-    return place;
+    return node;
   }
 
-  remove(place: Place<Held>): void {
-    this.#held.remove(place);
+  remove(node: ListNode<Held>): void {
+    this.#held.remove(node);
   }
 
   /** Whether this process keeps a lease of this holder alive. */
@@ -95,20 +95,20 @@ export class Heartbeat {
   async #renewAll(): Promise<boolean> {
     const { store, clock, log } = this.#dependencies;
     const { leaseMs } = this.#dependencies.options;
-    const places = this.#held.places();
-    const leases = places.map(({ item }) => item!.lease);
+    const nodes = this.#held.nodes();
+    const leases = nodes.map(({ item }) => item!.lease);
     const asked = clock.monotonic();
     try {
-      // An answer that does not come in time is not waited for: the next attempt may do better.
+      // A late answer is not awaited: the next attempt may be faster.
       const kept = await this.#atMost(leaseMs / 3, store.renew(leases, leaseMs));
       const keys = new Set(kept.map(keyOf));
-      for (const { item: held } of places) {
+      for (const { item: held } of nodes) {
         if (!held) continue;
         if (keys.has(keyOf(held.lease))) held.heldUntil = Math.max(held.heldUntil, asked + leaseMs);
         else held.lost();
       }
-      for (const place of places) {
-        if (place.item && !keys.has(keyOf(place.item.lease))) this.#held.remove(place);
+      for (const node of nodes) {
+        if (node.item && !keys.has(keyOf(node.item.lease))) this.#held.remove(node);
       }
       this.#renewedAt = asked;
       return true;
@@ -130,5 +130,5 @@ export class Heartbeat {
 
 const keyOf = ({ scope, taskId, fence, holder }: Lease): string => `${fence} ${holder} ${taskId} ${scope}`;
 
-/** Whether asking again may help. */
+/** Whether a retry may help. */
 export const isUnavailable = (error: unknown): boolean => StoreError.is(error, 'UNAVAILABLE');

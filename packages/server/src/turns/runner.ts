@@ -40,8 +40,8 @@ export class Runner implements TurnProcess {
   }
 
   /**
-   * Keeps room for up to so many turns, for as many as there is. What is about to ask the store reserves first: many that
-   * ask at once would otherwise all find the same room.
+   * Reserves room for at most `most` turns, or for as many as may still start. To be called before the store is asked:
+   * concurrent claims would otherwise all use the same room.
    */
   reserve(most: number): Reserved {
     const turns = Math.max(0, Math.min(most, this.#free));
@@ -65,15 +65,15 @@ export class Runner implements TurnProcess {
     return this.#running.size;
   }
 
-  /** Calls `listener` when there is room again after somebody found none. */
+  /** Calls `listener` when there is room again after a reservation got none. */
   onFree(listener: () => void): void {
     this.#onFree = listener;
   }
 
   /**
-   * Does what a leased task needs. Takes over the caller's use of `live`. `since`: the monotonic time before the lease
-   * was asked for; `started`: the commit that took the lease started the turn too; `isAlone`: the turn is tried before
-   * others are.
+   * Starts what a leased task needs. Takes over the caller's use of `live`. `since`: the monotonic time before the
+   * lease was asked for; `started`: the commit that took the lease started the turn too; `isAlone`: the turn is tried
+   * before others are.
    */
   start(
     live: LiveTask,
@@ -85,17 +85,17 @@ export class Runner implements TurnProcess {
     const kept = this.heartbeat.add(task);
     this.stalls.turnStarts();
     const running: Running = { run, over: Promise.resolve() };
-    const place = this.#running.add(running);
+    const node = this.#running.add(running);
     running.over = run.run(started).then(() => {
       this.heartbeat.remove(kept);
       this.stalls.turnEnds();
       this.#tasks.release(live);
-      this.#leave(() => this.#running.remove(place));
+      this.#leave(() => this.#running.remove(node));
     });
     return running;
   }
 
-  /** Waits for the running turns, at most so long; then ends them as `restart` says. */
+  /** Waits for the running turns for at most `graceMs` milliseconds; then ends them as `restart` says. */
   async drain(graceMs: number): Promise<void> {
     const done = new AbortController();
     const running = [...this.#running];

@@ -1,16 +1,16 @@
 import type { TurnDependencies } from './turn-dependencies.ts';
 
 /**
- * Notices while turns run that the event loop stood still, and logs for how long. Nothing else happens in the process
- * for that time: its leases are not renewed, and its requests wait.
+ * Detects while turns run that the event loop was blocked, and logs for how long. Meanwhile the process renews no
+ * leases and answers no requests.
  */
 export class StallWatch {
   readonly #dependencies: TurnDependencies;
   readonly #stallMs: number;
   #turns = 0;
   #watching = false;
-  /** When the watch shall look again, on the monotonic clock. */
-  #nextLook = 0;
+  /** When the watch is due to check again, on the monotonic clock. */
+  #nextCheck = 0;
   #latest: string | undefined;
   #suspect: string | undefined;
 
@@ -31,7 +31,7 @@ export class StallWatch {
   /** To be called right before code of this task's agent is, with the monotonic time. */
   enter(taskId: string, at: number): void {
     // The first call after the event loop stood still: the one before it is suspected.
-    if (at - this.#nextLook >= this.#stallMs) this.#suspect ??= this.#latest;
+    if (at - this.#nextCheck >= this.#stallMs) this.#suspect ??= this.#latest;
     this.#latest = taskId;
   }
 
@@ -41,9 +41,9 @@ export class StallWatch {
     while (this.#turns > 0) {
       const turns = this.#turns;
       this.#suspect = undefined;
-      this.#nextLook = clock.monotonic() + this.#stallMs / 2;
+      this.#nextCheck = clock.monotonic() + this.#stallMs / 2;
       await clock.sleep(this.#stallMs / 2);
-      const ms = Math.round(clock.monotonic() - this.#nextLook);
+      const ms = Math.round(clock.monotonic() - this.#nextCheck);
       const latestTaskId = this.#suspect ?? this.#latest;
       const details = { ms, latestTaskId, turns: Math.max(turns, this.#turns) };
       if (ms >= this.#stallMs) log('warn', 'The event loop was blocked', details);

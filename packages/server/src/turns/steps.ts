@@ -1,12 +1,12 @@
 import type { JsonOf, Turn } from '../agent/agent.ts';
 
-/** Where the steps of a turn are kept. */
+/** The stored steps of a turn. */
 export interface StepRecord {
   /** Results that this attempt or an earlier one completed, by name. */
   readonly done: Readonly<Record<string, unknown>>;
   /** To be called right before the function is. Throws or rejects if it must not be called. */
   enter(): Promise<void> | undefined;
-  /** Keeps a result, which is JSON. Rejects where it cannot be kept. */
+  /** Stores a result, which is JSON. Rejects if it cannot be stored. */
   complete(name: string, result: unknown): Promise<unknown>;
 }
 
@@ -20,7 +20,7 @@ export function createSteps(record: StepRecord): Turn['step'] {
     if (Object.hasOwn(done, name)) return done[name] as JsonOf<T>;
     const entering = record.enter();
     if (entering) await entering;
-    // What a later attempt would get is what this one gets: JSON.
+    // This attempt gets the same value as a later one would: JSON.
     const result = asJson(name, await fn());
     await record.complete(name, result);
     return result as JsonOf<T>;

@@ -24,7 +24,7 @@ export type Halt =
 
 type OpenTurn = NonNullable<State['openTurn']>;
 
-/** What this process does with one writer task: decided on its log, until the lease is given back or lost. */
+/** Does what one leased task needs, decided on its log, until the lease is given back or lost. */
 export class TaskRun {
   readonly #task: TaskWriter;
   readonly #dependencies: TurnDependencies;
@@ -152,7 +152,7 @@ export class TaskRun {
     const iterator = updates[Symbol.asyncIterator]();
     try {
       if ((await this.#orHalt(this.#record(iterator))) !== halted) return;
-      // What the agent put out before is written first.
+      // Earlier updates of the agent are written first.
       await this.#task.idle();
       await this.#stop();
     } finally {
@@ -160,7 +160,7 @@ export class TaskRun {
     }
   }
 
-  /** Records what the agent puts out until it ends, its task does, or the runner stops. */
+  /** Records the updates of the agent until it ends, its task ends, or the runner stops. */
   async #record(iterator: AsyncIterator<TaskUpdate>): Promise<void> {
     const { clock } = this.#dependencies;
     let refusal: unknown;
@@ -168,7 +168,7 @@ export class TaskRun {
     while (!this.#halted) {
       let at = clock.monotonic();
       if (at - since >= longestHoldMs) {
-        // An agent that waits for nothing, on a store that does not either, would let nobody else have the process.
+        // An agent that never waits, on a store that never does either, would otherwise block the process.
         await new Promise((resolve) => setImmediate(resolve));
         at = clock.monotonic();
         since = at;
@@ -184,7 +184,7 @@ export class TaskRun {
         checkUpdate(next.value);
         await this.#task.update(next.value);
       } catch (error) {
-        // What the agent may not do is its own problem: thrown at the `yield`, where it can be caught.
+        // An update that is not allowed is thrown at the `yield`, where the agent can catch it.
         if (!A2AError.is(error) || !iterator.throw) throw error;
         refusal = error;
         continue;
@@ -257,7 +257,7 @@ export class TaskRun {
   /** The value, or `halted` if the runner must stop waiting for it. Leaves nothing behind on either. */
   #orHalt<T>(value: Promise<T>): Promise<T | typeof halted> {
     return new Promise((resolve, reject) => {
-      // With a name first: V8 places a function that is assigned to a member as it is written among what lives long.
+      // With a name first: V8 allocates a function literal that is assigned to a member among long-lived objects.
       const onHalt = () => resolve(halted);
       this.#onHalt = onHalt;
       if (this.#halted) resolve(halted);
@@ -266,7 +266,7 @@ export class TaskRun {
   }
 }
 
-/** Not awaited: an agent that never returns must not keep the task; what it throws now concerns nobody. */
+/** Not awaited: an agent that never returns must not keep the task. Errors that it throws now are ignored. */
 function endQuietly(iterator: AsyncIterator<TaskUpdate>): void {
   try {
     Promise.resolve(iterator.return?.()).catch(() => {});
@@ -275,7 +275,7 @@ function endQuietly(iterator: AsyncIterator<TaskUpdate>): void {
   }
 }
 
-/** How long what an agent puts out may keep the event loop from turning. */
+/** How many milliseconds the updates of an agent may block the event loop. */
 const longestHoldMs = 10;
 
 const halted = Symbol('halted');

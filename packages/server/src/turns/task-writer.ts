@@ -14,15 +14,15 @@ import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
 import type { StallWatch } from './stall-watch.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 
-/** What the turns of a process share. */
+/** The objects that all turns of a process share. */
 export interface TurnProcess {
   readonly heartbeat: Heartbeat;
   readonly stalls: StallWatch;
 }
 
 /**
- * A task that this process may write because it holds the lease. Every write carries the fence, so that what a process
- * writes that lost its lease changes nothing. Methods reject with a `StoreError` when that happens.
+ * Writes a task whose lease this process holds. Every write carries the fence, so that a process that lost its lease
+ * changes nothing: its methods reject with a `StoreError`.
  */
 export class TaskWriter implements Held {
   readonly live: LiveTask;
@@ -64,26 +64,29 @@ export class TaskWriter implements Held {
     return this.#writing > 0;
   }
 
-  /** The lease is gone: nothing is written any more. */
+  /** The store says that the lease is gone: rejects all further writes. */
   lost(): void {
     this.#lost = true;
     this.onLost();
   }
 
-  /** The server closes: a write no longer waits for the store when the lease may have run out. */
+  /** The server closes: writes stop waiting for the store once the lease may have run out. */
   hurry(): void {
     this.#hurried = true;
   }
 
-  /** To be called right before code of the agent is, with the monotonic time: names the turn that blocks the event loop. */
+  /**
+   * To be called right before code of the agent is, with the monotonic time: names the turn that blocks the event loop.
+   */
   enterAgent(at: number = this.#dependencies.clock.monotonic()): void {
     this.#process.stalls.enter(this.live.taskId, at);
   }
 
   /**
-   * To be called right before a step has its effect. Throws or rejects with the reason of `abort` if the turn is over. A
-   * process that was stopped for longer than its lease, or has not read a cancel yet, does not know that: the store is
-   * asked, unless the lease was renewed a moment ago and `confirmSteps` is off. While it does not answer, it is asked again.
+   * To be called right before a step has its effect. Throws or rejects with the reason of `abort` if the turn is over.
+   * Asks the store, unless the lease was renewed a moment ago and `confirmSteps` is off: a process that was stopped for
+   * longer than its lease, or has not read a cancel yet, does not know that its turn is over. Asks again until the
+   * store answers.
    */
   enterStep(abort: LazyAbort): Promise<void> | undefined {
     abort.throwIfAborted();
@@ -110,14 +113,14 @@ export class TaskWriter implements Held {
     }
   }
 
-  /** Whether this very error is one that a write of this task met, and not one that an agent made up. */
+  /** Whether a write of this task threw this very error object, rather than the agent. */
   isFailureToWrite(error: unknown): boolean {
     return typeof error === 'object' && error !== null && this.#failures?.has(error) === true;
   }
 
   /**
-   * What an agent reports. INPUT_REQUIRED also ends the turn and gives the task back. After a cancel request, COMPLETED
-   * becomes CANCELED unless the agent says that it finished before it noticed.
+   * Writes an update of the agent. INPUT_REQUIRED also ends the turn and gives the task back. After a cancel request,
+   * COMPLETED becomes CANCELED unless the agent says that it finished before it noticed.
    */
   update(update: TaskUpdate): Promise<unknown> {
     const asks = 'status' in update && update.status.state === 'TASK_STATE_INPUT_REQUIRED';
@@ -127,7 +130,7 @@ export class TaskWriter implements Held {
       );
     return this.write(
       (state) =>
-        // Somebody wants it ended: asking the client for more would hide that until the next message.
+        // A client canceled: a question would hide that until the next message.
         state.cancelRequested
           ? this.#commandsFor(state, canceled())
           : [...this.#commandsFor(state, update), { type: 'end-turn' }],
@@ -155,7 +158,9 @@ export class TaskWriter implements Held {
     return this.finish(canceled());
   }
 
-  /** Gives the task back. A message that came meanwhile is seen, because the release is decided on the whole log. */
+  /**
+   * Ends the turn and gives the task back. Decided on the whole log, so that no message that came meanwhile is missed.
+   */
   async release(): Promise<void> {
     await this.write(
       (state) => [
@@ -166,7 +171,7 @@ export class TaskWriter implements Held {
     );
   }
 
-  /** Gives the task to another process in the middle of its turn: whoever claims it runs the turn again. */
+  /** Gives the task to another process in the middle of its turn: the process that claims it runs the turn again. */
   async handOver(): Promise<void> {
     await this.write(
       () => [],
@@ -174,7 +179,7 @@ export class TaskWriter implements Held {
     );
   }
 
-  /** One write of this turn after another: two at once would only get into each other's way. */
+  /** Writes one after another: two writes of a turn at once would only conflict. */
   write(
     commands: (state: State) => readonly Command[],
     turn?: (state: State) => Commit['turn'],
@@ -217,7 +222,7 @@ export class TaskWriter implements Held {
       },
       (error) => {
         this.#writing--;
-        // What is thrown while deciding may come from what the agent handed over.
+        // An error while deciding may come from the agent's update.
         throw isDeciding ? error : this.#asFailure(error);
       },
     );

@@ -21,8 +21,8 @@ import { checkInlineConfig } from './inline-config.ts';
 import { isSameMessage } from './same-message.ts';
 
 /**
- * Records a message: in a new log, or in that of the task it names. The agent is called only after that. `enter` is called
- * with the task before anything is written, and may refuse.
+ * Records a message: in a new log, or in that of the task it names. The agent is called only after that. `enter` is
+ * called with the task before anything is written, and may refuse.
  */
 export async function accept(
   request: SendMessageRequest,
@@ -166,7 +166,7 @@ async function continueTask(live: LiveTask, receive: Receive, dependencies: Depe
     } catch (error) {
       if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
       await live.refresh();
-      // The task ended meanwhile: `decide` says so in the protocol's words.
+      // The task ended meanwhile: `decide` throws the protocol's error for that.
       if (!live.state.closed) throw error;
     } finally {
       giveBack();
@@ -180,7 +180,7 @@ function mustBeTheSame(stored: StoredFact | undefined, receive: Receive, taskId:
   throw new A2AError('MESSAGE_ID_CONFLICT', undefined, { metadata: { existingTaskId: taskId } });
 }
 
-/** Throws `RESOURCE_EXHAUSTED` when too many tasks wait already: before the message is looked at. */
+/** Throws `RESOURCE_EXHAUSTED` when too many tasks wait already: before the message is processed. */
 async function checkBacklog({ store, options: { queue, limits } }: Dependencies): Promise<void> {
   if ((await store.waiting(queue)) >= limits.queuedTurns) throw queueFull();
 }

@@ -22,8 +22,8 @@ export async function checkInlineConfig(
 }
 
 /**
- * Registers the webhook that came with a message, from that message on. The log is the outbox: nothing that happened
- * between the message and this is lost. A repeated send meets the same webhook. Spec: §3.2.2.
+ * Registers the webhook that came with a message, from that message on. The log is the outbox: no update between the
+ * message and this call is lost. A repeated send finds the same webhook. Spec: §3.2.2.
  */
 export async function putInlineConfig(
   { live, position, repeated }: Accepted,
@@ -48,7 +48,7 @@ export async function putInlineConfig(
     cursor: position - 1,
   };
   const isPut = await push.store.putPushConfig(entry, push.options.configsPerTask);
-  // Others came first since the room was looked at. The message is in the log: whoever sends it again meets its task.
+  // Other webhooks were registered since the check. The message is in the log: a client that repeats it gets its task.
   if (!isPut) throw tooMany(push.options.configsPerTask);
 
   async function isThere(): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
- * Whether two JSON values are the same, whatever the order of members. Not `isDeepStrictEqual`: to import `node:util` loads
- * worker threads, performance hooks and more, 2 ms of every start.
+ * Whether two JSON values are the same, whatever the order of members. Not `isDeepStrictEqual`: to import `node:util`
+ * loads worker threads, performance hooks and more, 2 ms of every start.
  */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (!isNested(one) || !isNested(other)) return one === other;

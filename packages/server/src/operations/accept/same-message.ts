@@ -11,9 +11,9 @@ export const isSameMessage = (stored: Sent, sent: Sent): boolean =>
   isSameJson(bare(stored, sent), bare(sent, sent));
 
 function bare({ message, metadata }: Sent, asked: Sent) {
-  const { taskId, contextId, ...said } = message;
+  const { taskId, contextId, ...content } = message;
   return {
-    said: JSON.parse(JSON.stringify(said)),
+    content: JSON.parse(JSON.stringify(content)),
     metadata: JSON.parse(JSON.stringify(metadata ?? null)),
     ...(asked.message.taskId && { taskId }),
     ...(asked.message.contextId && { contextId }),

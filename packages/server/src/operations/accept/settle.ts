@@ -1,6 +1,8 @@
 import { type Fact, isInterrupted, isTerminal } from '@batonjs/lifecycle';
 
-/** How a log has settled a message: ended, or waits for somebody after a turn took the message. */
+/**
+ * How a log has settled a message: it closed, or it waits for an answer or authorization after a turn took the message.
+ */
 export type Settled = 'closed' | 'input-required' | 'auth-required';
 
 /**

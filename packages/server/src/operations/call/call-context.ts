@@ -25,8 +25,8 @@ const longestScope = 512;
 let latest: { agent: string; tenant: string; caller: string; scope: Scope } | undefined;
 
 /**
- * The scope of a caller's tasks: opaque to stores, equal only if agent, tenant and caller are. Remembers the last one: the
- * next call is usually of the same caller, and a store that gets the same string object keeps it once.
+ * The scope of a caller's tasks: opaque to stores, equal only if agent, tenant and caller are. Remembers the last one:
+ * the next call is usually of the same caller, and a store that gets the same string object keeps it once.
  */
 export function scopeOf(
   agent: string,

@@ -4,12 +4,12 @@ import { StoreError } from '@batonjs/store';
 import type { Log } from '../../hooks/log-hook.ts';
 
 /**
- * What a client is told of anything that went wrong. What it is not told is logged. `details.taskId`: the task it is
- * about, so that the client can look for it when the store answers again.
+ * The error that a client gets for any error; everything else about it is logged. `details.taskId`: the task that the
+ * error is about, so that the client can ask for it when the store answers again.
  */
 export function toWireError(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
   if (A2AError.is(error)) {
-    // Whatever led to it is shown to nobody else.
+    // Clients do not see the cause: only the log does.
     if (error.cause !== undefined && errorTable[error.reason].http >= 500 && !logged.has(error))
       log('error', 'A request failed', { ...details, error });
     logged.add(error);
@@ -20,7 +20,7 @@ export function toWireError(error: unknown, log: Log, details: Readonly<Record<s
   return wire;
 }
 
-/** Errors pass through several hands; one line each is enough. */
+/** Errors pass through several functions; each error is logged once. */
 const logged = new WeakSet<A2AError>();
 
 function translated(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
@@ -35,7 +35,7 @@ function translated(error: unknown, log: Log, details: Readonly<Record<string, u
     const metadata = typeof taskId === 'string' ? { taskId } : undefined;
     return new A2AError('UNAVAILABLE', undefined, { retryAfter: 1, metadata, cause: error });
   }
-  // Logged once, when it was noticed, and not for each that followed the task.
+  // Logged once, when the loss was noticed, and not for each follower of the task.
   if (StoreError.is(error, 'LOG_DIVERGED')) {
     return new A2AError('UNAVAILABLE', 'Some of what happened to the task was lost: get it again', {
       cause: error,

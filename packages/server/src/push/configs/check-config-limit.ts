@@ -2,7 +2,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import type { Scope } from '@batonjs/store';
 import type { Webhooks } from '../webhooks.ts';
 
-/** Throws `RESOURCE_EXHAUSTED` if the task has as many webhooks as it may have, and this is not one of them. */
+/** Throws `RESOURCE_EXHAUSTED` if the task has its most webhooks already, and none has this id. */
 export async function checkRoom(
   scope: Scope,
   taskId: string,
@@ -14,6 +14,6 @@ export async function checkRoom(
   throw tooMany(configsPerTask);
 }
 
-/** Thrown where a webhook finds no room, because others took it since it was looked for. */
+/** The error for one webhook too many; also if others were registered since the check. */
 export const tooMany = (configsPerTask: number): A2AError =>
   new A2AError('RESOURCE_EXHAUSTED', `A task has at most ${configsPerTask} webhooks`);

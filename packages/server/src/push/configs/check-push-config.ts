@@ -9,8 +9,8 @@ const maxLength = 8_192;
 const maxIdLength = 1_024;
 
 /**
- * Throws `INVALID_PARAMS`, naming what is wrong below `path`, for a webhook that could never be served: one whose URL the
- * address policy refuses, or whose secrets cannot be sent in a header. Spec: §3.1.7, §13.2.
+ * Throws `INVALID_PARAMS`, naming the wrong fields below `path`, for a webhook that could never be delivered to: its
+ * URL the address policy refuses, or whose secrets cannot be sent in a header. Spec: §3.1.7, §13.2.
  */
 export async function checkPushConfig(
   config: TaskPushNotificationConfig,

@@ -8,7 +8,7 @@ import { Recovery } from './recovery.ts';
 
 const batch = 32;
 
-/** Takes tasks that nobody works on: wanted ones, those of dead processes, and those whose clock ran out. */
+/** Claims tasks without a holder: those that want a turn, those of dead processes, and those whose time is over. */
 export class Claimer {
   readonly #dependencies: TurnDependencies;
   readonly #tasks: LiveTasks;
@@ -17,7 +17,7 @@ export class Claimer {
   readonly #recovery: Recovery;
   readonly #stop = new AbortController();
   #unsubscribe: Promise<Unsubscribe> | undefined;
-  #rung = new AbortController();
+  #notified = new AbortController();
   #over: Promise<void> | undefined;
   /** Nothing is claimed before this moment of the monotonic clock. */
   #notBefore = Number.NEGATIVE_INFINITY;
@@ -33,15 +33,15 @@ export class Claimer {
   start(): void {
     const { store, log } = this.#dependencies;
     const { queue } = this.#dependencies.options;
-    this.#unsubscribe = store.subscribe({ queue }, () => this.#rung.abort());
+    this.#unsubscribe = store.subscribe({ queue }, () => this.#notified.abort());
     this.#unsubscribe.catch((error: unknown) =>
       log('error', 'Could not subscribe to the queue', { queue, error }),
     );
-    this.#runner.onFree(() => this.#rung.abort());
+    this.#runner.onFree(() => this.#notified.abort());
     this.#over = this.#loop();
   }
 
-  /** Takes this one task at once, if it may be taken; otherwise the loop of some process will. */
+  /** Claims this one task at once, if it may be claimed; otherwise the loop of some process will. */
   async claimNow(scope: Scope, taskId: string): Promise<void> {
     if (this.#stop.signal.aborted) return;
     await this.#claim(1, taskId).catch((error: unknown) => {
@@ -51,7 +51,7 @@ export class Claimer {
 
   async close(): Promise<void> {
     this.#stop.abort();
-    this.#rung.abort();
+    this.#notified.abort();
     await this.#over;
     await this.#recovery.close();
     await this.#parked.close();
@@ -62,7 +62,7 @@ export class Claimer {
     const { clock, log } = this.#dependencies;
     const { pollMs, leaseMs } = this.#dependencies.options;
     while (!this.#stop.signal.aborted) {
-      this.#rung = new AbortController();
+      this.#notified = new AbortController();
       let more = false;
       try {
         more = await this.#claim(batch);
@@ -70,11 +70,11 @@ export class Claimer {
         log('error', 'Could not claim tasks', { error });
       }
       if (more || this.#stop.signal.aborted) continue;
-      // Apart from each other, so that many processes do not all look at the same moment.
+      // At random intervals, so that many processes do not all poll at the same moment.
       const ms = pollMs * (0.75 + clock.random() / 2);
       const since = clock.monotonic();
-      await clock.sleep(ms, this.#rung.signal);
-      // The computer slept, or this process was stopped. Others may have been, too: they renew their leases first.
+      await clock.sleep(ms, this.#notified.signal);
+      // The computer slept, or this process was stopped. Other processes may have been, too: lets them renew first.
       const now = clock.monotonic();
       if (now - since - ms > leaseMs / 3) this.#notBefore = now + leaseMs / 3;
     }
@@ -106,7 +106,7 @@ export class Claimer {
       release();
     }
     for (const lease of left) this.#recovery.add(lease, since);
-    // What else dead processes left is left to others, while this one has some of it to start.
+    // While this process has such turns to start, it leaves the other ones to other processes.
     return more && left.length === 0;
   }
 

@@ -1,7 +1,7 @@
 import type { Lease } from '@batonjs/store';
 import type { TurnDependencies } from '../turn-dependencies.ts';
 
-/** Milliseconds that a task is left alone at most before it is tried again. */
+/** The longest pause before a task is tried again, in milliseconds. */
 const longest = 600_000;
 /** How many tasks are remembered. */
 const most = 10_000;
@@ -12,9 +12,9 @@ interface Parked {
 }
 
 /**
- * Tasks that this process claimed and could not open. Each is left alone for a lease's time after the first failure, then
- * for twice as long each time, up to 10 minutes: reading a task that cannot be read may cost seconds. The lease is kept
- * meanwhile, so that other processes leave it alone, too.
+ * Tasks that this process claimed and could not open. Each is retried after the time of a lease, then after twice as
+ * long each time, up to 10 minutes: an unreadable task may cost seconds of reading. The lease is kept meanwhile, so
+ * that other processes do not claim it either.
  */
 export class ParkedTasks {
   readonly #dependencies: TurnDependencies;

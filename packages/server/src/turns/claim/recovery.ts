@@ -1,22 +1,23 @@
 import type { Lease } from '@batonjs/store';
 import type { LiveTasks } from '../../log/live-tasks.ts';
-import { LinkedList, type Place } from '../../timing/linked-list.ts';
+import { LinkedList, type ListNode } from '../../timing/linked-list.ts';
 import type { Held } from '../heartbeat.ts';
 import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
 import type { ParkedTasks } from './parked-tasks.ts';
 
-/** A turn that a dead process left, writer but not started again yet. */
+/** A turn that a dead process left: claimed here, but not started again yet. */
 interface Left extends Held {
   readonly since: number;
   readonly reserved: Reserved;
-  readonly kept: Place<Held>;
+  readonly kept: ListNode<Held>;
   isLost: boolean;
 }
 
 /**
  * Starts the turns that dead processes left one after another: the next one when the one before has written something,
- * has ended, or has had a tenth of the lease. A turn that ends its process as soon as it starts takes few with it then.
+ * has ended, or has run for a tenth of the lease. A turn that crashes its process at once then takes few others with
+ * it.
  */
 export class Recovery {
   readonly #dependencies: TurnDependencies;
@@ -67,7 +68,7 @@ export class Recovery {
     }
     if (left.length === 0) return;
     const leases = left.map(({ lease }) => lease);
-    // Otherwise they wait until their leases run out.
+    // Lets other processes claim them now, instead of when the leases expire.
     await this.#dependencies.store.renew(leases, 1).catch(() => {});
   }
 
@@ -77,7 +78,7 @@ export class Recovery {
       try {
         if (!next.isLost) await this.#start(next);
       } catch (error) {
-        // Removed first, or the heartbeat would shorten the lease again.
+        // Removed first: otherwise, the heartbeat would shorten the lease again.
         this.#runner.heartbeat.remove(next.kept);
         await this.#parked.park(next.lease, error);
       } finally {

@@ -6,8 +6,8 @@ import { loadEach } from './load-each.ts';
 
 const most = 100;
 
-/** Whose context it is, and how many bytes of it are read at once. */
-export interface ContextPlace {
+/** The context to read, and how many bytes of it are read at once. */
+export interface ContextSource {
   readonly store: TaskStore;
   readonly scope: Scope;
   readonly contextId: string;
@@ -15,8 +15,8 @@ export interface ContextPlace {
   readonly bytes: number;
 }
 
-/** What else happened in a context, read when it is asked for. */
-export function contextOf({ store, scope, contextId, taskId, bytes }: ContextPlace): TurnContext {
+/** The other tasks and messages of a context, read on request. */
+export function contextOf({ store, scope, contextId, taskId, bytes }: ContextSource): TurnContext {
   const others = async (answered: boolean): Promise<State[]> => {
     const limit = most + 1;
     const page = await store.list(scope, { contextId, limit, bytes, ...(answered && { answered }) });
@@ -37,7 +37,7 @@ export function contextOf({ store, scope, contextId, taskId, bytes }: ContextPla
   return {
     id: contextId,
     tasks: async () => (await others(false)).flatMap((state) => (state.task ? [viewTask(state)] : [])),
-    messages: async () => (await others(true)).flatMap(said),
+    messages: async () => (await others(true)).flatMap(messagesOf),
   };
 }
 
@@ -46,13 +46,13 @@ interface Known {
   readonly state: State;
 }
 
-/** By age and then by id: what began in the same millisecond is in the same order each time. */
+/** By age and then by id: logs that began in the same millisecond are in the same order each time. */
 function byAge(a: Known, b: Known): number {
   if (a.state.createdAt !== b.state.createdAt) return a.state.createdAt < b.state.createdAt ? -1 : 1;
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
 
-function said(state: State): Message[] {
+function messagesOf(state: State): Message[] {
   const all = historyOf(state, { currentStatusInHistory: true });
   return state.answer ? [...all, structuredClone(state.answer)] : all;
 }

@@ -1,11 +1,11 @@
-/** How many are loaded at once while they are small. */
+/** How many small items are loaded at once. */
 const atOnce = 4;
-/** What is small enough to be loaded together with others, in bytes. */
+/** The most bytes of an item that is loaded together with others. */
 const light = 256 * 1024;
 
 /**
- * Loads items in order, one by one, or a few at once while they are small. Stop the iteration when enough was loaded: at
- * most a few more than were taken are in memory. `weight` is in bytes.
+ * Loads items in order, one by one, or a few at once while they are small. Stop the iteration when enough was loaded:
+ * at most a few more than were taken are in memory. `weight` is in bytes.
  */
 export async function* loadEach<Item, Loaded extends { readonly weight: number }>(
   items: readonly Item[],

@@ -7,8 +7,8 @@ import { loadEach } from './load-each.ts';
 const most = 100;
 
 /**
- * What a message refers to, as far as it exists in the scope. Of more than 100 tasks or artifacts the first 100, of tasks that
- * weigh more than `bytes` together the first that do not: the others count as missing. Spec: §3.4.3.
+ * The tasks and artifacts that a message refers to and that exist in the scope: at most the first 100, and the first
+ * tasks that weigh `bytes` together. The others count as missing. Spec: §3.4.3.
  */
 export async function referencesOf(
   store: TaskStore,
@@ -57,7 +57,7 @@ function pointersIn({ parts }: Message): Pointer[] {
   return named.flatMap(toPointer).slice(0, most);
 }
 
-/** Clients write what they like there: what names no artifact is not for us. */
+/** Clients may write any value there: one that names no artifact is ignored. */
 function toPointer(named: unknown): Pointer | [] {
   const { taskId, artifactId } = Object(named) as Readonly<Record<string, unknown>>;
   if (typeof artifactId !== 'string' || artifactId === '') return [];
