@@ -371,6 +371,43 @@ const renewals = broken('renew', {
   }),
 });
 
+const races = broken('races', {
+  'forgets a claim that was made during an append': (store) => {
+    const granted: Lease[] = [];
+    return {
+      claim: async (request) => {
+        const leases = await store.claim(request);
+        granted.push(...leases);
+        return leases;
+      },
+      commit: async (commit) => {
+        const before = granted.length;
+        if (commit.expectedVersion === 'open') await soon();
+        const committed = await store.commit(commit);
+        for (const writer of granted.slice(before)) {
+          const { scope, taskId, queue } = writer;
+          if (keyOf(writer) !== keyOf(commit)) continue;
+          const expectedVersion = (await store.load(scope, taskId))!.version;
+          const turn = { queue, release: true, want: true };
+          await store.commit({ scope, taskId, commitId: 'undo', expectedVersion, facts: [], writer, turn });
+        }
+        return committed;
+      },
+    };
+  },
+  'renews with what it read before': (store) => ({
+    renew: async (leases, ttlMs) => {
+      const versions = await Promise.all(leases.map(({ scope, taskId }) => store.load(scope, taskId)));
+      await soon();
+      const now = await Promise.all(leases.map(({ scope, taskId }) => store.load(scope, taskId)));
+      return store.renew(
+        leases.filter((_, n) => now[n]?.version === versions[n]?.version),
+        ttlMs,
+      );
+    },
+  }),
+});
+
 const claims = broken('claim', {
   'gives out what somebody holds': (store) => ({
     claim: async (request) => {
@@ -788,6 +825,7 @@ export const brokenTaskStores: readonly Broken[] = [
   ...leases,
   ...renewals,
   ...claims,
+  ...races,
   ...reads,
   ...lists,
   ...isolation,

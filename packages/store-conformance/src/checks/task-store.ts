@@ -1,17 +1,18 @@
 import type { Check } from '../bench/check.ts';
 import { claimChecks, waitingChecks } from './claim.ts';
 import { commitChecks } from './commit.ts';
-import { followChecks } from './follow.ts';
 import { identityChecks } from './identity.ts';
 import { idChecks } from './ids.ts';
 import { leaseChecks, renewChecks } from './lease.ts';
 import { listChecks } from './list.ts';
+import { followChecks } from './notifications/follow.ts';
+import { subscribeChecks } from './notifications/subscribe.ts';
 import { onceChecks, openAppendChecks } from './open-append.ts';
 import { propertyChecks } from './properties.ts';
 import { pruneChecks } from './prune.ts';
+import { raceChecks } from './races.ts';
 import { loadChecks, readFactsChecks } from './read.ts';
 import { scopeChecks } from './scopes.ts';
-import { subscribeChecks } from './subscribe.ts';
 
 /** All checks of the `TaskStore` port. */
 export const taskStoreChecks: readonly Check[] = [
@@ -22,6 +23,7 @@ export const taskStoreChecks: readonly Check[] = [
   ...renewChecks,
   ...claimChecks,
   ...waitingChecks,
+  ...raceChecks,
   ...loadChecks,
   ...readFactsChecks,
   ...listChecks,

@@ -1,10 +1,10 @@
 import type { StoredFact, TaskStore } from '@batonjs/store';
-import { type Bench, section } from '../bench/check.ts';
-import { same, within } from '../bench/expectations.ts';
-import { follow } from '../bench/follow.ts';
-import { override } from '../faults/override.ts';
-import { chunk } from '../samples/facts.ts';
-import { logOf } from '../samples/log.ts';
+import { type Bench, section } from '../../bench/check.ts';
+import { same, within } from '../../bench/expectations.ts';
+import { follow } from '../../bench/follow.ts';
+import { override } from '../../faults/override.ts';
+import { chunk } from '../../samples/facts.ts';
+import { logOf } from '../../samples/log.ts';
 
 /** Follows by notifications alone until that position. */
 async function collect(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { section } from '../bench/check.ts';
-import { ignoringUncaught, refuses, subscribe } from '../bench/expectations.ts';
-import { chunk, completed, received } from '../samples/facts.ts';
-import { logOf } from '../samples/log.ts';
+import { section } from '../../bench/check.ts';
+import { ignoringUncaught, refuses, subscribe } from '../../bench/expectations.ts';
+import { chunk, completed, received } from '../../samples/facts.ts';
+import { logOf } from '../../samples/log.ts';
 
 const topic = { scope: 's', taskId: 't' };
 
