@@ -117,17 +117,17 @@ export class Cursor {
 
   /** The next facts that the store holds; none if it is to be asked again. */
   async #readBatch(): Promise<readonly StoredFact[]> {
-    const { scope, taskId, settings, state, version } = this.#live;
+    const { scope, taskId, dependencies, state, version } = this.#live;
     try {
       // Few at a time if the facts are large: a follower that stops reading keeps the facts it was given.
       const limit = Math.max(1, Math.min(batch, Math.floor((batchWeight * version) / state.weight)));
-      const facts = await settings.store.readFacts(scope, taskId, this.#version, limit, this.#commitId);
+      const facts = await dependencies.store.readFacts(scope, taskId, this.#version, limit, this.#commitId);
       if (facts.length > 0) return facts;
     } catch (error) {
       if (StoreError.is(error, 'LOG_DIVERGED')) await this.#live.tryRefresh();
       if (!this.#follower.outlastsOutages || isLost(error)) throw error;
     }
-    await settings.clock.sleep(retryMs, this.#signal);
+    await dependencies.clock.sleep(retryMs, this.#signal);
     return [];
   }
 

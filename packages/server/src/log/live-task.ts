@@ -10,7 +10,7 @@ import {
 } from '@batonjs/store';
 import { newId } from '../timing/new-id.ts';
 import { commitIdAt } from './commit-id-at.ts';
-import type { LiveSettings } from './live-tasks.ts';
+import type { LogDependencies } from './log-dependencies.ts';
 import { RecentFacts } from './recent-facts.ts';
 import { reportLostFacts } from './report-lost-facts.ts';
 import { type StoredSnapshot, storedSnapshot } from './snapshot-policy.ts';
@@ -25,7 +25,7 @@ const batch = 256;
 export class LiveTask {
   readonly scope: Scope;
   readonly taskId: string;
-  readonly settings: LiveSettings;
+  readonly dependencies: LogDependencies;
   /** The newest facts. */
   readonly recent = new RecentFacts();
   #state: State | undefined;
@@ -48,11 +48,17 @@ export class LiveTask {
   #isServerClosing = false;
 
   /** `lastCommitId`: of the last fact, for a log whose facts are all in its snapshot. */
-  constructor(scope: Scope, taskId: string, settings: LiveSettings, log?: StoredLog, lastCommitId?: string) {
+  constructor(
+    scope: Scope,
+    taskId: string,
+    dependencies: LogDependencies,
+    log?: StoredLog,
+    lastCommitId?: string,
+  ) {
     this.#lastCommitId = lastCommitId;
     this.scope = scope;
     this.taskId = taskId;
-    this.settings = settings;
+    this.dependencies = dependencies;
     if (!log) return;
     this.#state = foldLog(log);
     this.#head = log.head;
@@ -162,13 +168,13 @@ export class LiveTask {
     return this.#unsubscribe ? this.tryRefresh() : this.subscribe();
   }
 
-  /** Reads from the store what is new. Rejects if the store cannot be read. */
+  /** Reads new facts from the store. Rejects if the store cannot be read. */
   async refresh(): Promise<void> {
     await this.tryRefresh();
     if (this.#readError) throw this.#readError;
   }
 
-  /** Reads from the store what is new. Never rejects: `readError` says why the store could not be read. */
+  /** Reads new facts from the store. Never rejects: `readError` says why the store could not be read. */
   tryRefresh(): Promise<void> {
     if (!this.#refreshing) {
       this.#refreshing = this.#read();
@@ -224,7 +230,7 @@ export class LiveTask {
    * tasks.
    */
   nextCommitId(): string {
-    this.#writer ??= `${newId(this.settings.clock)}-`;
+    this.#writer ??= `${newId(this.dependencies.clock)}-`;
     return this.#writer + ++this.#commits;
   }
 
@@ -235,7 +241,7 @@ export class LiveTask {
 
   /** The `commitId` of the first fact: tells this log from another that had the same task id before. */
   async origin(): Promise<string> {
-    this.#origin ??= (await commitIdAt(this.settings.store, this.scope, this.taskId, 1)) ?? '';
+    this.#origin ??= (await commitIdAt(this.dependencies.store, this.scope, this.taskId, 1)) ?? '';
     return this.#origin;
   }
 
@@ -246,7 +252,7 @@ export class LiveTask {
   }
 
   async #subscribeToStore(): Promise<Unsubscribe | undefined> {
-    const { store, log } = this.settings;
+    const { store, log } = this.dependencies;
     const topic = { scope: this.scope, taskId: this.taskId };
     try {
       return await store.subscribe(topic, (version) => this.#notified(version));
@@ -264,7 +270,7 @@ export class LiveTask {
   }
 
   async #read(): Promise<void> {
-    const { store, log } = this.settings;
+    const { store, log } = this.dependencies;
     try {
       this.#notifiedVersion = 0;
       while (!this.#isDiverged) {

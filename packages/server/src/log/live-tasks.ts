@@ -1,21 +1,8 @@
-import type { Scope, TaskStore } from '@batonjs/store';
-import type { Log } from '../hooks/log-hook.ts';
-import type { Clock } from '../timing/clock.ts';
+import type { Scope } from '@batonjs/store';
 import { commitIdAt } from './commit-id-at.ts';
 import { LiveTask } from './live-task.ts';
+import type { LogDependencies } from './log-dependencies.ts';
 import { StoreIdentity } from './store-identity.ts';
-
-/** What all live tasks of a process share. */
-export interface LiveSettings {
-  /** Answers within `storeTimeoutMs`. */
-  readonly store: TaskStore;
-  readonly clock: Clock;
-  /** How long one store call may take, in milliseconds. */
-  readonly storeTimeoutMs: number;
-  /** How often the sweep polls the store in case a notification was lost, in milliseconds. `Infinity`: never. */
-  readonly lookEveryMs: number;
-  readonly log: Log;
-}
 
 /** Emptied when it is removed: a busy map holds on to removed entries for a while, see `LinkedList`. */
 interface Entry {
@@ -25,14 +12,14 @@ interface Entry {
 
 /** The tasks that are in use in this process. A task without users is dropped. */
 export class LiveTasks {
-  readonly settings: LiveSettings;
+  readonly dependencies: LogDependencies;
   readonly #entries = new Map<string, Entry>();
   readonly #stop = new AbortController();
   readonly #identity: StoreIdentity;
 
-  constructor(settings: LiveSettings) {
-    this.settings = settings;
-    this.#identity = new StoreIdentity(settings);
+  constructor(dependencies: LogDependencies) {
+    this.dependencies = dependencies;
+    this.#identity = new StoreIdentity(dependencies);
     void this.#sweep();
   }
 
@@ -47,14 +34,15 @@ export class LiveTasks {
   async open(scope: Scope, taskId: string): Promise<LiveTask | undefined> {
     for (;;) {
       if (!this.#find(scope, taskId)) {
-        const log = await this.settings.store.load(scope, taskId);
+        const log = await this.dependencies.store.load(scope, taskId);
         if (!log) return undefined;
         // No facts were loaded if the snapshot covers them all.
         const last =
-          log.facts.at(-1)?.commitId ?? (await commitIdAt(this.settings.store, scope, taskId, log.version));
+          log.facts.at(-1)?.commitId ??
+          (await commitIdAt(this.dependencies.store, scope, taskId, log.version));
         // Another caller may have opened it meanwhile, on an older log.
         if (!this.#find(scope, taskId))
-          return this.#use(scope, taskId, () => new LiveTask(scope, taskId, this.settings, log, last));
+          return this.#use(scope, taskId, () => new LiveTask(scope, taskId, this.dependencies, log, last));
       }
       const live = this.begin(scope, taskId);
       try {
@@ -72,7 +60,7 @@ export class LiveTasks {
 
   /** A task whose log does not exist yet, as far as this process knows. The caller calls `release` when it is done. */
   begin(scope: Scope, taskId: string): LiveTask {
-    return this.#use(scope, taskId, () => new LiveTask(scope, taskId, this.settings));
+    return this.#use(scope, taskId, () => new LiveTask(scope, taskId, this.dependencies));
   }
 
   /** Adds a user to a task that is in use. The caller calls `release` once more. */
@@ -88,7 +76,7 @@ export class LiveTasks {
     this.#entries.delete(key);
     entry.live = undefined;
     live.unsubscribe().catch((error: unknown) => {
-      this.settings.log('error', 'Could not unsubscribe from a task', { taskId: live.taskId, error });
+      this.dependencies.log('error', 'Could not unsubscribe from a task', { taskId: live.taskId, error });
     });
   }
 
@@ -117,7 +105,7 @@ export class LiveTasks {
 
   /** Every `lookEveryMs`, reads what lost notifications did not tell of, and whether the store is still the same. */
   async #sweep(): Promise<void> {
-    const { clock, lookEveryMs } = this.settings;
+    const { clock, lookEveryMs } = this.dependencies;
     if (lookEveryMs === Number.POSITIVE_INFINITY) return;
     await this.#identity.refresh();
     while (!this.#stop.signal.aborted) {

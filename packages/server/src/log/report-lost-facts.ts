@@ -1,12 +1,23 @@
-import type { LiveTask } from './live-task.ts';
+import type { Scope } from '@batonjs/store';
+import type { LogDependencies } from './log-dependencies.ts';
+
+/** The members of a live task that the report needs. */
+interface Lossy {
+  readonly scope: Scope;
+  readonly taskId: string;
+  readonly dependencies: LogDependencies;
+  readonly version: number;
+  readonly state: { readonly closed: boolean };
+  unsubscribe(): Promise<void>;
+}
 
 /**
  * Unsubscribes from a task of which the store lost facts, and logs the loss. A closed log that was pruned is no loss.
  * Never rejects.
  */
-export async function reportLostFacts(live: LiveTask): Promise<void> {
-  const { scope, taskId, settings, version, state } = live;
-  const { store, log } = settings;
+export async function reportLostFacts(live: Lossy): Promise<void> {
+  const { scope, taskId, dependencies, version, state } = live;
+  const { store, log } = dependencies;
   try {
     await live.unsubscribe();
     const stored = await store.load(scope, taskId);

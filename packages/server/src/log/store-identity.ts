@@ -1,14 +1,14 @@
 import { StoreError } from '@batonjs/store';
-import type { LiveSettings } from './live-tasks.ts';
+import type { LogDependencies } from './log-dependencies.ts';
 
 /** Logs when the data of the store was emptied or replaced while this process was running. */
 export class StoreIdentity {
-  readonly #settings: Pick<LiveSettings, 'store' | 'log'>;
+  readonly #dependencies: Pick<LogDependencies, 'store' | 'log'>;
   #known: string | undefined;
   #isUnusable = false;
 
-  constructor(settings: Pick<LiveSettings, 'store' | 'log'>) {
-    this.#settings = settings;
+  constructor(dependencies: Pick<LogDependencies, 'store' | 'log'>) {
+    this.#dependencies = dependencies;
   }
 
   /**
@@ -16,7 +16,7 @@ export class StoreIdentity {
    * outage.
    */
   async refresh(): Promise<void> {
-    const { store, log } = this.#settings;
+    const { store, log } = this.#dependencies;
     try {
       const identity = await store.identity();
       if (this.#known !== undefined && identity !== this.#known) {

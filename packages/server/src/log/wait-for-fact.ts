@@ -37,7 +37,7 @@ export function waitForFact(
       },
       end,
     });
-    const deadlines = ms === undefined ? undefined : deadlinesOf(ms, live.settings.clock);
+    const deadlines = ms === undefined ? undefined : deadlinesOf(ms, live.dependencies.clock);
     const deadline = deadlines?.add(() => end());
     cursor.read();
   });

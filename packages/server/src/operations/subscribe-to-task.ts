@@ -5,7 +5,8 @@ import type { StoredFact } from '@batonjs/store';
 import { commitIdAt } from '../log/commit-id-at.ts';
 import { type EventBatch, EventStream, type StreamStart } from '../log/event-stream.ts';
 import type { LiveTask } from '../log/live-task.ts';
-import { eventOf, positionIn, type StreamEvent, taskEvent } from '../log/stream-event.ts';
+import type { StreamEvent } from '../log/stream-event.ts';
+import { eventOf, positionIn, taskEvent } from '../log/task-events.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
 
@@ -69,7 +70,7 @@ async function start(
   if (position && position.version >= 1 && position.version <= version) {
     const { version: after, isOf } = position;
     const commitId =
-      live.commitIdAt(after) ?? (await commitIdAt(live.settings.store, live.scope, live.taskId, after));
+      live.commitIdAt(after) ?? (await commitIdAt(live.dependencies.store, live.scope, live.taskId, after));
     // No fact follows the one that closed the log.
     if (commitId !== undefined && isOf(commitId))
       return {

@@ -11,7 +11,7 @@ const mostPerCounted = 3;
  * that dies ends all its turns, and most of them are not the cause.
  */
 export async function isSpent(
-  { scope, taskId, settings }: LiveTask,
+  { scope, taskId, dependencies }: LiveTask,
   { number, attempt }: NonNullable<State['openTurn']>,
   maxAttempts: number,
 ): Promise<boolean> {
@@ -19,7 +19,7 @@ export async function isSpent(
   if (attempt >= maxAttempts * mostPerCounted) return true;
   const attempts: Attempt[] = [];
   for (let after = 0; ; ) {
-    const facts = await settings.store.readFacts(scope, taskId, after, batch);
+    const facts = await dependencies.store.readFacts(scope, taskId, after, batch);
     for (const { fact } of facts) note(attempts, fact, number);
     const last = facts.at(-1);
     if (!last || facts.length < batch) break;

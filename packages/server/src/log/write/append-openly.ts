@@ -15,8 +15,8 @@ export async function appendOpenly(
   once: string,
   turn: Commit['turn'],
 ): Promise<Written> {
-  const { scope, taskId, settings } = live;
-  const { store, clock } = settings;
+  const { scope, taskId, dependencies } = live;
+  const { store, clock } = dependencies;
   const deadline = writeDeadline(clock.monotonic(), live);
   const commit: Commit = {
     scope,

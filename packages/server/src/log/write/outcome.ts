@@ -21,7 +21,7 @@ export async function outcomeOfRepeated(
   commit: VersionedCommit,
   { version }: Committed,
 ): Promise<Committed | 'repeated'> {
-  const [earlier] = await live.settings.store.readFacts(live.scope, live.taskId, version - 1, 1);
+  const [earlier] = await live.dependencies.store.readFacts(live.scope, live.taskId, version - 1, 1);
   return earlier?.commitId === commit.commitId ? earlierAttempt(live, commit) : 'repeated';
 }
 
@@ -69,8 +69,8 @@ async function readNext(
   { expectedVersion }: VersionedCommit,
   deadline: number,
 ): Promise<readonly StoredFact[] | undefined> {
-  const { scope, taskId, settings } = live;
-  const { store, clock } = settings;
+  const { scope, taskId, dependencies } = live;
+  const { store, clock } = dependencies;
   if (clock.monotonic() >= deadline) return undefined;
   try {
     const last = expectedVersion === live.version ? live.commitIdAt(expectedVersion) : undefined;
@@ -93,7 +93,7 @@ async function earlierAttempt(live: LiveTask, commit: VersionedCommit): Promise<
  */
 async function regainLease(live: LiveTask, { turn, taskId }: Commit): Promise<Lease | undefined> {
   if (!turn?.acquire) return undefined;
-  const { store, clock } = live.settings;
+  const { store, clock } = live.dependencies;
   const { holder, ttlMs } = turn.acquire;
   const end = clock.monotonic() + ttlMs;
   for (;;) {

@@ -6,8 +6,8 @@ import type { LiveTask } from '../live-task.ts';
  * It is earlier than the end of the longest store call, so that a store that used up its own time (4 s) is not asked
  * twice.
  */
-export const writeDeadline = (since: number, { settings }: LiveTask): number =>
-  since + settings.storeTimeoutMs * 0.8;
+export const writeDeadline = (since: number, { dependencies }: LiveTask): number =>
+  since + dependencies.storeTimeoutMs * 0.8;
 
 /** How long to wait before the next attempt, in milliseconds. */
 export const backoffMs = ({ random }: Clock): number => 20 + random() * 80;

@@ -42,7 +42,7 @@ export async function write(
   decide: (state: State | undefined) => Decision,
   options: WriteOptions = {},
 ): Promise<Written> {
-  const { store, clock } = live.settings;
+  const { store, clock } = live.dependencies;
   const since = clock.monotonic();
   live.writeStarts();
   try {
@@ -121,8 +121,8 @@ function withDueAt(head: Head | undefined, due: number | undefined): Head | unde
   return { ...head, dueAt: due === undefined ? undefined : new Date(due).toISOString() };
 }
 
-const commitUntil = ({ settings }: LiveTask, commit: Commit, deadline: number): Promise<Committed> =>
-  boundedUntil(() => settings.store.commit(commit), deadline, settings.clock);
+const commitUntil = ({ dependencies }: LiveTask, commit: Commit, deadline: number): Promise<Committed> =>
+  boundedUntil(() => dependencies.store.commit(commit), deadline, dependencies.clock);
 
 /** Adds committed facts to the live task. */
 function addWritten(

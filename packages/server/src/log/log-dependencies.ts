@@ -1,0 +1,15 @@
+import type { TaskStore } from '@batonjs/store';
+import type { Log } from '../hooks/log-hook.ts';
+import type { Clock } from '../timing/clock.ts';
+
+/** The objects and times that all live tasks of a process share. */
+export interface LogDependencies {
+  /** Answers within `storeTimeoutMs`. */
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  /** How long one store call may take, in milliseconds. */
+  readonly storeTimeoutMs: number;
+  /** How often the sweep polls the store in case a notification was lost, in milliseconds. `Infinity`: never. */
+  readonly lookEveryMs: number;
+  readonly log: Log;
+}
