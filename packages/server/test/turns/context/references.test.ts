@@ -1,0 +1,94 @@
+import { expect, it } from 'vitest';
+import { rpc, say } from '../../../../../test/kit/rpc.ts';
+import { serve } from '../../../../../test/kit/serve.ts';
+import { artifact, completed, type References } from '../../../src/index.ts';
+
+async function serveSeeing() {
+  let seen: References | undefined;
+  const server = serve(
+    async function* ({ references }) {
+      seen = await references();
+      yield artifact({ artifactId: 'a-1', name: 'picture' }, 'first');
+      yield artifact({ artifactId: 'a-2', name: 'picture' }, 'second');
+      yield completed();
+    },
+    {
+      authenticate: ({ headers }) => ({ scope: headers.authorization ?? 'ann' }),
+    },
+  );
+  const { task } = await rpc(server, 'SendMessage', { message: say('draw') });
+  return {
+    taskId: task.id as string,
+    /** What the agent sees of a message with this metadata in its part. */
+    async seenOf(
+      metadata: object,
+      { referenceTaskIds, who = 'ann' }: { referenceTaskIds?: string[]; who?: string } = {},
+    ) {
+      const message = say([{ text: 'x', metadata } as never], {
+        ...(referenceTaskIds && { referenceTaskIds }),
+      });
+      await rpc(server, 'SendMessage', { message }, { authorization: who });
+      const { tasks, artifacts, missing } = seen!;
+      return { tasks: tasks.map(({ id }) => id), artifacts, missing };
+    },
+    close: () => server.close(),
+  };
+}
+
+const second = { artifactId: 'a-2', name: 'picture', parts: [{ text: 'second' }] };
+
+it('are resolved to the artifacts that parts name, with their tasks [R-REF-03]', async () => {
+  const { taskId, seenOf, close } = await serveSeeing();
+  expect(await seenOf({ taskId, artifactId: 'a-2' })).toEqual({
+    tasks: [taskId],
+    artifacts: [{ taskId, artifact: second }],
+    missing: [],
+  });
+  expect(await seenOf({ artifactId: 'a-2' }, { referenceTaskIds: [taskId] })).toMatchObject({
+    artifacts: [{ taskId, artifact: second }],
+    missing: [],
+  });
+  const references = [
+    { taskId, artifactId: 'a-1' },
+    { taskId, artifactId: 'a-2' },
+  ];
+  expect((await seenOf({ references })).artifacts.map(({ artifact }) => artifact.artifactId)).toEqual([
+    'a-1',
+    'a-2',
+  ]);
+  await close();
+});
+
+it('name what there is not, or what is not the caller’s, as missing [R-REF-02] [R-CTX-08]', async () => {
+  const { taskId, seenOf, close } = await serveSeeing();
+  expect(await seenOf({ taskId, artifactId: 'a-3' })).toEqual({
+    tasks: [taskId],
+    artifacts: [],
+    missing: ['a-3'],
+  });
+  expect(await seenOf({ artifactId: 'a-2' })).toEqual({ tasks: [], artifacts: [], missing: ['a-2'] });
+  expect(await seenOf({ taskId, artifactId: 'a-2' }, { who: 'bob' })).toEqual({
+    tasks: [],
+    artifacts: [],
+    missing: [taskId, 'a-2'],
+  });
+  await close();
+});
+
+it.each([
+  { artifactId: 7 },
+  { artifactId: '' },
+  { artifactId: null, references: 'a-1' },
+  { references: [null, 7, 'a-1', [], { taskId: 'x' }] },
+])('pass over metadata that names no artifact: %j', async (metadata) => {
+  const { seenOf, close } = await serveSeeing();
+  expect(await seenOf(metadata)).toEqual({ tasks: [], artifacts: [], missing: [] });
+  await close();
+});
+
+it('are bounded', async () => {
+  const { seenOf, close } = await serveSeeing();
+  const references = Array.from({ length: 5_000 }, (_, n) => ({ taskId: `t-${n}`, artifactId: 'a-1' }));
+  expect((await seenOf({ references })).missing).toHaveLength(200);
+  await close();
+});

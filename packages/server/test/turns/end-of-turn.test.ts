@@ -1,0 +1,196 @@
+import type { Commit, TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
+import { rpc, say } from '../../../../test/kit/rpc.ts';
+import { scope } from '../../../../test/kit/scope.ts';
+import { serve } from '../../../../test/kit/serve.ts';
+import { eventually, until } from '../../../../test/kit/until.ts';
+import {
+  type Agent,
+  type AgentServerOptions,
+  artifact,
+  authRequired,
+  completed,
+  inputRequired,
+  text,
+} from '../../src/index.ts';
+
+const now = { returnImmediately: true };
+
+/** Until the log has a fact of this type. */
+const untilFact = (store: TaskStore, taskId: string, type: string) =>
+  eventually(async () =>
+    expect((await store.readFacts(scope, taskId, 0, 1_000)).map(({ fact }) => fact.type)).toContain(type),
+  );
+
+/** The store, which does this before the first commit of that kind, unseen by the server that writes it. */
+function beforeFirst(
+  store: TaskStore,
+  isMeant: (one: Commit) => boolean,
+  act: (one: Commit) => Promise<unknown>,
+) {
+  let isFirst = true;
+  return change(store, {
+    commit: (commit) => async (one) => {
+      if (isFirst && isMeant(one)) {
+        isFirst = false;
+        await act(one);
+      }
+      return commit(one);
+    },
+    subscribe: () => async () => () => {},
+  });
+}
+
+const isRelease = ({ turn }: Commit): boolean => turn?.release === true;
+const unnotified = { lookEveryMs: Number.POSITIVE_INFINITY };
+
+describe('at the moment at which a turn gives its task back', () => {
+  it('a message that arrives gets a turn', async () => {
+    const memory = memoryStore();
+    const agent: Agent = async function* ({ text: said, messages }) {
+      yield messages.length === 1 ? inputRequired('Well?') : completed(said);
+    };
+    const front = serve(agent, { store: memory, run: 'workers' });
+    const store = beforeFirst(memory, isRelease, ({ taskId }) =>
+      rpc(front, 'SendMessage', { message: say('and this', { taskId }), configuration: now }),
+    );
+    serve(agent, { store });
+    const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
+    const ended = await until(front, task.id, 'COMPLETED');
+    expect(ended.status.message?.parts).toEqual([{ text: 'and this' }]);
+  });
+
+  it('a wake-up gets a turn', async () => {
+    const memory = memoryStore();
+    let key = '';
+    const agent: Agent = async function* ({ wakeKey }) {
+      const isFirst = key === '';
+      key = wakeKey;
+      yield isFirst ? inputRequired('Well?') : completed('awake');
+    };
+    const front = serve(agent, { store: memory, run: 'workers' });
+    serve(agent, { store: beforeFirst(memory, isRelease, () => front.wake(key)) });
+    const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
+    const ended = await until(front, task.id, 'COMPLETED');
+    expect(ended.status.message?.parts).toEqual([{ text: 'awake' }]);
+  });
+
+  it.each([
+    ['asks for credentials and ends', authRequired('Who are you?')],
+    ['asks for more', inputRequired('Well?')],
+  ])('a cancel request ends the task of an agent that %s', async (_, update) => {
+    const memory = memoryStore();
+    const agent: Agent = async function* () {
+      yield update;
+    };
+    const front = serve(agent, { store: memory, run: 'workers' });
+    const canceled = Promise.withResolvers<unknown>();
+    const store = beforeFirst(memory, isRelease, async ({ taskId }) => {
+      canceled.resolve(rpc(front, 'CancelTask', { id: taskId }));
+      await untilFact(memory, taskId, 'cancel-requested');
+    });
+    serve(agent, { store, ...unnotified });
+    const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
+    await until(front, task.id, 'CANCELED');
+    expect(await canceled.promise).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
+  });
+});
+
+const isArtifact = ({ facts }: Commit): boolean => facts.some(({ type }) => type === 'artifact-updated');
+
+it('an agent whose task was taken by a process that wrote nothing yet does not get past its update', async () => {
+  const memory = memoryStore();
+  const store = beforeFirst(memory, isArtifact, async ({ taskId, writer }) => {
+    const queue = 'agent';
+    await memory.renew([{ ...writer!, scope, taskId, queue, cause: 'committed' }], 0);
+    const taken = await memory.claim({ queue, holder: 'another process', ttlMs: 0, limit: 1, taskId });
+    expect(taken).toMatchObject([{ cause: 'expired', fence: writer!.fence + 1 }]);
+  });
+  const began: number[] = [];
+  const passed: number[] = [];
+  const agent: Agent = async function* ({ attempt }) {
+    began.push(attempt);
+    yield artifact('out', text(String(attempt)));
+    passed.push(attempt);
+    yield completed();
+  };
+  const server = serve(agent, { store, restart: 'rerun', lookEveryMs: 20 });
+  const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
+  const ended = await until(server, task.id, 'COMPLETED');
+  expect([began, passed]).toEqual([[1, 2], [2]]);
+  expect(ended.artifacts).toMatchObject([{ parts: [{ text: '2' }] }]);
+  const types = (await memory.readFacts(scope, task.id, 0, 100)).map(({ fact }) => fact.type);
+  expect(types.filter((type) => type === 'artifact-updated')).toHaveLength(1);
+});
+
+it('a task that is given back is not called lost because the answer of the store was', async () => {
+  const memory = memoryStore();
+  const events: string[] = [];
+  let releases = 0;
+  const store = change(memory, {
+    commit: (commit) => async (one) => {
+      const isFirstRelease = one.facts.length === 0 && releases++ === 0;
+      const committed = await commit(one);
+      if (isFirstRelease) throw unavailable();
+      return committed;
+    },
+  });
+  const gate = Promise.withResolvers<void>();
+  const agent: Agent = async function* ({ attempt }) {
+    yield artifact('out', text(String(attempt)));
+    if (attempt === 1) await gate.promise;
+    yield completed();
+  };
+  const onTurn: AgentServerOptions['onTurn'] = ({ type }) => events.push(type);
+  const first = serve(agent, { store, restart: 'rerun', onTurn });
+  const { task } = await rpc(first, 'SendMessage', { message: say('go'), configuration: now });
+  await untilFact(memory, task.id, 'artifact-updated');
+  await first.close({ graceMs: 0 });
+  // The release was repeated, and refused because it had been done.
+  expect([releases, events]).toEqual([2, []]);
+  await until(serve(agent, { store: memory, restart: 'rerun' }), task.id, 'COMPLETED');
+});
+
+describe('when a server closes', () => {
+  it.each(['fail', 'rerun'] as const)(
+    'a task of which a cancel was requested meanwhile is canceled (restart: %s)',
+    async (restart) => {
+      const memory = memoryStore();
+      const agent: Agent = async function* () {
+        yield artifact('out', text('1'));
+        await new Promise(() => {});
+      };
+      const front = serve(agent, { store: memory, run: 'workers', restart });
+      const closed = Promise.withResolvers<unknown>();
+      // The server learns of the cancel request only by the write that is under way.
+      const store = beforeFirst(memory, isArtifact, async ({ taskId }) => {
+        rpc(front, 'CancelTask', { id: taskId }).catch(() => {});
+        await untilFact(memory, taskId, 'cancel-requested');
+        closed.resolve(server.close({ graceMs: 0 }));
+      });
+      const server = serve(agent, { store, ...unnotified, restart });
+      const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
+      await closed.promise;
+      const ended = await until(front, task.id, 'CANCELED');
+      expect(ended.artifacts).toHaveLength(1);
+    },
+  );
+
+  it('a task whose agent does not stop though a cancel was requested is canceled', async () => {
+    const memory = memoryStore();
+    const agent: Agent = async function* () {
+      yield artifact('out', text('1'));
+      await new Promise(() => {});
+    };
+    const front = serve(agent, { store: memory, run: 'workers' });
+    const server = serve(agent, { store: memory, cancelGraceMs: 3_600_000 });
+    const { task } = await rpc(front, 'SendMessage', { message: say('go'), configuration: now });
+    await untilFact(memory, task.id, 'artifact-updated');
+    const canceled = rpc(front, 'CancelTask', { id: task.id });
+    await untilFact(memory, task.id, 'cancel-requested');
+    await server.close({ graceMs: 0 });
+    expect((await canceled).status.state).toBe('TASK_STATE_CANCELED');
+  });
+});

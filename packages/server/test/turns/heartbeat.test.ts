@@ -1,0 +1,157 @@
+import type { Lease, TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { expect, it, vi } from 'vitest';
+import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
+import { Heartbeat, type Held } from '../../src/turns/heartbeat.ts';
+import type { TurnDependencies } from '../../src/turns/turn-dependencies.ts';
+
+const leaseMs = 900;
+
+/** A heartbeat on a clock that moves only when it is told to. */
+function beating(store: TaskStore) {
+  let time = 5_000;
+  const sleeping = new Set<{ until: number; wake: () => void }>();
+  const errors: string[] = [];
+  const clock = {
+    monotonic: () => time,
+    sleep: (ms: number, signal?: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        const sleeper = { until: time + ms, wake: resolve };
+        sleeping.add(sleeper);
+        signal?.addEventListener('abort', () => {
+          sleeping.delete(sleeper);
+          resolve();
+        });
+      }),
+  };
+  const log = (_level: string, message: string) => errors.push(message);
+  const dependencies = { store, clock, log, options: { leaseMs } };
+  return {
+    heartbeat: new Heartbeat(dependencies as unknown as TurnDependencies),
+    errors,
+    now: () => time,
+    pass(ms: number) {
+      time += ms;
+      for (const sleeper of sleeping) {
+        if (sleeper.until > time) continue;
+        sleeping.delete(sleeper);
+        sleeper.wake();
+      }
+    },
+  };
+}
+
+/** A lease of a task that the store has. */
+async function lease(store: TaskStore, taskId: string): Promise<Lease> {
+  const at = '2026-01-01T00:00:00.000Z';
+  const { lease } = await store.commit({
+    scope: 's',
+    taskId,
+    commitId: taskId,
+    expectedVersion: 0,
+    facts: [
+      {
+        format: 1,
+        at,
+        type: 'message-received',
+        message: { messageId: 'm', contextId: 'c', role: 'ROLE_USER', parts: [{ text: 'hi' }] },
+      },
+    ],
+    head: {
+      closed: false,
+      contextId: 'c',
+      version: 1,
+      statusAt: at,
+      statusVersion: 1,
+      generation: 1,
+      turn: 0,
+      attempt: 0,
+    },
+    turn: { queue: 'q', acquire: { holder: `of ${taskId}`, ttlMs: 3_600_000 } },
+  });
+  return lease!;
+}
+
+const hold = (lease: Lease, heldUntil: number) =>
+  ({ lease, heldUntil, lost: vi.fn() }) satisfies Held & { lost: unknown };
+
+it('a lease that the store renews is sure from when it was asked; one that it does not renew is lost', async () => {
+  const memory = memoryStore();
+  const asked: (readonly string[])[] = [];
+  const store = change(memory, {
+    renew: (renew) => async (leases, ttlMs) => {
+      asked.push(leases.map(({ taskId }) => taskId));
+      const kept = await renew(leases, ttlMs);
+      // The answer takes a while.
+      bench.pass(100);
+      return kept;
+    },
+  });
+  const bench = beating(store);
+  const kept = hold(await lease(memory, 'kept'), bench.now() + leaseMs);
+  const gone = hold({ ...(await lease(memory, 'gone')), fence: 7 }, bench.now() + leaseMs);
+  const places = [bench.heartbeat.add(kept), bench.heartbeat.add(gone)];
+  const before = bench.now();
+  bench.pass(leaseMs / 3);
+  await vi.waitFor(() => expect(gone.lost).toHaveBeenCalledTimes(1));
+  expect(kept.lost).not.toHaveBeenCalled();
+  expect(kept.heldUntil).toBe(before + leaseMs / 3 + leaseMs);
+  expect(gone.heldUntil).toBe(before + leaseMs);
+  await vi.waitFor(() => {
+    bench.pass(leaseMs / 3);
+    expect(asked.length).toBeGreaterThan(1);
+  });
+  // What is lost is not asked for again.
+  expect(asked.slice(0, 2)).toEqual([['kept', 'gone'], ['kept']]);
+  for (const place of places) bench.heartbeat.remove(place);
+});
+
+it('a lease that was given back while the store was asked is not lost', async () => {
+  const memory = memoryStore();
+  const answer = Promise.withResolvers<void>();
+  const wasAsked = Promise.withResolvers<void>();
+  const store = change(memory, {
+    renew: () => async () => {
+      wasAsked.resolve();
+      await answer.promise;
+      return [];
+    },
+  });
+  const bench = beating(store);
+  const returned = hold(await lease(memory, 'returned'), bench.now() + leaseMs);
+  const lost = hold(await lease(memory, 'lost'), bench.now() + leaseMs);
+  const place = bench.heartbeat.add(returned);
+  bench.heartbeat.add(lost);
+  bench.pass(leaseMs / 3);
+  await wasAsked.promise;
+  bench.heartbeat.remove(place);
+  answer.resolve();
+  await vi.waitFor(() => expect(lost.lost).toHaveBeenCalled());
+  expect(returned.lost).not.toHaveBeenCalled();
+});
+
+it('a store that cannot be asked loses no lease, and is asked again sooner', async () => {
+  const memory = memoryStore();
+  let attempts = 0;
+  const store = change(memory, {
+    renew: (renew) => async (leases, ttlMs) => {
+      if (++attempts <= 2) throw unavailable();
+      return renew(leases, ttlMs);
+    },
+  });
+  const bench = beating(store);
+  const held = hold(await lease(memory, 'held'), bench.now() + leaseMs);
+  const place = bench.heartbeat.add(held);
+  const began = bench.now();
+  bench.pass(leaseMs / 3);
+  for (const count of [1, 2]) {
+    await vi.waitFor(() => expect(bench.errors).toHaveLength(count));
+    // Only now does it sleep again.
+    await new Promise((resolve) => setImmediate(resolve));
+    bench.pass(leaseMs / 10);
+  }
+  await vi.waitFor(() => expect(held.heldUntil).toBe(began + leaseMs / 3 + leaseMs / 5 + leaseMs));
+  expect([attempts, held.lost.mock.calls.length]).toEqual([3, 0]);
+  expect(bench.errors).toEqual(['Could not renew leases', 'Could not renew leases']);
+  bench.heartbeat.remove(place);
+});

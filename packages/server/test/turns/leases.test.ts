@@ -1,0 +1,228 @@
+import type { TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it, vi } from 'vitest';
+import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
+import { rpc, say } from '../../../../test/kit/rpc.ts';
+import { serveWith } from '../../../../test/kit/serve.ts';
+import { until } from '../../../../test/kit/until.ts';
+import { type Agent, type AgentServer, completed, working } from '../../src/index.ts';
+
+/** What a process may do that stood still, hears nothing or shares its fate with others. */
+
+const now = { returnImmediately: true };
+const leaseMs = 200;
+
+const serve = serveWith({ leaseMs, lookEveryMs: 50 });
+
+const start = async (server: AgentServer, text = 'go'): Promise<string> =>
+  (await rpc(server, 'SendMessage', { message: say(text), configuration: now })).task.id;
+
+/**
+ * A process that was stopped: no timer of it fires, and nothing that happens to the log reaches it. `resume` tells it how
+ * much time passed, or lets it believe that none did.
+ */
+function stopped(store: TaskStore) {
+  let monotonic = 0;
+  return {
+    store: change(store, { subscribe: () => async () => () => {} }),
+    clock: {
+      monotonic: () => monotonic,
+      sleep: (_: number, signal?: AbortSignal) =>
+        new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve())),
+    },
+    resume: (ms: number) => {
+      monotonic += ms;
+    },
+  };
+}
+
+/** An agent whose first attempt waits before its step, and that counts how often the step has its effect. */
+function charging() {
+  const go = Promise.withResolvers<void>();
+  const seen = { effects: 0, refusals: [] as unknown[] };
+  const agent: Agent = async function* ({ attempt, step }) {
+    yield working(`attempt ${attempt}`);
+    if (attempt === 1) await go.promise;
+    try {
+      await step('charge', () => ++seen.effects);
+    } catch (error) {
+      seen.refusals.push(error);
+      throw error;
+    }
+    yield completed();
+  };
+  return { agent, go: () => go.resolve(), seen };
+}
+
+describe('a step is not entered', () => {
+  it.each([
+    ['and does not know for how long', 0],
+    ['and knows that its lease is over', 10_000],
+  ])("by a process that was stopped while another one ran the turn, under 'rerun', %s", async (_, ms) => {
+    const memory = memoryStore();
+    const { agent, go, seen } = charging();
+    const { resume, ...about } = stopped(memory);
+    const zombie = serve(agent, { store: about.store, restart: 'rerun', clock: about.clock });
+    const id = await start(zombie);
+    const other = serve(agent, { store: memory, restart: 'rerun' });
+    await until(other, id, 'COMPLETED');
+    expect(seen.effects).toBe(1);
+    resume(ms);
+    go();
+    await vi.waitFor(() => expect(seen.refusals).toMatchObject([{ code: 'FENCED' }]));
+    expect(seen.effects).toBe(1);
+  });
+
+  it("by a process that was stopped while another one failed the task, under 'fail'", async () => {
+    const memory = memoryStore();
+    const { agent, go, seen } = charging();
+    const { resume, ...about } = stopped(memory);
+    const zombie = serve(agent, { store: about.store, clock: about.clock });
+    const id = await start(zombie);
+    await until(serve(agent, { store: memory }), id, 'FAILED');
+    resume(10_000);
+    go();
+    await vi.waitFor(() => expect(seen.refusals).toMatchObject([{ code: 'FENCED' }]));
+    expect(seen.effects).toBe(0);
+  });
+
+  it('after a cancel that another process acknowledged', async () => {
+    const memory = memoryStore();
+    const { agent, go, seen } = charging();
+    // It hears nothing of the log until it reads it.
+    const deaf = change(memory, { subscribe: () => async () => () => {} });
+    const server = serve(agent, { store: deaf, restart: 'rerun', lookEveryMs: 1e9, leaseMs: 60_000 });
+    const id = await start(server);
+    const other = serve(agent, { store: memory, restart: 'rerun', run: 'workers', cancelWaitMs: 1 });
+    await rpc(other, 'CancelTask', { id });
+    go();
+    await until(other, id, 'CANCELED');
+    expect(seen.effects).toBe(0);
+    expect(seen.refusals).toMatchObject([{ code: 'CANCELED' }]);
+  });
+
+  it("after the turn's own process canceled it, though the agent goes on", async () => {
+    const { agent, go, seen } = charging();
+    const server = serve(agent, { cancelWaitMs: 1 });
+    const id = await start(server);
+    await until(server, id, 'WORKING');
+    await rpc(server, 'CancelTask', { id });
+    go();
+    await until(server, id, 'CANCELED');
+    expect(seen.refusals).toMatchObject([{ code: 'CANCELED' }]);
+    expect(seen.effects).toBe(0);
+  });
+
+  it('before the store says that the turn may, however often it has to be asked', async () => {
+    let refusals = 0;
+    let confirmed = 0;
+    const memory = memoryStore();
+    const store = change(memory, {
+      renew: (renew) => async (leases, ms) => {
+        if (++refusals <= 3) throw unavailable();
+        confirmed++;
+        return renew(leases, ms);
+      },
+    });
+    const seenAt: number[] = [];
+    const server = serve(
+      async function* ({ step }) {
+        await step('charge', () => seenAt.push(confirmed));
+        yield completed();
+      },
+      { store, restart: 'rerun', leaseMs: 60_000 },
+    );
+    await until(server, await start(server), 'COMPLETED');
+    expect(seenAt).toEqual([1]);
+  });
+});
+
+describe('a process whose event loop stood still for longer than its leases', () => {
+  /** Nothing else happens in this process meanwhile. */
+  const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+  it('loses none of its turns if no other process took them, and does not claim them itself', async () => {
+    const go = Promise.withResolvers<void>();
+    let runs = 0;
+    const lines: unknown[][] = [];
+    const server = serve(
+      async function* () {
+        runs++;
+        yield working();
+        await go.promise;
+        yield completed();
+      },
+      { restart: 'rerun', log: (...line) => lines.push(line) },
+    );
+    const ids = await Promise.all(Array.from({ length: 20 }, () => start(server)));
+    for (const id of ids) await until(server, id, 'WORKING');
+    block(3 * leaseMs);
+    // It looks for work and renews its leases before it is asked for anything.
+    await vi.waitFor(() =>
+      expect(lines.map(([, message]) => message)).toContain('The event loop was blocked'),
+    );
+    go.resolve();
+    for (const id of ids) await until(server, id, 'COMPLETED');
+    expect(runs).toBe(20);
+  });
+
+  it('logs for how long, and the task whose agent was called last', async () => {
+    const lines: unknown[][] = [];
+    const go = Promise.withResolvers<void>();
+    const server = serve(
+      async function* ({ text }) {
+        yield working();
+        await go.promise;
+        yield working('first');
+        // The first of them blocks while the other one is about to go on.
+        if (text === 'block') block(500);
+        yield completed();
+      },
+      { log: (...line) => lines.push(line) },
+    );
+    const blocking = await start(server, 'block');
+    const innocent = await start(server);
+    for (const id of [blocking, innocent]) await until(server, id, 'WORKING');
+    go.resolve();
+    for (const id of [blocking, innocent]) await until(server, id, 'COMPLETED');
+    await vi.waitFor(() => expect(lines).not.toEqual([]));
+    const stall = lines.find(([, message]) => message === 'The event loop was blocked');
+    expect(stall?.[0]).toBe('warn');
+    const about = stall?.[2] as { ms: number } | undefined;
+    expect(about).toMatchObject({ latestTaskId: blocking });
+    expect(about?.ms).toBeGreaterThan(200);
+  });
+});
+
+it('a process never claims a lease that it renews itself, also when the clock of the store jumps', async () => {
+  let leaseNow = 0;
+  let runs = 0;
+  const go = Promise.withResolvers<void>();
+  const memory = memoryStore({ monotonic: () => leaseNow });
+  let claims = 0;
+  const store = change(memory, {
+    claim:
+      (claim) =>
+      (...args) => {
+        claims++;
+        return claim(...args);
+      },
+  });
+  const server = serve(
+    async function* () {
+      runs++;
+      yield working();
+      await go.promise;
+      yield completed();
+    },
+    { store },
+  );
+  const ids = await Promise.all(Array.from({ length: 10 }, () => start(server)));
+  for (const id of ids) await until(server, id, 'WORKING');
+  leaseNow += 3_600_000;
+  const before = claims;
+  await vi.waitFor(() => expect(claims).toBeGreaterThan(before + 1), { timeout: 5_000 });
+  go.resolve();
+  for (const id of ids) await until(server, id, 'COMPLETED');
+  expect(runs).toBe(10);
+});
