@@ -11,8 +11,10 @@ export function lockHolder(path: string): string {
   try {
     const { ino } = statSync(`${path}-shm`);
     for (const line of readFileSync('/proc/locks', 'utf8').split('\n')) {
-      const [, pid, inode, first, last] = / WRITE (\d+) \w+:\w+:(\d+) (\d+) (\d+)$/.exec(line) ?? [];
-      if (Number(inode) !== ino || Number(first) > writeLock || Number(last) < writeLock) continue;
+      const fields = line.split(' ').filter((field) => field !== '');
+      const [pid, file, first, last] = fields.slice(fields.indexOf('WRITE') + 1);
+      const holds = Number(first) <= writeLock && (last === 'EOF' || Number(last) >= writeLock);
+      if (Number(file?.split(':')[2]) !== ino || !holds) continue;
       return `process ${pid}${isStopped(pid!) ? ', which is stopped' : ''}`;
     }
   } catch {
