@@ -7,7 +7,7 @@ import { Claimer } from './turns/claim/claimer.ts';
 import { Runner } from './turns/runner.ts';
 import type { TurnDependencies } from './turns/turn-dependencies.ts';
 
-/** What a server and a worker have in common: live tasks, turns and deliveries to webhooks, not started yet. */
+/** The common part of a server and a worker: live tasks, turns and deliveries to webhooks, not started yet. */
 export interface Runtime {
   readonly dependencies: TurnDependencies;
   readonly tasks: LiveTasks;

@@ -10,7 +10,7 @@ export interface EventBatch {
   readonly isLast: boolean;
 }
 
-/** What a stream needs to begin: its first events, and how it goes on. */
+/** The start of a stream: its first events, and how to read the next ones. */
 export interface StreamStart extends EventBatch {
   readonly live: LiveTask;
   /** Ends the stream. */

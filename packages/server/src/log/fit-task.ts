@@ -2,10 +2,10 @@ import { type State, type TaskView, viewTask } from '@batonjs/lifecycle';
 import { weigh } from '@batonjs/lifecycle/internals';
 import type { Message, Task } from '@batonjs/protocol';
 
-/** The member of a task's `metadata` that lists what was left out of it because a reply has a limit. */
+/** The member of a task's `metadata` that lists its omitted members, because a reply has a limit. */
 const OMITTED = 'https://batonjs.dev/a2a/omitted';
 
-/** A task that may have been cut, and what it weighs in bytes, as `weigh` estimates them. */
+/** A task that may have been cut, and its weight in bytes, as `weigh` estimates them. */
 export interface Fitted {
   readonly task: Task;
   readonly weight: number;

@@ -152,7 +152,7 @@ export class LiveTask {
     this.#isSubscribed = true;
     if (this.#unsubscribe) return this.#unsubscribe;
     this.#unsubscribe = this.#subscribeToStore();
-    // The store does not notify of what was committed before.
+    // The store does not notify of earlier commits.
     return this.#state ? this.#unsubscribe.then(() => this.tryRefresh()) : this.#unsubscribe;
   }
 
@@ -163,7 +163,7 @@ export class LiveTask {
     await (await unsubscribe)?.();
   }
 
-  /** Reads what a lost notification did not tell of; subscribes again if that failed before. Never rejects. */
+  /** Reads facts whose notification was lost; subscribes again if that failed before. Never rejects. */
   sweep(): Promise<unknown> {
     return this.#unsubscribe ? this.tryRefresh() : this.subscribe();
   }

@@ -1,7 +1,7 @@
 import { type Snapshot, type State, toSnapshot } from '@batonjs/lifecycle';
 import { weigh } from '@batonjs/lifecycle/internals';
 
-/** What a process remembers of a stored snapshot. Weights are estimated bytes. */
+/** The data about a stored snapshot that a process keeps. Weights are estimated bytes. */
 export interface StoredSnapshot {
   readonly version: number;
   /** The weight of the facts up to it. */

@@ -15,8 +15,8 @@ const batch = 16;
 export const deliveryMs = ({ push, options: { leaseMs } }: DeliveryDependencies): number =>
   Math.ceil(leaseMs + push.options.timeoutMs * 1.25);
 
-/** How a step of a delivery ended. */
-export interface Step {
+/** How far a delivery got. */
+export interface DeliveryProgress {
   /** Whether the webhook accepted every attempt. */
   readonly works: boolean;
   /** Whether it accepted an update. */
@@ -25,7 +25,7 @@ export interface Step {
   readonly againMs?: number;
 }
 
-const done: Step = { works: true, tookOne: false };
+const done: DeliveryProgress = { works: true, tookOne: false };
 
 /**
  * Moves one webhook further in the log: posts the updates that it wants, in order, and records its position. Rejects if
@@ -36,7 +36,7 @@ export async function deliver(
   dependencies: DeliveryDependencies,
   failing: FailingWebhooks,
   closing: AbortSignal,
-): Promise<Step> {
+): Promise<DeliveryProgress> {
   const { store, push, clock } = dependencies;
   const { scope, taskId, id, cursor, attempts } = delivery.push;
   const advance = (outcome: DeliveryOutcome) => push.store.advance(delivery, outcome);

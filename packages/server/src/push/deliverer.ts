@@ -1,7 +1,7 @@
 import type { Delivery, Unsubscribe } from '@batonjs/store';
 import { isoTime } from '../timing/clock.ts';
 import { newId } from '../timing/new-id.ts';
-import { deliver, deliveryMs, type Step } from './deliver.ts';
+import { type DeliveryProgress, deliver, deliveryMs } from './deliver.ts';
 import { FailingWebhooks, hostOf } from './failing-webhooks.ts';
 import { HostShares } from './host-shares.ts';
 import { retryDelay } from './retry-delay.ts';
@@ -116,16 +116,16 @@ export class Deliverer {
     const host = hostOf(delivery.push);
     try {
       if (!this.#shares.enter(host)) return await this.#postpone(delivery, host);
-      let step: Step = { works: false, tookOne: false };
+      let progress: DeliveryProgress = { works: false, tookOne: false };
       try {
-        step = await deliver(delivery, this.#dependencies, this.#failing, this.#closing.signal);
+        progress = await deliver(delivery, this.#dependencies, this.#failing, this.#closing.signal);
       } finally {
         const wasFull = this.#shares.free === 0;
-        this.#shares.leave(host, !step.works);
+        this.#shares.leave(host, !progress.works);
         if (wasFull) this.#notified.abort();
       }
-      this.#claimIn(step.againMs);
-      if (step.tookOne) await this.#hurry(host);
+      this.#claimIn(progress.againMs);
+      if (progress.tookOne) await this.#hurry(host);
     } catch (error) {
       this.#dependencies.log('error', 'Could not record a delivery', { taskId, configId: id, error });
     }

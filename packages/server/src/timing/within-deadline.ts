@@ -18,7 +18,7 @@ export async function boundedUntil<T>(call: () => Promise<T>, until: number, clo
 
 /**
  * Gives a store call so many milliseconds; then it rejects as `UNAVAILABLE`, whatever becomes of it later. `ms` is one
- * of few values. What comes after all is handed to `late`.
+ * of few values. A late value is passed to `late`.
  */
 export function bounded<T>(
   call: Promise<T>,

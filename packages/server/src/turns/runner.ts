@@ -71,7 +71,7 @@ export class Runner implements TurnProcess {
   }
 
   /**
-   * Starts what a leased task needs. Takes over the caller's use of `live`. `since`: the monotonic time before the
+   * Starts the run of a leased task. Takes over the caller's use of `live`. `since`: the monotonic time before the
    * lease was asked for; `started`: the commit that took the lease started the turn too; `isAlone`: the turn is tried
    * before others are.
    */

@@ -5,7 +5,7 @@ export interface TurnEvent {
   /**
    * - `taken-over`: this process claimed the task after the lease of the process that ran the turn had expired.
    * - `rerun`: this process runs the agent again for a turn that was left open.
-   * - `lost`: this process may no longer write the task in the middle of a turn; what the agent still yields is refused.
+   * - `lost`: this process may no longer write the task in the middle of a turn; further updates of the agent are refused.
    * - `cancel-forced`: the task was canceled and its agent did not stop within `cancelGraceMs`.
    */
   readonly type: 'taken-over' | 'rerun' | 'lost' | 'cancel-forced';

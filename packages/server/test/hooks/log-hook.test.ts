@@ -26,7 +26,7 @@ it('an error reaches pino with its message, its stack and its cause', async () =
       err: {
         type: 'TypeError',
         message: expect.stringMatching('out of paper: the tray is empty'),
-        stack: expect.stringMatching(/TypeError: out of paper[\s\S]*log\.test\.ts[\s\S]*tray is empty/),
+        stack: expect.stringMatching(/TypeError: out of paper[\s\S]*log-hook\.test\.ts[\s\S]*tray is empty/),
       },
     },
   ]);

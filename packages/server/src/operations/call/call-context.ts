@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Scope } from '@batonjs/store';
 import type { Caller } from '../../agent/caller.ts';
 
-/** What an operation gets besides its parameters. */
+/** The circumstances of a call, besides its parameters. */
 export interface CallContext {
   /** Agent, tenant and caller in one. */
   readonly scope: Scope;
