@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, it } from 'vitest';
+import { redisForTests } from '../../../../test/support/redis.ts';
+import { redisStore } from '../../src/index.ts';
+import { chunkAfter, headAt } from '../logs.ts';
+
+const redis = await redisForTests();
+afterAll(() => redis?.stop());
+
+const wanted = { turn: { queue: 'q', want: true } };
+
+/** Until the clock shows another millisecond: what is written before and after has different times. */
+async function nextMillisecond(): Promise<void> {
+  const before = Date.now();
+  while (Date.now() === before) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe.skipIf(!redis)('Tasks that wait for a turn', () => {
+  it('are claimed in the order in which they began to wait, though one is wanted again with another due time', async () => {
+    const store = redisStore({ url: redis!.url, prefix: `test-${randomUUID()}`, shards: 1 });
+    for (const taskId of ['first', 'second', 'third']) {
+      await store.commit(chunkAfter(0, { taskId, ...wanted }));
+      await nextMillisecond();
+    }
+    // Another due time has the task put anew among those that can be claimed.
+    const head = headAt(2, { dueAt: '2040-01-01T00:00:00.000Z' });
+    await store.commit(chunkAfter(1, { taskId: 'first', head, ...wanted }));
+    const claimed = [];
+    for (const holder of ['a', 'b', 'c'])
+      claimed.push(...(await store.claim({ queue: 'q', holder, ttlMs: 60_000, limit: 1 })));
+    expect(claimed.map(({ taskId }) => taskId)).toEqual(['first', 'second', 'third']);
+    await store.close();
+  });
+});

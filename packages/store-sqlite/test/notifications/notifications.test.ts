@@ -1,0 +1,62 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/database/open-database.ts';
+import { sqliteStore } from '../../src/index.ts';
+import { Changes } from '../../src/notifications/changes.ts';
+import { Subscribers } from '../../src/notifications/subscribers.ts';
+import { freshPath } from '../folder.ts';
+import { create } from '../logs.ts';
+
+function twoHandles() {
+  const path = freshPath();
+  const handles = [1, 2].map(() => sqliteStore(path, { durability: 'normal' }));
+  onTestFinished(async () => {
+    for (const handle of handles) await handle.close();
+  });
+  return handles as [ReturnType<typeof sqliteStore>, ReturnType<typeof sqliteStore>];
+}
+
+it('what another process wrote is noticed even if this one wrote right after it', async () => {
+  const [mine, theirs] = twoHandles();
+  for (let n = 0; n < 5; n++) {
+    const taskId = `theirs ${n}`;
+    const notified = new Promise<number | undefined>(
+      (resolve) => void mine.subscribe({ scope: 's', taskId }, resolve),
+    );
+    await create(mine, `before ${n}`);
+    await create(theirs, taskId);
+    await create(mine, `after ${n}`);
+    expect(await notified).toBe(1);
+  }
+});
+
+it('every subscriber is notified when more happened than the file remembers', () => {
+  const path = freshPath();
+  const [mine, theirs] = [openDatabase(path, 'normal'), openDatabase(path, 'normal')];
+  onTestFinished(() => {
+    mine.close();
+    theirs.close();
+  });
+  const subscribers = new Subscribers();
+  const notified: string[] = [];
+  const topic = (taskId: string) => ({ scope: 's', taskId });
+  for (const taskId of ['first', 'last', 'never'])
+    subscribers.add(topic(taskId), () => notified.push(taskId));
+  const noticed = new Changes(mine, subscribers);
+  noticed.start();
+  const written = new Changes(theirs, new Subscribers());
+  const write = (taskId: string, version: number) => {
+    theirs.exec('BEGIN IMMEDIATE');
+    written.touch(topic(taskId), version);
+    written.write();
+    theirs.exec('COMMIT');
+    written.announce();
+  };
+  write('first', 1);
+  expect([noticed.refresh(), noticed.refresh(), notified]).toEqual([true, false, ['first']]);
+  for (let version = 1; version <= 2_000; version++) write('last', version);
+  expect([noticed.refresh(), noticed.refresh(), notified]).toEqual([
+    true,
+    false,
+    ['first', 'first', 'last', 'never'],
+  ]);
+});

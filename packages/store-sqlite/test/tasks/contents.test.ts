@@ -1,0 +1,78 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, it, onTestFinished } from 'vitest';
+import { sqliteStore } from '../../src/index.ts';
+import { freshPath } from '../folder.ts';
+import { chunk, commitOf, complete, create } from '../logs.ts';
+
+/** A store, and how many rows each table of its file has; counts that are 0 are no rows. */
+function open() {
+  const path = freshPath();
+  const store = sqliteStore(path);
+  const file = new DatabaseSync(path, { readOnly: true });
+  onTestFinished(async () => {
+    file.close();
+    await store.close();
+  });
+  const all = (sql: string) => file.prepare(sql).all() as Record<string, unknown>[];
+  const tables = ['contexts', 'tasks', 'facts', 'snapshots', 'once_keys', 'push_configs'];
+  const rows = () =>
+    Object.fromEntries([
+      ...tables.map((table) => [table, all(`SELECT 1 FROM ${table}`).length]),
+      ['totals', all('SELECT 1 FROM totals WHERE tasks <> 0').length],
+    ]);
+  return { store, rows, contexts: () => all('SELECT context_id, tasks FROM contexts ORDER BY context_id') };
+}
+
+const nothing = { contexts: 0, tasks: 0, facts: 0, snapshots: 0, once_keys: 0, push_configs: 0, totals: 0 };
+
+it('a log that is pruned leaves nothing in any table', async () => {
+  const { store, rows } = open();
+  await create(store, 't', { once: 'key' });
+  await store.putPushConfig({
+    scope: 's',
+    taskId: 't',
+    id: 'w',
+    config: { taskId: 't', id: 'w', url: 'https://example.com/hook' },
+    protocolVersion: '1.0',
+    queue: 'q',
+    cursor: 3,
+  });
+  const commit = commitOf('t', 1, [chunk(1)]);
+  await store.commit({ ...commit, snapshot: { ...commit.head, format: 1 } as never });
+  await complete(store, 't', 2);
+  expect(rows()).toEqual({
+    contexts: 1,
+    tasks: 1,
+    facts: 3,
+    snapshots: 1,
+    once_keys: 1,
+    push_configs: 1,
+    totals: 1,
+  });
+  expect(await store.prune({ closedBefore: '2027-01-01T00:00:00.000Z', limit: 10 })).toBe(1);
+  expect(rows()).toEqual(nothing);
+});
+
+it('a context that still has tasks outlives one that is pruned', async () => {
+  const { store, contexts } = open();
+  for (const taskId of ['t', 'u']) await create(store, taskId);
+  await complete(store, 't', 1);
+  await store.prune({ closedBefore: '2027-01-01T00:00:00.000Z', limit: 10 });
+  expect(contexts()).toEqual([{ context_id: 'c', tasks: 1 }]);
+});
+
+it('a task that changes its context leaves the one before, which goes when it was the last', async () => {
+  const { store, contexts } = open();
+  for (const taskId of ['t', 'u']) await create(store, taskId);
+  const move = async (taskId: string, version: number, contextId: string) => {
+    const commit = commitOf(taskId, version, [chunk(version)]);
+    await store.commit({ ...commit, head: { ...commit.head!, contextId } });
+  };
+  await move('t', 1, 'd');
+  expect(contexts()).toEqual([
+    { context_id: 'c', tasks: 1 },
+    { context_id: 'd', tasks: 1 },
+  ]);
+  await move('u', 1, 'd');
+  expect(contexts()).toEqual([{ context_id: 'd', tasks: 2 }]);
+});
