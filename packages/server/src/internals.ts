@@ -1,0 +1,3 @@
+/** For packages that read the tasks of a server from its store, such as the task gateway. May change in any release. */
+export { derivedTaskId } from './operations/accept/derived-task-id.ts';
+export { scopeOf } from './operations/call/call-context.ts';

@@ -1,0 +1,100 @@
+import { isTerminal, textOf } from '@batonjs/client';
+import { errorOf, progressOf } from '@batonjs/extensions/client';
+import type { Json, Task } from '@batonjs/protocol';
+import {
+  authRequired,
+  canceled,
+  completed,
+  completedBeforeCancel,
+  type emitting,
+  failed,
+  inputRequired,
+  type Turn,
+  working,
+} from '@batonjs/server';
+import type { GatewayError } from '../tasks/gateway-task.ts';
+import { noteMessage } from '../tasks/note.ts';
+import { questionOf } from './question.ts';
+import { resultOf } from './result.ts';
+
+type Emit = Parameters<Parameters<typeof emitting>[0]>[0];
+
+/** Writes what happens to a task at its agent into the gateway's log. */
+export class Report {
+  readonly #emit: Emit;
+  readonly #isCanceled: () => boolean;
+  #isAccepted: boolean;
+  #latest = '';
+
+  constructor(emit: Emit, turn: Turn) {
+    this.#emit = emit;
+    this.#isCanceled = () => turn.signal.aborted;
+    this.#isAccepted = turn.task?.status.state !== 'TASK_STATE_SUBMITTED';
+  }
+
+  /** Records how far the agent is. Writes nothing if nothing changed, or while the agent has not started. */
+  async running(task: Task): Promise<void> {
+    const { state } = task.status;
+    if (state === 'TASK_STATE_SUBMITTED' || isTerminal(task)) return;
+    if (state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED') return;
+    const text = textOf(task.status.message);
+    const progress = percentOf(task);
+    const latest = JSON.stringify([text, progress]);
+    if (latest === this.#latest) return;
+    this.#latest = latest;
+    this.#isAccepted = true;
+    await this.#emit(working(noteMessage(text, { agentTaskId: task.id, progress })));
+  }
+
+  /** Records the question that the agent waits with. */
+  async asks(task: Task): Promise<void> {
+    await this.#accepted(task.id);
+    this.#latest = '';
+    const text = textOf(task.status.message);
+    const { form } = questionOf(task);
+    const ask = task.status.state === 'TASK_STATE_AUTH_REQUIRED' ? authRequired : inputRequired;
+    await this.#emit(ask(noteMessage(text, { agentTaskId: task.id, form })));
+  }
+
+  /** Records how the task ended at the agent. `output` is the checked output of a typed skill. */
+  async ended(task: Task, output?: Json): Promise<void> {
+    const { state, message } = task.status;
+    const text = textOf(message);
+    await this.#accepted(task.id);
+    if (state === 'TASK_STATE_COMPLETED') return this.result(output ?? resultOf(task), task.id, text);
+    if (state === 'TASK_STATE_CANCELED')
+      return this.#emit(canceled(noteMessage(text, { agentTaskId: task.id })));
+    const { code, message: why } = errorOf(task) ?? {
+      code: state === 'TASK_STATE_REJECTED' ? 'REJECTED' : 'AGENT_FAILED',
+      message: text,
+    };
+    await this.failed({ code, message: why || 'The agent gave no reason' }, task.id);
+  }
+
+  async result(result: Json, agentTaskId?: string, text = ''): Promise<void> {
+    await this.#accepted(agentTaskId);
+    const complete = this.#isCanceled() ? completedBeforeCancel : completed;
+    await this.#emit(complete(noteMessage(text, { agentTaskId, result })));
+  }
+
+  async failed(error: GatewayError, agentTaskId?: string): Promise<void> {
+    await this.#accepted(agentTaskId);
+    await this.#emit(failed(noteMessage(error.message, { agentTaskId, error })));
+  }
+
+  canceled(): Promise<void> {
+    return this.#emit(canceled(noteMessage('', {})));
+  }
+
+  /** Every task goes from `created` to `in_progress` before it ends, unless it is canceled. */
+  async #accepted(agentTaskId: string | undefined): Promise<void> {
+    if (this.#isAccepted) return;
+    this.#isAccepted = true;
+    await this.#emit(working(noteMessage('', { agentTaskId })));
+  }
+}
+
+function percentOf(task: Task): number | undefined {
+  const { progress, total } = progressOf(task) ?? { progress: 0, total: 0 };
+  return total > 0 ? Math.round((100 * progress) / total) : undefined;
+}

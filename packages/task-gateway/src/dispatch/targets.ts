@@ -1,0 +1,80 @@
+import { type AgentClient, connect } from '@batonjs/client';
+import { TYPED_SKILLS } from '@batonjs/extensions/client';
+import type { AgentServer } from '@batonjs/server';
+
+/**
+ * The agent behind a task type: a server in this process, a connected client (with its credentials), or the URL of an
+ * agent or of its card.
+ */
+export type TaskAgentTarget = Pick<AgentServer, 'handle' | 'fetch'> | AgentClient | string | URL;
+
+/** The task types and their agents. A type may also be `<name>/<skill id>`, which names one skill of the agent. */
+export type TaskTypes = Readonly<Record<string, TaskAgentTarget>>;
+
+/** The agent of one task. */
+export interface Target {
+  readonly agent: AgentClient;
+  /** The skill that the type names; undefined if it names the agent only. */
+  readonly skillId: string | undefined;
+  /** Whether the agent is in this process and on a store of ours, so that a task that it does not list does not exist. */
+  readonly isLocal: boolean;
+}
+
+/** Finds and connects agents by task type. */
+export interface Targets {
+  has(type: string): boolean;
+  /** Connects, at the first use of the type. Rejects as `connect` does; the next call connects again. */
+  open(type: string): Promise<Target>;
+}
+
+export function createTargets(types: TaskTypes, timeoutMs: number): Targets {
+  const clients = new Map<string, Promise<AgentClient>>();
+  const find = (type: string): { name: string; skillId?: string } | undefined => {
+    if (Object.hasOwn(types, type)) return { name: type };
+    const slash = type.lastIndexOf('/');
+    const name = type.slice(0, Math.max(0, slash));
+    return Object.hasOwn(types, name) ? { name, skillId: type.slice(slash + 1) } : undefined;
+  };
+  const clientOf = (name: string): Promise<AgentClient> => {
+    const known = clients.get(name);
+    if (known) return known;
+    const opening = openClient(types[name]!, timeoutMs);
+    clients.set(name, opening);
+    // The next task connects again.
+    opening.catch(() => clients.delete(name));
+    return opening;
+  };
+  return {
+    has: (type) => find(type) !== undefined,
+    async open(type) {
+      const found = find(type);
+      if (!found) throw new TypeError(`There is no task type ${type}`);
+      const agent = await clientOf(found.name);
+      return { agent, skillId: found.skillId, isLocal: isServer(types[found.name]!) };
+    },
+  };
+}
+
+function openClient(target: TaskAgentTarget, timeoutMs: number): Promise<AgentClient> {
+  if (typeof target === 'string' || target instanceof URL) return connect(target, { timeoutMs });
+  if (!isServer(target)) return Promise.resolve(target);
+  return connect('http://localhost', { fetch: (request) => target.fetch(request) });
+}
+
+const isServer = (target: TaskAgentTarget): target is Pick<AgentServer, 'handle' | 'fetch'> =>
+  typeof target === 'object' && 'handle' in target;
+
+/**
+ * The skill whose schemas apply to a task: the one that its type names, or the only one that the agent's card has
+ * schemas of. Undefined if there is none.
+ */
+export function checkedSkill({ agent, skillId }: Target): string | undefined {
+  const extension = agent.card.capabilities?.extensions?.find(({ uri }) => uri === TYPED_SKILLS);
+  const ids = Object.keys(Object(extension?.params?.skills));
+  if (skillId !== undefined) return ids.includes(skillId) ? skillId : undefined;
+  return ids.length === 1 ? ids[0] : undefined;
+}
+
+/** Whether the agent has the skill that the type names. */
+export const hasSkill = ({ agent, skillId }: Target): boolean =>
+  skillId === undefined || (agent.card.skills ?? []).some(({ id }) => id === skillId);

@@ -1,0 +1,88 @@
+import type { HttpReply } from '@batonjs/bindings';
+import { A2AError, errorTable } from '@batonjs/protocol/errors';
+import { StoreError } from '@batonjs/store';
+
+/** The errors of the gateway's own, and the HTTP status of each. */
+const statuses = {
+  INVALID_REQUEST: 400,
+  TASK_NOT_FOUND: 404,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  TASK_CONFLICT: 409,
+  TASK_NOT_CANCELABLE: 409,
+  INPUT_NOT_EXPECTED: 409,
+} as const;
+
+/** Why a request is refused. Its message is shown to the client. */
+export class GatewayRefusal extends Error {
+  override readonly name = 'GatewayRefusal';
+  readonly code: keyof typeof statuses;
+  /** The header `Allow` of a `METHOD_NOT_ALLOWED`. */
+  readonly allow: string | undefined;
+
+  constructor(code: keyof typeof statuses, message: string, allow?: string) {
+    super(message);
+    this.code = code;
+    this.allow = allow;
+  }
+}
+
+/** An error as clients see it. */
+export interface WireError {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What clients see of an error. Nothing from inside: an unknown one is an `INTERNAL_ERROR`. */
+export function toWireError(error: unknown): WireError {
+  if (error instanceof GatewayRefusal) {
+    const { code, message, allow } = error;
+    return { status: statuses[code], code, message, headers: allow ? { allow } : {} };
+  }
+  if (StoreError.is(error, 'UNAVAILABLE')) return unavailable;
+  const { reason, message, retryAfter, challenge } = A2AError.from(error);
+  if (reason === 'MESSAGE_ID_CONFLICT')
+    return toWireError(
+      new GatewayRefusal('TASK_CONFLICT', 'The task exists with another type or other data'),
+    );
+  const isBody = reason === 'PARSE_ERROR' || reason === 'INVALID_PARAMS';
+  return {
+    status: errorTable[reason].http,
+    code: isBody ? 'INVALID_REQUEST' : reason,
+    message,
+    headers: {
+      ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+      ...(challenge !== undefined && { 'www-authenticate': challenge }),
+    },
+  };
+}
+
+const unavailable: WireError = {
+  status: 503,
+  code: 'UNAVAILABLE',
+  message: errorTable.UNAVAILABLE.message,
+  headers: { 'retry-after': '1' },
+};
+
+/** Whether an error is the gateway's fault, so that its operator should see it. */
+export const isFault = ({ status }: WireError): boolean => status >= 500;
+
+export const errorReply = ({ status, code, message, headers }: WireError): HttpReply =>
+  jsonReply(status, { error: { code, message } }, headers);
+
+export const jsonReply = (
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): HttpReply => ({
+  status,
+  headers: {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  },
+  body: JSON.stringify(value),
+});

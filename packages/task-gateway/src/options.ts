@@ -1,0 +1,28 @@
+import type { Authenticate, Log } from '@batonjs/server';
+import type { TaskStore } from '@batonjs/store';
+import type { TaskTypes } from './dispatch/targets.ts';
+
+/** What `createTaskGateway` takes. All times in milliseconds. */
+export interface TaskGatewayOptions {
+  /** The task types, each with the agent that does it. */
+  readonly types: TaskTypes;
+  /**
+   * Where tasks live. Gateways of several processes on one store, with the same `name` and `types`, are one service. Never
+   * closed by the gateway. Default: the memory of this process.
+   */
+  readonly store?: TaskStore;
+  /** Names the gateway in the store. Other agents and gateways on the store need other names. Default `'task-gateway'`. */
+  readonly name?: string;
+  /** Says who calls; `undefined` refuses the request. Callers see their own tasks only. Default: all share their tasks. */
+  readonly authenticate?: Authenticate;
+  /** How long a task may take, in all. It then fails with `TIMEOUT`. Default 86,400,000 (a day). */
+  readonly timeoutMs?: number;
+  /** How long an agent may be out of reach before its task fails with `AGENT_UNREACHABLE`. Default 60,000. */
+  readonly unreachableMs?: number;
+  /** How long a task outlives its process before another goes on with it. Default 10,000. */
+  readonly leaseMs?: number;
+  /** Bytes of one request's body. Default 1 MiB. */
+  readonly bodyBytes?: number;
+  /** Sees what clients are not shown. Default: errors and warnings to standard error. */
+  readonly log?: Log;
+}

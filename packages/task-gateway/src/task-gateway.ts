@@ -1,0 +1,98 @@
+import { type AgentClient, connect } from '@batonjs/client';
+import { type AgentServer, type Caller, createAgentServer, type Handle, type Log } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
+import { cancelWaiting, dispatcher } from './dispatch/dispatcher.ts';
+import { createTargets } from './dispatch/targets.ts';
+import { createHandler } from './http/handler.ts';
+import type { TaskGatewayOptions } from './options.ts';
+import { TaskLog } from './tasks/task-log.ts';
+import { TaskOperations } from './tasks/task-operations.ts';
+
+/** A task service in front of agents. */
+export interface TaskGateway {
+  /** Answers HTTP requests: `nodeHandler(gateway)`, `listen(gateway)` or `a2aExpress(gateway)` serve it. */
+  readonly handle: Handle;
+  /** Whether it accepts requests and its store takes writes. */
+  ready(): Promise<boolean>;
+  /**
+   * Accepts nothing more, and hands its tasks over to other processes after up to `graceMs` milliseconds (default 10,000).
+   * The agents and the store stay open.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/**
+ * Serves tasks of several types, each done by an agent: `POST /task`, `GET /task/{taskId}` and the routes below it. Starts at
+ * once to go on with tasks that other processes left.
+ */
+export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
+  const {
+    types,
+    store = memoryStore(),
+    name = 'task-gateway',
+    authenticate,
+    timeoutMs = 86_400_000,
+    unreachableMs = 60_000,
+    leaseMs,
+    bodyBytes = 1_048_576,
+    log = toStandardError,
+  } = options;
+  const targets = createTargets(types, unreachableMs);
+  const dispatch = { targets, unreachableMs, log };
+  const server = createAgentServer({
+    card: { name, description: 'Hands tasks to the agents of their types' },
+    agent: dispatcher(dispatch),
+    onCancel: cancelWaiting(dispatch),
+    name,
+    store,
+    authenticate: ({ headers }) => JSON.parse(decodeURIComponent(headers[callerHeader]!)),
+    idempotency: true,
+    // Another attempt attaches to what the one before it started, however often that was.
+    restart: 'rerun',
+    maxAttempts: 1_000,
+    leaseMs,
+    clocks: { totalMs: timeoutMs, interruptedMs: timeoutMs },
+    // Escapes can make the JSON of the message longer than the JSON that the client sent.
+    limits: { bodyBytes: 6 * bodyBytes + 65_536 },
+    push: false,
+    log,
+  });
+  const tasks = new TaskLog(store, name);
+  const operations = new TaskOperations(tasks, clientOf(server), headersOf);
+  let open = true;
+  return {
+    handle: createHandler({ log, tasks, operations, authenticate, bodyBytes, isOpen: () => open }),
+    ready: () => server.ready(),
+    async close(closing) {
+      open = false;
+      await server.close(closing);
+    },
+  };
+}
+
+/** Names the caller to the gateway's own agent server, which only the gateway can reach. */
+const callerHeader = 'x-task-gateway-caller';
+
+const headersOf = ({ scope, claims }: Caller, submission?: string): Record<string, string> => ({
+  [callerHeader]: encodeURIComponent(
+    JSON.stringify({ scope, claims: { ...claims, ...(submission && { submission }) } }).toWellFormed(),
+  ),
+});
+
+/** The client of the gateway's own agent server, in this process. */
+function clientOf(server: AgentServer): () => Promise<AgentClient> {
+  let client: Promise<AgentClient> | undefined;
+  const url = 'http://task-gateway.invalid/';
+  const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
+  return () => {
+    client ??= connect(
+      { ...server.card, supportedInterfaces },
+      { fetch: (request) => server.fetch(request), retry: false },
+    );
+    return client;
+  };
+}
+
+const toStandardError: Log = (level, message, details) => {
+  if (level === 'error' || level === 'warn') console.error(`${level}: ${message}`, details ?? '');
+};

@@ -1,0 +1,163 @@
+import type { MessageReceived } from '@batonjs/lifecycle';
+import { derivedTaskId, scopeOf } from '@batonjs/server/internals';
+import { foldLog, type Scope, type StoredFact, type TaskStore } from '@batonjs/store';
+import type { GatewayStatus, GatewayTask, GatewayTransition } from './gateway-task.ts';
+import { type Assignment, assignmentIn, reportOf, statesOf, statusIn, transitionIn } from './view.ts';
+
+/** Where the log of a task is in the store. */
+export interface TaskAddress {
+  readonly scope: Scope;
+  /** The id of the task in the store, which is derived from the scope and the `taskId` that clients use. */
+  readonly id: string;
+}
+
+/** A task, and the submission that created it. */
+export interface ReadTask {
+  readonly task: GatewayTask;
+  /** The number of the request that created it. */
+  readonly submission: unknown;
+}
+
+/** Part of a history or of a list. */
+export interface Page<Entry> {
+  readonly entries: readonly Entry[];
+  readonly cursor?: string;
+}
+
+/** Which tasks to list. */
+export interface TaskFilter {
+  readonly status?: GatewayStatus;
+  readonly type?: string;
+  readonly after?: { readonly statusAt: string; readonly taskId: string };
+  readonly limit: number;
+}
+
+/** Facts per read of a history. */
+const pageOfFacts = 500;
+
+/** The tasks of a gateway, read from the logs in its store. */
+export class TaskLog {
+  readonly store: TaskStore;
+  readonly #name: string;
+
+  constructor(store: TaskStore, name: string) {
+    this.store = store;
+    this.#name = name;
+  }
+
+  /** Where a caller's task is, whether it exists or not. */
+  addressOf(caller: string, taskId: string): TaskAddress {
+    const scope = this.scopeOf(caller);
+    return { scope, id: derivedTaskId(scope, taskId) };
+  }
+
+  scopeOf(caller: string): Scope {
+    return scopeOf(this.#name, undefined, { scope: caller });
+  }
+
+  /** The task as it is now, or undefined. */
+  async read({ scope, id }: TaskAddress): Promise<ReadTask | undefined> {
+    const log = await this.store.load(scope, id);
+    const state = log && foldLog(log);
+    if (!state?.task) return undefined;
+    const first = log?.facts[0]?.version === 1 ? log.facts[0] : await this.#first(scope, id);
+    const received = first?.fact as MessageReceived | undefined;
+    if (!received) return undefined;
+    const report = reportOf(state.task.status, state.statusVersion);
+    return {
+      task: { ...assignmentIn(received.message), ...report },
+      submission: received.caller?.submission,
+    };
+  }
+
+  /** Up to `limit` transitions after a position, and the position to go on after. */
+  async history(
+    { scope, id }: TaskAddress,
+    after: number,
+    limit: number,
+  ): Promise<{ readonly transitions: readonly GatewayTransition[]; readonly next?: number }> {
+    const transitions: GatewayTransition[] = [];
+    let position = after;
+    for (;;) {
+      const facts = await this.store.readFacts(scope, id, position, pageOfFacts);
+      for (const { fact, version } of facts) {
+        const transition = transitionIn(fact, version);
+        if (transition && transitions.length === limit) return { transitions, next: position };
+        if (transition) transitions.push(transition);
+        position = version;
+      }
+      if (facts.length < pageOfFacts) return { transitions };
+    }
+  }
+
+  /** The caller's tasks, those whose status changed last first. */
+  async list(caller: string, { status, type, after, limit }: TaskFilter): Promise<Page<GatewayTask>> {
+    const scope = this.scopeOf(caller);
+    const states = status ? statesOf(status) : [undefined];
+    const pages = await Promise.all(
+      states.map((state) =>
+        this.store.list(scope, {
+          limit: limit + 1,
+          ...(state && { state }),
+          ...(type !== undefined && { contextId: type }),
+          ...(after && { after }),
+        }),
+      ),
+    );
+    const found = pages
+      .flatMap(({ tasks }) => tasks)
+      .sort((one, other) => newestFirst(keyOf(one), keyOf(other)));
+    const listed = found.slice(0, limit);
+    const read = await Promise.all(
+      listed.map(async ({ taskId, fact }) => {
+        const first = await this.#first(scope, taskId);
+        return toTask(first, fact);
+      }),
+    );
+    const last = listed.at(-1);
+    return {
+      entries: read.filter((task) => task !== undefined),
+      ...(found.length > limit && last && { cursor: encodeCursor(last.head.statusAt, last.taskId) }),
+    };
+  }
+
+  async #first(scope: Scope, id: string): Promise<StoredFact | undefined> {
+    const [first] = await this.store.readFacts(scope, id, 0, 1);
+    return first;
+  }
+}
+
+function toTask(first: StoredFact | undefined, stored: StoredFact | undefined): GatewayTask | undefined {
+  const assignment = first && assignmentOf(first);
+  const status = stored && statusIn(stored.fact);
+  return assignment && status && { ...assignment, ...reportOf(status, stored.version) };
+}
+
+const assignmentOf = ({ fact }: StoredFact): Assignment | undefined =>
+  fact.type === 'message-received' ? assignmentIn(fact.message) : undefined;
+
+const keyOf = ({ taskId, head }: { taskId: string; head: { statusAt: string } }): [string, string] => [
+  head.statusAt,
+  taskId,
+];
+
+const newestFirst = ([at, id]: [string, string], [otherAt, otherId]: [string, string]): number => {
+  if (at !== otherAt) return at < otherAt ? 1 : -1;
+  return id < otherId ? 1 : -1;
+};
+
+const encodeCursor = (statusAt: string, taskId: string): string =>
+  Buffer.from(JSON.stringify([statusAt, taskId])).toString('base64url');
+
+/** The place that a cursor names; undefined if it is none of this gateway's. */
+export function decodeCursor(cursor: string): TaskFilter['after'] {
+  try {
+    const [statusAt, taskId] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const isTime = typeof statusAt === 'string' && !Number.isNaN(Date.parse(statusAt));
+    if (isTime && typeof taskId === 'string' && encodeCursor(statusAt, taskId) === cursor)
+      return { statusAt, taskId };
+  } catch {
+    // Falls through: a cursor is opaque, so any text may come.
+  }
+  return undefined;
+}

@@ -1,0 +1,76 @@
+import type { Fact } from '@batonjs/lifecycle';
+import type { Json, Message, TaskState, TaskStatus } from '@batonjs/protocol';
+import { textOf } from '@batonjs/protocol/parts';
+import type {
+  GatewayError,
+  GatewayStatus,
+  GatewayTask,
+  GatewayTransition,
+  TaskProgressReport,
+} from './gateway-task.ts';
+import { noteIn } from './note.ts';
+
+/** The status of a task by the state of A2A. */
+const statusOf: Readonly<Record<TaskState, GatewayStatus>> = {
+  TASK_STATE_UNSPECIFIED: 'created',
+  TASK_STATE_SUBMITTED: 'created',
+  TASK_STATE_WORKING: 'in_progress',
+  TASK_STATE_INPUT_REQUIRED: 'in_progress',
+  TASK_STATE_AUTH_REQUIRED: 'in_progress',
+  TASK_STATE_COMPLETED: 'completed',
+  TASK_STATE_FAILED: 'failed',
+  TASK_STATE_REJECTED: 'failed',
+  TASK_STATE_CANCELED: 'canceled',
+};
+
+/** The states of A2A that a status stands for. */
+export const statesOf = (status: GatewayStatus): TaskState[] =>
+  (Object.keys(statusOf) as TaskState[]).filter(
+    (state) => statusOf[state] === status && state !== 'TASK_STATE_UNSPECIFIED',
+  );
+
+/** How a task stands after the status at a position. */
+export function reportOf({ state, message }: TaskStatus, sequence: number): TaskProgressReport {
+  const status = statusOf[state];
+  const { progress, result, error, form } = noteIn(message);
+  if (status === 'completed') return { status, result: result ?? {}, sequence };
+  if (status === 'failed') return { status, error: error ?? serverError(message), sequence };
+  if (status !== 'in_progress') return { status, sequence };
+  return { status, ...(progress !== undefined && { progress }), ...(form && { form }), sequence };
+}
+
+/** The error of a task that the server ended: a deadline passed, or its processes died. */
+function serverError(message: Message | undefined): GatewayError {
+  for (const part of message?.parts ?? []) {
+    const { code, message: why } = Object('data' in part ? part.data : undefined) as Record<string, unknown>;
+    if (code === 'DEADLINE_EXCEEDED') return { code: 'TIMEOUT', message: 'The task took too long' };
+    if (typeof code === 'string' && typeof why === 'string') return { code, message: why };
+  }
+  return { code: 'INTERNAL_ERROR', message: 'The task failed' };
+}
+
+/** The first message of a task: its id, type and data. */
+export type Assignment = Pick<GatewayTask, 'taskId' | 'type' | 'data'>;
+
+/** What a task was created with, from the first message of its log. */
+export const assignmentIn = ({ messageId, contextId = '', parts }: Message): Assignment => {
+  const [part] = parts;
+  const data = part && 'data' in part ? part.data : {};
+  return { taskId: messageId, type: contextId, data: data as Readonly<Record<string, Json>> };
+};
+
+/** The status that a fact sets; undefined for a fact that changes none. */
+export const statusIn = (fact: Fact): TaskStatus | undefined =>
+  fact.type === 'status-changed'
+    ? fact.status
+    : fact.type === 'task-created'
+      ? { state: 'TASK_STATE_SUBMITTED', timestamp: fact.at }
+      : undefined;
+
+/** The transition that a fact is; undefined for a fact that changes no status. */
+export function transitionIn(fact: Fact, sequence: number): GatewayTransition | undefined {
+  const status = statusIn(fact);
+  if (!status) return undefined;
+  const message = textOf(status.message);
+  return { ...reportOf(status, sequence), time: fact.at, ...(message && { message }) };
+}

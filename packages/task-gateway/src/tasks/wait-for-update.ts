@@ -1,0 +1,37 @@
+import type { ReadTask, TaskAddress, TaskLog } from './task-log.ts';
+
+/** How often the store is read in case a notification was lost, in milliseconds. */
+export const sweepMs = 1_000;
+
+/**
+ * The task as soon as its sequence is larger than `after`, or as it is when the time is over or the client left.
+ * Undefined if it does not exist.
+ */
+export async function waitForUpdate(
+  log: TaskLog,
+  { scope, id }: TaskAddress,
+  { after, ms, signal }: { readonly after: number; readonly ms: number; readonly signal: AbortSignal },
+): Promise<ReadTask | undefined> {
+  let changed = Promise.withResolvers<void>();
+  // Subscribe before reading, or a commit in between would be missed.
+  const unsubscribe = await log.store.subscribe({ scope, taskId: id }, () => changed.resolve());
+  const wake = () => changed.resolve();
+  const end = performance.now() + ms;
+  signal.addEventListener('abort', wake);
+  try {
+    for (;;) {
+      changed = Promise.withResolvers();
+      const read = await log.read({ scope, id });
+      const leftMs = end - performance.now();
+      if (!read || read.task.sequence > after || isFinal(read) || leftMs <= 0 || signal.aborted) return read;
+      const timer = setTimeout(wake, Math.min(leftMs, sweepMs));
+      await changed.promise;
+      clearTimeout(timer);
+    }
+  } finally {
+    signal.removeEventListener('abort', wake);
+    await unsubscribe();
+  }
+}
+
+const isFinal = ({ task }: ReadTask): boolean => task.status !== 'created' && task.status !== 'in_progress';
