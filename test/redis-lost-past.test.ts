@@ -42,7 +42,7 @@ function serveOnRedis(agent: Agent, options: Partial<AgentServerOptions> & { pre
     log: (level, message, details) => told.push({ level, message, details }),
     restart: 'rerun',
     leaseMs: 1_000,
-    lookEveryMs: 50,
+    sweepEveryMs: 50,
     storeTimeoutMs: 15_000,
     store,
     ...rest,
@@ -132,7 +132,7 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
   });
 
   it('the turn finds out when it writes, though no server sweeps', async () => {
-    const { steps, server, errors, id, follower } = await overtake({ lookEveryMs: never, leaseMs: 2_000 });
+    const { steps, server, errors, id, follower } = await overtake({ sweepEveryMs: never, leaseMs: 2_000 });
     await redis!.restart();
     steps.open('d');
     expect(await follower.ended).toMatchObject(lost);
@@ -141,7 +141,7 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
   });
 
   it('the server that claims the task finds out, though it does not sweep and followers keep the task in memory', async () => {
-    const { steps, server, errors, id, follower } = await overtake({ lookEveryMs: never });
+    const { steps, server, errors, id, follower } = await overtake({ sweepEveryMs: never });
     steps.open('d');
     await vi.waitFor(() => expect(follower.seen.at(-1)).toBe('INPUT_REQUIRED'), slowly);
     expect(server.load.turns).toBe(0);

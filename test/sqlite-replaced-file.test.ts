@@ -19,7 +19,7 @@ function serveFile(path: string, agent: Agent) {
   const server = serve(agent, {
     log: (level, message) => void (level === 'error' && errors.push(message)),
     leaseMs: 300,
-    lookEveryMs: 50,
+    sweepEveryMs: 50,
     store,
   });
   const close = async () => {

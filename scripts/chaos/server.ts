@@ -72,7 +72,7 @@ for (const restart of ['rerun', 'fail'] as const) {
     maxAttempts: 1_000,
     idempotency: true,
     leaseMs,
-    lookEveryMs: orders.sabotage === 'notification' ? Number.POSITIVE_INFINITY : leaseMs / 2,
+    sweepEveryMs: orders.sabotage === 'notification' ? Number.POSITIVE_INFINITY : leaseMs / 2,
     storeTimeoutMs: leaseMs,
     cancelGraceMs: leaseMs / 4,
     cancelWaitMs: leaseMs,

@@ -27,7 +27,7 @@ export interface SimulateOptions {
   /** What is taken out of the store, to see that it is missed. */
   readonly spoil?: (store: TaskStore) => TaskStore;
   /** How often servers sweep, in milliseconds. */
-  readonly lookEveryMs?: number;
+  readonly sweepEveryMs?: number;
   /** Is told of what servers log. */
   readonly log?: (message: string, details: unknown) => void;
 }
@@ -67,7 +67,7 @@ export async function simulate(scenario: Scenario, options: SimulateOptions = {}
       maxAttempts: 1_000,
       idempotency: true,
       leaseMs,
-      lookEveryMs: options.lookEveryMs ?? leaseMs / 2,
+      sweepEveryMs: options.sweepEveryMs ?? leaseMs / 2,
       storeTimeoutMs: leaseMs,
       cancelGraceMs: leaseMs / 4,
       cancelWaitMs: leaseMs,

@@ -7,7 +7,7 @@ export interface Spoiled {
   readonly without: string;
   readonly spoil: (store: TaskStore) => TaskStore;
   /** Without notifications, the sweep that makes up for them is taken out, too. */
-  readonly lookEveryMs?: number;
+  readonly sweepEveryMs?: number;
   /** Makes scenarios of others in which the protection is needed often. */
   readonly where?: (scenario: Scenario) => Scenario;
 }
@@ -22,7 +22,7 @@ export const spoiledStores: readonly Spoiled[] = [
   { without: 'the check of the version', spoil: kit('cas') },
   { without: 'the commit ids that writers look for', spoil: kit('commit-id') },
   { without: 'the guard of a release by its version', spoil: releaseAnyway, where: lateAnswers },
-  { without: 'notifications and the sweep', spoil: silent, lookEveryMs: Number.POSITIVE_INFINITY },
+  { without: 'notifications and the sweep', spoil: silent, sweepEveryMs: Number.POSITIVE_INFINITY },
 ];
 
 function longTurnsPaused(scenario: Scenario): Scenario {

@@ -218,7 +218,7 @@ function spoken(state: State, message: Message): Message {
 /** Checks the members without which a message or an artifact cannot be folded. A schema checks the parts. */
 function mustBeWhole(what: string, id: unknown, parts: unknown): void {
   if (typeof id === 'string' && id !== '' && Array.isArray(parts) && parts.length > 0) return;
-  throw new A2AError('INVALID_AGENT_RESPONSE', `Every ${what} has a ${what}Id and at least one part`);
+  throw new A2AError('INVALID_AGENT_RESPONSE', `Every ${what} needs its ${what}Id and at least one part`);
 }
 
 function asStored(fact: Fact): Fact {

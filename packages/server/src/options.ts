@@ -59,7 +59,7 @@ export interface WorkerOptions {
    * How often the process reads the tasks that it follows from the store, in case a notification was lost. Default
    * 1,000; `Infinity`: never.
    */
-  readonly lookEveryMs?: number;
+  readonly sweepEveryMs?: number;
   /** Whether `history` ends in the message of the current status. Default false. */
   readonly currentStatusInHistory?: boolean;
   /** How webhooks are delivered to, if the store keeps them; false: not at all. */

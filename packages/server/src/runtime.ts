@@ -29,9 +29,9 @@ export function createRuntime(options: WorkerOptions, run: 'here' | 'workers'): 
   const dependencies = turnDependencies(options, run);
   const { store, clock, log } = dependencies;
   const { storeTimeoutMs } = dependencies.options;
-  const { lookEveryMs = 1_000 } = options;
-  mustBePositive({ lookEveryMs });
-  const tasks = new LiveTasks({ store, clock, log, storeTimeoutMs, lookEveryMs });
+  const { sweepEveryMs = 1_000 } = options;
+  mustBePositive({ sweepEveryMs });
+  const tasks = new LiveTasks({ store, clock, log, storeTimeoutMs, sweepEveryMs });
   const runner = new Runner(dependencies, tasks);
   const claimer = new Claimer(dependencies, tasks, runner);
   const push = createWebhooks(store, options.push, options.compatibility);

@@ -103,13 +103,13 @@ export class LiveTasks {
     return entry?.live?.isDiverged ? undefined : entry;
   }
 
-  /** Every `lookEveryMs`, reads what lost notifications did not tell of, and whether the store is still the same. */
+  /** Every `sweepEveryMs`, reads new facts of subscribed tasks, and whether the store is still the same one. */
   async #sweep(): Promise<void> {
-    const { clock, lookEveryMs } = this.dependencies;
-    if (lookEveryMs === Number.POSITIVE_INFINITY) return;
+    const { clock, sweepEveryMs } = this.dependencies;
+    if (sweepEveryMs === Number.POSITIVE_INFINITY) return;
     await this.#identity.refresh();
     while (!this.#stop.signal.aborted) {
-      await clock.sleep(lookEveryMs, this.#stop.signal);
+      await clock.sleep(sweepEveryMs, this.#stop.signal);
       if (this.#stop.signal.aborted) return;
       const subscribed = [...this.#entries.values()].filter(({ live }) => live?.isSubscribed);
       await Promise.all([this.#identity.refresh(), ...subscribed.map(({ live }) => live?.sweep())]);

@@ -10,6 +10,6 @@ export interface LogDependencies {
   /** How long one store call may take, in milliseconds. */
   readonly storeTimeoutMs: number;
   /** How often the sweep polls the store in case a notification was lost, in milliseconds. `Infinity`: never. */
-  readonly lookEveryMs: number;
+  readonly sweepEveryMs: number;
   readonly log: Log;
 }

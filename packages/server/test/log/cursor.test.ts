@@ -34,7 +34,7 @@ const liveTasks = (store: TaskStore) =>
     store,
     clock: systemClock,
     storeTimeoutMs: 5_000,
-    lookEveryMs: Number.POSITIVE_INFINITY,
+    sweepEveryMs: Number.POSITIVE_INFINITY,
     log: () => {},
   });
 

@@ -19,7 +19,7 @@ import {
 /** What clients are told while the store does not answer, and what goes on meanwhile. */
 
 const now = { returnImmediately: true };
-const serve = serveWith({ leaseMs: 2_000, lookEveryMs: 50, storeTimeoutMs: 100 });
+const serve = serveWith({ leaseMs: 2_000, sweepEveryMs: 50, storeTimeoutMs: 100 });
 
 const asking: Agent = async function* ({ messages }) {
   yield messages.length === 1 ? inputRequired('Well?') : completed();

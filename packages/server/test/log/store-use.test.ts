@@ -30,7 +30,7 @@ const now = { returnImmediately: true };
 const serve = serveWith({
   // Long enough for a machine that does other things; a test where a process dies says how long it takes to notice.
   leaseMs: 10_000,
-  lookEveryMs: 100,
+  sweepEveryMs: 100,
   storeTimeoutMs: 5_000,
 });
 const factsOf = async (store: TaskStore, id: string) =>
@@ -441,7 +441,7 @@ describe('cost', () => {
       yield completed();
     };
     // Regular looks read as often as time allows, which is not what this is about.
-    const server = serve(agent, { store, lookEveryMs: Number.POSITIVE_INFINITY });
+    const server = serve(agent, { store, sweepEveryMs: Number.POSITIVE_INFINITY });
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     const followers = Array.from({ length: 40 }, () => stream(server, 'SubscribeToTask', { id: task.id }));
     const first = await Promise.all(followers.map((follower) => follower.next()));

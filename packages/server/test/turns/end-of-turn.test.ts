@@ -44,7 +44,7 @@ function beforeFirst(
 }
 
 const isRelease = ({ turn }: Commit): boolean => turn?.release === true;
-const unnotified = { lookEveryMs: Number.POSITIVE_INFINITY };
+const unnotified = { sweepEveryMs: Number.POSITIVE_INFINITY };
 
 describe('at the moment at which a turn gives its task back', () => {
   it('a message that arrives gets a turn', async () => {
@@ -116,7 +116,7 @@ it('an agent whose task was taken by a process that wrote nothing yet does not g
     passed.push(attempt);
     yield completed();
   };
-  const server = serve(agent, { store, restart: 'rerun', lookEveryMs: 20 });
+  const server = serve(agent, { store, restart: 'rerun', sweepEveryMs: 20 });
   const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
   const ended = await until(server, task.id, 'COMPLETED');
   expect([began, passed]).toEqual([[1, 2], [2]]);

@@ -12,7 +12,7 @@ import { type Agent, type AgentServer, completed, working } from '../../src/inde
 const now = { returnImmediately: true };
 const leaseMs = 200;
 
-const serve = serveWith({ leaseMs, lookEveryMs: 50 });
+const serve = serveWith({ leaseMs, sweepEveryMs: 50 });
 
 const start = async (server: AgentServer, text = 'go'): Promise<string> =>
   (await rpc(server, 'SendMessage', { message: say(text), configuration: now })).task.id;
@@ -91,7 +91,7 @@ describe('a step is not entered', () => {
     const { agent, go, seen } = charging();
     // It hears nothing of the log until it reads it.
     const deaf = change(memory, { subscribe: () => async () => () => {} });
-    const server = serve(agent, { store: deaf, restart: 'rerun', lookEveryMs: 1e9, leaseMs: 60_000 });
+    const server = serve(agent, { store: deaf, restart: 'rerun', sweepEveryMs: 1e9, leaseMs: 60_000 });
     const id = await start(server);
     const other = serve(agent, { store: memory, restart: 'rerun', run: 'workers', cancelWaitMs: 1 });
     await rpc(other, 'CancelTask', { id });

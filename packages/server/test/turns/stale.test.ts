@@ -13,7 +13,7 @@ import { type Agent, append, artifact, completed, inputRequired, text, working }
 /** What a process knew before the store was away, or before it was asleep, is not believed. */
 
 const now = { returnImmediately: true };
-const serve = serveWith({ leaseMs: 200, lookEveryMs: 50 });
+const serve = serveWith({ leaseMs: 200, sweepEveryMs: 50 });
 const violationsOf = async (store: TaskStore, id: string) => {
   const log = await readLog(store, scope, id);
   return checkHistory({ logs: log ? [log] : [], settled: true });
@@ -115,7 +115,7 @@ it('streams everything since what it knew, though it could not read its own mess
       },
     subscribe: () => async () => () => {},
   });
-  const front = serve(agent, { store: failing, run: 'workers', lookEveryMs: 20 });
+  const front = serve(agent, { store: failing, run: 'workers', sweepEveryMs: 20 });
   const message = say('three', { taskId: task.id });
   const request = { jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params: { message } };
   const { body } = await front.fetch(
