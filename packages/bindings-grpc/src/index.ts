@@ -1,0 +1,1 @@
+export { a2aServiceName } from './wire/a2a-service.ts';

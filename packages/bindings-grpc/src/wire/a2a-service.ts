@@ -1,0 +1,49 @@
+import { type OperationName, operationNames, operations } from '@batonjs/protocol/operations';
+import { a2aEnums, a2aMessages } from './a2a-messages.ts';
+import { type MessageType, type MessageTypes, messageTypes } from './message-types.ts';
+
+/** `google.protobuf.Empty`, in which every table agrees. */
+export const Empty: MessageType = messageTypes({ Empty: '' }).Empty;
+
+/** The messages of A2A 1.0, by their names. */
+export const a2aTypes: MessageTypes<keyof typeof a2aMessages> = messageTypes(a2aMessages, a2aEnums);
+
+/** The full name of the service of A2A 1.0. */
+export const a2aServiceName = 'lf.a2a.v1.A2AService';
+
+/** One method of the service. */
+export interface Method {
+  readonly operation: OperationName;
+  readonly path: string;
+  readonly isStream: boolean;
+  readonly request: MessageType;
+  /** Of a stream: one event. */
+  readonly response: MessageType;
+}
+
+/** Requests and responses that are not named after their operation. */
+const unusual: Partial<Record<OperationName, readonly [request: MessageType, response: MessageType]>> = {
+  SendStreamingMessage: [a2aTypes.SendMessageRequest, a2aTypes.StreamResponse],
+  SubscribeToTask: [a2aTypes.SubscribeToTaskRequest, a2aTypes.StreamResponse],
+  GetTask: [a2aTypes.GetTaskRequest, a2aTypes.Task],
+  CancelTask: [a2aTypes.CancelTaskRequest, a2aTypes.Task],
+  CreateTaskPushNotificationConfig: [
+    a2aTypes.TaskPushNotificationConfig,
+    a2aTypes.TaskPushNotificationConfig,
+  ],
+  GetTaskPushNotificationConfig: [
+    a2aTypes.GetTaskPushNotificationConfigRequest,
+    a2aTypes.TaskPushNotificationConfig,
+  ],
+  DeleteTaskPushNotificationConfig: [a2aTypes.DeleteTaskPushNotificationConfigRequest, Empty],
+  GetExtendedAgentCard: [a2aTypes.GetExtendedAgentCardRequest, a2aTypes.AgentCard],
+};
+
+/** A method for each row of the operation table. Spec: §10.3. */
+export const a2aMethods: readonly Method[] = operationNames.map((operation) => {
+  const named = a2aTypes as Readonly<Record<string, MessageType | undefined>>;
+  const [request, response] = unusual[operation] ?? [named[`${operation}Request`], named[`${operation}Response`]];
+  if (!request || !response) throw new TypeError(`No message is the request or the response of ${operation}`);
+  const isStream = operations[operation].kind === 'stream';
+  return { operation, path: `/${a2aServiceName}/${operation}`, isStream, request, response };
+});
