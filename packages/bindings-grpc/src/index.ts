@@ -1,1 +1,8 @@
-export { a2aServiceName } from './wire/a2a-service.ts';
+export { type GrpcService, grpcService } from './server/grpc-service.ts';
+export {
+  type GrpcListener,
+  type GrpcTls,
+  type ListenGrpcOptions,
+  listenGrpc,
+} from './server/listen-grpc.ts';
+export { POSITION } from './wire/event-position.ts';

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { Role, TaskState } from '@a2a-js/sdk';
 import { A2AService } from '@a2a-js/sdk/server/grpc';
 import { describe, expect, it } from 'vitest';
-import { a2aMethods, a2aTypes } from '../src/wire/a2a-service.ts';
 import { a2aEnums } from '../src/wire/a2a-messages.ts';
+import { a2aMethods, a2aTypes } from '../src/wire/a2a-service.ts';
 import type { Field } from '../src/wire/message-types.ts';
 
 const generated = readFileSync(fileURLToPath(import.meta.resolve('@a2a-js/sdk/server/grpc')), 'utf8');
@@ -50,6 +50,8 @@ describe('the table and the code that the official SDK generated from the proto'
   });
 
   it('count 44 messages, 2 enums and 11 methods', () => {
-    expect([Object.keys(a2aTypes).length, Object.keys(a2aEnums).length, a2aMethods.length]).toEqual([44, 2, 11]);
+    expect([Object.keys(a2aTypes).length, Object.keys(a2aEnums).length, a2aMethods.length]).toEqual([
+      44, 2, 11,
+    ]);
   });
 });

@@ -23,7 +23,7 @@ const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 const bytes = fc.uint8Array({ maxLength: 9 }).map((some) => Buffer.from(some).toString('base64'));
 
 /** Any canonical value of a message. Messages in messages get scarcer, so that values stay small. */
-export function valueOf(type: MessageType, depth = 0): fc.Arbitrary<Record<string, unknown>> {
+export function anyValueOf(type: MessageType, depth = 0): fc.Arbitrary<Record<string, unknown>> {
   const plain = type.fields.filter(({ oneof }) => oneof === undefined);
   const chosen = type.fields.filter(({ oneof }) => oneof !== undefined);
   const members = Object.fromEntries(plain.map((field) => [field.jsonName, memberOf(field, depth)]));
@@ -47,7 +47,9 @@ function memberOf(field: Field, depth: number): fc.Arbitrary<unknown> {
   if (field.label === 'map')
     return fc.dictionary(key, single, { minKeys: minimum, maxKeys: 2, noNullPrototype: true });
   if (field.hasPresence || field.isRequired) return single;
-  return single.filter((value) => value !== '' && value !== false && value !== 0 && value !== field.names?.[0]);
+  return single.filter(
+    (value) => value !== '' && value !== false && value !== 0 && value !== field.names?.[0],
+  );
 }
 
 function singleOf({ kind, message, names }: Field, depth: number): fc.Arbitrary<unknown> {
@@ -69,6 +71,6 @@ function singleOf({ kind, message, names }: Field, depth: number): fc.Arbitrary<
     case 'Timestamp':
       return time;
     case 'message':
-      return fc.constant(undefined).chain(() => valueOf(message!, depth + 1));
+      return fc.constant(undefined).chain(() => anyValueOf(message!, depth + 1));
   }
 }

@@ -1,5 +1,16 @@
 export type { Call, ClientBinding, ReceivedCall, ServerBinding, StreamEncoder } from './binding.ts';
+export type {
+  AnswerCall,
+  CallAnswer,
+  CallEvent,
+  CallEvents,
+  CallTarget,
+  ClientTransport,
+  IncomingCall,
+  TransportRequest,
+} from './call-transport.ts';
 export type { ClientCompatibility, PushFormat, ServerCompatibility } from './compatibility.ts';
+export { fromWire, toDetails, toHeaders, type WireError } from './error-info.ts';
 export type { HttpReply, HttpRequest, IncomingReply, JsonBody, OutgoingRequest } from './http.ts';
 export { httpJsonClient, httpJsonServer } from './http-json.ts';
 export { type JsonLimits, jsonBody, parseJson } from './json-body.ts';

@@ -1,7 +1,8 @@
-import { httpJsonServer, jsonRpcServer, type ServerBinding } from '@batonjs/bindings';
-import type { AgentCard } from '@batonjs/protocol';
+import { type AnswerCall, httpJsonServer, jsonRpcServer, type ServerBinding } from '@batonjs/bindings';
+import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
+import { createAnswerCall } from './calls/answer-call.ts';
 import { type CardInput, completeCard } from './card/complete-card.ts';
 import { derivedMembers } from './card/derived-members.ts';
 import { credentialHeaders } from './card/security.ts';
@@ -10,6 +11,7 @@ import { completeCors, withCors } from './http/cors.ts';
 import { createFetch } from './http/fetch.ts';
 import { createHandler, type HttpOptions } from './http/handler.ts';
 import type { Handle } from './http/http-exchange.ts';
+import type { Limits } from './limits/limits.ts';
 import { takeName } from './names-on-store.ts';
 import type { Dependencies } from './operations/call/dependencies.ts';
 import { wakeTask } from './operations/wake-task.ts';
@@ -27,6 +29,15 @@ export interface AgentServer {
   fetch(request: Request): Promise<Response>;
   /** The handler that adapters of HTTP frameworks call. */
   readonly handle: Handle;
+  /** Answers calls of bindings that are not HTTP, with the same checks: `listenGrpc` of `@batonjs/bindings-grpc`. */
+  readonly answerCall: AnswerCall;
+  /**
+   * Lists an interface in the cards, after those of the bindings, until the returned function is called. Cards that were
+   * given interfaces list only those.
+   */
+  addInterface(entry: AgentInterface): () => void;
+  /** The limits, with the defaults. */
+  readonly limits: Limits;
   /**
    * Starts another turn of the task whose agent gave out this `turn.wakeKey`, without a client's message. Rejects with
    * an `A2AError`: `TASK_NOT_FOUND`, or `UNSUPPORTED_OPERATION` if the task has ended.
@@ -79,10 +90,11 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   ];
   const { extendedCard, signCard } = options;
   const complete = (members: Partial<CardInput>) => completeCard({ ...options.card, ...members }, derived);
+  const added: AgentInterface[] = [];
   const dependencies: Dependencies = {
     ...runtime.dependencies,
     card,
-    cards: createServedCards({ card, complete, extendedCard, signCard, bindings, publicUrl }),
+    cards: createServedCards({ card, complete, extendedCard, signCard, bindings, added, publicUrl }),
     tasks,
     runner,
     claimer,
@@ -108,6 +120,14 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   return {
     card,
     handle,
+    answerCall: createAnswerCall(dependencies, authenticate, tenants),
+    addInterface(entry) {
+      added.push(entry);
+      return () => {
+        if (added.includes(entry)) added.splice(added.indexOf(entry), 1);
+      };
+    },
+    limits: dependencies.options.limits,
     push: pushDeliveries(push, queue),
     fetch: createFetch(handle, publicUrl ? new URL(publicUrl).pathname.replace(/(?<!\/)\/+$/, '') : ''),
     get load() {

@@ -1,12 +1,12 @@
 import type { ServerBinding, ServerCompatibility } from '@batonjs/bindings';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent, Turn } from './agent/agent.ts';
+import type { Authenticate } from './calls/authenticate.ts';
+import type { Tenants } from './calls/tenants.ts';
 import type { CardInput } from './card/complete-card.ts';
 import type { ExtendedCard, SignCard } from './card/served-cards.ts';
 import type { Log } from './hooks/log-hook.ts';
-import type { Authenticate } from './http/authenticate.ts';
 import type { CorsOptions } from './http/cors.ts';
-import type { Tenants } from './http/tenants.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Transition } from './log/write/transition.ts';
 import type { PushOptions } from './push/push-options.ts';

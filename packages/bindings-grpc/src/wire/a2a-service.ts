@@ -42,7 +42,10 @@ const unusual: Partial<Record<OperationName, readonly [request: MessageType, res
 /** A method for each row of the operation table. Spec: §10.3. */
 export const a2aMethods: readonly Method[] = operationNames.map((operation) => {
   const named = a2aTypes as Readonly<Record<string, MessageType | undefined>>;
-  const [request, response] = unusual[operation] ?? [named[`${operation}Request`], named[`${operation}Response`]];
+  const [request, response] = unusual[operation] ?? [
+    named[`${operation}Request`],
+    named[`${operation}Response`],
+  ];
   if (!request || !response) throw new TypeError(`No message is the request or the response of ${operation}`);
   const isStream = operations[operation].kind === 'stream';
   return { operation, path: `/${a2aServiceName}/${operation}`, isStream, request, response };

@@ -48,13 +48,18 @@ function readField(
 ): void {
   const { jsonName, label } = field;
   if (label === 'list') {
-    const list = (value[jsonName] ??= []) as unknown[];
-    list.push(readSingle(reader, field, limit, undefined));
+    value[jsonName] ??= [];
+    const list = value[jsonName] as unknown[];
+    try {
+      list.push(readSingle(reader, field, limit, undefined));
+    } catch (error) {
+      throw WireProblem.at(error, list.length);
+    }
     return;
   }
   if (label === 'map') {
-    const map = (value[jsonName] ??= {}) as Members;
-    readEntry(reader, field, endOf(reader, limit), map);
+    value[jsonName] ??= {};
+    readEntry(reader, field, endOf(reader, limit), value[jsonName] as Members);
     return;
   }
   // A field that comes twice: messages are merged, of anything else the last one counts.

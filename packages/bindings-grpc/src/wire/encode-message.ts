@@ -52,7 +52,8 @@ const mapKey = (1 << 3) | 2;
 const mapValue = (2 << 3) | 2;
 
 function writeMap(writer: BinaryWriter, field: Field, map: unknown): void {
-  if (typeof map !== 'object' || map === null || Array.isArray(map)) throw new WireProblem('must be an object');
+  if (typeof map !== 'object' || map === null || Array.isArray(map))
+    throw new WireProblem('must be an object');
   for (const [key, value] of Object.entries(map)) {
     if (value === undefined) continue;
     writer.uint32(field.tag).fork().uint32(mapKey).string(key);
@@ -107,7 +108,8 @@ function toNumber(names: readonly string[], value: unknown): number {
   const index = names.indexOf(value as string);
   if (index >= 0) return index;
   // A number without a name was read as its text.
-  if (typeof value === 'number' || (typeof value === 'string' && /^-?\d+$/.test(value))) return toInt32(value);
+  if (typeof value === 'number' || (typeof value === 'string' && /^-?\d+$/.test(value)))
+    return toInt32(value);
   throw new WireProblem(`must be one of ${names.slice(1).join(', ')}`);
 }
 

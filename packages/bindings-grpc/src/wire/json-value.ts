@@ -20,7 +20,8 @@ const structValue = tagOf(5, WireType.LengthDelimited);
 const listValue = tagOf(6, WireType.LengthDelimited);
 const elements = tagOf(1, WireType.LengthDelimited);
 
-const tooDeep = () => new WireProblem(`is nested deeper than ${maxJsonDepth} levels, which gRPC cannot carry`, true);
+const tooDeep = () =>
+  new WireProblem(`is nested deeper than ${maxJsonDepth} levels, which gRPC cannot carry`, true);
 
 /** Writes the inside of a `google.protobuf.Struct`. */
 export function writeStruct(writer: BinaryWriter, value: unknown, levels = maxJsonDepth): void {

@@ -84,7 +84,9 @@ export function messageTypes<Name extends string>(
       name,
       fields,
       byTag: new Map(fields.map((field) => [field.tag, field])),
-      required: fields.filter(({ isRequired, kind, label }) => isRequired && !(isMessage(kind) && label === 'single')),
+      required: fields.filter(
+        ({ isRequired, kind, label }) => isRequired && !(isMessage(kind) && label === 'single'),
+      ),
     };
   }
   for (const field of open) {

@@ -1,4 +1,4 @@
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import {
   type DescriptorProto,
   DescriptorProtoSchema,
@@ -7,12 +7,13 @@ import {
   FieldDescriptorProtoSchema,
   type FileDescriptorProto,
   FileDescriptorProtoSchema,
+  file_google_protobuf_empty,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
 } from '@bufbuild/protobuf/wkt';
 import { a2aEnums } from './a2a-messages.ts';
-import { a2aMethods, a2aServiceName, a2aTypes } from './a2a-service.ts';
+import { a2aMethods, a2aTypes } from './a2a-service.ts';
 import type { Field, MessageType } from './message-types.ts';
-
-const packageName = 'lf.a2a.v1';
 
 /** Messages of other files, by the names that the tables have for them. */
 const wellKnown: Readonly<Record<string, string>> = {
@@ -30,53 +31,89 @@ const scalars: Readonly<Record<string, FieldDescriptorProto_Type>> = {
   enum: FieldDescriptorProto_Type.ENUM,
 };
 
-/** Builds the descriptor of `a2a.proto` from the table, for reflection and for protobuf libraries. */
-export const a2aFile = (): FileDescriptorProto =>
-  create(FileDescriptorProtoSchema, {
-    name: 'a2a.proto',
-    package: packageName,
+/** A file to describe: messages, enums and services that the tables have. */
+export interface ProtoFile {
+  readonly name: string;
+  readonly package: string;
+  readonly types: Readonly<Record<string, MessageType>>;
+  readonly enums?: Readonly<Record<string, readonly string[]>>;
+  readonly service: string;
+  readonly methods: readonly ProtoMethod[];
+}
+
+/** A method of the service of a {@link ProtoFile}. */
+export interface ProtoMethod {
+  readonly name: string;
+  readonly request: MessageType;
+  readonly response: MessageType;
+  readonly isStream?: boolean;
+  readonly isClientStream?: boolean;
+}
+
+/** The file of A2A 1.0. */
+export const a2aFile: ProtoFile = {
+  name: 'a2a.proto',
+  package: 'lf.a2a.v1',
+  types: a2aTypes,
+  enums: a2aEnums,
+  service: 'A2AService',
+  methods: a2aMethods.map(({ operation, ...method }) => ({ name: operation, ...method })),
+};
+
+/** Files of Google that every table may use. */
+export const wellKnownFiles = [
+  file_google_protobuf_empty,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+].map(({ proto }) => proto);
+
+/** Builds the descriptor of a file, for reflection and for protobuf libraries. */
+export function descriptorOf(file: ProtoFile): FileDescriptorProto {
+  const fullName = (typeName: string) => wellKnown[typeName] ?? `.${file.package}.${typeName}`;
+  return create(FileDescriptorProtoSchema, {
+    name: file.name,
+    package: file.package,
     syntax: 'proto3',
-    dependency: ['empty', 'struct', 'timestamp'].map((name) => `google/protobuf/${name}.proto`),
-    messageType: Object.values(a2aTypes).map(toDescriptor),
-    enumType: Object.entries(a2aEnums).map(([name, names]) => ({
+    dependency: wellKnownFiles.map(({ name }) => name),
+    messageType: Object.values(file.types).map((type) => toDescriptor(type, fullName)),
+    enumType: Object.entries(file.enums ?? {}).map(([name, names]) => ({
       name,
       value: names.map((value, number) => ({ name: value, number })),
     })),
     service: [
       {
-        name: a2aServiceName.slice(packageName.length + 1),
-        method: a2aMethods.map(({ operation, request, response, isStream }) => ({
-          name: operation,
+        name: file.service,
+        method: file.methods.map(({ name, request, response, isStream, isClientStream }) => ({
+          name,
           inputType: fullName(request.name),
           outputType: fullName(response.name),
-          serverStreaming: isStream,
+          serverStreaming: isStream ?? false,
+          clientStreaming: isClientStream ?? false,
         })),
       },
     ],
   });
+}
 
-/** The bytes of {@link a2aFile}. */
-export const a2aFileBytes = (): Uint8Array => toBinary(FileDescriptorProtoSchema, a2aFile());
+type FullName = (typeName: string) => string;
 
-const fullName = (typeName: string): string => wellKnown[typeName] ?? `.${packageName}.${typeName}`;
-
-function toDescriptor({ name, fields }: MessageType): DescriptorProto {
+function toDescriptor({ name, fields }: MessageType, fullName: FullName): DescriptorProto {
   const real = [...new Set(fields.flatMap(({ oneof }) => oneof ?? []))];
   // Explicit presence is a oneof of its own, which must come after the real ones.
   const optional = fields.filter(isOptional);
   const oneofs = [...real, ...optional.map((field) => `_${field.name}`)];
   return create(DescriptorProtoSchema, {
     name,
-    field: fields.map((field) => toField(field, name, oneofs)),
+    field: fields.map((field) => toField(field, name, oneofs, fullName)),
     oneofDecl: oneofs.map((oneof) => ({ name: oneof })),
-    nestedType: fields.filter(({ label }) => label === 'map').map(toEntry),
+    nestedType: fields.filter(({ label }) => label === 'map').map((field) => toEntry(field, fullName)),
   });
 }
 
 const isOptional = ({ hasPresence, oneof, kind }: Field): boolean =>
   hasPresence && oneof === undefined && scalars[kind] !== undefined;
 
-function toField(field: Field, message: string, oneofs: readonly string[]) {
+function toField(field: Field, message: string, oneofs: readonly string[], fullName: FullName) {
   const { name, number, jsonName, label, oneof } = field;
   const proto3Optional = isOptional(field);
   const inOneof = oneof ?? (proto3Optional ? `_${name}` : undefined);
@@ -85,13 +122,13 @@ function toField(field: Field, message: string, oneofs: readonly string[]) {
     number,
     jsonName,
     label: label === 'single' ? FieldDescriptorProto_Label.OPTIONAL : FieldDescriptorProto_Label.REPEATED,
-    ...(label === 'map' ? entryType(field, message) : typeOf(field)),
+    ...(label === 'map' ? entryType(field, fullName(message)) : typeOf(field, fullName)),
     ...(inOneof && { oneofIndex: oneofs.indexOf(inOneof) }),
     ...(proto3Optional && { proto3Optional }),
   });
 }
 
-const typeOf = ({ kind, typeName }: Field) =>
+const typeOf = ({ kind, typeName }: Field, fullName: FullName) =>
   kind === 'enum' || scalars[kind] === undefined
     ? { type: scalars[kind] ?? FieldDescriptorProto_Type.MESSAGE, typeName: fullName(typeName) }
     : { type: scalars[kind] };
@@ -101,10 +138,10 @@ const entryName = ({ name }: Field): string =>
 
 const entryType = (field: Field, message: string) => ({
   type: FieldDescriptorProto_Type.MESSAGE,
-  typeName: `${fullName(message)}.${entryName(field)}`,
+  typeName: `${message}.${entryName(field)}`,
 });
 
-const toEntry = (field: Field): DescriptorProto =>
+const toEntry = (field: Field, fullName: FullName): DescriptorProto =>
   create(DescriptorProtoSchema, {
     name: entryName(field),
     options: { mapEntry: true },
@@ -121,7 +158,7 @@ const toEntry = (field: Field): DescriptorProto =>
         jsonName: 'value',
         number: 2,
         label: FieldDescriptorProto_Label.OPTIONAL,
-        ...typeOf(field),
+        ...typeOf(field, fullName),
       },
     ],
   });

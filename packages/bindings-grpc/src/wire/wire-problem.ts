@@ -20,7 +20,8 @@ export class WireProblem extends Error {
   /** Adds the member that holds what the path begins with. */
   within(member: string | number): this {
     const step = typeof member === 'number' ? `[${member}]` : member;
-    this.#path = this.#path === '' || this.#path.startsWith('[') ? step + this.#path : `${step}.${this.#path}`;
+    this.#path =
+      this.#path === '' || this.#path.startsWith('[') ? step + this.#path : `${step}.${this.#path}`;
     return this;
   }
 

@@ -1,5 +1,5 @@
 import type { ServerBinding } from '@batonjs/bindings';
-import type { AgentCapabilities, AgentCard, AgentSkill } from '@batonjs/protocol';
+import type { AgentCapabilities, AgentCard, AgentInterface, AgentSkill } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { DerivedMembers } from './derived-members.ts';
 
@@ -37,21 +37,25 @@ export function cardAt(
   card: AgentCard,
   baseUrl: string | undefined,
   bindings: readonly ServerBinding[],
+  added: readonly AgentInterface[],
   tenant?: string,
 ): AgentCard {
   if (card.supportedInterfaces.length > 0) return card;
-  if (baseUrl === undefined) {
+  if (baseUrl === undefined && added.length === 0) {
     throw new A2AError('INTERNAL_ERROR', 'The server does not know its public URL', {
       cause: new Error(
         'Set `publicUrl`: the request does not come from this machine, does not name it, or came through a proxy',
       ),
     });
   }
-  const supportedInterfaces = bindings.map(({ name, version }) => ({
-    url: baseUrl,
-    protocolBinding: name,
-    protocolVersion: version,
-    ...(tenant && { tenant }),
-  }));
+  const own =
+    baseUrl === undefined
+      ? []
+      : bindings.map(({ name, version }) => ({
+          url: baseUrl,
+          protocolBinding: name,
+          protocolVersion: version,
+        }));
+  const supportedInterfaces = [...own, ...added].map((entry) => ({ ...entry, ...(tenant && { tenant }) }));
   return { ...card, supportedInterfaces };
 }

@@ -1,5 +1,5 @@
 import type { ServerBinding } from '@batonjs/bindings';
-import type { AgentCard } from '@batonjs/protocol';
+import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Caller } from '../agent/caller.ts';
 import { type CardInput, cardAt } from './complete-card.ts';
@@ -38,6 +38,8 @@ export interface ServedCardsOptions {
   readonly extendedCard: ExtendedCard | undefined;
   readonly signCard: SignCard | undefined;
   readonly bindings: readonly ServerBinding[];
+  /** Interfaces beside those of the bindings. Read again for every card. */
+  readonly added: readonly AgentInterface[];
   readonly publicUrl: string | undefined;
 }
 
@@ -48,13 +50,13 @@ const mostSigned = 100;
  * §3.1.11.
  */
 export function createServedCards(options: ServedCardsOptions): ServedCards {
-  const { card, complete, extendedCard, signCard, bindings, publicUrl } = options;
+  const { card, complete, extendedCard, signCard, bindings, added, publicUrl } = options;
   if (signCard && publicUrl === undefined && card.supportedInterfaces.length === 0)
     throw new TypeError(
       '`signCard` needs `publicUrl`: without it, each request would choose the address that is signed',
     );
   const at = (of: AgentCard, { baseUrl, tenant }: CardMount) =>
-    cardAt(of, publicUrl ?? baseUrl, bindings, tenant);
+    cardAt(of, publicUrl ?? baseUrl, bindings, added, tenant);
   const sign = signCard ? signOnce(signCard) : async (unsigned: AgentCard) => unsigned;
   return {
     public: async (mount) => sign(at(card, mount)),

@@ -7,30 +7,19 @@ import {
   sseHeaders,
 } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
-import {
-  A2A_EXTENSIONS,
-  AGENT_CARD_PATH,
-  IMPLIED_VERSION,
-  LEGACY_EXTENSIONS,
-  parseExtensions,
-  parseVersion,
-} from '@batonjs/protocol/headers';
-import { operations } from '@batonjs/protocol/operations';
-import { parseParams } from '@batonjs/protocol/parse-params';
+import { A2A_EXTENSIONS, AGENT_CARD_PATH, IMPLIED_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import type { Caller } from '../agent/caller.ts';
+import { type Authenticate, callerOf } from '../calls/authenticate.ts';
+import { type Answer, contextOf, performCall, versionNotSupported } from '../calls/perform-call.ts';
+import { checkTenant, type Tenants } from '../calls/tenants.ts';
 import { credentialHeaders, withChallenge } from '../card/security.ts';
 import type { CardMount } from '../card/served-cards.ts';
-import { EventStream } from '../log/event-stream.ts';
-import { type CallContext, scopeOf } from '../operations/call/call-context.ts';
 import type { Dependencies } from '../operations/call/dependencies.ts';
 import { toWireError } from '../operations/call/wire-error.ts';
-import { type AnyOperation, service } from '../operations/operations.ts';
-import { type Authenticate, checkCaller } from './authenticate.ts';
 import { cardReply, extendedCardReply } from './card-reply.ts';
 import type { Handle, HttpExchange } from './http-exchange.ts';
 import { isLarge, readBody } from './request-body.ts';
 import { streamBody } from './sse-body.ts';
-import { checkTenant, type Tenants } from './tenants.ts';
 import { isBelowUnknownMount, unknownMount } from './unknown-mount.ts';
 
 /** How requests are read: the bindings, the other versions of the protocol, the callers and the tenants. */
@@ -68,13 +57,24 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
       const decoded = decode(binding, request);
       const caller = await ask();
       if (isBelowUnknownMount(exchange, decoded.error)) throw unknownMount(exchange, dependencies.log);
-      if (version !== binding.version) throw versionNotSupported(version, http);
-      const context = contextOf(exchange, decoded.call, caller, version, dependencies);
+      if (version !== binding.version)
+        throw versionNotSupported(
+          version,
+          bindings.map((other) => other.version),
+        );
       const { call } = decoded;
       if (!call) throw decoded.error;
-      checkCapability(call, dependencies);
-      checkExtensions(context, dependencies);
-      const reply = await perform(call, context, binding, exchange, dependencies, http.tenants);
+      const { headers, signal, baseUrl } = exchange;
+      const { lastEventId } = call;
+      const context = contextOf(
+        { headers, signal, baseUrl, lastEventId },
+        call,
+        caller,
+        version,
+        dependencies,
+      );
+      const answer = await performCall(call, context, dependencies, http.tenants);
+      const reply = replyTo(call, answer, binding, exchange, dependencies);
       if (context.extensions.length > 0)
         reply.headers[(binding.extensionsHeader ?? A2A_EXTENSIONS).toLowerCase()] =
           context.extensions.join(', ');
@@ -163,39 +163,6 @@ function decode(binding: ServerBinding, request: HttpRequest): Decoded {
   }
 }
 
-async function callerOf(
-  exchange: HttpExchange,
-  authenticate: Authenticate | undefined,
-): Promise<Caller | undefined> {
-  const caller = await authenticate?.(exchange);
-  if (authenticate && !caller) throw new A2AError('UNAUTHENTICATED');
-  return caller && checkCaller(caller);
-}
-
-function contextOf(
-  { headers, signal, baseUrl }: HttpExchange,
-  call: ReceivedCall | undefined,
-  caller: Caller | undefined,
-  version: string,
-  { card, options }: Dependencies,
-): CallContext {
-  const tenant = typeof call?.params.tenant === 'string' ? call.params.tenant : undefined;
-  const declared = card.capabilities.extensions ?? [];
-  const requested = parseExtensions(
-    headers[A2A_EXTENSIONS.toLowerCase()],
-    headers[LEGACY_EXTENSIONS.toLowerCase()],
-  );
-  return {
-    scope: scopeOf(options.queue, tenant, caller),
-    caller,
-    extensions: requested.filter((uri) => declared.some((extension) => extension.uri === uri)),
-    version,
-    signal,
-    lastEventId: call?.lastEventId ?? headers['last-event-id'],
-    baseUrl,
-  };
-}
-
 /** The version that a request names; the header wins over the query. Spec: §3.6. */
 function statedVersion({ headers, query }: Pick<HttpRequest, 'headers' | 'query'>): string | undefined {
   const inQuery =
@@ -206,65 +173,18 @@ function statedVersion({ headers, query }: Pick<HttpRequest, 'headers' | 'query'
 const impliedVersion = (request: HttpRequest, { compatibility }: HttpOptions): string =>
   compatibility.map((other) => other.impliedVersion(request)).find(Boolean) ?? IMPLIED_VERSION;
 
-function versionNotSupported(requestedVersion: string, { bindings }: HttpOptions): A2AError {
-  const supportedVersions = [...new Set(bindings.map(({ version }) => version))].join(',');
-  return new A2AError(
-    'VERSION_NOT_SUPPORTED',
-    `Version ${requestedVersion} is not supported here; send A2A-Version: ${supportedVersions}`,
-    { metadata: { requestedVersion, supportedVersions } },
-  );
-}
-
-function checkCapability({ operation }: ReceivedCall, { card }: Dependencies): void {
-  const row = operations[operation];
-  const capability = 'capability' in row ? row.capability : undefined;
-  if (!capability || card.capabilities[capability]) return;
-  throw new A2AError(
-    capability === 'pushNotifications' ? 'PUSH_NOTIFICATION_NOT_SUPPORTED' : 'UNSUPPORTED_OPERATION',
-  );
-}
-
-function checkExtensions({ extensions }: CallContext, { card }: Dependencies): void {
-  const missing = card.capabilities.extensions?.find(
-    ({ uri, required }) => required && !extensions.includes(uri ?? ''),
-  );
-  if (!missing) return;
-  throw new A2AError('EXTENSION_SUPPORT_REQUIRED', `This agent requires the extension ${missing.uri}`, {
-    metadata: { extension: missing.uri },
-  });
-}
-
-async function perform(
+function replyTo(
   call: ReceivedCall,
-  context: CallContext,
+  answer: Answer,
   binding: ServerBinding,
   exchange: HttpExchange,
-  dependencies: Dependencies,
-  tenants: Tenants | undefined,
-): Promise<HttpReply> {
-  const { log, card, clock, isOpen } = dependencies;
-  const { operation } = call;
-  const params = parseParams(operation, call.params);
-  await checkTenant(params.tenant, context.caller, tenants);
-  if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
-  const onError = (error: unknown) => toWireError(error, log, { operation, taskId: taskNamedIn(params) });
-  try {
-    const answer = (service[operation] as AnyOperation)(params, context, dependencies);
-    if (!(answer instanceof EventStream)) {
-      const reply = binding.encodeResult(call, await answer);
-      if (operation !== 'GetExtendedAgentCard') return reply;
-      return extendedCardReply(reply, exchange, credentialHeaders(card));
-    }
-    // Until the first event, an error is an ordinary reply and not part of a stream.
-    const first = await answer.next();
-    const body = streamBody({ first, stream: answer, binding, call, clock, onError });
+  { card, clock }: Dependencies,
+): HttpReply {
+  if ('stream' in answer) {
+    const body = streamBody({ ...answer, binding, call, clock });
     return { status: 200, headers: { ...sseHeaders }, body };
-  } catch (error) {
-    throw onError(error);
   }
-}
-
-function taskNamedIn(params: object): string | undefined {
-  const { taskId, message, id } = params as { taskId?: string; message?: { taskId?: string }; id?: string };
-  return taskId ?? message?.taskId ?? id;
+  const encoded = binding.encodeResult(call, answer.result);
+  if (call.operation !== 'GetExtendedAgentCard') return encoded;
+  return extendedCardReply(encoded, exchange, credentialHeaders(card));
 }

@@ -1,5 +1,6 @@
 import type { HttpReply } from '@batonjs/bindings';
 import type { A2AError } from '@batonjs/protocol/errors';
+import type { RequestHead } from '../calls/authenticate.ts';
 
 /**
  * The body of a request. `longerThan`: the framework stopped reading it after so many bytes. `encoding`: it is still
@@ -12,14 +13,7 @@ export type Body =
   | { readonly encoding: string };
 
 /** A request as an adapter passes it: plain values, and a body that is read only when it is needed. */
-export interface HttpExchange {
-  /** Upper case. */
-  readonly method: string;
-  /** Below the mount, without query, still percent-encoded. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  /** Names in lower case; repeated headers joined with a comma. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
+export interface HttpExchange extends RequestHead {
   /**
    * The body: its bytes, or the value a framework parsed already. Reads no further than `limit` bytes; undefined if
    * there are more. Rejects if the body ends too early. An adapter whose requests may have no declared length awaits

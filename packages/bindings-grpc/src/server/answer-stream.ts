@@ -1,0 +1,70 @@
+import type { CallEvent, CallEvents, CallTarget, SharedJson } from '@batonjs/bindings';
+import type { ServerWritableStream } from '@grpc/grpc-js';
+import { toResultError, toStatus } from '../errors/wire-error.ts';
+import type { Method } from '../wire/a2a-service.ts';
+import { encodeMessage } from '../wire/encode-message.ts';
+import { withPosition } from '../wire/event-position.ts';
+import { extensionsIn } from './answer-unary.ts';
+import { toIncoming } from './incoming.ts';
+
+/** Answers a call with a stream of events. Reads on only when the client has taken what was written. */
+export async function answerStream(
+  method: Method,
+  target: CallTarget,
+  call: ServerWritableStream<Buffer, Uint8Array>,
+): Promise<void> {
+  const disconnected = new AbortController();
+  let events: CallEvents | undefined;
+  call.on('cancelled', () => {
+    disconnected.abort();
+    events?.close();
+  });
+  // Keeps an error after the end of the client from being thrown; grpc-js has a listener of its own before.
+  call.on('error', () => {});
+  try {
+    const answer = await target.answerCall(
+      toIncoming(method, call.request, call.metadata, disconnected.signal),
+    );
+    if (!('events' in answer)) return void call.end();
+    events = answer.events;
+    if (!call.cancelled) call.sendMetadata(extensionsIn(answer.extensions));
+    for (let batch = await next(); batch; batch = await next()) {
+      for (const event of batch.events) {
+        if (call.cancelled) return;
+        if (!call.write(bytesOf(method, event))) await drained(call);
+      }
+    }
+    if (!call.cancelled) call.end();
+  } catch (error) {
+    if (!call.cancelled) call.emit('error', toStatus(toResultError(error)));
+  } finally {
+    events?.close();
+  }
+
+  function next() {
+    return call.cancelled ? undefined : events?.next();
+  }
+}
+
+const encoded = new WeakMap<SharedJson, Uint8Array>();
+
+/** The bytes of an event, which all followers of its task share. */
+function bytesOf({ response }: Method, { id, event }: CallEvent): Uint8Array {
+  const known = encoded.get(event);
+  if (known) return known;
+  const bytes = encodeMessage(response, withPosition(event.value, id));
+  encoded.set(event, bytes);
+  return bytes;
+}
+
+function drained(call: ServerWritableStream<Buffer, Uint8Array>): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      call.off('drain', done);
+      call.off('cancelled', done);
+      resolve();
+    };
+    call.on('drain', done);
+    call.on('cancelled', done);
+  });
+}

@@ -1,0 +1,34 @@
+import type { CallTarget } from '@batonjs/bindings';
+import { Metadata, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
+import { toResultError, toStatus } from '../errors/wire-error.ts';
+import type { Method } from '../wire/a2a-service.ts';
+import { encodeMessage } from '../wire/encode-message.ts';
+import { toIncoming } from './incoming.ts';
+
+/** Answers a call with one result. */
+export function answerUnary(
+  method: Method,
+  target: CallTarget,
+  call: ServerUnaryCall<Buffer, Uint8Array>,
+  respond: sendUnaryData<Uint8Array>,
+): void {
+  const disconnected = new AbortController();
+  call.on('cancelled', () => disconnected.abort());
+  let extensions: readonly string[] = [];
+  target
+    .answerCall(toIncoming(method, call.request, call.metadata, disconnected.signal))
+    .then((answer) => {
+      extensions = answer.extensions;
+      const bytes = encodeMessage(method.response, 'result' in answer ? answer.result : {});
+      if (extensions.length > 0) call.sendMetadata(extensionsIn(extensions));
+      respond(null, bytes);
+    })
+    .catch((error: unknown) => respond(toStatus(toResultError(error), extensions)));
+}
+
+/** The initial metadata of an answer. */
+export function extensionsIn(extensions: readonly string[]): Metadata {
+  const metadata = new Metadata();
+  if (extensions.length > 0) metadata.set('a2a-extensions', extensions.join(', '));
+  return metadata;
+}

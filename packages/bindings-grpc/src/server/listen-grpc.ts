@@ -1,0 +1,105 @@
+import type { CallTarget } from '@batonjs/bindings';
+import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { Server, ServerCredentials, type ServerOptions } from '@grpc/grpc-js';
+import { isLoopback } from '../loopback.ts';
+import { grpcService } from './grpc-service.ts';
+import { healthService } from './health.ts';
+import { reflectionServices } from './reflection.ts';
+
+/** The certificate of a listener. All in PEM. */
+export interface GrpcTls {
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
+  /** Certificates that sign those of clients. With it, a client without such a certificate is refused. */
+  readonly clientCa?: string | Buffer;
+}
+
+/** What `listenGrpc` takes. */
+export interface ListenGrpcOptions {
+  /** 0: any free one. */
+  readonly port: number;
+  /** Default `127.0.0.1`. */
+  readonly host?: string;
+  /** Without it the listener takes plaintext, which other hosts than loopback need `plaintext` for. */
+  readonly tls?: GrpcTls;
+  /** Allows plaintext on a host that is not loopback: behind a proxy that has the certificate. */
+  readonly plaintext?: boolean;
+  /**
+   * The address in the card, as `host:port`. Default: host and port of the listener. Needed for a host that means all
+   * addresses, such as `0.0.0.0`: the card does not list gRPC without it.
+   */
+  readonly address?: string;
+  /** Whether clients may ask which services there are. Default true. */
+  readonly reflection?: boolean;
+  /** Options of grpc-js, over those of this listener. */
+  readonly channelOptions?: ServerOptions;
+}
+
+/** A listener that serves gRPC. */
+export interface GrpcListener {
+  readonly port: number;
+  /** As the card lists it; undefined if it does not. */
+  readonly address: string | undefined;
+  /**
+   * Takes the interface off the card, accepts no more calls, and waits up to `graceMs` milliseconds (default 10,000) for
+   * those that run; then breaks them off. The server itself stays open: its own `close` ends streams at once.
+   */
+  close(options?: { graceMs?: number }): Promise<void>;
+}
+
+/**
+ * Serves an agent over gRPC, with health and reflection, and lists the address in its card. Rejects if the port cannot
+ * be bound, and with a `TypeError` for plaintext on a host that is not loopback. Spec: §10.
+ */
+export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions): Promise<GrpcListener> {
+  const { host = '127.0.0.1', tls, plaintext = false, reflection = true, channelOptions } = options;
+  if (!tls && !plaintext && !isLoopback(host))
+    throw new TypeError(`gRPC on ${host} needs \`tls\`, or \`plaintext: true\` behind a proxy that has it`);
+  const listener = new Server({
+    'grpc.max_receive_message_length': server.limits.bodyBytes,
+    'grpc.keepalive_time_ms': 30_000,
+    'grpc.keepalive_timeout_ms': 10_000,
+    ...channelOptions,
+  });
+  const services = [grpcService(server), healthService(server), ...(reflection ? reflectionServices() : [])];
+  for (const { definition, implementation } of services) listener.addService(definition, implementation);
+  const name = host.includes(':') ? `[${host}]` : host;
+  const port = await bind(listener, `${name}:${options.port}`, credentialsOf(tls));
+  const isAnyHost = host === '0.0.0.0' || host === '::';
+  const address = options.address ?? (isAnyHost ? undefined : `${name}:${port}`);
+  const unlist =
+    address === undefined
+      ? () => {}
+      : server.addInterface({ url: address, protocolBinding: 'GRPC', protocolVersion: PROTOCOL_VERSION });
+  let closing: Promise<void> | undefined;
+  return {
+    port,
+    address,
+    close({ graceMs = 10_000 } = {}) {
+      unlist();
+      closing ??= shutDown(listener, graceMs);
+      return closing;
+    },
+  };
+}
+
+const bind = (listener: Server, address: string, credentials: ServerCredentials): Promise<number> =>
+  new Promise((resolve, reject) => {
+    listener.bindAsync(address, credentials, (error, port) => (error ? reject(error) : resolve(port)));
+  });
+
+function credentialsOf(tls: GrpcTls | undefined): ServerCredentials {
+  if (!tls) return ServerCredentials.createInsecure();
+  const { cert, key, clientCa } = tls;
+  const pair = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };
+  return ServerCredentials.createSsl(clientCa ? Buffer.from(clientCa) : null, [pair], clientCa !== undefined);
+}
+
+const shutDown = (listener: Server, graceMs: number): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(() => listener.forceShutdown(), graceMs);
+    listener.tryShutdown(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });

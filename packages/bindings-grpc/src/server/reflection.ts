@@ -1,0 +1,107 @@
+import { toBinary } from '@bufbuild/protobuf';
+import { type FileDescriptorProto, FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
+import { type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { decodeMessage } from '../wire/decode-message.ts';
+import { encodeMessage } from '../wire/encode-message.ts';
+import { messageTypes } from '../wire/message-types.ts';
+import { a2aFile, descriptorOf, type ProtoFile, wellKnownFiles } from '../wire/proto-file.ts';
+import { definitionOf } from '../wire/service-definition.ts';
+import type { GrpcService } from './grpc-service.ts';
+import { healthFile } from './health.ts';
+
+const types = messageTypes({
+  ServerReflectionRequest:
+    '1 host string, 3 file_by_filename string@message_request, 4 file_containing_symbol string@message_request, 5 file_containing_extension ExtensionRequest@message_request, 6 all_extension_numbers_of_type string@message_request, 7 list_services string@message_request',
+  ExtensionRequest: '1 containing_type string, 2 extension_number int32',
+  ServerReflectionResponse:
+    '1 valid_host string, 2 original_request ServerReflectionRequest, 4 file_descriptor_response FileDescriptorResponse@message_response, 6 list_services_response ListServiceResponse@message_response, 7 error_response ErrorResponse@message_response',
+  FileDescriptorResponse: '1 file_descriptor_proto bytes[]',
+  ListServiceResponse: '1 service ServiceResponse[]',
+  ServiceResponse: '1 name string',
+  ErrorResponse: '1 error_code int32, 2 error_message string',
+});
+
+const methods = [
+  {
+    name: 'ServerReflectionInfo',
+    request: types.ServerReflectionRequest,
+    response: types.ServerReflectionResponse,
+    isStream: true,
+    isClientStream: true,
+  },
+];
+
+/** Both versions of the service have the same messages. */
+const versions = ['v1', 'v1alpha'] as const;
+
+const reflectionFile = (version: (typeof versions)[number]): ProtoFile => ({
+  name: `grpc/reflection/${version}/reflection.proto`,
+  package: `grpc.reflection.${version}`,
+  types,
+  service: 'ServerReflection',
+  methods,
+});
+
+const files: readonly ProtoFile[] = [a2aFile, healthFile, ...versions.map(reflectionFile)];
+const services = files.map((file) => `${file.package}.${file.service}`);
+
+/** The reflection services: they describe all services of `listenGrpc`, themselves included. */
+export const reflectionServices = (): GrpcService[] =>
+  versions.map((version) => ({
+    definition: definitionOf(`grpc.reflection.${version}.ServerReflection`, methods),
+    implementation: { ServerReflectionInfo: reflect },
+  }));
+
+function reflect(call: ServerDuplexStream<Buffer, Uint8Array>): void {
+  call.on('data', (bytes: Buffer) => {
+    try {
+      const request = decodeMessage(types.ServerReflectionRequest, bytes);
+      const response = { validHost: request.host, originalRequest: request, ...answerTo(request) };
+      call.write(encodeMessage(types.ServerReflectionResponse, response));
+    } catch {
+      call.emit('error', {
+        code: status.INVALID_ARGUMENT,
+        details: 'The request is no ServerReflectionRequest',
+      });
+    }
+  });
+  call.on('end', () => call.end());
+  call.on('error', () => {});
+}
+
+function answerTo(request: Record<string, unknown>): Record<string, unknown> {
+  const { listServices, fileByFilename, fileContainingSymbol } = request;
+  if (listServices !== undefined)
+    return { listServicesResponse: { service: services.map((name) => ({ name })) } };
+  const found =
+    typeof fileByFilename === 'string'
+      ? described().find(({ name }) => name === fileByFilename)
+      : typeof fileContainingSymbol === 'string'
+        ? described().find((file) => declares(file, fileContainingSymbol))
+        : undefined;
+  if (!found)
+    return {
+      errorResponse: { errorCode: status.NOT_FOUND, errorMessage: 'There is no such file or symbol' },
+    };
+  const bytes = Buffer.from(toBinary(FileDescriptorProtoSchema, found)).toString('base64');
+  return { fileDescriptorResponse: { fileDescriptorProto: [bytes] } };
+}
+
+let built: readonly FileDescriptorProto[] | undefined;
+
+/** Built when a client first asks: it takes milliseconds. */
+function described(): readonly FileDescriptorProto[] {
+  built ??= [...files.map(descriptorOf), ...wellKnownFiles];
+  return built;
+}
+
+/** Whether a symbol is a service, a method, a message or an enum of a file, or lies within one. */
+function declares(
+  { package: packageName, service, messageType, enumType }: FileDescriptorProto,
+  symbol: string,
+) {
+  return [...service, ...messageType, ...enumType].some(({ name }) => {
+    const full = `${packageName}.${name}`;
+    return symbol === full || symbol.startsWith(`${full}.`);
+  });
+}

@@ -1,0 +1,25 @@
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * The member of an event's `metadata` that holds its position, after which a client may resume. Clients that do not know
+ * it ignore it.
+ */
+export const POSITION = 'https://batonjs.dev/metadata/position';
+
+/** The event with its position. */
+export function withPosition(event: unknown, id: string): unknown {
+  const [[kind, content] = ['', {}]] = Object.entries(event as Record<string, Members>);
+  return {
+    [kind]: { ...content, metadata: { ...(content.metadata as object | undefined), [POSITION]: id } },
+  };
+}
+
+/** Takes the position out of an event that was just read. */
+export function takePosition(event: Record<string, unknown>): { id?: string; event: unknown } {
+  const [content] = Object.values(event) as { metadata?: Record<string, unknown> }[];
+  const id = content?.metadata?.[POSITION];
+  if (typeof id !== 'string') return { event };
+  delete content!.metadata![POSITION];
+  if (Object.keys(content!.metadata!).length === 0) delete content!.metadata;
+  return { id, event };
+}

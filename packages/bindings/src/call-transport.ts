@@ -1,0 +1,89 @@
+import type { AgentInterface } from '@batonjs/protocol';
+import type { OperationName } from '@batonjs/protocol/operations';
+import type { Call } from './binding.ts';
+import type { SharedJson } from './shared-json.ts';
+
+// Bindings that carry calls over something else than single HTTP requests, such as gRPC.
+
+/** A call that a server received without HTTP. */
+export interface IncomingCall {
+  readonly operation: OperationName;
+  /** `Major.Minor` of the binding. A request that names another version in its headers is refused. */
+  readonly version: string;
+  /** The path that `authenticate` gets, as that of a POST. */
+  readonly path: string;
+  /** The metadata of the request: names in lower case, repeated values joined with a comma. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Aborted when the client has disconnected, or its deadline has passed. */
+  readonly signal: AbortSignal;
+  /** Reads the request object, which is not validated yet. Called once the caller is known. */
+  readonly readParams: () => Readonly<Record<string, unknown>>;
+}
+
+/** The answer to a call: one result, or a stream of events. */
+export type CallAnswer = {
+  /** URIs of the extensions that are active. */
+  readonly extensions: readonly string[];
+} & ({ readonly result: unknown } | { readonly events: CallEvents });
+
+/** One event of a stream with the position that a client may resume after. */
+export interface CallEvent {
+  readonly id: string;
+  /** A `StreamResponse`. The same object for all followers of a task. */
+  readonly event: SharedJson;
+}
+
+/** The events of a stream, read batch by batch: a reader that does not call `next()` holds up no other. */
+export interface CallEvents {
+  /**
+   * Resolves to the next events, at least one, or to undefined when the stream is over. Rejects with an `A2AError`. Call
+   * it only when the call before has settled.
+   */
+  next(): Promise<{ readonly events: readonly CallEvent[] } | undefined>;
+  /** Ends the stream. A pending `next()` resolves to undefined. May be called again. */
+  close(): void;
+}
+
+/** Answers a call with the checks of every binding. Rejects with an `A2AError` that the client may see. */
+export type AnswerCall = (call: IncomingCall) => Promise<CallAnswer>;
+
+/** The parts of a server that such a binding calls. An `AgentServer` of `@batonjs/server` is one. */
+export interface CallTarget {
+  readonly answerCall: AnswerCall;
+  /** Lists an interface in the server's cards until the returned function is called. */
+  addInterface(entry: AgentInterface): () => void;
+  readonly limits: { readonly bodyBytes: number };
+  /** Whether the server accepts requests and its store takes writes. */
+  ready(): Promise<boolean>;
+}
+
+/** The request around a call that a client makes. */
+export interface TransportRequest {
+  /** `AgentInterface.url`. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Ends the call. */
+  readonly signal: AbortSignal;
+  /** The most bytes of the result, or of one event. */
+  readonly maxBytes: number;
+  /** Called when the agent answers with a stream. */
+  readonly onOpen?: () => void;
+}
+
+/** The client half of a binding that carries calls itself. */
+export interface ClientTransport {
+  /** As in `AgentInterface.protocolBinding`. */
+  readonly name: string;
+  /** As in `AgentInterface.protocolVersion`. */
+  readonly version: string;
+  /** The `http:` or `https:` URL whose origin stands for an interface's address; undefined if it cannot be used. */
+  urlOf(address: string): string | undefined;
+  /** Resolves to the result. Rejects with the agent's `A2AError`; any other error means that the agent is out of reach. */
+  call(call: Call, request: TransportRequest): Promise<unknown>;
+  /** The events with their positions. Rejects like `call`. Leaving the loop ends the call. */
+  stream(
+    call: Call,
+    request: TransportRequest,
+  ): AsyncIterable<{ readonly id?: string | undefined; readonly event: unknown }>;
+}

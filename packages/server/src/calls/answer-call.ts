@@ -1,0 +1,63 @@
+import type { AnswerCall, CallEvents } from '@batonjs/bindings';
+import type { A2AError } from '@batonjs/protocol/errors';
+import { A2A_VERSION, IMPLIED_VERSION, parseVersion } from '@batonjs/protocol/headers';
+import { withChallenge } from '../card/security.ts';
+import type { EventBatch, EventStream } from '../log/event-stream.ts';
+import type { Dependencies } from '../operations/call/dependencies.ts';
+import { toWireError } from '../operations/call/wire-error.ts';
+import { type Authenticate, callerOf } from './authenticate.ts';
+import { contextOf, performCall, versionNotSupported } from './perform-call.ts';
+import type { Tenants } from './tenants.ts';
+
+const noQuery = new URLSearchParams();
+
+/** Makes the function that answers calls of bindings that are not HTTP, with the checks of those that are. */
+export const createAnswerCall =
+  (
+    dependencies: Dependencies,
+    authenticate: Authenticate | undefined,
+    tenants: Tenants | undefined,
+  ): AnswerCall =>
+  async (incoming) => {
+    const { operation, path, headers, version } = incoming;
+    try {
+      const caller = await callerOf({ method: 'POST', path, query: noQuery, headers }, authenticate);
+      const stated = parseVersion(headers[A2A_VERSION.toLowerCase()]) ?? IMPLIED_VERSION;
+      if (stated !== version) throw versionNotSupported(stated, [version]);
+      const call = { operation, params: incoming.readParams() };
+      const context = contextOf(incoming, call, caller, version, dependencies);
+      const answer = await performCall(call, context, dependencies, tenants);
+      const { extensions } = context;
+      if ('result' in answer) return { extensions, result: answer.result };
+      return { extensions, events: new Events(answer.stream, answer.first, answer.onError) };
+    } catch (error) {
+      throw withChallenge(toWireError(error, dependencies.log, { operation, path }), dependencies.card);
+    }
+  };
+
+class Events implements CallEvents {
+  readonly #stream: EventStream;
+  readonly #onError: (error: unknown) => A2AError;
+  #first: EventBatch | undefined;
+
+  constructor(stream: EventStream, first: EventBatch | undefined, onError: (error: unknown) => A2AError) {
+    this.#stream = stream;
+    this.#first = first;
+    this.#onError = onError;
+  }
+
+  async next(): Promise<EventBatch | undefined> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first) return first;
+    try {
+      return await this.#stream.next();
+    } catch (error) {
+      throw this.#onError(error);
+    }
+  }
+
+  close(): void {
+    this.#stream.close();
+  }
+}
