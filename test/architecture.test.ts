@@ -12,6 +12,7 @@ const arrows: Record<string, readonly string[]> = {
   lifecycle: ['protocol'],
   bindings: ['protocol'],
   'bindings-v0-3': ['bindings', 'protocol'],
+  'bindings-grpc': ['bindings', 'protocol'],
   auth: ['protocol'],
   store: ['lifecycle', 'protocol'],
   'store-conformance': ['lifecycle', 'protocol', 'store'],

@@ -35,7 +35,7 @@ export type { Caller } from './agent/caller.ts';
 export { emitting } from './agent/emitting.ts';
 export { coalesce, streamed } from './agent/streamed.ts';
 export { type AgentServer, createAgentServer } from './agent-server.ts';
-export type { Authenticate, RequestHead } from './calls/authenticate.ts';
+export type { Authenticate } from './calls/authenticate.ts';
 export type { CardInput, SkillInput } from './card/complete-card.ts';
 export type { ExtendedCard, SignCard } from './card/served-cards.ts';
 export type { Log } from './hooks/log-hook.ts';
