@@ -1,6 +1,7 @@
 import type { Authenticate, Log } from '@batonjs/server';
 import type { TaskStore } from '@batonjs/store';
 import type { TaskTypes } from './dispatch/targets.ts';
+import type { WebSocketOptions } from './sockets/socket-server.ts';
 
 /** What `createTaskGateway` takes. All times in milliseconds. */
 export interface TaskGatewayOptions {
@@ -21,8 +22,10 @@ export interface TaskGatewayOptions {
   readonly unreachableMs?: number;
   /** How long a task outlives its process before another goes on with it. Default 10,000. */
   readonly leaseMs?: number;
-  /** Bytes of one request's body. Default 1 MiB. */
+  /** Bytes of one request's body, and of one frame of a WebSocket. Default 1 MiB. */
   readonly bodyBytes?: number;
+  /** Who may connect to `/task/updates`, and the limits of these WebSockets. */
+  readonly webSockets?: WebSocketOptions;
   /** Sees what clients are not shown. Default: errors and warnings to standard error. */
   readonly log?: Log;
 }

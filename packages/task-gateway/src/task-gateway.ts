@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { type AgentClient, connect } from '@batonjs/client';
 import { type AgentServer, type Caller, createAgentServer, type Handle, type Log } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
@@ -5,13 +6,20 @@ import { cancelWaiting, dispatcher } from './dispatch/dispatcher.ts';
 import { createTargets } from './dispatch/targets.ts';
 import { createHandler } from './http/handler.ts';
 import type { TaskGatewayOptions } from './options.ts';
+import { SocketServer } from './sockets/socket-server.ts';
+import { TaskWatches } from './sockets/task-watches.ts';
 import { TaskLog } from './tasks/task-log.ts';
-import { TaskOperations } from './tasks/task-operations.ts';
+import { TaskService } from './tasks/task-service.ts';
 
 /** A task service in front of agents. */
 export interface TaskGateway {
   /** Answers HTTP requests: `nodeHandler(gateway)`, `listen(gateway)` or `a2aExpress(gateway)` serve it. */
   readonly handle: Handle;
+  /**
+   * Accepts WebSockets at `/task/updates` below `path` (default `/`) of a server of `node:http` or `node:https`. The server
+   * also needs a handler for requests, such as `nodeHandler(gateway)`.
+   */
+  attach(listener: Pick<Server, 'on' | 'listenerCount'>, options?: { readonly path?: string }): void;
   /** Whether it accepts requests and its store takes writes. */
   ready(): Promise<boolean>;
   /**
@@ -58,14 +66,30 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     log,
   });
   const tasks = new TaskLog(store, name);
-  const operations = new TaskOperations(tasks, clientOf(server), headersOf);
+  const service = new TaskService(tasks, clientOf(server), headersOf);
   let open = true;
+  const settings = { log, service, authenticate, bodyBytes, isOpen: () => open };
+  const sockets = new SocketServer(options.webSockets ?? {}, {
+    ...settings,
+    watches: new TaskWatches(tasks, log),
+  });
   return {
-    handle: createHandler({ log, tasks, operations, authenticate, bodyBytes, isOpen: () => open }),
+    handle: createHandler(settings),
+    attach(listener, { path = '/' } = {}) {
+      const updates = `${path.replace(/(?<!\/)\/+$/, '')}/task/updates`.replace(/^\/\//, '/');
+      listener.on('upgrade', (request, socket, head) => {
+        const [target = '', query = ''] = (request.url ?? '').split('?');
+        if (target === updates) void sockets.upgrade(request, socket, head, new URLSearchParams(query));
+        // Another listener may have a WebSocket there.
+        else if (listener.listenerCount('upgrade') === 1) socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
+      });
+    },
     ready: () => server.ready(),
     async close(closing) {
       open = false;
+      // Watchers see how the tasks end that finish meanwhile.
       await server.close(closing);
+      sockets.close();
     },
   };
 }

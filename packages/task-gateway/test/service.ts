@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { nodeHandler } from '@batonjs/server-node';
 import { createTaskGateway, type TaskGateway, type TaskGatewayOptions } from '@batonjs/task-gateway';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
@@ -16,6 +16,7 @@ export interface Answer {
 export interface Service {
   readonly url: string;
   readonly gateway: TaskGateway;
+  readonly listener: Server;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Waits until the task is not `created` or `in_progress`. */
@@ -29,7 +30,9 @@ export async function serveTasks(
   mount: (gateway: TaskGateway) => RequestListener = (gateway) => nodeHandler(gateway),
 ): Promise<Service> {
   const gateway = closedAfterTest(createTaskGateway({ log: () => {}, ...options }));
-  const url = await listen(createServer(mount(gateway)));
+  const listener = createServer(mount(gateway));
+  gateway.attach(listener);
+  const url = await listen(listener);
   const call = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(`${url}${path}`, init);
     const text = await response.text();
@@ -47,6 +50,7 @@ export async function serveTasks(
   return {
     url,
     gateway,
+    listener,
     get,
     post: (path, body, headers = {}) =>
       call(path, {

@@ -1,10 +1,11 @@
 import { type HttpReply, jsonBody } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Authenticate, Caller, Handle, HttpExchange, Log } from '@batonjs/server';
-import type { ReadTask, TaskLog } from '../tasks/task-log.ts';
-import type { TaskOperations } from '../tasks/task-operations.ts';
+import { GatewayRefusal, isFault, toWireError } from '../tasks/gateway-refusal.ts';
+import { type TaskService, taskNotFound } from '../tasks/task-service.ts';
 import { waitForUpdate } from '../tasks/wait-for-update.ts';
-import { errorReply, GatewayRefusal, isFault, jsonReply, toWireError } from './gateway-error.ts';
+import { callerOf } from './caller-of.ts';
+import { errorReply, jsonReply } from './json-reply.ts';
 import {
   checkQuery,
   toFilter,
@@ -18,27 +19,10 @@ import {
 /** What the handler needs. */
 export interface HandlerSettings {
   readonly log: Log;
-  readonly tasks: TaskLog;
-  readonly operations: TaskOperations;
+  readonly service: TaskService;
   readonly authenticate: Authenticate | undefined;
   readonly bodyBytes: number;
   readonly isOpen: () => boolean;
-}
-
-/** The caller of a gateway that does not ask who calls. */
-const anyCaller: Caller = { scope: 'anyone' };
-
-/** Who sends a request. Throws `UNAUTHENTICATED` if `authenticate` does not know. */
-export async function callerOf(
-  request: Parameters<Authenticate>[0],
-  authenticate: Authenticate | undefined,
-): Promise<Caller> {
-  if (!authenticate) return anyCaller;
-  const caller = await authenticate(request);
-  if (!caller) throw new A2AError('UNAUTHENTICATED');
-  if (typeof caller.scope !== 'string' || caller.scope === '')
-    throw new TypeError('`authenticate` must return a caller whose `scope` is a string that is not empty');
-  return caller;
 }
 
 type Route = (
@@ -92,73 +76,49 @@ function decodeSegment(segment: string): string {
   try {
     return toTaskId(decodeURIComponent(segment));
   } catch {
-    throw notFound();
+    throw taskNotFound();
   }
 }
-
-const notFound = (): GatewayRefusal => new GatewayRefusal('TASK_NOT_FOUND', 'There is no such task');
 
 async function submit({ exchange, caller }: Parameters<Route>[0], settings: HandlerSettings) {
   checkQuery(exchange.query, []);
   const submission = toSubmission(await readJson(exchange, settings));
-  const { task, isNew } = await settings.operations.submit(caller, submission);
+  const { task, isNew } = await settings.service.submit(caller, submission);
   const location = `${exchange.baseUrl ?? ''}/task/${encodeURIComponent(task.taskId)}`;
   return jsonReply(isNew ? 202 : 200, task, { location });
 }
 
-async function list({ exchange, caller }: Parameters<Route>[0], { tasks }: HandlerSettings) {
-  const { entries, cursor } = await tasks.list(caller.scope, toFilter(exchange.query));
+async function list({ exchange, caller }: Parameters<Route>[0], { service }: HandlerSettings) {
+  const { entries, cursor } = await service.tasks.list(caller.scope, toFilter(exchange.query));
   return jsonReply(200, { tasks: entries, ...(cursor && { cursor }) });
 }
 
-async function get({ exchange, caller, taskId }: Parameters<Route>[0], { tasks }: HandlerSettings) {
+async function get({ exchange, caller, taskId }: Parameters<Route>[0], { service }: HandlerSettings) {
   const wait = toWait(exchange.query);
-  const address = tasks.addressOf(caller.scope, taskId);
-  const read = wait
-    ? await waitForUpdate(tasks, address, { ...wait, signal: exchange.signal })
-    : await tasks.read(address);
-  return jsonReply(200, existing(read));
+  if (!wait) return jsonReply(200, await service.read(caller, taskId));
+  const address = service.tasks.addressOf(caller.scope, taskId);
+  const read = await waitForUpdate(service.tasks, address, { ...wait, signal: exchange.signal });
+  if (!read) throw taskNotFound();
+  return jsonReply(200, read.task);
 }
 
-async function cancel({ exchange, caller, taskId }: Parameters<Route>[0], settings: HandlerSettings) {
+async function cancel({ exchange, caller, taskId }: Parameters<Route>[0], { service }: HandlerSettings) {
   checkQuery(exchange.query, []);
-  const address = settings.tasks.addressOf(caller.scope, taskId);
-  const before = existing(await settings.tasks.read(address));
-  if (before.status === 'canceled') return jsonReply(200, before);
-  try {
-    await settings.operations.cancel(caller, taskId);
-  } catch (error) {
-    if (!A2AError.is(error, 'TASK_NOT_CANCELABLE')) throw error;
-    const { status } = existing(await settings.tasks.read(address));
-    throw new GatewayRefusal('TASK_NOT_CANCELABLE', `The task is ${status}`);
-  }
-  return jsonReply(200, existing(await settings.tasks.read(address)));
+  return jsonReply(200, await service.cancel(caller, taskId));
 }
 
 async function input({ exchange, caller, taskId }: Parameters<Route>[0], settings: HandlerSettings) {
   checkQuery(exchange.query, []);
-  const { formId, values } = toFormInput(await readJson(exchange, settings));
-  const address = settings.tasks.addressOf(caller.scope, taskId);
-  const task = existing(await settings.tasks.read(address));
-  if (!task.form)
-    throw new GatewayRefusal('INPUT_NOT_EXPECTED', `The task is ${task.status} and asks nothing`);
-  if (formId !== undefined && formId !== task.form.formId)
-    throw new GatewayRefusal('INPUT_NOT_EXPECTED', 'The task waits for another form');
-  await settings.operations.answer(caller, task, values);
-  return jsonReply(202, existing(await settings.tasks.read(address)));
+  const values = toFormInput(await readJson(exchange, settings));
+  return jsonReply(202, await settings.service.answer(caller, taskId, values));
 }
 
-async function history({ exchange, caller, taskId }: Parameters<Route>[0], { tasks }: HandlerSettings) {
+async function history({ exchange, caller, taskId }: Parameters<Route>[0], { service }: HandlerSettings) {
   const { after, limit } = toHistoryRange(exchange.query);
-  const address = tasks.addressOf(caller.scope, taskId);
-  existing(await tasks.read(address));
-  const { transitions, next } = await tasks.history(address, after, limit);
+  await service.read(caller, taskId);
+  const address = service.tasks.addressOf(caller.scope, taskId);
+  const { transitions, next } = await service.tasks.history(address, after, limit);
   return jsonReply(200, { taskId, transitions, ...(next !== undefined && { next }) });
-}
-
-function existing(read: ReadTask | undefined): ReadTask['task'] {
-  if (read) return read.task;
-  throw notFound();
 }
 
 /** Nesting of a body. The message around the data of a task adds a few levels. */

@@ -1,27 +1,18 @@
 import type { Json } from '@batonjs/protocol';
+import { GatewayRefusal } from '../tasks/gateway-refusal.ts';
 import { type GatewayStatus, statuses } from '../tasks/gateway-task.ts';
 import { decodeCursor, type TaskFilter } from '../tasks/task-log.ts';
-import { GatewayRefusal } from './gateway-error.ts';
-
-/** What `POST /task` creates. */
-export interface Submission {
-  readonly taskId: string;
-  readonly type: string;
-  readonly data: Readonly<Record<string, Json>>;
-}
-
-/** An answer to a form. */
-export interface FormInput {
-  readonly formId: string | undefined;
-  readonly values: Readonly<Record<string, Json>>;
-}
+import type { FormInput } from '../tasks/task-service.ts';
+import type { Assignment } from '../tasks/view.ts';
 
 const longestId = 256;
 /** The longest wait of a long poll, in seconds. */
 const longestWait = 60;
 const largestPage = 100;
+/** The longest time that updates may be collected, in milliseconds. */
+const longestBatch = 10_000;
 
-export function toSubmission(body: unknown): Submission {
+export function toSubmission(body: unknown): Assignment {
   const {
     taskId = crypto.randomUUID(),
     type,
@@ -64,7 +55,7 @@ function toObject(name: string, value: unknown): Readonly<Record<string, Json>> 
 }
 
 /** The members of a body. A misspelled member would otherwise be ignored without a word. */
-function members(body: unknown, known: readonly string[]): Readonly<Record<string, unknown>> {
+export function members(body: unknown, known: readonly string[]): Readonly<Record<string, unknown>> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw invalid('The body must be a JSON object');
   const unknown = Object.keys(body).find((name) => !known.includes(name));
@@ -74,6 +65,18 @@ function members(body: unknown, known: readonly string[]): Readonly<Record<strin
     );
   return body as Readonly<Record<string, unknown>>;
 }
+
+/** A sequence in a frame; undefined if it has none. */
+export function toSequence(after: unknown): number | undefined {
+  if (after === undefined) return undefined;
+  if (typeof after !== 'number' || !Number.isSafeInteger(after) || after < 0)
+    throw invalid('`after` must be an integer of 0 or more');
+  return after;
+}
+
+/** `?batchMs=<milliseconds>` of a WebSocket. */
+export const toBatchMs = (query: URLSearchParams): number =>
+  toNumber(query, 'batchMs', 0, longestBatch, true) ?? 0;
 
 /** `?after=<sequence>&wait=<seconds>` of a task. Undefined without `wait`. */
 export function toWait(query: URLSearchParams): { readonly after: number; readonly ms: number } | undefined {

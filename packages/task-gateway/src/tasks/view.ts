@@ -74,3 +74,7 @@ export function transitionIn(fact: Fact, sequence: number): GatewayTransition | 
   const message = textOf(status.message);
   return { ...reportOf(status, sequence), time: fact.at, ...(message && { message }) };
 }
+
+/** Whether nothing follows a status. */
+export const isFinal = ({ status }: Pick<TaskProgressReport, 'status'>): boolean =>
+  status !== 'created' && status !== 'in_progress';

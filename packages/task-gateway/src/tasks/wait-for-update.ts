@@ -1,7 +1,8 @@
 import type { ReadTask, TaskAddress, TaskLog } from './task-log.ts';
+import { isFinal } from './view.ts';
 
 /** How often the store is read in case a notification was lost, in milliseconds. */
-export const sweepMs = 1_000;
+const sweepMs = 1_000;
 
 /**
  * The task as soon as its sequence is larger than `after`, or as it is when the time is over or the client left.
@@ -23,7 +24,8 @@ export async function waitForUpdate(
       changed = Promise.withResolvers();
       const read = await log.read({ scope, id });
       const leftMs = end - performance.now();
-      if (!read || read.task.sequence > after || isFinal(read) || leftMs <= 0 || signal.aborted) return read;
+      if (!read || read.task.sequence > after || isFinal(read.task) || leftMs <= 0 || signal.aborted)
+        return read;
       const timer = setTimeout(wake, Math.min(leftMs, sweepMs));
       await changed.promise;
       clearTimeout(timer);
@@ -33,5 +35,3 @@ export async function waitForUpdate(
     await unsubscribe();
   }
 }
-
-const isFinal = ({ task }: ReadTask): boolean => task.status !== 'created' && task.status !== 'in_progress';

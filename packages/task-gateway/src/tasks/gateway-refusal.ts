@@ -1,4 +1,3 @@
-import type { HttpReply } from '@batonjs/bindings';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
 
@@ -68,21 +67,3 @@ const unavailable: WireError = {
 
 /** Whether an error is the gateway's fault, so that its operator should see it. */
 export const isFault = ({ status }: WireError): boolean => status >= 500;
-
-export const errorReply = ({ status, code, message, headers }: WireError): HttpReply =>
-  jsonReply(status, { error: { code, message } }, headers);
-
-export const jsonReply = (
-  status: number,
-  value: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): HttpReply => ({
-  status,
-  headers: {
-    'content-type': 'application/json; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    ...headers,
-  },
-  body: JSON.stringify(value),
-});

@@ -1,0 +1,107 @@
+import type { Log } from '@batonjs/server';
+import type { Unsubscribe } from '@batonjs/store';
+import type { TaskAddress, TaskLog } from '../tasks/task-log.ts';
+import { TaskWatch } from './task-watch.ts';
+
+/** How often all watched tasks are read in case a notification was lost, in milliseconds. */
+const sweepMs = 5_000;
+
+interface Entry {
+  readonly opening: Promise<TaskWatch | undefined>;
+  unsubscribe: Unsubscribe | undefined;
+  users: number;
+}
+
+/** The tasks that sockets of this process subscribed to, each watched once. */
+export class TaskWatches {
+  readonly #tasks: TaskLog;
+  readonly #log: Log;
+  readonly #entries = new Map<string, Entry>();
+  #sweep: NodeJS.Timeout | undefined;
+  #isSweeping = false;
+
+  constructor(tasks: TaskLog, log: Log) {
+    this.#tasks = tasks;
+    this.#log = log;
+  }
+
+  /** Watches a task for one more user, who closes it. Undefined if the task does not exist. */
+  async open(address: TaskAddress): Promise<TaskWatch | undefined> {
+    const key = keyOf(address);
+    let entry = this.#entries.get(key);
+    if (!entry) {
+      const created: Entry = {
+        opening: this.#start(address, () => created),
+        unsubscribe: undefined,
+        users: 0,
+      };
+      entry = created;
+      this.#entries.set(key, entry);
+      this.#sweep ??= setInterval(() => void this.#sweepAll(), sweepMs).unref();
+    }
+    entry.users += 1;
+    try {
+      const watch = await entry.opening;
+      if (!watch) this.#leave(key, entry);
+      return watch;
+    } catch (error) {
+      this.#leave(key, entry);
+      throw error;
+    }
+  }
+
+  close({ address }: TaskWatch): void {
+    const key = keyOf(address);
+    const entry = this.#entries.get(key);
+    if (entry) this.#leave(key, entry);
+  }
+
+  async #start(address: TaskAddress, entry: () => Entry): Promise<TaskWatch | undefined> {
+    let watch: TaskWatch | undefined;
+    const topic = { scope: address.scope, taskId: address.id };
+    // Subscribe before reading, or a commit in between would be missed.
+    const unsubscribe = await this.#tasks.store.subscribe(topic, () => void (watch && this.#refresh(watch)));
+    try {
+      const read = await this.#tasks.read(address);
+      if (!read) {
+        await unsubscribe();
+        return undefined;
+      }
+      const { taskId: _, type: __, data: ___, ...now } = read.task;
+      watch = new TaskWatch(this.#tasks, address, now);
+      entry().unsubscribe = unsubscribe;
+      await watch.refresh();
+      return watch;
+    } catch (error) {
+      await unsubscribe();
+      throw error;
+    }
+  }
+
+  #leave(key: string, entry: Entry): void {
+    entry.users -= 1;
+    if (entry.users > 0 || this.#entries.get(key) !== entry) return;
+    this.#entries.delete(key);
+    void entry.unsubscribe?.();
+    if (this.#entries.size > 0) return;
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
+  }
+
+  #refresh(watch: TaskWatch): Promise<void> {
+    // The next sweep reads it again.
+    return watch.refresh().catch((err) => this.#log('warn', 'A watched task could not be read', { err }));
+  }
+
+  async #sweepAll(): Promise<void> {
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    for (const { opening } of [...this.#entries.values()]) {
+      const watch = await opening.catch(() => undefined);
+      if (watch) await this.#refresh(watch);
+    }
+    this.#isSweeping = false;
+  }
+}
+
+const keyOf = ({ scope, id }: TaskAddress): string => `${id} ${scope}`;

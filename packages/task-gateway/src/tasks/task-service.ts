@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { A2AError, type AgentClient } from '@batonjs/client';
+import type { Json } from '@batonjs/protocol';
+import type { Caller } from '@batonjs/server';
+import { GatewayRefusal } from './gateway-refusal.ts';
+import type { GatewayTask } from './gateway-task.ts';
+import type { TaskLog } from './task-log.ts';
+import type { Assignment } from './view.ts';
+
+/** An answer to a form. */
+export interface FormInput {
+  readonly formId: string | undefined;
+  readonly values: Readonly<Record<string, Json>>;
+}
+
+/** Sends the headers that name a caller to the gateway's own agent server. */
+export type HeadersOf = (caller: Caller, submission?: string) => Record<string, string>;
+
+/** What clients may do with tasks. What changes one is a call of the gateway's own agent server, whose log holds it. */
+export class TaskService {
+  readonly tasks: TaskLog;
+  readonly #agent: () => Promise<AgentClient>;
+  readonly #headersOf: HeadersOf;
+
+  constructor(tasks: TaskLog, agent: () => Promise<AgentClient>, headersOf: HeadersOf) {
+    this.tasks = tasks;
+    this.#agent = agent;
+    this.#headersOf = headersOf;
+  }
+
+  /**
+   * Creates a task, or meets the one that the same submission created. Rejects with `MESSAGE_ID_CONFLICT` if another
+   * submission created it. The `taskId` is the id of the message, so that the store decides between two processes.
+   */
+  async submit(
+    caller: Caller,
+    { taskId, type, data }: Assignment,
+  ): Promise<{ readonly task: GatewayTask; readonly isNew: boolean }> {
+    const agent = await this.#agent();
+    const submission = crypto.randomUUID();
+    await agent.send([{ data }], {
+      messageId: taskId,
+      contextId: type,
+      returnImmediately: true,
+      headers: this.#headersOf(caller, submission),
+    });
+    const read = await this.tasks.read(this.tasks.addressOf(caller.scope, taskId));
+    if (!read) throw new A2AError('UNAVAILABLE');
+    return { task: read.task, isNew: read.submission === submission };
+  }
+
+  /** The caller's task. Rejects with `TASK_NOT_FOUND`. */
+  async read(caller: Caller, taskId: string): Promise<GatewayTask> {
+    const read = await this.tasks.read(this.tasks.addressOf(caller.scope, taskId));
+    if (!read) throw taskNotFound();
+    return read.task;
+  }
+
+  /** Cancels a task that has not ended. A task that is canceled already stays as it is. */
+  async cancel(caller: Caller, taskId: string): Promise<GatewayTask> {
+    const before = await this.read(caller, taskId);
+    if (before.status === 'canceled') return before;
+    const { id } = this.tasks.addressOf(caller.scope, taskId);
+    try {
+      await (await this.#agent()).cancelTask({ id }, { headers: this.#headersOf(caller) });
+    } catch (error) {
+      if (!A2AError.is(error, 'TASK_NOT_CANCELABLE')) throw error;
+      const { status } = await this.read(caller, taskId);
+      throw new GatewayRefusal('TASK_NOT_CANCELABLE', `The task is ${status}`);
+    }
+    return this.read(caller, taskId);
+  }
+
+  /** Answers the form that a task shows. One form takes one answer: the same again changes nothing. */
+  async answer(caller: Caller, taskId: string, { formId, values }: FormInput): Promise<GatewayTask> {
+    const { form, status, sequence } = await this.read(caller, taskId);
+    if (!form) throw new GatewayRefusal('INPUT_NOT_EXPECTED', `The task is ${status} and asks nothing`);
+    if (formId !== undefined && formId !== form.formId)
+      throw new GatewayRefusal('INPUT_NOT_EXPECTED', 'The task waits for another form');
+    const { id } = this.tasks.addressOf(caller.scope, taskId);
+    const name = createHash('sha256')
+      .update(JSON.stringify([sequence, form.formId]))
+      .digest('hex');
+    const agent = await this.#agent();
+    await agent.send([{ data: { formId: form.formId, values } }], {
+      task: id,
+      messageId: `input:${name.slice(0, 32)}`,
+      returnImmediately: true,
+      headers: this.#headersOf(caller),
+    });
+    return this.read(caller, taskId);
+  }
+}
+
+export const taskNotFound = (): GatewayRefusal =>
+  new GatewayRefusal('TASK_NOT_FOUND', 'There is no such task');
