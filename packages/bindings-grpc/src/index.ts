@@ -1,3 +1,4 @@
+export { type GrpcClientOptions, grpcClient } from './client/grpc-client.ts';
 export { type GrpcService, grpcService } from './server/grpc-service.ts';
 export {
   type GrpcListener,

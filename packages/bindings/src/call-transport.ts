@@ -1,5 +1,6 @@
 import type { AgentInterface } from '@batonjs/protocol';
 import type { OperationName } from '@batonjs/protocol/operations';
+import type { Call } from './binding.ts';
 import type { SharedJson } from './shared-json.ts';
 
 // Bindings that carry calls over something else than single HTTP requests, such as gRPC.
@@ -54,4 +55,38 @@ export interface CallTarget {
   readonly limits: { readonly bodyBytes: number };
   /** Whether the server accepts requests and its store takes writes. */
   ready(): Promise<boolean>;
+}
+
+/** The request around a call that a client makes. */
+export interface TransportRequest {
+  /** `AgentInterface.url`. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Ends the call. */
+  readonly signal: AbortSignal;
+  /** The most bytes of the result, or of one event. */
+  readonly maxBytes: number;
+  /** Called when the agent answers with a stream. */
+  readonly onOpen?: () => void;
+}
+
+/** The client half of a binding that carries calls itself. */
+export interface ClientTransport {
+  /** As in `AgentInterface.protocolBinding`. */
+  readonly name: string;
+  /** As in `AgentInterface.protocolVersion`. */
+  readonly version: string;
+  /** The `http:` or `https:` URL whose origin stands for an interface's address; undefined if it cannot be used. */
+  urlOf(address: string): string | undefined;
+  /**
+   * Resolves to the result. Rejects with the agent's `A2AError`, with a `RangeError` for an answer of more than
+   * `maxBytes`, and with any other error if the agent is out of reach.
+   */
+  call(call: Call, request: TransportRequest): Promise<unknown>;
+  /** The events with their positions. Rejects like `call`. Leaving the loop ends the call. */
+  stream(
+    call: Call,
+    request: TransportRequest,
+  ): AsyncIterable<{ readonly id?: string | undefined; readonly event: unknown }>;
 }

@@ -5,10 +5,12 @@ export type {
   CallEvent,
   CallEvents,
   CallTarget,
+  ClientTransport,
   IncomingCall,
+  TransportRequest,
 } from './call-transport.ts';
 export type { ClientCompatibility, PushFormat, ServerCompatibility } from './compatibility.ts';
-export { toDetails, toHeaders } from './error-info.ts';
+export { fromWire, toDetails, toHeaders, type WireError } from './error-info.ts';
 export type { HttpReply, HttpRequest, IncomingReply, JsonBody, OutgoingRequest } from './http.ts';
 export { httpJsonClient, httpJsonServer } from './http-json.ts';
 export { type JsonLimits, jsonBody, parseJson } from './json-body.ts';

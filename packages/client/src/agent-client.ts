@@ -64,7 +64,7 @@ export function createAgentClient(
       return session.card;
     },
     get interface() {
-      const { codec, ...entry } = session.candidates[session.current]!;
+      const { codec, address, ...entry } = session.candidates[session.current]!;
       return entry;
     },
     async readCard(options) {

@@ -21,7 +21,7 @@ export async function connect(
   if (typeof agent === 'object' && !(agent instanceof URL)) {
     await checkTrust(agent, settings);
     const card = parseCard(agent, settings) as AgentCard;
-    for (const { url } of candidatesOf(card, settings)) settings.origins.add(new URL(url).origin);
+    for (const { address } of candidatesOf(card, settings)) settings.origins.add(new URL(address).origin);
     return createAgentClient(new Session(card, settings), async () => card);
   }
   const url = cardUrl(agent);

@@ -13,3 +13,13 @@ export function withPosition(event: unknown, id: string): unknown {
     [kind]: { ...content, metadata: { ...(content.metadata as object | undefined), [POSITION]: id } },
   };
 }
+
+/** Takes the position out of an event that was just read. */
+export function takePosition(event: Record<string, unknown>): { id?: string; event: unknown } {
+  const [content] = Object.values(event) as { metadata?: Record<string, unknown> }[];
+  const id = content?.metadata?.[POSITION];
+  if (typeof id !== 'string') return { event };
+  delete content!.metadata![POSITION];
+  if (Object.keys(content!.metadata!).length === 0) delete content!.metadata;
+  return { id, event };
+}

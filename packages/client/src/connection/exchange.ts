@@ -87,7 +87,8 @@ const isRedirect: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const noRedirect = (url: string, why: string, location: string | null) =>
   new ClientError('NETWORK', `${url} redirects${location === null ? '' : ` to ${location}`}, ${why}`);
 
-const untrusted = (url: string) =>
+/** The error for a 401 of an origin to which the caller's headers are not sent. */
+export const untrusted = (url: string) =>
   new A2AError(
     'UNAUTHENTICATED',
     `${new URL(url).origin} asks who calls. The headers of this client are not sent there: list it in trustedOrigins if it may have them`,
@@ -102,7 +103,8 @@ function unlessAborted(response: Promise<Response>, signal: AbortSignal): Promis
   return Promise.race([response, aborted]);
 }
 
-async function credentialsFor(url: string, challenge: string | undefined, settings: Settings) {
+/** The headers of the `credentials` hook. Rejects with `CREDENTIALS` if the hook does. */
+export async function credentialsFor(url: string, challenge: string | undefined, settings: Settings) {
   try {
     return await settings.credentials?.({ url, ...(challenge !== undefined && { challenge }) });
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { ClientBinding } from '@batonjs/bindings';
+import type { ClientBinding, ClientTransport } from '@batonjs/bindings';
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { PROTOCOL_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { ClientError } from '../client-error.ts';
@@ -6,7 +6,9 @@ import type { Settings } from '../options/settings.ts';
 
 /** An interface of a card with the binding that encodes its calls. */
 export interface Candidate extends AgentInterface {
-  readonly codec: ClientBinding;
+  readonly codec: ClientBinding | ClientTransport;
+  /** The interface's URL as one of HTTP: its origin decides which headers are sent. */
+  readonly address: string;
 }
 
 /**
@@ -21,12 +23,14 @@ export const candidatesOf = (card: AgentCard, settings: Settings): Candidate[] =
     const codec = settings.bindings.find(
       ({ name, version }) => name === protocolBinding && version === entryVersion,
     );
-    return codec ? [{ ...entry, codec }] : [];
+    const address = codec && addressOf(entry, codec);
+    return address === undefined ? [] : [{ ...entry, codec: codec!, address }];
   });
 
 /** The error for a card without a usable interface. Its message lists the interfaces of the card. */
 export function noInterface(card: AgentCard): ClientError {
-  const offered = listed(card).map(
+  const reachable = listed(card).filter(({ url }) => URL.canParse(url) || /^[^\s/]+:\d+$/.test(url));
+  const offered = reachable.map(
     ({ protocolBinding, protocolVersion }) => `${protocolBinding} ${protocolVersion}`,
   );
   return new ClientError(
@@ -36,4 +40,10 @@ export function noInterface(card: AgentCard): ClientError {
 }
 
 const listed = ({ supportedInterfaces }: AgentCard) =>
-  (supportedInterfaces ?? []).filter((entry) => typeof entry?.url === 'string' && URL.canParse(entry.url));
+  (supportedInterfaces ?? []).filter((entry) => typeof entry?.url === 'string');
+
+/** Undefined for an address that the binding cannot use. */
+function addressOf({ url }: AgentInterface, codec: ClientBinding | ClientTransport): string | undefined {
+  if ('urlOf' in codec) return codec.urlOf(url);
+  return URL.canParse(url) ? url : undefined;
+}

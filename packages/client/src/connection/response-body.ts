@@ -57,5 +57,6 @@ export function limitEvents(body: ReadableStream<Uint8Array>, maxBytes: number, 
   };
 }
 
-const tooLarge = (maxBytes: number) =>
+/** The error for a response beyond the limit. */
+export const tooLarge = (maxBytes: number) =>
   new ClientError('RESPONSE_TOO_LARGE', `The answer has more than ${maxBytes} bytes`);

@@ -1,4 +1,4 @@
-import type { Call, ClientBinding, IncomingReply, OutgoingRequest } from '@batonjs/bindings';
+import type { Call, ClientBinding, ClientTransport, IncomingReply, OutgoingRequest } from '@batonjs/bindings';
 import { decodeSse } from '@batonjs/bindings/sse';
 import type { AgentCard, StreamResponse } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
@@ -13,6 +13,7 @@ import { exchange } from './exchange.ts';
 import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
 import { discard, limitEvents, readText } from './response-body.ts';
 import { startRetries } from './retries.ts';
+import { callOnce, type PreparedCall, streamCall } from './transport-call.ts';
 
 /** One event of a stream with its position, if the server sends positions. A stream can continue after a position. */
 export interface PositionedEvent {
@@ -63,7 +64,7 @@ export class Session {
 
   /** The URL of the interface in use. */
   get address(): string {
-    return this.candidates[this.current]!.url;
+    return this.candidates[this.current]!.address;
   }
 
   offers(extension: string): boolean {
@@ -88,8 +89,7 @@ export class Session {
     try {
       for (;;) {
         try {
-          const { call, codec, response } = await this.send(operation, params, options, deadline);
-          const result = this.decode(codec, call, await this.readReply(response));
+          const result = await this.reply(operation, params, options, deadline);
           this.budget = Math.min(this.settings.retry.budget * 10, this.budget + 1);
           return checkResult(operation, result);
         } catch (error) {
@@ -142,6 +142,17 @@ export class Session {
     options: StreamOptions,
     deadline: CallDeadline,
   ): AsyncGenerator<PositionedEvent, void, void> {
+    const transport = this.transport;
+    if (transport) {
+      const request = this.prepare(operation, params, options, deadline, this.settings.maxEventBytes);
+      const onOpen = () => {
+        deadline.lift();
+        options.onOpen?.();
+      };
+      for await (const { id, event } of streamCall(transport, { ...request, onOpen }))
+        yield { id, event: checkEvent(event) };
+      return;
+    }
     const { call, codec, response } = await this.send(operation, params, options, deadline);
     if (!response.ok || !isEventStream(response)) {
       // An error before the first event is an ordinary reply. Some agents also answer a stream with one complete reply.
@@ -168,21 +179,55 @@ export class Session {
     if (deadline.signal.aborted) throw deadline.signal.reason;
   }
 
+  /** The interface in use, if its binding carries calls itself. */
+  private get transport(): ClientTransport | undefined {
+    const { codec } = this.candidates[this.current]!;
+    return 'urlOf' in codec ? codec : undefined;
+  }
+
+  private async reply(
+    operation: OperationName,
+    params: AnyParams,
+    options: CallOptions,
+    deadline: CallDeadline,
+  ): Promise<unknown> {
+    const transport = this.transport;
+    if (transport) {
+      const { maxResponseBytes } = this.settings;
+      return callOnce(transport, this.prepare(operation, params, options, deadline, maxResponseBytes));
+    }
+    const { call, codec, response } = await this.send(operation, params, options, deadline);
+    return this.decode(codec, call, await this.readReply(response));
+  }
+
+  /** What a call is sent with on the interface in use. */
+  private prepare(
+    operation: OperationName,
+    given: AnyParams,
+    options: StreamOptions,
+    deadline: CallDeadline,
+    maxBytes: number,
+  ): PreparedCall {
+    const { url, address, tenant } = this.candidates[this.current]!;
+    deadline.address = address;
+    const call: Call = { operation, params: tenant ? { ...given, tenant } : given };
+    const known = [...this.settings.extensions, ...(options.extensions ?? [])];
+    const extensions = [...new Set(this.offers(IDEMPOTENCY) ? [...known, IDEMPOTENCY] : known)];
+    const { settings } = this;
+    return { call, url, address, options, extensions, settings, signal: deadline.signal, maxBytes };
+  }
+
   private async send(
     operation: OperationName,
     given: AnyParams,
     options: StreamOptions,
     deadline: CallDeadline,
   ) {
-    const { codec, url, tenant } = this.candidates[this.current]!;
-    deadline.address = url;
-    const params = tenant ? { ...given, tenant } : given;
-    const call: Call = { operation, params };
+    const codec = this.candidates[this.current]!.codec as ClientBinding;
+    const { call, url, extensions, settings } = this.prepare(operation, given, options, deadline, 0);
     const { alternative, ...request } = codec.encodeCall(call, url);
-    const known = [...this.settings.extensions, ...(options.extensions ?? [])];
-    const extensions = [...new Set(this.offers(IDEMPOTENCY) ? [...known, IDEMPOTENCY] : known)];
     const { version, extensionsHeader } = codec;
-    const context = { ...options, settings: this.settings, version, extensionsHeader, extensions };
+    const context = { ...options, settings, version, extensionsHeader, extensions };
     const ask = ({ headers, ...rest }: OutgoingRequest) => {
       const own = { ...headers, ...(options.lastEventId && { 'last-event-id': options.lastEventId }) };
       return this.exchange({ ...rest, headers: own }, { ...context, signal: deadline.signal });

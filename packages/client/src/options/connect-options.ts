@@ -1,4 +1,4 @@
-import type { ClientBinding, ClientCompatibility } from '@batonjs/bindings';
+import type { ClientBinding, ClientCompatibility, ClientTransport } from '@batonjs/bindings';
 import type { AgentCard } from '@batonjs/protocol';
 import type { CardCache } from './card-cache.ts';
 import type { Clock } from './clock.ts';
@@ -72,8 +72,11 @@ export type Credentials = (
 export interface ConnectOptions {
   /** Sends the requests. The `fetch` of a server in the same process calls it without a network. */
   readonly fetch?: (request: Request) => Promise<Response>;
-  /** The bindings that the client supports. Default: JSON-RPC and HTTP+JSON of A2A 1.0. */
-  readonly bindings?: readonly ClientBinding[];
+  /**
+   * The bindings that the client supports, such as `grpcClient()` of `@batonjs/bindings-grpc`. Default: JSON-RPC and
+   * HTTP+JSON of A2A 1.0.
+   */
+  readonly bindings?: readonly (ClientBinding | ClientTransport)[];
   /** Other protocol versions to support besides 1.0, such as `v03Client()` of `@batonjs/bindings-v0-3`. */
   readonly compatibility?: readonly ClientCompatibility[];
   /** Restricts the client to interfaces with this `protocolBinding`. */

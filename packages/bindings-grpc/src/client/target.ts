@@ -1,0 +1,23 @@
+import { isLoopback } from '../loopback.ts';
+
+/** Where a channel leads. */
+export interface Target {
+  /** `host:port`, as grpc-js takes it. */
+  readonly host: string;
+  readonly isSecure: boolean;
+}
+
+const pattern = /^(?:(grpcs?|https?):\/\/)?((?:\[[\da-f:.]+\]|[^\s:/?#@[\]]+)(?::\d{1,5})?)\/?$/i;
+
+/**
+ * The target that an address of a card names: `host:port`, or a URL of the schemes `grpc`, `http` (plaintext), `grpcs`
+ * and `https` (TLS). Without a scheme, loopback means plaintext, and any other host TLS. Undefined for other addresses,
+ * and for plaintext on other hosts unless `plaintext` allows it.
+ */
+export function targetOf(address: string, plaintext: boolean): Target | undefined {
+  const [, scheme, host] = pattern.exec(address) ?? [];
+  if (!host) return undefined;
+  const mayBePlain = plaintext || isLoopback(host.replace(/:\d+$/, ''));
+  const isSecure = scheme ? /s$/i.test(scheme) : !mayBePlain;
+  return isSecure || mayBePlain ? { host, isSecure } : undefined;
+}
