@@ -22,6 +22,8 @@ const arrows: Record<string, readonly string[]> = {
   server: ['bindings', 'lifecycle', 'protocol', 'store'],
   'server-node': ['server'],
   'server-express': ['protocol', 'server', 'server-node'],
+  'server-fastify': ['protocol', 'server', 'server-node'],
+  'server-hono': ['protocol', 'server', 'server-node'],
   client: ['bindings', 'protocol'],
   extensions: ['client', 'protocol', 'server'],
   'from-executor': ['protocol', 'server'],
@@ -107,12 +109,15 @@ describe('the arrows', () => {
     expect(escaping).toEqual([]);
   });
 
-  it.each(['server-node', 'server-express'])('let %s know server by its types only', (adapter) => {
-    const values = sourceFiles(`packages/${adapter}/src`)
-      .flatMap(ours)
-      .filter(({ specifier, typeOnly }) => specifier === '@batonjs/server' && !typeOnly);
-    expect(values).toEqual([]);
-  });
+  it.each(['server-node', 'server-express', 'server-fastify', 'server-hono'])(
+    'let %s know server by its types only',
+    (adapter) => {
+      const values = sourceFiles(`packages/${adapter}/src`)
+        .flatMap(ours)
+        .filter(({ specifier, typeOnly }) => specifier === '@batonjs/server' && !typeOnly);
+      expect(values).toEqual([]);
+    },
+  );
 
   it('never point at a package that points back', () => {
     const visit = (name: string, path: readonly string[]): string[] =>

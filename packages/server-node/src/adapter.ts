@@ -2,3 +2,4 @@
 export { type Asked, answer } from './answer.ts';
 export { type Parsed, readIncomingBody } from './incoming-body.ts';
 export { type Mount, mountUrlOf } from './mount-url.ts';
+export { splitTarget } from './split-target.ts';

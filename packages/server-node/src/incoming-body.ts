@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Body } from '@batonjs/server';
 
 /** Whether this is the `{}` that Express 4 has for a body that no parser has read. */
 const isEmpty = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && !Buffer.isBuffer(body) && Object.keys(body).length === 0;
 
-/** A request whose body a parser may have read and left as a value. */
-export type Parsed = IncomingMessage & { readonly body?: unknown };
+/** A request whose body a parser may have read and left as a value, or the stream that took its place. */
+export type Parsed = Readable & Pick<IncomingMessage, 'headers'> & { readonly body?: unknown };
 
 /**
  * The body of a request. Undefined if it is larger than `limit` bytes; the rest is not read. Rejects if the client leaves

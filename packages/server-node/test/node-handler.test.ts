@@ -2,17 +2,9 @@ import { createServer, type RequestListener, request, type Server } from 'node:h
 import { createServer as createTlsServer, get } from 'node:https';
 import { type AddressInfo, connect as openSocket } from 'node:net';
 import { connect, textOf } from '@batonjs/client';
-import {
-  type Agent,
-  type AgentServerOptions,
-  createAgentServer,
-  type Log,
-  reply,
-  working,
-} from '@batonjs/server';
+import { type Agent, type AgentServerOptions, createAgentServer, type Log, reply } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { canCertify, certificateOf } from '../../../test/support/certificate.ts';
 import { nodeHandler } from '../src/index.ts';
 
@@ -183,57 +175,6 @@ describe('requests and answers', () => {
     socket.resetAndDestroy();
     await vi.waitFor(() => expect(logged).toHaveLength(1));
     expect(logged[0]!.slice(0, 2)).toEqual(['info', 'A client left before its request was complete']);
-  });
-
-  it('notice that the reader of a stream left', async () => {
-    const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
-    const server = serverOf({
-      agent: async function* () {
-        yield working();
-        await stopped;
-      },
-    });
-    let reading = 0;
-    const origin = await serve(
-      nodeHandler({
-        async handle(exchange) {
-          reading++;
-          exchange.signal.addEventListener('abort', () => reading--);
-          return server.handle(exchange);
-        },
-      }),
-    );
-    const socket = openSocket(Number(new URL(origin).port), '127.0.0.1');
-    const { body, headers } = sending('Work');
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(
-      `POST /message:stream HTTP/1.1\r\nhost: x\r\n${lines.join('')}content-length: ${body.length}\r\n\r\n${body}`,
-    );
-    await new Promise((resolve) => socket.once('data', resolve));
-    expect(reading).toBe(1);
-    socket.destroy();
-    await vi.waitFor(() => expect(reading).toBe(0));
-    stop();
-  });
-
-  it('let go of a stream whose reader left before it began', async () => {
-    const asked = Promise.withResolvers<void>();
-    const letGo = vi.fn(async () => ({ done: true as const, value: undefined }));
-    const endless = { next: () => new Promise<never>(() => {}), return: letGo };
-    const origin = await serve(
-      nodeHandler({
-        async handle({ signal }) {
-          asked.resolve();
-          await untilAborted(signal);
-          return { status: 200, headers: {}, body: { [Symbol.asyncIterator]: () => endless } };
-        },
-      }),
-    );
-    const socket = openSocket(Number(new URL(origin).port), '127.0.0.1');
-    socket.write('GET /tasks/1:subscribe HTTP/1.1\r\nhost: x\r\n\r\n');
-    await asked.promise;
-    socket.destroy();
-    await vi.waitFor(() => expect(letGo).toHaveBeenCalledOnce());
   });
 
   it('answer 500 and say nothing of what is wrong inside', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   type AgentServer,
@@ -16,6 +16,7 @@ import { nodeHandler } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
 import { scope } from '../scope.ts';
 import { untilAborted } from '../until-aborted.ts';
+import type { Mount } from './mounts.ts';
 
 /** What must never reach a client. */
 export const secret = 'hunter2';
@@ -37,7 +38,7 @@ export interface Served {
  */
 export async function serveHttp(
   options: Partial<AgentServerOptions> = {},
-  mount: (server: AgentServer) => RequestListener = (server) => nodeHandler(server, { path: '/agent' }),
+  mount: Mount = (server) => nodeHandler(server, { path: '/agent' }),
 ): Promise<Served> {
   const store = options.store ?? memoryStore();
   let calls = 0;
@@ -58,7 +59,7 @@ export async function serveHttp(
     log: () => {},
     ...options,
   });
-  const http = createServer(mount(server)).listen(0, '127.0.0.1');
+  const http = createServer(await mount(server)).listen(0, '127.0.0.1');
   await once(http, 'listening');
   return {
     origin: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,

@@ -1,25 +1,50 @@
 import type { HttpReply } from '@batonjs/bindings';
-import type { Handle } from './http-exchange.ts';
+import type { Handle, HttpExchange } from './http-exchange.ts';
 import { readStream } from './request-body.ts';
+
+/** The members of a request that an adapter adds. Without `readBody`, the body of the request is read. */
+export type Asked = Pick<HttpExchange, 'path' | 'baseUrl' | 'isMountUnknown' | 'refusal'> &
+  Partial<Pick<HttpExchange, 'readBody'>>;
+
+/** Answers a web-standard request. For adapters of frameworks with `Request` and `Response`. */
+export async function answerRequest(
+  { handle }: { readonly handle: Handle },
+  request: Request,
+  asked: Asked,
+): Promise<Response> {
+  const gone = new AbortController();
+  const signal = AbortSignal.any([request.signal, gone.signal]);
+  const reply = await handle({
+    readBody: (limit, ask) => readStream(request, limit, ask),
+    ...asked,
+    method: request.method,
+    query: new URL(request.url).searchParams,
+    headers: Object.fromEntries(request.headers),
+    signal,
+  });
+  return new Response(bodyOf(reply, gone, signal), { status: reply.status, headers: reply.headers });
+}
+
+/**
+ * The URL of a mount at `path`, by the URL of a request. Undefined if its host is not trusted: without `trusted`, it must name
+ * this machine.
+ */
+export function webMountUrlOf(
+  { hostname, origin }: URL,
+  { path, trusted }: { readonly path: string; readonly trusted: boolean },
+): string | undefined {
+  return trusted || isLoopback(hostname) ? `${origin}${path}` : undefined;
+}
 
 /** The handler as a web-standard `fetch`, for every framework with `Request` and `Response`. */
 export function createFetch(handle: Handle, mount: string): (request: Request) => Promise<Response> {
   return async (request) => {
     const url = new URL(request.url);
-    const gone = new AbortController();
-    const below =
-      mount !== '' && url.pathname.startsWith(mount) ? url.pathname.slice(mount.length) : url.pathname;
-    const reply = await handle({
-      method: request.method,
-      path: below,
-      query: url.searchParams,
-      headers: Object.fromEntries(request.headers),
-      readBody: (limit, ask) => readStream(request, limit, ask),
+    return answerRequest({ handle }, request, {
+      path: mount !== '' && url.pathname.startsWith(mount) ? url.pathname.slice(mount.length) : url.pathname,
       isMountUnknown: mount === '',
-      baseUrl: isLoopback(url.hostname) ? `${url.origin}${mount}` : undefined,
-      signal: AbortSignal.any([request.signal, gone.signal]),
+      baseUrl: webMountUrlOf(url, { path: mount, trusted: false }),
     });
-    return new Response(bodyOf(reply, gone), { status: reply.status, headers: reply.headers });
   };
 }
 
@@ -28,19 +53,20 @@ const isLoopback = (hostname: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:127(\.\d{1,3}){3}\]?)$/i.test(hostname) ||
   hostname.endsWith('.localhost');
 
-function bodyOf({ body }: HttpReply, gone: AbortController): BodyInit | null {
+function bodyOf({ body }: HttpReply, gone: AbortController, signal: AbortSignal): BodyInit | null {
   if (body === undefined || typeof body === 'string') return body ?? null;
   const iterator = body[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
+  // Not in `cancel`: a framework may drop the response of a client that has left without canceling it.
+  const letGo = () => void iterator.return?.();
+  if (signal.aborted) letGo();
+  else signal.addEventListener('abort', letGo, { once: true });
   return new ReadableStream({
     async pull(controller) {
       const next = await iterator.next();
       if (next.done) controller.close();
       else controller.enqueue(encoder.encode(next.value));
     },
-    cancel() {
-      gone.abort();
-      void iterator.return?.();
-    },
+    cancel: () => gone.abort(),
   });
 }

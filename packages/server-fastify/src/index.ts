@@ -1,0 +1,1 @@
+export { a2aFastify } from './a2a-fastify.ts';

@@ -1,0 +1,64 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import type { AgentServer, HttpExchange } from '@batonjs/server';
+import { answerRequest, webMountUrlOf } from '@batonjs/server/adapter';
+import { mountUrlOf, splitTarget } from '@batonjs/server-node/adapter';
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { baseRoutePath } from 'hono/route';
+
+/** How an app of Hono serves an agent. */
+export interface A2AHonoOptions {
+  /**
+   * Whether the card names the host of the header `Host` for every sender. Only for a server behind a proxy that sets this
+   * header: otherwise clients choose it, and a card may be cached. Default false. Not needed with `publicUrl`.
+   */
+  readonly trustHost?: boolean;
+  /** Middleware in front of the agent. Every `A2AError` that it throws is answered as an error of the protocol. */
+  readonly use?: readonly MiddlewareHandler[];
+}
+
+/**
+ * Serves an agent from an app of Hono 4, on any of its runtimes: `app.route('/agent', a2aHono(server))`. The agent's card has
+ * the address of the request only for a request from this machine to this machine. Otherwise give the server its
+ * `publicUrl`.
+ */
+export function a2aHono(
+  server: Pick<AgentServer, 'handle'>,
+  { trustHost = false, use = [] }: A2AHonoOptions = {},
+): Hono {
+  const serve = async (c: Context, refusal?: A2AError): Promise<Response> => {
+    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+    const url = new URL(c.req.url);
+    const { mount: path, below } = splitTarget(url.pathname, baseRoutePath(c));
+    const response = await answerRequest(server, c.req.raw, {
+      path: below,
+      baseUrl: incoming?.socket
+        ? mountUrlOf(incoming.socket, {
+            protocol: url.protocol.slice(0, -1),
+            host: c.req.header('host'),
+            path,
+            trusted: trustHost,
+          })
+        : webMountUrlOf(url, { path, trusted: trustHost }),
+      ...(c.req.raw.bodyUsed && { readBody: (limit: number) => readAgain(c, limit) }),
+      refusal,
+    });
+    // Node.js would take the unread rest of the body for the next request.
+    if (incoming && response.status === 413) response.headers.set('connection', 'close');
+    return response;
+  };
+  const app = new Hono();
+  for (const middleware of use) app.use(middleware);
+  app.all('*', (c) => serve(c));
+  app.onError((error, c) => {
+    if (A2AError.is(error)) return serve(c, error);
+    throw error;
+  });
+  return app;
+}
+
+/** The body that a middleware has read already, from Hono's copy. */
+async function readAgain(c: Context, limit: number): ReturnType<HttpExchange['readBody']> {
+  const bytes = new Uint8Array(await c.req.arrayBuffer());
+  return bytes.byteLength > limit ? undefined : { bytes };
+}

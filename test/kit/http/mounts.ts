@@ -1,0 +1,58 @@
+import type { RequestListener } from 'node:http';
+import type { AgentServer } from '@batonjs/server';
+import { a2aExpress } from '@batonjs/server-express';
+import { a2aFastify } from '@batonjs/server-fastify';
+import { a2aHono } from '@batonjs/server-hono';
+import { nodeHandler } from '@batonjs/server-node';
+import { getRequestListener } from '@hono/node-server';
+import express from 'express';
+import { fastify } from 'fastify';
+import { Hono } from 'hono';
+
+type Served = Pick<AgentServer, 'handle'>;
+
+/** Where an agent is mounted, and whether the owner trusts the proxy in front of it. */
+export interface Place {
+  /** `/agent` by default. */
+  readonly path?: string;
+  readonly trusted?: boolean;
+}
+
+/** Serves an agent as one framework does. */
+export type Mount = (server: Served, place?: Place) => RequestListener | Promise<RequestListener>;
+
+const place = '/agent';
+
+/** Every way to serve an agent over HTTP. */
+export const mounts = [
+  [
+    'node:http',
+    (server, { path = place, trusted = false } = {}) => nodeHandler(server, { path, trustHost: trusted }),
+  ],
+  [
+    'Express',
+    (server, { path = place, trusted = false } = {}) =>
+      express().set('trust proxy', trusted).use(path, a2aExpress(server)),
+  ],
+  [
+    'Fastify',
+    async (server, { path = place, trusted = false } = {}) => {
+      const app = fastify({ trustProxy: trusted });
+      app.register(a2aFastify(server), { prefix: path });
+      await app.ready();
+      return app.routing;
+    },
+  ],
+  [
+    'Hono',
+    (server, { path = place, trusted: trustHost = false } = {}) =>
+      listenerOf(new Hono().route(path, a2aHono(server, { trustHost }))),
+  ],
+] as const satisfies readonly (readonly [name: string, mount: Mount])[];
+
+/** The name of a mount. */
+export type MountName = (typeof mounts)[number][0];
+
+/** An app of Hono on `node:http`. */
+export const listenerOf = (app: Hono): RequestListener =>
+  getRequestListener(app.fetch, { overrideGlobalObjects: false });
