@@ -95,10 +95,10 @@ describe.each(mounts)('%s', (name, mount) => {
         }),
       );
       const agent = await connect(`${await start(server)}/agent`);
-      const told: (string | undefined)[] = [];
+      const told: string[] = [];
       for await (const event of agent.sendStreamingMessage({ message: { ...said(), role: 'ROLE_USER' } })) {
         if (!('statusUpdate' in event)) continue;
-        told.push(event.statusUpdate?.status.message?.parts[0]?.text);
+        told.push(textOf(event.statusUpdate?.status.message));
         if (told.length === 1) see();
       }
       expect(told.slice(0, 2)).toEqual(['On it', 'Done soon']);
