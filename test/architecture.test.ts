@@ -46,6 +46,7 @@ const arrows: Record<string, readonly string[]> = {
   'two-servers': ['client', 'server', 'server-node', 'store-redis'],
   gallery: [
     'assistant',
+    'bindings-grpc',
     'bindings-v0-3',
     'boat-designer',
     'client',

@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { GrpcListener } from '@batonjs/bindings-grpc';
 import { v03 } from '@batonjs/bindings-v0-3';
 import { type AgentServerOptions, createAgentServer } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { createApp } from './app.ts';
 import type { Exhibit } from './exhibit.ts';
+import { listenOnGrpc } from './listen-on-grpc.ts';
 import type { Settings } from './settings.ts';
 import { StartError } from './start-error.ts';
 
@@ -65,6 +67,15 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     return { name, url, server };
   };
   const exhibits: [Exhibit, ...Exhibit[]] = [serve(first), ...others.map(serve)];
+  let grpc: readonly GrpcListener[];
+  try {
+    grpc = await listenOnGrpc(exhibits, settings, settings.publicUrl ?? localUrl);
+  } catch (error) {
+    listener.close();
+    await Promise.all(exhibits.map(({ server }) => server.close({ graceMs: 0 })));
+    await store.close();
+    throw error;
+  }
   listener.on('request', createApp(exhibits, settings.perMinute));
 
   return {
@@ -73,6 +84,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     async close() {
       // The port stays open until then: `/readyz` answers 503, and waiting clients get their answers.
       await Promise.all(exhibits.map(({ server }) => server.close()));
+      await Promise.all(grpc.map((served) => served.close({ graceMs: farewellMs })));
       const closed = once(listener, 'close');
       listener.close();
       setTimeout(() => listener.closeAllConnections(), farewellMs).unref();

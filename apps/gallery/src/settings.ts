@@ -5,6 +5,8 @@ export interface Settings {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** The port of the first agent's gRPC; the others follow it. 0 takes free ones, undefined serves none. */
+  readonly grpcPort?: number | undefined;
   /** The folder of the database; created where it is missing. */
   readonly dataFolder: string;
   /** What clients see instead of host and port, without trailing slash. */
@@ -13,21 +15,22 @@ export interface Settings {
   readonly perMinute?: number;
 }
 
-/** Reads `HOST`, `PORT`, `BATON_DATA`, `PUBLIC_URL` and `RATE_LIMIT`. Throws a `StartError` for an invalid value. */
+/** Reads `HOST`, `PORT`, `GRPC_PORT`, `BATON_DATA`, `PUBLIC_URL` and `RATE_LIMIT`. Throws a `StartError` for an invalid value. */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   return {
     host: env.HOST || '127.0.0.1',
-    port: readPort(env.PORT || '4000'),
+    port: readPort('PORT', env.PORT || '4000'),
+    grpcPort: env.GRPC_PORT ? readPort('GRPC_PORT', env.GRPC_PORT) : undefined,
     dataFolder: env.BATON_DATA || '.data',
     publicUrl: env.PUBLIC_URL ? readUrl(env.PUBLIC_URL) : undefined,
     perMinute: env.RATE_LIMIT ? readCount(env.RATE_LIMIT) : undefined,
   };
 }
 
-function readPort(text: string): number {
+function readPort(name: string, text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new StartError(`PORT must be a whole number from 0 to 65535, not "${text}".`);
+  throw new StartError(`${name} must be a whole number from 0 to 65535, not "${text}".`);
 }
 
 function readCount(text: string): number {

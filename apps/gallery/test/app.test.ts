@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { grpcClient } from '@batonjs/bindings-grpc';
+import { connect } from '@batonjs/client';
 import { createAgentServer } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -24,6 +26,41 @@ afterAll(async () => {
 const get = (path: string, init?: RequestInit) => fetch(`${gallery.localUrl}${path}`, init);
 const headers = { 'a2a-version': '1.0', 'content-type': 'application/json' };
 const message = { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: '100 USD' }] };
+
+describe('GRPC_PORT', () => {
+  const data = join(folder, 'grpc');
+  const settings = (env: object) => readSettings({ PORT: '0', BATON_DATA: data, ...env });
+
+  it('serves every agent over gRPC too, and its card says where', async () => {
+    const served = await openGallery(agents, settings({ GRPC_PORT: '0' }));
+    try {
+      for (const { url } of served.exhibits) {
+        const agent = await connect(url, { bindings: [grpcClient()] });
+        expect(agent.interface.protocolBinding).toBe('GRPC');
+        expect(await agent.listTasks()).toMatchObject({ tasks: [] });
+      }
+    } finally {
+      await served.close();
+    }
+  });
+
+  it('that is taken stops the start with a sentence', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const failure = openGallery(agents, settings({ GRPC_PORT: String(port) }));
+    await expect(failure).rejects.toThrow(
+      /^The ports from \d+ to \d+ of 127\.0\.0\.1 cannot be used for gRPC/,
+    );
+    other.close();
+  });
+
+  it('must be a port', () => {
+    expect(() => settings({ GRPC_PORT: 'x' })).toThrow(
+      'GRPC_PORT must be a whole number from 0 to 65535, not "x".',
+    );
+  });
+});
 
 describe('the gallery', () => {
   it('lists its agents, each with its card and a line to try it', async () => {
