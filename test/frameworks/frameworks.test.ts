@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { connect, textOf } from '@batonjs/client';
+import { describe, expect, it } from 'vitest';
+import { codeBlocks } from '../../scripts/packed/consumer.ts';
+import { exchange } from '../kit/http/exchange.ts';
+import { usual } from '../kit/http/known-tasks.ts';
+import { expectRefusal } from '../kit/http/refusal.ts';
+import { said } from '../kit/http/wrong-sends.ts';
+import { listen } from '../kit/listen.ts';
+import { app } from './koa.ts';
+import * as route from './route.ts';
+
+const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
+
+it('docs/frameworks.md shows the programs that are run here', () => {
+  expect(codeBlocks('docs/frameworks.md')).toEqual([read('./koa.ts'), read('./route.ts')]);
+});
+
+describe('Koa', () => {
+  it('serves the agent below its path over both bindings, and the rest itself', async () => {
+    const origin = await listen(app.callback());
+    for (const binding of ['JSONRPC', 'HTTP+JSON']) {
+      const agent = await connect(`${origin}/agents/echo`, { binding });
+      expect(textOf((await agent.send('Hello')).message)).toBe('Hello');
+    }
+    expect(await exchange(origin, { path: '/agents/echoes' })).toMatchObject({ text: 'Hello from Koa' });
+  });
+
+  it('answers errors in the form of the binding', async () => {
+    const origin = await listen(app.callback());
+    const path = '/agents/echo/message:send';
+    const reply = await exchange(origin, { method: 'POST', path, headers: usual, body: '{' });
+    expectRefusal('HTTP+JSON', reply, { reason: 'PARSE_ERROR' });
+  });
+});
+
+describe('a route of Next.js', () => {
+  const url = 'http://localhost:3000/agents/echo';
+  const post = (path: string, body: object) =>
+    route.POST(new Request(`${url}${path}`, { method: 'POST', headers: usual, body: JSON.stringify(body) }));
+
+  it('has the card and both bindings below its path', async () => {
+    const card = await (await route.GET(new Request(`${url}/.well-known/agent-card.json`))).json();
+    expect(card.supportedInterfaces[0].url).toBe(url);
+    const message = said({ parts: [{ text: 'Hello' }] });
+    const rest = await (await post('/message:send', { message })).json();
+    expect(rest.message.parts).toEqual([{ text: 'Hello' }]);
+    const call = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: said() } };
+    expect((await (await post('', call)).json()).result).toHaveProperty('message');
+  });
+
+  it('streams', async () => {
+    const response = await post('/message:stream', { message: said({ parts: [{ text: 'Hello' }] }) });
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    expect(await response.text()).toContain('Hello');
+  });
+
+  it('exports a handler for every method of the protocol, and is never answered from a cache', () => {
+    expect(Object.keys(route).sort()).toEqual(['DELETE', 'GET', 'OPTIONS', 'POST', 'dynamic']);
+  });
+});
