@@ -16,7 +16,7 @@ export const benchmark: Benchmark = {
   goals: [
     { ratio: 'commits served / bare-redis', atLeast: 0.6 },
     { ratio: 'commits of the store / bare-redis', atLeast: 0.6 },
-    // Four commits; what is renewed and looked for now and then comes on top.
+    // Four commits; renewals and sweeps come on top.
     { ratio: 'round trips per send', atMost: 4.1 },
   ],
   run,
@@ -70,7 +70,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   };
 }
 
-/** How many commands clients have sent: scripts and what is read without them. What scripts call counts for itself. */
+/** How many commands clients have sent: scripts, and reads without one. The commands that scripts call are not counted. */
 async function sentTo({ cli }: Redis): Promise<number> {
   const stats = await cli('INFO', 'commandstats');
   return [...stats.matchAll(/^cmdstat_(?:eval|evalsha|lrange):calls=(\d+)/gm)].reduce(

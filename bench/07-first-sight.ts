@@ -38,7 +38,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
       const [delays] = await Promise.all([load.ask('followed'), produced]);
       return delays;
     };
-    // What is compared is code that is warm: a server lives longer than it takes to get there.
+    // Warm code is compared: a server lives longer than the warm-up.
     for (const contender of contenders) await delaysOf(contender, warmUp, 1);
     const delays: Record<(typeof contenders)[number], number[]> = { baton: [], 'bare-sse': [] };
     // In turns, so that what else the machine does falls on both.

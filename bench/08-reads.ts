@@ -26,7 +26,7 @@ export const benchmark: Benchmark = {
   name: 'reads',
   work: 'GetTask and a ListTasks page of 50 with 100, 10,000 and 100,000 tasks stored, each store',
   goals: stores.flatMap((store) => flat.map((work) => ({ ratio: growth(work, store), atMost: 1.25 }))),
-  // A hundred times the tasks: what looks at all of them takes dozens of times as long.
+  // A hundred times the tasks: a read of all of them takes dozens of times as long.
   growth: stores.flatMap((store) => flat.map((work) => ({ ratio: growth(work, store), atMost: 5 }))),
   run,
 };

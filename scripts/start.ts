@@ -6,7 +6,7 @@
  */
 import { spawnSync } from 'node:child_process';
 
-process.stdout.write('Building what is not built yet …\n');
+process.stdout.write('Building the packages …\n');
 const build = spawnSync(
   'turbo',
   ['run', 'build', '--filter=@batonjs/gallery^...', '--output-logs=errors-only'],

@@ -1,6 +1,6 @@
 /**
  * `pnpm test:load --times 10 --busy 8 packages/server`: runs the tests so often while so many processes compete for the
- * machine; what is not named here goes to vitest, such as the files to run. Shows what failed in which run. The last line
+ * machine; other options go to vitest, such as the files to run. Shows what failed in which run. The last line
  * says how many runs were green; the exit code is 1 unless all were.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';

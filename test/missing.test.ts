@@ -22,6 +22,6 @@ it('says in one line, at the end, what was missing, each thing once', () => {
   }
 });
 
-it('is told so by this very run', () => {
+it('is reported by this very run', () => {
   expect(readFileSync(process.env[MISSING_FILE]!, 'utf8')).toBeTypeOf('string');
 });

@@ -27,7 +27,7 @@ const now = { configuration: { returnImmediately: true } };
 const slowly = { timeout: 10_000, interval: 10 };
 const never = 3_600_000;
 
-interface Told {
+interface Logged {
   readonly level: string;
   readonly message: string;
   readonly details: Readonly<Record<string, unknown>>;
@@ -37,9 +37,9 @@ interface Told {
 function serveOnRedis(agent: Agent, options: Partial<AgentServerOptions> & { prefix?: string } = {}) {
   const { prefix = randomUUID(), ...rest } = options;
   const store = closedAfterTest(redisStore({ url: redis!.url, prefix, timeoutMs: 10_000 }));
-  const told: Told[] = [];
+  const logged: Logged[] = [];
   const server = serve(agent, {
-    log: (level, message, details) => told.push({ level, message, details }),
+    log: (level, message, details) => logged.push({ level, message, details }),
     restart: 'rerun',
     leaseMs: 1_000,
     sweepEveryMs: 50,
@@ -47,11 +47,12 @@ function serveOnRedis(agent: Agent, options: Partial<AgentServerOptions> & { pre
     store,
     ...rest,
   });
-  const errors = (message: string) => told.filter((one) => one.level === 'error' && one.message === message);
+  const errors = (message: string) =>
+    logged.filter((one) => one.level === 'error' && one.message === message);
   return { server, prefix, errors };
 }
 
-/** What a follower is told, and what ends it. */
+/** The events of a follower, and the error that ends it. */
 function follow(server: AgentServer, id: string, lastEventId?: string) {
   const seen: string[] = [];
   const ids: string[] = [];
@@ -68,7 +69,7 @@ function follow(server: AgentServer, id: string, lastEventId?: string) {
   return { seen, ids, ended };
 }
 
-/** An agent whose first attempt says a, b, c and d one by one, as it is told to; the next one says `again` and completes. */
+/** An agent whose first attempt says a, b, c and d one by one, as the test asks for; the next one says `again` and completes. */
 function stepwise() {
   const gates = new Map<string, PromiseWithResolvers<void>>();
   const gate = (name: string) => {
@@ -117,7 +118,7 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
     return { steps, server, prefix, errors, id, follower };
   }
 
-  it('the turn is stopped, its followers are told, the loss is logged, and the task runs again', async () => {
+  it('the turn is stopped, its followers get an error, the loss is logged, and the task runs again', async () => {
     const { steps, server, errors, id, follower } = await overtake();
     await redis!.restart();
     expect(await follower.ended).toMatchObject(lost);
@@ -151,7 +152,7 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
     expect(errors('The store lost facts of a task')).toHaveLength(1);
   });
 
-  it('blocking requests end with an error as well, and what is asked next is answered from the log', async () => {
+  it('blocking requests end with an error as well, and later requests are answered from the log', async () => {
     const { steps, server, id } = await overtake({ cancelGraceMs: never });
     const blocked = rpc(server, 'SendMessage', { message: say('more', { taskId: id }) }).catch(
       (error) => error,
@@ -222,7 +223,7 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
 });
 
 describe.skipIf(!redis)('When Redis is emptied', () => {
-  it('every server says so, followers are told, turns are stopped, and new tasks work', async () => {
+  it('every server says so, followers get an error, turns are stopped, and new tasks work', async () => {
     const steps = stepwise();
     const { server, prefix, errors } = serveOnRedis(steps.agent);
     const other = serveOnRedis(steps.agent, { prefix, run: 'workers' });

@@ -9,7 +9,7 @@ import { type Command, node, run } from './kit/processes.ts';
 import { root } from './source-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-start-'));
-// What is not built yet would be built by the first start.
+// The first start would build packages that are not built yet.
 beforeAll(async () => {
   await promisify(execFile)(
     join(root, 'node_modules/.bin/turbo'),

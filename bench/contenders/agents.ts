@@ -22,6 +22,6 @@ export const agent: Agent = async function* ({ text }) {
     await go.promise;
     for await (const tick of produced(Number(count), Number(everyMs)))
       yield tick.startsWith('0 ') ? artifact('ticks', tick) : append('ticks', tick);
-  } else throw new Error(`What is ${what}?`);
+  } else throw new Error(`Unknown task: ${what}`);
   yield completed();
 };

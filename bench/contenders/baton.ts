@@ -10,7 +10,7 @@ import { answer, given } from '../harness/worker.ts';
 import { agent, start } from './agents.ts';
 import { type StoreChoice, storeOf, type TaskStore } from './stores.ts';
 
-/** `counted`: what is handed to the store is counted, which takes time. */
+/** `counted`: counts what the store is given, which takes time. */
 export type BatonOptions = StoreChoice & { http: 'express' | 'node:http'; counted?: boolean };
 
 const options = given<BatonOptions>();

@@ -12,7 +12,7 @@ export type StoreChoice =
 
 export type TaskStore = AgentServerOptions['store'];
 
-/** The store; `onGroup` is told how many commits each transaction of SQLite held. */
+/** The store; `onGroup` gets how many commits each transaction of SQLite held. */
 export function storeOf(choice: StoreChoice, onGroup?: (size: number) => void): TaskStore {
   if (choice.store === 'redis') return redisStore(choice.redis);
   if (choice.store === 'sqlite') return sqliteStore(join(choice.folder, 'tasks.db'), { onGroup });

@@ -16,7 +16,7 @@ export type Contender =
   | 'bare-redis'
   | 'bare-sse';
 
-/** What is to be reached: a name in `ratios`, and the bound. */
+/** A target: a name in `ratios`, and its bound. */
 export interface Goal {
   readonly ratio: string;
   readonly atLeast?: number;
@@ -39,7 +39,7 @@ export interface RunOptions {
 export interface Benchmark {
   readonly number: number;
   readonly name: string;
-  /** What is done, in a few words. */
+  /** The measured work, in a few words. */
   readonly work: string;
   readonly goals: readonly Goal[];
   /** Which goals also a short run must reach: they are about growth, not about time. */
@@ -48,7 +48,7 @@ export interface Benchmark {
   run(options: RunOptions): Promise<Measured>;
 }
 
-/** What is printed as the last line of a benchmark. */
+/** The report in the last line of a benchmark's output. */
 export interface Report extends Measured {
   readonly bench: string;
 }

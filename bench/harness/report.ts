@@ -45,7 +45,7 @@ export function printTable(benchmarks: readonly Benchmark[], reports: readonly R
   process.stdout.write('\n');
 }
 
-/** Where and when it was measured; nothing that tells this machine from others of its kind. */
+/** Where and when it was measured; nothing that identifies this machine. */
 function machine() {
   const [cpu] = cpus();
   return {

@@ -20,7 +20,7 @@ interface StreamEvent {
   };
 }
 
-/** Sends `chunks <count>` and looks whether every chunk arrives, in order. Resolves to milliseconds. */
+/** Sends `chunks <count>` and checks that every chunk arrives, in order. Resolves to milliseconds. */
 export async function chunks({ url, count, mode }: Chunks): Promise<number> {
   const { host } = new URL(url);
   const connection = await Connection.open(url);

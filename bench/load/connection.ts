@@ -126,7 +126,7 @@ function readHead(head: string): Head {
   };
 }
 
-/** Hands on whole chunks. `open`: the last chunk has not come yet, and `bytes` are the beginning of what is to come. */
+/** Hands on whole chunks. `open`: the last chunk has not come yet, and `bytes` begin the next ones. */
 function readChunks(bytes: Buffer, onText: (text: string) => void): { open: boolean; bytes: Buffer } {
   for (;;) {
     const line = bytes.indexOf('\r\n');

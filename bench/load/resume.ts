@@ -38,7 +38,7 @@ export interface Resume {
 }
 
 /**
- * Resumes a stream in its middle and looks whether the other half of the chunks arrives, in order. Resolves to milliseconds
+ * Resumes a stream in its middle and checks that the other half of the chunks arrives, in order. Resolves to milliseconds
  * and to the events as they were written.
  */
 export async function resume({ url, taskId, lastEventId, chunks }: Resume) {

@@ -11,7 +11,7 @@ export const message = (messageId: string, text: string) => ({
   message: { messageId, role: 'ROLE_USER', parts: [{ text }] },
 });
 
-/** What a contender answered, as far as benchmarks look at it. */
+/** What a contender answered, as far as benchmarks read it. */
 export interface RpcTask {
   readonly id: string;
   readonly contextId: string;

@@ -16,7 +16,7 @@ export interface CancelsReport {
   readonly cancels: number;
   readonly canceled: number;
   readonly completed: number;
-  /** Clients that were told something else than the store says, or nothing definite. */
+  /** Clients that got another state than the store has, or no definite one. */
   readonly lost: number;
   readonly details: readonly string[];
 }
@@ -24,14 +24,14 @@ export interface CancelsReport {
 const atOnce = 16;
 const patienceMs = 20_000;
 
-/** Cancels tasks through one process just when they complete in another, and compares what everybody was told. */
+/** Cancels tasks through one process just when they complete in another, and compares what every client got. */
 export async function raceCancels(cancels: number, options: ChaosOptions): Promise<CancelsReport> {
   const { store: name, seed, sabotage } = options;
   const medium = mediumOf(name);
   const place = await medium.prepare(options.url);
   const orders = { store: name, location: place.location, leaseMs: 4_000, seed, sabotage, faults: false };
   const fleet = new Fleet(orders);
-  const told = new Map<string, TaskState[]>();
+  const answered = new Map<string, TaskState[]>();
   const details: string[] = [];
   let begun = 0;
 
@@ -57,7 +57,7 @@ export async function raceCancels(cancels: number, options: ChaosOptions): Promi
     await canceling;
     for (const wire of [one, other])
       heard.push(((await wire.call('GetTask', { id: taskId })) as Task).status.state);
-    told.set(taskId, heard.slice(-4));
+    answered.set(taskId, heard.slice(-4));
   }
 
   async function client(): Promise<void> {
@@ -75,8 +75,8 @@ export async function raceCancels(cancels: number, options: ChaosOptions): Promi
     await store.close();
     const states = logs.map(({ head }) => head.state);
     for (const { taskId, head } of logs) {
-      const wrong = told.get(taskId)?.filter((state) => state !== head.state) ?? ['nothing'];
-      if (wrong.length > 0) details.push(`${taskId} is ${head.state}, and clients were told ${wrong}`);
+      const wrong = answered.get(taskId)?.filter((state) => state !== head.state) ?? ['nothing'];
+      if (wrong.length > 0) details.push(`${taskId} is ${head.state}, and clients got ${wrong}`);
     }
     for (const { taskId, message } of checkHistory({ logs, settled: true }))
       details.push(`${taskId}: ${message}`);

@@ -105,7 +105,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     stop.abort();
     await glancing;
 
-    // What is under way settles before anything new may be sent.
+    // Requests under way settle before new ones may be sent.
     begins = false;
     permitted = Promise.withResolvers();
     permitted.promise.catch(() => {});

@@ -12,7 +12,7 @@ import { countingAgent } from '../workload/agent.ts';
 import { seeded } from '../workload/random.ts';
 import { type MediumName, mediumOf } from './medium.ts';
 
-/** What a process is told when it starts. */
+/** The options of a process. */
 export interface ServerOrders {
   readonly store: MediumName;
   readonly location: string;

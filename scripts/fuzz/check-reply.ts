@@ -16,7 +16,7 @@ const fail = (message: string): never => {
 
 const httpStatuses = new Set([200, 401, 403, 405, 413, 415, 429]);
 
-/** What is wrong with what a server did, in words; undefined if nothing is. */
+/** The fault in what a server did, in words; undefined if there is none. */
 export async function checkOutcome(
   request: RawRequest & { readonly operation: OperationName },
   outcome: Outcome,
@@ -55,7 +55,7 @@ async function checkReply(
   else checkHttp(request, reply, json);
 }
 
-/** What Node.js answers by itself to what is no HTTP. */
+/** What Node.js itself answers to bytes that are no HTTP. */
 const isOfHttpServer = ({ status, headers, body }: RawReply): boolean =>
   [400, 408, 413, 417, 431, 505].includes(status) && body === '' && headers['content-type'] === undefined;
 
@@ -125,7 +125,7 @@ function checkResult(result: unknown, operations: readonly OperationName[]): voi
 }
 
 function checkError(error: unknown, details: unknown, code: 'jsonRpc' | 'http'): void {
-  const { message, code: told } = error as { message?: unknown; code?: unknown };
+  const { message, code: sent } = error as { message?: unknown; code?: unknown };
   if (typeof message !== 'string' || message === '') fail('An error without a message');
   if (!Array.isArray(details)) fail('An error without details');
   const all = details as { '@type'?: unknown; reason?: string }[];
@@ -136,7 +136,7 @@ function checkError(error: unknown, details: unknown, code: 'jsonRpc' | 'http'):
   );
   if (rows.length === 0) fail(`An error of the reason "${reason}"`);
   if (rows.some(({ http }) => http >= 500)) fail(`${reason}: ${message}`);
-  if (!rows.some((row) => row[code] === told)) fail(`${reason} with the code ${told}`);
+  if (!rows.some((row) => row[code] === sent)) fail(`${reason} with the code ${sent}`);
 }
 
 async function checkStream({ body, status }: RawReply, isRpc: boolean): Promise<void> {

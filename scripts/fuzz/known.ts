@@ -6,7 +6,7 @@ let messages = 0;
 
 /** Makes tasks that requests can be about. Rejects if the server does not do what it is asked. */
 export async function knownOf({ port, webhook, forbiddenPort }: Served): Promise<Known> {
-  // biome-ignore lint/suspicious/noExplicitAny: what is not there is noticed at once
+  // biome-ignore lint/suspicious/noExplicitAny: a missing member is noticed at once
   async function call(method: string, params: object): Promise<any> {
     const response = await fetch(`http://127.0.0.1:${port}/`, {
       method: 'POST',

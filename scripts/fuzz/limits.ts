@@ -6,5 +6,5 @@ export const limits = {
   bytesPerTask: 216 * 1024,
 };
 
-/** Bytes that no reply may exceed. A server estimates them without looking into texts, which JSON may write longer. */
+/** Bytes that no reply may exceed. A server estimates them without reading texts, which JSON may write longer. */
 export const longestReply = 3 * limits.replyBytes;

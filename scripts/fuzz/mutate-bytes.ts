@@ -20,7 +20,7 @@ const kinds: Record<string, Change> = {
     const length = between(random, 1, 8);
     return around(random, bytes, Buffer.from(Array.from({ length }, () => between(random, 0, 255))));
   },
-  'insert what is no UTF-8': (random, bytes) => {
+  'insert bytes that are no UTF-8': (random, bytes) => {
     const wrong = ['\xff', '\xc0\x80', '\xed\xa0\x80', '\xf4\x90\x80\x80', '\x80', '\xe2\x82'];
     return around(random, bytes, Buffer.from(pick(random, wrong), 'latin1'));
   },

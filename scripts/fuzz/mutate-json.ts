@@ -119,7 +119,7 @@ const contains = (value: unknown, wanted: unknown): boolean =>
     value !== null &&
     Object.values(value).some((inner) => contains(inner, wanted)));
 
-/** JSON, but for what is written as it is. */
+/** JSON, except raw text that is written as it is. */
 function write(value: unknown): string {
   if (value instanceof Raw) return value.text;
   if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;

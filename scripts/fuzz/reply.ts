@@ -8,7 +8,7 @@ export interface RawReply {
   readonly isWhole: boolean;
 }
 
-/** What is in the bytes so far; undefined until there is a head. */
+/** The reply in the bytes so far; undefined until there is a head. */
 export function parseReply(bytes: Buffer, method: string, isClosed: boolean): RawReply | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

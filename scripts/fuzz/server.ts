@@ -131,7 +131,7 @@ process.on('message', async (order) => {
 });
 process.send?.(listening);
 
-/** Lets every task come to its end, forgets all of them, and collects what is garbage. */
+/** Lets every task come to its end, forgets all of them, and collects garbage. */
 async function rest(): Promise<Rested> {
   await sleep(totalMs + 1_500);
   while ((await server.prune({ closedBefore: Date.now() + 1_000 })) > 0);

@@ -42,7 +42,7 @@ export class Wire {
     return outcome;
   }
 
-  /** A connection that the server has not closed meanwhile; what is written to such a one is lost without a word. */
+  /** A connection that the server has not closed meanwhile; bytes written to a closed one are lost without an error. */
   #takeIdle(): Socket | undefined {
     for (let socket = this.#idle.pop(); socket; socket = this.#idle.pop()) {
       if (!socket.destroyed && !socket.readableEnded) return socket;
@@ -65,7 +65,7 @@ export class Wire {
         socket.off('data', onData).off('end', onEnd).off('close', onEnd);
         resolve(outcome);
       };
-      const look = (isClosed: boolean) => {
+      const check = (isClosed: boolean) => {
         try {
           const reply = parseReply(Buffer.concat(chunks), request.method, isClosed);
           if (reply?.isWhole) return settle({ kind: 'reply', reply });
@@ -83,9 +83,9 @@ export class Wire {
       const hung = setTimeout(() => settle({ kind: 'hung' }), this.#hungMs);
       const onData = (chunk: Buffer) => {
         chunks.push(chunk);
-        look(false);
+        check(false);
       };
-      const onEnd = () => look(true);
+      const onEnd = () => check(true);
       socket.on('data', onData).on('end', onEnd).on('close', onEnd);
       if (socket.listenerCount('error') === 0) socket.on('error', () => {});
       const bytes = bytesOf(request);

@@ -60,7 +60,7 @@ export const explanations: readonly Explanation[] = [
     file: 'packages/lifecycle/src/frozen-json.ts',
     line: '(prototype === Object.prototype || prototype === null) &&',
     replacements: ['false', 'prototype !== null'],
-    why: 'Slower, but the same: what is not taken for a plain object is copied by way of its JSON.',
+    why: 'Slower, but the same: a value that is not taken for a plain object is copied by way of its JSON.',
   },
   {
     file: 'packages/lifecycle/src/head.ts',
@@ -96,7 +96,7 @@ export const explanations: readonly Explanation[] = [
     file: 'packages/lifecycle/src/view.ts',
     line: 'const start = Math.max(0, length - historyLength - (hidden === -1 ? 0 : 1));',
     replacements: ['false'],
-    why: 'The same: one message more is looked at and cut off again.',
+    why: 'The same: one message more is read and cut off again.',
   },
   {
     file: 'packages/lifecycle/src/view.ts',

@@ -1,4 +1,4 @@
-/** What is mutated in one run, and the tests that have to notice. Paths begin at the root of the repository. */
+/** The files mutated in one run, and the tests that have to fail. Paths begin at the root of the repository. */
 export interface Part {
   readonly mutate: readonly string[];
   readonly tests: readonly string[];

@@ -1,4 +1,4 @@
-/** What is read of Stryker's JSON report. */
+/** The part of Stryker's JSON report that is read. */
 export interface Report {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly Mutant[] }>>;
 }

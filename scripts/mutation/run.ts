@@ -21,7 +21,7 @@ export async function run(name: string, part: Part, reports: string, changed: bo
     concurrency: 2,
     incremental: changed,
     incrementalFile: fileName,
-    // A run that hangs counts as noticed. On a busy machine slow runs must not look as if they hung.
+    // A run that hangs counts as noticed. On a busy machine slow runs must not count as hung.
     timeoutMS: 90_000,
     timeoutFactor: 10,
     dryRunTimeoutMinutes: 20,

@@ -19,8 +19,8 @@ export interface World {
 }
 
 /**
- * One client and its task: it sends, follows, leaves, resumes elsewhere, answers, cancels, and writes down what it was
- * told. A request that fails is retried, on any server, until it is answered.
+ * One client and its task: it sends, follows, leaves, resumes elsewhere, answers, cancels, and records the events that
+ * it got. A request that fails is retried, on any server, until it is answered.
  */
 export class TaskClient {
   readonly plan: TaskPlan;
@@ -210,7 +210,7 @@ export class TaskClient {
     if (task.id !== this.#taskId) this.#complain('duplicated', `a message sent again started ${task.id}`);
     const { state } = task.status;
     if (isTerminal(state)) this.#ended(state);
-    // Of two requests at once, one may be told what is over by then.
+    // Of two requests at once, one may be answered with a task that has ended by then.
     if (!this.#ends) this.#state = state;
   }
 

@@ -16,7 +16,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import express, { type RequestHandler } from 'express';
 import { untilAborted } from '../kit/until-aborted.ts';
 
-/** Counts as far as it is told; holds when it is told so; asks otherwise. */
+/** `count <n>` counts, `hold` waits; asks otherwise. */
 async function* count({ text, signal }: Turn) {
   if (text === 'hold') {
     yield working('Holding');

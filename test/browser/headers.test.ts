@@ -9,7 +9,7 @@ import { clientBundle } from './bundle.ts';
 const executablePath = await chromiumForTests();
 const serving: Server[] = [];
 
-/** An origin that any page may ask, and what it was sent; redirects to where it is told. */
+/** An origin that any page may ask, and what it was sent; redirects to a given address. */
 async function serveOrigin(
   card?: (own: string) => object,
   redirect?: (request: IncomingMessage) => string | undefined,

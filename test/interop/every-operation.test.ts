@@ -127,7 +127,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])(
       expect(Object.keys(operations).filter((name) => !(name in client))).toEqual([]);
     });
 
-    it.each(['getTask', 'cancelTask'] as const)('agree on what is missing in %s', async (name) => {
+    it.each(['getTask', 'cancelTask'] as const)('agree that a task is missing in %s', async (name) => {
       expect(await failure(client[name]({ id: 'nobody' }))).toBe('TASK_NOT_FOUND');
     });
 

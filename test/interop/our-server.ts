@@ -26,7 +26,7 @@ export interface OurServer {
   /** The origin, at which the agent is mounted too. */
   readonly url: string;
   readonly server: AgentServer;
-  /** Lets what is held go on. */
+  /** Lets turns on `hold` go on. */
   release(): void;
   close(): Promise<void>;
 }

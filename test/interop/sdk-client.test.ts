@@ -42,7 +42,7 @@ const list = {
   statusTimestampAfter: undefined,
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into JSON with matchers
+// biome-ignore lint/suspicious/noExplicitAny: tests read JSON with matchers
 type Json = any;
 const taskOf = (result: Message | Task): Json => {
   expect(result).toHaveProperty('status');
@@ -87,7 +87,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the client of the official SDK on %s', 
     });
   });
 
-  it('is told at once with returnImmediately, and polls [R-SEND-05] [R-GET-01]', async () => {
+  it('is answered at once with returnImmediately, and polls [R-SEND-05] [R-GET-01]', async () => {
     const client = await connect();
     const task = taskOf(await client.sendMessage(request('hold', {}, { returnImmediately: true })));
     expect(task.status.state).toMatch(/SUBMITTED|WORKING/);
@@ -189,7 +189,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the client of the official SDK on %s', 
     }
   });
 
-  it('subscribes to what runs, and is told the rest [R-SUB-01] [R-SUB-04] [R-REST-03]', async () => {
+  it('subscribes to a running task, and gets the rest [R-SUB-01] [R-SUB-04] [R-REST-03]', async () => {
     const client = await connect();
     const { id } = taskOf(await client.sendMessage(request('hold', {}, { returnImmediately: true })));
     await expect.poll(async () => (await client.getTask(byId(id))).artifacts.length).toBe(1);

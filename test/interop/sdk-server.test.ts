@@ -7,13 +7,12 @@ import {
   textOf,
 } from '@batonjs/client';
 import { A2AError } from '@batonjs/protocol/errors';
-import { afterEach, describe, expect, it } from 'vitest';
-import { serveTheirs, type TheirServer } from './sdk-server-setup.ts';
+import { describe, expect, it } from 'vitest';
+import { type OfficialServer, serveOfficial } from '../kit/official-server.ts';
 
 // Where the server of the official SDK 1.3.0 deviates from the specification, the tests say so with "[SDK]".
 
-let theirs: TheirServer;
-afterEach(() => theirs.close());
+let theirs: OfficialServer;
 
 const eventsOf = async (events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> => {
   const all: AgentEvent[] = [];
@@ -48,7 +47,7 @@ const failureOf = (promise: Promise<unknown>): Promise<A2AError> =>
 
 describe.each(['JSONRPC', 'HTTP+JSON'])('the server of the official SDK on %s', (binding) => {
   const open = async (capabilities: object = {}, options: ConnectOptions = {}): Promise<AgentClient> => {
-    theirs = await serveTheirs(capabilities);
+    theirs = await serveOfficial({ capabilities });
     const agent = await connect(theirs.url, { binding, fallback: false, retry: false, ...options });
     expect(agent.interface.protocolBinding).toBe(binding);
     return agent;
@@ -154,7 +153,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the server of the official SDK on %s', 
     expect((await agent.cancelTask({ id })).status.state).toBe('TASK_STATE_CANCELED');
   });
 
-  it('is subscribed to, and tells the rest [R-SUB-01] [R-SUB-04] [R-REST-03]', async () => {
+  it('is subscribed to, and sends the rest [R-SUB-01] [R-SUB-04] [R-REST-03]', async () => {
     const agent = await open();
     const { task } = await send(agent, request('hold', {}, { returnImmediately: true }));
     const id = task?.id ?? '';

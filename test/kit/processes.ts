@@ -14,7 +14,7 @@ export interface Command {
   signal(signal: NodeJS.Signals): void;
   /** How it ended: its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>;
-  /** Kills what is left of the group. */
+  /** Kills the rest of the group. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -57,9 +57,9 @@ export function run(
     },
     until(pattern) {
       return new Promise((resolve, reject) => {
-        const look = () => pattern.test(output) && resolve(output);
-        changed.addEventListener('change', look);
-        look();
+        const check = () => pattern.test(output) && resolve(output);
+        changed.addEventListener('change', check);
+        check();
         void ended.then((how) => reject(new Error(`Ended with ${how} before ${pattern}:\n${output}`)));
       });
     },

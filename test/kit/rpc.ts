@@ -24,7 +24,7 @@ export async function rpc(
   method: string,
   params: object,
   headers: Record<string, string> = {},
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into results with matchers
+  // biome-ignore lint/suspicious/noExplicitAny: tests read results with matchers
 ): Promise<any> {
   const response = await server.fetch(post(method, params, headers));
   const { result, error } = await response.json();

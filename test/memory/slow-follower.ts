@@ -22,7 +22,7 @@ const go = Promise.withResolvers<void>();
 
 const server = createAgentServer({
   card: { name: 'Much', description: 'Says much' },
-  // Each chunk takes the place of the one before: what is kept in memory is what the followers cost.
+  // Each chunk takes the place of the one before: only the followers cost memory.
   agent: async function* () {
     yield working();
     await go.promise;
@@ -44,7 +44,7 @@ async function call(method: string, params: object) {
   return (await response.json()).result;
 }
 
-/** A follower that reads only when it is told to. */
+/** A follower that reads only when `read` or `readUntil` is called. */
 class Follower {
   readonly socket: Socket;
   /** The numbers of the chunks that arrived. */
@@ -52,6 +52,8 @@ class Follower {
   #rest = '';
   #read = 0;
   #isOver = false;
+  #latest = '';
+  #onPiece = () => {};
 
   constructor(id: string) {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id } });
@@ -65,13 +67,24 @@ class Follower {
   /** Reads so many bytes more, or to the end of the stream. */
   async read(bytes: number): Promise<void> {
     const until = this.#read + bytes;
+    await this.#readUntil(() => this.#read >= until || this.#isOver);
+  }
+
+  /** Reads the first event: from then on, it follows the task. */
+  begin(): Promise<void> {
+    return this.#readUntil(() => this.#latest.includes('"task"'));
+  }
+
+  async #readUntil(isEnough: () => boolean): Promise<void> {
     this.socket.resume();
-    while (this.#read < until && !this.#isOver) await sleep(1);
+    while (!isEnough()) await new Promise<void>((resolve) => (this.#onPiece = resolve));
     this.socket.pause();
   }
 
   #take(piece: string): void {
     this.#read += piece.length;
+    this.#latest = piece;
+    queueMicrotask(this.#onPiece);
     this.#isOver ||= piece.includes('TASK_STATE_COMPLETED');
     const text = this.#rest + piece;
     const found = [...text.matchAll(/"text":"(\d+) x/g)];
@@ -81,25 +94,28 @@ class Follower {
   }
 }
 
-/** What this process holds, in bytes, once nothing is left that could be let go. */
+/** The bytes that this process holds after garbage collections, until one frees less than a hundredth of them. */
 async function memory(): Promise<number> {
-  for (let n = 0; n < 5; n++) {
-    await sleep(20);
+  for (let before = Number.POSITIVE_INFINITY; ; ) {
+    await new Promise((resolve) => setImmediate(resolve));
     globalThis.gc?.();
+    const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+    const held = heapUsed + external + arrayBuffers;
+    if (held > before * 0.99) return held;
+    before = held;
   }
-  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
-  return heapUsed + external + arrayBuffers;
 }
 
 try {
   const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'go' }] };
   const { task } = await call('SendMessage', { message, configuration: { returnImmediately: true } });
   const all = Array.from({ length: followers }, () => new Follower(task.id));
-  await sleep(200);
+  await Promise.all(all.map((follower) => follower.begin()));
   const before = await memory();
   go.resolve();
   let most = 0;
   while ((await call('GetTask', { id: task.id })).status.state === 'TASK_STATE_WORKING') {
+    // Between two samples, the server gets time to stream.
     await sleep(300);
     most = Math.max(most, (await memory()) - before);
   }

@@ -239,7 +239,7 @@ everywhere('Extensions', (serve) => {
     ['nothing that the agent does not have', { 'a2a-extensions': z }, null],
     ['nothing in other letters', { 'a2a-extensions': y.toUpperCase() }, null],
     ['what older clients ask for in another header', { 'x-a2a-extensions': x }, x],
-    ['what is asked for in any case of the header', { 'A2A-EXTENSIONS': x }, x],
+    ['a requested one in any case of the header', { 'A2A-EXTENSIONS': x }, x],
   ])(
     'are activated as asked for and said so: %s [R-EXT-01] [R-EXT-02] [R-HDR-01] [R-HDR-02] [R-HDR-03] [R-HDR-04]',
     async (_, headers, active) => {

@@ -150,7 +150,7 @@ everywhere('Contexts and references', (serve) => {
     expect(await call('GetTask', { id: first.id })).toEqual(first);
   });
 
-  it('tells the agent which references are missing, and does not fail [R-REF-02]', async () => {
+  it('gives the agent the missing references, and does not fail [R-REF-02]', async () => {
     let missing: readonly string[] = [];
     const { call } = await serve(
       async function* (turn) {

@@ -83,7 +83,7 @@ everywhere('CORS', (serve) => {
     }
   });
 
-  it('lets pages read answers, refusals and streams, with the headers that clients look at', async () => {
+  it('lets pages read answers, refusals and streams, with the headers that clients read', async () => {
     const peer = await serve(done, { cors: true });
     const isRpc = peer.binding === 'JSONRPC';
     const rpc = (method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
@@ -137,7 +137,7 @@ everywhere('CORS', (serve) => {
         expect(refused.headers.get('access-control-allow-origin')).toBeNull();
         const reply = await peer.fetch(path, { headers: { origin: other, ...json } });
         expect(reply.headers.get('access-control-allow-origin')).toBeNull();
-        // Or a cache would show one origin what another was told.
+        // Or a cache would show one origin the reply to another.
         expect(reply.headers.get('vary')).toMatch(/\bOrigin\b/);
       }
     }

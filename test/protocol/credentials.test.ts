@@ -67,7 +67,7 @@ everywhere('Credentials', (serve) => {
     expect((await fetch('/.well-known/agent-card.json')).status).toBe(200);
   });
 
-  it('make a caller, whose claims the agent is told [R-AUTH-02]', async () => {
+  it('make a caller, whose claims the agent gets [R-AUTH-02]', async () => {
     const { call } = await serve(
       async function* ({ caller }) {
         yield completed(`Hello, ${caller.name}`);
@@ -78,7 +78,7 @@ everywhere('Credentials', (serve) => {
     expect(task.status.message.parts).toEqual([{ text: 'Hello, Ada' }]);
   });
 
-  it('that do not suffice are told so, with the scope that is missing [R-ERR-08]', async () => {
+  it('that do not suffice are refused with the missing scope [R-ERR-08]', async () => {
     const authenticate: Authenticate = () => {
       throw new A2AError('PERMISSION_DENIED', undefined, {
         metadata: { scope: 'tasks' },
@@ -95,7 +95,7 @@ everywhere('Credentials', (serve) => {
     });
   });
 
-  it('that cannot be checked are the server’s trouble, which only its owner is told of', async () => {
+  it('that cannot be checked are a fault of the server, which only its log shows', async () => {
     const logged: unknown[] = [];
     const authenticate: Authenticate = () => {
       throw new A2AError('UNAVAILABLE', undefined, { cause: new Error('hunter2'), retryAfter: 1 });
@@ -144,7 +144,7 @@ everywhere('Credentials', (serve) => {
     );
   });
 
-  it('make what is answered private to the caller', async () => {
+  it('make answers private to the caller', async () => {
     const peer = await serve(done, { authenticate: byKey });
     for (const headers of [{ 'x-api-key': 'key-of-ada' }, {}])
       for (const operation of ['GetTask', 'ListTasks', 'SendMessage'] as const) {
@@ -184,13 +184,13 @@ describe('Callers', () => {
 
 describe('A caller without a scope', () => {
   it.each([undefined, null, '', 7, {}])('is refused, and shares no tasks with others: %j', async (scope) => {
-    const told: unknown[] = [];
+    const logged: unknown[] = [];
     const { call } = await open({ binding: 'JSONRPC', adapter: 'in process', store: 'memory' }, done, {
       authenticate: () => ({ scope }) as never,
-      log: (_level, _message, details) => void told.push(details.err),
+      log: (_level, _message, details) => void logged.push(details.err),
     });
     for (const operation of ['SendMessage', 'ListTasks'] as const)
       await expect(call(operation, params('x'))).rejects.toMatchObject({ reason: 'INTERNAL_ERROR' });
-    expect(String(told[0])).toContain('`authenticate` must return a caller whose `scope`');
+    expect(String(logged[0])).toContain('`authenticate` must return a caller whose `scope`');
   });
 });

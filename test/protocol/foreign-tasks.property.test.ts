@@ -84,7 +84,7 @@ const moves = fc.array(
 );
 
 /** Tells all that an agent gets to see. */
-async function* tell({ context, references, messages, task }: Turn) {
+async function* report({ context, references, messages, task }: Turn) {
   const [tasks, said, { tasks: found, artifacts, missing }] = await Promise.all([
     context.tasks(),
     context.messages(),
@@ -97,7 +97,7 @@ async function* tell({ context, references, messages, task }: Turn) {
 
 const agent: Agent = (turn) => {
   if (turn.text === 'hi') return reply('Hi');
-  if (turn.text === 'tell') return tell(turn);
+  if (turn.text === 'tell') return report(turn);
   return (async function* () {
     yield working(turn.text);
     yield artifact('a', `secret of ${turn.caller.name}`);
@@ -147,8 +147,14 @@ async function nextMillisecond(): Promise<void> {
   while (Date.now() === now) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What a caller is told, move by move, with every id and time replaced by its number. */
-async function told(peer: Peer, caller: string, script: readonly Move[], all: Names[], pageToken: string) {
+/** What a caller gets, move by move, with every id and time replaced by its number. */
+async function answersTo(
+  peer: Peer,
+  caller: string,
+  script: readonly Move[],
+  all: Names[],
+  pageToken: string,
+) {
   const answers: unknown[] = [];
   for (const { operation, params, lastEventId, pick } of script) {
     await nextMillisecond();
@@ -211,8 +217,8 @@ everywhere('Tasks of others', (serve) => {
         // Two newcomers do the same, one with Ada's names, one with names that do not exist.
         const run = ++callers;
         const missing = ada.map(nowhere);
-        const foreign = await told(peer, `bob-${run}`, script, ada, nextPageToken);
-        expect(foreign).toBe(await told(peer, `eve-${run}`, script, missing, noToken));
+        const foreign = await answersTo(peer, `bob-${run}`, script, ada, nextPageToken);
+        expect(foreign).toBe(await answersTo(peer, `eve-${run}`, script, missing, noToken));
         expect(foreign).not.toContain('secret of ada');
       }),
       { numRuns: 30 },
@@ -227,8 +233,8 @@ everywhere('Tasks of others', (serve) => {
     for (const [n, reach] of reaches.entries())
       for (const pick of [0, 1, 2]) {
         const script = [{ ...reach, pick }];
-        const foreign = await told(peer, `bob-${n}-${pick}`, script, ada, nextPageToken);
-        const missing = await told(peer, `eve-${n}-${pick}`, script, ada.map(nowhere), noToken);
+        const foreign = await answersTo(peer, `bob-${n}-${pick}`, script, ada, nextPageToken);
+        const missing = await answersTo(peer, `eve-${n}-${pick}`, script, ada.map(nowhere), noToken);
         expect(foreign, `${reach.operation} ${reach.params}`).toBe(missing);
       }
   });

@@ -32,7 +32,7 @@ export interface Peer {
   /** Where the agent is, without trailing slash. */
   readonly url: string;
   /** Resolves to the result; rejects with the `A2AError` of the wire. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into results with matchers
+  // biome-ignore lint/suspicious/noExplicitAny: tests read results with matchers
   call(operation: OperationName, params: object, headers?: Record<string, string>): Promise<any>;
   /** Leaving the loop leaves the stream. */
   stream(operation: OperationName, params: object, headers?: Record<string, string>): AsyncGenerator<Seen>;

@@ -166,7 +166,7 @@ everywhere('SendMessage', (serve) => {
     expect(await send({ raw: 'YQ==', mediaType: 'audio/ogg' })).toBe('CONTENT_TYPE_NOT_SUPPORTED');
   });
 
-  it('names what is missing [R-SEND-12]', async () => {
+  it('names the missing members [R-SEND-12]', async () => {
     const { call } = await serve(() => reply('Hi'));
     const error = await call('SendMessage', { message: { parts: [] } }).catch((error) => error);
     expect(error).toMatchObject({
@@ -184,7 +184,7 @@ everywhere('SendMessage', (serve) => {
     ).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
   });
 
-  it('tells the agent what the client accepts, and refuses what it cannot write [R-SEND-14]', async () => {
+  it('gives the agent the modes that the client accepts, and refuses what it cannot write [R-SEND-14]', async () => {
     let accepted: readonly string[] = [];
     const { call } = await serve((turn) => {
       accepted = turn.acceptedOutputModes;

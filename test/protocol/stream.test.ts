@@ -109,13 +109,13 @@ everywhere('SendStreamingMessage', (serve) => {
     const words: string[] = [];
     for await (const { event } of stream('SendStreamingMessage', { message: say('go') })) {
       words.push(brief(event));
-      // What is read next happens only after this.
+      // The next read happens only after this.
       gates[words.length - 1]?.open();
     }
     expect(words).toEqual(['task SUBMITTED', 'WORKING', 'WORKING', 'WORKING', 'COMPLETED']);
   });
 
-  it('tells everybody who follows the same, in the same order; one may leave [R-STR-05]', async () => {
+  it('sends every follower the same, in the same order; one may leave [R-STR-05]', async () => {
     const held = gate();
     const { call, stream } = await serve(async function* () {
       yield working();
@@ -209,7 +209,7 @@ everywhere('SendStreamingMessage', (serve) => {
     await follow.return(undefined);
   });
 
-  it('of a follow-up starts with the task as it is, then only what is new [R-STR-10]', async () => {
+  it('of a follow-up starts with the task as it is, then only new events [R-STR-10]', async () => {
     const { call, stream } = await serve(async function* ({ messages }) {
       if (messages.length === 1) {
         yield artifact('old', 'x');
@@ -257,7 +257,7 @@ everywhere('SendStreamingMessage', (serve) => {
       });
   });
 
-  it('tells of an agent that breaks in the middle by the status of the task [R-STR-12] [R-STR-13]', async () => {
+  it('shows an agent that fails in the middle by the status of the task [R-STR-12] [R-STR-13]', async () => {
     const { stream } = await serve(async function* () {
       yield artifact('a', 'x');
       throw new Error('no');
@@ -295,7 +295,7 @@ onEveryAdapter('A stream on which nothing happens', (serve) => {
       await held.opened;
       yield completed();
     });
-    // What is left of fifteen seconds passes in one millisecond.
+    // The rest of fifteen seconds passes in one millisecond.
     let skipped = 0;
     const monotonic = () => performance.now() + skipped;
     const sleep = async (ms: number, signal?: AbortSignal) => {

@@ -7,7 +7,7 @@ import { everywhere, gate } from './peer.ts';
 const immediately = { configuration: { returnImmediately: true } };
 
 everywhere('SubscribeToTask', (serve) => {
-  it('starts with the task as it is, then says what is new, to its end [R-SUB-01] [R-SUB-04]', async () => {
+  it('starts with the task as it is, then sends new events, to its end [R-SUB-01] [R-SUB-04]', async () => {
     const held = gate();
     const { call, stream } = await serve(async function* () {
       yield artifact('a', 'one');
@@ -143,7 +143,7 @@ everywhere('SubscribeToTask', (serve) => {
     await follower.return(undefined);
   });
 
-  it('tells who follows of a cancel [R-CAN-04]', async () => {
+  it('sends followers a cancel [R-CAN-04]', async () => {
     const { call, stream } = await serve(async function* ({ signal }) {
       yield working();
       await untilAborted(signal);

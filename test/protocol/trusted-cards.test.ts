@@ -81,7 +81,7 @@ describe('A client that trusts signed cards only', () => {
     expect(client.card.version).toBe('1.0.0');
   });
 
-  it('looks at cards that are given to it, and at ones that are read again [R-SIG-01]', async () => {
+  it('checks cards that are given to it, and ones that are read again [R-SIG-01]', async () => {
     let hostile = false;
     const { connect } = await agent((card) => (hostile ? { ...card, name: 'Other' } : card));
     const client = await connect(verify);

@@ -13,7 +13,7 @@ import { expect, it, vi } from 'vitest';
 import { brief, collect, say } from '../kit/rpc.ts';
 import { everywhere, gate, onEveryAdapter } from './peer.ts';
 
-/** Every member below a value with its name; what is free JSON is left alone. */
+/** Every member below a value with its name; free JSON is left alone. */
 function members(value: unknown, found: [name: string, value: unknown][] = []): [string, unknown][] {
   if (typeof value !== 'object' || value === null) return found;
   for (const [name, member] of Object.entries(value)) {
@@ -149,7 +149,7 @@ everywhere('States', (serve) => {
     });
     const { call, stream, server } = peer;
     const { task } = await call('SendMessage', { message: say('go') });
-    // It is a task, and says what is needed.
+    // It is a task, and names what the agent needs.
     expect(task.status).toMatchObject({
       state: 'TASK_STATE_AUTH_REQUIRED',
       message: { role: 'ROLE_AGENT', parts: [{ text: 'Sign in at …' }] },

@@ -24,11 +24,11 @@ export interface Simulated {
 }
 
 export interface SimulateOptions {
-  /** What is taken out of the store, to see that it is missed. */
+  /** The protection that is taken out of the store, to see that tests fail without it. */
   readonly spoil?: (store: TaskStore) => TaskStore;
   /** How often servers sweep, in milliseconds. */
   readonly sweepEveryMs?: number;
-  /** Is told of what servers log. */
+  /** Called with the log of servers. */
   readonly log?: (message: string, details: unknown) => void;
 }
 
@@ -125,7 +125,7 @@ export async function simulate(scenario: Scenario, options: SimulateOptions = {}
 
   const lastEnd = scenario.disturbances.map(({ at, ms }) => at + ms);
   await time.pass(Math.max(disturbedMs, ...lastEnd) + 1);
-  // What is under way settles. No client sends anything new meanwhile.
+  // Requests under way settle. No client sends anything new meanwhile.
   calm = true;
   permitted.is = false;
   await time.pass(leaseMs * 8);

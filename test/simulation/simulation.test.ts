@@ -14,7 +14,7 @@ async function historyOf(seed: number): Promise<string> {
 }
 
 describe('servers over one store, in virtual time', () => {
-  it('break no invariant under delays, failures, lost rings, pauses and crashes', async () => {
+  it('break no invariant under delays, failures, lost notifications, pauses and crashes', async () => {
     const failures: string[] = [];
     for (let seed = 1; seed <= 50; seed++) {
       const failure = await checkSeed(seed);
@@ -39,7 +39,7 @@ describe('servers over one store, in virtual time', () => {
   });
 
   it('say what went wrong: the seed, a smaller scenario and its history', async () => {
-    const spoiled = spoiledStores.find(({ without }) => without === 'the commit ids that writers look for');
+    const spoiled = spoiledStores.find(({ without }) => without === 'the commit ids that writers search');
     let seed = 0;
     let report: string | undefined;
     while (!report) report = await checkSeed(++seed, { ...spoiled, attempts: 60 });

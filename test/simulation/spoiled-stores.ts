@@ -20,7 +20,7 @@ const kit =
 export const spoiledStores: readonly Spoiled[] = [
   { without: 'the check of the fence', spoil: kit('fence'), where: longTurnsPaused },
   { without: 'the check of the version', spoil: kit('cas') },
-  { without: 'the commit ids that writers look for', spoil: kit('commit-id') },
+  { without: 'the commit ids that writers search', spoil: kit('commit-id') },
   { without: 'the guard of a release by its version', spoil: releaseAnyway, where: lateAnswers },
   { without: 'notifications and the sweep', spoil: silent, sweepEveryMs: Number.POSITIVE_INFINITY },
 ];

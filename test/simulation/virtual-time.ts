@@ -23,7 +23,7 @@ export class VirtualTime {
     this.#random = random;
   }
 
-  /** Runs something later. Of what is due at the same time, chance says what is first, unless `order` does. */
+  /** Runs something later. Chance decides the order of tasks due at the same time, unless `order` does. */
   schedule(ms: number, run: () => void, order = this.#random()): () => void {
     const event: Event = { at: this.now + Math.max(0, ms), order, run };
     if (Number.isFinite(event.at)) this.#push(event);
@@ -85,5 +85,5 @@ export class VirtualTime {
   }
 }
 
-/** Resolves when nothing waits but for events: what is under test uses promises, and timers only of this time. */
+/** Resolves when nothing waits but for events: the tested code uses promises, and timers only of this time. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -61,7 +61,7 @@ function connect(
 ): Arrivals {
   const gone = new AbortController();
   const arrived: (string | undefined)[] = [];
-  let ring = Promise.withResolvers<void>();
+  let changed = Promise.withResolvers<void>();
   let broken = false;
   let latest = 0;
   let pieces = 0;
@@ -70,13 +70,13 @@ function connect(
     latest = Math.max(latest, time.now + latency());
     const deliver = () => {
       arrived.push(text);
-      ring.resolve();
+      changed.resolve();
     };
     time.schedule(latest - time.now, deliver, pieces++ / 1e9);
   };
   const fail = () => {
     broken = true;
-    ring.resolve();
+    changed.resolve();
   };
   const forget = process.onDeath(() => void time.schedule(latency(), fail));
   if (process.isDead) time.schedule(latency(), fail);
@@ -104,9 +104,9 @@ function connect(
     async next() {
       while (arrived.length === 0) {
         if (broken) throw new Broken(`${method} was not answered`);
-        ring = Promise.withResolvers();
+        changed = Promise.withResolvers();
         const cancel = time.schedule(patienceMs, fail);
-        await ring.promise;
+        await changed.promise;
         cancel();
       }
       return arrived.shift();

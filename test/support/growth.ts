@@ -4,7 +4,7 @@ const rounds = 5;
 
 /**
  * How many times as much CPU a function takes for an input four times as long: about 4 if it is linear, 16 if it is
- * quadratic. Wall time is not looked at, so other processes do not matter. The smallest of several rounds counts.
+ * quadratic. Wall time is not read, so other processes do not matter. The smallest of several rounds counts.
  */
 export function growthOf(work: (length: number) => void, length: number): number {
   const [short, long] = [costOf(() => work(length)), costOf(() => work(4 * length))];

@@ -9,7 +9,7 @@ const apt = (name: string) => `apt-get install -y --no-install-recommends ${name
 
 /**
  * Installs a package of Debian if this is root there. Test files run at once, so one waits for the other. Resolves whether
- * or not it worked: look for the program afterwards.
+ * or not it worked: check for the program afterwards.
  */
 export async function installWithApt(name: string): Promise<void> {
   const runs = await exec('apt-get', ['--version']).catch(() => undefined);

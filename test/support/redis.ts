@@ -81,6 +81,22 @@ function watchOver(server: ChildProcess, dir: string): void {
   watchdog.unref();
 }
 
+/** Resolves when the server says that it accepts connections; to its log if it ends before that. */
+function untilReady({ stdout }: ChildProcess): Promise<string | undefined> {
+  if (!stdout) throw new Error('The log of the server is needed');
+  let log = '';
+  return new Promise((resolve) => {
+    const take = (chunk: Buffer) => {
+      log += chunk;
+      if (!log.includes('Ready to accept connections')) return;
+      // What it writes later is read and dropped: a full pipe would stop the server.
+      stdout.off('data', take).resume();
+      resolve(undefined);
+    };
+    stdout.on('data', take).once('end', () => resolve(log));
+  });
+}
+
 /** Starts a server and waits until it answers. */
 export async function startRedis(options: StartOptions = {}): Promise<RedisServer> {
   const { family = 'redis', appendfsync = 'always', args = [] } = options;
@@ -101,15 +117,10 @@ export async function startRedis(options: StartOptions = {}): Promise<RedisServe
   async function start(): Promise<void> {
     const basics = { port, dir, bind: '127.0.0.1', save: '', appendonly: 'yes', appendfsync };
     const flags = Object.entries(basics).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    child = spawn(`${family}-server`, [...flags, ...args], { stdio: 'ignore' });
+    child = spawn(`${family}-server`, [...flags, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
     watchOver(child, dir);
-    for (let attempts = 0; !/PONG|NOAUTH/.test(await cli('PING').catch(() => '')); attempts++) {
-      if (child.exitCode !== null || attempts > 500) {
-        await kill();
-        throw new Error(`${family}-server on port ${port} does not answer`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    const log = await untilReady(child);
+    if (log !== undefined) throw new Error(`${family}-server on port ${port} did not start: ${log}`);
   }
 
   async function kill(): Promise<void> {

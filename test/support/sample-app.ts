@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Command, freePort, node, run } from '../kit/processes.ts';
 import { root } from '../source-files.ts';
 
@@ -17,10 +18,38 @@ export interface SampleApp {
   stop(): Promise<number | NodeJS.Signals>;
 }
 
+type Environment = Readonly<Record<string, string>>;
+
+/**
+ * Runs `apps/<name>` during the tests of the calling file or block, and tests that its own client's conversation
+ * succeeds and that the app ends by itself. `env` is added to its environment; a function is called before it starts.
+ */
+export function sampleApp(name: string, env: Environment | (() => Environment) = {}): SampleApp {
+  let app: SampleApp;
+  beforeAll(async () => {
+    app = await startApp(name, typeof env === 'function' ? env() : env);
+  });
+  afterAll(async () => {
+    expect(await app.stop()).toBe(0);
+  });
+  it('holds the conversation of its own client', async () => {
+    const client = await app.converse();
+    expect(await client.ended, client.output).toBe(0);
+  });
+  return {
+    get url() {
+      return app.url;
+    },
+    kill: () => app.kill(),
+    restart: () => app.restart(),
+    converse: () => app.converse(),
+    stop: () => app.stop(),
+  };
+}
+
 const sources = '--conditions=@batonjs/source';
 
-/** Starts `apps/<name>`; `env` is added to its environment. */
-export async function startApp(name: string, env: Readonly<Record<string, string>> = {}): Promise<SampleApp> {
+async function startApp(name: string, env: Environment): Promise<SampleApp> {
   const cwd = join(root, 'apps', name);
   const data = mkdtempSync(join(tmpdir(), `baton-${name}-`));
   const port = await freePort();

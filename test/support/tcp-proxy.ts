@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Passes bytes on between clients and a server of this machine, until it is told not to. */
+/** Passes bytes on between clients and a server of this machine, until the test cuts them. */
 export interface TcpProxy {
   readonly port: number;
   /** Passes nothing on any more, in either direction, and closes no connection: a cable that was pulled. */

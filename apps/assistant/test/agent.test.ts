@@ -35,7 +35,7 @@ it('completes with the whole answer of its model', async () => {
   expect(updates.at(-1)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
 });
 
-describe('fails when its model does, and tells nothing of why:', () => {
+describe('fails when its model does, and reveals nothing of why:', () => {
   const refusing = new MockLanguageModelV4({ doStream: () => Promise.reject(new Error('secret key')) });
   it.each([
     ['it throws', refusing],

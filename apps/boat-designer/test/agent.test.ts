@@ -133,7 +133,7 @@ describe('the boat designer asks', () => {
     );
   });
 
-  it('for a boat when there is none to change, and draws one when told so', async () => {
+  it('for a boat when there is none to change, and draws one when asked', async () => {
     const question = await outcome('Please modify the sailboat to be red.');
     expect(question).toEqual(asks(/Shall I draw a new one/));
     const messages: Message[] = [

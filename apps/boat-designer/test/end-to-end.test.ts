@@ -3,22 +3,11 @@ import { createAgentServer } from '@batonjs/server';
 import { type Listening, listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type SampleApp, startApp } from '../../../test/support/sample-app.ts';
+import { sampleApp } from '../../../test/support/sample-app.ts';
 import { card, designBoat } from '../src/index.ts';
 import { decodePng } from './decode-png.ts';
 
-let app: SampleApp;
-beforeAll(async () => {
-  app = await startApp('boat-designer');
-});
-afterAll(async () => {
-  expect(await app.stop()).toBe(0);
-});
-
-it('holds the conversation of its own client', async () => {
-  const client = await app.converse();
-  expect(await client.ended, client.output).toBe(0);
-});
+const app = sampleApp('boat-designer');
 
 describe.each(['JSONRPC', 'HTTP+JSON'])('over %s', (binding) => {
   let agent: AgentClient;
@@ -99,7 +88,7 @@ describe("another caller's boat", () => {
     await store.close();
   });
 
-  it('is like one that there is not: nothing of it is told [R-CTX-08]', async () => {
+  it('is like one that does not exist: nothing of it is revealed [R-CTX-08]', async () => {
     const as = (authorization: string) => connect(server.url, { headers: { authorization } });
     const { task: anns } = await (await as('ann')).send('Draw a purple boat');
     const bob = await as('bob');

@@ -1,47 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type AgentClient, connect, dataOf, textOf } from '@batonjs/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Command, freePort, node, run } from '../../../test/kit/processes.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sampleApp } from '../../../test/support/sample-app.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'baton-expense-'));
-const app = join(import.meta.dirname, '..');
-const sources = '--conditions=@batonjs/source';
-let server: Command;
-let url: string;
-
-beforeAll(async () => {
-  const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
-  server = run(node, [sources, 'src/main.ts'], {
-    cwd: app,
-    env: { PORT: String(port), BATON_DATA: folder },
-  });
-  await server.until(/is at http/);
-});
-afterAll(async () => {
-  server.signal('SIGINT');
-  expect(await server.ended).toBe(0);
-  rmSync(folder, { recursive: true });
-});
-
-it('holds the conversation of its own client', async () => {
-  await using client = run(node, [sources, 'src/converse.ts', url], { cwd: app });
-  expect(await client.ended, client.output).toBe(0);
-});
+const app = sampleApp('expense-agent');
 
 describe.each(['JSONRPC', 'HTTP+JSON'])('over %s', (binding) => {
   let agent: AgentClient;
   beforeAll(async () => {
-    agent = await connect(url, { binding });
+    agent = await connect(app.url, { binding });
     expect(agent.interface.protocolBinding).toBe(binding);
   });
 
   it.each<[string, Parameters<AgentClient['send']>[0]]>([
     ['data', [{ data: { amount: 100, currency: 'USD' } }]],
     ['text', '100 USD'],
-  ])('approves what is told as %s', async (_, said) => {
+  ])('approves an expense given as %s', async (_, said) => {
     const { task } = await agent.send(said);
     expect(task).toMatchObject({
       status: { state: 'TASK_STATE_COMPLETED' },
@@ -66,7 +39,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('over %s', (binding) => {
   it.each<[string, Parameters<AgentClient['send']>[0]]>([
     ['text', 'EUR'],
     ['data', [{ data: { currency: 'EUR' } }]],
-  ])('asks for what is missing, and finishes the same task with an answer of %s', async (_, answer) => {
+  ])('asks for the missing fields, and finishes the same task with an answer of %s', async (_, answer) => {
     const { task: asking } = await agent.send([{ data: { amount: 20 } }]);
     expect(asking?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(textOf(asking?.status.message)).toMatch(/currency/);
@@ -75,7 +48,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('over %s', (binding) => {
     expect(dataOf(task?.artifacts?.[0])).toEqual({ status: 'approved', message: 'Processed 20 EUR' });
   });
 
-  it('fails what is not positive, for people and for programs', async () => {
+  it('fails an amount that is not positive, for people and for programs', async () => {
     const { task } = await agent.send('0 USD');
     expect(task?.status.state).toBe('TASK_STATE_FAILED');
     expect(textOf(task?.status.message)).toBe('Amount must be positive');

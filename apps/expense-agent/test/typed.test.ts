@@ -33,7 +33,7 @@ async function agentWith(binding: string, record?: Ledger, inactivityMs?: number
 }
 
 describe.each(['JSONRPC', 'HTTP+JSON'])('the typed expense agent over %s', (binding) => {
-  it('has a schema, and tells how far it is', async () => {
+  it('has a schema, and reports its progress', async () => {
     const agent = await agentWith(binding);
     expect((await callSkill(agent, 'approve-expense', { amount: 100, currency: 'USD' })).output).toEqual({
       status: 'approved',
@@ -57,7 +57,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the typed expense agent over %s', (bind
     expect(dataOf(task?.artifacts?.[0])).toEqual({ status: 'approved', message: 'Processed 20 EUR' });
   });
 
-  it('fails for reasons that programs can tell: logic, communication, timeout', async () => {
+  it('fails for reasons that programs can distinguish: logic, communication, timeout', async () => {
     const logic = await (await agentWith(binding)).send('-5 USD');
     expect(errorOf(logic.task!)).toEqual({ code: 'INVALID_INPUT', message: 'Amount must be positive' });
     await serving?.close();

@@ -29,7 +29,7 @@ describe('an address that sends too much', () => {
   };
   const message = 'Too many requests from this address';
 
-  it('is refused by every agent in the words of its binding, and told when to come back [R-OP-12]', async () => {
+  it('is refused by every agent in the words of its binding, and says when to come back [R-OP-12]', async () => {
     const at = (path: string, init?: RequestInit) =>
       fetch(`${gallery.localUrl}/agents${path}`, { headers, ...init });
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks' });

@@ -8,7 +8,7 @@ import { openGallery } from '../src/gallery.ts';
 
 const day = 24 * 60 * 60 * 1_000;
 
-it('a question that nobody answers fails after a week, so that it can be pruned', async () => {
+it('a question without an answer fails after a week, so that it can be pruned', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'baton-retention-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   let later = 0;

@@ -71,7 +71,7 @@ export async function rehearse(env: { readonly REDIS_URL: string; readonly PREFI
   by('A', 'cancels it');
   equal((await other.until(() => false))?.status.state, 'TASK_STATE_CANCELED');
   equal((await agent.getTask({ id: endless.id })).status.state, 'TASK_STATE_CANCELED');
-  by('B', 'knows, and told its follower');
+  by('B', 'knows, and notified its follower');
 
   deepEqual(await Promise.all([a, b, second].map((child) => child.stop())), [0, 0, 0]);
   console.log('    SIGTERM: all ended by themselves');

@@ -24,7 +24,7 @@ describe.skipIf(!isHere)('two servers and a worker on one Redis', () => {
       'A  starts …',
       'B  follows it',
       'A  cancels it',
-      'B  knows, and told its follower',
+      'B  knows, and notified its follower',
       '    SIGTERM: all ended by themselves',
       'All as it should be',
       '',

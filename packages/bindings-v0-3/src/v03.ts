@@ -18,7 +18,7 @@ export interface V03Options {
    */
   readonly lenient?: boolean;
   /**
-   * Whether a request without a version that looks like one of 1.0 (`SendMessage`, `/message:send`) is taken for one.
+   * Whether a request without a version whose method or path is one of 1.0 (`SendMessage`, `/message:send`) is taken for one.
    * Default: as `lenient`. By the specification it is one of 0.3.
    */
   readonly inferVersion?: boolean;

@@ -12,7 +12,7 @@ const texts = fc.array(text, { maxLength: 3 });
 const json = fc.jsonValue({ maxDepth: 2 }).map(plain);
 const asStruct = (value: unknown) => plain(value) as Record<string, unknown>;
 const struct = fc.dictionary(text, json, { maxKeys: 3, noNullPrototype: true }).map(asStruct);
-/** Metadata of parts in 0.3 may hold what a translation put there, or what only looks like it. */
+/** Metadata of parts in 0.3 may hold members of a translation, or other members of the same names. */
 const olderMetadata = fc
   .dictionary(
     fc.oneof(text, fc.constantFrom('data_part_compat', 'https://batonjs.dev/a2a/part')),
@@ -29,7 +29,7 @@ const time = fc
 function object(
   members: Record<string, fc.Arbitrary<unknown>>,
   required: readonly string[],
-  // biome-ignore lint/suspicious/noExplicitAny: what is generated is as valid as the table says, which types cannot follow
+  // biome-ignore lint/suspicious/noExplicitAny: the table decides which values are valid, which types cannot follow
 ): fc.Arbitrary<any> {
   return fc.record(members, { requiredKeys: required as never[], noNullPrototype: true });
 }

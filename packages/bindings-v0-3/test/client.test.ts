@@ -82,7 +82,7 @@ describe('a client of an agent of 0.3', () => {
       'TASK_STATE_INPUT_REQUIRED',
     ],
     [
-      'a state that nobody knows',
+      'an unknown state',
       { kind: 'task', id: 't', contextId: 'c', status: { state: 'paused' } },
       'TASK_STATE_UNSPECIFIED',
     ],
@@ -149,7 +149,7 @@ describe('a client of an agent of 0.3', () => {
     ],
     [502, 'INVALID_AGENT_RESPONSE', (agent) => agent.send(hi)],
     [500, 'INTERNAL_ERROR', (agent) => agent.getTask({ id: 't' })],
-  ])('tells from a %i without a code that it is %s', async (status, reason, call) => {
+  ])('takes a %i without a code for %s', async (status, reason, call) => {
     const more = {
       preferredTransport: 'HTTP+JSON',
       supportsAuthenticatedExtendedCard: true,

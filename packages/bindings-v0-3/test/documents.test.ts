@@ -97,13 +97,13 @@ describe('the document about history', () => {
     const server = serve({ agent: exchanger, currentStatusInHistory: true }, { lenient: true });
     const { result } = await ask(server, 'message.send', { message: question });
     const { status, history } = (await ask(server, 'tasks.get', { id: result.id })).result;
-    const told = ({ role, parts }: typeof question) => ({
+    const printable = ({ role, parts }: typeof question) => ({
       role,
       parts: parts.map(({ text }: { text: string }) => ({ type: 'text', text })),
     });
     expect({
-      status: { state: status.state, message: told(status.message) },
-      history: history.map(told),
+      status: { state: status.state, message: printable(status.message) },
+      history: history.map(printable),
     }).toEqual(task);
     expect(history.at(-1)).toEqual(status.message);
     expect(status.message.parts[0]).toEqual({ kind: 'text', text: task.status.message.parts[0].text });

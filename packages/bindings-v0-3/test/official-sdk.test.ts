@@ -25,12 +25,12 @@ import {
 import { a2aExpress } from '@batonjs/server-express';
 import express from 'express';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { serveOfficial } from '../../../test/kit/official-server.ts';
 import { translations, v03Client } from '../src/index.ts';
-import { serveOfficial } from './official-server.ts';
 import { serve } from './serve.ts';
 import { webhook } from './webhook.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into JSON with matchers
+// biome-ignore lint/suspicious/noExplicitAny: tests read JSON with matchers
 type Json = any;
 const bindings = ['JSONRPC', 'HTTP+JSON'] as const;
 
@@ -180,11 +180,13 @@ describe.each(bindings)('the client of the official SDK, on %s of 0.3', (binding
   });
 });
 
+const about03 = { version: '0.3', chunks: [[{ text: '833 INR' }, { data: { rate: 83.3 } }]] } as const;
+
 describe.each(bindings)('the server of the official SDK, on %s of 0.3', (binding) => {
   const options = { compatibility: [v03Client()], binding, retry: { firstMs: 1 } };
 
   it('is found by its card, sent to and asked for tasks', async () => {
-    const agent = await connect((await serveOfficial()).url, options);
+    const agent = await connect((await serveOfficial(about03)).url, options);
     expect(agent.interface).toMatchObject({ protocolBinding: binding, protocolVersion: '0.3' });
     const { task } = await agent.send('10 USD in INR');
     expect(task).toMatchObject({
@@ -196,7 +198,7 @@ describe.each(bindings)('the server of the official SDK, on %s of 0.3', (binding
   });
 
   it('streams, asks, is answered and followed', async () => {
-    const { url, letGo } = await serveOfficial();
+    const { url, release } = await serveOfficial(about03);
     const agent = await connect(url, options);
     const asked = await agent.stream('ask').result();
     expect(asked.task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -207,12 +209,12 @@ describe.each(bindings)('the server of the official SDK, on %s of 0.3', (binding
     ]);
     const { task } = await agent.send('hold', { returnImmediately: true });
     const followed = agent.follow(task!).result();
-    letGo();
+    release();
     expect((await followed).task?.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   it('is followed through a broken connection, and nothing is missed or doubled', async () => {
-    const { url, letGo, drop } = await serveOfficial();
+    const { url, release, drop } = await serveOfficial(about03);
     const agent = await connect(url, options);
     const stream = agent.stream('hold');
     let isBroken = false;
@@ -220,7 +222,7 @@ describe.each(bindings)('the server of the official SDK, on %s of 0.3', (binding
       if (!isBroken && statusUpdate) {
         isBroken = true;
         drop();
-        letGo();
+        release();
       }
     expect(isBroken).toBe(true);
     expect(stream.task).toMatchObject({
@@ -230,7 +232,7 @@ describe.each(bindings)('the server of the official SDK, on %s of 0.3', (binding
   });
 
   it('makes errors that have our names', async () => {
-    const agent = await connect((await serveOfficial()).url, options);
+    const agent = await connect((await serveOfficial(about03)).url, options);
     const { task } = await agent.send('10 USD');
     await expect(agent.getTask({ id: 'missing' })).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
     await expect(agent.task(task!).cancel()).rejects.toMatchObject({ reason: 'TASK_NOT_CANCELABLE' });
@@ -240,8 +242,8 @@ describe.each(bindings)('the server of the official SDK, on %s of 0.3', (binding
     await expect(listen()).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
   });
 
-  it('tells a webhook what we can read', async () => {
-    const { url, letGo } = await serveOfficial();
+  it('sends a webhook a body that our receiver reads', async () => {
+    const { url, release } = await serveOfficial(about03);
     const agent = await connect(url, options);
     const hook = await webhook();
     const { task } = await agent.send('hold', { returnImmediately: true });
@@ -250,7 +252,7 @@ describe.each(bindings)('the server of the official SDK, on %s of 0.3', (binding
     expect((await agent.listTaskPushNotificationConfigs({ taskId: task!.id })).configs).toMatchObject([
       { id: 'mine', url: hook.url },
     ]);
-    letGo();
+    release();
     await vi.waitFor(() => expect(hook.received.at(-1)?.body.status?.state).toBe('completed'));
     // It sends the task as it is then, not what happened to it.
     expect(translations.event.up(hook.received.at(-1)!.body).value).toMatchObject({

@@ -45,7 +45,7 @@ export async function ask(
   method: string,
   params?: unknown,
   headers: Record<string, string> = {},
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into results with matchers
+  // biome-ignore lint/suspicious/noExplicitAny: tests read results with matchers
 ): Promise<any> {
   calls += 1;
   const reply = await post(server, JSON.stringify({ jsonrpc: '2.0', id: calls, method, params }), headers);
@@ -58,7 +58,7 @@ export async function listen(
   method: string,
   params: unknown,
   onOpen: () => void = () => {},
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into events with matchers
+  // biome-ignore lint/suspicious/noExplicitAny: tests read events with matchers
 ): Promise<any[]> {
   const reply = await post(server, JSON.stringify({ jsonrpc: '2.0', id: 'stream', method, params }));
   if (reply.headers.get('content-type') !== 'text/event-stream') throw new Error('That is no stream');

@@ -74,7 +74,7 @@ describe('a webhook receiver that knows 0.3', () => {
     expect(events).toEqual([]);
   });
 
-  it('is one that was told so', async () => {
+  it('is one with the option for it', async () => {
     const { deliver } = receiverOf({ compatibility: [] });
     expect((await deliver({ kind: 'task', ...task })).status).toBe(400);
   });

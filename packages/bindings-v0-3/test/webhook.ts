@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 
 /** A webhook on a real port until the test ends, and all that it was sent. */
 export async function webhook() {
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies with matchers
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies with matchers
   const received: { headers: Record<string, unknown>; body: any }[] = [];
   const server = createServer(async (request, response) => {
     let body = '';

@@ -121,7 +121,7 @@ describe('what HTTP+JSON reads besides the path', () => {
     expect(decode(`GET /tasks?${snakeCase}`)).toEqual(['ListTasks', params]);
   });
 
-  it('leaves what is no number and no boolean for the schema to refuse', () => {
+  it('leaves values that are no number and no boolean for the schema to refuse', () => {
     expect(decode('GET /tasks?pageSize=many&includeArtifacts=yes')).toEqual([
       'ListTasks',
       { pageSize: 'many', includeArtifacts: 'yes' },
@@ -210,7 +210,7 @@ describe('what HTTP+JSON reads besides the path', () => {
     expect(refusal(() => decode(rule, body))).toEqual({ reason, fields });
   });
 
-  it('refuses another content type before it looks at the body', () => {
+  it('refuses another content type before it reads the body', () => {
     for (const type of ['text/plain', '', 'multipart/form-data; boundary=x', 'application/jsonp']) {
       expect(refusal(() => decode('POST /message:send', '{broken', { 'content-type': type })).reason).toBe(
         'UNSUPPORTED_MEDIA_TYPE',

@@ -92,7 +92,7 @@ describe('jsonBody', () => {
     expect(new Set(failed).size, 'each attempt would make an error of its own').toBe(1);
   });
 
-  it('bounds a value that was parsed by somebody else too', () => {
+  it('also bounds a value that a body parser made', () => {
     expect(jsonBody({ value: JSON.parse(nested(100)) as unknown })?.json()).toEqual(JSON.parse(nested(100)));
     expect(refusal(() => jsonBody({ value: JSON.parse(nested(101)) as unknown })?.json()).reason).toBe(
       'INVALID_REQUEST',

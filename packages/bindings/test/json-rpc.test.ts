@@ -203,14 +203,14 @@ describe('the JSON-RPC client', () => {
       { code: -1, message: 'T', data: [info({ reason: 'TASK_NOT_FOUND' })] },
     ],
     [
-      'a reason of somebody else',
+      'a reason of another domain',
       'TASK_NOT_CANCELABLE',
       200,
       'T',
       { code: -32002, message: 'T', data: [info({ reason: 'UNAVAILABLE', domain: 'x.example' })] },
     ],
     [
-      'a reason that nobody knows',
+      'an unknown reason',
       'INTERNAL_ERROR',
       200,
       'T',

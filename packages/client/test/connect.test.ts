@@ -69,7 +69,7 @@ describe('reading the card', () => {
     ],
     ['a card without interfaces', 200, '{"name":"x","supportedInterfaces":[]}', /no supportedInterfaces/],
     ['a page that says 404', 404, '<html>Not found</html>', /answers 404/],
-    ['a 304 that nobody asked for', 304, '', /answers 304/],
+    ['a 304 without a conditional request', 304, '', /answers 304/],
   ])('explains what is wrong with %s [R-CARD-08]', async (_, status, body, message) => {
     const { url } = await serveText(status, body);
     const error = await failureOf(connect(url));

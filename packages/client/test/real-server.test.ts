@@ -110,9 +110,9 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a real server on %s', (binding) => {
     const events = await collect(stream);
     expect(events[0]).toHaveProperty('task');
     expect(numbersOf(stream.task)).toBe('0 1 2 3 4 5');
-    const { history: _, ...told } = stream.task!;
-    const { history: __, ...stored } = await agent.getTask({ id: told.id });
-    expect({ ...told, artifacts: stored.artifacts }).toEqual(stored);
+    const { history: _, ...streamed } = stream.task!;
+    const { history: __, ...stored } = await agent.getTask({ id: streamed.id });
+    expect({ ...streamed, artifacts: stored.artifacts }).toEqual(stored);
   });
 
   it('asks, is answered, and goes on with the same task', async () => {

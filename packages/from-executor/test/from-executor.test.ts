@@ -81,12 +81,12 @@ describe('an executor of the official SDK', () => {
     });
     const theirs = Task.toJSON((await handler.sendMessage(request, new ServerCallContext())) as Task) as Task;
     const { task: ours } = await (await client(serve(fromExecutor(essayist)))).send('Write');
-    const told = ({ status, artifacts }: object & Partial<typeof ours>) => [
+    const comparable = ({ status, artifacts }: object & Partial<typeof ours>) => [
       status?.state,
       textOf(status?.message),
       artifacts?.map((artifact) => [artifact.artifactId, artifact.name, textOf(artifact)]),
     ];
-    expect(told(ours!)).toEqual(told(theirs as never));
+    expect(comparable(ours!)).toEqual(comparable(theirs as never));
   });
 
   it('asks, and finds its task in the request that answers', async () => {

@@ -4,7 +4,7 @@ import { artifact, at, create, given, receive, startTurn, to } from './given.ts'
 
 const many = 20_000;
 
-/** The array, counting how many of its items anybody looks at. */
+/** The array, counting how many of its items are read. */
 function counted<T>(items: T[]): { items: T[]; reads: () => number } {
   let reads = 0;
   const proxy = new Proxy(items, {
@@ -37,7 +37,7 @@ describe('appending a chunk', () => {
     expect(viewTask(started.now).artifacts![0]!.parts).toHaveLength(1);
   });
 
-  it('does not even look at them', () => {
+  it('does not read them', () => {
     const [record] = started.now.task!.artifacts;
     const { items, reads } = counted(Array.from({ length: many }, () => ({ text: 'chunk' })));
     const parts = { items, length: items.length };
@@ -75,7 +75,7 @@ describe('saying something', () => {
     expect(started.now.conversation.messages.length).toBe(1);
   });
 
-  it('does not even look at it', () => {
+  it('does not read it', () => {
     const said = Array.from({ length: many }, (_, index) => ({
       messageId: `s${index}`,
       role: 'ROLE_AGENT' as const,
@@ -97,10 +97,10 @@ describe('saying something', () => {
 });
 
 describe('taking messages', () => {
-  it('looks at each of those that wait a fixed number of times, however many the turn takes', () => {
+  it('reads each of those that wait a fixed number of times, however many the turn takes', () => {
     const waiting = given(receive('m1'), create).now;
     const message = waiting.untaken[0]!;
-    const looks = (count: number): number => {
+    const readsOf = (count: number): number => {
       const untaken = Array.from({ length: count }, (_, index) => ({
         ...message,
         message: { ...message.message, messageId: `w${index}` },
@@ -113,6 +113,6 @@ describe('taking messages', () => {
       expect(after.untaken).toEqual([]);
       return reads() + ids.reads();
     };
-    expect(looks(2_000)).toBe(2 * looks(1_000));
+    expect(readsOf(2_000)).toBe(2 * readsOf(1_000));
   });
 });

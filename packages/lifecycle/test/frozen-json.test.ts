@@ -44,7 +44,7 @@ describe('a frozen copy', () => {
     expect(() => frozenJson({ a: 1n })).toThrow(TypeError);
   });
 
-  it('of what is frozen is that itself, and of no object what JSON makes of it', () => {
+  it('of a frozen value is that value, and of other values than objects what JSON makes of them', () => {
     const frozen = Object.freeze({ a: 1 });
     expect(frozenJson(frozen)).toBe(frozen);
     expect(frozenJson({ a: frozen }).a).toEqual(frozen);
@@ -53,7 +53,7 @@ describe('a frozen copy', () => {
     expect(frozenJson('text')).toBe('text');
   });
 
-  it('has no member for what is absent, and the value of a boxed one', () => {
+  it('has no member for an absent value, and the value of a boxed one', () => {
     expect(Object.keys(frozenJson({ a: undefined }))).toEqual([]);
     expect(frozenJson({ a: Object(5), b: Object('x'), c: Object(true) })).toStrictEqual({
       a: 5,

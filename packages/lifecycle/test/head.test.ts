@@ -125,7 +125,7 @@ describe('the weight of a log', () => {
     ['a message', receive('m2', { parts: [{ text: long }] })],
     ['metadata of a message', receive('m2', { metadata: { a: [long] } })],
     ['a turn', endTurn],
-  ] as const)('is about the length of what is written: %s', (_, command) => {
+  ] as const)('is about the length of the written fact: %s', (_, command) => {
     const [fact] = given(receive('m1'), create, startTurn).when(command as never);
     const written = JSON.stringify(fact).length;
     expect(weigh(fact!) / written).toBeGreaterThan(0.9);

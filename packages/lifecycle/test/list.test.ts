@@ -22,7 +22,7 @@ describe('a list', () => {
     expect(toArray(common)).toEqual(['a']);
   });
 
-  it('takes its items from nobody and gives them to nobody', () => {
+  it('shares its items with no other list', () => {
     const items = ['a'];
     const list = toList(items);
     items.push('b');
@@ -78,7 +78,7 @@ describe('a conversation', () => {
     );
   });
 
-  it('knows nobody who was not heard', () => {
+  it('contains no text that was not added', () => {
     for (const id of ['', 'constructor', '__proto__', '0']) {
       expect(positionOf(addMessage(emptyConversation(), said('m1')), id)).toBe(-1);
       expect(messageOf(addMessage(emptyConversation(), said('m1')), id)).toBeUndefined();

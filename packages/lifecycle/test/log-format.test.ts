@@ -27,7 +27,7 @@ interface Stored {
   task?: Task;
   historyWithCurrentStatus?: Message[];
   answer?: Message;
-  /** What is left to do. */
+  /** The commands left to apply. */
   work: {
     untaken: string[];
     taken: string[];

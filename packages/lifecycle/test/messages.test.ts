@@ -42,7 +42,7 @@ describe('a message to a task', () => {
     }
   });
 
-  it('tells the wrong context before the finished task', () => {
+  it('names the wrong context before the finished task', () => {
     const done = given(receive('m1'), create, to('COMPLETED'));
     expect(done.refuses(receive('m2', { contextId: 'elsewhere' }))).toBe('INVALID_PARAMS');
     expect(done.refuses(receive('m2'))).toBe('UNSUPPORTED_OPERATION');
@@ -228,7 +228,7 @@ describe('what an agent puts out', () => {
 });
 
 function circle(): unknown {
-  const ring: Record<string, unknown> = {};
-  ring.self = ring;
-  return ring;
+  const cyclic: Record<string, unknown> = {};
+  cyclic.self = cyclic;
+  return cyclic;
 }

@@ -115,7 +115,7 @@ describe('every log', () => {
       rising(moments.flatMap(({ state }) => state?.task?.status.timestamp ?? []));
       rising(moments.map(({ head }) => head?.statusAt));
     });
-    // A fact that somebody appended without looking may carry an earlier time; nobody else's does.
+    // Only a fact of an open append may carry an earlier time.
     always((moments) => rising(moments.at(-1)!.facts.map(({ at }) => at)), randomLogInTurn);
   });
 

@@ -18,7 +18,7 @@ import {
   wake,
 } from './given.ts';
 
-/** A command, the clock it is decided by, and how many facts behind the log is whoever decides. */
+/** A command, the clock it is decided by, and how many facts the deciding process is behind the log. */
 export interface Attempt {
   readonly command: Command;
   readonly clock: string;
@@ -104,7 +104,7 @@ const attempt = (behind: fc.Arbitrary<number>): fc.Arbitrary<Attempt> =>
 
 const first: Attempt = { command: receive('m1'), clock: at(60), behind: 0 };
 
-/** What stores let in wherever a log ends, without a look at what happened since it was decided. */
+/** The facts that stores append wherever a log ends, whatever was appended since they were decided. */
 const isOpen = ({ command: { type } }: Attempt): boolean =>
   type === 'receive' || type === 'wake' || type === 'request-cancel';
 

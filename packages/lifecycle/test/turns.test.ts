@@ -42,7 +42,7 @@ describe('a turn', () => {
     expect(idle.refuses(startTurn)).toBe('INTERNAL_ERROR');
   });
 
-  it('starts without a message when somebody woke the task [R-STATE-15]', () => {
+  it('starts without a message when the task was woken [R-STATE-15]', () => {
     const waiting = [receive('m1'), create, startTurn, to('AUTH_REQUIRED', 'q1'), endTurn];
     const woken = given(...waiting, { type: 'wake', metadata: { token: 'there' } });
     expect(woken.now.woken).toEqual({ metadata: { token: 'there' } });
@@ -114,7 +114,7 @@ describe('a turn whose process died', () => {
     expect(again.now.untaken).toEqual([]);
   });
 
-  it('leaves what nobody took for later', () => {
+  it('leaves the messages that were not taken for later', () => {
     const again = given(...open, receive('m2'), startTurn);
     expect(again.now.openTurn?.messageIds).toEqual(['m1']);
     expect(again.now.untaken.map(({ message }) => message.messageId)).toEqual(['m2']);

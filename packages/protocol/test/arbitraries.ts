@@ -109,7 +109,7 @@ export const streamResponse = fc.oneof(
   }),
 ) as fc.Arbitrary<StreamResponse>;
 
-/** Members with free content, whose inside is nobody's to respell. */
+/** Members with free content, whose names must not be respelled. */
 const opaque = new Set(['metadata', 'data', 'params', 'header']);
 
 /** The same value in another spelling that ProtoJSON allows; the choices say which. */

@@ -13,7 +13,7 @@ it('who waits for the end of the same turn goes on in step', async () => {
   expect(steps).toEqual(['a 1', 'b 1', 'a 2', 'b 2']);
 });
 
-it('the end of a turn comes after what is in it, and each turn has its own', async () => {
+it('the end of a turn of the event loop comes after its callbacks, and each turn has its own', async () => {
   const steps: string[] = [];
   process.nextTick(() => steps.push('what was there'));
   const first = endOfTurn();

@@ -67,7 +67,7 @@ const sending = (text: string) => ({
 
 describe('the mount', () => {
   it.each(['/agents/echo', '/agents/echo/'])(
-    'at %s serves what is below it, and nothing else',
+    'at %s serves the paths below it, and nothing else',
     async (path) => {
       const origin = await serve(nodeHandler(serverOf(), { path }));
       const agent = await connect(`${origin}/agents/echo`);
@@ -86,7 +86,7 @@ describe('the mount', () => {
       expect(urlIn((await ask(origin, { path })).text)).toBe(`${origin}/echo`);
   });
 
-  it('does not resolve dots: what is asked for is what is answered', async () => {
+  it('does not resolve dots: the path is served as it is written', async () => {
     const origin = await serve(nodeHandler(serverOf(), { path: '/echo' }));
     expect((await ask(origin, { path: `/other/../echo${cardPath}` })).status).toBe(404);
     const headers = { 'a2a-version': '1.0' };
@@ -106,12 +106,12 @@ describe('the address in the card', () => {
   it.each(['agents.example:8080', 'localhost.example', '10.0.0.1', '127.0.0.1.example', 'localhost.'])(
     'is not what a client chose, perhaps through a proxy on this machine: %s',
     async (host) => {
-      const told: unknown[] = [];
-      const log: Log = (_level, _message, details) => void told.push(details.err);
+      const logged: unknown[] = [];
+      const log: Log = (_level, _message, details) => void logged.push(details.err);
       const origin = await serve(nodeHandler(serverOf({ log })));
       const { status, text } = await ask(origin, { path: cardPath, headers: { host } });
       expect([status, text.includes(host)]).toEqual([500, false]);
-      expect(String((told[0] as Error).cause)).toContain('`publicUrl`');
+      expect(String((logged[0] as Error).cause)).toContain('`publicUrl`');
     },
   );
 
@@ -177,7 +177,7 @@ describe('requests and answers', () => {
     expect(logged[0]!.slice(0, 2)).toEqual(['info', 'A client left before its request was complete']);
   });
 
-  it('answer 500 and say nothing of what is wrong inside', async () => {
+  it('answer 500 without the cause', async () => {
     const handle = () => Promise.reject(new Error('hunter2'));
     const origin = await serve(nodeHandler({ handle }));
     expect(await ask(origin, { path: '/' })).toMatchObject({ status: 500, text: '' });

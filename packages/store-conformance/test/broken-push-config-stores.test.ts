@@ -24,7 +24,7 @@ const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
       return store.putPushConfig(push, atMost);
     },
   }),
-  'takes outcomes from whoever had the right': () => ({ advance: async () => true }),
+  'takes outcomes from earlier claims': () => ({ advance: async () => true }),
   'gives one delivery to many': (store) => ({
     async claimDeliveries(request) {
       const given = await store.claimDeliveries(request);
@@ -50,7 +50,7 @@ const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
     advance: (delivery, outcome) =>
       store.advance(delivery, 'dead' in outcome ? { cursor: delivery.push.cursor } : outcome),
   }),
-  'does not hold on to what is kept': (store) => ({
+  'does not keep its own copy': (store) => ({
     advance: (delivery, outcome) =>
       store.advance(delivery, 'cursor' in outcome ? { cursor: outcome.cursor } : outcome),
   }),
@@ -91,7 +91,7 @@ const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
     subscribe: async () => () => {},
     close: () => store.close(),
   }),
-  'prunes what is not delivered': (store) => {
+  'prunes undelivered webhooks': (store) => {
     const pushes = new Map<string, PushConfig>();
     return {
       async putPushConfig(push) {

@@ -217,7 +217,7 @@ const onces = broken('once', {
       return store.commit(commit);
     },
   }),
-  'looks at the version before once': (store) => ({
+  'checks the version before once': (store) => ({
     commit: async (commit) => {
       const log = await store.load(commit.scope, commit.taskId);
       const { expectedVersion } = commit;
@@ -311,7 +311,7 @@ const leases = broken('a lease', {
       },
     };
   },
-  'grants a lease that somebody holds': (store) => ({
+  'grants a lease that is held': (store) => ({
     commit: async (commit) => {
       const committed = await store.commit(commit);
       const { acquire, queue } = commit.turn ?? {};
@@ -409,7 +409,7 @@ const races = broken('races', {
 });
 
 const claims = broken('claim', {
-  'gives out what somebody holds': (store) => ({
+  'gives out a task that is held': (store) => ({
     claim: async (request) => {
       const given = await store.claim(request);
       await store.renew(given, -1);
@@ -461,7 +461,7 @@ const claims = broken('claim', {
 
 const reads = [
   ...broken('waiting', {
-    'counts what is run as waiting': (store) => {
+    'counts a running task as waiting': (store) => {
       let count = 0;
       return {
         commit: async (commit) => {
@@ -593,7 +593,7 @@ const lists = broken('list', {
     tasks: page.tasks.filter(({ head }) => head.statusAt !== after?.statusAt),
   })),
   'counts the page instead of all': onList(({ tasks }) => ({ tasks, total: tasks.length })),
-  'counts what is left instead of all': onList(async (page, query, store, scope) => {
+  'counts the rest instead of all': onList(async (page, query, store, scope) => {
     const { tasks } = await store.list(scope, { ...query, limit: 1e6 });
     return { ...page, total: tasks.length };
   }),

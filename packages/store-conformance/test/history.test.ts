@@ -157,7 +157,7 @@ describe('the history checker', () => {
     ]);
   });
 
-  it('compares what clients were told with the log', () => {
+  it('compares what clients observed with the log', () => {
     expect(ofClient({ type: 'accepted', messageId: 'm1' })).toEqual([]);
     expect(ofClient({ type: 'accepted', messageId: 'm2' })).toEqual(['lost']);
     expect(ofClient({ type: 'committed', commitId: 'c3', version: 4 })).toEqual([]);
@@ -196,7 +196,7 @@ describe('the history checker', () => {
       ['ends too early', [4, 5, 6, 7], 'lost'],
       ['shows one twice', [4, 5, 5, 6, 7, 9], 'duplicated'],
       ['goes back', [4, 6, 5, 7, 9], 'reordered'],
-      ['shows what is not there', [4, 5, 6, 7, { position: 8 }, 9], 'lost'],
+      ['shows an event that is not in the log', [4, 5, 6, 7, { position: 8 }, 9], 'lost'],
       ['shows something else', [4, { ...event(6), position: 5 }, 6, 7, 9], 'corrupt'],
       ['shows a task of another moment', [4, 5, { position: 6, snapshot: view(5) }, 7, 9], 'corrupt'],
       ['shows a task that is ahead of the log', [4, 5, 6, 7, 9, { position: 10, snapshot: view(9) }], 'lost'],

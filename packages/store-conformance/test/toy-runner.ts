@@ -156,7 +156,7 @@ export async function simulate(seed: number, what?: Sabotage): Promise<Violation
     active = false;
   }
 
-  /** Sends the message that starts a task; somebody else may have sent the same one. */
+  /** Sends the message that starts a task; another client may have sent the same one. */
   async function sender(client: string, taskId: string): Promise<void> {
     const facts: Fact[] = [received('m1'), { format: 1, at, type: 'task-created', taskId, contextId: 'c' }];
     const head = facts.reduce<Head | undefined>(headOf, undefined);

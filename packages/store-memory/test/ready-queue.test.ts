@@ -17,9 +17,9 @@ const head = {
 };
 const row = (more: Partial<Row>): Row => ({ version: 1, head, queue: 'q', wanted: false, fence: 0, ...more });
 
-/** Logs that count how often somebody looks at them. */
+/** Logs that count how often they are read. */
 function crowd(queue: ReadyQueue, size: number, make: (n: number) => Row) {
-  const looks = { count: 0 };
+  const reads = { count: 0 };
   for (let n = 0; n < size; n++) {
     const after = make(n);
     const log: Log = {
@@ -27,14 +27,14 @@ function crowd(queue: ReadyQueue, size: number, make: (n: number) => Row) {
       taskId: `t${n}`,
       facts: [],
       get row() {
-        looks.count++;
+        reads.count++;
         return after;
       },
       set row(_) {},
     };
     queue.replace(log, undefined, after, now + n);
   }
-  return looks;
+  return reads;
 }
 
 const request = { queue: 'q', holder: 'h', ttlMs: 1_000, limit: 4 };
@@ -48,21 +48,21 @@ describe('the ready queue', () => {
       (n) => row({ head: { ...head, dueAt: new Date(now + 60_000 + n).toISOString() } }),
     ],
     ['idle', () => row({})],
-  ])('does not look at 10,000 tasks that are %s', (_, make) => {
+  ])('does not read 10,000 tasks that are %s', (_, make) => {
     const queue = new ReadyQueue();
-    const looks = crowd(queue, 10_000, make);
+    const reads = crowd(queue, 10_000, make);
     expect(queue.candidates(request, now, now)).toEqual([]);
-    expect(looks.count).toBe(0);
+    expect(reads.count).toBe(0);
   });
 
-  it('looks at as many wanted tasks as it gives out, the oldest first', () => {
+  it('reads as many wanted tasks as it gives out, the oldest first', () => {
     const queue = new ReadyQueue();
-    const looks = crowd(queue, 10_000, () => row({ wanted: true }));
+    const reads = crowd(queue, 10_000, () => row({ wanted: true }));
     expect(ids(queue.candidates(request, now + 60_000, now + 60_000))).toEqual(['t0', 't1', 't2', 't3']);
     expect(ids(queue.candidates({ ...request, taskId: 't9000' }, now + 60_000, now + 60_000))).toEqual([
       't9000',
     ]);
-    expect(looks.count).toBeLessThan(20);
+    expect(reads.count).toBeLessThan(20);
     expect(queue.waiting('q')).toBe(10_000);
   });
 

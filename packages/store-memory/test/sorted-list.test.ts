@@ -46,7 +46,7 @@ describe('a sorted list', () => {
     );
   });
 
-  it('looks at about as many of 100,000 items as of 1,000', () => {
+  it('reads about as many of 100,000 items as of 1,000', () => {
     const costOf = (size: number) => {
       const { list, count } = counting();
       for (let n = 0; n < size; n++) list.add((n * 7_919) % 1_000_003);

@@ -29,7 +29,7 @@ export function startStoreProcess(): RemoteStores {
   let count = 0;
 
   child.on('message', (reply: Reply) => {
-    if ('bell' in reply) return subscribers.get(reply.bell)?.(reply.version);
+    if ('subscription' in reply) return subscribers.get(reply.subscription)?.(reply.version);
     const call = waiting.get(reply.id);
     waiting.delete(reply.id);
     if ('error' in reply) {
@@ -50,12 +50,12 @@ export function startStoreProcess(): RemoteStores {
   }
 
   async function subscribe(store: number, topic: Topic, notify: (version?: number) => void) {
-    const bell = ++count;
-    subscribers.set(bell, notify);
-    await ask({ store, subscribe: topic, bell });
+    const subscription = ++count;
+    subscribers.set(subscription, notify);
+    await ask({ store, subscribe: topic, subscription });
     return async () => {
-      subscribers.delete(bell);
-      await ask({ store, unsubscribe: bell });
+      subscribers.delete(subscription);
+      await ask({ store, unsubscribe: subscription });
     };
   }
 

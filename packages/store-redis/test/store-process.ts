@@ -4,27 +4,30 @@ import { type RedisStoreOptions, redisStore } from '../src/index.ts';
 export type Request = { readonly id: number; readonly store: number } & (
   | { readonly open: RedisStoreOptions }
   | { readonly method: string; readonly args: readonly unknown[] }
-  | { readonly subscribe: unknown; readonly bell: number }
+  | { readonly subscribe: unknown; readonly subscription: number }
   | { readonly unsubscribe: number }
 );
 
 export type Reply =
   | { readonly id: number; readonly result?: unknown }
   | { readonly id: number; readonly error: { readonly message: string; readonly code?: unknown } }
-  | { readonly bell: number; readonly version?: number };
+  | { readonly subscription: number; readonly version?: number };
 
 const stores = new Map<number, ReturnType<typeof redisStore>>();
 const subscribers = new Map<number, () => unknown>();
-const tell = (reply: Reply) => process.send?.(reply);
+const send = (reply: Reply) => process.send?.(reply);
 
 async function answer(request: Request): Promise<unknown> {
   if ('open' in request) return void stores.set(request.store, redisStore(request.open));
   if ('unsubscribe' in request) return void (await subscribers.get(request.unsubscribe)?.());
   const store = stores.get(request.store)!;
   if ('subscribe' in request) {
-    const { bell, subscribe } = request;
-    const notify = (version?: number) => tell({ bell, version });
-    subscribers.set(bell, await store.subscribe(subscribe as Parameters<typeof store.subscribe>[0], notify));
+    const { subscription, subscribe } = request;
+    const notify = (version?: number) => send({ subscription, version });
+    subscribers.set(
+      subscription,
+      await store.subscribe(subscribe as Parameters<typeof store.subscribe>[0], notify),
+    );
     return undefined;
   }
   const method = Reflect.get(store, request.method) as (...args: readonly unknown[]) => Promise<unknown>;
@@ -34,8 +37,8 @@ async function answer(request: Request): Promise<unknown> {
 process.on('message', (request: Request) => {
   const { id } = request;
   answer(request).then(
-    (result) => tell({ id, result }),
-    ({ message, code }) => tell({ id, error: { message, code } }),
+    (result) => send({ id, result }),
+    ({ message, code }) => send({ id, error: { message, code } }),
   );
 });
 process.on('disconnect', () => process.exit());

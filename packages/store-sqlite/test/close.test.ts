@@ -7,7 +7,7 @@ import { chunk, commitOf, create } from './logs.ts';
 import { start } from './other-process.ts';
 
 describe('close', () => {
-  it('finishes what is under way', async () => {
+  it('finishes calls that are under way', async () => {
     const path = freshPath();
     const store = sqliteStore(path, { durability: 'normal' });
     await create(store, 't');

@@ -18,7 +18,7 @@ export type Request =
 export type Reply =
   | { readonly id: number; readonly value?: unknown }
   | { readonly id: number; readonly code: string; readonly message: string }
-  | { readonly rung: number; readonly version?: number };
+  | { readonly notified: number; readonly version?: number };
 
 /** Starts a script on the sources. */
 export const start = (script: URL, args: readonly string[] = [], options: ForkOptions = {}): ChildProcess =>
@@ -36,7 +36,7 @@ export function otherProcess() {
   let requests = 0;
 
   child.on('message', (reply: Reply) => {
-    if ('rung' in reply) return watchers.get(reply.rung)?.(reply.version);
+    if ('notified' in reply) return watchers.get(reply.notified)?.(reply.version);
     const { resolve, reject } = waiting.get(reply.id)!;
     waiting.delete(reply.id);
     if ('code' in reply) reject(new StoreError(reply.code as StoreError['code'], reply.message));

@@ -13,7 +13,7 @@ async function answer(request: Request): Promise<unknown> {
   if ('unsubscribe' in request) return watches.get(request.unsubscribe)?.();
   const store = stores[request.store]!;
   if ('subscribe' in request) {
-    const notify = (version?: number) => send({ rung: request.id, version });
+    const notify = (version?: number) => send({ notified: request.id, version });
     watches.set(request.id, await store.subscribe(request.subscribe, notify));
     return undefined;
   }

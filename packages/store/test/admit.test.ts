@@ -85,7 +85,7 @@ describe('admit', () => {
     ['wants a turn', row(), commit({ turn: { queue: 'q', want: true } }), { wanted: true }],
     ['goes on wanting it', row({ wanted: true }), commit({ turn: { queue: 'q' } }), { wanted: true }],
     [
-      'wants a turn while somebody runs one',
+      'wants a turn while one runs',
       held(),
       open({ turn: { queue: 'q', want: true } }),
       { wanted: true, holder: 'h', fence: 3 },
@@ -116,7 +116,7 @@ describe('admit', () => {
     ],
     ['writes under a lease', held(), commit({ writer }), { version: 3, holder: 'h', leaseUntil: 1_050 }],
     [
-      'writes under a lease that ran out and nobody took',
+      'writes under a lease that ran out and was not taken',
       held({ leaseUntil: 1 }),
       commit({ writer }),
       { version: 3, holder: 'h' },
@@ -329,7 +329,7 @@ describe('mustHaveRoom', () => {
     ['none, for a task that wants no turn', row(), asks(0)],
     ['none, for a task that is held', held({ wanted: true }), asks(0)],
     ['none, for a commit that asks for no turn', row({ wanted: true }), commit()],
-  ])('admits what is to wait where as many may as %s', (_, after, one) => {
+  ])('admits a task that waits where as many may as %s', (_, after, one) => {
     expect(() => mustHaveRoom(after, one, waiting)).not.toThrow();
   });
 

@@ -21,7 +21,7 @@ export interface Service {
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Waits until the task is not `created` or `in_progress`. */
   ended(taskId: string): Promise<Answer['body']>;
-  /** Waits until the task has what `find` looks for. */
+  /** Waits until the task has what `find` finds. */
   until(taskId: string, find: (task: Answer['body']) => unknown): Promise<Answer['body']>;
 }
 

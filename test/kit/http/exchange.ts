@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 
-/** What is sent: all of it as given, nothing is added that HTTP does not need. */
+/** A request, sent as given: only members that HTTP needs are added. */
 export interface Sent {
   readonly method?: string;
   readonly path?: string;
@@ -16,7 +16,7 @@ export interface Received {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies with matchers
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies with matchers
   readonly json: any;
 }
 

@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { Received } from './exchange.ts';
 import { secret } from './serve-http.ts';
 
-/** How an error looks on both bindings, written down here once more so that the table of the protocol can be wrong. */
-interface Look {
+/** The form of an error on both bindings, written down here once more so that the table of the protocol can be wrong. */
+interface Form {
   readonly code: number;
   readonly http: number;
   readonly status: string;
@@ -15,7 +15,7 @@ interface Look {
 }
 
 const ours = 'batonjs.dev';
-const looks = {
+const forms = {
   TASK_NOT_FOUND: { code: -32001, http: 404, status: 'NOT_FOUND' },
   TASK_NOT_CANCELABLE: { code: -32002, http: 400, status: 'FAILED_PRECONDITION' },
   PUSH_NOTIFICATION_NOT_SUPPORTED: { code: -32003, http: 400, status: 'FAILED_PRECONDITION' },
@@ -38,9 +38,9 @@ const looks = {
     wireReason: 'CONTENT_TYPE_NOT_SUPPORTED',
     plain: true,
   },
-} as const satisfies Record<string, Look>;
+} as const satisfies Record<string, Form>;
 
-export type Reason = keyof typeof looks;
+export type Reason = keyof typeof forms;
 
 /** How a request must be refused. */
 export interface Refusal {
@@ -55,10 +55,10 @@ export interface Refusal {
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest';
 
-/** Checks a refusal to the last member: status, headers, shape, reason and fields, and that nothing else is told. */
+/** Checks a refusal to the last member: status, headers, shape, reason and fields, and that nothing else is sent. */
 export function expectRefusal(binding: 'JSONRPC' | 'HTTP+JSON', reply: Received, refusal: Refusal): void {
   const { reason, fields, id = 'r', headers = {} } = refusal;
-  const { code, http, status, plain, domain = 'a2a-protocol.org', wireReason = reason }: Look = looks[reason];
+  const { code, http, status, plain, domain = 'a2a-protocol.org', wireReason = reason }: Form = forms[reason];
   const details = [
     expect.objectContaining({ '@type': ERROR_INFO, reason: wireReason, domain }),
     ...(fields ? [{ '@type': BAD_REQUEST, fieldViolations: expect.any(Array) }] : []),

@@ -27,7 +27,7 @@ export interface Served {
   readonly server: AgentServer;
   /** How often the obedient agent was called. */
   readonly calls: number;
-  /** What is stored for callers without tenant: how many tasks and answers, and the length of every log. */
+  /** The contents of the store for callers without tenant: how many tasks and answers, and the length of every log. */
   stored(): Promise<string>;
   close(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export interface WrongSend {
 }
 
 let ids = 0;
-/** A message that is right but for what is given. */
+/** A message that is right but for the given members. */
 export const said = (wrong: object = {}) => ({
   messageId: `bad-${++ids}`,
   role: 'ROLE_USER',

@@ -132,7 +132,7 @@ describe('HTTP+JSON of 0.3', () => {
     expect((last.statusUpdate ?? last).final).toBe(true);
   });
 
-  it.each(['GET', 'POST'])('tells with %s how a task that has ended is', async (method) => {
+  it.each(['GET', 'POST'])('answers %s with the state of a task that has ended', async (method) => {
     const server = start();
     const { body } = await send(server, { message: protoMessage('go') });
     const response = await server.fetch(

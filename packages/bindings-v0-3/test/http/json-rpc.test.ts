@@ -49,7 +49,7 @@ const startWorker = (options: Partial<Parameters<typeof serve>[0]> = {}) => {
 };
 const quick = { allow: ['127.0.0.1:*'] };
 
-it('a method of 1.0 without a version is told which header is missing [R-V03-11]', async () => {
+it('a method of 1.0 without a version gets an error that names the missing header [R-V03-11]', async () => {
   const { error } = await ask(start().server, 'SendMessage', { message: {} });
   expect(error).toMatchObject({
     code: -32601,
@@ -276,7 +276,7 @@ describe('tasks/get, tasks/cancel and tasks/resubscribe', () => {
     });
   });
 
-  it('tell of a task that has ended how it is, and close', async () => {
+  it('of a task that has ended send its state, and close', async () => {
     const { server } = start();
     const { result: task } = await ask(server, 'message/send', { message: say('10 USD') });
     const events = await listen(server, 'tasks/resubscribe', { id: task.id });
@@ -314,7 +314,7 @@ describe('versions', () => {
     expect((await ask(server, 'SendMessage', newer, { 'a2a-version': '0.3' })).error.code).toBe(-32601);
   });
 
-  it('are told by the method, if that is wanted, when a request names none [R-V03-11]', async () => {
+  it('are taken from the method, if that is wanted, when a request names none [R-V03-11]', async () => {
     const newer = { message: { messageId: 'n', role: 'ROLE_USER', parts: [{ text: 'talk' }] } };
     const strict = await ask(start().server, 'SendMessage', newer);
     expect(strict.error).toEqual({ code: -32601, message: expect.any(String) });

@@ -4,13 +4,13 @@ import { connect, textOf } from '@batonjs/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { v03Client } from '../../src/index.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into JSON
+// biome-ignore lint/suspicious/noExplicitAny: tests read JSON
 type Json = any;
 
 const chunks = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7'];
 
 /**
- * A server that speaks 0.3 as the Python SDK does: whoever comes back hears what happens from then on, and of a task that
+ * A server that speaks 0.3 as the Python SDK does: a client that reconnects gets the events from then on, and of a task that
  * has ended only an error. A chunk is made when the step before it was seen through.
  */
 async function serveOlder(transport: 'JSONRPC' | 'HTTP+JSON') {
@@ -31,7 +31,7 @@ async function serveOlder(transport: 'JSONRPC' | 'HTTP+JSON') {
   });
   const wrap = (result: Json) =>
     JSON.stringify(isRpc ? { jsonrpc: '2.0', id: 1, result, error: null } : result);
-  const tell = (event: Json) => {
+  const publish = (event: Json) => {
     for (const response of listeners) response.write(`data: ${wrap(event)}\n\n`);
   };
   /** What happens next. */
@@ -40,9 +40,9 @@ async function serveOlder(transport: 'JSONRPC' | 'HTTP+JSON') {
     made += 1;
     if (text) {
       const artifact = { artifactId: 'a', parts: [{ kind: 'text', text }] };
-      return tell({ kind: 'artifact-update', ...ids, artifact, append: made > 1, lastChunk: null });
+      return publish({ kind: 'artifact-update', ...ids, artifact, append: made > 1, lastChunk: null });
     }
-    tell({ kind: 'status-update', ...ids, status: { state: 'completed', message: null }, final: true });
+    publish({ kind: 'status-update', ...ids, status: { state: 'completed', message: null }, final: true });
     for (const response of listeners) response.end();
     return undefined;
   };
@@ -122,7 +122,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'] as const)(
       expect(textOf(stream.task?.artifacts?.[0])).toBe(chunks.join(''));
     });
 
-    it('is found to have ended while nobody listened', async () => {
+    it('is found to have ended while no client was connected', async () => {
       const { agent, step, opened, drop } = await serveOlder(transport);
       opened.onOpen = step;
       const stream = agent.stream('go');

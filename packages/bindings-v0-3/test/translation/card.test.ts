@@ -106,7 +106,7 @@ describe('the card of a server of both versions', () => {
     expect(onLoss).toHaveBeenCalledWith({ code: 'signatures', path: 'signatures' });
   });
 
-  it('says losses on the console, each kind once, where nobody listens', async () => {
+  it('says losses on the console, each kind once, without a hook', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     const server = serve({ agent, card: { ...card, signatures: [{ protected: 'e30', signature: 'AA' }] } });
     await read(server);

@@ -53,7 +53,7 @@ export interface RetryOptions {
   readonly budget?: number;
 }
 
-/** What the `credentials` hook is told about a request. */
+/** What the `credentials` hook gets about a request. */
 export interface CredentialsRequest {
   /** The URL that receives the credentials. A card may name any host: check it before you return a secret. */
   readonly url: string;

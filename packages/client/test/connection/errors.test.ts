@@ -95,7 +95,7 @@ describe('errors on JSON-RPC [R-ERR-04, R-RPC-11]', () => {
       'TASK_NOT_FOUND',
     ],
     ['a status that is not 200', 404, failure({ code: -32001, message: 'Gone' }), 'TASK_NOT_FOUND'],
-    ['a code of nobody', 200, failure({ code: -32099, message: 'Eh' }), 'INTERNAL_ERROR'],
+    ['an unknown code', 200, failure({ code: -32099, message: 'Eh' }), 'INTERNAL_ERROR'],
     ['neither result nor error', 200, { jsonrpc: '2.0', id: 1 }, 'INVALID_AGENT_RESPONSE'],
     ['an error that is no object', 200, { jsonrpc: '2.0', id: 1, error: 'broken' }, 'INVALID_AGENT_RESPONSE'],
     ['a list', 200, [], 'INVALID_AGENT_RESPONSE'],

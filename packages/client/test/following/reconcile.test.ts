@@ -11,12 +11,12 @@ const withChunks = (state: string, ...texts: string[]) =>
  * An agent whose resumed streams begin in the middle, like those of A2A 0.3. Each stream and each read of the task gets the
  * next answer of a list.
  */
-async function amnesiac(streams: ((exchange: Exchange) => unknown)[], looks: object[]) {
+async function amnesiac(streams: ((exchange: Exchange) => unknown)[], replies: object[]) {
   const asked: string[] = [];
   const server = await peer((exchange) => {
     asked.push(exchange.call.operation);
     if (exchange.call.operation === 'GetTask') {
-      const found = looks.length > 1 ? looks.shift()! : looks[0]!;
+      const found = replies.length > 1 ? replies.shift()! : replies[0]!;
       return A2AError.is(found) ? exchange.error(found) : exchange.result(found);
     }
     return streams.shift()!(exchange);

@@ -254,12 +254,12 @@ describe('the sender is verified', () => {
 
   it('to the hook with the body as it arrived', async () => {
     const body = ' {"statusUpdate" : {"taskId":"t", "status":{"state":"TASK_STATE_WORKING"} } }';
-    const told: unknown[] = [];
+    const deliveries: unknown[] = [];
     const verify: WebhookReceiverOptions['verify'] = ({ headers, ...delivery }) => {
-      told.push({ ...delivery, token: headers.get('X-A2A-Notification-Token') });
+      deliveries.push({ ...delivery, token: headers.get('X-A2A-Notification-Token') });
     };
     expect(await post({ verify }, { body, headers: { 'webhook-id': 'd-1' } })).toBe(200);
-    expect(told).toEqual([{ taskId: 't', id: 'd-1', body, token }]);
+    expect(deliveries).toEqual([{ taskId: 't', id: 'd-1', body, token }]);
   });
 
   it('or there is no receiver', () => {

@@ -54,12 +54,12 @@ describe('the error of a task', () => {
 
   it.each([null, 7, { code: 7, message: 'x' }, { code: '', message: 'x' }, { code: 'X' }, [failure]])(
     'that makes no sense is none: %j [R-EXT-07]',
-    (told) => {
+    (reported) => {
       const message = {
         messageId: 'm',
         role: 'ROLE_AGENT' as const,
         parts: [],
-        metadata: { [TASK_ERROR]: told },
+        metadata: { [TASK_ERROR]: reported },
       };
       const status = { state: 'TASK_STATE_FAILED' as const, message };
       expect(errorOf({ id: 't', contextId: 'c', status })).toBeUndefined();

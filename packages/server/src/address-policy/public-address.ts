@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 const global = ipaddr.IPv6.parseCIDR('2000::/3');
 /** An IPv4 address seen through a translating network (NAT64): as public as the address inside. */
 const translated = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
-/** Addresses that look public, but are the platform's own service on every machine of one cloud. */
+/** Addresses of public ranges that are the platform's own service on every machine of one cloud. */
 const platform = new Set(['168.63.129.16']);
 
 /** Whether an address, in its usual text form, can be reached from the Internet. */

@@ -22,6 +22,6 @@ export const resolveHost: Resolve = async (name, signal) => {
   }
 };
 
-/** Looks a name up like other programs of this machine, hosts file included; for names that the operator listed. */
+/** Resolves a name like other programs of this machine, hosts file included; for names that the operator listed. */
 export const lookUpHost: Resolve = async (name) =>
   (await lookup(name, { all: true })).map(({ address }) => address);

@@ -40,7 +40,7 @@ export class EventStream implements Follower {
 
   /**
    * Resolves to the next events, at least one, or to undefined when the stream is over. Rejects when `open` does, when
-   * the store cannot be read, and with `LOG_DIVERGED` when it lost facts that the client was told of. The caller waits
+   * the store cannot be read, and with `LOG_DIVERGED` when it lost facts that the client got. The caller waits
    * for one call before the next.
    */
   next(): Promise<EventBatch | undefined> {

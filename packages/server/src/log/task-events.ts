@@ -5,7 +5,7 @@ import { viewWithin } from './fit-task.ts';
 import type { LiveTask } from './live-task.ts';
 import type { StreamEvent } from './stream-event.ts';
 
-/** The event that streams send for a fact; undefined if clients are not told of it. */
+/** The event that streams send for a fact; undefined if clients do not get it. */
 export const eventOf = (live: LiveTask, origin: string, stored: StoredFact): StreamEvent | undefined =>
   live.recent.shared(stored, () => {
     const { version, commitId, fact } = stored;

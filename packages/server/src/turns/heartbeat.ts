@@ -43,7 +43,7 @@ export class Heartbeat {
     return false;
   }
 
-  /** Whether the lease lives for a while yet, as far as time can tell. */
+  /** Whether the lease lives for a while yet, judged by the time alone. */
   isSure({ heldUntil }: Held): boolean {
     const { clock } = this.#dependencies;
     const { leaseMs } = this.#dependencies.options;
@@ -59,7 +59,7 @@ export class Heartbeat {
   }
 
   /**
-   * Asks the store whether this lease is still held, and renews it. Tells the holder if it is lost. Rejects with
+   * Asks the store whether this lease is still held, and renews it. Calls the holder's `lost` if it is lost. Rejects with
    * `UNAVAILABLE` if the store does not answer.
    */
   async confirm(held: Held): Promise<void> {

@@ -32,7 +32,6 @@ export class TaskRun {
   readonly #over = new LazyAbort();
   #halted: Halt | undefined;
   #onHalt: (halt: Halt) => void = () => {};
-  #canceling = false;
   /** Of the turn that this run works on. */
   #attempt = 1;
   /** The turn as this run started it, while it is open. */
@@ -225,7 +224,7 @@ export class TaskRun {
   }
 
   #notice(): void {
-    const { cancelRequested, closed, openTurn } = this.#task.state;
+    const { cancelRequested, openTurn } = this.#task.state;
     const mine = this.#openTurn;
     if (mine && (openTurn?.number !== mine.number || openTurn.attempt !== mine.attempt)) {
       this.#openTurn = undefined;
@@ -233,8 +232,7 @@ export class TaskRun {
       if (!this.#task.isWriting) this.#task.lost();
     }
     if (this.#task.live.isDiverged) this.#task.lost();
-    if (this.#canceling || this.#halted === 'fenced' || !cancelRequested || closed) return;
-    this.#canceling = true;
+    if (!cancelRequested || this.#signal.aborted) return;
     this.#signal.abort(because('canceled'));
     const { clock } = this.#dependencies;
     const { cancelGraceMs } = this.#dependencies.options;

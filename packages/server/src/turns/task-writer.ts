@@ -100,7 +100,7 @@ export class TaskWriter implements Held {
     const { clock } = this.#dependencies;
     for (;;) {
       try {
-        // The first tells `onLost`, the second the listeners of the log.
+        // The first calls `onLost`, the second the listeners of the log.
         await Promise.all([this.#process.heartbeat.confirm(this), this.live.refresh()]);
         abort.throwIfAborted();
         return this.enterAgent();
@@ -202,13 +202,16 @@ export class TaskWriter implements Held {
   ): Promise<Written> {
     const { clock, onTransition } = this.#dependencies;
     const { limits } = this.#dependencies.options;
-    let isDeciding = false;
+    let refusal: unknown;
     const decision = (state: State | undefined): Decision => {
-      isDeciding = true;
-      const decided = decideAll(state, state ? commands(state) : [], isoTime(clock.now()));
-      checkDecided(decided, limits);
-      isDeciding = false;
-      return decided;
+      try {
+        const decided = decideAll(state, state ? commands(state) : [], isoTime(clock.now()));
+        checkDecided(decided, limits);
+        return decided;
+      } catch (error) {
+        refusal = error;
+        throw error;
+      }
     };
     const options = { writer: this.lease, turn, dueAt: this.#dueAt, giveUp: this.#giveUp };
     const writing: Promise<Written> = this.#lost
@@ -222,8 +225,8 @@ export class TaskWriter implements Held {
       },
       (error) => {
         this.#writing--;
-        // An error while deciding may come from the agent's update.
-        throw isDeciding ? error : this.#asFailure(error);
+        // An error of the decision may come from the agent's update.
+        throw error === refusal ? error : this.#asFailure(error);
       },
     );
   }

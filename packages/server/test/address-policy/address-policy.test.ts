@@ -131,7 +131,7 @@ describe('a reply', () => {
   });
 });
 
-describe('what is let through', () => {
+describe('a request that is allowed', () => {
   it.each([
     ['https://93.184.216.34/'],
     ['https://[2606:2800:220:1:248:1893:25c8:1946]/'],

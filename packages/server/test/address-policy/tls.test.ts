@@ -40,7 +40,7 @@ describe.skipIf(!canCertify)('a server with TLS at a checked address', () => {
     expect(names.splice(0)).toEqual([false]);
   });
 
-  it('is told nothing if its certificate is that of another name', async () => {
+  it('gets nothing if its certificate is that of another name', async () => {
     await expect(ask('other.example')).rejects.toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
     expect(names).toEqual([]);
   });

@@ -57,17 +57,17 @@ const agents: readonly [what: string, agent: Agent][] = [
   ['throws before its first update', async function* () { if (secret) throw new Error(secret); yield working(); }],
   ['throws in the middle', async function* () { yield working(); throw Object.assign(new Error(secret), { code: secret, status: 404, statusCode: 404 }); }],
   ['throws an error that looks like ours', async function* () { yield working(); throw { name: 'A2AError', reason: 'TASK_NOT_FOUND', message: secret }; }],
-  ['throws what cannot be looked at', () => { throw hostile(); }],
-  ['throws what cannot be looked at, in the middle', async function* () { yield working(); throw hostile(); }],
+  ['throws what cannot be read', () => { throw hostile(); }],
+  ['throws what cannot be read, in the middle', async function* () { yield working(); throw hostile(); }],
   ['throws an error of ours that is none', () => { throw Object.assign(new A2AError('TASK_NOT_FOUND'), { reason: hostile(), message: 5 }); }],
   ['throws as if it had lost its task', () => { throw fenced; }],
   ['throws as if it had lost its task, in the middle', async function* () { yield working(); throw fenced; }],
   ['throws as if the store were away', async function* () { yield working(); throw Object.assign(new Error(secret), { name: 'StoreError', code: 'UNAVAILABLE' }); }],
-  ['returns what cannot be looked at', () => as(hostile())],
-  ['yields what cannot be looked at', async function* () { yield as(hostile()); }],
-  ['yields a status that cannot be looked at', async function* () { yield as({ status: hostile() }); }],
-  ['yields parts that cannot be looked at', async function* () { yield as({ artifact: { artifactId: 'a', parts: [{ data: hostile() }] } }); }],
-  ['returns an iterator that yields what cannot be looked at', () => as({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, get value() { throw hostile(); } }) }) })],
+  ['returns what cannot be read', () => as(hostile())],
+  ['yields what cannot be read', async function* () { yield as(hostile()); }],
+  ['yields a status that cannot be read', async function* () { yield as({ status: hostile() }); }],
+  ['yields parts that cannot be read', async function* () { yield as({ artifact: { artifactId: 'a', parts: [{ data: hostile() }] } }); }],
+  ['returns an iterator that yields what cannot be read', () => as({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, get value() { throw hostile(); } }) }) })],
   ['returns an iterator that cannot end', () => as({ [Symbol.asyncIterator]: () => ({ next: async () => ({ value: 5 }), return() { throw hostile(); } }) })],
   ['returns undefined', () => as(undefined)],
   ['returns null', () => as(null)],
@@ -123,7 +123,7 @@ const send = (params: object = {}) => call(served.origin, 'SendMessage', { messa
 
 describe('an agent that', () => {
   it.each(agents)(
-    '%s fails its task, clearly, and tells nothing [R-SEND-23] [R-ERR-11]',
+    '%s fails its task, clearly, and reveals nothing [R-SEND-23] [R-ERR-11]',
     async (_what, agent) => {
       await serveAgent(agent);
       const { task } = await send();
@@ -243,7 +243,7 @@ describe('an agent that never returns', () => {
   });
 });
 
-describe('an agent that does not stop when it is told to', () => {
+describe('an agent that does not stop when its signal is aborted', () => {
   it('loses the race to a forced cancel, and what it says later is dropped', async () => {
     let late: () => void = () => {};
     const wait = new Promise<void>((resolve) => {

@@ -32,7 +32,7 @@ it('an error reaches pino with its message, its stack and its cause', async () =
   ]);
 });
 
-it('what is thrown and is no error reaches pino as it is', async () => {
+it('a thrown value that is no error reaches pino as it is', async () => {
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => lines.push(line) });
   const server = createAgentServer({

@@ -108,7 +108,7 @@ describe('fetch', () => {
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code } });
   });
 
-  it('answers though the body breaks off, and tells nothing of it', async () => {
+  it('answers though the body breaks off, and reveals nothing of it', async () => {
     start();
     const broken = new ReadableStream({
       pull(controller) {

@@ -34,7 +34,7 @@ describe.each(mounts)('%s', (name, mount) => {
   const ask = ({ path = '/message:send', ...sent }: Sent) =>
     exchange(served.origin, { method: 'POST', headers: usual, ...sent, path: `/agent${path}` });
 
-  /** Sends what is wrong and checks the answer. */
+  /** Sends a wrong request and checks the answer. */
   const refuse = (sent: Sent, refusal: Refusal) =>
     leavesNoTrace(served, async () => expectRefusal('HTTP+JSON', await ask(sent), refusal));
 
@@ -115,8 +115,8 @@ describe.each(mounts)('%s', (name, mount) => {
     ['a path in the wrong case', get('/Tasks'), 'METHOD_NOT_FOUND'],
     ['an empty segment', get('/tasks//'), 'METHOD_NOT_FOUND'],
     ['two slashes first', get('//tasks'), 'METHOD_NOT_FOUND'],
-    ['what looks like a host', get('//evil.example/tasks'), 'METHOD_NOT_FOUND'],
-    ['what looks like a broken host', get('//[/tasks'), 'METHOD_NOT_FOUND'],
+    ['a path like a host', get('//evil.example/tasks'), 'METHOD_NOT_FOUND'],
+    ['a path like a broken host', get('//[/tasks'), 'METHOD_NOT_FOUND'],
     ['a backslash', get('/\\tasks'), 'METHOD_NOT_FOUND'],
     ['a task without id and with an action', { path: '/tasks/:cancel' }, 'INVALID_PARAMS', { fields: ['id'] }],
     ['a task without id', get('/tasks/'), 'INVALID_PARAMS', { fields: ['id'] }],
@@ -243,7 +243,7 @@ describe.each(mounts)('%s', (name, mount) => {
     );
   });
 
-  describe('what looks odd and is right', () => {
+  describe('an odd request that is right', () => {
     // biome-ignore format: a table reads best with one row per line
     const odd: readonly [what: string, sent: Sent, path: (id: string) => string][] = [
       ['a trailing slash', {}, (id) => `/tasks/${id}/`],

@@ -25,7 +25,7 @@ describe.each(mounts)('%s', (name, mount) => {
   const post = (sent: Sent) =>
     exchange(served.origin, { method: 'POST', path: '/agent', headers: usual, ...sent });
 
-  /** Sends what is wrong and checks the answer. */
+  /** Sends a wrong request and checks the answer. */
   const refuse = (sent: Sent, refusal: Refusal) =>
     leavesNoTrace(served, async () => expectRefusal('JSONRPC', await post(sent), refusal));
 
@@ -232,7 +232,7 @@ describe.each(mounts)('%s', (name, mount) => {
     );
   });
 
-  describe('what looks odd and is right', () => {
+  describe('an odd request that is right', () => {
     // biome-ignore format: a table reads best with one row per line
     const odd: readonly [what: string, sent: Sent][] = [
       ['a trailing slash', { path: '/agent/' }],

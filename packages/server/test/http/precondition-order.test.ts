@@ -103,7 +103,7 @@ function requestOf(binding: 'JSONRPC' | 'HTTP+JSON', wrongs: ReadonlySet<Wrong>)
 }
 
 describe.each(['JSONRPC', 'HTTP+JSON'] as const)(
-  '%s: what is said when several things are wrong',
+  '%s: which error is sent when several things are wrong',
   (binding) => {
     const fitting = rows
       .filter(([first]) => binding === 'JSONRPC' || first !== 'envelope')

@@ -9,7 +9,7 @@ function observed(options: Partial<AgentServerOptions> = {}) {
 
 const paths = ['/agents/lost/.well-known/agent-card.json', '/agents/lost', '/agents/lost/x/message:send'];
 
-it.each(paths)('`server.fetch` without `publicUrl` says what is missing at %s', async (path) => {
+it.each(paths)('`server.fetch` without `publicUrl` names the missing option at %s', async (path) => {
   const { server, log } = observed();
   const call = (method: string) => server.fetch(new Request(`http://localhost${path}`, { method }));
   for (const method of ['GET', 'POST']) {
@@ -34,7 +34,7 @@ it('`server.fetch` with the path in `publicUrl` is found, and says nothing of it
   expect(log).not.toHaveBeenCalled();
 });
 
-it('callers without credentials are told nothing of it', async () => {
+it('callers without credentials learn nothing of it', async () => {
   const { server } = observed({ authenticate: () => undefined });
   const response = await server.fetch(new Request(`http://localhost${paths[1]}`));
   expect(response.status).toBe(401);

@@ -46,7 +46,7 @@ async function begun(store: TaskStore = memoryStore()) {
   return { store, tasks, live };
 }
 
-/** A follower that writes down what it gets. `take` reads on unless told otherwise. */
+/** A follower that writes down what it gets. `take` reads on by default. */
 function follow(
   live: LiveTask,
   position: LogPosition = { version: 0 },

@@ -16,7 +16,7 @@ import {
   working,
 } from '../../src/index.ts';
 
-/** What clients are told while the store does not answer, and what goes on meanwhile. */
+/** What clients get while the store does not answer, and what goes on meanwhile. */
 
 const now = { returnImmediately: true };
 const serve = serveWith({ leaseMs: 2_000, sweepEveryMs: 50, storeTimeoutMs: 100 });

@@ -24,7 +24,7 @@ it('a snapshot is stored with a log that grew', () => {
 
 it('a snapshot is left out that is too large for one text, and is tried again when the log has grown by half', () => {
   const log = {};
-  // Each message is in the conversation and waits for a turn: what is kept is twice as large as what was said.
+  // Each message is in the conversation and waits for a turn: the state is twice as large as the messages.
   expect(nextSnapshot(log, nothing, logOf(136, 4 * megabytes))).toBeUndefined();
   expect(nextSnapshot(log, nothing, logOf(150, megabytes / 8))).toBeUndefined();
   expect(nextSnapshot({}, nothing, logOf(150, megabytes / 8))).toMatchObject({ version: 150 });

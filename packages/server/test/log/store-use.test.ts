@@ -23,7 +23,7 @@ import {
 
 /**
  * How the server uses a store that fails, is slow or is shared: in docs/architecture.md, the invariants "One writer",
- * "Committed before acted upon" and "Cost follows what is new", and "When it goes otherwise". What clients are told while the
+ * "Committed before acted upon" and "Cost follows what is new", and "When it goes otherwise". What clients get while the
  * store does not answer is in outage.test.ts.
  */
 const now = { returnImmediately: true };
@@ -440,7 +440,7 @@ describe('cost', () => {
       for (let n = 1; n < 50; n++) yield append('out', text(String(n)));
       yield completed();
     };
-    // Regular looks read as often as time allows, which is not what this is about.
+    // Sweeps would add reads, as many as there is time for.
     const server = serve(agent, { store, sweepEveryMs: Number.POSITIVE_INFINITY });
     const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
     const followers = Array.from({ length: 40 }, () => stream(server, 'SubscribeToTask', { id: task.id }));

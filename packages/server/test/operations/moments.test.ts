@@ -53,7 +53,7 @@ describe('when the agent ends at the moment at which the client gets a task', ()
   });
 });
 
-describe('what clients are not told', () => {
+describe('what clients do not get', () => {
   it('is logged once', async () => {
     const lines: unknown[][] = [];
     const store = change(memoryStore(), {
@@ -68,7 +68,7 @@ describe('what clients are not told', () => {
 });
 
 describe('tasks that began in the same millisecond', () => {
-  it('are always seen in the same order by who looks into their context', async () => {
+  it('are always seen in the same order by readers of their context', async () => {
     const at = Date.parse('2026-01-01T00:00:00.000Z');
     const seen: string[][] = [];
     const agent: Agent = async function* ({ context }) {

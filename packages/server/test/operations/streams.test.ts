@@ -62,7 +62,7 @@ function counted(): { store: TaskStore; reads: () => number } {
   return { store: { ...store, readFacts }, reads: () => reads };
 }
 
-it('tells at once what is there at once, in pieces that stay small', async () => {
+it('sends at once all events that are stored, in pieces that stay small', async () => {
   const { agent, letGo } = talker();
   const server = serve(agent);
   const taskId = await begin(server);

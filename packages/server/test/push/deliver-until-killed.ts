@@ -15,5 +15,5 @@ const server = createAgentServer({
 });
 const configuration = { taskPushNotificationConfig: { url, token: 'kept' } };
 await rpc(server, 'SendMessage', { message: say('go'), configuration });
-// The task is done; what is left are deliveries.
+// The task is done; only deliveries are left.
 console.log('done');

@@ -12,7 +12,7 @@ const at = new Date().toISOString();
 const written = { format: 1, at } as const;
 const queue = 'agent';
 
-/** Facts of a task that a webhook is told of one by one. */
+/** Facts of a task that a webhook gets one by one. */
 const facts: readonly Fact[] = [
   {
     ...written,
@@ -24,7 +24,7 @@ const facts: readonly Fact[] = [
   { ...written, type: 'status-changed', status: { state: 'TASK_STATE_INPUT_REQUIRED', timestamp: at } },
 ];
 
-/** A store with a task of these facts and a webhook that was told of none. */
+/** A store with a task of these facts and a webhook that got none. */
 async function stored(url: string, facts: readonly Fact[], more: Partial<PushConfig> = {}) {
   const store = memoryStore();
   const commit: Commit = {
@@ -57,28 +57,28 @@ async function stored(url: string, facts: readonly Fact[], more: Partial<PushCon
     cursor: 0,
     ...more,
   });
-  const look = () => store.getPushConfig(scope, 't', 'w');
-  return { store, look };
+  const read = () => store.getPushConfig(scope, 't', 'w');
+  return { store, read };
 }
 
 it('what follows a fact of another format is not delivered either: a newer process delivers all', async () => {
   const hook = await webhook();
   const newer = { ...facts[3]!, format: 99 as never };
-  const { store, look } = await stored(hook.url(), [...facts.slice(0, 3), newer]);
+  const { store, read } = await stored(hook.url(), [...facts.slice(0, 3), newer]);
   servePushing(store);
-  await eventually(async () => expect((await look())?.retryAt).toBeDefined());
-  expect([hook.received.length, (await look())?.cursor]).toEqual([0, 0]);
+  await eventually(async () => expect((await read())?.retryAt).toBeDefined());
+  expect([hook.received.length, (await read())?.cursor]).toEqual([0, 0]);
 });
 
 it('failed attempts are counted per update: a new one begins with none', async () => {
   const hook = await webhook((_, before) => (before === 0 || before >= 2 ? 503 : 200));
-  const { store, look } = await stored(hook.url(), facts);
+  const { store, read } = await stored(hook.url(), facts);
   // Attempts: the first update fails and arrives, then the second one fails.
   servePushing(store, { ...quick, retry: { maxAttempts: 2 } });
-  await eventually(async () => expect((await look())?.dead).toBeDefined());
-  expect((await look())?.dead).toBe('answered 503, 2 attempts');
+  await eventually(async () => expect((await read())?.dead).toBeDefined());
+  expect((await read())?.dead).toBe('answered 503, 2 attempts');
   expect(hook.received.map(({ id }) => id)).toEqual(
     [0, 0, 1, 1].map((update) => hook.received[update * 2]?.id),
   );
-  expect((await look())?.cursor).toBe(3);
+  expect((await read())?.cursor).toBe(3);
 });

@@ -164,7 +164,7 @@ describe.each(stores)('with %s', (_name, create_) => {
     expect(hook.acknowledged).toEqual(heard);
   });
 
-  it('drops what is queued when the webhook is deleted [R-PUSH-07]', async () => {
+  it('drops queued deliveries when the webhook is deleted [R-PUSH-07]', async () => {
     let finish = () => {};
     const hook = await webhook(({ path }) => {
       if (path !== '/gone') return 200;
@@ -183,7 +183,7 @@ describe.each(stores)('with %s', (_name, create_) => {
     expect(hook.received.filter(({ path }) => path === '/gone')).toHaveLength(1);
   });
 
-  it('lists what it gave up, and delivers all of it when told to [R-PUSH-27]', async () => {
+  it('lists what it gave up, and delivers all of it on request [R-PUSH-27]', async () => {
     let status = 403;
     const hook = await webhook(() => status);
     const server = servePushing(create_()());

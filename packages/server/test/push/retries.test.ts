@@ -10,7 +10,7 @@ import { webhook } from './webhook.ts';
 
 const now = Date.UTC(2026, 5, 1);
 
-/** A webhook that fails once as told, on a clock that stands still, and what was noted for the next attempt. */
+/** A webhook that fails once in a given way, on a clock that stands still, and what was noted for the next attempt. */
 async function failOnce(status: number, headers: Record<string, string>) {
   let time = now;
   const hook = await webhook((_, before) =>

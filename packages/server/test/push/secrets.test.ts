@@ -15,7 +15,7 @@ const authentication = { scheme: 'Bearer', credentials: `credentials-${secret}` 
 const token = `token-${secret}`;
 const hidden = (url: string) => ({ id: 'w', url: `${url}?key=${secret}`, token, authentication });
 
-describe('neither log, dead letter nor error tells a secret [R-ERR-11] [R-PUSH-09]', () => {
+describe('neither log, dead letter nor error contains a secret [R-ERR-11] [R-PUSH-09]', () => {
   it.each<[string, (received: Received) => Reaction, PushOptions]>([
     ['refuses', () => 401, {}],
     [
@@ -137,15 +137,15 @@ describe('a signer', () => {
   });
 
   it('does not take the place of the credentials of the webhook [R-PUSH-22]', async () => {
-    const told: boolean[] = [];
+    const authorizations: boolean[] = [];
     const hook = await webhook();
     const signer: SignPush = async ({ authorized }) => {
-      told.push(authorized);
+      authorizations.push(authorized);
       return { authorization: 'Test mine', 'x-signature': 'abc' };
     };
     await send(servePushing(memoryStore(), { sign: signer }), { url: hook.url(), authentication });
     await hook.until(heard.length);
-    expect(new Set(told)).toEqual(new Set([true]));
+    expect(new Set(authorizations)).toEqual(new Set([true]));
     for (const { headers } of hook.received)
       expect(headers).toMatchObject({ authorization: `Bearer credentials-${secret}`, 'x-signature': 'abc' });
   });

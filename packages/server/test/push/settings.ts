@@ -9,7 +9,7 @@ import {
   working,
 } from '../../src/index.ts';
 
-/** Everything a webhook may be told of. */
+/** Every event that a webhook may get. */
 export const chatty: Agent = taskAgent(async function* ({ text: said }) {
   yield working(said);
   yield artifact('essay', text('once'));

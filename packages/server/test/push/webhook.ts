@@ -30,7 +30,7 @@ export interface Webhook {
   until(count: number): Promise<void>;
 }
 
-/** A webhook until the test ends. `react` is told what arrived and how many came before. */
+/** A webhook until the test ends. `react` gets what arrived and how many came before. */
 export async function webhook(react: (received: Received, before: number) => Reaction = () => 200) {
   const received: Received[] = [];
   const acknowledged: string[] = [];

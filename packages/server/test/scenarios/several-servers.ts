@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Task } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
 import { describe, expect, it, vi } from 'vitest';
@@ -48,44 +48,72 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     }) as TaskStore & { kill(): void };
   }
 
-  const steady: Agent = async function* ({ signal }) {
-    yield working();
-    for (let i = 0; i < 120 && !signal.aborted; i++) {
+  async function* count(to: number) {
+    for (let i = 0; i < to; i++)
       yield i === 0 ? artifact('count', text('0')) : append('count', text(String(i)));
-      await sleep(5);
-    }
-    if (!signal.aborted) yield completed();
+  }
+
+  const counting: Agent = async function* () {
+    yield working();
+    yield* count(120);
+    yield completed();
+  };
+
+  const hanging: Agent = async function* () {
+    yield working();
+    await new Promise(() => {});
   };
 
   it('stops an agent that runs in another process, and says the same everywhere', async () => {
     const store = newStore();
-    const [a, b] = [serve(steady, { store }), serve(steady, { store })];
+    const followed = Promise.withResolvers<void>();
+    const counted = Promise.withResolvers<void>();
+    const agent: Agent = async function* ({ signal }) {
+      yield working();
+      await followed.promise;
+      yield* count(4);
+      await untilAborted(signal);
+    };
+    const [a, b] = [serve(agent, { store }), serve(agent, { store })];
     const { id } = await start(a);
-    const told: Seen[] = [];
+    const events: string[] = [];
     const following = (async () => {
-      for await (const seen of stream(a, 'SubscribeToTask', { id })) told.push(seen);
+      for await (const { event } of stream(a, 'SubscribeToTask', { id })) {
+        events.push(brief(event));
+        followed.resolve();
+        if (events.at(-1) === 'count:3') counted.resolve();
+      }
     })();
-    await vi.waitFor(() => expect(told.length).toBeGreaterThan(3));
+    await counted.promise;
     expect((await rpc(b, 'CancelTask', { id })).status.state).toBe('TASK_STATE_CANCELED');
     await following;
-    expect(told.map(({ event }) => brief(event)).at(-1)).toBe('CANCELED');
+    expect(events.at(-1)).toBe('CANCELED');
     expect((await rpc(a, 'GetTask', { id })).status.state).toBe('TASK_STATE_CANCELED');
   });
 
   it('shows the same events in every process', async () => {
     const store = newStore();
-    const [a, b] = [serve(steady, { store }), serve(steady, { store })];
+    const followed = Promise.withResolvers<void>();
+    const agent: Agent = async function* () {
+      yield working();
+      await followed.promise;
+      yield* count(30);
+      yield completed();
+    };
+    const [a, b] = [serve(agent, { store }), serve(agent, { store })];
     const { id } = await start(a);
+    let followers = 0;
     const follow = async (server: AgentServer) => {
       const seen: [string | undefined, string][] = [];
       for await (const { id: position, event } of stream(server, 'SubscribeToTask', { id })) {
         if (!('task' in event)) seen.push([position, brief(event)]);
+        else if (++followers === 2) followed.resolve();
       }
       return seen;
     };
     const [here, there] = await Promise.all([follow(a), follow(b)]);
     expect(there.length).toBeGreaterThan(30);
-    expect(here.slice(-30)).toEqual(there.slice(-30));
+    expect(here.slice(-31)).toEqual(there.slice(-31));
   });
 
   /** Short, so that a death is noticed soon. */
@@ -95,9 +123,9 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     it("fails with a reason under 'fail'", async () => {
       const store = newStore();
       const doomed = mortal(store);
-      const { id } = await start(serve(steady, { store: doomed, ...mortality }));
+      const { id } = await start(serve(hanging, { store: doomed, ...mortality }));
       doomed.kill();
-      const b = serve(steady, { store, ...mortality });
+      const b = serve(hanging, { store, ...mortality });
       const task = await until(b, id, 'FAILED');
       expect(codeOf(task)).toBe('PROCESS_LOST');
     });
@@ -164,7 +192,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
       expect(runs).toBe(1);
     });
 
-    it('tells its agent through the signal, and lets it change nothing', async () => {
+    it('aborts the signal of its agent, and lets it change nothing', async () => {
       const store = newStore();
       let cut = false;
       const paused = new Proxy(store, {
@@ -200,7 +228,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
   describe("run: 'workers'", () => {
     it('leaves the turns to workers and serves the rest', async () => {
       const store = newStore();
-      const front = serve(steady, { store, run: 'workers' });
+      const front = serve(counting, { store, run: 'workers' });
       const sent = rpc(front, 'SendMessage', { message: say('hi') });
       await vi.waitFor(async () => expect(await store.waiting('agent')).toBe(1));
       const worker = work(
@@ -256,18 +284,21 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
 
     it('keeps streams open and the agent running', async () => {
       const store = newStore();
+      const loggedIn = Promise.withResolvers<void>();
       const a = serve(
         async function* () {
           yield authRequired('Log in');
-          await sleep(20);
+          await loggedIn.promise;
           yield working('Thanks');
           yield completed();
         },
         { store },
       );
       const seen: string[] = [];
-      for await (const { event } of stream(a, 'SendStreamingMessage', { message: say('go') }))
+      for await (const { event } of stream(a, 'SendStreamingMessage', { message: say('go') })) {
         seen.push(brief(event));
+        if (seen.at(-1) === 'AUTH_REQUIRED') loggedIn.resolve();
+      }
       expect(seen).toEqual(['task SUBMITTED', 'AUTH_REQUIRED', 'WORKING', 'COMPLETED']);
     });
   });
@@ -285,23 +316,27 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     });
 
     it('end a turn that says nothing for too long', async () => {
+      const { clock, pass } = passableClock();
       const a = serve(
         async function* () {
+          // Together longer than the limit, but none of the pauses is.
           for (let i = 0; i < 5; i++) {
-            await sleep(30);
+            pass(40_000);
             yield working(String(i));
           }
+          pass(60_000);
           await new Promise(() => {});
         },
-        { store: newStore(), clocks: { inactivityMs: 200 } },
+        { store: newStore(), clock, clocks: { inactivityMs: 60_000 } },
       );
-      const { task } = await rpc(a, 'SendMessage', { message: say('go') });
+      const { id } = await start(a);
+      const task = await until(a, id, 'FAILED');
       expect(codeOf(task)).toBe('DEADLINE_EXCEEDED');
-      expect(task.history.length).toBe(6);
+      expect(task.history?.length).toBe(6);
     });
 
     it('bound how long a send blocks', async () => {
-      const a = serve(steady, { store: newStore(), blockingMs: 30 });
+      const a = serve(hanging, { store: newStore(), blockingMs: 30 });
       const { task } = await rpc(a, 'SendMessage', { message: say('go') });
       expect(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']).toContain(task.status.state);
     });
@@ -323,7 +358,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     });
 
     it('with another body is a conflict [R-IDX-04]', async () => {
-      const a = serve(steady, { store: newStore(), idempotency: true, blockingMs: 1 });
+      const a = serve(counting, { store: newStore(), idempotency: true, blockingMs: 1 });
       const message = say('once');
       const { task } = await rpc(a, 'SendMessage', { message });
       await expect(
@@ -355,7 +390,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
   describe('resuming a stream', () => {
     it('continues after the last event, in another process, also after the end', async () => {
       const store = newStore();
-      const [a, b] = [serve(steady, { store }), serve(steady, { store })];
+      const [a, b] = [serve(counting, { store }), serve(counting, { store })];
       const all: Seen[] = [];
       for await (const seen of stream(a, 'SendStreamingMessage', { message: say('go') })) all.push(seen);
       const first = all[0];
@@ -372,7 +407,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
     it.each(['other.3', '999999', 'garbage', ''])(
       'says that there is a gap when asked to go on after "%s"',
       async (lastEventId) => {
-        const a = serve(steady, { store: newStore() });
+        const a = serve(counting, { store: newStore() });
         const { task } = await rpc(a, 'SendMessage', { message: say('go') });
         const seen: Seen[] = [];
         for await (const event of stream(
@@ -389,19 +424,22 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
   });
 
   describe('draining', () => {
-    it('lets turns finish and tells those who wait', async () => {
+    it('lets turns finish and answers the requests that wait', async () => {
       const store = newStore();
+      const goOn = Promise.withResolvers<void>();
       const a = serve(
         async function* () {
           yield working();
-          await sleep(50);
+          await goOn.promise;
           yield completed('in time');
         },
         { store },
       );
       const sent = rpc(a, 'SendMessage', { message: say('go') });
       await vi.waitFor(() => expect(a.load.turns).toBe(1));
-      await a.close({ graceMs: 5_000 });
+      const closing = a.close({ graceMs: 30_000 });
+      goOn.resolve();
+      await closing;
       expect((await sent).task.status.state).toBe('TASK_STATE_COMPLETED');
       await expect(rpc(a, 'SendMessage', { message: say('more') })).rejects.toMatchObject({
         reason: 'UNAVAILABLE',
@@ -428,4 +466,23 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
       }
     });
   });
+}
+
+/** The system's clock, with which long sleeps end only when `pass` lets so many milliseconds pass. */
+function passableClock() {
+  let passed = 0;
+  const now = () => Date.now() + passed;
+  const sleepers = new Set<{ until: number; wake: () => void }>();
+  const sleep = (ms: number, signal?: AbortSignal) =>
+    ms < 10_000
+      ? pause(ms, undefined, { signal, ref: false }).catch(() => {})
+      : new Promise<void>((wake) => {
+          sleepers.add({ until: now() + ms, wake });
+          signal?.addEventListener('abort', () => wake());
+        });
+  const pass = (ms: number) => {
+    passed += ms;
+    for (const sleeper of sleepers) if (sleeper.until <= now()) sleeper.wake();
+  };
+  return { clock: { now, sleep }, pass };
 }

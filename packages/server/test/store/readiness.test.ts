@@ -18,19 +18,19 @@ const redis = (await canStart()) ? await startRedis() : undefined;
 afterAll(() => redis?.stop());
 
 function observed(agent: Agent, options: Partial<AgentServerOptions> = {}) {
-  const told: (readonly [string, string, unknown])[] = [];
+  const logged: (readonly [string, string, unknown])[] = [];
   const server = serve(agent, {
-    log: (level, message, { reason }) => told.push([level, message, reason]),
+    log: (level, message, { reason }) => logged.push([level, message, reason]),
     ...options,
   });
-  return { server, told };
+  return { server, logged };
 }
 
 const quick = taskAgent(async function* () {
   yield completed();
 });
 
-/** A store whose probe fails as it is told, and a clock that the test moves. */
+/** A store whose probe fails on demand, and a clock that the test moves. */
 function probed() {
   const state = { refusal: undefined as StoreError | undefined, probes: 0, ms: 0 };
   const store: TaskStore = {
@@ -40,13 +40,13 @@ function probed() {
       if (state.refusal) throw state.refusal;
     },
   };
-  const { server, told } = observed(quick, { store, clock: { monotonic: () => state.ms } });
-  return { server, told, state };
+  const { server, logged } = observed(quick, { store, clock: { monotonic: () => state.ms } });
+  return { server, logged, state };
 }
 
 describe('a server is ready', () => {
   it('while its store takes writes, and says why not and when that changes', async () => {
-    const { server, told, state } = probed();
+    const { server, logged, state } = probed();
     expect(await server.readiness()).toEqual({ isReady: true });
     state.refusal = new StoreError('UNAVAILABLE', 'tasks.db cannot grow', { trouble: 'disk-full' });
     for (let n = 0; n < 3; n++) {
@@ -61,7 +61,7 @@ describe('a server is ready', () => {
     state.refusal = undefined;
     state.ms += 1_000;
     expect(await server.ready()).toBe(true);
-    expect(told).toEqual([
+    expect(logged).toEqual([
       ['error', 'The store takes no writes', 'disk-full'],
       ['info', 'The store takes writes again', undefined],
     ]);

@@ -65,9 +65,9 @@ describe('a step of runTurn is a step of the server', () => {
       'a cycle',
       ({ step }) =>
         step('a', () => {
-          const ring: { next?: unknown } = {};
-          ring.next = ring;
-          return ring;
+          const cyclic: { next?: unknown } = {};
+          cyclic.next = cyclic;
+          return cyclic;
         }),
       /"a" is not JSON/,
     ],

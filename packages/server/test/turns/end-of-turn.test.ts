@@ -6,15 +6,18 @@ import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { eventually, until } from '../../../../test/kit/until.ts';
+import { untilAborted } from '../../../../test/kit/until-aborted.ts';
 import {
   type Agent,
   type AgentServerOptions,
+  append,
   artifact,
   authRequired,
   completed,
   inputRequired,
   text,
 } from '../../src/index.ts';
+import { systemClock } from '../../src/timing/clock.ts';
 
 const now = { returnImmediately: true };
 
@@ -151,6 +154,26 @@ it('a task that is given back is not called lost because the answer of the store
   // The release was repeated, and refused because it had been done.
   expect([releases, events]).toEqual([2, []]);
   await until(serve(agent, { store: memory, restart: 'rerun' }), task.id, 'COMPLETED');
+});
+
+it('a cancel request starts one grace period, however often the agent writes after it', async () => {
+  const cancelGraceMs = 3_599_999;
+  const graces: number[] = [];
+  const sleep: typeof systemClock.sleep = (ms, signal) => {
+    if (ms === cancelGraceMs) graces.push(ms);
+    return systemClock.sleep(ms, signal);
+  };
+  const agent: Agent = async function* ({ signal }) {
+    yield artifact('out', text('1'));
+    await untilAborted(signal);
+    for (const n of ['2', '3', '4']) yield append('out', text(n));
+  };
+  const server = serve(agent, { clock: { sleep }, cancelGraceMs });
+  const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
+  const canceled = await rpc(server, 'CancelTask', { id: task.id });
+  expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
+  expect(canceled.artifacts[0].parts).toHaveLength(4);
+  expect(graces).toEqual([cancelGraceMs]);
 });
 
 describe('when a server closes', () => {

@@ -7,7 +7,7 @@ import type { TurnDependencies } from '../../src/turns/turn-dependencies.ts';
 
 const leaseMs = 900;
 
-/** A heartbeat on a clock that moves only when it is told to. */
+/** A heartbeat on a clock that only the test moves. */
 function beating(store: TaskStore) {
   let time = 5_000;
   const sleeping = new Set<{ until: number; wake: () => void }>();
@@ -101,7 +101,7 @@ it('a lease that the store renews is sure from when it was asked; one that it do
     bench.pass(leaseMs / 3);
     expect(asked.length).toBeGreaterThan(1);
   });
-  // What is lost is not asked for again.
+  // A lost lease is not renewed again.
   expect(asked.slice(0, 2)).toEqual([['kept', 'gone'], ['kept']]);
   for (const place of places) bench.heartbeat.remove(place);
 });

@@ -18,8 +18,8 @@ const start = async (server: AgentServer, text = 'go'): Promise<string> =>
   (await rpc(server, 'SendMessage', { message: say(text), configuration: now })).task.id;
 
 /**
- * A process that was stopped: no timer of it fires, and nothing that happens to the log reaches it. `resume` tells it how
- * much time passed, or lets it believe that none did.
+ * A process that was stopped: no timer of it fires, and nothing that happens to the log reaches it. `resume` moves its
+ * clock by the time that passed, or by none.
  */
 function stopped(store: TaskStore) {
   let monotonic = 0;
@@ -157,7 +157,7 @@ describe('a process whose event loop stood still for longer than its leases', ()
     const ids = await Promise.all(Array.from({ length: 20 }, () => start(server)));
     for (const id of ids) await until(server, id, 'WORKING');
     block(3 * leaseMs);
-    // It looks for work and renews its leases before it is asked for anything.
+    // It claims tasks and renews its leases before the first request.
     await vi.waitFor(() =>
       expect(lines.map(([, message]) => message)).toContain('The event loop was blocked'),
     );

@@ -5,19 +5,12 @@ import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
-import {
-  type Agent,
-  type AgentServerOptions,
-  artifact,
-  completed,
-  type TurnEvent,
-  working,
-} from '../../src/index.ts';
+import { type Agent, type AgentServerOptions, completed, type TurnEvent, working } from '../../src/index.ts';
 
 /** Short enough that a dead process is missed soon, long enough for a busy machine. */
 const leaseMs = 900;
 
-/** A server and what it told of its turns: by its hook, and at which level and with what details by its log. */
+/** A server, the turn events of its hook, and the warnings of its log with their details. */
 function observed(agent: Agent, options: Partial<AgentServerOptions> = {}) {
   const events: TurnEvent[] = [];
   const logged: unknown[] = [];
@@ -63,7 +56,7 @@ const hanging: Agent = async function* ({ attempt }) {
   yield completed();
 };
 
-describe('each of these is told once, by the log and by `onTurn`:', () => {
+describe('each of these is reported once, by the log and by `onTurn`:', () => {
   it('a take-over and the rerun of the turn', async () => {
     const store = memoryStore();
     const { doomed, kill } = mortal(store);
@@ -130,22 +123,31 @@ describe('each of these is told once, by the log and by `onTurn`:', () => {
     expect(events.filter(({ type, attempt }) => type === 'lost' && attempt === 1)).toHaveLength(1);
   });
 
-  it('a write that the store refuses because another process has the task', async () => {
+  it.each([
+    ['because another process has the task', 'FENCED', /^It has another holder$/],
+    ['because it lost facts of the task', 'VERSION_CONFLICT', /^The store lost facts of task/],
+  ] as const)('a write that the store refuses %s', async (_why, code, message) => {
     const store = change(memoryStore(), {
       commit: (commit) => (one) =>
-        one.facts.some(({ type }) => type === 'artifact-updated')
-          ? Promise.reject(new StoreError('FENCED', 'The task belongs to another process'))
+        one.facts.some(({ type }) => type === 'step-completed')
+          ? Promise.reject(new StoreError(code, 'It has another holder'))
           : commit(one),
     });
+    let refusal: unknown;
     const { server, events } = observed(
-      async function* () {
-        yield artifact('answer', 'late');
+      async function* ({ step }) {
+        await step('charge', () => 1).catch((error) => {
+          refusal = error;
+          throw error;
+        });
+        yield completed();
       },
       { store },
     );
     const { id: taskId, contextId } = await start(server);
     await vi.waitFor(() => expect(events).not.toEqual([]), { timeout: 20_000 });
     expect(events[0]).toEqual({ type: 'lost', taskId, contextId, attempt: 1, maxAttempts: 1 });
+    expect(refusal).toMatchObject({ code: 'FENCED', message: expect.stringMatching(message) });
   });
 
   it('a cancel that the agent did not heed', async () => {

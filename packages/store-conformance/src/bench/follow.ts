@@ -2,7 +2,7 @@ import type { Scope, StoredFact, TaskStore } from '@batonjs/store';
 
 /**
  * Yields the facts of a task after a position, then every new one, until it is aborted. It reads again only when it
- * was notified: a lost notification stops it, which is what the checks look for. A server also sweeps.
+ * was notified: a lost notification stops it, so that the checks notice. A server also sweeps.
  */
 export async function* follow(
   store: TaskStore,

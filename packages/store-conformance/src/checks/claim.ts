@@ -244,7 +244,7 @@ export const claimChecks = section('claim', {
 });
 
 export const waitingChecks = section('waiting', {
-  async 'counts the open tasks of a queue that want a turn nobody runs'({ store, second }) {
+  async 'counts the open tasks of a queue that want a turn and do not run'({ store, second }) {
     assert.equal(await store.waiting('q'), 0);
     const logs = ['a', 'b', 'c'].map((taskId) => logOf(store, { taskId }));
     for (const log of logs) await log.create(wanted);

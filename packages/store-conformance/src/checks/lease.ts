@@ -17,12 +17,12 @@ const lease = (holder: string, fence: number, cause: string) => ({
 });
 
 export const leaseChecks = section('a lease', {
-  async 'comes with a commit that asks for it while nobody holds the task'({ store }) {
+  async 'comes with a commit that asks for it while no process holds the task'({ store }) {
     const log = logOf(store);
     same(await log.create(acquire('a')), { version: 2, lease: lease('a', 1, 'committed') });
   },
 
-  async 'is not granted by a commit while somebody holds it, even if their time is up'(bench) {
+  async 'is not granted by a commit while it is held, even if its time is up'(bench) {
     const log = logOf(bench.store);
     await log.create(acquire('a', 5));
     assert.equal((await log.commit([chunk(1)], acquire('b'))).lease, undefined);
@@ -39,7 +39,7 @@ export const leaseChecks = section('a lease', {
     assert.equal(await store.waiting('q'), 0);
   },
 
-  async 'lets its holder write, and nobody who gets fence or holder wrong'({ store, second }) {
+  async 'lets its holder write, and refuses a wrong fence or holder'({ store, second }) {
     const log = logOf(store);
     await log.create(acquire('a'));
     const before = await log.load();
@@ -51,7 +51,7 @@ export const leaseChecks = section('a lease', {
     same(await log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }), { version: 3 });
   },
 
-  async 'is needed by whoever claims to hold one'({ store }) {
+  async 'is needed by a write that names one'({ store }) {
     const log = logOf(store);
     await refuses('FENCED', log.create({ writer: { fence: 1, holder: 'a' } }));
     await log.create();
@@ -130,13 +130,13 @@ export const leaseChecks = section('a lease', {
     same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
   },
 
-  async 'is lost when somebody claims it after its time'(bench) {
+  async 'is lost to a claim after its time'(bench) {
     const { store, second } = bench;
     const log = logOf(store);
     await log.create(acquire('a', 5));
     const claim = async () => (await second.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }))[0];
     await elapse(bench, 10);
-    same(await eventually(bench, claim, 'Nobody could claim the task'), lease('b', 2, 'expired'));
+    same(await eventually(bench, claim, 'The task could not be claimed'), lease('b', 2, 'expired'));
     await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }));
     await refuses('FENCED', log.commit([], { ...release(), writer: { fence: 1, holder: 'a' } }));
     same(await store.renew([lease('a', 1, 'committed') as never], long), []);
@@ -170,7 +170,7 @@ export const renewChecks = section('renew', {
     await logs[1]!.commit([completed()]);
     await logs[2]!.commit([], { ...release(), writer: { fence: c!.fence, holder: c!.holder } });
     const stale = { ...a!, fence: a!.fence + 1 };
-    const stranger = { ...d!, holder: 'somebody else' };
+    const stranger = { ...d!, holder: 'another holder' };
     const missing = { ...a!, scope: 'elsewhere' };
     same(await store.renew([a!, b!, c!, d!, stale, stranger, missing], long), [a, d]);
     same(await store.renew([], long), []);

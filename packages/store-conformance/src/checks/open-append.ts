@@ -103,7 +103,7 @@ export const onceChecks = section('once', {
     same(await log.load(), before);
   },
 
-  async 'answers before the version, the fence and the closing are looked at'({ store }) {
+  async 'answers before the version, the fence and the closing are checked'({ store }) {
     const log = logOf(store);
     await log.create({ once: 'message:m1' });
     same(await logOf(store).create({ once: 'message:m1' }), { version: 1, repeated: true });

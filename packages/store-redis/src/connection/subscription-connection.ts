@@ -59,7 +59,7 @@ class SubscriptionSocket implements Link {
     this.#listen();
   }
 
-  /** Pings: a connection that was cut silently looks like one without messages. */
+  /** Pings: a connection that was cut silently is silent like one without messages. */
   #listen(): void {
     const { timeoutMs } = this.#options;
     this.#timer = setTimeout(() => {

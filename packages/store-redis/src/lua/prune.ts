@@ -3,14 +3,14 @@ import { pruning } from './webhooks.ts';
 
 /**
  * Keys: `states`, base. Arguments: statusAt before which, how many to delete, how many of the oldest to leave out, how
- * many to look at. Answers how many it deleted and how many it looked at.
+ * many to read. Answers how many it deleted and how many it read.
  */
 export const prune = `${prelude}${relist}${pruning}
 local before, limit, skip, batch = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
-local deleted, looked = 0, 0
+local deleted, seen = 0, 0
 for _, name in ipairs(call('ZRANGEBYSCORE', base .. 'closed', '-inf', '(' .. before, 'LIMIT', skip, batch)) do
   if deleted == limit then break end
-  looked = looked + 1
+  seen = seen + 1
   local row = base .. 'task:' .. name
   local kept = call('HMGET', row, 'version', 'row', 'hooks')
   if not (kept[3] and undelivered(name, tonumber(kept[1]))) then
@@ -20,5 +20,5 @@ for _, name in ipairs(call('ZRANGEBYSCORE', base .. 'closed', '-inf', '(' .. bef
     deleted = deleted + 1
   end
 end
-return {deleted, looked}
+return {deleted, seen}
 `;

@@ -17,11 +17,11 @@ export async function prune(database: Database, closedBefore: string, limit: num
       if (total >= limit) return total;
       const args = [Date.parse(closedBefore), limit - total, skip, batch].map(String);
       const reply = await database.ofShard(pruneScript, shard, args);
-      const [deleted, looked] = reply as readonly [number, number];
+      const [deleted, seen] = reply as readonly [number, number];
       total += deleted;
       // Logs that may not be deleted yet keep their places before the next ones.
-      skip += looked - deleted;
-      if (looked < batch) break;
+      skip += seen - deleted;
+      if (seen < batch) break;
     }
   }
   return total;

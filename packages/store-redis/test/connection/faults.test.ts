@@ -159,7 +159,7 @@ describe.skipIf(!redis)('When Redis is killed and started again', () => {
 });
 
 describe.skipIf(!redis)('When Redis has lost what it kept', () => {
-  it('nobody goes on writing to a log that is not there any more', async () => {
+  it('no process goes on writing to a log that was lost', async () => {
     const store = openPatient();
     const { lease } = await store.commit(chunkAfter(0, held('h')));
     await store.commit(chunkAfter(1));
@@ -199,7 +199,7 @@ describe.skipIf(!redis)('When Redis cannot write', () => {
     expect(await store.commit(more)).toEqual({ version: 2 });
   });
 
-  it('it is looked for where it was moved to: a replica that was made the primary', async () => {
+  it('it is found where it was moved to: a replica that was made the primary', async () => {
     const replica = await startRedis({ args: ['--replicaof', '127.0.0.1', String(redis!.port)] });
     const store = redisStore({ url: [redis!.url, replica.url] });
     opened.push(store);
@@ -257,7 +257,7 @@ describe.skipIf(!redis)('When the network between one process and Redis is cut',
     await expectWhole(store, 3);
   });
 
-  it('its followers are told of what they missed', async () => {
+  it('its followers are notified of what they missed', async () => {
     const { proxy, store } = await openBehindProxy();
     const other = openPatient();
     await other.commit(chunkAfter(0));
@@ -272,14 +272,14 @@ describe.skipIf(!redis)('When the network between one process and Redis is cut',
     expect(idsOf(await following)).toEqual(inOrder(2));
   });
 
-  it('a subscription that fell silent is made anew, though nobody asks for anything', async () => {
+  it('a subscription that fell silent is made anew, though no call is made', async () => {
     const { proxy, store } = await openBehindProxy();
-    const bell = Promise.withResolvers<number | undefined>();
-    await untilItWorks(() => store.subscribe({ scope: 's', taskId: 't' }, bell.resolve));
+    const notified = Promise.withResolvers<number | undefined>();
+    await untilItWorks(() => store.subscribe({ scope: 's', taskId: 't' }, notified.resolve));
     proxy.freeze();
     await proxy.nextClient();
     proxy.thaw();
-    expect(await bell.promise).toBeUndefined();
+    expect(await notified.promise).toBeUndefined();
   });
 
   it('connections that are cut and taken again at once cost nothing but a moment', async () => {

@@ -39,7 +39,7 @@ describe.skipIf(!redis)('The identity of a store', () => {
     expect(await open({ prefix: 'one' }).identity()).not.toBe(await open({ prefix: 'other' }).identity());
   });
 
-  it('makes a process look again into how many shards the tasks are divided', async () => {
+  it('makes a process read the number of shards again', async () => {
     const one = open({ prefix: 'divided' });
     await one.identity();
     await redis!.cli('FLUSHALL');

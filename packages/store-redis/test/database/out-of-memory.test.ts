@@ -57,7 +57,7 @@ describe.skipIf(!redis)('While the memory of Redis is full', () => {
     expect(await store.load('s', 't')).toMatchObject({ version: 3, head: { closed: true } });
   });
 
-  it('a task that nobody works on can be canceled: it is claimed and ended', async () => {
+  it('a task that no process holds can be canceled: it is claimed and ended', async () => {
     const store = open();
     await store.commit(chunkAfter(0, { turn: { queue: 'q' } }));
     await fill();
@@ -88,7 +88,7 @@ describe.skipIf(!redis)('While the memory of Redis is full', () => {
     expect(await store.waiting('q')).toBe(1);
   });
 
-  it('a webhook is told how its task ended, once', async () => {
+  it('a webhook gets the end of its task, once', async () => {
     const store = open();
     await store.commit(chunkAfter(0));
     const config = { id: 'w', taskId: 't', url: 'https://example.com/' };
@@ -139,7 +139,7 @@ describe.skipIf(!redis)('A probe', () => {
     await store.probe!();
   });
 
-  it('notices that Redis was told to evict what does not fit', async () => {
+  it('notices that Redis is configured to evict keys', async () => {
     const store = open();
     const cache = open({ allowEviction: true });
     await store.probe!();

@@ -77,7 +77,7 @@ describe.skipIf(!redis)('A store that is started', () => {
     await expectUnusable(open({ driver }), /version 6\.0\.16; 6\.2 or newer/);
   });
 
-  it('refuses braces in the prefix, and what is no URL', () => {
+  it('refuses braces in the prefix, and text that is no URL', () => {
     expect(() => redisStore({ prefix: 'a{b}' })).toThrow(expect.objectContaining({ code: 'UNUSABLE' }));
     expect(() => redisStore('not a url')).toThrow(expect.objectContaining({ code: 'UNUSABLE' }));
   });

@@ -9,7 +9,7 @@ afterAll(() => redis?.stop());
 
 const wanted = { turn: { queue: 'q', want: true } };
 
-/** Until the clock shows another millisecond: what is written before and after has different times. */
+/** Until the clock shows another millisecond: facts before and after have different times. */
 async function nextMillisecond(): Promise<void> {
   const before = Date.now();
   while (Date.now() === before) await new Promise((resolve) => setImmediate(resolve));

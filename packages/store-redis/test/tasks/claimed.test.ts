@@ -82,7 +82,7 @@ describe.skipIf(!redis)('The claim in Lua', () => {
       const request: ClaimRequest = { queue: 'q', holder: 'me', ttlMs: 1_000, limit: 10, taskId };
       const [lease] = await store.claim(request);
       const after = await rowOf(taskId);
-      // The claim went by the clock of Redis: the end of the lease tells what it was.
+      // The claim went by the clock of Redis: the end of the lease shows its time.
       const now = lease ? after.leaseUntil! - request.ttlMs : Date.now();
       const expected = claimed(before, request, now);
       expect([one, lease?.cause, after]).toEqual([one, expected?.cause, expected?.row ?? before]);

@@ -43,7 +43,7 @@ export class OpenFile {
     if (!problem) return;
     this.#error = new StoreError(
       'UNUSABLE',
-      `${problem} while it was in use: nothing more can be stored in it. Restart the process to open what is there now`,
+      `${problem} while it was in use: nothing more can be stored in it. Restart the process to open the file that is there now`,
     );
     throw this.#error;
   }

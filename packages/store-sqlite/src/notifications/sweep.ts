@@ -6,7 +6,7 @@ import type { Subscribers } from './subscribers.ts';
 const busyMs = 10;
 const idleMs = 25;
 
-/** Looks in the file for changes of other processes while there are subscribers. */
+/** Reads changes of other processes from the file while there are subscribers. */
 export class Sweep {
   readonly #subscribers: Subscribers;
   readonly #changes: Changes;

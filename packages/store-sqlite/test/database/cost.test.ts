@@ -6,7 +6,7 @@ import { storeOnDatabase } from '../../src/store-on-database.ts';
 import { freshPath } from '../folder.ts';
 import { chunk, commitOf, complete, create } from '../logs.ts';
 
-/** A store whose write-ahead log only grows, so that its size tells how much was written. */
+/** A store whose write-ahead log only grows, so that its size shows how much was written. */
 function measured() {
   const path = freshPath();
   const db = openDatabase(path, 'normal');
@@ -91,7 +91,7 @@ describe('every statement', () => {
   });
 });
 
-describe('what is remembered for other processes', () => {
+describe('the record of changes for other processes', () => {
   it('does not grow', async () => {
     const path = freshPath();
     const db = openDatabase(path, 'normal');

@@ -45,8 +45,8 @@ describe('a full disk', () => {
     await create(store, 't');
     fill();
     groups.length = 0;
-    let rings = 0;
-    await store.subscribe({ scope: 's', taskId: 'a' }, () => rings++);
+    let notifications = 0;
+    await store.subscribe({ scope: 's', taskId: 'a' }, () => notifications++);
     const group = () => [
       create(store, 'a'),
       store.commit(commitOf('t', 1, [chunk(1, 'x'.repeat(100_000))])),
@@ -55,7 +55,7 @@ describe('a full disk', () => {
     ];
     expect(await Promise.allSettled(group())).toEqual([full, full, full, full]);
     expect(groups).toEqual([]);
-    expect(rings).toBe(0);
+    expect(notifications).toBe(0);
     expect((await store.list('s', { limit: 9 })).total).toBe(1);
     makeRoom();
     expect((await Promise.allSettled(group())).map(({ status }) => status)).toEqual([
@@ -65,7 +65,7 @@ describe('a full disk', () => {
       'rejected',
     ]);
     expect((await store.list('s', { limit: 9 })).total).toBe(3);
-    expect(rings).toBe(1);
+    expect(notifications).toBe(1);
   });
 
   it('that fills up while tasks are written loses nothing that was acknowledged', async () => {

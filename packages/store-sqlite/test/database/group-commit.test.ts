@@ -126,8 +126,9 @@ describe('a write that SQLite fails', () => {
     const path = freshPath();
     const { store, groups } = open(path);
     const repair = breakCommits(path, 'ROLLBACK');
-    let rings = 0;
-    for (const taskId of ['a', 'b', 'c', 'd']) await store.subscribe({ scope: 's', taskId }, () => rings++);
+    let notifications = 0;
+    for (const taskId of ['a', 'b', 'c', 'd'])
+      await store.subscribe({ scope: 's', taskId }, () => notifications++);
     groups.length = 0;
     const group = () => [
       create(store, 'a'),
@@ -137,7 +138,7 @@ describe('a write that SQLite fails', () => {
     ];
     expect(codes(await Promise.allSettled(group()))).toEqual(Array(4).fill('UNAVAILABLE'));
     expect(groups).toEqual([]);
-    expect(rings).toBe(0);
+    expect(notifications).toBe(0);
     expect(await store.list('s', { limit: 9, answered: true })).toEqual({ tasks: [], total: 0 });
     repair();
     expect(codes(await Promise.allSettled(group()))).toEqual([
@@ -147,7 +148,7 @@ describe('a write that SQLite fails', () => {
       'VERSION_CONFLICT',
     ]);
     expect((await store.list('s', { limit: 9 })).total).toBe(3);
-    expect(rings).toBe(3);
+    expect(notifications).toBe(3);
   });
 });
 

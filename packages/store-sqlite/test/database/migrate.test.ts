@@ -36,7 +36,7 @@ describe('migrations', () => {
     expect(db.prepare('SELECT colour FROM tasks').all()).toEqual([]);
   });
 
-  it('bring an older file forward and keep what is in it', async () => {
+  it('bring an older file forward and keep its contents', async () => {
     const db = await oldFile();
     const facts = db.prepare('SELECT * FROM facts').all();
     migrate(db, 'file', [...migrations, ...next]);
@@ -74,8 +74,8 @@ describe('migrations', () => {
     onTestFinished(() => writer.close());
     onTestFinished(() => reader.close());
     const seen: number[] = [];
-    writer.function('look', () => seen.push(versionOf(reader)));
-    migrate(writer, 'file', [...migrations, next[0]!, 'SELECT look()', next[1]!]);
+    writer.function('note_version', () => seen.push(versionOf(reader)));
+    migrate(writer, 'file', [...migrations, next[0]!, 'SELECT note_version()', next[1]!]);
     expect(seen).toEqual([migrations.length]);
     expect(versionOf(reader)).toBe(migrations.length + 3);
   });

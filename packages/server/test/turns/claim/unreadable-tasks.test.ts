@@ -68,13 +68,13 @@ describe.each(stores)('with %s', (_name, open) => {
     'a task with facts %s is listed without its content; the others are listed whole',
     async (_, from, to) => {
       const { store, damage } = open();
-      const told: unknown[] = [];
+      const logged: unknown[] = [];
       const server = serve(
         async function* () {
           yield artifact('out', text('hello'));
           yield completed('Done');
         },
-        { store, log: (level, _message, details) => level === 'error' && told.push(details.taskId) },
+        { store, log: (level, _message, details) => level === 'error' && logged.push(details.taskId) },
       );
       const ids: string[] = [];
       for (let n = 0; n < 3; n++)
@@ -82,7 +82,7 @@ describe.each(stores)('with %s', (_name, open) => {
       await damage(ids[1]!, from, to);
 
       for (const detail of [{}, { includeArtifacts: true }, { historyLength: 5 }]) {
-        told.length = 0;
+        logged.length = 0;
         const { tasks, totalSize } = await rpc(server, 'ListTasks', detail);
         const byId = new Map(tasks.map((task: Task) => [task.id, task]));
         expect([byId.size, totalSize]).toEqual([3, 3]);
@@ -96,7 +96,7 @@ describe.each(stores)('with %s', (_name, open) => {
             status: { message: { parts: [{ text: 'Done' }] } },
             ...('includeArtifacts' in detail && { artifacts: [{ parts: [{ text: 'hello' }] }] }),
           });
-        expect(told).toEqual([ids[1]]);
+        expect(logged).toEqual([ids[1]]);
       }
 
       const first = await rpc(server, 'ListTasks', { includeArtifacts: true, pageSize: 2 });

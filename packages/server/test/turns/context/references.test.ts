@@ -59,7 +59,7 @@ it('are resolved to the artifacts that parts name, with their tasks [R-REF-03]',
   await close();
 });
 
-it('name what there is not, or what is not the caller’s, as missing [R-REF-02] [R-CTX-08]', async () => {
+it('name tasks and artifacts that do not exist, or are not the caller’s, as missing [R-REF-02] [R-CTX-08]', async () => {
   const { taskId, seenOf, close } = await serveSeeing();
   expect(await seenOf({ taskId, artifactId: 'a-3' })).toEqual({
     tasks: [taskId],

@@ -40,7 +40,7 @@ export const deliveryChecks = section<Both>('deliveries', {
     );
   },
 
-  async 'go to one at a time, whoever asks'({ store, second }) {
+  async 'go to one process at a time'({ store, second }) {
     await logOf(store).create();
     const ids = Array.from({ length: 8 }, (_, n) => `w${n}`);
     for (const id of ids) await store.putPushConfig(push(id));
@@ -92,7 +92,7 @@ export const deliveryChecks = section<Both>('deliveries', {
     assert.equal((await store.getPushConfig('s', 't', 'a'))?.cursor, 2);
   },
 
-  async 'are lost to whoever claims them after their time, and only then'(bench) {
+  async 'are lost to a claim after their time, and only then'(bench) {
     const { store } = bench;
     await logOf(store).create();
     await store.putPushConfig(push('a'));
