@@ -232,6 +232,11 @@ describe('a browser', () => {
   );
 });
 
+it('a browser that loads the client of the task gateway loads no other package', () => {
+  const loaded = loadedFrom('packages/task-gateway/src/client.ts');
+  expect([...loaded].filter((path) => !path.startsWith('packages/task-gateway/src/'))).toEqual([]);
+});
+
 describe('files', () => {
   it(`have at most ${maximumLines} lines, or a reason`, () => {
     const files = [...sources, ...sourceFiles('scripts'), ...sourceFiles('bench')];

@@ -9,13 +9,13 @@ declare global {
   var baton: typeof Client;
 }
 
-/** The client as a page loads it: the build for browsers, in one file. */
-export async function clientBundle(): Promise<string> {
+/** The client as a page loads it: the build for browsers, in one file. Another client is named by its source. */
+export async function clientBundle(source = '@batonjs/client'): Promise<string> {
   // Below the repository, so that the program finds what it imports.
   const folder = mkdtempSync(join(import.meta.dirname, '.bundle-'));
   try {
     const program = join(folder, 'program.ts');
-    await writeFile(program, `import * as client from '@batonjs/client'; globalThis.baton = client;`);
+    await writeFile(program, `import * as client from '${source}'; globalThis.baton = client;`);
     await build({
       entry: { program },
       outDir: folder,

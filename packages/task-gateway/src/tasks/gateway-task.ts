@@ -54,3 +54,9 @@ export interface GatewayTransition extends TaskProgressReport {
   /** What the agent said with it. */
   readonly message?: string;
 }
+
+/** An update of a task, as the WebSocket `/task/updates` sends it. */
+export interface TaskUpdate extends TaskProgressReport {
+  readonly event: 'task_update';
+  readonly taskId: string;
+}

@@ -1,0 +1,16 @@
+export {
+  type ConnectTasksOptions,
+  connectTasks,
+  type NewTask,
+  type TaskClient,
+  type WatchOptions,
+} from './client/connect-tasks.ts';
+export { TaskError } from './client/task-error.ts';
+export type {
+  GatewayError,
+  GatewayForm,
+  GatewayStatus,
+  GatewayTask,
+  TaskProgressReport,
+  TaskUpdate,
+} from './tasks/gateway-task.ts';

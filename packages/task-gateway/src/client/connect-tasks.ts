@@ -1,0 +1,153 @@
+import type { GatewayTask, TaskUpdate } from '../tasks/gateway-task.ts';
+import { type CallSettings, call, pause } from './http-calls.ts';
+import { TaskError } from './task-error.ts';
+import { Dropped, type SocketLike, UpdateConnection } from './update-connection.ts';
+
+/** A task to submit. */
+export interface NewTask extends Pick<GatewayTask, 'type' | 'data'> {
+  /** Default: a random id. Submit it again to get the same task. */
+  readonly taskId?: string;
+}
+
+/** Where to begin and when to end a watch. */
+export interface WatchOptions {
+  /** Only updates after this `sequence`. Default: the task as it is, then its updates. */
+  readonly after?: number;
+  /** Ends the watch; the task goes on. */
+  readonly signal?: AbortSignal;
+}
+
+/** A client of a task gateway. Calls reject with a `TaskError`. */
+export interface TaskClient {
+  /** Creates a task. It is created once, also when the client had to send it again. */
+  submit(task: NewTask): Promise<GatewayTask>;
+  get(taskId: string): Promise<GatewayTask>;
+  /**
+   * The updates of a task until it ends, each one once and in order. Goes on by itself after a dropped connection. Polls
+   * where WebSockets are not possible, and then leaves out what happened between two polls.
+   */
+  watch(taskId: string, options?: WatchOptions): AsyncGenerator<TaskUpdate, void, void>;
+  cancel(taskId: string): Promise<GatewayTask>;
+  /** Answers the form of a task. With `formId`, only that form. */
+  answer(taskId: string, values: GatewayTask['data'], formId?: string): Promise<GatewayTask>;
+  /** Closes the WebSocket. Watches end with `NETWORK`. */
+  close(): void;
+}
+
+/** Options of `connectTasks`. */
+export interface ConnectTasksOptions {
+  /** Sends the requests. Default: the global `fetch`. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** Headers of every request, for credentials. Browsers send none with a WebSocket: see `query` and `openSocket`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Parameters of the WebSocket's URL, such as a token or `batchMs`. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** Opens a WebSocket; `false`: only poll. Default: the global `WebSocket`. */
+  readonly openSocket?: ((url: string) => SocketLike) | false;
+  /** Milliseconds without contact after which calls and watches fail with `NETWORK`. Default 60,000. */
+  readonly retryForMs?: number;
+}
+
+/** Seconds of one long poll. */
+const pollSeconds = 20;
+/** How long the client polls before it tries a WebSocket again, in milliseconds. */
+const retrySocketMs = 60_000;
+
+/** Makes a client of the gateway at a URL. Sends nothing yet. Works in Node.js and in browsers. */
+export function connectTasks(url: string | URL, options: ConnectTasksOptions = {}): TaskClient {
+  const {
+    fetch = (request) => globalThis.fetch(request),
+    headers = {},
+    query = {},
+    openSocket = (address: string) => new WebSocket(address),
+    retryForMs = 60_000,
+  } = options;
+  const settings: CallSettings = { url: String(url).replace(/\/+$/, ''), fetch, headers, retryForMs };
+  const pathOf = (taskId: string) => `/task/${encodeURIComponent(taskId)}`;
+  let connection: Promise<UpdateConnection> | undefined;
+  let noSocketUntil = openSocket === false ? Number.POSITIVE_INFINITY : 0;
+  let isClosed = false;
+
+  /** The connection that all watches share; undefined where a WebSocket is not possible now. */
+  const connected = async (): Promise<UpdateConnection | undefined> => {
+    if (openSocket === false || performance.now() < noSocketUntil) return undefined;
+    const parameters = String(new URLSearchParams(query));
+    const address = `${settings.url.replace(/^http/, 'ws')}/task/updates${parameters && `?${parameters}`}`;
+    connection ??= new Promise((resolve) => resolve(UpdateConnection.open(openSocket(address))));
+    const opened = await connection.catch(() => undefined);
+    if (opened?.isOpen) return opened;
+    connection = undefined;
+    if (!opened) noSocketUntil = performance.now() + retrySocketMs;
+    return undefined;
+  };
+
+  async function* overSocket(taskId: string, after: number | undefined, signal?: AbortSignal) {
+    const open = await connected();
+    if (!open) return;
+    const queue = open.watch(taskId, after);
+    const abort = () => queue.fail(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    try {
+      signal?.throwIfAborted();
+      for (;;) yield await queue.next();
+    } catch (error) {
+      if (!(error instanceof Dropped)) throw error;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      open.end(taskId, queue);
+    }
+  }
+
+  async function* watch(taskId: string, { after, signal }: WatchOptions = {}) {
+    let last = after;
+    while (!isClosed) {
+      for await (const update of overSocket(taskId, last, signal)) {
+        last = update.sequence;
+        yield update;
+        if (isFinal(update)) return;
+      }
+      if (isClosed) break;
+      // Also after a dropped connection: says whether the gateway is there, with backoff until it is.
+      const isPolling = performance.now() < noSocketUntil;
+      const wait = isPolling && last !== undefined ? `?after=${last}&wait=${pollSeconds}` : '';
+      const { type, data, ...task } = await call<GatewayTask>(
+        settings,
+        `${pathOf(taskId)}${wait}`,
+        signal && { signal },
+      );
+      if (!isPolling) {
+        await pause(100 * Math.random());
+        continue;
+      }
+      if (last !== undefined && task.sequence <= last) continue;
+      last = task.sequence;
+      yield { ...task, event: 'task_update' as const };
+      if (isFinal(task)) return;
+    }
+    throw new TaskError('NETWORK', 'The client was closed');
+  }
+
+  return {
+    submit: ({ taskId = newId(), type, data }) => call(settings, '/task', { body: { taskId, type, data } }),
+    get: (taskId) => call(settings, pathOf(taskId)),
+    watch,
+    cancel: (taskId) => call(settings, `${pathOf(taskId)}/cancel`, { isPost: true }),
+    answer: (taskId, values, formId) =>
+      call(settings, `${pathOf(taskId)}/input`, {
+        body: { values, ...(formId !== undefined && { formId }) },
+      }),
+    close() {
+      isClosed = true;
+      void connection?.then((open) => open.close()).catch(() => {});
+    },
+  };
+}
+
+const isFinal = ({ status }: Pick<TaskUpdate, 'status'>): boolean =>
+  status !== 'created' && status !== 'in_progress';
+
+/** A random id of 128 bits. `crypto.randomUUID` does not exist on pages without TLS. */
+const newId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );
