@@ -18,6 +18,7 @@ const arrows: Record<string, readonly string[]> = {
   'store-conformance': ['lifecycle', 'protocol', 'store'],
   'store-memory': ['store'],
   'store-sqlite': ['store'],
+  'store-postgres': ['store'],
   'store-redis': ['store'],
   server: ['bindings', 'lifecycle', 'protocol', 'store'],
   'server-node': ['server'],

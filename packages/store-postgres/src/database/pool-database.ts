@@ -1,0 +1,137 @@
+import { StoreError } from '@batonjs/store';
+import pg from 'pg';
+import { clock, type Database, type DatabaseRow, type Listener, OutcomeUnknown } from './database.ts';
+import { Raced, translated } from './postgres-error.ts';
+
+export interface PoolDatabaseOptions {
+  readonly name: string;
+  /** How long a statement may take, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Whether `close` ends the pool. */
+  readonly owned: boolean;
+}
+
+/** Whether the database answered with an error, and its connection goes on: not one of the classes 08, 57 and XX. */
+const isAnswer = (error: unknown): boolean => {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^(?!08|57|XX)[0-9A-Z]{5}$/.test(code) && code !== '25P03';
+};
+
+/** A pool of connections of `pg`. */
+export function poolDatabase(pool: pg.Pool, { name, timeoutMs, owned }: PoolDatabaseOptions): Database {
+  // A process that stops in the middle of a transaction loses it, and the others wait for longer than that.
+  const begin = `BEGIN ISOLATION LEVEL READ COMMITTED;
+    SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(timeoutMs * 0.4)};
+    SET LOCAL lock_timeout = ${Math.ceil(timeoutMs * 0.8)};
+    SELECT ${clock} AS now`;
+  const statement = (text: string, values?: readonly unknown[]) =>
+    ({ text, values, query_timeout: timeoutMs }) as pg.QueryConfig;
+
+  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await connect(pool, name, timeoutMs);
+    // A connection that is lost between two statements must not end this process. The next statement rejects.
+    const ignore = () => {};
+    client.on('error', ignore);
+    let broken = true;
+    try {
+      const result = await work(client);
+      broken = false;
+      return result;
+    } catch (error) {
+      broken = !(error instanceof FromWork || isAnswer(error)) || !(await rolledBack(client));
+      throw error instanceof FromWork ? error.cause : error;
+    } finally {
+      client.off('error', ignore);
+      client.release(broken);
+    }
+  }
+
+  const rolledBack = (client: pg.PoolClient) =>
+    client.query(statement('ROLLBACK')).then(
+      () => true,
+      () => false,
+    );
+
+  return {
+    name,
+
+    query: (text, values) =>
+      withClient(async (client) => (await client.query(statement(text, values))).rows as DatabaseRow[]),
+
+    transact: (work) =>
+      withClient(async (client) => {
+        const begun = (await client.query(statement(begin))) as unknown as pg.QueryResult[];
+        const session = {
+          query: async (text: string, values?: readonly unknown[]) =>
+            (await client.query(statement(text, values))).rows as DatabaseRow[],
+        };
+        const result = await work(session, Number(begun.at(-1)!.rows[0].now)).catch((error: unknown) => {
+          throw error instanceof Raced || StoreError.is(error) ? new FromWork(error) : error;
+        });
+        await client.query(statement('COMMIT')).catch((error: unknown) => {
+          // With an answer of the database, nothing is written. Without one, the commit may have happened.
+          if (isAnswer(error)) throw error;
+          throw new OutcomeUnknown(String(error), { cause: error });
+        });
+        return result;
+      }),
+
+    async listen(channel, { onMessage, onLost }: Listener) {
+      const client = new pg.Client({ ...pool.options, connectionTimeoutMillis: timeoutMs });
+      let stopped = false;
+      const lost = () => {
+        if (stopped) return;
+        stopped = true;
+        void client.end().catch(() => {});
+        onLost();
+      };
+      client.on('error', lost);
+      client.on('end', lost);
+      client.on('notification', ({ payload }) => onMessage(payload ?? ''));
+      try {
+        await client.connect();
+        await client.query(statement(`LISTEN ${channel}`));
+      } catch (error) {
+        stopped = true;
+        void client.end().catch(() => {});
+        throw translated(name, error);
+      }
+      return async () => {
+        stopped = true;
+        await client.end().catch(() => {});
+      };
+    },
+
+    close: async () => {
+      if (owned) await pool.end();
+    },
+  };
+}
+
+/** An error that `work` threw without the database: the connection is as good as before. */
+class FromWork extends Error {
+  constructor(cause: unknown) {
+    super('', { cause });
+  }
+}
+
+/** A connection of the pool. Rejects if none is free in time, also where the pool itself would wait forever. */
+async function connect(pool: pg.Pool, name: string, timeoutMs: number): Promise<pg.PoolClient> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const connecting = pool.connect();
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('timeout exceeded when trying to connect')), timeoutMs);
+  });
+  try {
+    return await Promise.race([connecting, late]);
+  } catch (error) {
+    // A connection that comes too late goes back to the pool.
+    connecting.then(
+      (client) => client.release(),
+      () => {},
+    );
+    throw translated(name, error);
+  } finally {
+    clearTimeout(timer);
+  }
+}

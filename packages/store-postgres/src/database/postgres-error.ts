@@ -1,0 +1,58 @@
+import { StoreError, type StoreErrorCode, type StoreTrouble } from '@batonjs/store';
+import { OutcomeUnknown } from './database.ts';
+
+/** Thrown where another process wrote the same rows first: the transaction is run again. */
+export class Raced extends Error {
+  override readonly name = 'Raced';
+}
+
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
+const troubles: Readonly<Record<string, StoreTrouble>> = {
+  '25006': 'read-only',
+  '53100': 'disk-full',
+  '53200': 'out-of-memory',
+  '55P03': 'locked',
+};
+
+const explanations: Readonly<Record<string, string>> = {
+  '25006': 'takes no writes: it is read-only, as a replica is',
+  '3D000': 'does not exist',
+  '53100': 'cannot grow: the disk is full',
+  '53200': 'is out of memory',
+  '53300': 'takes no more connections',
+  '55P03': 'keeps a row locked for too long: another process is inside a transaction',
+};
+
+/** Whether the transaction was rolled back only because of others, so that it may succeed when it is run again. */
+export function isTransient(error: unknown): boolean {
+  const state = stateOf(error);
+  return error instanceof Raced || state === '40001' || state === '40P01';
+}
+
+/** Whether the error is about the values of one statement, and another write of the same group may succeed. */
+export const isAboutValues = (error: unknown): boolean => /^(22|23|54)/.test(stateOf(error) ?? '');
+
+/** Whether the error says that the schema or one of its tables does not exist. */
+export const isMissing = (error: unknown): boolean => ['3F000', '42P01'].includes(stateOf(error) ?? '');
+
+/** Whether the role lacks a privilege. */
+export const isForbidden = (error: unknown): boolean => stateOf(error) === '42501';
+
+/** The error that a call rejects with. A `StoreError` stays as it is. */
+export function translated(name: string, error: unknown, code: StoreErrorCode = 'UNAVAILABLE'): StoreError {
+  if (StoreError.is(error)) return error;
+  const state = stateOf(error) ?? '';
+  const message = error instanceof Error ? error.message : String(error);
+  const why =
+    error instanceof OutcomeUnknown
+      ? 'was lost while it committed: whether it did is unknown'
+      : /timeout exceeded when trying to connect/.test(message)
+        ? 'has no free connection: all of the pool are in use, or it does not answer'
+        : (explanations[state] ?? `failed: ${message || (error as { code?: unknown })?.code}`);
+  return new StoreError(code, `${name} ${why}`, { cause: error, trouble: troubles[state] });
+}
+
+function stateOf(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}

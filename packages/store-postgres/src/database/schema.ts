@@ -1,0 +1,100 @@
+/**
+ * The migrations from each version to the next, for a schema name in quotes. The first entry makes version 1 from
+ * nothing. Entries that were released are never changed; a change of the schema is one more entry.
+ */
+export const migrations: readonly ((schema: string) => string)[] = [
+  // Keys are digests: an id may be longer than an index takes. JSON is text: `jsonb` refuses U+0000. Times are
+  // milliseconds since 1970.
+  (schema) => `
+  CREATE TABLE ${schema}.tasks (
+    key text COLLATE "C" PRIMARY KEY,
+    scope text COLLATE "C" NOT NULL,
+    task_id text COLLATE "C" NOT NULL,
+    scope_key text COLLATE "C" NOT NULL,
+    name_key text COLLATE "C" NOT NULL,
+    context_key text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
+    version bigint NOT NULL,
+    head text NOT NULL,
+    last_at text NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    status_at bigint NOT NULL,
+    status_version bigint NOT NULL,
+    closed boolean NOT NULL,
+    queue text COLLATE "C",
+    queue_key text COLLATE "C",
+    wanted boolean NOT NULL,
+    fence bigint NOT NULL,
+    holder text COLLATE "C",
+    holder_key text COLLATE "C",
+    lease_until bigint,
+    waiting_since bigint,
+    ready_at bigint,
+    has_push boolean NOT NULL
+  );
+  CREATE INDEX tasks_by_status ON ${schema}.tasks (scope_key, state, status_at);
+  CREATE INDEX tasks_by_context ON ${schema}.tasks (context_key, state, status_at);
+  CREATE INDEX tasks_by_name ON ${schema}.tasks (name_key);
+  CREATE INDEX tasks_waiting ON ${schema}.tasks (queue_key) WHERE waiting_since IS NOT NULL;
+  CREATE INDEX tasks_ready ON ${schema}.tasks (queue_key, ready_at) WHERE ready_at IS NOT NULL;
+  CREATE INDEX tasks_held ON ${schema}.tasks (holder_key) WHERE holder_key IS NOT NULL;
+  CREATE INDEX tasks_closed ON ${schema}.tasks (status_at) WHERE closed;
+
+  CREATE TABLE ${schema}.facts (
+    key text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    commit_id text NOT NULL,
+    fact text NOT NULL,
+    PRIMARY KEY (key, version)
+  );
+
+  CREATE TABLE ${schema}.snapshots (
+    key text COLLATE "C" PRIMARY KEY,
+    version bigint NOT NULL,
+    snapshot text NOT NULL
+  );
+
+  CREATE TABLE ${schema}.once_keys (
+    key text COLLATE "C" NOT NULL,
+    once_key text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    PRIMARY KEY (key, once_key)
+  );
+
+  CREATE TABLE ${schema}.totals (
+    scope_key text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    part smallint NOT NULL,
+    tasks bigint NOT NULL,
+    PRIMARY KEY (scope_key, state, part)
+  );
+
+  CREATE TABLE ${schema}.push_configs (
+    key text COLLATE "C" NOT NULL,
+    config_key text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL,
+    task_id text COLLATE "C" NOT NULL,
+    config_id text COLLATE "C" NOT NULL,
+    config text NOT NULL,
+    protocol_version text NOT NULL,
+    queue text COLLATE "C" NOT NULL,
+    queue_key text COLLATE "C" NOT NULL,
+    cursor bigint NOT NULL,
+    attempts bigint NOT NULL,
+    retry_at bigint,
+    dead text,
+    fence bigint NOT NULL,
+    holder text COLLATE "C",
+    lease_until bigint,
+    ready_at bigint,
+    PRIMARY KEY (key, config_key)
+  );
+  CREATE INDEX push_configs_ready ON ${schema}.push_configs (queue_key, ready_at) WHERE ready_at IS NOT NULL;
+  CREATE INDEX push_configs_dead ON ${schema}.push_configs (queue_key) WHERE dead IS NOT NULL;
+
+  CREATE TABLE ${schema}.probes (
+    id text PRIMARY KEY,
+    content text NOT NULL
+  );
+  `,
+];

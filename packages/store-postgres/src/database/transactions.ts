@@ -1,0 +1,35 @@
+import type { Database, DatabaseRow, Session } from './database.ts';
+import { isTransient, translated } from './postgres-error.ts';
+
+/** How often a transaction is run again that others made fail. */
+const mostAttempts = 12;
+
+/** Runs statements and transactions, again where others made them fail, and translates their errors. */
+export class Transactions {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** One statement in a transaction of its own. */
+  query(text: string, values?: readonly unknown[]): Promise<DatabaseRow[]> {
+    return this.#again(() => this.#database.query(text, values));
+  }
+
+  /** Rejects with a `StoreError`, of code `UNAVAILABLE` if the database failed. */
+  async run<T>(work: (session: Session, now: number) => Promise<T>): Promise<T> {
+    return this.#again(() => this.#database.transact(work));
+  }
+
+  async #again<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!isTransient(error) || attempts === mostAttempts) throw translated(this.#database.name, error);
+      }
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(100, 2 ** attempts)));
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { clock } from '../database/database.ts';
+import { keyOf } from '../database/keys.ts';
+import type { Transactions } from '../database/transactions.ts';
+import { numberOf, type Subscribers } from './subscribers.ts';
+
+// How often the database is asked for changes, in milliseconds: less often while there are none.
+const shortestMs = 10;
+const longestMs = 500;
+
+/** Asks the database for changes of the topics that this process subscribes to, while it is not notified of them. */
+export class Poll {
+  readonly #subscribers: Subscribers;
+  readonly #transactions: Transactions;
+  readonly #versions: string;
+  readonly #ready: string;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #runs = false;
+  #waitMs = shortestMs;
+  #seen = new Map<number, number>();
+
+  constructor(schema: string, transactions: Transactions, subscribers: Subscribers) {
+    this.#subscribers = subscribers;
+    this.#transactions = transactions;
+    this.#versions = `SELECT key, version FROM ${schema}.tasks WHERE key = ANY($1::text[])`;
+    const ready = (table: string) =>
+      `SELECT 1 FROM ${schema}.${table} AS t WHERE t.queue_key = u.key AND t.ready_at <= (SELECT ${clock})`;
+    this.#ready = `SELECT u.key FROM unnest($1::text[]) AS u(key)
+      WHERE EXISTS (${ready('tasks')}) OR EXISTS (${ready('push_configs')})`;
+  }
+
+  /** Begins, or asks again soon. */
+  start(): void {
+    this.#runs = true;
+    this.#waitMs = shortestMs;
+    clearTimeout(this.#timer);
+    // Subscribers alone do not keep the process alive.
+    this.#timer = setTimeout(() => void this.#ask(), this.#waitMs).unref();
+  }
+
+  stop(): void {
+    this.#runs = false;
+    this.#seen = new Map();
+    clearTimeout(this.#timer);
+  }
+
+  async #ask(): Promise<void> {
+    const timer = this.#timer;
+    const changed = await this.#refresh().catch(() => false);
+    if (!this.#runs || timer !== this.#timer) return;
+    this.#waitMs = changed ? shortestMs : Math.min(longestMs, this.#waitMs * 1.5);
+    this.#timer = setTimeout(() => void this.#ask(), this.#waitMs).unref();
+  }
+
+  /** Notifies of what changed. Resolves whether anything did. */
+  async #refresh(): Promise<boolean> {
+    const tasks = new Map<string, number>();
+    const queues = new Map<string, number>();
+    for (const topic of this.#subscribers.topics) {
+      if ('queue' in topic) queues.set(keyOf(topic.queue), numberOf(topic));
+      else tasks.set(keyOf(topic.scope, topic.taskId), numberOf(topic));
+    }
+    const [versions, ready] = await Promise.all([
+      tasks.size > 0 ? this.#transactions.query(this.#versions, [[...tasks.keys()]]) : [],
+      queues.size > 0 ? this.#transactions.query(this.#ready, [[...queues.keys()]]) : [],
+    ]);
+    const before = this.#seen;
+    this.#seen = new Map();
+    let changed = false;
+    for (const { key, version } of versions) {
+      const number = tasks.get(String(key))!;
+      this.#seen.set(number, Number(version));
+      if (before.get(number) === Number(version)) continue;
+      changed = true;
+      this.#subscribers.notify(number, Number(version));
+    }
+    // A queue goes on being ready until its tasks are claimed: this alone is no reason to ask more often.
+    for (const { key } of ready) this.#subscribers.notify(queues.get(String(key))!);
+    return changed;
+  }
+}

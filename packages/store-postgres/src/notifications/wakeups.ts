@@ -1,0 +1,138 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Topic, Unsubscribe } from '@batonjs/store';
+import type { Database } from '../database/database.ts';
+import type { Transactions } from '../database/transactions.ts';
+import type { Changes } from './changes.ts';
+import { Poll } from './poll.ts';
+import { Subscribers } from './subscribers.ts';
+
+/** The most topics of one message, which may have 8,000 bytes. */
+const topicsOfMessage = 300;
+
+/** The waits before a lost connection is opened again, in milliseconds. */
+const reconnectMs = { first: 50, longest: 5_000 };
+
+/** A topic's number and the length of its log. */
+type Touched = (number | null)[];
+
+export interface WakeupsOptions {
+  readonly database: Database;
+  readonly transactions: Transactions;
+  /** The name of the schema, and how it is written in statements. */
+  readonly schema: string;
+  readonly quoted: string;
+  /** Whether LISTEN and NOTIFY are used at all. */
+  readonly notify: boolean;
+}
+
+/**
+ * Notifies subscribers: those of this process at once, those of others by NOTIFY. While no connection listens, changes
+ * of other processes are found by polling.
+ */
+export class Wakeups {
+  readonly #options: WakeupsOptions;
+  readonly #subscribers = new Subscribers();
+  readonly #poll: Poll;
+  readonly #channel: string;
+  readonly #sender = randomUUID();
+  #pending = new Map<number, number | undefined>();
+  #sending: Promise<void> | undefined;
+  #listening: Promise<(() => Promise<void>) | undefined> | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #retryMs = reconnectMs.first;
+  #closed = false;
+
+  constructor(options: WakeupsOptions) {
+    this.#options = options;
+    this.#poll = new Poll(options.quoted, options.transactions, this.#subscribers);
+    this.#channel = `baton_${createHash('sha256').update(options.schema).digest('hex').slice(0, 16)}`;
+  }
+
+  /** Called after the transaction is committed. */
+  announce({ touched }: Changes): void {
+    if (touched.size === 0) return;
+    for (const [number, version] of touched) {
+      this.#subscribers.notify(number, version);
+      if (this.#options.notify) this.#pending.set(number, version);
+    }
+    if (this.#options.notify) this.#sending ??= this.#send();
+  }
+
+  async subscribe(topic: Topic, notify: (version?: number) => void): Promise<Unsubscribe> {
+    const remove = this.#subscribers.add(topic, notify);
+    // What changes after this promise is resolved must be noticed: the connection listens, or the poll looks.
+    if (!(this.#options.notify && (await this.#listen()))) this.#poll.start();
+    return () => {
+      remove();
+      if (this.#subscribers.isEmpty) this.#poll.stop();
+    };
+  }
+
+  /** Sends the remaining notifications, then closes the connection. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    this.#poll.stop();
+    await this.#sending;
+    await (await this.#listening)?.();
+  }
+
+  /** Sends in statements of their own: NOTIFY inside a commit makes all commits of the server wait for each other. */
+  async #send(): Promise<void> {
+    // The changes of one turn of the event loop share a message, and so do those while a message is sent.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#pending.size > 0) {
+      const touched = [...this.#pending].slice(0, topicsOfMessage);
+      for (const [number] of touched) this.#pending.delete(number);
+      const flat: Touched = touched.flatMap(([number, version]) => [number, version ?? null]);
+      const message = JSON.stringify([this.#sender, ...flat]);
+      // A lost notification is one that subscribers make up for by reading.
+      await this.#options.database
+        .query('SELECT pg_notify($1, $2)', [this.#channel, message])
+        .catch(() => {});
+    }
+    this.#sending = undefined;
+  }
+
+  #receive(message: string): void {
+    const [sender, ...touched] = JSON.parse(message) as [string, ...Touched];
+    if (sender === this.#sender) return;
+    for (let index = 0; index < touched.length; index += 2) {
+      this.#subscribers.notify(touched[index]!, touched[index + 1] ?? undefined);
+    }
+  }
+
+  /** Resolves whether the connection listens. */
+  async #listen(): Promise<boolean> {
+    this.#listening ??= this.#connect();
+    return (await this.#listening) !== undefined;
+  }
+
+  async #connect(): Promise<(() => Promise<void>) | undefined> {
+    try {
+      const stop = await this.#options.database.listen(this.#channel, {
+        onMessage: (message) => this.#receive(message),
+        onLost: () => this.#reconnect(),
+      });
+      this.#retryMs = reconnectMs.first;
+      this.#poll.stop();
+      return stop;
+    } catch {
+      this.#reconnect();
+      return undefined;
+    }
+  }
+
+  /** Polls until the connection listens again. */
+  #reconnect(): void {
+    if (this.#closed) return;
+    this.#poll.start();
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(async () => {
+      this.#listening = this.#connect();
+      // Notifications of the meantime are lost, and those of the poll may be.
+      if (await this.#listening) this.#subscribers.notifyAll();
+    }, this.#retryMs).unref();
+    this.#retryMs = Math.min(reconnectMs.longest, this.#retryMs * 2);
+  }
+}

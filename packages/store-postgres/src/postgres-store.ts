@@ -1,0 +1,66 @@
+import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import pg from 'pg';
+import { type PGliteLike, pgliteDatabase } from './database/pglite-database.ts';
+import { poolDatabase } from './database/pool-database.ts';
+import { storeOnDatabase } from './store-on-database.ts';
+
+export interface PostgresStoreOptions {
+  /** The schema that the tables are in, 1 to 48 characters. It is created if it is missing. Default `baton`. */
+  readonly schema?: string;
+  /**
+   * Whether processes notify each other with LISTEN and NOTIFY, over one connection more. Default `true`. Without,
+   * they poll: set `false` behind PgBouncer in transaction mode, and for databases without LISTEN.
+   */
+  readonly notify?: boolean;
+  /** How many connections a store on a URL opens at most, besides the one that listens. Default 8. */
+  readonly connections?: number;
+  /** How long a statement, or the wait for a free connection, may take, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number;
+  /** Called after each transaction with its number of commits. If it is always 1, writers wait for each other. */
+  readonly onGroup?: (size: number) => void;
+}
+
+/**
+ * Tasks in PostgreSQL 13 or newer, for any number of processes and machines. `database`: a URL (`postgres://…`), a
+ * `Pool` of `pg`, or a `PGlite`. `close` ends the connections of a store on a URL; a pool and a `PGlite` stay the
+ * caller's. The tables are created, or migrated from an older release, at the first call. Throws a `StoreError` of
+ * code `UNUSABLE` for options that cannot be used; calls reject with it for a schema of a newer release.
+ */
+export function postgresStore(
+  database: string | pg.Pool | PGliteLike,
+  {
+    schema = 'baton',
+    notify = true,
+    connections = 8,
+    timeoutMs = 10_000,
+    onGroup,
+  }: PostgresStoreOptions = {},
+): TaskStore & PushConfigStore {
+  if (schema === '' || schema.length > 48 || schema.includes('\0'))
+    throw new StoreError('UNUSABLE', 'The name of a schema has 1 to 48 characters');
+  const options = { schema, notify, onGroup };
+  if (typeof database !== 'string') {
+    if ('transaction' in database) return storeOnDatabase(pgliteDatabase(database), options);
+    const { host = 'localhost', port = 5432, database: name = '' } = database.options;
+    const described = { name: `PostgreSQL at ${host}:${port}/${name}`, timeoutMs, owned: false };
+    return storeOnDatabase(poolDatabase(database, described), options);
+  }
+  const pool = new pg.Pool({
+    connectionString: database,
+    max: connections,
+    connectionTimeoutMillis: timeoutMs,
+    // Idle connections do not keep a process alive.
+    allowExitOnIdle: true,
+  });
+  // A connection that is lost while it is idle must not end this process. The pool opens another one.
+  pool.on('error', () => {});
+  return storeOnDatabase(poolDatabase(pool, { name: nameOf(database), timeoutMs, owned: true }), options);
+}
+
+/** The URL without user, password and options. */
+function nameOf(url: string): string {
+  const parsed = /^postgres(ql)?:/.test(url) && URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed)
+    throw new StoreError('UNUSABLE', 'The URL of PostgreSQL begins with postgres:// or postgresql://');
+  return `PostgreSQL at ${parsed.host || 'localhost'}${parsed.pathname}`;
+}

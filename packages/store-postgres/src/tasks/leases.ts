@@ -1,0 +1,101 @@
+import { type ClaimRequest, claimed, type Lease } from '@batonjs/store';
+import { clock } from '../database/database.ts';
+import { keyOf } from '../database/keys.ts';
+import type { Transactions } from '../database/transactions.ts';
+import { type TaskRow, type TaskRows, taskColumns, toTaskRow, waitingSinceOf } from './task-row.ts';
+
+/** Grants and renews leases. */
+export class Leases {
+  readonly #transactions: Transactions;
+  readonly #rows: TaskRows;
+  readonly #held: string;
+  readonly #ready: string;
+  readonly #named: string;
+  readonly #renew: string;
+  readonly #waiting: string;
+
+  constructor(schema: string, transactions: Transactions, rows: TaskRows) {
+    this.#transactions = transactions;
+    this.#rows = rows;
+    const find = `SELECT ${taskColumns}, ${clock} AS now FROM ${schema}.tasks WHERE queue_key = $1`;
+    this.#held = `${find} AND holder_key = $2 ORDER BY key LIMIT $3`;
+    this.#ready = `${find} AND ready_at <= $2 ORDER BY ready_at LIMIT $3`;
+    this.#named = `${find} AND name_key = $2 ORDER BY key`;
+    this.#renew = `WITH held AS (
+        SELECT t.key FROM ${schema}.tasks AS t
+        JOIN unnest($1::text[], $2::text[], $3::bigint[]) AS u(key, holder, fence)
+          ON t.key = u.key AND t.holder = u.holder AND t.fence = u.fence
+        ORDER BY t.key FOR UPDATE OF t
+      )
+      UPDATE ${schema}.tasks AS t
+      SET revision = t.revision + 1, lease_until = ${clock} + $4::bigint, ready_at = ${clock} + $4::bigint
+      FROM held WHERE t.key = held.key RETURNING t.key, t.holder, t.fence`;
+    this.#waiting = `SELECT count(*) AS tasks FROM ${schema}.tasks WHERE queue_key = $1 AND waiting_since IS NOT NULL`;
+  }
+
+  async claim(request: ClaimRequest): Promise<Lease[]> {
+    if (!(await this.#any(request))) return [];
+    return this.#transactions.run(async (session, now) => {
+      const lock = async (query: string, value: unknown, limit?: number, end = '') => {
+        const values = [keyOf(request.queue), value, ...(limit === undefined ? [] : [limit])];
+        return (await session.query(`${query} FOR UPDATE${end}`, values)).map(toTaskRow);
+      };
+      const { holder, taskId, limit } = request;
+      const leases: Lease[] = [];
+      const writes = new Map<string, TaskRow>();
+      const take = (rows: readonly TaskRow[]) => {
+        for (const found of rows) {
+          if (leases.length === limit || writes.has(found.key)) continue;
+          if (taskId !== undefined && found.taskId !== taskId) continue;
+          const claim = claimed(found.row, request, now);
+          if (!claim) continue;
+          const { row, cause } = claim;
+          writes.set(found.key, { ...found, row, waitingSince: waitingSinceOf(row, undefined, now) });
+          leases.push({
+            scope: found.scope,
+            taskId: found.taskId,
+            queue: request.queue,
+            holder,
+            fence: row.fence,
+            cause,
+          });
+        }
+      };
+      take(await lock(this.#held, keyOf(holder), limit));
+      // Rows that another transaction holds are left to it, so that claims never wait for each other.
+      if (taskId !== undefined) take(await lock(this.#named, keyOf(taskId), undefined, ' SKIP LOCKED'));
+      else if (leases.length < limit) take(await lock(this.#ready, now, limit, ' SKIP LOCKED'));
+      await this.#rows.update(session, [...writes.values()]);
+      return leases;
+    });
+  }
+
+  /** Most claims find nothing, and then take no lock. */
+  async #any(request: ClaimRequest): Promise<boolean> {
+    const { queue, holder, taskId, limit } = request;
+    const read = async (query: string, ...values: readonly unknown[]) => {
+      const found = await this.#transactions.query(query, [keyOf(queue), ...values]);
+      return found.some((one) => claimed(toTaskRow(one).row, request, Number(one.now)));
+    };
+    if (await read(this.#held, keyOf(holder), limit)) return true;
+    if (taskId !== undefined) return read(this.#named, keyOf(taskId));
+    // The clock as a query of its own is read once, and so can be compared with the index.
+    return read(this.#ready.replace('$2', `(SELECT ${clock})`).replace('$3', '$2'), limit);
+  }
+
+  /** Extends the leases that are still held to `ttlMs` from now and returns them. */
+  async renew(leases: readonly Lease[], ttlMs: number): Promise<Lease[]> {
+    if (leases.length === 0) return [];
+    const keys = leases.map(({ scope, taskId }) => keyOf(scope, taskId));
+    const holders = leases.map(({ holder }) => holder);
+    const fences = leases.map(({ fence }) => fence);
+    const rows = await this.#transactions.query(this.#renew, [keys, holders, fences, ttlMs]);
+    const held = new Set(rows.map(({ key, fence, holder }) => `${key} ${fence} ${holder}`));
+    return leases.filter(({ holder, fence }, n) => held.has(`${keys[n]} ${fence} ${holder}`));
+  }
+
+  async waiting(queue: string): Promise<number> {
+    const [row] = await this.#transactions.query(this.#waiting, [keyOf(queue)]);
+    return Number(row!.tasks);
+  }
+}

@@ -1,0 +1,94 @@
+import { type ListedTask, parseFact, type Scope, type TaskPage, type TaskQuery } from '@batonjs/store';
+import type { DatabaseRow } from '../database/database.ts';
+import { keyOf } from '../database/keys.ts';
+import type { Transactions } from '../database/transactions.ts';
+
+/** More bytes than any page has, for queries without a bound. */
+const unbounded = Number.MAX_SAFE_INTEGER;
+
+/** Lists tasks by an ordered scan of the index for each state: a page costs the same however many tasks exist. */
+export class TaskList {
+  readonly #transactions: Transactions;
+  readonly #schema: string;
+
+  constructor(schema: string, transactions: Transactions) {
+    this.#schema = schema;
+    this.#transactions = transactions;
+  }
+
+  async list(scope: Scope, query: TaskQuery): Promise<TaskPage> {
+    const [rows, total] = await Promise.all([this.#page(scope, query), this.#total(scope, query)]);
+    const isCut = rows.length < Number(rows[0]?.found ?? 0);
+    return { tasks: rows.map(toListed), total, ...(isCut && { isCut }) };
+  }
+
+  #page(scope: Scope, query: TaskQuery): Promise<DatabaseRow[]> {
+    const { limit, bytes = unbounded, after } = query;
+    const { values, place, conditions, states } = this.#parts(scope, query);
+    const bind = (value: unknown) => `$${values.push(value)}`;
+    if (after) {
+      const at = bind(Date.parse(after.statusAt));
+      conditions.push(`t.status_at <= ${at} AND (t.status_at < ${at} OR t.task_id < ${bind(after.taskId)})`);
+    }
+    const most = bind(limit);
+    const order = 'ORDER BY status_at DESC, task_id DESC';
+    // The first fact of a page is read whatever its size.
+    const sql = `SELECT task_id, head, version, commit_id, fact, found FROM (
+        SELECT p.*, f.version, f.commit_id, f.fact, count(*) OVER () AS found,
+          row_number() OVER place AS number, sum(coalesce(octet_length(f.fact), 0)) OVER place AS size
+        FROM (
+          SELECT one.* FROM (${states}) AS st CROSS JOIN LATERAL (
+            SELECT t.key, t.task_id, t.status_at, t.status_version, t.head FROM ${this.#schema}.tasks AS t
+            WHERE ${[`t.${place} = $1`, 't.state = st.state', ...conditions].join(' AND ')}
+            ORDER BY t.status_at DESC, t.task_id DESC LIMIT ${most}
+          ) AS one ${order} LIMIT ${most}
+        ) AS p LEFT JOIN ${this.#schema}.facts AS f ON f.key = p.key AND f.version = p.status_version
+        WINDOW place AS (ORDER BY p.status_at DESC, p.task_id DESC)
+      ) AS sized WHERE number = 1 OR size <= ${bind(bytes)} ORDER BY number`;
+    return this.#transactions.query(sql, values);
+  }
+
+  /** From the counters if they have it; otherwise counted on an index. */
+  async #total(scope: Scope, query: TaskQuery): Promise<number> {
+    const { values, place, conditions, states } = this.#parts(scope, query);
+    const isCounted = query.contextId === undefined && query.statusSince === undefined;
+    const sql = isCounted
+      ? `SELECT sum(tasks) AS total FROM ${this.#schema}.totals
+         WHERE scope_key = $1 AND state IN (${states})`
+      : `SELECT count(*) AS total FROM ${this.#schema}.tasks AS t
+         WHERE ${[`t.${place} = $1`, `t.state IN (${states})`, ...conditions].join(' AND ')}`;
+    const [row] = await this.#transactions.query(sql, values);
+    return Number(row?.total ?? 0);
+  }
+
+  #parts(scope: Scope, { contextId, state, statusSince, answered }: TaskQuery) {
+    const inContext = contextId !== undefined;
+    const place = inContext ? 'context_key' : 'scope_key';
+    const values: unknown[] = [inContext ? keyOf(scope, contextId) : keyOf(scope)];
+    const bind = (value: unknown) => `$${values.push(value)}`;
+    const scopeKey = inContext ? bind(keyOf(scope)) : '$1';
+    const wanted = [
+      `scope_key = ${scopeKey}`,
+      ...(state === undefined ? [] : [`state = ${bind(state)}`]),
+      ...(answered ? [] : [`state <> ''`]),
+    ];
+    const states = `SELECT DISTINCT state FROM ${this.#schema}.totals WHERE ${wanted.join(' AND ')}`;
+    const conditions = statusSince === undefined ? [] : [`t.status_at >= ${bind(Date.parse(statusSince))}`];
+    return { values, place, conditions, states };
+  }
+}
+
+function toListed({ task_id, head, version, commit_id, fact }: DatabaseRow): ListedTask {
+  const listed = { taskId: String(task_id), head: JSON.parse(String(head)) };
+  if (fact === null) return listed;
+  const position = Number(version);
+  try {
+    return {
+      ...listed,
+      fact: { version: position, commitId: String(commit_id), fact: parseFact(String(fact), position) },
+    };
+  } catch {
+    // The fact is damaged. The rest of the page can still be read.
+    return listed;
+  }
+}

@@ -1,0 +1,266 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server } from 'node:net';
+import type { TaskStore } from '@batonjs/store';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { canStartPostgres, type PostgresServer, startPostgres } from '../../../test/support/postgres.ts';
+import { type PostgresStoreOptions, postgresStore } from '../src/index.ts';
+import { chunkAfter, persist } from './logs.ts';
+
+const server: PostgresServer | undefined = (await canStartPostgres()) ? await startPostgres() : undefined;
+const admin = new pg.Pool({ connectionString: server?.url, max: 2 });
+admin.on('error', () => {});
+const sql = async (text: string) => (await admin.query(text)).rows;
+
+const cleanUps: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+  if (server) await sql('DROP SCHEMA IF EXISTS baton CASCADE');
+});
+afterAll(async () => {
+  await admin.end();
+  await server?.stop();
+});
+
+function open(options: PostgresStoreOptions = {}, url = server!.url): TaskStore {
+  const store = postgresStore(url, { connections: 3, ...options });
+  cleanUps.push(() => store.close());
+  return store;
+}
+
+const commitIds = async (store: TaskStore) =>
+  (await store.readFacts('s', 't', 0, 1_000)).map(({ commitId }) => commitId);
+const inOrder = (count: number) => Array.from({ length: count }, (_, n) => `commit ${n + 1}`);
+
+describe.skipIf(!server)('When connections are terminated', () => {
+  it('every fact is written once and in order, and subscribers are still notified', async () => {
+    const [store, second] = [open(), open()];
+    await store.commit(chunkAfter(0));
+    let longest = 0;
+    await second.subscribe({ scope: 's', taskId: 't' }, async () => {
+      longest = Math.max(longest, (await commitIds(second).catch(() => [])).length);
+    });
+    for (let version = 1; version < 60; version++) {
+      const written = persist(store, chunkAfter(version));
+      if (version % 20 === 10) {
+        await sql(
+          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
+        ).catch(() => {});
+      }
+      await written;
+    }
+    expect(await commitIds(second)).toEqual(inOrder(60));
+    await expect.poll(() => longest, { timeout: 20_000 }).toBe(60);
+  });
+});
+
+describe.skipIf(!server)('When PostgreSQL is killed and started again', () => {
+  it('nothing that was acknowledged is lost, and nothing is twice', async () => {
+    const store = open();
+    let restarting: Promise<void> | undefined;
+    for (let version = 0; version < 60; version++) {
+      const written = persist(store, chunkAfter(version));
+      if (version === 30) restarting = server!.restart();
+      await Promise.all([written, restarting]);
+    }
+    expect(await commitIds(open())).toEqual(inOrder(60));
+  });
+});
+
+/** Passes bytes on to the server; loses the answer to the first COMMIT after `armed`, which the server has executed. */
+async function losesAnswerToCommit(): Promise<{ server: Server; url: string; arm: () => void }> {
+  let armed = false;
+  const proxy = createServer((client) => {
+    const upstream = connect(server!.port, '127.0.0.1');
+    let isLost = false;
+    client.on('data', (bytes) => {
+      if (armed && bytes.includes('COMMIT\0')) {
+        armed = false;
+        isLost = true;
+      }
+      upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      if (isLost) client.destroy();
+      else client.write(bytes);
+    });
+    for (const socket of [client, upstream]) socket.on('error', () => {});
+    client.on('close', () => upstream.destroy());
+    upstream.on('close', () => client.destroy());
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as { port: number };
+  return {
+    server: proxy,
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    arm: () => {
+      armed = true;
+    },
+  };
+}
+
+describe.skipIf(!server)('A commit whose outcome is unknown', () => {
+  it('rejects with UNAVAILABLE, and the log shows by its commitId that it happened', async () => {
+    const proxy = await losesAnswerToCommit();
+    cleanUps.push(() => proxy.server.close());
+    const store = open({}, proxy.url);
+    await store.commit(chunkAfter(0));
+    proxy.arm();
+    await expect(store.commit(chunkAfter(1))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('whether it did is unknown'),
+    });
+    expect(await commitIds(store)).toEqual(inOrder(2));
+    await expect(store.commit(chunkAfter(1))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+  });
+});
+
+describe.skipIf(!server)('A database that cannot write', () => {
+  it('is read-only: calls say so, and reads go on', async () => {
+    const store = open();
+    await store.commit(chunkAfter(0));
+    const readOnly = open({}, `${server!.url}?options=-c%20default_transaction_read_only%3Don`);
+    const refusal = { code: 'UNAVAILABLE', trouble: 'read-only' };
+    await expect(readOnly.commit(chunkAfter(1))).rejects.toMatchObject(refusal);
+    await expect(readOnly.probe!()).rejects.toMatchObject(refusal);
+    expect(await commitIds(readOnly)).toEqual(inOrder(1));
+    expect(await store.commit(chunkAfter(1))).toMatchObject({ version: 2 });
+  });
+
+  it('has a full disk: calls say so, nothing is stored, and writes go on afterwards', async () => {
+    const store = open();
+    await store.commit(chunkAfter(0));
+    await sql(`CREATE FUNCTION baton.full() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`);
+    for (const table of ['facts', 'probes'])
+      await sql(`CREATE TRIGGER full_disk BEFORE INSERT ON baton.${table} EXECUTE FUNCTION baton.full()`);
+    const refusal = { code: 'UNAVAILABLE', trouble: 'disk-full' };
+    await expect(store.commit(chunkAfter(1))).rejects.toMatchObject(refusal);
+    await expect(store.probe!()).rejects.toMatchObject(refusal);
+    expect(await commitIds(store)).toEqual(inOrder(1));
+    await sql('DROP FUNCTION baton.full() CASCADE');
+    await store.probe!();
+    expect(await store.commit(chunkAfter(1))).toMatchObject({ version: 2 });
+  });
+
+  it('does not answer: calls reject within their bound, and work once it goes on', async () => {
+    const store = open({ timeoutMs: 1_000 });
+    await store.commit(chunkAfter(0));
+    const backends = await sql(
+      `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+    );
+    const stopped = [server!.pid, ...backends.map(({ pid }) => Number(pid))];
+    for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+    try {
+      await expect(store.commit(chunkAfter(1))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    } finally {
+      for (const pid of stopped) process.kill(pid, 'SIGCONT');
+    }
+    await persist(store, chunkAfter(1));
+    expect(await commitIds(store)).toEqual(inOrder(2));
+  });
+});
+
+describe.skipIf(!server)('A row that another process holds', () => {
+  it('makes a commit wait for a bounded time, and other claims pass by', async () => {
+    const store = open({ timeoutMs: 1_000 });
+    for (const taskId of ['t', 'u'])
+      await store.commit(chunkAfter(0, { taskId, turn: { queue: 'q', want: true } }));
+    const holder = await admin.connect();
+    await holder.query(`BEGIN; SELECT 1 FROM baton.tasks WHERE task_id = 't' FOR UPDATE`);
+    try {
+      const leases = await store.claim({ queue: 'q', holder: 'h', ttlMs: 60_000, limit: 9 });
+      expect(leases.map(({ taskId }) => taskId)).toEqual(['u']);
+      const refusal = { code: 'UNAVAILABLE', trouble: 'locked' };
+      await expect(store.commit(chunkAfter(1))).rejects.toMatchObject(refusal);
+    } finally {
+      await holder.query('ROLLBACK');
+      holder.release();
+    }
+    expect(await store.commit(chunkAfter(1))).toMatchObject({ version: 2 });
+  });
+
+  it('is written again after a deadlock that the other process won', async () => {
+    const store = open();
+    for (const taskId of ['t', 'u']) await store.commit(chunkAfter(0, { taskId }));
+    const rows = await sql('SELECT task_id FROM baton.tasks ORDER BY key');
+    const [first, last] = rows.map(({ task_id }) => String(task_id));
+    const holder = await admin.connect();
+    const lock = (taskId: string) =>
+      holder.query('SELECT 1 FROM baton.tasks WHERE task_id = $1 FOR UPDATE', [taskId]);
+    // The other process looks for deadlocks later than the store's connection does, so that the store is aborted.
+    await holder.query(`BEGIN; SET LOCAL deadlock_timeout = '8s'`);
+    await lock(last!);
+    const commits = [first!, last!].map((taskId) => store.commit(chunkAfter(1, { taskId })));
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await sql(waiting)).length).toBe(1);
+    await lock(first!);
+    await holder.query('COMMIT');
+    holder.release();
+    for (const { version } of await Promise.all(commits)) expect(version).toBe(2);
+  });
+});
+
+describe.skipIf(!server)('A pool without a free connection', () => {
+  it('rejects a call in time, and says what is wrong', async () => {
+    const pool = new pg.Pool({ connectionString: server!.url, max: 1 });
+    cleanUps.push(() => pool.end());
+    const store = postgresStore(pool, { timeoutMs: 500 });
+    await store.commit(chunkAfter(0));
+    const client = await pool.connect();
+    await expect(store.commit(chunkAfter(1))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('has no free connection'),
+    });
+    client.release();
+    expect(await store.commit(chunkAfter(1))).toMatchObject({ version: 2 });
+    await store.close();
+  });
+});
+
+describe.skipIf(!server)('A schema', () => {
+  beforeAll(() => sql(`CREATE ROLE worker LOGIN`));
+  const asWorker = () => server!.url.replace('postgres@', 'worker@');
+
+  it('is created once by many that start at the same moment', async () => {
+    const stores = Array.from({ length: 8 }, () => open());
+    const ids = await Promise.all(stores.map((store) => store.identity()));
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('is used with the least privileges once it exists', async () => {
+    await expect(open({}, asWorker()).identity()).rejects.toMatchObject({ code: 'UNUSABLE' });
+    const identity = await open().identity();
+    await sql(`GRANT USAGE ON SCHEMA baton TO worker;
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA baton TO worker`);
+    const store = open({}, asWorker());
+    expect(await store.identity()).toBe(identity);
+    expect(await store.commit(chunkAfter(0))).toMatchObject({ version: 1 });
+    await store.probe!();
+  });
+
+  it('of a newer release is refused', async () => {
+    await open().identity();
+    await sql(`UPDATE baton.meta SET value = '1000' WHERE name = 'version'`);
+    await expect(open().identity()).rejects.toMatchObject({
+      code: 'UNUSABLE',
+      message: expect.stringContaining('newer release'),
+    });
+  });
+});
+
+describe.skipIf(!server)('Commits that arrive together', () => {
+  it('share transactions, and one that the database does not take fails alone', async () => {
+    const sizes: number[] = [];
+    const store = open({ onGroup: (size) => sizes.push(size) });
+    await store.identity();
+    const tasks = Array.from({ length: 40 }, (_, n) => chunkAfter(0, { taskId: `t${n}` }));
+    const wrong = chunkAfter(0, { taskId: 'wrong', commitId: 'a\0b' });
+    const outcomes = await Promise.allSettled([...tasks, wrong].map((commit) => store.commit(commit)));
+    expect(outcomes.map(({ status }) => status)).toEqual([...tasks.map(() => 'fulfilled'), 'rejected']);
+    sizes.length = 0;
+    await Promise.all(tasks.map(({ taskId }) => store.commit(chunkAfter(1, { taskId }))));
+    expect(Math.max(...sizes)).toBeGreaterThan(10);
+  });
+});

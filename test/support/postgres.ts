@@ -1,0 +1,151 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { installWithApt } from './install.ts';
+import { reportMissing } from './missing.ts';
+
+const exec = promisify(execFile);
+
+/** A server of one's own: on a free port of this machine, with a folder of its own. */
+export interface PostgresServer {
+  readonly url: string;
+  readonly port: number;
+  /** The process id of the server itself, the parent of its connections' processes. */
+  readonly pid: number;
+  /** Kills it without a warning; what it has written stays. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and folder. */
+  restart(): Promise<void>;
+  /** Ends it and deletes its folder. */
+  stop(): Promise<void>;
+}
+
+const howToGetIt =
+  'No PostgreSQL here: `apt-get install postgresql`, `brew install postgresql`, or set POSTGRES_URL.';
+
+/** The folder with `initdb` and `postgres`: Debian keeps one for each version, and none of them on the PATH. */
+function binaries(): string | undefined {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env.PATH ?? '').split(':'),
+  ];
+  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+}
+
+/**
+ * Whether tests that need PostgreSQL can run: it is there, or is installed now (as root on Debian). Says how to get it
+ * where not. Throws there on CI, which never skips these tests.
+ */
+export async function canStartPostgres(): Promise<boolean> {
+  if (binaries()) return true;
+  await installWithApt('postgresql');
+  if (binaries()) return true;
+  if (process.env.CI === 'true') throw new Error(howToGetIt);
+  reportMissing(howToGetIt);
+  return false;
+}
+
+/** The PostgreSQL that tests use that only want one: `POSTGRES_URL`, or one that is started; undefined to skip them. */
+export async function postgresForTests(): Promise<Pick<PostgresServer, 'url' | 'stop'> | undefined> {
+  const url = process.env.POSTGRES_URL;
+  if (url) return { url, stop: async () => {} };
+  // Tests that kill no machine lose nothing without `fsync`.
+  return (await canStartPostgres()) ? startPostgres(['-c', 'fsync=off']) : undefined;
+}
+
+/** The user that the server runs as: it refuses root. */
+async function unprivileged(): Promise<{ uid?: number; gid?: number }> {
+  if (process.getuid?.() !== 0) return {};
+  const idOf = async (flag: string) => Number((await exec('id', [flag, 'nobody'])).stdout);
+  return { uid: await idOf('-u'), gid: await idOf('-g') };
+}
+
+/** Kills a server and deletes its folder should this process end without doing so, however it ends. */
+function watchOver(server: ChildProcess, dir: string): void {
+  const script = 'cat > /dev/null; kill -QUIT "$1"; sleep 1; rm -rf "$2"';
+  const watchdog = spawn('sh', ['-c', script, 'sh', String(server.pid), dir], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  // A process that ended must not be killed: another one may have its id by now.
+  server.once('exit', () => watchdog.kill('SIGKILL'));
+  watchdog.unref();
+}
+
+/** Starts a server and waits until it answers. `args`: more options of its configuration: `['-c', 'fsync=off']`. */
+export async function startPostgres(args: readonly string[] = []): Promise<PostgresServer> {
+  const bin = binaries()!;
+  const user = await unprivileged();
+  const dir = await mkdtemp(join(tmpdir(), 'baton-postgres-'));
+  await chmod(dir, 0o700);
+  if (user.uid !== undefined) await chown(dir, user.uid, user.gid!);
+  const port = await freePort();
+  const data = join(dir, 'data');
+  const initdb = ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'];
+  await exec(join(bin, 'initdb'), initdb, { ...user, cwd: dir });
+  let child: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    const options = ['-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-k', dir, ...args];
+    const server = spawn(join(bin, 'postgres'), ['-D', data, ...options], {
+      ...user,
+      cwd: dir,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    child = server;
+    watchOver(server, dir);
+    let log = '';
+    await new Promise<void>((resolve, reject) => {
+      server.stderr.on('data', (text) => {
+        log = `${log}${text}`.slice(-4_000);
+        if (/ready to accept connections/.test(log)) resolve();
+      });
+      server.once('exit', () => reject(new Error(`PostgreSQL on port ${port} ended:\n${log}`)));
+    });
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    // A server that is stopped takes no signal.
+    child.kill('SIGCONT');
+    child.kill(signal);
+    await exited;
+  }
+
+  await start();
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    port,
+    get pid() {
+      return child?.pid ?? 0;
+    },
+    // SIGQUIT ends all of its processes at once, without writing anything: the next start recovers as after a crash.
+    kill: () => end('SIGQUIT'),
+    async restart() {
+      await end('SIGQUIT');
+      await start();
+    },
+    async stop() {
+      await end('SIGQUIT');
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
