@@ -1,4 +1,4 @@
-import type { Commit, TaskStore } from '@batonjs/store';
+import { type Commit, StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
@@ -154,6 +154,27 @@ it('a task that is given back is not called lost because the answer of the store
   // The release was repeated, and refused because it had been done.
   expect([releases, events]).toEqual([2, []]);
   await until(serve(agent, { store: memory, restart: 'rerun' }), task.id, 'COMPLETED');
+});
+
+it('a task is called lost if the store refuses to give it back because it lost facts', async () => {
+  const memory = memoryStore();
+  const events: string[] = [];
+  const store = change(memory, {
+    commit: (commit) => (one) =>
+      one.facts.length === 0
+        ? Promise.reject(new StoreError('VERSION_CONFLICT', 'The log is shorter'))
+        : commit(one),
+  });
+  const agent: Agent = async function* () {
+    yield artifact('out', text('1'));
+    await new Promise(() => {});
+  };
+  const onTurn: AgentServerOptions['onTurn'] = ({ type }) => events.push(type);
+  const server = serve(agent, { store, restart: 'rerun', onTurn });
+  const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
+  await untilFact(memory, task.id, 'artifact-updated');
+  await server.close({ graceMs: 0 });
+  expect(events).toEqual(['lost']);
 });
 
 it('a cancel request starts one grace period, however often the agent writes after it', async () => {

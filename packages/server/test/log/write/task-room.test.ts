@@ -1,0 +1,63 @@
+import { FACT_FORMAT, type Fact, type State } from '@batonjs/lifecycle';
+import { describe, expect, it } from 'vitest';
+import { checkDecided } from '../../../src/log/write/task-room.ts';
+
+const limits = { factsPerTask: 20, bytesPerTask: 1_000 };
+const full = { version: 21, weight: 1_000 } as State;
+
+const fact = (type: Fact['type'], more: object = {}): Fact =>
+  ({ type, format: FACT_FORMAT, at: '2026-01-01T00:00:00.000Z', ...more }) as Fact;
+const status = (state: string, words: string): Fact =>
+  fact('status-changed', {
+    status: {
+      state: `TASK_STATE_${state}`,
+      message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: words }] },
+    },
+  });
+const answer = (words: string): Fact =>
+  fact('answered', { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: words }] } });
+const tooLong = 'x'.repeat(65 * 1024);
+
+const refusal = (facts: readonly Fact[], state: Partial<State> = full) => {
+  try {
+    checkDecided({ facts, state: state as State }, limits);
+  } catch (error) {
+    return (error as { reason: string }).reason;
+  }
+  return undefined;
+};
+
+describe('a decision', () => {
+  it.each([
+    [{ version: 20, weight: 1_000 }, undefined],
+    [{ version: 21, weight: 1_000 }, 'RESOURCE_EXHAUSTED'],
+    [{ version: 20, weight: 1_001 }, 'RESOURCE_EXHAUSTED'],
+  ])('may make a log as large as the limits, and no larger: %j', (state, reason) => {
+    expect(refusal([fact('artifact-updated')], state)).toBe(reason);
+  });
+});
+
+describe('a full log', () => {
+  it.each([
+    ['the creation of its task', [fact('task-created')]],
+    ['the start of a turn, with all that comes with it', [fact('turn-started'), status('WORKING', 'On it')]],
+    ['the end of a turn', [fact('turn-ended')]],
+    ['the taking of a message', [fact('message-taken')]],
+    ['a cancel request', [fact('cancel-requested')]],
+    ['a short last status', [status('CANCELED', 'Done')]],
+    ['a short answer', [answer('Done')]],
+  ])('takes %s', (_what, facts) => {
+    expect(refusal(facts)).toBeUndefined();
+  });
+
+  it.each([
+    ['a status that is not the last', [status('WORKING', 'On it')]],
+    ['a long last status', [status('COMPLETED', tooLong)]],
+    ['a long answer', [answer(tooLong)]],
+    ['an artifact', [fact('artifact-updated')]],
+    ['a step', [fact('step-completed')]],
+    ['an artifact with the end of a turn', [fact('turn-ended'), fact('artifact-updated')]],
+  ])('refuses %s', (_what, facts) => {
+    expect(refusal(facts)).toBe('RESOURCE_EXHAUSTED');
+  });
+});
