@@ -15,7 +15,10 @@ export async function answerStream(
 ): Promise<void> {
   const disconnected = new AbortController();
   let events: CallEvents | undefined;
+  let isOver = false;
+  // Also emitted after the end of the stream.
   call.on('cancelled', () => {
+    if (isOver) return;
     disconnected.abort();
     events?.close();
   });
@@ -38,6 +41,7 @@ export async function answerStream(
   } catch (error) {
     if (!call.cancelled) call.emit('error', toStatus(toResultError(error)));
   } finally {
+    isOver = true;
     events?.close();
   }
 

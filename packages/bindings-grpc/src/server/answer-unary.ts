@@ -13,7 +13,11 @@ export function answerUnary(
   respond: sendUnaryData<Uint8Array>,
 ): void {
   const disconnected = new AbortController();
-  call.on('cancelled', () => disconnected.abort());
+  let isAnswered = false;
+  // Also emitted after an answer. Aborting then would cost as much as the call.
+  call.on('cancelled', () => {
+    if (!isAnswered) disconnected.abort();
+  });
   let extensions: readonly string[] = [];
   target
     .answerCall(toIncoming(method, call.request, call.metadata, disconnected.signal))
@@ -21,9 +25,13 @@ export function answerUnary(
       extensions = answer.extensions;
       const bytes = encodeMessage(method.response, 'result' in answer ? answer.result : {});
       if (extensions.length > 0) call.sendMetadata(extensionsIn(extensions));
+      isAnswered = true;
       respond(null, bytes);
     })
-    .catch((error: unknown) => respond(toStatus(toResultError(error), extensions)));
+    .catch((error: unknown) => {
+      isAnswered = true;
+      respond(toStatus(toResultError(error), extensions));
+    });
 }
 
 /** The initial metadata of an answer. */
