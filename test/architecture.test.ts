@@ -57,6 +57,7 @@ const arrows: Record<string, readonly string[]> = {
     'server',
     'server-express',
     'store-sqlite',
+    'task-gateway',
     'trip-planner',
   ],
 };

@@ -6,6 +6,7 @@ import type { GrpcListener } from '@batonjs/bindings-grpc';
 import { v03 } from '@batonjs/bindings-v0-3';
 import { type AgentServerOptions, createAgentServer } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
+import { createTaskGateway } from '@batonjs/task-gateway';
 import { createApp } from './app.ts';
 import type { Exhibit } from './exhibit.ts';
 import { listenOnGrpc } from './listen-on-grpc.ts';
@@ -76,14 +77,17 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     await store.close();
     throw error;
   }
-  listener.on('request', createApp(exhibits, settings.perMinute));
+  const types = Object.fromEntries(exhibits.map(({ name, server }) => [name, server]));
+  const gateway = createTaskGateway({ types, store });
+  gateway.attach(listener);
+  listener.on('request', createApp(exhibits, settings.perMinute, gateway));
 
   return {
     localUrl,
     exhibits,
     async close() {
       // The port stays open until then: `/readyz` answers 503, and waiting clients get their answers.
-      await Promise.all(exhibits.map(({ server }) => server.close()));
+      await Promise.all([gateway, ...exhibits.map(({ server }) => server)].map((each) => each.close()));
       await Promise.all(grpc.map((served) => served.close({ graceMs: farewellMs })));
       const closed = once(listener, 'close');
       listener.close();
