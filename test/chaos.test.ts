@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { countByKind } from '../scripts/workload/verdict.ts';
 import { node, run } from './kit/processes.ts';
+import { canStartPostgres } from './support/postgres.ts';
 import { canStart } from './support/redis.ts';
 
 /** Runs the crash harness; resolves to its exit code and to what its last line says. */
@@ -68,6 +69,25 @@ describe.skipIf(!(await canStart()))('server processes on one Redis', () => {
 
   it('answer every client that cancels with the state in the store', { timeout: 90_000 }, async () => {
     const { code, report, output } = await chaos('--store', 'redis', '--cancels', '100');
+    expect(report, output).toMatchObject({ cancels: 100, lost: 0 });
+    expect(report.canceled + report.completed).toBe(100);
+    expect(code).toBe(0);
+  });
+});
+
+describe.skipIf(!(await canStartPostgres()))('server processes on one PostgreSQL', () => {
+  it('lose, repeat and double nothing when they are killed, and when PostgreSQL is', {
+    timeout: 120_000,
+  }, async () => {
+    const { code, report, output } = await chaos('--store', 'postgres', '--kills', '4', '--seed', '7');
+    const { tasks, storeKills: _, ...counts } = report;
+    expect(counts, output).toEqual({ ...countByKind([]), kills: 4 });
+    expect(tasks).toBeGreaterThanOrEqual(10);
+    expect(code).toBe(0);
+  });
+
+  it('answer every client that cancels with the state in the store', { timeout: 90_000 }, async () => {
+    const { code, report, output } = await chaos('--store', 'postgres', '--cancels', '100');
     expect(report, output).toMatchObject({ cancels: 100, lost: 0 });
     expect(report.canceled + report.completed).toBe(100);
     expect(code).toBe(0);

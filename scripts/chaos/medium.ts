@@ -3,8 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskStore } from '@batonjs/store';
+import { postgresStore } from '@batonjs/store-postgres';
 import { redisStore } from '@batonjs/store-redis';
 import { sqliteStore } from '@batonjs/store-sqlite';
+import { canStartPostgres, startPostgres } from '../../test/support/postgres.ts';
 import { canStart, startRedis } from '../../test/support/redis.ts';
 
 /** A kind of store that several processes can share. */
@@ -47,11 +49,34 @@ async function redis(url: string | undefined): Promise<Place> {
   };
 }
 
+/** A PostgreSQL of our own that can be killed; in one that was there already, a schema of our own that stays. */
+async function postgres(url: string | undefined): Promise<Place> {
+  const schema = `chaos-${randomUUID()}`;
+  if (url) return { location: JSON.stringify({ url, schema }), remove: async () => {} };
+  if (!(await canStartPostgres())) throw new Error('There is no PostgreSQL to put to the proof');
+  const server = await startPostgres();
+  return {
+    location: JSON.stringify({ url: server.url, schema }),
+    async crash(downMs) {
+      await server.kill();
+      await new Promise((resolve) => setTimeout(resolve, downMs));
+      await server.restart();
+    },
+    remove: () => server.stop(),
+  };
+}
+
+function openPostgres(location: string): TaskStore {
+  const { url, schema } = JSON.parse(location);
+  return postgresStore(url, { schema });
+}
+
 /** The stores that can be put to the proof; another one is a row. */
 export const media = {
   sqlite: { prepare: file, open: (location) => sqliteStore(location) },
   /** What survives a killed process, without what survives a power failure: several times as many tasks in the same time. */
   'sqlite-normal': { prepare: file, open: (location) => sqliteStore(location, { durability: 'normal' }) },
+  postgres: { prepare: postgres, open: openPostgres },
   redis: { prepare: redis, open: (location) => redisStore(JSON.parse(location)) },
 } satisfies Record<string, Medium>;
 
