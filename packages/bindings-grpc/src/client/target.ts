@@ -17,7 +17,13 @@ const pattern = /^(?:(grpcs?|https?):\/\/)?((?:\[[\da-f:.]+\]|[^\s:/?#@[\]]+)(?:
 export function targetOf(address: string, plaintext: boolean): Target | undefined {
   const [, scheme, host] = pattern.exec(address) ?? [];
   if (!host) return undefined;
-  const mayBePlain = plaintext || isLoopback(host.replace(/:\d+$/, ''));
+  const mayBePlain = plaintext || isLoopback(withoutPort(host));
   const isSecure = scheme ? /s$/i.test(scheme) : !mayBePlain;
   return isSecure || mayBePlain ? { host, isSecure } : undefined;
+}
+
+/** The colons of an IPv6 address stand in brackets. */
+function withoutPort(host: string): string {
+  const colon = host.lastIndexOf(':');
+  return colon > host.lastIndexOf(']') ? host.slice(0, colon) : host;
 }

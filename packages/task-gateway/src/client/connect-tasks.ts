@@ -62,7 +62,7 @@ export function connectTasks(url: string | URL, options: ConnectTasksOptions = {
     openSocket = (address: string) => new WebSocket(address),
     retryForMs = 60_000,
   } = options;
-  const settings: CallSettings = { url: String(url).replace(/\/+$/, ''), fetch, headers, retryForMs };
+  const settings: CallSettings = { url: String(url).replace(/(?<!\/)\/+$/, ''), fetch, headers, retryForMs };
   const pathOf = (taskId: string) => `/task/${encodeURIComponent(taskId)}`;
   let connection: Promise<UpdateConnection> | undefined;
   let noSocketUntil = openSocket === false ? Number.POSITIVE_INFINITY : 0;
