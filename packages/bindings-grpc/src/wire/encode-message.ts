@@ -9,10 +9,20 @@ import { WireProblem } from './wire-problem.ts';
  * values without presence. A surrogate without its partner becomes U+FFFD. Throws a `WireProblem` with the path.
  */
 export function encodeMessage(type: MessageType, value: unknown): Uint8Array {
-  const writer = new BinaryWriter();
+  const writer = idle ?? new BinaryWriter();
+  // A writer that an error leaves in the middle of a message is not used again.
+  idle = undefined;
   writeMessage(writer, type, value);
-  return writer.finish();
+  const bytes = writer.finish();
+  if (bytes.length <= keptBytes) idle = writer;
+  return bytes;
 }
+
+/** The writer of the message before: a new one costs each call a buffer. `finish` copies out of it. */
+let idle: BinaryWriter | undefined;
+
+/** A writer that wrote more is dropped with its buffer. */
+const keptBytes = 65_536;
 
 function writeMessage(writer: BinaryWriter, type: MessageType, value: unknown): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
