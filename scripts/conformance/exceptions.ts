@@ -4,12 +4,6 @@ import type { Exception } from './checklist.ts';
 export const exceptions: readonly Exception[] = [
   {
     kind: 'not shipped',
-    ids: ['R-GRPC-01', 'R-GRPC-02', 'R-GRPC-03', 'R-GRPC-04', 'R-GRPC-05', 'R-GRPC-06'],
-    reason:
-      'gRPC is not offered: JSON-RPC and HTTP+JSON reach every client, and the specification leaves the choice of bindings open.',
-  },
-  {
-    kind: 'not shipped',
     ids: [
       'R-CB-01',
       'R-CB-02',

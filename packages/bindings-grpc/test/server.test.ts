@@ -17,7 +17,7 @@ const message = (said: string, more: object = {}) => ({
 const errorInfo = (reason: string, domain = 'a2a-protocol.org', metadata?: object) =>
   expect.objectContaining({ reason, domain, ...(metadata && { metadata }) });
 
-describe('the operations (R-GRPC-07, R-GRPC-08, R-GRPC-09)', () => {
+describe('the operations (R-GRPC-01, R-GRPC-05, R-GRPC-07, R-GRPC-08, R-GRPC-09)', () => {
   it('answer as over HTTP: all eleven', async () => {
     const { address } = await serve({
       extendedCard: { description: 'Converts more' },
@@ -66,7 +66,7 @@ describe('the operations (R-GRPC-07, R-GRPC-08, R-GRPC-09)', () => {
     });
   });
 
-  it('resume a stream after the position in the metadata of an event', async () => {
+  it('resume a stream after the position in the metadata of an event (R-GRPC-03)', async () => {
     const { address } = await serve();
     const { stream } = rawClient(address);
     const { events } = await readAll(stream('SendStreamingMessage', message('100 USD')));
@@ -78,7 +78,7 @@ describe('the operations (R-GRPC-07, R-GRPC-08, R-GRPC-09)', () => {
   });
 });
 
-describe('errors', () => {
+describe('errors (R-GRPC-04)', () => {
   it.each<[string, string, Parameters<ReturnType<typeof rawClient>['call']>, number, unknown]>([
     [
       'an unknown task (R-GRPC-70)',
@@ -351,7 +351,7 @@ describe('a client that leaves', () => {
 });
 
 describe('listenGrpc', () => {
-  it('lists its address in the card until it is closed', async () => {
+  it('lists its address in the card until it is closed (R-GRPC-06)', async () => {
     const { server, listener, address } = await serve();
     const bindings = async () => {
       const reply = await server.fetch(new Request('http://localhost/.well-known/agent-card.json'));
