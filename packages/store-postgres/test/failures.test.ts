@@ -3,9 +3,9 @@ import { connect, createServer, type Server } from 'node:net';
 import type { TaskStore } from '@batonjs/store';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { chunkAfter, persist } from '../../../test/kit/task-logs.ts';
 import { canStartPostgres, type PostgresServer, startPostgres } from '../../../test/support/postgres.ts';
 import { type PostgresStoreOptions, postgresStore } from '../src/index.ts';
-import { chunkAfter, persist } from './logs.ts';
 
 const server: PostgresServer | undefined = (await canStartPostgres()) ? await startPostgres() : undefined;
 const admin = new pg.Pool({ connectionString: server?.url, max: 2 });

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../test/support/redis.ts';
 import { nodeRedis } from '../src/connection/node-redis.ts';
 import { type RedisDriver, redisStore } from '../src/index.ts';
-import { chunkAfter } from './logs.ts';
 
 const redis = await redisForTests();
 afterAll(() => redis?.stop());

@@ -1,10 +1,10 @@
 import { type Commit, type StoredFact, StoreError, type TaskStore } from '@batonjs/store';
 import { follow } from '@batonjs/store-conformance/checks';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { chunkAfter, headAt, persist, untilItWorks } from '../../../../test/kit/task-logs.ts';
 import { canStart, startRedis } from '../../../../test/support/redis.ts';
 import { startTcpProxy, type TcpProxy } from '../../../../test/support/tcp-proxy.ts';
 import { redisStore } from '../../src/index.ts';
-import { chunkAfter, headAt, persist, untilItWorks } from '../logs.ts';
 import { startStoreProcess } from '../remote-stores.ts';
 
 const redis = (await canStart()) ? await startRedis({ appendfsync: 'always' }) : undefined;

@@ -1,8 +1,8 @@
 import type { TaskStore } from '@batonjs/store';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { chunkAfter, untilItWorks } from '../../../../test/kit/task-logs.ts';
 import { canStart, startRedis } from '../../../../test/support/redis.ts';
 import { type RedisStoreOptions, redisStore } from '../../src/index.ts';
-import { chunkAfter, untilItWorks } from '../logs.ts';
 
 // Without the append-only file: after a kill it begins with its last dump.
 const redis = (await canStart()) ? await startRedis({ args: ['--appendonly', 'no'] }) : undefined;

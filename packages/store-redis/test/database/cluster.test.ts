@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { TaskStore } from '@batonjs/store';
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { chunkAfter, headAt, persist, untilItWorks } from '../../../../test/kit/task-logs.ts';
 import { canStart, type RedisServer, startCluster } from '../../../../test/support/redis.ts';
 import { Shards } from '../../src/database/shards.ts';
 import { redisStore } from '../../src/index.ts';
-import { chunkAfter, headAt, persist, untilItWorks } from '../logs.ts';
 
 const args = ['--cluster-require-full-coverage', 'no'];
 const cluster = (await canStart()) ? await startCluster({ args }) : undefined;

@@ -1,9 +1,9 @@
 import type { Commit, TaskStore } from '@batonjs/store';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { chunk, chunkAfter, headAt } from '../../../../test/kit/task-logs.ts';
 import { canStart, startRedis } from '../../../../test/support/redis.ts';
 import { nodeRedis } from '../../src/connection/node-redis.ts';
 import { type RedisDriver, redisStore } from '../../src/index.ts';
-import { chunk, chunkAfter, headAt } from '../logs.ts';
 
 const redis = (await canStart()) ? await startRedis() : undefined;
 afterAll(() => redis?.stop());

@@ -1,8 +1,8 @@
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { afterAll, describe, expect, it } from 'vitest';
+import { chunkAfter, persist } from '../../../../test/kit/task-logs.ts';
 import { canStart, startRedis } from '../../../../test/support/redis.ts';
 import { type RedisDriver, type RedisStoreOptions, redisStore } from '../../src/index.ts';
-import { chunkAfter, persist } from '../logs.ts';
 
 const redis = (await canStart()) ? await startRedis() : undefined;
 afterAll(() => redis?.stop());

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type ClaimRequest, claimed, type Row, type TaskStore } from '@batonjs/store';
 import { createClient } from 'redis';
 import { afterAll, describe, expect, it } from 'vitest';
+import { chunk, chunkAfter, headAt } from '../../../../test/kit/task-logs.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 import { redisStore } from '../../src/index.ts';
-import { chunk, chunkAfter, headAt } from '../logs.ts';
 
 const redis = await redisForTests();
 afterAll(() => redis?.stop());
