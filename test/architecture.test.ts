@@ -131,7 +131,7 @@ describe('the arrows', () => {
   });
 });
 
-const page = readText('docs/architecture.md');
+const page = readText('docs/packages.md');
 
 describe('folders', () => {
   const settled = members.filter(({ name }) => !unsettled.includes(name));
@@ -143,7 +143,7 @@ describe('folders', () => {
     expect(crowded.map(([name, { length }]) => `${name}: ${length}`)).toEqual([]);
   });
 
-  it.each(settled)('of $folder stand in the table of docs/architecture.md', ({ name, folder }) => {
+  it.each(settled)('of $folder stand in the table of docs/packages.md', ({ name, folder }) => {
     const found = new Set(sourceFiles(`${folder}/src`).map(({ path }) => roomOf(path)));
     found.delete(top);
     expect([...(rooms.get(name)?.keys() ?? [])].sort()).toEqual([...found].sort());
@@ -199,7 +199,7 @@ describe('every package', () => {
     expect(tree).toContain(name);
   });
 
-  it.each(packages)('stands on the architecture page: $folder', ({ name }) => {
+  it.each(packages)('stands on the page of packages: $folder', ({ name }) => {
     const rows = Array.from(page.matchAll(/^\| `([\w.-]+)` \|/gm), ([, row]) => row);
     expect(rows).toContain(name);
   });
