@@ -1,4 +1,5 @@
 import { A2AError, type ErrorReason, errorTable } from '@batonjs/protocol/errors';
+import { STATE_HISTORY } from '@batonjs/protocol/headers';
 import fc from 'fast-check';
 
 // Any valid value of either version, as it comes out of a JSON parser: no minus zero, no `__proto__`, nothing undefined.
@@ -377,9 +378,14 @@ const cardMembers = [
 const capabilities = {
   streaming: fc.boolean(),
   pushNotifications: fc.boolean(),
-  extensions: fc.array(object({ uri: url, required: fc.boolean(), params: struct }, ['uri']), {
-    maxLength: 1,
-  }),
+  extensions: fc.array(
+    object({ uri: fc.oneof(url, fc.constant(STATE_HISTORY)), required: fc.boolean(), params: struct }, [
+      'uri',
+    ]),
+    {
+      maxLength: 1,
+    },
+  ),
 };
 const transport = fc.constantFrom('JSONRPC', 'HTTP+JSON', 'GRPC');
 const signatures = fc.array(

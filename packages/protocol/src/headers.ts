@@ -16,6 +16,9 @@ export const LEGACY_EXTENSIONS = 'X-A2A-Extensions';
 /** URI of the extension of an agent that receives a message once, however often a client sends it. */
 export const IDEMPOTENCY = 'https://batonjs.dev/extensions/idempotency/v1';
 
+/** URI of the extension of an agent whose tasks show the changes of their state. */
+export const STATE_HISTORY = 'https://batonjs.dev/extensions/state-history/v1';
+
 /** Header that carries `TaskPushNotificationConfig.token` to a webhook. */
 export const NOTIFICATION_TOKEN = 'X-A2A-Notification-Token';
 

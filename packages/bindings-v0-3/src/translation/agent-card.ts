@@ -1,6 +1,6 @@
 import type { AgentCard, AgentInterface, AgentSkill } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { parseVersion } from '@batonjs/protocol/headers';
+import { parseVersion, STATE_HISTORY } from '@batonjs/protocol/headers';
 import type { ReportLoss } from '../wire/loss.ts';
 import type { V03AgentCard, V03SecurityScheme, V03Skill } from '../wire/objects.ts';
 import { at, compact, mapped } from '../wire/shape.ts';
@@ -28,7 +28,7 @@ export function upCard(card: V03AgentCard, report: ReportLoss, path: string): Ag
   } = card;
   if (protocolVersion !== FULL_VERSION) report('protocol-version', at(path, 'protocolVersion'));
   if (preferredTransport === undefined) report('transport-implied', at(path, 'preferredTransport'));
-  if (stateTransitionHistory !== undefined)
+  if (stateTransitionHistory !== (showsStateHistory(capabilities) || undefined))
     report('state-transition-history', at(path, 'capabilities.stateTransitionHistory'));
   if (signatures) report('signatures', at(path, 'signatures'));
   const supportedInterfaces: AgentInterface[] = [];
@@ -50,6 +50,10 @@ export function upCard(card: V03AgentCard, report: ReportLoss, path: string): Ag
     skills: mapped(skills, (skill) => upSkill(skill, securitySchemes)),
   });
 }
+
+/** Whether an agent shows the changes of a task's state: what 0.3 has a capability for is an extension in 1.0. */
+const showsStateHistory = ({ extensions }: AgentCard['capabilities']): boolean =>
+  extensions?.some(({ uri }) => uri === STATE_HISTORY) === true;
 
 const isSame = (one: AgentInterface, other: AgentInterface) =>
   one.url === other.url && one.protocolBinding === other.protocolBinding;
@@ -92,7 +96,10 @@ export function downCard(card: AgentCard, report: ReportLoss, path: string): V03
         ? others.map(({ url, protocolBinding: transport }) => ({ url, transport }))
         : undefined,
     ...rest,
-    capabilities,
+    capabilities: {
+      ...capabilities,
+      ...(showsStateHistory(capabilities) && { stateTransitionHistory: true }),
+    },
     securitySchemes: securitySchemes && downSchemes(securitySchemes, report, at(path, 'securitySchemes')),
     security: securityRequirements && downRequirements(securityRequirements, securitySchemes),
     skills: skills.map(({ securityRequirements, ...skill }) =>
@@ -117,6 +124,7 @@ export function bothCards(card: AgentCard, report: ReportLoss, path: string): Ag
   return {
     ...older,
     ...rest,
+    capabilities: { ...older.capabilities, ...rest.capabilities },
     ...plain(card.securityRequirements),
     ...(card.securitySchemes && {
       // Schemes of 1.0 that would merge into one in 0.3 stay apart: readers of both versions read each entry.

@@ -6,7 +6,7 @@
 export const losses = {
   'authentication-schemes': { direction: 'up', what: 'All but the first of `authentication.schemes` of a webhook; without any, its `authentication`' },
   'request-metadata': { direction: 'up', what: '`metadata` of a request about a task, unless it cancels the task' },
-  'state-transition-history': { direction: 'up', what: '`capabilities.stateTransitionHistory` of a card' },
+  'state-transition-history': { direction: 'up', what: '`capabilities.stateTransitionHistory` of a card, unless it follows from `state-history/v1`' },
   'protocol-version': { direction: 'up', what: 'The `protocolVersion` of a card, if it is not 0.3.0', harmless: true },
   'interface-repeated': { direction: 'up', what: 'An interface that a card names twice', harmless: true },
   'transport-implied': { direction: 'up', what: 'That `preferredTransport` was left out and JSONRPC is meant', harmless: true },

@@ -1,5 +1,6 @@
 import { connect } from '@batonjs/client';
 import { AgentCard } from '@batonjs/protocol';
+import { STATE_HISTORY } from '@batonjs/protocol/headers';
 import { type CardInput, reply } from '@batonjs/server';
 import { describe, expect, it, vi } from 'vitest';
 import { translations, v03Client } from '../../src/index.ts';
@@ -74,6 +75,28 @@ describe('the card of a server of both versions', () => {
     expect(AgentCard.parse(both)).toEqual(AgentCard.parse(newer));
     expect(etag).not.toBe(other);
   });
+
+  it.each(['superset', 'plain'] as const)(
+    'says that the history of states is shown where the extension is declared, and only there: %s [R-SEED-15]',
+    async (kind) => {
+      const extensions = [{ uri: STATE_HISTORY }];
+      const showing = serve({ agent, card: { ...card, capabilities: { extensions } } }, { card: kind });
+      for (const headers of [{}, { 'a2a-version': '0.3' }])
+        expect((await read(showing, headers as Record<string, string>)).card.capabilities).toMatchObject({
+          stateTransitionHistory: true,
+          extensions,
+        });
+      const { card: newer } = await read(showing, { 'a2a-version': '1.0' });
+      expect(newer.capabilities).not.toHaveProperty('stateTransitionHistory');
+      for (const headers of [{}, { 'a2a-version': '0.3' }]) {
+        const { card: other } = await read(
+          serve({ agent, card }, { card: kind }),
+          headers as Record<string, string>,
+        );
+        expect(other.capabilities).not.toHaveProperty('stateTransitionHistory');
+      }
+    },
+  );
 
   it('is that of 0.3 for readers who say nothing, if that is wanted', async () => {
     const { card: plain } = await read(serve({ agent, card }, { card: 'plain' }));

@@ -1,4 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
+import { STATE_HISTORY } from '@batonjs/protocol/headers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Loss, type LossCode, losses, type Translated, translations } from '../../src/index.ts';
@@ -33,7 +34,11 @@ const erasers: Record<LossCode, (value: Any, path: string) => void> = {
       else found.schemes.length = 1;
     }),
   'request-metadata': drop,
-  'state-transition-history': drop,
+  'state-transition-history': (value, path) =>
+    edit(value, path, (_, holder, name) => {
+      delete holder[name];
+      if (holder.extensions?.some(({ uri }: Any) => uri === STATE_HISTORY)) holder[name] = true;
+    }),
   'protocol-version': (value, path) => set(value, path, '0.3.0'),
   'transport-implied': (value, path) => set(value, path, 'JSONRPC'),
   'interface-repeated'(value) {
