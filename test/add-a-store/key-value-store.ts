@@ -19,6 +19,8 @@ interface Log {
   facts: StoredLog['facts'];
   snapshot?: StoredLog['snapshot'];
   once: [key: string, position: number][];
+  /** Since when it waits for a turn, in milliseconds since 1970; absent if it does not. */
+  waitingSince?: number;
 }
 
 type Change<T> = { log?: Log; result: T };
@@ -63,8 +65,10 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
         const keys = [...(log?.once ?? [])];
         if (once !== undefined) keys.push([once, (log?.row.version ?? 0) + 1]);
         const snapshot = commit.snapshot ?? log?.snapshot;
+        const waitingSince =
+          row.wanted && row.holder === undefined ? (log?.waitingSince ?? now()) : undefined;
         return {
-          log: { scope, taskId, row, facts, snapshot, once: keys },
+          log: { scope, taskId, row, facts, snapshot, once: keys, waitingSince },
           result: { version: row.version, lease: granted(row, commit) },
         };
       }),
@@ -107,10 +111,15 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
     async claim(request) {
       const { holder, queue, limit } = request;
       const candidates = (await all())
-        .filter(({ taskId }) => request.taskId === undefined || request.taskId === taskId)
+        .filter(({ taskId }) => (request.taskId ?? taskId) === taskId)
+        .filter(({ scope }) => !request.taskId || (request.scope ?? scope) === scope)
         .filter(({ row }) => claimed(row, request, now()));
-      // Leases that the token holds already come first.
-      candidates.sort((a, b) => Number(b.row.holder === holder) - Number(a.row.holder === holder));
+      // Leases that the token holds already come first, then the tasks that have been ready longest.
+      const place = ({ row, waitingSince = 0 }: Log) =>
+        row.holder === holder
+          ? 0
+          : (row.leaseUntil ?? (row.wanted ? waitingSince : Date.parse(row.head.dueAt!)));
+      candidates.sort((a, b) => place(a) - place(b));
       const leases: Lease[] = [];
       for (const { scope, taskId } of candidates) {
         if (leases.length === limit) break;
@@ -118,7 +127,8 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
           const claim = log && claimed(log.row, request, now());
           if (!claim) return { result: undefined };
           const { row, cause } = claim;
-          return { log: { ...log, row }, result: { scope, taskId, queue, holder, fence: row.fence, cause } };
+          const lease = { scope, taskId, queue, holder, fence: row.fence, cause };
+          return { log: { ...log, row, waitingSince: undefined }, result: lease };
         });
         if (lease) leases.push(lease);
       }
@@ -147,6 +157,10 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
         return kept !== undefined && database.swap(keyOf(log), kept.revision, undefined);
       });
       return (await Promise.all(deleted)).filter(Boolean).length;
+    },
+
+    async ping() {
+      await database.get(identityKey);
     },
 
     async identity() {

@@ -75,7 +75,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const { queue } = runtime.dependencies.options;
   let open = true;
   const isOpen = () => open;
-  const readiness = createReadiness({ store, queue, clock, log, isOpen });
+  const readiness = createReadiness({ store, clock, log, isOpen });
   const derived = derivedMembers(options, push !== undefined);
   const card = completeCard(options.card, derived);
   if (card.capabilities.pushNotifications && !push)

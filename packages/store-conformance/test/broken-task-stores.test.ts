@@ -1,7 +1,10 @@
+import { callSubscriber, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { type Opened, runCheck } from '../src/bench/check.ts';
 import { taskStoreChecks } from '../src/checks/task-store.ts';
+import { override } from '../src/faults/override.ts';
+import { sabotage } from '../src/faults/sabotage.ts';
 import { brokenTaskStores } from './broken-task-stores.ts';
 
 const options = { timeoutMs: 60, runs: 60, seed: 1 };
@@ -19,6 +22,34 @@ async function failures(section: string, open: () => Opened): Promise<string[]> 
   return failed;
 }
 
+/** The store with many notifications more: of every subscriber, before and after every commit. */
+function noisy(store: TaskStore): TaskStore {
+  const subscribers = new Set<() => void>();
+  const notifyAll = () => {
+    for (const notify of subscribers) callSubscriber(notify);
+  };
+  return override(store, {
+    async subscribe(topic, notify) {
+      const subscriber = () => notify();
+      subscribers.add(subscriber);
+      const unsubscribe = await store.subscribe(topic, notify);
+      return () => {
+        subscribers.delete(subscriber);
+        return unsubscribe();
+      };
+    },
+    async commit(commit) {
+      notifyAll();
+      try {
+        return await store.commit(commit);
+      } finally {
+        notifyAll();
+        setImmediate(notifyAll);
+      }
+    },
+  });
+}
+
 describe('the suite', () => {
   it.each([...new Set(taskStoreChecks.map(({ section }) => section))])(
     'has nothing against a store that keeps to "%s"',
@@ -26,6 +57,31 @@ describe('the suite', () => {
       expect(await failures(section, () => ({ store: memoryStore() }))).toEqual([]);
     },
   );
+
+  it.each(['subscribe', 'follow', 'ids'])(
+    'has nothing against a store that notifies too often: before a commit, after it, and of others (%s)',
+    async (section) => {
+      expect(await failures(section, () => ({ store: noisy(memoryStore()) }))).toEqual([]);
+    },
+  );
+
+  it('says of what a subscriber was not notified, and where it was waited for', async () => {
+    const check = taskStoreChecks.find(({ title }) => title === 'notifies after a commit to the task')!;
+    const open = () => ({ store: sabotage(memoryStore(), 'notification') });
+    const error = await runCheck(check, open, options).catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/was not notified of the first commit within 60 ms$/),
+      stack: expect.stringContaining('subscribe.ts'),
+    });
+  });
+
+  it('escapes what cannot be seen in its messages', async () => {
+    const run = async () => expect.fail('task "\ufeff" and "\u202e😀"');
+    const check = { section: 'none', title: 'none', run };
+    await expect(runCheck(check, () => ({ store: memoryStore() }))).rejects.toThrow(
+      'task "\\ufeff" and "\\u202e\\ud83d\\ude00"',
+    );
+  });
 
   it.each(brokenTaskStores)('rejects a store that $fault', async ({ section, open, onlySecond }) => {
     const failed = await failures(section, () => {

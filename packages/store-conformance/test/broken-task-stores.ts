@@ -362,6 +362,13 @@ const leases = broken('a lease', {
 const renewals = broken('renew', {
   'renews whatever it is asked to': () => ({ renew: async (asked) => asked }),
   'renews nothing': () => ({ renew: async () => [] }),
+  'renews a lease that is given twice once': (store) => ({
+    renew: (asked, ttlMs) => store.renew([...new Map(asked.map((one) => [keyOf(one), one])).values()], ttlMs),
+  }),
+  'sorts what it renewed': (store) => ({
+    renew: async (asked, ttlMs) =>
+      (await store.renew(asked, ttlMs)).toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1)),
+  }),
   'says that it renewed and does not': (store) => ({
     renew: async (asked) => {
       const held = await store.renew(asked, 0);
@@ -451,6 +458,43 @@ const claims = broken('claim', {
   'fires clocks that have time': onCommit(({ head }) => ({
     head: head?.dueAt ? { ...head, dueAt: '2020-01-01T00:00:00.000Z' } : head,
   })),
+  'gives out the newest task first': (store) => {
+    const made: string[] = [];
+    return {
+      commit: (commit) => {
+        if (commit.expectedVersion === 0) made.unshift(commit.taskId);
+        return store.commit(commit);
+      },
+      claim: async (request) => {
+        if (request.taskId !== undefined) return store.claim(request);
+        const given: Lease[] = [];
+        for (const taskId of made) {
+          if (given.length === request.limit) break;
+          given.push(...(await store.claim({ ...request, taskId, limit: request.limit - given.length })));
+        }
+        return given;
+      },
+    };
+  },
+  'goes by the ids of tasks': (store) => {
+    const made = new Set<string>();
+    return {
+      commit: (commit) => {
+        made.add(commit.taskId);
+        return store.commit(commit);
+      },
+      claim: async (request) => {
+        if (request.taskId !== undefined) return store.claim(request);
+        const given: Lease[] = [];
+        for (const taskId of [...made].sort())
+          given.push(...(await store.claim({ ...request, taskId, limit: request.limit - given.length })));
+        return given;
+      },
+    };
+  },
+  'ignores the scope that is asked for': (store) => ({
+    claim: ({ scope: _, ...request }) => store.claim(request),
+  }),
   'gives out every task of an id as one': (store) => ({
     claim: async (request) => {
       const given = await store.claim(request);
@@ -472,6 +516,9 @@ const reads = [
         waiting: async () => count,
       };
     },
+    'stops counting too early': (store) => ({
+      waiting: async (queue, atMost = 1e6) => Math.min(await store.waiting(queue), atMost - 1),
+    }),
     'counts the tasks of all queues': (store) => {
       const queues = new Set<string>();
       return {
@@ -593,6 +640,13 @@ const lists = broken('list', {
     tasks: page.tasks.filter(({ head }) => head.statusAt !== after?.statusAt),
   })),
   'counts the page instead of all': onList(({ tasks }) => ({ tasks, total: tasks.length })),
+  'stops counting at the page': onList((page, { totalAtMost, limit }) =>
+    totalAtMost === undefined ? page : { ...page, total: Math.min(limit, page.total) },
+  ),
+  'counts more than there are where it may stop': onList((page, { totalAtMost = 0 }) => ({
+    ...page,
+    total: Math.max(page.total, totalAtMost),
+  })),
   'counts the rest instead of all': onList(async (page, query, store, scope) => {
     const { tasks } = await store.list(scope, { ...query, limit: 1e6 });
     return { ...page, total: tasks.length };
@@ -675,6 +729,18 @@ const isolation = [
     'trims ids': withIds((id) => id.trim() || id),
     'folds accents together': withIds((id) => id.normalize('NFC')),
     'cuts ids off': withIds((id) => id.slice(0, 255)),
+    'makes keys that are too long for an index': (store) => ({
+      commit: (commit) =>
+        Buffer.byteLength(commit.scope + commit.taskId) > 2_704
+          ? Promise.reject(new StoreError('UNAVAILABLE', 'index row size exceeds btree maximum 2704'))
+          : store.commit(commit),
+    }),
+    'takes ids of 3,070 bytes, but not two of them in one key': (store) => ({
+      commit: (commit) =>
+        Buffer.byteLength(commit.scope + commit.taskId) > 4_096
+          ? Promise.reject(new StoreError('UNAVAILABLE', 'The key is too long'))
+          : store.commit(commit),
+    }),
     'runs scope and task together': (store) => ({
       commit: (commit) => store.commit({ ...commit, scope: '', taskId: `${commit.scope}:${commit.taskId}` }),
       readFacts: (scope, taskId, ...rest) => store.readFacts('', `${scope}:${taskId}`, ...rest),
@@ -803,6 +869,22 @@ const notifications = [
   }),
 ];
 
+const ends = [
+  ...broken('ping', { 'does not answer': () => ({ ping: async () => Promise.reject(new Error('No')) }) }),
+  ...broken('close', {
+    'cannot be closed twice': (store) => {
+      let closed = false;
+      return {
+        close: async () => {
+          if (closed) throw new Error('It is closed');
+          closed = true;
+          await store.close();
+        },
+      };
+    },
+  }),
+];
+
 const sabotaged: Broken[] = [
   { fault: 'does not check the version', section: 'commit', open: (store) => sabotage(store, 'cas') },
   { fault: 'does not check the writer', section: 'a lease', open: (store) => sabotage(store, 'fence') },
@@ -830,4 +912,5 @@ export const brokenTaskStores: readonly Broken[] = [
   ...lists,
   ...isolation,
   ...notifications,
+  ...ends,
 ];

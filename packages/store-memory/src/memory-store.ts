@@ -139,6 +139,8 @@ export function memoryStore({
       return old.length;
     },
 
+    async ping() {},
+
     async identity() {
       return identity;
     },

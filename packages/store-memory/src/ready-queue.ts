@@ -37,7 +37,7 @@ export class ReadyQueue {
 
   /** Up to `limit` logs that the claim may have, first those whose lease the token holds already. */
   candidates(request: ClaimRequest, now: number, leaseNow: number): Candidate[] {
-    const { holder, limit, queue, taskId } = request;
+    const { holder, limit, queue, taskId, scope } = request;
     const held = [...this.#byHolder.get(holder)];
     const most = limit + held.length;
     const due =
@@ -49,7 +49,7 @@ export class ReadyQueue {
     const candidates: Candidate[] = [];
     for (const log of new Set([...held, ...due])) {
       if (candidates.length === limit) break;
-      if (taskId !== undefined && log.taskId !== taskId) continue;
+      if (taskId !== undefined && !isNamed(log, taskId, scope)) continue;
       const claim = claimed(log.row, request, now, leaseNow);
       if (claim) candidates.push({ log, ...claim });
     }
@@ -67,6 +67,9 @@ export class ReadyQueue {
     else this.#waiting.set(queue, count);
   }
 }
+
+const isNamed = (log: Log, taskId: string, scope: string | undefined): boolean =>
+  log.taskId === taskId && (scope === undefined || log.scope === scope);
 
 /** Whether the task is waiting for a turn: one is wanted and no token holds the lease. */
 export const isWaiting = (row: Row | undefined): row is Row & { readonly queue: string } =>

@@ -73,9 +73,10 @@ export function storeOnDatabase(
     subscribe: (topic, notifySubscriber) => call(() => wakeups.subscribe(topic, notifySubscriber)),
     claim: (request) => call(() => leases.claim(request)),
     renew: (held, ttlMs) => call(() => leases.renew(held, ttlMs)),
-    waiting: (queue) => call(() => leases.waiting(queue)),
+    waiting: (queue, atMost) => call(() => leases.waiting(queue, atMost)),
     prune: ({ closedBefore, limit }) => call(() => prune.delete(closedBefore, limit)),
     probe: () => call(() => probe(transactions, quoted)),
+    ping: () => call(async () => void (await transactions.query('SELECT 1'))),
 
     identity: () =>
       call(async () => {

@@ -101,6 +101,7 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
     prune: ({ closedBefore, limit }) => calls.pass(() => prune(database, closedBefore, limit)),
 
     probe: () => calls.pass(() => probe(database)),
+    ping: () => read(async () => void (await database.identity())),
     identity: () => read(() => database.identity()),
 
     close() {

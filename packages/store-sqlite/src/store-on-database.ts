@@ -94,7 +94,7 @@ export function storeOnDatabase(
       }),
 
     renew: (held, ttlMs) => write(() => leases.renew(held, ttlMs, moment())),
-    waiting: (queue) => read(() => leases.waiting(queue)),
+    waiting: (queue, atMost) => read(() => leases.waiting(queue, atMost)),
 
     prune: ({ closedBefore, limit }) =>
       calls.pass(async () => {
@@ -106,6 +106,8 @@ export function storeOnDatabase(
           if (some < pruneAtOnce) return deleted;
         }
       }),
+
+    ping: () => read(() => void db.prepare('SELECT 1').get()),
 
     probe: () =>
       calls.pass(() => {

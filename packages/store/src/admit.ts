@@ -96,7 +96,7 @@ export interface Claimed {
 /**
  * Decides about a claim: the row before and the request give the row after, or undefined if the claim cannot have the
  * task. A holder that has the lease already keeps its fence, and only the end of the lease moves. Pure. The caller
- * compares `request.taskId`, which a row does not know. `now`: milliseconds since 1970; `leaseNow`: the time of the
+ * compares `request.taskId` and `request.scope`, which a row does not know. `now`: milliseconds since 1970; `leaseNow`: the time of the
  * clock for leases, if that is another one.
  */
 export function claimed(

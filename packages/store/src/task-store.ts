@@ -3,7 +3,9 @@ import type { TaskState } from '@batonjs/protocol';
 
 /**
  * The agent, tenant and caller that tasks belong to, as one opaque string. Tasks of another scope do not exist for it.
- * Scopes and all other ids are 1 to 1,024 characters of well-formed Unicode without NUL.
+ * Scopes, all other ids, queues, holders and `once` are 1 to 1,024 characters (`length` of the string, so up to 3,072
+ * bytes of UTF-8) of well-formed Unicode without NUL. Several of them together are longer than the index of most
+ * databases takes: an adapter may keep a digest.
  */
 export type Scope = string;
 
@@ -45,7 +47,7 @@ export interface Commit {
   readonly head?: Head;
   /** Replaces the stored snapshot. */
   readonly snapshot?: Snapshot;
-  /** A key under which only the first commit of a task counts: `message:<id>`, `cancel`. */
+  /** A key under which only the first commit of a task counts: `message:<id>`, `cancel`. As long as an id may be. */
   readonly once?: string;
   /** The lease that a turn writes under. Both fence and holder must be those of the task. */
   readonly writer?: { readonly fence: number; readonly holder: string };
@@ -100,6 +102,8 @@ export interface TaskQuery {
   readonly after?: { readonly statusAt: string; readonly taskId: string };
   /** Include logs that were answered with a message and never became a task. */
   readonly answered?: boolean;
+  /** The caller needs no larger `total` than this, so that the store may stop counting there. Unset: an exact one. */
+  readonly totalAtMost?: number;
 }
 
 /** A task on a page. */
@@ -113,7 +117,7 @@ export interface ListedTask {
 export interface TaskPage {
   /** Newest `statusAt` first, ties by task id (by code unit or by byte), both descending. */
   readonly tasks: readonly ListedTask[];
-  /** How many match on all pages. */
+  /** How many match on all pages. With `totalAtMost`: as many, or any number from `totalAtMost` to as many. */
   readonly total: number;
   /** The page ended before `limit` because of `bytes`, and other tasks follow. */
   readonly isCut?: true;
@@ -137,8 +141,10 @@ export interface ClaimRequest {
   /** How long the leases last, in milliseconds. */
   readonly ttlMs: number;
   readonly limit: number;
-  /** Only this task, of any scope. */
+  /** Only tasks of this id, of any scope. */
   readonly taskId?: string;
+  /** With `taskId`: only the task of this scope. Ignored without. */
+  readonly scope?: Scope;
   /**
    * Whether the caller keeps the lease of this holder alive: the claim leaves it out though its time is up. A store in
    * another process cannot ask; the caller renews before it claims.
@@ -188,14 +194,23 @@ export interface TaskStore {
 
   /**
    * Grants leases on open tasks of a queue that are held by no live lease and want a turn, were abandoned, or are due.
+   * Leases that the holder has already come first, then the tasks that could have been claimed longest: since they
+   * wanted the turn, since the lease ran out, since they are due. A store that keeps tasks in parts keeps to that order
+   * in each part, and begins with another part each time: no task waits for ever while newer ones are given out.
+   *
+   * Leases run out by the store's clock, which is the same for all processes that share it and is never set (that of
+   * the database, where it is on another machine). `dueAt` is compared with the store's wall clock.
    */
   claim(request: ClaimRequest): Promise<readonly Lease[]>;
 
-  /** Keeps leases for `ttlMs` more milliseconds. Resolves to those that are still held. */
+  /**
+   * Keeps leases for `ttlMs` milliseconds from now. Resolves to those that are still held, as they were given and in
+   * the same order: a lease that was given twice is there twice, or not at all.
+   */
   renew(leases: readonly Lease[], ttlMs: number): Promise<readonly Lease[]>;
 
-  /** How many open tasks of a queue are waiting for a turn. */
-  waiting(queue: string): Promise<number>;
+  /** How many open tasks of a queue are waiting for a turn. The store may stop counting at `atMost`. */
+  waiting(queue: string, atMost?: number): Promise<number>;
 
   /**
    * Deletes up to `limit` closed logs whose `statusAt` is before `closedBefore` and that have nothing undelivered,
@@ -209,6 +224,9 @@ export interface TaskStore {
    */
   probe?(): Promise<void>;
 
+  /** Checks that the store answers, by a read that costs the same however many tasks it keeps. */
+  ping(): Promise<void>;
+
   /**
    * The id of this store's data, 1 to 200 characters: the same in every process and after a restart, another one once
    * the data was emptied or replaced. Rejects with code `UNUSABLE` if this store cannot be used any more because its
@@ -216,6 +234,10 @@ export interface TaskStore {
    */
   identity(): Promise<string>;
 
-  /** Finishes the calls that are under way, then closes connections and files. */
+  /**
+   * Finishes the calls that are under way, then closes what the store opened: connections, files, timers. A database
+   * or pool that was passed in stays open and is its owner's; its settings and its listeners are as they were. Calling
+   * it again does nothing more.
+   */
   close(): Promise<void>;
 }

@@ -32,9 +32,10 @@ function boundedTasks(store: TaskStore, inTime: InTime): TaskStore {
     subscribe: (topic, notify) => inTime(() => store.subscribe(topic, notify), end),
     claim: (request) => inTime(() => store.claim(request)),
     renew: (leases, ttlMs) => inTime(() => store.renew(leases, ttlMs)),
-    waiting: (queue) => inTime(() => store.waiting(queue)),
+    waiting: (queue, atMost) => inTime(() => store.waiting(queue, atMost)),
     prune: (options) => store.prune(options),
     ...(store.probe && { probe: () => inTime(() => store.probe!()) }),
+    ping: () => inTime(() => store.ping()),
     identity: () => inTime(() => store.identity()),
     close: () => store.close(),
   };

@@ -15,7 +15,6 @@ export type Readiness =
 /** The parts of a server that its readiness depends on. */
 export interface ReadinessSource {
   readonly store: TaskStore;
-  readonly queue: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly isOpen: () => boolean;
@@ -28,14 +27,14 @@ const ready: Readiness = { isReady: true };
 const closing: Readiness = { isReady: false, reason: 'closing', message: 'The server is closing' };
 
 /** Returns a function that checks whether the server can do its work. Logs when that changes, and not each time. */
-export function createReadiness({ store, queue, clock, log, isOpen }: ReadinessSource) {
+export function createReadiness({ store, clock, log, isOpen }: ReadinessSource) {
   let known = ready;
   let knownUntil = Number.NEGATIVE_INFINITY;
   let probing: Promise<void> | undefined;
 
   async function probe(): Promise<void> {
     try {
-      await (store.probe ? store.probe() : store.waiting(queue));
+      await (store.probe ? store.probe() : store.ping());
       if (!known.isReady) log('info', 'The store takes writes again', {});
       known = ready;
     } catch (error) {

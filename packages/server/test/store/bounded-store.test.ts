@@ -41,7 +41,7 @@ describe('A bounded store', () => {
         subscribe: 2,
         claim: 1,
         renew: 2,
-        waiting: 1,
+        waiting: 2,
       };
       const more = { prune: 1, putPushConfig: 2, getPushConfig: 3, listPushConfigs: 3, removePushConfig: 3 };
       const rest = { claimDeliveries: 1, advance: 2, retryNow: 1, listDead: 2, revive: 3 };
@@ -82,9 +82,10 @@ describe('A bounded store', () => {
   });
 
   it('keeps webhooks and can be probed only if the store can', () => {
-    const { commit, load, readFacts, list, subscribe, claim, renew, waiting, prune, identity, close } =
+    const { commit, load, readFacts, list, subscribe, claim, renew, waiting, prune, ping, identity, close } =
       memoryStore();
-    const tasks = { commit, load, readFacts, list, subscribe, claim, renew, waiting, prune, identity, close };
+    const reading = { load, readFacts, list, subscribe, waiting, ping, identity };
+    const tasks = { ...reading, commit, claim, renew, prune, close };
     expect(Object.keys(boundedStore(tasks, 1, systemClock)).sort()).toEqual(Object.keys(tasks).sort());
     const both = memoryStore();
     expect(Object.keys(boundedStore(both, 1, systemClock)).sort()).toEqual(Object.keys(both).sort());

@@ -87,7 +87,7 @@ describe('a server is ready', () => {
   it('where a store without a probe can be read', async () => {
     const memory = memoryStore();
     const { server } = observed(quick, {
-      store: { ...memory, waiting: async () => Promise.reject(new Error('gone')) },
+      store: { ...memory, ping: async () => Promise.reject(new Error('gone')) },
     });
     expect(await server.readiness()).toEqual({ isReady: false, reason: 'failing', message: 'gone' });
   });

@@ -75,8 +75,18 @@ export async function runCheck<S extends TaskStore>(
   };
   try {
     await check.run(bench);
+  } catch (error) {
+    if (error instanceof Error) error.message = visible(error.message);
+    throw error;
   } finally {
     for (const handle of handles) await handle.close();
     await opened.dispose?.();
   }
 }
+
+/** The text with every character escaped that cannot be seen or looks like another one; ids may hold any. */
+const visible = (text: string): string =>
+  text.replaceAll(
+    /[^\n\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

@@ -25,8 +25,8 @@ export async function refuses(code: StoreErrorCode, promise: Promise<unknown>): 
 /** A subscriber that counts its notifications. */
 export interface Subscriber {
   readonly notifications: () => number;
-  /** Resolves once it was notified since the last call. Rejects after `timeoutMs`. */
-  readonly next: () => Promise<void>;
+  /** Resolves once it was notified since the last call. Rejects after `timeoutMs`; `step` says of what it was not. */
+  readonly next: (step: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -44,12 +44,16 @@ export async function subscribe(
   });
   return {
     notifications: () => notifications,
-    async next() {
+    async next(step) {
       if (notifications === seen) {
         const notified = new Promise<void>((resolve) => {
           notify = resolve;
         });
-        await within(timeoutMs, notified, `The subscriber of ${JSON.stringify(topic)} was not notified`);
+        await within(
+          timeoutMs,
+          notified,
+          `The subscriber of ${JSON.stringify(topic)} was not notified of ${step}`,
+        );
       }
       seen = notifications;
     },
@@ -57,14 +61,13 @@ export async function subscribe(
   };
 }
 
-/** The promise, or a failed assertion after `ms` milliseconds. */
+/** The promise, or a failed assertion after `ms` milliseconds, with the stack of the caller. */
 export async function within<T>(ms: number, promise: Promise<T>, complaint: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  // A timer has no stack of its own that leads to the check.
+  const error = new assert.AssertionError({ message: `${complaint} within ${ms} ms` });
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new assert.AssertionError({ message: `${complaint} within ${ms} ms` })),
-      ms,
-    );
+    timer = setTimeout(() => reject(error), ms);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

@@ -261,4 +261,13 @@ export const waitingChecks = section('waiting', {
     });
     assert.equal(await second.waiting('q'), 2);
   },
+
+  async 'may stop counting where the caller needs no more'({ store, second }) {
+    for (const taskId of ['a', 'b', 'c']) await logOf(store, { taskId }).create(wanted);
+    for (const atMost of [1, 2]) {
+      const counted = await second.waiting('q', atMost);
+      assert.ok(counted >= atMost && counted <= 3, `counted ${counted} of 3, at most ${atMost}`);
+    }
+    for (const atMost of [3, 4, 1_000]) assert.equal(await second.waiting('q', atMost), 3);
+  },
 });

@@ -21,3 +21,19 @@ export const identityChecks = section('identity', {
     assert.equal(await (await reopen()).identity(), before);
   },
 });
+
+export const pingChecks = section('ping', {
+  async 'resolves in every process on the data, with and without tasks'({ store, second }) {
+    await Promise.all([store.ping(), second.ping()]);
+    await logOf(store).create();
+    await Promise.all([store.ping(), second.ping()]);
+  },
+});
+
+export const closeChecks = section('close', {
+  async 'may be called again'({ store }) {
+    await logOf(store).create();
+    await store.close();
+    await store.close();
+  },
+});

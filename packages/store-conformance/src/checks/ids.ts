@@ -65,7 +65,19 @@ export const oddIds: readonly string[] = [
   '👩‍👩‍👧‍👦',
   'x'.repeat(1_024),
   `${'x'.repeat(1_023)}y`,
+  wide('a'),
+  wide('b'),
 ];
+
+/** 1,024 characters that end with this one: 3,070 bytes, which no database can compress into one key of an index. */
+function wide(last: string): string {
+  let number = 1;
+  const characters = Array.from({ length: 1_023 }, () => {
+    number = (number * 48_271) % 2_147_483_647;
+    return String.fromCharCode(0x4e00 + (number % 20_000));
+  });
+  return characters.join('') + last;
+}
 
 export const idChecks = section('ids', {
   async 'of tasks may be any text, and each is another task'({ store, reopen }) {
@@ -104,6 +116,35 @@ export const idChecks = section('ids', {
     }
   },
 
+  async 'may all be as long as an id may be, at once'({ store, reopen }) {
+    const [one, other] = [wide('a'), wide('b')];
+    const turn = { queue: one, acquire: { holder: one, ttlMs: 60_000 } };
+    const logs = [one, other].map((taskId) =>
+      logOf(store, { scope: one, taskId, contextId: one, queue: one }),
+    );
+    for (const log of logs) await log.create({ turn, once: one, commitId: one });
+    await logs[1]!.commit([completed(at(1))], { commitId: other });
+    const again = await reopen();
+    const listed = await again.list(one, { limit: 9, contextId: one });
+    assert.deepEqual(
+      listed.tasks.map(({ taskId }) => taskId === one),
+      [false, true],
+    );
+    const after = { statusAt: at(1), taskId: other };
+    assert.equal((await again.list(one, { limit: 9, after })).tasks.length, 1);
+    const claim = { queue: one, holder: one, ttlMs: 60_000, limit: 9, taskId: one, scope: one };
+    assert.deepEqual(
+      (await again.claim(claim)).map(({ cause }) => cause),
+      ['held'],
+    );
+    same(await logOf(again, { scope: one, taskId: one }).append(chunk(1), one), {
+      version: 1,
+      repeated: true,
+    });
+    assert.equal(await again.prune({ closedBefore: at(2), limit: 9 }), 1);
+    assert.equal((await again.load(one, one))?.version, 2);
+  },
+
   async 'that run together are not mixed up'({ store }) {
     const pairs = [
       ['a', 'b:c'],
@@ -135,7 +176,7 @@ export const idChecks = section('ids', {
       ];
       const log = logOf(bench.store, { scope: id, taskId: id, queue: id });
       await log.create({ turn: { queue: id, want: true } });
-      for (const subscriber of subscribers) await subscriber.next();
+      for (const subscriber of subscribers) await subscriber.next('the first commit');
       for (const subscriber of subscribers) await subscriber.stop();
       await log.commit([completed(at(1))]);
     }

@@ -176,6 +176,15 @@ export const renewChecks = section('renew', {
     same(await store.renew([], long), []);
   },
 
+  async 'resolves to them in the order given, and to one that was given twice twice'({ store }) {
+    const leases = [];
+    for (const taskId of ['a', 'b', 'c'])
+      leases.push((await logOf(store, { taskId }).create(acquire(`of ${taskId}`))).lease!);
+    const [a, b, c] = leases;
+    const gone = { ...b!, fence: 7 };
+    same(await store.renew([c!, a!, gone, { ...c! }, gone, b!, a!], long), [c, a, c, b, a]);
+  },
+
   async 'keeps a lease alive for that long'(bench) {
     const { store, second } = bench;
     const { lease: kept } = await logOf(store).create(acquire('a', 200));

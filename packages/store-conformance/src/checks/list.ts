@@ -158,6 +158,27 @@ export const listChecks = section('list', {
     assert.equal((await store.list('s', { limit: 9, answered: true })).total, 1);
   },
 
+  async 'may stop counting where the caller needs no larger total'({ store }) {
+    for (let n = 0; n < 5; n++)
+      await logOf(store, { taskId: `t${n}` }).commit([received(), created('t', 'c')]);
+    for (const more of [
+      {},
+      { contextId: 'c' },
+      { statusSince: at(0) },
+      { state: 'TASK_STATE_SUBMITTED' as const },
+    ]) {
+      const query = { limit: 2, ...more };
+      const exact = await store.list('s', query);
+      assert.equal(exact.total, 5);
+      for (const totalAtMost of [0, 3, 5, 9]) {
+        const { total, ...page } = await store.list('s', { ...query, totalAtMost });
+        same(page, { tasks: exact.tasks });
+        const least = Math.min(totalAtMost, 5);
+        assert.ok(total >= least && total <= 5, `counted ${total} of 5, where ${totalAtMost} are needed`);
+      }
+    }
+  },
+
   async 'sees what another handle did, at once'({ store, second, reopen }) {
     const log = logOf(store);
     await log.create();

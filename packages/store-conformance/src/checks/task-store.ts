@@ -1,7 +1,8 @@
 import type { Check } from '../bench/check.ts';
 import { claimChecks, waitingChecks } from './claim.ts';
+import { claimOrderChecks } from './claim-order.ts';
 import { commitChecks } from './commit.ts';
-import { identityChecks } from './identity.ts';
+import { closeChecks, identityChecks, pingChecks } from './identity.ts';
 import { idChecks } from './ids.ts';
 import { leaseChecks, renewChecks } from './lease.ts';
 import { listChecks } from './list.ts';
@@ -22,6 +23,7 @@ export const taskStoreChecks: readonly Check[] = [
   ...leaseChecks,
   ...renewChecks,
   ...claimChecks,
+  ...claimOrderChecks,
   ...waitingChecks,
   ...raceChecks,
   ...loadChecks,
@@ -30,6 +32,8 @@ export const taskStoreChecks: readonly Check[] = [
   ...scopeChecks,
   ...idChecks,
   ...identityChecks,
+  ...pingChecks,
+  ...closeChecks,
   ...subscribeChecks,
   ...followChecks,
   ...pruneChecks,

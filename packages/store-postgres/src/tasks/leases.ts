@@ -10,6 +10,7 @@ export class Leases {
   readonly #rows: TaskRows;
   readonly #held: string;
   readonly #ready: string;
+  readonly #ofAnyScope: string;
   readonly #named: string;
   readonly #renew: string;
   readonly #waiting: string;
@@ -20,7 +21,8 @@ export class Leases {
     const find = `SELECT ${taskColumns}, ${clock} AS now FROM ${schema}.tasks WHERE queue_key = $1`;
     this.#held = `${find} AND holder_key = $2 ORDER BY key LIMIT $3`;
     this.#ready = `${find} AND ready_at <= $2 ORDER BY ready_at LIMIT $3`;
-    this.#named = `${find} AND name_key = $2 ORDER BY key`;
+    this.#ofAnyScope = `${find} AND name_key = $2 ORDER BY key`;
+    this.#named = `${find} AND key = $2`;
     this.#renew = `WITH held AS (
         SELECT t.key FROM ${schema}.tasks AS t
         JOIN unnest($1::text[], $2::text[], $3::bigint[]) AS u(key, holder, fence)
@@ -30,7 +32,8 @@ export class Leases {
       UPDATE ${schema}.tasks AS t
       SET revision = t.revision + 1, lease_until = ${clock} + $4::bigint, ready_at = ${clock} + $4::bigint
       FROM held WHERE t.key = held.key RETURNING t.key, t.holder, t.fence`;
-    this.#waiting = `SELECT count(*) AS tasks FROM ${schema}.tasks WHERE queue_key = $1 AND waiting_since IS NOT NULL`;
+    this.#waiting = `SELECT count(*) AS tasks FROM
+      (SELECT 1 FROM ${schema}.tasks WHERE queue_key = $1 AND waiting_since IS NOT NULL LIMIT $2) AS counted`;
   }
 
   async claim(request: ClaimRequest): Promise<Lease[]> {
@@ -40,13 +43,14 @@ export class Leases {
         const values = [keyOf(request.queue), value, ...(limit === undefined ? [] : [limit])];
         return (await session.query(`${query} FOR UPDATE${end}`, values)).map(toTaskRow);
       };
-      const { holder, taskId, limit } = request;
+      const { holder, limit } = request;
+      const named = this.#findNamed(request);
       const leases: Lease[] = [];
       const writes = new Map<string, TaskRow>();
       const take = (rows: readonly TaskRow[]) => {
         for (const found of rows) {
           if (leases.length === limit || writes.has(found.key)) continue;
-          if (taskId !== undefined && found.taskId !== taskId) continue;
+          if (!isAskedFor(found, request)) continue;
           const claim = claimed(found.row, request, now);
           if (!claim) continue;
           const { row, cause } = claim;
@@ -63,7 +67,7 @@ export class Leases {
       };
       take(await lock(this.#held, keyOf(holder), limit));
       // Rows that another transaction holds are left to it, so that claims never wait for each other.
-      if (taskId !== undefined) take(await lock(this.#named, keyOf(taskId), undefined, ' SKIP LOCKED'));
+      if (named) take(await lock(named.query, named.key, undefined, ' SKIP LOCKED'));
       else if (leases.length < limit) take(await lock(this.#ready, now, limit, ' SKIP LOCKED'));
       await this.#rows.update(session, [...writes.values()]);
       return leases;
@@ -72,15 +76,22 @@ export class Leases {
 
   /** Most claims find nothing, and then take no lock. */
   async #any(request: ClaimRequest): Promise<boolean> {
-    const { queue, holder, taskId, limit } = request;
+    const { queue, holder, limit } = request;
+    const named = this.#findNamed(request);
     const read = async (query: string, ...values: readonly unknown[]) => {
       const found = await this.#transactions.query(query, [keyOf(queue), ...values]);
       return found.some((one) => claimed(toTaskRow(one).row, request, Number(one.now)));
     };
     if (await read(this.#held, keyOf(holder), limit)) return true;
-    if (taskId !== undefined) return read(this.#named, keyOf(taskId));
+    if (named) return read(named.query, named.key);
     // The clock as a query of its own is read once, and so can be compared with the index.
     return read(this.#ready.replace('$2', `(SELECT ${clock})`).replace('$3', '$2'), limit);
+  }
+
+  #findNamed({ taskId, scope }: ClaimRequest) {
+    if (taskId === undefined) return undefined;
+    if (scope === undefined) return { query: this.#ofAnyScope, key: keyOf(taskId) };
+    return { query: this.#named, key: keyOf(scope, taskId) };
   }
 
   /** Extends the leases that are still held to `ttlMs` from now and returns them. */
@@ -94,8 +105,11 @@ export class Leases {
     return leases.filter(({ holder, fence }, n) => held.has(`${keys[n]} ${fence} ${holder}`));
   }
 
-  async waiting(queue: string): Promise<number> {
-    const [row] = await this.#transactions.query(this.#waiting, [keyOf(queue)]);
+  async waiting(queue: string, atMost?: number): Promise<number> {
+    const [row] = await this.#transactions.query(this.#waiting, [keyOf(queue), atMost ?? null]);
     return Number(row!.tasks);
   }
 }
+
+const isAskedFor = (found: TaskRow, { taskId, scope }: ClaimRequest): boolean =>
+  taskId === undefined || (found.taskId === taskId && (scope === undefined || found.scope === scope));

@@ -50,13 +50,15 @@ export class TaskList {
 
   /** From the counters if they have it; otherwise counted on an index. */
   async #total(scope: Scope, query: TaskQuery): Promise<number> {
+    if (query.totalAtMost === 0) return 0;
     const { values, place, conditions, states } = this.#parts(scope, query);
     const isCounted = query.contextId === undefined && query.statusSince === undefined;
     const sql = isCounted
       ? `SELECT sum(tasks) AS total FROM ${this.#schema}.totals
          WHERE scope_key = $1 AND state IN (${states})`
-      : `SELECT count(*) AS total FROM ${this.#schema}.tasks AS t
-         WHERE ${[`t.${place} = $1`, `t.state IN (${states})`, ...conditions].join(' AND ')}`;
+      : `SELECT count(*) AS total FROM (SELECT 1 FROM ${this.#schema}.tasks AS t
+         WHERE ${[`t.${place} = $1`, `t.state IN (${states})`, ...conditions].join(' AND ')}
+         LIMIT $${values.push(query.totalAtMost ?? null)}) AS counted`;
     const [row] = await this.#transactions.query(sql, values);
     return Number(row?.total ?? 0);
   }

@@ -1,12 +1,12 @@
 import { prelude } from './prelude.ts';
 
 /**
- * Keys: `states`, base. Arguments: queue, holder, ms, how many at most, task id or nothing; `held` for only those that
- * the holder has already, `free` for only the others, `all`. Answers how many others there are (with `held`, at most
- * as many as asked for), then name, fence and cause of each lease.
+ * Keys: `states`, base. Arguments: queue, holder, ms, how many at most, task id or nothing, its scope or nothing; `held`
+ * for only those that the holder has already, `free` for only the others, `all`. Answers how many others there are
+ * (with `held`, at most as many as asked for), then name, fence and cause of each lease.
  */
 export const claim = `${prelude}
-local queue, holder, ttl, limit, task, which = unpack(ARGV)
+local queue, holder, ttl, limit, task, scope, which = unpack(ARGV)
 limit = tonumber(limit)
 local now = clock()
 local ready = base .. 'ready:' .. queue
@@ -21,6 +21,7 @@ local function give(name, fence, cause)
 end
 
 local function is_asked_for(name)
+  if scope ~= '' then return task == '' or name == task .. NUL .. scope end
   return task == '' or string.sub(name, 1, #task + 1) == task .. NUL
 end
 
@@ -41,6 +42,8 @@ if given == limit then return answer end
 local names
 if task == '' then
   names = call('ZRANGEBYSCORE', ready, '-inf', now, 'LIMIT', 0, limit)
+elseif scope ~= '' then
+  names = {task .. NUL .. scope}
 else
   names = call('ZRANGEBYLEX', base .. 'open:' .. queue, '[' .. task .. NUL, '(' .. task .. '\\1')
 end

@@ -66,8 +66,12 @@ export class Leases {
     return counts.reduce((sum: number, count) => sum + Number(count ?? 0), 0);
   }
 
-  async #ask(shard: Shard, { queue, holder, ttlMs, limit, taskId = '' }: ClaimRequest, which: Which) {
-    const args = [queue, holder, String(ttlMs), String(limit), taskId, which];
+  async #ask(
+    shard: Shard,
+    { queue, holder, ttlMs, limit, taskId = '', scope = '' }: ClaimRequest,
+    which: Which,
+  ) {
+    const args = [queue, holder, String(ttlMs), String(limit), taskId, scope, which];
     const reply = await this.#database.ofShard(claimScript, shard, args);
     const [others, ...members] = reply as readonly [number, ...(string | number)[]];
     const leases: Lease[] = [];

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type ClaimRequest, claimed, type Lease } from '@batonjs/store';
+import { type ClaimRequest, claimed, type Lease, type Scope } from '@batonjs/store';
 import { type Moment, type TaskRow, type TaskRows, taskColumns, toRow } from './task-row.ts';
 
 /** Grants and renews leases. Methods that write are called inside the caller's transaction. */
@@ -9,7 +9,7 @@ export class Leases {
   readonly #waiting;
   readonly #due;
   readonly #left;
-  readonly #named;
+  readonly #ofAnyScope;
   readonly #countWaiting;
   readonly #later;
   readonly #endLater;
@@ -22,13 +22,14 @@ export class Leases {
     this.#waiting = find('queue = ? AND waiting_since IS NOT NULL ORDER BY waiting_since');
     this.#due = find('queue = ? AND ready_at <= ? ORDER BY ready_at');
     this.#left = find('queue = ? AND lease_until <= ? ORDER BY lease_until');
-    this.#named = find('task_id = ? AND queue = ?');
+    this.#ofAnyScope = find('task_id = ? AND queue = ?');
     this.#later = db.prepare('SELECT 1 FROM tasks WHERE holder IS NOT NULL AND leased_at > ? LIMIT 1');
     this.#endLater = db.prepare(
       'UPDATE tasks SET lease_until = 0, leased_at = 0 WHERE holder IS NOT NULL AND leased_at > ?',
     );
     this.#countWaiting = db.prepare(
-      'SELECT count(*) AS tasks FROM tasks WHERE queue = ? AND waiting_since IS NOT NULL',
+      `SELECT count(*) AS tasks FROM
+        (SELECT 1 FROM tasks WHERE queue = ? AND waiting_since IS NOT NULL LIMIT ?)`,
     );
   }
 
@@ -70,13 +71,13 @@ export class Leases {
     this.#endLater.run(leaseNow);
   }
 
-  waiting(queue: string): number {
-    return (this.#countWaiting.get(queue) as { tasks: number }).tasks;
+  waiting(queue: string, atMost = -1): number {
+    return (this.#countWaiting.get(queue, atMost) as { tasks: number }).tasks;
   }
 
   /** Tasks that the holder has already come first, then those that have been ready longest. */
   #candidates(request: ClaimRequest, { now, leaseNow }: Moment) {
-    const { queue, holder, limit, taskId } = request;
+    const { queue, holder, limit, taskId, scope } = request;
     const readyForMs = ({ waiting_since, ready_at, lease_until }: TaskRow): number =>
       lease_until === null ? now - (waiting_since ?? ready_at ?? 0) : leaseNow - lease_until;
     const held = asRows(this.#held.all(holder, queue, limit));
@@ -88,15 +89,23 @@ export class Leases {
             ...this.#left.all(queue, leaseNow, limit),
           ]).sort((a, b) => readyForMs(b) - readyForMs(a) || a.id - b.id)
         : // Tasks of other scopes may have the same id, and not be free.
-          asRows(this.#named.all(taskId, queue, -1));
+          this.#named(taskId, queue, scope);
     const rows = new Map([...held, ...free].map((row) => [row.id, row]));
     return [...rows.values()]
       .flatMap((found) => {
-        const isAskedFor = taskId === undefined || found.task_id === taskId;
+        const isAskedFor =
+          taskId === undefined ||
+          (found.task_id === taskId && (scope === undefined || found.scope === scope));
         const claim = isAskedFor ? claimed(toRow(found), request, now, leaseNow) : undefined;
         return claim ? [{ found, ...claim }] : [];
       })
       .slice(0, limit);
+  }
+
+  #named(taskId: string, queue: string, scope: Scope | undefined): TaskRow[] {
+    if (scope === undefined) return asRows(this.#ofAnyScope.all(taskId, queue, -1));
+    const row = this.#rows.find(scope, taskId);
+    return row ? [row] : [];
   }
 }
 

@@ -86,7 +86,7 @@ export class TaskList {
   #total(
     { column, value }: Shelf,
     states: readonly { state: string; tasks: number }[],
-    { state, statusSince, answered }: TaskQuery,
+    { state, statusSince, answered, totalAtMost = -1 }: TaskQuery,
     ofContext: number | undefined,
   ): number {
     if (statusSince === undefined) {
@@ -95,11 +95,12 @@ export class TaskList {
     }
     const since = statusSince === undefined ? '' : 'AND status_at >= ?';
     const count = this.#prepare(
-      `SELECT count(*) AS tasks FROM tasks WHERE ${column} = ? AND state = ? ${since}`,
+      `SELECT count(*) AS tasks FROM
+        (SELECT 1 FROM tasks WHERE ${column} = ? AND state = ? ${since} LIMIT ?)`,
     );
     const from = statusSince === undefined ? [] : [Date.parse(statusSince)];
     return states.reduce(
-      (total, one) => total + (count.get(value, one.state, ...from) as { tasks: number }).tasks,
+      (total, one) => total + (count.get(value, one.state, ...from, totalAtMost) as { tasks: number }).tasks,
       0,
     );
   }

@@ -93,12 +93,13 @@ async function earlierAttempt(live: LiveTask, commit: VersionedCommit): Promise<
  */
 async function regainLease(live: LiveTask, { turn, taskId }: Commit): Promise<Lease | undefined> {
   if (!turn?.acquire) return undefined;
-  const { store, clock } = live.dependencies;
+  const { scope, dependencies } = live;
+  const { store, clock } = dependencies;
   const { holder, ttlMs } = turn.acquire;
   const end = clock.monotonic() + ttlMs;
   for (;;) {
     try {
-      const [lease] = await store.claim({ queue: turn.queue, holder, ttlMs, limit: 1, taskId });
+      const [lease] = await store.claim({ queue: turn.queue, holder, ttlMs, limit: 1, taskId, scope });
       return lease?.cause === 'held' ? lease : undefined;
     } catch (error) {
       if (!StoreError.is(error, 'UNAVAILABLE') || clock.monotonic() >= end) return undefined;

@@ -182,7 +182,8 @@ function mustBeTheSame(stored: StoredFact | undefined, receive: Receive, taskId:
 
 /** Throws `RESOURCE_EXHAUSTED` when too many tasks wait already: before the message is processed. */
 async function checkBacklog({ store, options: { queue, limits } }: Dependencies): Promise<void> {
-  if ((await store.waiting(queue)) >= limits.queuedTurns) throw queueFull();
+  const { queuedTurns } = limits;
+  if ((await store.waiting(queue, queuedTurns)) >= queuedTurns) throw queueFull();
 }
 
 const queueFull = (): A2AError =>

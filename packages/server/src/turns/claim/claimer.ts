@@ -44,7 +44,7 @@ export class Claimer {
   /** Claims this one task at once, if it may be claimed; otherwise the loop of some process will. */
   async claimNow(scope: Scope, taskId: string): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    await this.#claim(1, taskId).catch((error: unknown) => {
+    await this.#claim(1, { scope, taskId }).catch((error: unknown) => {
       this.#dependencies.log('error', 'Could not claim a task', { scope, taskId, error });
     });
   }
@@ -81,7 +81,7 @@ export class Claimer {
   }
 
   /** Resolves whether it got as many as it asked for, so that there may be more. */
-  async #claim(most: number, taskId?: string): Promise<boolean> {
+  async #claim(most: number, only?: { readonly scope: Scope; readonly taskId: string }): Promise<boolean> {
     const { store, clock } = this.#dependencies;
     const { queue, leaseMs, restart } = this.#dependencies.options;
     if (clock.monotonic() < this.#notBefore) return false;
@@ -94,7 +94,7 @@ export class Claimer {
       if (limit === 0 || !(await this.#runner.heartbeat.catchUp())) return false;
       const isKept = (holder: string) => this.#recovery.isBusy || this.#runner.heartbeat.isKept(holder);
       const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit, isKept };
-      const leases = await store.claim(taskId === undefined ? about : { ...about, taskId });
+      const leases = await store.claim(only ? { ...about, ...only } : about);
       const taking: Promise<void>[] = [];
       for (const lease of leases) {
         if (restart === 'rerun' && lease.cause === 'expired') left.push(lease);

@@ -19,7 +19,8 @@ export interface ContextSource {
 export function contextOf({ store, scope, contextId, taskId, bytes }: ContextSource): TurnContext {
   const others = async (answered: boolean): Promise<State[]> => {
     const limit = most + 1;
-    const page = await store.list(scope, { contextId, limit, bytes, ...(answered && { answered }) });
+    const query = { contextId, limit, bytes, totalAtMost: 0 };
+    const page = await store.list(scope, answered ? { ...query, answered } : query);
     const ids = page.tasks.map((task) => task.taskId).filter((id) => id !== taskId);
     const states: Known[] = [];
     let left = bytes;

@@ -12,14 +12,14 @@ export const subscribeChecks = section('subscribe', {
     const log = logOf(store);
     const subscriber = await subscribe(store, topic, bench);
     await log.create();
-    await subscriber.next();
+    await subscriber.next('the first commit');
     await log.commit([chunk(1)]);
-    await subscriber.next();
+    await subscriber.next('the second commit');
     await log.append(chunk(2));
-    await subscriber.next();
+    await subscriber.next('an append');
     await log.catchUp();
     await log.commit([completed()]);
-    await subscriber.next();
+    await subscriber.next('the commit that closes the log');
     await subscriber.stop();
   },
 
@@ -28,9 +28,9 @@ export const subscribeChecks = section('subscribe', {
     await logOf(store).create();
     const subscribers = [await subscribe(store, topic, bench), await subscribe(second, topic, bench)];
     await logOf(second).append(chunk(1));
-    for (const subscriber of subscribers) await subscriber.next();
+    for (const subscriber of subscribers) await subscriber.next('an append by the second handle');
     await logOf(store).append(chunk(2));
-    for (const subscriber of subscribers) await subscriber.next();
+    for (const subscriber of subscribers) await subscriber.next('an append by the first handle');
     for (const subscriber of subscribers) await subscriber.stop();
   },
 
@@ -53,7 +53,7 @@ export const subscribeChecks = section('subscribe', {
     const subscribers = [];
     for (let n = 0; n < 10; n++) subscribers.push(await subscribe(bench.store, topic, bench));
     await logOf(bench.store).create();
-    for (const subscriber of subscribers) await subscriber.next();
+    for (const subscriber of subscribers) await subscriber.next('the first commit');
     for (const subscriber of subscribers) await subscriber.stop();
   },
 
@@ -67,7 +67,7 @@ export const subscribeChecks = section('subscribe', {
     await first();
     const last = await subscribe(store, topic, { timeoutMs });
     await logOf(store).create();
-    await last.next();
+    await last.next('the first commit');
     assert.ok(notifications > 0);
     await second();
     await last.stop();
@@ -83,7 +83,7 @@ export const subscribeChecks = section('subscribe', {
     for (let n = 0; n < 2; n++) {
       if (n) await log.commit([chunk(n)]);
       else await log.create();
-      await other.next();
+      await other.next(`commit ${n + 1}`);
     }
     assert.equal(stopped.notifications(), 0);
     await other.stop();
@@ -95,19 +95,19 @@ export const subscribeChecks = section('subscribe', {
       const log = logOf(store, { taskId: queue, queue });
       const subscriber = await subscribe(handle, { queue }, bench);
       await log.create({ turn: { queue, want: true } });
-      await subscriber.next();
+      await subscriber.next('a commit that wants a turn');
       const [lease] = await store.claim({ queue, holder: `h ${queue}`, ttlMs: 60_000, limit: 1 });
       await log.commit([], { writer: lease, turn: { queue, release: true, want: true } });
-      await subscriber.next();
+      await subscriber.next('a release that wants another turn');
       await store.claim({ queue, holder: `i ${queue}`, ttlMs: 60_000, limit: 1 });
       await log.commit([], { turn: { queue, release: true } });
       await log.append(received('m2'), 'message:m2', { turn: { queue, want: true } });
-      await subscriber.next();
+      await subscriber.next('an append that wants a turn');
       await subscriber.stop();
     }
   },
 
-  async 'does not notify of a refused commit'(bench) {
+  async 'notifies of the commit after one that it refused'(bench) {
     const { store } = bench;
     const log = logOf(store);
     await log.create();
@@ -117,8 +117,8 @@ export const subscribeChecks = section('subscribe', {
     await refuses('VERSION_CONFLICT', store.commit(late));
     const after = await subscribe(store, topic, bench);
     await log.commit([chunk(2)]);
-    await after.next();
-    await before.next();
+    await after.next('the commit after a refused one');
+    await before.next('the commit after a refused one');
     await before.stop();
     await after.stop();
   },
@@ -135,7 +135,7 @@ export const subscribeChecks = section('subscribe', {
         const after = await subscribe(handle, topic, bench);
         if (log.version === 0) await log.create();
         else await log.commit([chunk(1)]);
-        for (const subscriber of [before, after]) await subscriber.next();
+        for (const subscriber of [before, after]) await subscriber.next('a commit');
         await stop();
         for (const subscriber of [before, after]) await subscriber.stop();
       }

@@ -142,7 +142,7 @@ export const deliveryChecks = section<Both>('deliveries', {
     const subscriber = await subscribe(store, { queue: 'q' }, bench);
     const names = ['waiting', 'dead', 'idle', 'gone'].map((id) => ({ scope: 's', taskId: 't', id }));
     await second.retryNow(names);
-    await subscriber.next();
+    await subscriber.next('a webhook that is due at once');
     await subscriber.stop();
     const due = await claim(store, 'i');
     assert.deepEqual(
@@ -200,15 +200,15 @@ export const deliveryChecks = section<Both>('deliveries', {
       await subscribe(store, { queue: 'q' }, bench),
       await subscribe(second, { queue: 'q' }, bench),
     ];
-    const notified = async () => {
-      for (const subscriber of subscribers) await subscriber.next();
+    const notified = async (step: string) => {
+      for (const subscriber of subscribers) await subscriber.next(step);
     };
     await log.commit([chunk(1)]);
-    await notified();
+    await notified('a commit');
     await log.append(chunk(2));
-    await notified();
+    await notified('an append');
     await store.putPushConfig(push('b', { cursor: 0 }));
-    await notified();
+    await notified('a new webhook');
     for (const delivery of await claim(store, 'h')) await store.advance(delivery, { dead: 'no' });
     for (const subscriber of subscribers) await subscriber.stop();
     const revived = [
@@ -216,7 +216,7 @@ export const deliveryChecks = section<Both>('deliveries', {
       await subscribe(second, { queue: 'q' }, bench),
     ];
     await store.revive('s', 't', 'a');
-    for (const subscriber of revived) await subscriber.next();
+    for (const subscriber of revived) await subscriber.next('a revived webhook');
     for (const subscriber of revived) await subscriber.stop();
   },
 

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { section } from '../bench/check.ts';
+import { elapse } from '../bench/expectations.ts';
+import { working } from '../samples/facts.ts';
+import { logOf } from '../samples/log.ts';
+
+const ttlMs = 60_000;
+const turn = { queue: 'q', want: true };
+
+/**
+ * How many newer tasks are given out before the check fails. A store in 16 parts that begins with another part each
+ * time needs fewer, except once in 10⁸ runs.
+ */
+const most = 300;
+
+export const claimOrderChecks = section('claim', {
+  async 'gives every task its turn while newer tasks keep coming'(bench) {
+    const { store, now } = bench;
+    await logOf(store, { taskId: 'wanted' }).create({ turn });
+    await logOf(store, { taskId: 'left' }).create({
+      turn: { queue: 'q', acquire: { holder: 'x', ttlMs: 5 } },
+    });
+    const due = logOf(store, { taskId: 'due' });
+    await due.create({ turn: { queue: 'q' } });
+    const dueAt = new Date(now() - 1_000).toISOString();
+    await due.commit([working()], { head: { ...due.prepare([working()]).head!, dueAt } });
+    await elapse(bench, 10);
+    const old = new Set(['wanted', 'left', 'due']);
+    for (let n = 0; old.size > 0; n++) {
+      assert.ok(n < most, `${n} newer tasks were given out before these: ${[...old].join(', ')}`);
+      await logOf(store, { taskId: `newer ${n}` }).create({ turn });
+      const [lease] = await store.claim({ queue: 'q', holder: `h${n}`, ttlMs, limit: 1 });
+      old.delete(lease?.taskId ?? '');
+    }
+  },
+
+  async 'can ask for the task of one scope only'({ store, second }) {
+    for (const scope of ['s1', 's2', 's3']) await logOf(store, { scope }).create({ turn });
+    const claim = (holder: string, more: object) =>
+      second.claim({ queue: 'q', holder, ttlMs, limit: 10, taskId: 't', ...more });
+    const scopes = (leases: Awaited<ReturnType<typeof claim>>) => leases.map(({ scope }) => scope).toSorted();
+    assert.deepEqual(scopes(await claim('a', { scope: 's2' })), ['s2']);
+    assert.deepEqual(scopes(await claim('a', { scope: 's2' })), ['s2'], 'and again for its holder');
+    assert.deepEqual(scopes(await claim('b', { scope: 's2' })), []);
+    assert.deepEqual(scopes(await claim('b', { scope: 'elsewhere' })), []);
+    assert.deepEqual(scopes(await claim('b', { scope: 's1', queue: 'other' })), []);
+    assert.deepEqual(scopes(await claim('c', {})), ['s1', 's3']);
+    assert.deepEqual(scopes(await claim('a', { scope: 's3' })), []);
+  },
+});
