@@ -1,12 +1,11 @@
 /**
- * `pnpm fuzz --requests 100000 --seed 1`: so many mutated requests per binding over real HTTP, half of them to a server on
+ * `pnpm fuzz --requests 100000 --seed 1`: so many mutated requests per binding over real connections, half of them to a server on
  * the memory store and half to one on SQLite. The last line says what came of them; the exit code is 1 if anything was
  * wrong. `--binding` and `--store` pick one, `--from` the number of the first request.
  */
 import { parseArgs } from 'node:util';
-import { fuzz } from './fuzz/fuzz.ts';
+import { type BindingName, fuzz } from './fuzz/fuzz.ts';
 import type { StoreName } from './fuzz/served.ts';
-import type { BindingName } from './fuzz/valid-request.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((arg) => arg !== '--'),
@@ -20,7 +19,7 @@ const { values } = parseArgs({
 });
 const [requests, from] = [Number(values.requests), Number(values.from)];
 if (!(requests >= 1) || !(from >= 0)) throw new TypeError('--requests and --from are whole numbers');
-const bindings = oneOf<BindingName>('binding', ['JSONRPC', 'HTTP+JSON']);
+const bindings = oneOf<BindingName>('binding', ['JSONRPC', 'HTTP+JSON', 'GRPC']);
 const stores = oneOf<StoreName>('store', ['memory', 'sqlite']);
 
 const start = performance.now();

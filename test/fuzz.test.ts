@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkOutcome } from '../scripts/fuzz/check-reply.ts';
 import { fuzz } from '../scripts/fuzz/fuzz.ts';
+import { mutatedRequest } from '../scripts/fuzz/grpc/grpc-road.ts';
+import { bodyOf } from '../scripts/fuzz/grpc/request.ts';
 import { longestReply } from '../scripts/fuzz/limits.ts';
 import { mutate } from '../scripts/fuzz/mutate.ts';
 import { parseReply } from '../scripts/fuzz/reply.ts';
@@ -26,6 +28,15 @@ describe('500 mutated requests', { timeout: 120_000 }, () => {
       expect(outcomes['503 while closing']).toBeGreaterThan(0);
     },
   );
+
+  it('over gRPC to a server on memory are all answered as they should be [R-OP-05] [R-GRPC-79]', async () => {
+    const options = { binding: 'GRPC', store: 'memory', seed: '7', from: 0, requests: 500 } as const;
+    const { failures, outcomes } = await fuzz(options);
+    expect(failures).toEqual([]);
+    expect(outcomes.OK).toBeGreaterThan(50);
+    expect(outcomes.INVALID_ARGUMENT).toBeGreaterThan(20);
+    expect(outcomes['UNAVAILABLE while closing']).toBeGreaterThan(0);
+  });
 });
 
 const known: Known = {
@@ -47,6 +58,17 @@ describe('requests', () => {
     expect(bytes('2')).not.toEqual(bytes('1'));
     expect(new Set(bytes('1')).size).toBeGreaterThan(90);
   });
+});
+
+it('mutated requests over gRPC are the same for the same seed, and others for another', () => {
+  const bytes = (seed: string) =>
+    Array.from({ length: 100 }, (_, number) => {
+      const request = mutatedRequest(seeded(`${seed}/${number}`), known);
+      return JSON.stringify([request.path, request.metadata, bodyOf(request).toString('latin1')]);
+    });
+  expect(bytes('1')).toEqual(bytes('1'));
+  expect(bytes('2')).not.toEqual(bytes('1'));
+  expect(new Set(bytes('1')).size).toBeGreaterThan(90);
 });
 
 describe('a reply', () => {

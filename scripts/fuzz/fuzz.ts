@@ -1,11 +1,12 @@
-import { between, seeded } from '../workload/random.ts';
-import { checkOutcome } from './check-reply.ts';
+import { seeded } from '../workload/random.ts';
+import { grpcRoad } from './grpc/grpc-road.ts';
+import { httpRoad } from './http-road.ts';
 import { knownOf } from './known.ts';
-import { mutate } from './mutate.ts';
-import { bytesOf, type RawRequest } from './request.ts';
+import type { Road, Told } from './road.ts';
 import { type Served, type StoreName, serve } from './served.ts';
-import { type BindingName, type Known, validRequest } from './valid-request.ts';
-import { Wire } from './wire.ts';
+import type { Known } from './valid-request.ts';
+
+export type BindingName = 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
 
 export interface FuzzOptions {
   readonly binding: BindingName;
@@ -32,7 +33,7 @@ export interface Failure {
 export interface FuzzResult {
   readonly requests: number;
   readonly failures: readonly Failure[];
-  /** How many outcomes there were of each kind: statuses, `closed`, `left`. */
+  /** How many outcomes there were of each kind: statuses, over gRPC by their names, `closed`, `left`. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** Bytes of heap after each rest. */
   readonly heap: readonly number[];
@@ -51,23 +52,24 @@ const mostFailures = 20;
 export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   const { requests, from, restEvery = 2_500 } = options;
   const served = await serve(options.store);
-  const wires = [served.port, served.parsedPort].map((port) => new Wire(port, options.hungMs ?? 30_000));
+  const { binding, hungMs = 30_000 } = options;
+  const road = binding === 'GRPC' ? grpcRoad(served, hungMs) : httpRoad(binding, served, hungMs);
   const failures: Failure[] = [];
   const outcomes: Record<string, number> = {};
   const heap: number[] = [];
   try {
     for (let first = from; first < from + requests && failures.length < mostFailures; first += restEvery) {
       const last = Math.min(first + restEvery, from + requests);
-      await round({ ...options, served, wires, first, last, failures, outcomes });
+      await round({ ...options, served, road, first, last, failures, outcomes });
       await served.rest().then(({ heapBytes, trouble }) => {
         heap.push(heapBytes);
         failures.push(...trouble.map((message) => ({ message: `Between ${first} and ${last}: ${message}` })));
       });
       options.onProgress?.(last - from);
     }
-    await whileClosing({ ...options, served, wires, failures, outcomes });
+    await whileClosing({ ...options, served, road, failures, outcomes });
   } finally {
-    for (const wire of wires) wire.close();
+    road.close();
     await served.stop();
   }
   const grownBytes = growthOf(heap);
@@ -78,7 +80,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
 
 interface Run extends FuzzOptions {
   readonly served: Served;
-  readonly wires: readonly Wire[];
+  readonly road: Road;
   readonly failures: Failure[];
   readonly outcomes: Record<string, number>;
 }
@@ -96,40 +98,27 @@ async function round(run: Run & { readonly first: number; readonly last: number 
   }
 }
 
-/** The request of a number: the same for the same seed, but for the ids that the server made. */
-function requestOf({ seed, binding }: FuzzOptions, number: number, known: Known) {
-  const random = seeded(`${seed}/${number}`);
-  const valid = validRequest(random, binding, known);
-  return { ...mutate(random, valid), operation: valid.operation, way: random() < 0.8 ? 0 : 1 };
-}
-
 async function one(run: Run, number: number, known: Known): Promise<void> {
-  const { way, ...request } = requestOf(run, number, known);
-  const outcome = await run.wires[way]!.send(request);
-  count(run, 'reply' in outcome ? String(outcome.reply.status) : outcome.kind);
-  const message = await checkOutcome(request, outcome);
+  const { seed, binding, store, road } = run;
+  // The same for the same seed, but for the ids that the server made.
+  const told = await road.sendMutated(seeded(`${seed}/${number}`), known);
+  count(run, told.kind);
+  const { message, request } = told;
   if (message === undefined) return;
-  const { seed, binding, store } = run;
-  run.failures.push({
-    message,
-    request: `${request.changes.join(', ')}: ${shown(request)}`,
-    replay: `pnpm fuzz --binding ${binding} --store ${store} --seed ${seed} --from ${number} --requests 1`,
-  });
+  const replay = `pnpm fuzz --binding ${binding} --store ${store} --seed ${seed} --from ${number} --requests 1`;
+  run.failures.push({ message, request: short(request), replay });
 }
 
-/** A server that closes refuses what comes, in words, and with 503 and nothing else. */
+/** A server that closes refuses what comes, in words, and with UNAVAILABLE and nothing else. */
 async function whileClosing(run: Run): Promise<void> {
   const known = await knownOf(run.served);
   const { closed } = await run.served.close();
   const random = seeded(run.seed);
   for (let n = 0; n < 20; n++) {
-    const request = validRequest(random, run.binding, known);
-    const outcome = await run.wires[between(random, 0, 1)]!.send(request);
-    const isRefused =
-      'reply' in outcome && outcome.reply.status === 503 && outcome.reply.body.includes('UNAVAILABLE');
-    count(run, isRefused ? '503 while closing' : 'while closing');
-    const message = isRefused ? undefined : await checkOutcome(request, outcome);
-    if (message) run.failures.push({ message: `While closing: ${message}`, request: shown(request) });
+    const told: Told = await run.road.sendValid(random, known);
+    count(run, told.isUnavailable ? `${told.kind} while closing` : 'while closing');
+    const message = told.isUnavailable ? undefined : told.message;
+    if (message) run.failures.push({ message: `While closing: ${message}`, request: short(told.request) });
   }
   const { trouble } = await closed;
   run.failures.push(...trouble.map((message) => ({ message: `While closing: ${message}` })));
@@ -139,10 +128,8 @@ const count = ({ outcomes }: Run, kind: string): void => {
   outcomes[kind] = (outcomes[kind] ?? 0) + 1;
 };
 
-const shown = (request: RawRequest): string => {
-  const text = JSON.stringify(bytesOf(request).toString('latin1'));
-  return text.length > 3_000 ? `${text.slice(0, 3_000)}… (${text.length} characters)` : text;
-};
+const short = (text: string): string =>
+  text.length > 3_000 ? `${text.slice(0, 3_000)}… (${text.length} characters)` : text;
 
 /** The lowest of the last rests against the lowest after warming up. */
 function growthOf(heap: readonly number[]): number | undefined {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { listenGrpc } from '@batonjs/bindings-grpc';
 import {
   type Agent,
   append,
@@ -34,10 +35,11 @@ export interface Rested {
   readonly trouble: readonly string[];
 }
 
-/** Where a server listens: for requests, and behind a body parser. */
+/** Where a server listens: for requests, behind a body parser, and for gRPC. */
 export interface Listening {
   readonly port: number;
   readonly parsedPort: number;
+  readonly grpcPort: number;
   readonly webhook: string;
   /** What must not be connected to. */
   readonly forbiddenPort: number;
@@ -115,9 +117,11 @@ const server = createAgentServer({
   },
 });
 
+const grpc = await listenGrpc(server, { port: 0 });
 const listening: Listening = {
   port: await listen(express().use(a2aExpress(server))),
   parsedPort: await listen(express().use(express.json({ type: ['json', '+json'] }), a2aExpress(server))),
+  grpcPort: grpc.port,
   forbiddenPort,
   webhook: `http://127.0.0.1:${hook}/hook`,
 };

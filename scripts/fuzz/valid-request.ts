@@ -4,7 +4,7 @@ import { between, pick } from '../workload/random.ts';
 import { oddUrl } from './odd-url.ts';
 import type { RawRequest } from './request.ts';
 
-export type BindingName = 'JSONRPC' | 'HTTP+JSON';
+export type HttpBindingName = 'JSONRPC' | 'HTTP+JSON';
 
 /** What a server has while it is asked. */
 export interface Known {
@@ -18,14 +18,19 @@ export interface Known {
 
 const clients = { JSONRPC: jsonRpcClient, 'HTTP+JSON': httpJsonClient };
 
+/** A call that the server must understand. */
+export function validCall(random: () => number, known: Known) {
+  const operation = random() < 0.4 ? 'SendMessage' : pick(random, operationNames);
+  return { operation, params: paramsOf(random, operation, known) };
+}
+
 /** A request that the server must understand. */
 export function validRequest(
   random: () => number,
-  binding: BindingName,
+  binding: HttpBindingName,
   known: Known,
 ): RawRequest & { readonly operation: OperationName } {
-  const operation = random() < 0.4 ? 'SendMessage' : pick(random, operationNames);
-  const params = paramsOf(random, operation, known);
+  const { operation, params } = validCall(random, known);
   const call = { operation, params, id: pick(random, [1, 'r', 0, -7, '']) };
   const { url, method, headers, body } = clients[binding].encodeCall(call, 'http://127.0.0.1');
   const { pathname, search } = new URL(url);

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { apiKey } from '@batonjs/auth';
-import { type AgentClient, type AgentReply, connect } from '@batonjs/client';
+import { grpcClient, listenGrpc } from '@batonjs/bindings-grpc';
+import { type AgentClient, type AgentReply, type ConnectOptions, connect } from '@batonjs/client';
 import type { StreamResponse } from '@batonjs/protocol';
 import { artifact, completed, createAgentServer, inputRequired, working } from '@batonjs/server';
 import { a2aExpress } from '@batonjs/server-express';
@@ -38,7 +39,10 @@ beforeAll(async () => {
     const listening = createServer(app).listen(0, '127.0.0.1', () => resolve(listening));
   });
   url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/agent`;
-  close = () => server.close({ graceMs: 0 });
+  const listener = await listenGrpc(server, { port: 0 });
+  close = async () => {
+    await Promise.all([server.close({ graceMs: 0 }), listener.close({ graceMs: 0 })]);
+  };
 });
 afterAll(async () => {
   await close();
@@ -46,6 +50,11 @@ afterAll(async () => {
   await new Promise((resolve) => http.close(resolve));
 });
 
+/** Options of a client that uses one binding. */
+const over = (binding: string): ConnectOptions => ({
+  binding,
+  ...(binding === 'GRPC' && { bindings: [grpcClient()] }),
+});
 const collect = async (events: AsyncIterable<StreamResponse>) => {
   const kinds: string[] = [];
   for await (const event of events) kinds.push(Object.keys(event)[0]!);
@@ -61,12 +70,12 @@ const failure = (promise: Promise<unknown>) =>
     (error) => error.reason,
   );
 
-describe.each(['JSONRPC', 'HTTP+JSON'])(
+describe.each(['JSONRPC', 'HTTP+JSON', 'GRPC'])(
   'our client and our server on %s [R-OP-01] [R-BIND-01]',
   (binding) => {
     let client: AgentClient;
     beforeAll(async () => {
-      client = await connect(url, { binding, credentials: () => ({ 'X-API-Key': key }) });
+      client = await connect(url, { ...over(binding), credentials: () => ({ 'X-API-Key': key }) });
     });
 
     // biome-ignore format: a table reads best with one row per line
@@ -132,7 +141,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])(
     });
 
     it('agree on who may not ask', async () => {
-      const stranger = await connect(url, { binding });
+      const stranger = await connect(url, over(binding));
       expect(await failure(stranger.listTasks({}))).toBe('UNAUTHENTICATED');
       expect(await failure(stranger.getExtendedAgentCard())).toBe('UNAUTHENTICATED');
     });

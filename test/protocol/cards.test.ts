@@ -4,7 +4,7 @@ import { AgentCard } from '@batonjs/protocol';
 import { A2AError, type AgentServerOptions, completed } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import { say } from '../kit/rpc.ts';
-import { everywhere, open, type Peer } from './peer.ts';
+import { everywhere, everywhereOverHttp, open, type Peer } from './peer.ts';
 
 const done = async function* () {
   yield completed('Done');
@@ -50,7 +50,18 @@ everywhere('The extended card', (serve) => {
     expect(Object.keys(known.securitySchemes ?? {})).toEqual(['apiKey']);
     await expect(peer.call('GetExtendedAgentCard', {})).rejects.toMatchObject({ reason: 'UNAUTHENTICATED' });
     const extended = await peer.call('GetExtendedAgentCard', {}, ada);
-    expect(extended).toEqual({ ...known, skills: [admin], version: '2.0.0' });
+    // No request over gRPC says at which address the agent is over HTTP.
+    const isGrpc = peer.binding === 'GRPC';
+    const supportedInterfaces = known.supportedInterfaces.slice(isGrpc ? -1 : 0);
+    // Over gRPC, an empty list is absent.
+    const securityRequirements = isGrpc ? [{ schemes: { apiKey: {} } }] : known.securityRequirements;
+    expect(extended).toEqual({
+      ...known,
+      supportedInterfaces,
+      securityRequirements,
+      skills: [admin],
+      version: '2.0.0',
+    });
     expect(AgentCard.parse(extended)).toEqual(extended);
   });
 
@@ -68,7 +79,9 @@ everywhere('The extended card', (serve) => {
       metadata: { scope: 'admin' },
     });
   });
+});
 
+everywhereOverHttp('The extended card in a cache', (serve) => {
   it('is kept by its caller only, who may ask whether it changed [R-CARD-22]', async () => {
     const peer = await serve(done, { authenticate, extendedCard: ({ scope }) => ({ description: scope }) });
     const ask = (headers: Record<string, string>) =>
@@ -207,7 +220,7 @@ describe('The card of a server', () => {
   });
 });
 
-everywhere('Extensions', (serve) => {
+everywhereOverHttp('Extensions', (serve) => {
   const [x, y, z] = ['https://x.example/v1', 'https://y.example/v1', 'https://z.example/v1'];
   const card = {
     name: 'Row',

@@ -2,7 +2,7 @@ import { apiKey } from '@batonjs/auth';
 import { type AgentServerOptions, completed } from '@batonjs/server';
 import { expect, it } from 'vitest';
 import { say } from '../kit/rpc.ts';
-import { everywhere, type Peer } from './peer.ts';
+import { everywhereOverHttp, type Peer } from './peer.ts';
 
 const done = async function* () {
   yield completed('Done');
@@ -37,7 +37,7 @@ const paths = [
   card,
 ];
 
-everywhere('CORS', (serve) => {
+everywhereOverHttp('CORS', (serve) => {
   it('is off: pages of other origins may read the card, and nothing else [R-CARD-08]', async () => {
     const peer = await serve(done);
     for (const path of paths.slice(0, -1)) {

@@ -1,11 +1,12 @@
 import { anyOf, apiKey, bearerJwt } from '@batonjs/auth';
 import type { AgentCard } from '@batonjs/protocol';
-import { operationNames, operations } from '@batonjs/protocol/operations';
+import { errorTable } from '@batonjs/protocol/errors';
+import { type OperationName, operationNames, operations } from '@batonjs/protocol/operations';
 import { A2AError, type Authenticate, completed } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { say } from '../kit/rpc.ts';
-import { everywhere, open, type Peer } from './peer.ts';
+import { everywhere, everywhereOverHttp, open, type Peer } from './peer.ts';
 
 const byKey = apiKey({
   header: 'X-API-Key',
@@ -32,8 +33,24 @@ const params = (id: string) => ({
   url: 'https://client.example/hook',
 });
 
-/** The status and headers of the answer to an operation. */
-async function answerTo(peer: Peer, operation: keyof typeof operations, headers: Record<string, string>) {
+/** What a client is told that may not make a call. */
+async function answerTo(peer: Peer, operation: OperationName, headers: Record<string, string>) {
+  if (peer.binding === 'GRPC') {
+    const { kind } = operations[operation];
+    const answer = kind === 'stream' ? peer.stream(operation, params('x'), headers).next() : undefined;
+    const error: A2AError = await (answer ?? peer.call(operation, params('x'), headers)).then(
+      () => expect.unreachable('The call was answered'),
+      (thrown) => thrown,
+    );
+    return { status: errorTable[error.reason].http, challenge: error.challenge, text: error.reason };
+  }
+  const response = await responseTo(peer, operation, headers);
+  const challenge = response.headers.get('www-authenticate');
+  return { status: response.status, challenge, text: await response.text() };
+}
+
+/** The answer to an operation over HTTP. */
+function responseTo(peer: Peer, operation: OperationName, headers: Record<string, string>) {
   const [rule] = operations[operation].http;
   const [method = '', template = ''] = rule.split(' ');
   const isRpc = peer.binding === 'JSONRPC';
@@ -52,12 +69,10 @@ everywhere('Credentials', (serve) => {
     async (operation) => {
       const peer = await serve(done, { authenticate: byKey });
       for (const headers of [{}, { 'x-api-key': 'wrong' }, { authorization: 'Bearer key-of-ada' }]) {
-        const response = await answerTo(peer, operation, headers as Record<string, string>);
-        expect(response.status).toBe(401);
-        expect(response.headers.get('www-authenticate')).toBe(
-          'ApiKey realm="apiKey", in="header", name="X-API-Key"',
-        );
-        expect(await response.text()).toContain('UNAUTHENTICATED');
+        const answer = await answerTo(peer, operation, headers as Record<string, string>);
+        expect(answer.status).toBe(401);
+        expect(answer.challenge).toBe('ApiKey realm="apiKey", in="header", name="X-API-Key"');
+        expect(answer.text).toContain('UNAUTHENTICATED');
       }
     },
   );
@@ -86,9 +101,9 @@ everywhere('Credentials', (serve) => {
       });
     };
     const peer = await serve(done, { authenticate });
-    const response = await answerTo(peer, 'GetTask', {});
-    expect(response.status).toBe(403);
-    expect(response.headers.get('www-authenticate')).toBe('Bearer scope="tasks"');
+    const answer = await answerTo(peer, 'GetTask', {});
+    expect(answer.status).toBe(403);
+    expect(answer.challenge).toBe('Bearer scope="tasks"');
     await expect(peer.call('GetTask', { id: 'x' })).rejects.toMatchObject({
       reason: 'PERMISSION_DENIED',
       metadata: { scope: 'tasks' },
@@ -121,7 +136,7 @@ everywhere('Credentials', (serve) => {
     ]);
     expect(JSON.stringify(card)).not.toContain('key-of-ada');
     const peer = await serve(done, { authenticate: anyOf(byToken, byKey) });
-    expect((await answerTo(peer, 'GetTask', {})).headers.get('www-authenticate')).toBe(
+    expect((await answerTo(peer, 'GetTask', {})).challenge).toBe(
       'Bearer realm="bearer", scope="tasks", ApiKey realm="apiKey", in="header", name="X-API-Key"',
     );
   });
@@ -139,16 +154,18 @@ everywhere('Credentials', (serve) => {
     });
     const card = await (await peer.fetch('/.well-known/agent-card.json')).json();
     expect(card.securitySchemes).toEqual(securitySchemes);
-    expect((await answerTo(peer, 'GetTask', {})).headers.get('www-authenticate')).toBe(
+    expect((await answerTo(peer, 'GetTask', {})).challenge).toBe(
       'Basic realm="basic", Bearer realm="login", ApiKey realm="cookie", in="cookie", name="session"',
     );
   });
+});
 
+everywhereOverHttp('Credentials and caches', (serve) => {
   it('make answers private to the caller', async () => {
     const peer = await serve(done, { authenticate: byKey });
     for (const headers of [{ 'x-api-key': 'key-of-ada' }, {}])
       for (const operation of ['GetTask', 'ListTasks', 'SendMessage'] as const) {
-        const response = await answerTo(peer, operation, headers as Record<string, string>);
+        const response = await responseTo(peer, operation, headers as Record<string, string>);
         expect(response.headers.get('cache-control')).toBe('no-store');
       }
   });

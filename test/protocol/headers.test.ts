@@ -100,8 +100,10 @@ describe('Versions', () => {
     });
 
     it('may name a patch, which does not count [R-VER-04]', async () => {
-      const { call } = await serve(() => reply('Hi'));
-      for (const version of ['1.0', '1.0.0', '1.0.7', ' 1.0 '])
+      const { call, binding } = await serve(() => reply('Hi'));
+      // HTTP/2 drops a header whose value begins or ends with a blank.
+      const withBlanks = binding === 'GRPC' ? [] : [' 1.0 '];
+      for (const version of ['1.0', '1.0.0', '1.0.7', ...withBlanks])
         expect(await call('ListTasks', {}, { 'a2a-version': version })).toHaveProperty('tasks');
     });
   });

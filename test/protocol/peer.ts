@@ -1,4 +1,5 @@
 import { type ClientBinding, decodeSse, httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
+import { grpcClient, listenGrpc } from '@batonjs/bindings-grpc';
 import type { StreamResponse } from '@batonjs/protocol';
 import type { OperationName } from '@batonjs/protocol/operations';
 import type { Agent, AgentServer, AgentServerOptions } from '@batonjs/server';
@@ -6,7 +7,7 @@ import { a2aExpress } from '@batonjs/server-express';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import express from 'express';
-import { describe } from 'vitest';
+import { describe, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { listen } from '../kit/listen.ts';
 import type { Seen } from '../kit/rpc.ts';
@@ -14,15 +15,21 @@ import { serve } from '../kit/serve.ts';
 
 /** Where a row of docs/conformance.md is tested: each binding, adapter and store. */
 export interface Setting {
-  readonly binding: 'JSONRPC' | 'HTTP+JSON';
-  readonly adapter: 'in process' | 'Express';
+  readonly binding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
+  /** gRPC has a port of its own; the HTTP side of the agent is asked in process then. */
+  readonly adapter: 'in process' | 'Express' | 'its own port';
   readonly store: 'memory' | 'SQLite';
 }
 
-const settings = (['JSONRPC', 'HTTP+JSON'] as const).flatMap((binding) =>
-  (['in process', 'Express'] as const).flatMap((adapter) =>
-    (['memory', 'SQLite'] as const).map((store): Setting => ({ binding, adapter, store })),
-  ),
+const roads = [
+  { binding: 'JSONRPC', adapter: 'in process' },
+  { binding: 'JSONRPC', adapter: 'Express' },
+  { binding: 'HTTP+JSON', adapter: 'in process' },
+  { binding: 'HTTP+JSON', adapter: 'Express' },
+  { binding: 'GRPC', adapter: 'its own port' },
+] as const;
+const settings = roads.flatMap((road) =>
+  (['memory', 'SQLite'] as const).map((store): Setting => ({ ...road, store })),
 );
 
 /** A client of one agent, over one binding. It sees what any client sees. */
@@ -40,21 +47,27 @@ export interface Peer {
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
+type Block = (serve: (agent: Agent, options?: Partial<AgentServerOptions>) => Promise<Peer>) => void;
+
 /** Runs a block of tests in every setting. `serve` starts an agent there, and closes it when the test ends. */
-export function everywhere(
-  title: string,
-  block: (serve: (agent: Agent, options?: Partial<AgentServerOptions>) => Promise<Peer>) => void,
-): void {
-  describe.each(settings)(`${title}: $binding, $adapter, $store`, (setting) => {
+export const everywhere = (title: string, block: Block): void => inSettings(settings, title, block);
+
+/** Runs a block of tests in every setting over HTTP: for what only HTTP has, such as statuses and CORS. */
+export const everywhereOverHttp = (title: string, block: Block): void =>
+  inSettings(
+    settings.filter(({ binding }) => binding !== 'GRPC'),
+    title,
+    block,
+  );
+
+function inSettings(some: readonly Setting[], title: string, block: Block): void {
+  describe.each(some)(`${title}: $binding, $adapter, $store`, (setting) => {
     block((agent, options) => open(setting, agent, options));
   });
 }
 
 /** Runs a block of tests about the wire on every adapter. The store makes no difference to them. */
-export function onEveryAdapter(
-  title: string,
-  block: (serve: (agent: Agent, options?: Partial<AgentServerOptions>) => Promise<Peer>) => void,
-): void {
+export function onEveryAdapter(title: string, block: Block): void {
   describe.each(['in process', 'Express'] as const)(`${title}: %s`, (adapter) => {
     block((agent, options) => open({ binding: 'JSONRPC', adapter, store: 'memory' }, agent, options));
   });
@@ -77,6 +90,8 @@ export async function open(
     adapter === 'Express'
       ? fetch
       : (input: string, init?: RequestInit) => server.fetch(new Request(input, init));
+  const below = (path: string, init?: RequestInit) => send(`${url}${path}`, init);
+  if (name === 'GRPC') return { server, binding: name, url, fetch: below, ...(await overGrpc(server)) };
   const binding: ClientBinding = name === 'JSONRPC' ? jsonRpcClient : httpJsonClient;
 
   const ask = (operation: OperationName, params: object, more: Record<string, string>) => {
@@ -105,7 +120,35 @@ export async function open(
         yield { id, event: binding.decodeEvent({ operation, params: {} }, data) as StreamResponse };
       }
     },
-    fetch: (path, init) => send(`${url}${path}`, init),
+    fetch: below,
+  };
+}
+
+const transport = grpcClient();
+
+/** The calls of a peer over gRPC, at a port of their own. */
+async function overGrpc(server: AgentServer): Promise<Pick<Peer, 'call' | 'stream'>> {
+  const listener = await listenGrpc(server, { port: 0 });
+  onTestFinished(() => listener.close({ graceMs: 0 }));
+  const prepare = (operation: OperationName, params: object, headers: Record<string, string>) => {
+    const lowered = Object.entries(headers).map(([header, value]) => [header.toLowerCase(), value]);
+    return [
+      { operation, params: params as Record<string, unknown> },
+      {
+        url: `127.0.0.1:${listener.port}`,
+        headers: { 'a2a-version': '1.0', ...Object.fromEntries(lowered) },
+        signal: new AbortController().signal,
+        maxBytes: 2 ** 26,
+      },
+    ] as const;
+  };
+  return {
+    call: async (operation, params, headers = {}) => transport.call(...prepare(operation, params, headers)),
+    async *stream(operation, params, headers = {}) {
+      for await (const { id, event } of transport.stream(...prepare(operation, params, headers))) {
+        yield { id, event: event as StreamResponse };
+      }
+    },
   };
 }
 

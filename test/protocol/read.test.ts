@@ -160,11 +160,13 @@ everywhere('ListTasks', (serve) => {
   });
 
   it('shows artifacts of a task that has none as an empty list, if asked [R-LIST-05]', async () => {
-    const { call } = await serve(async function* () {
+    const { call, binding } = await serve(async function* () {
       yield completed();
     });
     await call('SendMessage', { message: say('x') });
-    expect((await call('ListTasks', { includeArtifacts: true })).tasks[0].artifacts).toEqual([]);
+    const [listed] = (await call('ListTasks', { includeArtifacts: true })).tasks;
+    // Over gRPC, an empty list is absent.
+    expect(listed.artifacts).toEqual(binding === 'GRPC' ? undefined : []);
   });
 
   it.each([0, -1, 101, 150, 'x'])('refuses a pageSize of %s [R-LIST-06]', async (pageSize) => {

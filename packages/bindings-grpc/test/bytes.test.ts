@@ -99,6 +99,12 @@ describe('a value', () => {
       { statusTimestampAfter: 'today' },
       'statusTimestampAfter: must be an RFC 3339 timestamp',
     ],
+    [
+      'a day that there is not',
+      ListTasksRequest,
+      { statusTimestampAfter: '2026-02-30T00:00:00Z' },
+      'statusTimestampAfter: must be an RFC 3339 timestamp',
+    ],
     ['a list as metadata', Message, { metadata: [] }, 'metadata: must be an object'],
     ['a text as parts', Message, { parts: 'hi' }, 'parts: must be a list'],
   ])('is refused with its path: %s', (_, type, given, problem) => {
