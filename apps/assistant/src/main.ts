@@ -1,12 +1,12 @@
+import { openStore } from '@batonjs/sample-store';
 import { createAgentServer } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
-import { sqliteStore } from '@batonjs/store-sqlite';
 import { assistant } from './agent.ts';
 import { card } from './card.ts';
 import { modelFrom } from './model.ts';
 
-const { PORT = '4006', BATON_DATA = '.data' } = process.env;
-const store = sqliteStore(`${BATON_DATA}/assistant.db`);
+const { PORT = '4006', BATON_DATA = '.data', BATON_STORE } = process.env;
+const store = await openStore(BATON_STORE || `sqlite:${BATON_DATA}/assistant.db`);
 const server = createAgentServer({
   name: 'assistant',
   card,

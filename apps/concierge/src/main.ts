@@ -1,13 +1,18 @@
+import { openStore } from '@batonjs/sample-store';
 import { createAgentServer } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
-import { sqliteStore } from '@batonjs/store-sqlite';
 import { concierge } from './agent.ts';
 import { card } from './card.ts';
 
-const { PORT = '4005', BATON_DATA = '.data', AGENTS = 'http://127.0.0.1:4000/agents' } = process.env;
+const {
+  PORT = '4005',
+  BATON_DATA = '.data',
+  BATON_STORE,
+  AGENTS = 'http://127.0.0.1:4000/agents',
+} = process.env;
 const names = ['currency', 'boat-designer', 'trip-planner', 'expense'];
 const remotes = Object.fromEntries(names.map((name) => [name, { url: `${AGENTS}/${name}` }]));
-const store = sqliteStore(`${BATON_DATA}/concierge.db`);
+const store = await openStore(BATON_STORE || `sqlite:${BATON_DATA}/concierge.db`);
 // A question that is not answered within a week fails: a task that never ends is never pruned.
 const clocks = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
 const server = createAgentServer({

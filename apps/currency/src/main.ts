@@ -1,11 +1,11 @@
+import { openStore } from '@batonjs/sample-store';
 import { createAgentServer } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
-import { sqliteStore } from '@batonjs/store-sqlite';
 import { convertMoney } from './agent.ts';
 import { card } from './card.ts';
 
-const { PORT = '4002', BATON_DATA = '.data' } = process.env;
-const store = sqliteStore(`${BATON_DATA}/currency.db`);
+const { PORT = '4002', BATON_DATA = '.data', BATON_STORE } = process.env;
+const store = await openStore(BATON_STORE || `sqlite:${BATON_DATA}/currency.db`);
 // A question that is not answered within a week fails: a task that never ends is never pruned.
 const clocks = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
 const server = createAgentServer({

@@ -1,11 +1,11 @@
+import { openStore } from '@batonjs/sample-store';
 import { createAgentServer } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
-import { sqliteStore } from '@batonjs/store-sqlite';
 import { expenseAgent } from './agent.ts';
 import { httpLedger } from './ledger.ts';
 
-const { PORT = '4001', BATON_DATA = '.data', LEDGER_URL, DEADLINE_MS = '60000' } = process.env;
-const store = sqliteStore(`${BATON_DATA}/expense.db`);
+const { PORT = '4001', BATON_DATA = '.data', BATON_STORE, LEDGER_URL, DEADLINE_MS = '60000' } = process.env;
+const store = await openStore(BATON_STORE || `sqlite:${BATON_DATA}/expense.db`);
 const expense = expenseAgent(LEDGER_URL ? httpLedger(LEDGER_URL) : undefined);
 // A question that is not answered within a week fails: a task that never ends is never pruned.
 const clocks = { inactivityMs: Number(DEADLINE_MS), interruptedMs: 7 * 24 * 60 * 60 * 1_000 };

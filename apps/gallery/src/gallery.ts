@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import type { GrpcListener } from '@batonjs/bindings-grpc';
 import { v03 } from '@batonjs/bindings-v0-3';
+import { openStore, type SampleStore } from '@batonjs/sample-store';
 import { type AgentServerOptions, createAgentServer } from '@batonjs/server';
-import { sqliteStore } from '@batonjs/store-sqlite';
 import { createTaskGateway } from '@batonjs/task-gateway';
 import { createApp } from './app.ts';
 import type { Exhibit } from './exhibit.ts';
@@ -29,7 +28,7 @@ export interface Gallery {
   /** Where this machine reaches it. */
   readonly localUrl: string;
   readonly exhibits: readonly [Exhibit, ...Exhibit[]];
-  /** Accepts no more requests, lets running turns finish, and closes the database. */
+  /** Accepts no more requests, lets running turns finish, and closes the store. */
   close(): Promise<void>;
 }
 
@@ -42,9 +41,9 @@ const clocks = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
 /** How long open answers may take to be sent once every server has closed, in milliseconds. */
 const farewellMs = 1_000;
 
-/** Opens the database, takes the port, serves the agents. Rejects with a `StartError` if the database or the port fails. */
+/** Opens the store, takes the port, serves the agents. Rejects with a `StartError` if the store or the port fails. */
 export async function openGallery(agents: GalleryAgents, settings: Settings): Promise<Gallery> {
-  const store = openStore(settings.dataFolder);
+  const store = await openStoreOf(settings);
   const listener = createServer();
   try {
     await listen(listener, settings);
@@ -98,11 +97,11 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
   };
 }
 
-function openStore(folder: string): ReturnType<typeof sqliteStore> {
+async function openStoreOf({ store }: Settings): Promise<SampleStore> {
   try {
-    return sqliteStore(join(folder, 'tasks.db'));
+    return await openStore(store);
   } catch (error) {
-    throw new StartError(`Tasks cannot be kept in ${folder} (BATON_DATA): ${messageOf(error)}`, {
+    throw new StartError(`Tasks cannot be kept there (BATON_STORE, BATON_DATA): ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { StartError } from './start-error.ts';
 
 /** Where the gallery is served and where its tasks are kept. */
@@ -7,21 +8,24 @@ export interface Settings {
   readonly port: number;
   /** The port of the first agent's gRPC; the others follow it. 0 takes free ones, undefined serves none. */
   readonly grpcPort?: number | undefined;
-  /** The folder of the database; created where it is missing. */
-  readonly dataFolder: string;
+  /** The URL of the store that keeps the tasks, as `openStore` of `sample-store` takes it. */
+  readonly store: string;
   /** What clients see instead of host and port, without trailing slash. */
   readonly publicUrl?: string;
   /** The number of requests to agents that one address may send in a minute. */
   readonly perMinute?: number;
 }
 
-/** Reads `HOST`, `PORT`, `GRPC_PORT`, `BATON_DATA`, `PUBLIC_URL` and `RATE_LIMIT`. Throws a `StartError` for an invalid value. */
+/**
+ * Reads `HOST`, `PORT`, `GRPC_PORT`, `BATON_STORE`, `BATON_DATA`, `PUBLIC_URL` and `RATE_LIMIT`. Throws a `StartError`
+ * for an invalid value.
+ */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   return {
     host: env.HOST || '127.0.0.1',
     port: readPort('PORT', env.PORT || '4000'),
     grpcPort: env.GRPC_PORT ? readPort('GRPC_PORT', env.GRPC_PORT) : undefined,
-    dataFolder: env.BATON_DATA || '.data',
+    store: env.BATON_STORE || `sqlite:${join(env.BATON_DATA || '.data', 'tasks.db')}`,
     publicUrl: env.PUBLIC_URL ? readUrl(env.PUBLIC_URL) : undefined,
     perMinute: env.RATE_LIMIT ? readCount(env.RATE_LIMIT) : undefined,
   };

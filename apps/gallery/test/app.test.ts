@@ -135,7 +135,7 @@ describe('readiness', () => {
 
 describe('settings', () => {
   it('have defaults', () => {
-    expect(readSettings({})).toEqual({ host: '127.0.0.1', port: 4000, dataFolder: '.data' });
+    expect(readSettings({})).toEqual({ host: '127.0.0.1', port: 4000, store: 'sqlite:.data/tasks.db' });
   });
 
   it('name another public address', async () => {

@@ -41,7 +41,16 @@ describe('the gallery says in one line why it cannot start', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     expect(await refusal({ BATON_DATA: file })).toMatch(
-      /^Tasks cannot be kept in .*file \(BATON_DATA\): .*\n$/,
+      /^Tasks cannot be kept there \(BATON_STORE, BATON_DATA\): .*file.*\n$/,
+    );
+  });
+
+  it('when its store is none, or does not answer', async () => {
+    expect(await refusal({ BATON_STORE: 'mysql://me:secret@localhost' })).toMatch(
+      /^Tasks cannot be kept there .*BATON_STORE names no store: it begins with memory:, [^@]*\n$/,
+    );
+    expect(await refusal({ BATON_STORE: 'postgres://me:secret@127.0.0.1:1/tasks' })).toMatch(
+      /^Tasks cannot be kept there .*PostgreSQL at 127\.0\.0\.1:1\/tasks[^@]*\n$/,
     );
   });
 

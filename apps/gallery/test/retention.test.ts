@@ -21,7 +21,11 @@ it('a question without an answer fails after a week, so that it can be pruned', 
       yield inputRequired('Well?');
     },
   };
-  const gallery = await openGallery([asking], { host: '127.0.0.1', port: 0, dataFolder: folder });
+  const gallery = await openGallery([asking], {
+    host: '127.0.0.1',
+    port: 0,
+    store: `sqlite:${join(folder, 'tasks.db')}`,
+  });
   onTestFinished(() => gallery.close());
   const [{ url, server }] = gallery.exhibits;
   const agent = await connect(url);

@@ -1,14 +1,14 @@
+import { openStore } from '@batonjs/sample-store';
 import type { WorkerOptions } from '@batonjs/server/worker';
-import { redisStore } from '@batonjs/store-redis';
 import { counting } from './agent.ts';
 
-const { REDIS_URL = 'redis://127.0.0.1:6379', PREFIX = 'two-servers', NAME = 'unnamed' } = process.env;
+const { BATON_STORE = 'redis://127.0.0.1:6379', AGENT = 'counter', NAME = 'unnamed' } = process.env;
 
 /** The options of servers and workers. The store is the only thing that the processes share. */
 export const agentOptions = {
-  name: 'counter',
+  name: AGENT,
   agent: counting(NAME),
-  store: redisStore({ url: REDIS_URL, prefix: PREFIX }),
+  store: await openStore(BATON_STORE, { shared: true }),
   restart: 'rerun',
   // Short, so that a worker that was killed is noticed soon.
   leaseMs: 1_000,

@@ -1,12 +1,14 @@
-/** Starts Redis, two servers, a worker and a proxy, talks to them as a client would, and checks every answer. */
+/** Finds a store, starts two servers, a worker and a proxy, talks to them as a client would, and checks every answer. */
 import { randomUUID } from 'node:crypto';
-import { findRedis } from './redis.ts';
+import { openStore } from '@batonjs/sample-store';
+import { startRedis } from './redis.ts';
 import { rehearse } from './rehearse.ts';
 
 process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
 try {
-  const REDIS_URL = await findRedis();
-  await rehearse({ REDIS_URL, PREFIX: `two-servers-${randomUUID()}` });
+  const BATON_STORE = process.env.BATON_STORE || (await startRedis());
+  await (await openStore(BATON_STORE, { shared: true })).close();
+  await rehearse({ BATON_STORE, AGENT: `counter-${randomUUID()}` });
   console.log('All as it should be');
   process.exit(0);
 } catch (error) {

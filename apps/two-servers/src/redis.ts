@@ -5,9 +5,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The URL of a Redis: `REDIS_URL`, or a `redis-server` that runs as long as this process. Throws if neither works. */
-export async function findRedis(): Promise<string> {
-  if (process.env.REDIS_URL) return process.env.REDIS_URL;
+/** Starts a `redis-server` that runs as long as this process. Resolves to its URL; throws if it cannot be started. */
+export async function startRedis(): Promise<string> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'two-servers-'));
   const settings = ['--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes'];
@@ -28,7 +27,7 @@ export async function findRedis(): Promise<string> {
   });
   if (await ready) return `redis://127.0.0.1:${port}`;
   throw new Error(
-    'No redis-server here: `apt-get install redis-server`, `brew install redis`, or set REDIS_URL.',
+    'No redis-server here: `apt-get install redis-server`, `brew install redis`, or set BATON_STORE.',
   );
 }
 

@@ -7,8 +7,8 @@ import { startProxy } from './proxy.ts';
 const last = 15;
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
-/** Runs the whole scenario on one Redis. Rejects at the first unexpected result. */
-export async function rehearse(env: { readonly REDIS_URL: string; readonly PREFIX: string }): Promise<void> {
+/** Runs the whole scenario on one store, under an agent name of its own. Rejects at the first unexpected result. */
+export async function rehearse(env: { readonly BATON_STORE: string; readonly AGENT: string }): Promise<void> {
   const { url, servers } = await startProxy();
   const start = (file: string, name: string) => startChild(file, name, { ...env, PUBLIC_URL: url });
   const [a, b, first] = await Promise.all([

@@ -1,15 +1,30 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
+import { postgresForTests } from '../../../test/support/postgres.ts';
 import { canStart } from '../../../test/support/redis.ts';
 
 const app = join(import.meta.dirname, '..');
 const start = ['--conditions=@batonjs/source', 'src/main.ts'];
-const isHere = process.env.REDIS_URL !== undefined || (await canStart());
+const folder = mkdtempSync(join(tmpdir(), 'two-servers-test-'));
+const postgres = await postgresForTests();
+afterAll(async () => {
+  await postgres?.stop();
+  rmSync(folder, { recursive: true });
+});
 
-describe.skipIf(!isHere)('two servers and a worker on one Redis', () => {
+const stores = [
+  // Without one, it starts a Redis.
+  ...((await canStart()) ? ([['Redis', '']] as const) : []),
+  ['SQLite', `sqlite:${join(folder, 'tasks.db')}`],
+  ...(postgres ? ([['PostgreSQL', postgres.url]] as const) : []),
+] as const;
+
+describe.each(stores)('two servers and a worker on %s', (_, BATON_STORE) => {
   it('are one agent to a client, also when the worker is killed', { timeout: 60_000 }, async () => {
-    await using command = run(node, start, { cwd: app });
+    await using command = run(node, start, { cwd: app, env: { BATON_STORE } });
     expect(await command.ended, command.output).toBe(0);
     const steps = command.output.split('\n').map((line) => line.replaceAll(/[\da-f-]{36}/g, '…'));
     expect(steps.map((line) => line.replaceAll(/"\d+"/g, '"n"').trimEnd())).toEqual([
@@ -33,7 +48,13 @@ describe.skipIf(!isHere)('two servers and a worker on one Redis', () => {
 });
 
 it('says in one line how to get a Redis where there is none', async () => {
-  await using command = run(node, start, { cwd: app, env: { PATH: '/nowhere', REDIS_URL: '' } });
+  await using command = run(node, start, { cwd: app, env: { PATH: '/nowhere', BATON_STORE: '' } });
   expect(await command.ended).toBe(1);
-  expect(command.output).toMatch(/^No redis-server here: .*set REDIS_URL\.\n$/);
+  expect(command.output).toMatch(/^No redis-server here: .*set BATON_STORE\.\n$/);
+});
+
+it('says in one line that a store of one process cannot be shared', async () => {
+  await using command = run(node, start, { cwd: app, env: { BATON_STORE: 'memory:' } });
+  expect(await command.ended).toBe(1);
+  expect(command.output).toMatch(/^memory: is of one process\. Several share sqlite:, .*\n$/);
 });
