@@ -122,4 +122,52 @@ export const explanations: readonly Explanation[] = [
     replacements: ['false'],
     why: 'Slower, but the same: nothing is left over from infinitely many bytes.',
   },
+  {
+    file: 'packages/auth/src/cards/card-shape.ts',
+    line: "const texts: Kind = { list: 'text' };",
+    replacements: ['""'],
+    why: 'The same: the default of a text is never asked for here, and every text is signed as it is.',
+  },
+  {
+    file: 'packages/auth/src/cards/card-shape.ts',
+    line: "const scopes: Kind = { map: 'text' };",
+    replacements: ['""'],
+    why: 'The same: the default of a text is never asked for here, and every text is signed as it is.',
+  },
+  {
+    file: 'packages/auth/src/cards/card-shape.ts',
+    line: "documentationUrl: ifSet('text'),",
+    replacements: ['""'],
+    why: 'The same: the default of a text is never asked for here, and every text is signed as it is.',
+  },
+  {
+    file: 'packages/auth/src/cards/card-shape.ts',
+    line: "iconUrl: ifSet('text'),",
+    replacements: ['""'],
+    why: 'The same: the default of a text is never asked for here, and every text is signed as it is.',
+  },
+  {
+    file: 'packages/auth/src/cards/card-shape.ts',
+    line: "streaming: ifSet('flag'),",
+    replacements: ['""'],
+    why: 'The same: a member that is signed whenever it is set needs no default, and its value is signed as it is.',
+  },
+  {
+    file: 'packages/auth/src/cards/card-shape.ts',
+    line: "params: ifSet('json'),",
+    replacements: ['""'],
+    why: 'The same: a member that is signed whenever it is set needs no default, and its value is signed as it is.',
+  },
+  {
+    file: 'packages/auth/src/cards/card-shape.ts',
+    line: "pushNotifications: ifSet('flag'),",
+    replacements: ['""'],
+    why: 'The same: a member that is signed whenever it is set needs no default, and its value is signed as it is.',
+  },
+  {
+    file: 'packages/auth/src/cards/card-shape.ts',
+    line: "extendedAgentCard: ifSet('flag'),",
+    replacements: ['""'],
+    why: 'The same: a member that is signed whenever it is set needs no default, and its value is signed as it is.',
+  },
 ];

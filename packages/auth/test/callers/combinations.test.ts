@@ -97,6 +97,40 @@ describe('allOf', () => {
     expect(await refusal(allOf(app, user), request(headers))).toMatchObject({ reason: 'UNAUTHENTICATED' });
   });
 
+  it('says that credentials are missing if only some are there', async () => {
+    const { message } = await refusal(allOf(app, user), request({ 'x-app': 'a' }));
+    expect(message).toBe('More credentials are needed');
+  });
+
+  it('gives no scopes to callers without any', async () => {
+    const plain = apiKey({ header: 'x-plain', name: 'plain', keys: new Map([['p', { scope: 'plain' }]]) });
+    const other = apiKey({ header: 'x-other', name: 'other', keys: new Map([['o', { scope: 'other' }]]) });
+    expect(await allOf(plain, other)(request({ 'x-plain': 'p', 'x-other': 'o' }))).toEqual({
+      scope: '["plain","other"]',
+      claims: {},
+      scopes: [],
+    });
+  });
+
+  it('asks in the card for the scopes of both where they share a scheme', () => {
+    const asking = (...list: string[]): Authenticator =>
+      Object.assign(async () => undefined, {
+        securitySchemes: {},
+        securityRequirements: [{ schemes: { oauth: { list } } }, { schemes: { other: {} } }],
+      });
+    expect(allOf(asking('a', 'b'), asking('b', 'c')).securityRequirements).toEqual([
+      { schemes: { oauth: { list: ['a', 'b', 'c'] } } },
+      { schemes: { oauth: { list: ['a', 'b'] }, other: { list: [] } } },
+      { schemes: { other: {}, oauth: { list: ['b', 'c'] } } },
+      { schemes: { other: { list: [] } } },
+    ]);
+    const empty: Authenticator = Object.assign(async () => undefined, {
+      securitySchemes: {},
+      securityRequirements: [{}],
+    });
+    expect(allOf(empty, empty).securityRequirements).toEqual([{ schemes: {} }]);
+  });
+
   it('finds no credentials where there are none', async () => {
     expect(await allOf(app, user)(request())).toBeUndefined();
   });

@@ -74,6 +74,78 @@ describe('a signed delivery', () => {
     await expect(verifier(options)(await make())).rejects.toThrow();
   });
 
+  it.each<[string, () => Promise<ReceivedPush>, string | RegExp, string?]>([
+    ['is not signed', async () => received({}), 'The delivery is not signed'],
+    [
+      'has other credentials',
+      async () => received({ authorization: 'Basic YTpi' }),
+      'The delivery is not signed',
+    ],
+    [
+      'has the token after something else',
+      async () => received({ authorization: `x${(await sign(delivery())).authorization}` }),
+      'The delivery is not signed',
+    ],
+    [
+      'has something after the token',
+      async () => received({ authorization: `${(await sign(delivery())).authorization} x` }),
+      'The delivery is not signed',
+    ],
+    [
+      'has another body',
+      async () => received(await sign(delivery()), `${body} `),
+      'The signature is that of another body',
+    ],
+    [
+      'is by another key',
+      async () => received(await signPush({ key: newKey('k-1'), issuer })(delivery())),
+      'signature verification failed',
+      'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
+    ],
+    [
+      'is by an unknown key',
+      async () => received(await signPush({ key: newKey('k-2'), issuer })(delivery())),
+      /./,
+      'ERR_JWKS_NO_MATCHING_KEY',
+    ],
+    ['is no JWT', async () => received({ authorization: 'Bearer x' }), /./, 'ERR_JWS_INVALID'],
+  ])('that %s is refused with the reason', async (_, make, message, code) => {
+    const error = await verifier()(await make()).catch((thrown: unknown) => thrown as Error);
+    expect(error).toMatchObject({ ...(code && { code }) });
+    expect((error as Error).message).toEqual(
+      typeof message === 'string' ? message : expect.stringMatching(message),
+    );
+  });
+
+  it('is read after any number of spaces', async () => {
+    const jwt = (await sign(delivery())).authorization!.replace('Bearer ', 'bearer    ');
+    expect(await verifier()(received({ authorization: jwt }))).toMatchObject({ jti: 'd-1' });
+  });
+
+  it('may be of several issuers, for several audiences', async () => {
+    const verify = verifier({ issuer: ['x', issuer], audience: ['y', audience] });
+    expect(await verify(received(await sign(delivery())))).toMatchObject({ jti: 'd-1' });
+    const stranger = signPush({ key, issuer: 'z' });
+    await expect(verify(received(await stranger(delivery())))).rejects.toThrow(/iss/);
+    await expect(verify(received(await sign(delivery({ aud: 'z' }))))).rejects.toThrow(/aud/);
+  });
+
+  it('may be signed at a time that differs as much as is allowed', async () => {
+    const late = { now: () => start + 302_000 };
+    const headers = await sign(delivery());
+    await expect(verifier(late)(received(headers))).resolves.toBeDefined();
+    await expect(verifier({ ...late, clockToleranceSeconds: 1 })(received(headers))).rejects.toThrow(/exp/);
+    await expect(
+      verifier({ now: () => start + 360_000, clockToleranceSeconds: 120 })(received(headers)),
+    ).resolves.toBeDefined();
+  });
+
+  it('has a header that says what it is', async () => {
+    const { authorization } = await sign(delivery());
+    const header = Buffer.from(authorization!.replace('Bearer ', '').split('.')[0]!, 'base64url').toString();
+    expect(JSON.parse(header)).toEqual({ alg: 'ES256', kid: 'k-1', typ: 'JWT' });
+  });
+
   it('that came before is refused under another id, and for another task [R-PUSH-30] [R-PUSH-42]', async () => {
     const headers = await sign(delivery());
     await expect(verifier()(received({ ...headers, 'webhook-id': 'd-2' }))).rejects.toThrow(
@@ -88,7 +160,11 @@ describe('a signed delivery', () => {
     const server = await serveKeys(key);
     server.trouble = 500;
     const verify = verifier({ jwks: server.url });
-    await expect(verify(received(await sign(delivery())))).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+    await expect(verify(received(await sign(delivery())))).rejects.toMatchObject({
+      reason: 'UNAVAILABLE',
+      message: 'The signature cannot be checked',
+      cause: expect.objectContaining({ message: 'The keys were answered with 500 and no key set' }),
+    });
   });
 
   it('is verified with the keys that the agent publishes, also new ones [R-PUSH-44]', async () => {
@@ -99,31 +175,5 @@ describe('a signed delivery', () => {
     server.keys = [key, next];
     await verify(received(await signPush({ key: next, issuer })(delivery())));
     expect(server.asked).toBe(2);
-  });
-
-  it('needs a private key with a name', () => {
-    expect(() => signPush({ key: publicKeys([key]).keys[0]!, issuer })).toThrow(TypeError);
-    expect(() => signPush({ key: { ...key, kid: undefined }, issuer })).toThrow(TypeError);
-  });
-});
-
-describe('jwksHandler', () => {
-  it('publishes the public halves for everybody, for a while', async () => {
-    const { url } = await serveKeys(key);
-    const response = await fetch(url);
-    expect(await response.json()).toEqual(publicKeys([key]));
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'content-type': 'application/jwk-set+json',
-      'cache-control': 'public, max-age=300',
-      'access-control-allow-origin': '*',
-    });
-    expect(await (await fetch(url, { method: 'HEAD' })).text()).toBe('');
-  });
-
-  it('does nothing else', async () => {
-    const { url } = await serveKeys(key);
-    const response = await fetch(url, { method: 'POST', body: '{}' });
-    expect(response.status).toBe(405);
-    expect(response.headers.get('allow')).toBe('GET, HEAD');
   });
 });
