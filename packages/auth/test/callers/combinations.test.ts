@@ -1,3 +1,4 @@
+import type { SecurityRequirement } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import { type Authenticator, allOf, anyOf, apiKey } from '../../src/index.ts';
@@ -113,21 +114,17 @@ describe('allOf', () => {
   });
 
   it('asks in the card for the scopes of both where they share a scheme', () => {
-    const asking = (...list: string[]): Authenticator =>
-      Object.assign(async () => undefined, {
-        securitySchemes: {},
-        securityRequirements: [{ schemes: { oauth: { list } } }, { schemes: { other: {} } }],
-      });
+    const wanting = (securityRequirements: readonly SecurityRequirement[]): Authenticator =>
+      Object.assign(async () => undefined, { securitySchemes: {}, securityRequirements });
+    const asking = (...list: string[]) =>
+      wanting([{ schemes: { oauth: { list } } }, { schemes: { other: {} } }]);
     expect(allOf(asking('a', 'b'), asking('b', 'c')).securityRequirements).toEqual([
       { schemes: { oauth: { list: ['a', 'b', 'c'] } } },
       { schemes: { oauth: { list: ['a', 'b'] }, other: { list: [] } } },
       { schemes: { other: {}, oauth: { list: ['b', 'c'] } } },
       { schemes: { other: { list: [] } } },
     ]);
-    const empty: Authenticator = Object.assign(async () => undefined, {
-      securitySchemes: {},
-      securityRequirements: [{}],
-    });
+    const empty = wanting([{}]);
     expect(allOf(empty, empty).securityRequirements).toEqual([{ schemes: {} }]);
   });
 
