@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { TaskStore } from '@batonjs/store';
 import { redisStore } from '@batonjs/store-redis';
 import { afterAll, describe } from 'vitest';
+import { laterScenarios } from '../packages/server/test/scenarios/later.ts';
 import { lossScenarios } from '../packages/server/test/scenarios/loss.ts';
 import { severalServersScenarios } from '../packages/server/test/scenarios/several-servers.ts';
 import { closedAfterTest } from './kit/closed-after-test.ts';
@@ -17,4 +18,5 @@ const newStore = (): TaskStore =>
 describe.skipIf(!redis)('on Redis', () => {
   describe('what an agent said', () => lossScenarios(newStore, [0]));
   describe('several servers', () => severalServersScenarios(newStore));
+  describe('later', () => laterScenarios(newStore));
 });

@@ -1,8 +1,9 @@
 export { FORM_TYPE, type Form } from './form-input/form.ts';
 export { formOf } from './form-input/form-of.ts';
+export { type Schedule, scheduled } from './scheduling/scheduled.ts';
 export type { Issue } from './schema.ts';
 export { type StateTransition, transitionsOf } from './state-history/transitions-of.ts';
 export { errorOf } from './task-error/error-of.ts';
 export { type Progress, progressOf } from './task-progress/progress-of.ts';
 export { callSkill, SkillError, type SkillProblem, type SkillReply } from './typed-skills/call-skill.ts';
-export { FORM_INPUT, STATE_HISTORY, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from './uris.ts';
+export { FORM_INPUT, SCHEDULING, STATE_HISTORY, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from './uris.ts';

@@ -6,5 +6,6 @@ export const FORM_INPUT = 'https://batonjs.dev/extensions/form-input/v1';
 export const TASK_PROGRESS = 'https://batonjs.dev/extensions/task-progress/v1';
 /** The reason why a task failed, in a form that programs can read. */
 export const TASK_ERROR = 'https://batonjs.dev/extensions/task-error/v1';
+/** When a message is to be worked on. */
 /** The changes of a task's state. */
-export { STATE_HISTORY } from '@batonjs/protocol/headers';
+export { SCHEDULING, STATE_HISTORY } from '@batonjs/protocol/headers';

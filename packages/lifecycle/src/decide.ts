@@ -3,7 +3,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { messageOf } from './conversation.ts';
 import { FACT_FORMAT, type Fact, type MessageReceived, type Metadata, type TaskUpdate } from './facts.ts';
 import { freezeMembers } from './frozen-json.ts';
-import type { OpenTurn, State, TaskRecord } from './state.ts';
+import { isRipe, type OpenTurn, type State, type TaskRecord } from './state.ts';
 import { canTransition, isInterrupted, isTerminal } from './states.ts';
 
 /** A request to change a task. */
@@ -15,8 +15,17 @@ export type Command =
   | ({ readonly type: 'receive' } & Omit<MessageReceived, 'type' | 'format' | 'at'>)
   /** The log becomes a task that clients can see. Nothing happens if it is one, or if the agent answered without one. */
   | { readonly type: 'create'; readonly taskId: string }
-  /** The agent starts with all untaken messages, or starts again if the last turn was left open. */
-  | { readonly type: 'start-turn'; readonly alone?: true | undefined }
+  /**
+   * The agent starts with all untaken messages whose time has come, or starts again if the last turn was left open.
+   * `ripeAt`: the time that counts, if a store's clock is ahead of `now`.
+   */
+  | {
+      readonly type: 'start-turn';
+      readonly alone?: true | undefined;
+      readonly ripeAt?: string | undefined;
+    }
+  /** The running turn asks for another one at a time (ISO 8601, UTC, milliseconds), or no more. */
+  | { readonly type: 'set-wake'; readonly time?: string | undefined }
   /** The running agent takes a message that arrived while it ran. Nothing happens if a turn took it already. */
   | { readonly type: 'take'; readonly messageId: string }
   /** The agent reports. */
@@ -63,6 +72,10 @@ function happen(state: State | undefined, command: Command, at: string): Happeni
       return answer(open(state), command.message, at);
     case 'complete-step':
       return completeStep(turnOf(state), command);
+    case 'set-wake': {
+      const { number: turn } = turnOf(state);
+      return [{ type: 'wake-set', turn, ...(command.time !== undefined && { time: command.time }) }];
+    }
     case 'end-turn':
       return endTurn(state);
     case 'wake':
@@ -105,9 +118,16 @@ function receive(
   return [{ type: 'message-received', ...received, message: owned }];
 }
 
-function startTurn(state: State, { alone }: Command & { type: 'start-turn' }, at: string): Happening[] {
-  const { openTurn, task, turns, untaken, woken } = state;
-  if (!openTurn && !woken && untaken.length === 0) {
+function startTurn(
+  state: State,
+  { alone, ripeAt = '' }: Command & { type: 'start-turn' },
+  at: string,
+): Happening[] {
+  const { openTurn, task, turns, untaken, woken, wakeAt } = state;
+  const time = ripeAt > at ? ripeAt : at;
+  // A program that wakes the task does not wait for messages that are put off.
+  const ripe = woken ? untaken : untaken.filter((received) => isRipe(received, time));
+  if (!openTurn && !woken && ripe.length === 0 && !(wakeAt !== undefined && wakeAt <= time)) {
     throw new A2AError('INTERNAL_ERROR', 'There is nothing to start a turn for');
   }
   const started: Happening = openTurn
@@ -122,7 +142,7 @@ function startTurn(state: State, { alone }: Command & { type: 'start-turn' }, at
         type: 'turn-started',
         turn: turns + 1,
         attempt: 1,
-        messageIds: untaken.map(({ message }) => message.messageId),
+        messageIds: ripe.map(({ message }) => message.messageId),
         ...(alone && { alone }),
       };
   if (!task || !isInterrupted(task.status.state)) return [started];

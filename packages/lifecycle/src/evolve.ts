@@ -73,6 +73,7 @@ function fold(next: Draft, fact: Fact): void {
       if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;
       next.turns = turn;
       next.woken = undefined;
+      if (attempt === 1) next.wakeAt = undefined;
       next.untaken = left;
       next.openTurn = { number: turn, attempt, messageIds, startedAt: fact.at, steps: kept };
       return;
@@ -90,6 +91,9 @@ function fold(next: Draft, fact: Fact): void {
       return;
     case 'woken':
       next.woken = { metadata: fact.metadata };
+      return;
+    case 'wake-set':
+      next.wakeAt = fact.time;
       return;
     case 'cancel-requested':
       next.cancelRequested ??= { at: fact.at, metadata: fact.metadata };
@@ -168,6 +172,8 @@ function begin(fact: Fact): State {
     openTurn: undefined,
     cancelRequested: undefined,
     woken: undefined,
+    notBefore: fact.notBefore,
+    wakeAt: undefined,
   };
 }
 

@@ -23,6 +23,8 @@ export interface MessageReceived extends Written {
   readonly extensions?: readonly string[];
   /** Non-secret claims about the caller that sent it. */
   readonly caller?: Metadata;
+  /** No turn takes it before this time: ISO 8601, UTC, milliseconds. */
+  readonly notBefore?: string;
 }
 
 /** The log became a task that clients can see. */
@@ -67,6 +69,14 @@ export interface Woken extends Written {
   readonly metadata?: Metadata;
 }
 
+/** The turn asked for another one at a time, in place of what it asked for before. */
+export interface WakeSet extends Written {
+  readonly type: 'wake-set';
+  readonly turn: number;
+  /** ISO 8601, UTC, milliseconds. Absent: at no time. */
+  readonly time?: string;
+}
+
 export interface StatusChanged extends Written {
   readonly type: 'status-changed';
   readonly status: TaskStatus;
@@ -105,6 +115,7 @@ export type Fact =
   | MessageTaken
   | TurnEnded
   | Woken
+  | WakeSet
   | StatusChanged
   | ArtifactUpdated
   | CancelRequested

@@ -17,7 +17,7 @@ export interface Head {
   readonly statusVersion: number;
   /** How many facts changed what clients see: those that `toStreamResponse` shows, and `task-created`. */
   readonly generation: number;
-  /** The deadline of a task without a lease: ISO 8601, UTC, milliseconds. */
+  /** When a task without a lease is due, by its deadline or for its next turn: ISO 8601, UTC, milliseconds. */
   readonly dueAt?: string;
   readonly turn: number;
   readonly attempt: number;

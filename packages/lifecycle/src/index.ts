@@ -16,6 +16,7 @@ export {
   type TaskUpdate,
   type TurnEnded,
   type TurnStarted,
+  type WakeSet,
   type Woken,
 } from './facts.ts';
 export { frozenJson } from './frozen-json.ts';
@@ -23,5 +24,6 @@ export { type Head, headOf } from './head.ts';
 export type { List } from './list.ts';
 export { fromSnapshot, type PlainState, type Snapshot, toSnapshot } from './snapshot.ts';
 export type { ArtifactRecord, OpenTurn, State, TaskRecord } from './state.ts';
+export { isRipe, nextTurnAt } from './state.ts';
 export { canTransition, isInterrupted, isTerminal } from './states.ts';
 export { historyOf, type TaskView, toStreamResponse, viewArtifact, viewTask } from './view.ts';

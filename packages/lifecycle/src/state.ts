@@ -39,6 +39,8 @@ export interface State {
   readonly statusVersion: number;
   readonly contextId: string;
   readonly createdAt: string;
+  /** When the first message may be taken, if that is not at once. */
+  readonly notBefore?: string;
   /** The time of the latest fact. Never goes back. */
   readonly at: string;
   readonly closed: boolean;
@@ -60,4 +62,21 @@ export interface State {
   readonly cancelRequested?: { readonly at: string; readonly metadata?: Metadata };
   /** A turn without a client's message was asked for and has not started yet. */
   readonly woken?: { readonly metadata?: Metadata };
+  /** When the next turn starts without a message: ISO 8601, UTC, milliseconds. A turn that starts before clears it. */
+  readonly wakeAt?: string;
+}
+
+/** Whether a turn may take the message at this time (ISO 8601, UTC, milliseconds). */
+export const isRipe = ({ notBefore }: MessageReceived, at: string): boolean =>
+  notBefore === undefined || notBefore <= at;
+
+/**
+ * When the next turn of a task without a running turn may start: ISO 8601, UTC, milliseconds, or `''` for at once.
+ * Undefined if there is nothing to start one for.
+ */
+export function nextTurnAt({ untaken, woken, wakeAt }: State): string | undefined {
+  if (woken) return '';
+  let next = wakeAt;
+  for (const { notBefore = '' } of untaken) if (next === undefined || notBefore < next) next = notBefore;
+  return next;
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   answer,
   artifact,
+  at,
   cancel,
   create,
   endTurn,
@@ -13,6 +14,7 @@ import {
   take,
   to,
   wake,
+  wakeAt,
 } from './given.ts';
 
 const task = [receive('m1'), create];
@@ -54,6 +56,7 @@ const commands: Record<string, Command> = {
   'end the turn': endTurn,
   wake,
   cancel,
+  'wake at a time': wakeAt(at(100)),
 };
 
 const letters: Record<Fact['type'], string> = {
@@ -68,6 +71,7 @@ const letters: Record<Fact['type'], string> = {
   'artifact-updated': 'P',
   'cancel-requested': 'C',
   'step-completed': 's',
+  'wake-set': 'w',
 };
 const reasons: Record<string, string> = {
   lost: 'TASK_NOT_FOUND',
@@ -81,37 +85,37 @@ const reasons: Record<string, string> = {
 
 // What each command causes in each situation, in the order of `commands`: facts by letter, a reason by word, '-' for nothing.
 const outcomes: Record<string, string> = {
-  //                        message again context id   create start take WORK COMPL new  more answer mine step end  wake cancel
+  //                        message again context id   create start take WORK COMPL new  more answer mine step end  wake cancel wakeAt
   nothing:
-    /*               */ 'M    M     M    M      lost lost lost lost lost lost lost lost lost lost lost lost lost',
+    /*               */ 'M    M     M    M      lost lost lost lost lost lost lost lost lost lost lost lost lost   lost',
   received:
-    /*              */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  A    bad  bad  -    W    lost',
+    /*              */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  A    bad  bad  -    W    lost   bad',
   running:
-    /*               */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  >A   bad  s    >    W    lost',
+    /*               */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  >A   bad  s    >    W    lost   w',
   answered:
-    /*              */ 'lost lost  lost lost   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over lost',
+    /*              */ 'lost lost  lost lost   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over lost   bad',
   submitted:
-    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  -    W    C',
+    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  -    W    C      bad',
   working:
-    /*               */ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    >    W    C',
+    /*               */ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    >    W    C      w',
   'working, m2 waits':
-    /*   */ 'M    -     fix  same   -    <    t    S    >S   P    P    >S   bad  s    >    W    C',
+    /*   */ 'M    -     fix  same   -    <    t    S    >S   P    P    >S   bad  s    >    W    C      w',
   'working, cancel asked':
-    /**/ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    >    W    -',
+    /**/ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    >    W    -      w',
   'input required':
-    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  -    W    C',
+    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  -    W    C      bad',
   'auth required':
-    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  -    W    C',
+    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  -    W    C      bad',
   'auth required, running':
-    /**/ 'M    -     fix  same   -    <S   bad  S    >S   P    P    >S   bad  s    >    W    C',
+    /**/ 'M    -     fix  same   -    <S   bad  S    >S   P    P    >S   bad  s    >    W    C      w',
   completed:
-    /*             */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late',
+    /*             */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
   failed:
-    /*                */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late',
+    /*                */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
   canceled:
-    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over -',
+    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over -      bad',
   rejected:
-    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late',
+    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
 };
 
 describe.each(Object.entries(situations))('when the log is: %s', (name, before) => {

@@ -33,6 +33,13 @@ export const startTurn: Command = { type: 'start-turn' };
 export const endTurn: Command = { type: 'end-turn' };
 export const take = (messageId: string): Command => ({ type: 'take', messageId });
 export const wake: Command = { type: 'wake' };
+export const wakeAt = (time?: string): Command => ({ type: 'set-wake', time });
+/** A client's message that no turn takes before a time. */
+export const putOff = (messageId: string, notBefore: string): Command => ({
+  type: 'receive',
+  message: said(messageId),
+  notBefore,
+});
 export const cancel: Command = { type: 'request-cancel' };
 export const answer = (messageId: string, more?: Partial<Message>): Command => ({
   type: 'answer',

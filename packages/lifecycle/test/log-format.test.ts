@@ -34,6 +34,7 @@ interface Stored {
     openTurn?: State['openTurn'];
     cancelRequested?: State['cancelRequested'];
     woken?: State['woken'];
+    wakeAt?: State['wakeAt'];
   };
 }
 
@@ -51,8 +52,9 @@ function expectMeaning(state: State, meaning: Stored): void {
   );
   expect(state.answer).toEqual(meaning.answer);
   const idsOf = (messages: State['taken']) => messages.map(({ message }) => message.messageId);
-  const { openTurn, cancelRequested, woken } = state;
-  const work = { untaken: idsOf(state.untaken), taken: idsOf(state.taken), openTurn, cancelRequested, woken };
+  const { openTurn, cancelRequested, woken, wakeAt } = state;
+  const messages = { untaken: idsOf(state.untaken), taken: idsOf(state.taken) };
+  const work = { ...messages, openTurn, cancelRequested, woken, wakeAt };
   expect(stored(work)).toEqual(meaning.work);
 }
 
@@ -105,6 +107,7 @@ it('there is a stored log with every kind of fact', () => {
     'artifact-updated': true,
     'cancel-requested': true,
     'step-completed': true,
+    'wake-set': true,
   };
   const found = new Set(files.flatMap((name) => read(name).facts.map(({ type }) => type)));
   expect([...found].sort()).toEqual(Object.keys(kinds).sort());

@@ -8,6 +8,7 @@ import {
   cancel,
   create,
   endTurn,
+  putOff,
   receive,
   reply,
   said,
@@ -16,6 +17,7 @@ import {
   take,
   to,
   wake,
+  wakeAt,
 } from './given.ts';
 
 /** A command, the clock it is decided by, and how many facts the deciding process is behind the log. */
@@ -92,6 +94,8 @@ const commands: [number, fc.Arbitrary<Command>][] = [
   ],
   [3, just(endTurn)],
   [2, just(wake)],
+  [2, fc.option(fc.nat(120), { nil: undefined }).map((s) => wakeAt(s === undefined ? s : at(s)))],
+  [2, fc.tuple(messageId, fc.nat(120)).map(([id, s]) => putOff(id, at(s)))],
   [2, fc.option(metadata, { nil: undefined }).map((about) => ({ ...cancel, metadata: about }))],
 ];
 

@@ -1,4 +1,12 @@
-import { type Command, evolve, type Fact, fromSnapshot, toSnapshot, viewTask } from '@batonjs/lifecycle';
+import {
+  type Command,
+  evolve,
+  type Fact,
+  fromSnapshot,
+  nextTurnAt,
+  toSnapshot,
+  viewTask,
+} from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import {
   answer,
@@ -8,6 +16,8 @@ import {
   create,
   endTurn,
   given,
+  putOff,
+  reasonOf,
   receive,
   startTurn,
   step,
@@ -15,6 +25,7 @@ import {
   take,
   to,
   wake,
+  wakeAt,
 } from './given.ts';
 
 describe('a turn', () => {
@@ -50,6 +61,44 @@ describe('a turn', () => {
     expect(started.now.openTurn).toMatchObject({ number: 2, attempt: 1, messageIds: [] });
     expect(started.now.woken).toBeUndefined();
     expect(started.now.taken.map(({ message }) => message.messageId)).toEqual(['m1']);
+  });
+
+  it('takes no message before its time, and starts for none', () => {
+    const waiting = given(putOff('m1', at(60)), create);
+    expect(nextTurnAt(waiting.now)).toBe(at(60));
+    expect(reasonOf(() => waiting.when(startTurn, at(59)))).toBe('INTERNAL_ERROR');
+    expect(waiting.when(startTurn, at(60))).toMatchObject([{ turn: 1, messageIds: ['m1'] }]);
+    expect(waiting.when({ type: 'start-turn', ripeAt: at(60) }, at(59))).toMatchObject([
+      { turn: 1, messageIds: ['m1'], at: at(59) },
+    ]);
+    const both = given(putOff('m1', at(60)), create, receive('m2'));
+    expect(nextTurnAt(both.now)).toBe('');
+    expect(both.when(startTurn)).toMatchObject([{ messageIds: ['m2'] }]);
+    const running = given(putOff('m1', at(60)), create, receive('m2'), startTurn);
+    expect(running.now.untaken.map(({ message }) => message.messageId)).toEqual(['m1']);
+    expect(nextTurnAt(given(putOff('m1', at(60)), create, putOff('m2', at(50))).now)).toBe(at(50));
+  });
+
+  it('takes messages that are put off when the program of the server wakes the task', () => {
+    const woken = given(putOff('m1', at(60)), create, wake);
+    expect(nextTurnAt(woken.now)).toBe('');
+    expect(woken.when(startTurn)).toMatchObject([{ turn: 1, messageIds: ['m1'] }]);
+  });
+
+  it('starts at the time that the turn before it asked for, and not before', () => {
+    const log = given(receive('m1'), create, startTurn, wakeAt(at(50)), wakeAt(at(60)), endTurn);
+    expect(log.now.wakeAt).toBe(at(60));
+    expect(nextTurnAt(log.now)).toBe(at(60));
+    expect(reasonOf(() => log.when(startTurn, at(59)))).toBe('INTERNAL_ERROR');
+    expect(log.when(startTurn, at(60))).toMatchObject([{ turn: 2, attempt: 1, messageIds: [] }]);
+    const none = given(receive('m1'), create, startTurn, wakeAt(at(50)), wakeAt(), endTurn);
+    expect(nextTurnAt(none.now)).toBeUndefined();
+  });
+
+  it('forgets the time when it starts, and keeps it when it is tried again', () => {
+    const asked = [receive('m1'), create, startTurn, to('WORKING'), wakeAt(at(60))];
+    expect(given(...asked, endTurn, receive('m2'), startTurn).now.wakeAt).toBeUndefined();
+    expect(given(...asked, startTurn).now).toMatchObject({ wakeAt: at(60), openTurn: { attempt: 2 } });
   });
 
   it('that was asked for while another ran is still asked for when that one ends', () => {

@@ -16,6 +16,9 @@ export const LEGACY_EXTENSIONS = 'X-A2A-Extensions';
 /** URI of the extension of an agent that receives a message once, however often a client sends it. */
 export const IDEMPOTENCY = 'https://batonjs.dev/extensions/idempotency/v1';
 
+/** URI of the extension of an agent that lets clients say when a message is to be worked on. */
+export const SCHEDULING = 'https://batonjs.dev/extensions/scheduling/v1';
+
 /** URI of the extension of an agent whose tasks show the changes of their state. */
 export const STATE_HISTORY = 'https://batonjs.dev/extensions/state-history/v1';
 

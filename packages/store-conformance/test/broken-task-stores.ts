@@ -354,6 +354,9 @@ const leases = broken('a lease', {
         turn: turn?.acquire ? { ...turn, acquire: { ...turn.acquire, ttlMs: 1e9 } } : turn,
       }),
   }),
+  'is deaf to the head of a release without facts': onCommit(({ turn, facts, head }) => ({
+    head: turn?.release && facts.length === 0 ? undefined : head,
+  })),
   'is deaf to what a release wants': onCommit(({ turn }) => ({
     turn: turn?.release ? { ...turn, want: undefined } : turn,
   })),

@@ -128,6 +128,19 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** Grows with every lease of this task. Pass it to systems that must refuse a stale turn. */
   readonly fence: number;
+  /**
+   * Asks for another turn of this task at a time (a `Date`, or milliseconds since 1970), in place of the time it asked
+   * for before; without a time, for none. It starts in any process, also after restarts, about a second late at most if
+   * a process is free, or at once if the time has come. A turn that starts before, for a message, forgets the time. Call
+   * it before the turn ends: the agent may end then without having ended the task. Resolves when it is recorded. Throws
+   * `RangeError` for a time that is none, or is after the year 9999.
+   */
+  wakeAt(time: Date | number | undefined): Promise<void>;
+  /**
+   * Whether no message started this turn: its time came (`wakeAt`), or `server.wake()` was called. `message` is that of
+   * the turn before.
+   */
+  readonly woken: boolean;
   /** For `server.wake()`: starts the next turn of this task without a client's message. Keep it from clients. */
   readonly wakeKey: string;
 }

@@ -17,8 +17,8 @@ export function checkAnswer(answer: unknown): asserts answer is Message {
 }
 
 /** Throws `INVALID_AGENT_RESPONSE` unless a task may be left in this state when its agent ends. */
-export function checkEnd(task: State['task']): void {
-  if (task && isInterrupted(task.status.state)) return;
+export function checkEnd({ task, wakeAt }: Pick<State, 'task' | 'wakeAt'>): void {
+  if (task && (wakeAt !== undefined || isInterrupted(task.status.state))) return;
   throw invalid('The agent ended without saying how the task ended, such as by `yield completed()`');
 }
 

@@ -25,6 +25,8 @@ export interface Limits {
    * in its metadata which of them are missing. Default 16 MiB.
    */
   readonly replyBytes: number;
+  /** How far in the future a message may be put off, in milliseconds. Default 366 days. */
+  readonly notBeforeMs: number;
   /** Bytes of one request's body. Default 4 MiB. */
   readonly bodyBytes: number;
   /** Levels of nesting in one request's JSON. Default 100. */
@@ -38,6 +40,7 @@ export const defaultLimits: Limits = {
   bytesPerTask: 256 * 1024 * 1024,
   followersPerTask: 10_000,
   replyBytes: 16 * 1024 * 1024,
+  notBeforeMs: 366 * 24 * 3_600_000,
   bodyBytes: 4 * 1024 * 1024,
   jsonDepth: 100,
 };

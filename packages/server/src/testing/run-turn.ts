@@ -4,6 +4,7 @@ import type { Agent, Claims, References, Turn } from '../agent/agent.ts';
 import { toParts } from '../agent/builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
+import { momentOf } from '../timing/moment.ts';
 import { createSteps, type StepRecord } from '../turns/steps.ts';
 import { UnstoredLog } from './unstored-log.ts';
 
@@ -25,6 +26,8 @@ export interface RunTurnOptions {
   /** Results of steps that an earlier attempt completed. */
   readonly steps?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal;
+  /** Whether no message started the turn: the one that is passed is that of the turn before. Default false. */
+  readonly woken?: boolean;
 }
 
 /** The outcome of a turn: the message that the agent answered with, or the updates it yielded. */
@@ -33,6 +36,8 @@ export interface TurnOutcome {
   readonly updates: readonly TaskUpdate[];
   /** Results of the steps it completed. */
   readonly steps: Readonly<Record<string, unknown>>;
+  /** When it asked for another turn: ISO 8601, UTC, milliseconds. */
+  readonly wakeAt?: string;
 }
 
 /**
@@ -91,11 +96,17 @@ export async function runTurn(
     signal,
     fence: 1,
     wakeKey: 'wake',
+    wakeAt: async (time) => {
+      log.create();
+      log.write({ type: 'set-wake', time: time === undefined ? undefined : momentOf(time) });
+    },
+    woken: options.woken ?? false,
   };
   const answer = await agent(turn);
   if (isUpdates(answer)) {
     const updates = await consume(answer, log);
-    return { updates, steps: log.steps };
+    const { wakeAt } = log.state;
+    return { updates, steps: log.steps, ...(wakeAt !== undefined && { wakeAt }) };
   }
   checkAnswer(answer);
   log.write({ type: 'answer', message: answer });
@@ -128,7 +139,7 @@ async function consume(answer: AsyncIterable<TaskUpdate>, log: UnstoredLog): Pro
       return updates;
     }
   }
-  checkEnd(log.state.task);
+  checkEnd(log.state);
   return updates;
 }
 

@@ -1,10 +1,10 @@
-import { isInterrupted, type State } from '@batonjs/lifecycle';
+import { isInterrupted, nextTurnAt, type State } from '@batonjs/lifecycle';
 
 /**
  * How long a task may take before the server ends it as FAILED with `DEADLINE_EXCEEDED`. Milliseconds; unset: no limit.
  */
 export interface TaskClocks {
-  /** From the first message to a terminal state. */
+  /** From the first message, or from the time to which it is put off, to a terminal state. */
   readonly totalMs?: number;
   /** Between two updates of a running turn. */
   readonly inactivityMs?: number;
@@ -12,17 +12,36 @@ export interface TaskClocks {
   readonly interruptedMs?: number;
 }
 
-/** When the store must offer the task to a claimer although it wants no turn: milliseconds since 1970, if ever. */
-export function dueAt(state: State, { totalMs, interruptedMs }: TaskClocks): number | undefined {
+/**
+ * When the store must offer the task to a claimer although it wants no turn: milliseconds since 1970, if ever. At its
+ * deadline, or when its next turn starts.
+ */
+export function dueAt(state: State, clocks: TaskClocks): number | undefined {
+  if (state.closed) return undefined;
+  const deadline = deadlineOf(state, clocks);
+  // A turn that may start at once is wanted, not due.
+  const next = startsAt(state) || undefined;
+  if (deadline === undefined || next === undefined) return deadline ?? next;
+  return Math.min(deadline, next);
+}
+
+/** When the next turn may start: milliseconds since 1970, 0 for at once. Undefined if there is nothing to start it for. */
+export function startsAt(state: State): number | undefined {
+  const next = nextTurnAt(state);
+  return next === undefined ? undefined : next === '' ? 0 : Date.parse(next);
+}
+
+/** When the task ends if no turn works on it: milliseconds since 1970, if ever. */
+export function deadlineOf(state: State, { totalMs, interruptedMs }: TaskClocks): number | undefined {
   const status = state.task?.status;
-  const ends = totalMs === undefined ? undefined : Date.parse(state.createdAt) + totalMs;
+  const ends = totalMs === undefined ? undefined : Date.parse(state.notBefore ?? state.createdAt) + totalMs;
   if (interruptedMs === undefined || !status?.timestamp || !isInterrupted(status.state)) return ends;
   return Math.min(ends ?? Number.POSITIVE_INFINITY, Date.parse(status.timestamp) + interruptedMs);
 }
 
 /** When the task is due while a turn works on it. */
 export function dueWhileRunning(state: State, clocks: TaskClocks): number | undefined {
-  const due = dueAt(state, clocks);
+  const due = deadlineOf(state, clocks);
   if (clocks.inactivityMs === undefined) return due;
   return Math.min(due ?? Number.POSITIVE_INFINITY, Date.parse(state.at) + clocks.inactivityMs);
 }

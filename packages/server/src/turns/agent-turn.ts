@@ -2,7 +2,9 @@ import { historyOf, type MessageReceived, type Metadata, type State, viewTask } 
 import type { Message, Task } from '@batonjs/protocol';
 import type { Claims, Inbox, References, Turn, TurnContext } from '../agent/agent.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
+import { isoTime } from '../timing/clock.ts';
 import type { LazyAbort } from '../timing/lazy-abort.ts';
+import { momentOf } from '../timing/moment.ts';
 import { contextOf } from './context/context-tasks.ts';
 import { referencesOf } from './context/references.ts';
 import { createInbox } from './inbox.ts';
@@ -123,12 +125,22 @@ export class AgentTurn implements Turn {
   }
 
   get inbox(): Inbox {
-    this[inner].inbox ??= createInbox(this[inner].writer, this[inner].abort.signal);
+    const { writer, abort, dependencies } = this[inner];
+    this[inner].inbox ??= createInbox(writer, abort.signal, () => isoTime(dependencies.clock.now()));
     return this[inner].inbox;
   }
 
   get signal(): AbortSignal {
     return this[inner].abort.signal;
+  }
+
+  get wakeAt(): Turn['wakeAt'] {
+    const { writer } = this[inner];
+    return async (time) => writer.setWake(time === undefined ? undefined : momentOf(time));
+  }
+
+  get woken(): boolean {
+    return this[inner].state.openTurn?.messageIds.length === 0;
   }
 
   get wakeKey(): string {

@@ -4,8 +4,9 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
 import type { Answer } from '../agent/agent.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
+import { isoTime } from '../timing/clock.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
-import { dueAt, dueWhileRunning } from '../timing/task-deadlines.ts';
+import { deadlineOf, dueAt, dueWhileRunning, startsAt } from '../timing/task-deadlines.ts';
 import { AgentTurn } from './agent-turn.ts';
 import { isSpent } from './attempts.ts';
 import { deadlineExceeded, failureOf, processLost, serverClosed } from './failure.ts';
@@ -79,24 +80,26 @@ export class TaskRun {
 
   async #act(started: boolean): Promise<void> {
     const task = this.#task;
-    const { closed, cancelRequested, openTurn, untaken, woken } = task.state;
+    const { closed, cancelRequested, openTurn } = task.state;
     const { clock } = this.#dependencies;
     const { clocks, restart, maxAttempts } = this.#dependencies.options;
     if (closed) return;
     this.#attempt = openTurn?.attempt ?? 1;
     if (openTurn && task.lease.cause === 'expired') this.#report('taken-over');
     if (cancelRequested) return this.#cancelUnattended();
-    const due = dueAt(task.state, clocks);
     // The store's clock may be ahead of this one: the task would be given back and claimed again until they agree.
-    const isIdle = !openTurn && untaken.length === 0 && !woken;
-    if (due !== undefined && (due <= clock.now() || (task.lease.cause === 'due' && isIdle)))
-      return task.fail(deadlineExceeded);
+    const isDue = task.lease.cause === 'due';
+    const now = isDue ? Math.max(clock.now(), dueAt(task.state, clocks) ?? 0) : clock.now();
+    const deadline = deadlineOf(task.state, clocks);
+    if (deadline !== undefined && deadline <= now) return task.fail(deadlineExceeded);
     if (!started) {
       if (openTurn && (restart === 'fail' || (await isSpent(task.live, openTurn, maxAttempts))))
         return task.fail(processLost);
-      if (isIdle) return task.release();
+      const next = startsAt(task.state);
+      if (!openTurn && (next === undefined || next > now)) return task.release();
       const alone = this.#isAlone || undefined;
-      await task.write(() => [{ type: 'start-turn', alone }]);
+      const ripeAt = isDue ? isoTime(now) : undefined;
+      await task.write(() => [{ type: 'start-turn', alone, ripeAt }]);
       this.#attempt = task.state.openTurn?.attempt ?? 1;
       if (openTurn) this.#report('rerun');
     }
@@ -195,10 +198,10 @@ export class TaskRun {
 
   /** The agent has no more to say. */
   async #ended(): Promise<void> {
-    const { closed, cancelRequested, task } = this.#task.state;
-    if (closed) return;
-    if (cancelRequested) return this.#task.cancel();
-    checkEnd(task);
+    const { state } = this.#task;
+    if (state.closed) return;
+    if (state.cancelRequested) return this.#task.cancel();
+    checkEnd(state);
     return this.#task.release();
   }
 

@@ -9,7 +9,7 @@ import { reportTransitions } from '../log/write/transition.ts';
 import { type Written, write } from '../log/write/write.ts';
 import { isoTime } from '../timing/clock.ts';
 import type { LazyAbort } from '../timing/lazy-abort.ts';
-import { dueAt } from '../timing/task-deadlines.ts';
+import { dueAt, startsAt } from '../timing/task-deadlines.ts';
 import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
 import type { StallWatch } from './stall-watch.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
@@ -171,6 +171,14 @@ export class TaskWriter implements Held {
     );
   }
 
+  /** Asks for another turn at a time (ISO 8601, UTC, milliseconds), or for none. A log that is no task becomes one. */
+  async setWake(time: string | undefined): Promise<void> {
+    await this.write(({ task }) => [
+      ...(task ? [] : [{ type: 'create', taskId: this.live.taskId } as const]),
+      { type: 'set-wake', time },
+    ]);
+  }
+
   /** Gives the task to another process in the middle of its turn: the process that claims it runs the turn again. */
   async handOver(): Promise<void> {
     await this.write(
@@ -241,12 +249,10 @@ export class TaskWriter implements Held {
     return state.task ? [report] : [{ type: 'create', taskId: this.live.taskId }, report];
   }
 
-  #giveBack({ untaken, woken }: State): Commit['turn'] {
-    return {
-      queue: this.#dependencies.options.queue,
-      release: true,
-      want: untaken.length > 0 || woken !== undefined,
-    };
+  #giveBack(state: State): Commit['turn'] {
+    const next = startsAt(state);
+    const want = next !== undefined && next <= this.#dependencies.clock.now();
+    return { queue: this.#dependencies.options.queue, release: true, want };
   }
 }
 

@@ -108,6 +108,21 @@ export const leaseChecks = section('a lease', {
     same(await store.claim({ queue: 'q', holder: 'd', ttlMs: long, limit: 1 }), [lease('d', 3, 'wanted')]);
   },
 
+  async 'leaves behind the time at which its release says that the task is due, with facts or without'(
+    bench,
+  ) {
+    const { store, now } = bench;
+    const log = logOf(store);
+    await log.create(acquire('a'));
+    const due = (ms: number) => ({ ...log.head!, dueAt: new Date(now() + ms).toISOString() });
+    await log.commit([], { ...release(), writer: { fence: 1, holder: 'a' }, head: due(3_600_000) });
+    same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
+    same((await log.load())!.head, log.head);
+    await log.commit([chunk(1)], acquire('b'));
+    await log.commit([], { ...release(), writer: { fence: 2, holder: 'b' }, head: due(-1_000) });
+    same(await store.claim({ queue: 'q', holder: 'c', ttlMs: long, limit: 1 }), [lease('c', 3, 'due')]);
+  },
+
   async 'has a larger fence than every lease of the task before it'({ store, reopen }) {
     const log = logOf(store);
     await log.create(acquire('a'));

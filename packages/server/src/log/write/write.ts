@@ -1,4 +1,4 @@
-import type { Head, State } from '@batonjs/lifecycle';
+import type { Fact, Head, State } from '@batonjs/lifecycle';
 import type { Commit, Committed, Lease, StoredFact } from '@batonjs/store';
 import { boundedUntil } from '../../timing/within-deadline.ts';
 import type { LiveTask } from '../live-task.ts';
@@ -108,7 +108,7 @@ function toCommit(
     commitId: live.nextCommitId(),
     expectedVersion: version,
     facts,
-    head: facts.length > 0 ? withDueAt(live.headAfter(facts), state && dueAt?.(state)) : undefined,
+    head: headAfter(live, facts, state && dueAt?.(state)),
     snapshot: state && nextSnapshot(live, live.snapshot, state),
     writer,
     turn,
@@ -116,9 +116,12 @@ function toCommit(
   };
 }
 
-function withDueAt(head: Head | undefined, due: number | undefined): Head | undefined {
-  if (!head || (due === undefined && head.dueAt === undefined)) return head;
-  return { ...head, dueAt: due === undefined ? undefined : new Date(due).toISOString() };
+/** The head after these facts. Undefined if there are none and the task is due when it was. */
+function headAfter(live: LiveTask, facts: readonly Fact[], due: number | undefined): Head | undefined {
+  const head = live.headAfter(facts);
+  if (!head || (due === undefined && head.dueAt === undefined)) return facts.length > 0 ? head : undefined;
+  const dueAt = due === undefined ? undefined : new Date(due).toISOString();
+  return facts.length > 0 || dueAt !== head.dueAt ? { ...head, dueAt } : undefined;
 }
 
 const commitUntil = ({ dependencies }: LiveTask, commit: Commit, deadline: number): Promise<Committed> =>

@@ -19,6 +19,7 @@ import type { Accepted } from './accepted.ts';
 import { derivedTaskId } from './derived-task-id.ts';
 import { checkInlineConfig } from './inline-config.ts';
 import { isSameMessage } from './same-message.ts';
+import { notBeforeOf } from './scheduling.ts';
 
 /**
  * Records a message: in a new log, or in that of the task it names. The agent is called only after that. `enter` is
@@ -43,8 +44,9 @@ export async function accept(
   try {
     if (message.taskId && !existing?.state.task)
       throw new A2AError('TASK_NOT_FOUND', undefined, taskOf(message));
-    const receive = toReceive(request, context);
     const { clock } = dependencies;
+    const { notBeforeMs } = dependencies.options.limits;
+    const receive = toReceive(request, context, notBeforeOf(message, context, clock.now(), notBeforeMs));
     // Every reason to refuse comes before the first write.
     if (existing) decide(existing.state, receive, isoTime(clock.now()));
     checkInputModes(dependencies.card, message);
@@ -61,7 +63,11 @@ export async function accept(
 
 type Receive = Command & { type: 'receive' };
 
-function toReceive({ message, configuration, metadata }: SendMessageRequest, context: CallContext): Receive {
+function toReceive(
+  { message, configuration, metadata }: SendMessageRequest,
+  context: CallContext,
+  notBefore: string | undefined,
+): Receive {
   const { taskPushNotificationConfig: _, ...kept } = configuration ?? {};
   return {
     type: 'receive',
@@ -70,6 +76,7 @@ function toReceive({ message, configuration, metadata }: SendMessageRequest, con
     ...(metadata && { metadata }),
     ...(context.extensions.length > 0 && { extensions: context.extensions }),
     ...(context.caller?.claims && { caller: { ...context.caller.claims } }),
+    ...(notBefore !== undefined && { notBefore }),
   };
 }
 
@@ -85,17 +92,19 @@ async function beginLog(
   const { messageId } = receive.message;
   const derived = idempotency === 'authenticated' ? context.caller !== undefined : idempotency;
   const taskId = derived ? derivedTaskId(scope, messageId) : newId(clock);
-  const reserved = runner.reserve(dependencies.options.run === 'here' ? 1 : 0);
+  const isPutOff = receive.notBefore !== undefined;
+  const reserved = runner.reserve(dependencies.options.run === 'here' && !isPutOff ? 1 : 0);
   const here = reserved.turns > 0;
   const contextId = receive.message.contextId || newId(clock);
   const owned: Receive = { ...receive, message: { ...receive.message, contextId } };
   const commands: Command[] = [owned];
-  if (alwaysTask) commands.push({ type: 'create', taskId });
+  // A message that is put off has a task from the start: its client can look at it, and cancel it.
+  if (alwaysTask || isPutOff) commands.push({ type: 'create', taskId });
   if (here) commands.push({ type: 'start-turn', alone: runner.running === 0 || undefined });
   const live = tasks.begin(scope, taskId);
   try {
     enter(live);
-    if (!here) await checkBacklog(dependencies);
+    if (!here && !isPutOff) await checkBacklog(dependencies);
     if (live.known) {
       await live.refresh();
       return await join(live, receive, dependencies);
@@ -112,7 +121,11 @@ async function beginLog(
         return decided;
       },
       {
-        turn: here ? { queue, acquire } : { queue, want: true, waitingAtMost: limits.queuedTurns },
+        turn: here
+          ? { queue, acquire }
+          : isPutOff
+            ? { queue }
+            : { queue, want: true, waitingAtMost: limits.queuedTurns },
         once: onceOf(messageId),
         dueAt: (state) => dueAt(state, clocks),
       },

@@ -1,0 +1,20 @@
+import type { TaskStore } from '@batonjs/store';
+import { postgresStore } from '@batonjs/store-postgres';
+import { redisStore } from '@batonjs/store-redis';
+import { sqliteStore } from '@batonjs/store-sqlite';
+
+/** A store that another process may open as well. */
+export interface StoreAddress {
+  readonly kind: 'sqlite' | 'redis' | 'postgres';
+  /** A path or a URL. */
+  readonly at: string;
+  /** The part of the database that is its own. */
+  readonly part: string;
+}
+
+export function openStore({ kind, at, part }: StoreAddress): TaskStore {
+  if (kind === 'sqlite') return sqliteStore(at);
+  return kind === 'redis'
+    ? redisStore({ url: at, prefix: part })
+    : postgresStore(at, { schema: part, connections: 3 });
+}
