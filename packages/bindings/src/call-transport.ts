@@ -14,6 +14,11 @@ export interface IncomingCall {
   readonly path: string;
   /** The metadata of the request: names in lower case, repeated values joined with a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /**
+   * The headers of the GET that opened the connection, if the connection carries several calls: `authenticate` gets them in
+   * place of `headers`, so that a call cannot bring credentials of its own.
+   */
+  readonly opening?: Readonly<Record<string, string | undefined>>;
   /** Aborted when the client has disconnected, or its deadline has passed. */
   readonly signal: AbortSignal;
   /** Reads the request object, which is not validated yet. Called once the caller is known. */
@@ -52,7 +57,17 @@ export interface CallTarget {
   readonly answerCall: AnswerCall;
   /** Lists an interface in the server's cards until the returned function is called. */
   addInterface(entry: AgentInterface): () => void;
-  readonly limits: { readonly bodyBytes: number };
+  /**
+   * Resolves to the scope of the caller who opens a connection with a GET; undefined if the server asks for no caller.
+   * Rejects with the `A2AError` that refuses the caller.
+   */
+  checkCaller(head: {
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string | undefined>>;
+  }): Promise<string | undefined>;
+  /** Aborted when the server begins to close. It ends its streams itself. */
+  readonly closing: AbortSignal;
+  readonly limits: { readonly bodyBytes: number; readonly jsonDepth: number };
   /** Whether the server accepts requests and its store takes writes. */
   ready(): Promise<boolean>;
 }
@@ -77,6 +92,10 @@ export interface ClientTransport {
   readonly name: string;
   /** As in `AgentInterface.protocolVersion`. */
   readonly version: string;
+  /** Whether a `protocolBinding` that differs from `name` means this binding too. */
+  isAlias?(protocolBinding: string): boolean;
+  /** Whether results and events may have `null` members, as the JSON of some agents has. */
+  readonly mayHaveNulls?: boolean;
   /** The `http:` or `https:` URL whose origin stands for an interface's address; undefined if it cannot be used. */
   urlOf(address: string): string | undefined;
   /**

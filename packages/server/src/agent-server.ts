@@ -1,8 +1,14 @@
-import { type AnswerCall, httpJsonServer, jsonRpcServer, type ServerBinding } from '@batonjs/bindings';
+import {
+  type AnswerCall,
+  type CallTarget,
+  httpJsonServer,
+  jsonRpcServer,
+  type ServerBinding,
+} from '@batonjs/bindings';
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
-import { createAnswerCall } from './calls/answer-call.ts';
+import { createAnswerCall, createCheckCaller } from './calls/answer-call.ts';
 import { type CardInput, completeCard } from './card/complete-card.ts';
 import { derivedMembers } from './card/derived-members.ts';
 import { credentialHeaders } from './card/security.ts';
@@ -31,6 +37,8 @@ export interface AgentServer {
   readonly handle: Handle;
   /** Answers calls of bindings that are not HTTP, with the same checks: `listenGrpc` of `@batonjs/bindings-grpc`. */
   readonly answerCall: AnswerCall;
+  /** Finds out who opens a connection for several calls: `attachWebSocket` of `@batonjs/bindings-websocket`. */
+  readonly checkCaller: CallTarget['checkCaller'];
   /**
    * Lists an interface in the cards, after those of the bindings, until the returned function is called. Cards that were
    * given interfaces list only those.
@@ -49,6 +57,8 @@ export interface AgentServer {
   readiness(): Promise<Readiness>;
   /** The webhooks that were given up, and a way to try them again. */
   readonly push: PushDeliveries;
+  /** Aborted when `close` is called. */
+  readonly closing: AbortSignal;
   /** How many turns run here, and how many tasks are held in memory. */
   readonly load: { readonly turns: number; readonly tasks: number };
   /**
@@ -73,8 +83,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const { tasks, runner, claimer, push } = runtime;
   const { store, clock, log } = runtime.dependencies;
   const { queue } = runtime.dependencies.options;
-  let open = true;
-  const isOpen = () => open;
+  const closing = new AbortController();
+  const isOpen = () => !closing.signal.aborted;
   const readiness = createReadiness({ store, clock, log, isOpen });
   const derived = derivedMembers(options, push !== undefined);
   const card = completeCard(options.card, derived);
@@ -121,6 +131,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     card,
     handle,
     answerCall: createAnswerCall(dependencies, authenticate, tenants),
+    checkCaller: createCheckCaller(dependencies, authenticate),
+    closing: closing.signal,
     addInterface(entry) {
       added.push(entry);
       return () => {
@@ -138,7 +150,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     readiness,
     prune: ({ closedBefore, limit = 1_000 }) => store.prune({ closedBefore: isoTime(closedBefore), limit }),
     async close({ graceMs = 10_000 } = {}) {
-      open = false;
+      closing.abort();
       leaveName();
       await runtime.close(graceMs);
     },

@@ -21,7 +21,7 @@ export const candidatesOf = (card: AgentCard, settings: Settings): Candidate[] =
     if ((settings.binding ?? protocolBinding) !== protocolBinding) return [];
     if ((settings.version ?? entryVersion) !== entryVersion) return [];
     const codec = settings.bindings.find(
-      ({ name, version }) => name === protocolBinding && version === entryVersion,
+      (binding) => binding.version === entryVersion && isNamed(binding, protocolBinding),
     );
     const address = codec && addressOf(entry, codec);
     return address === undefined ? [] : [{ ...entry, codec: codec!, address }];
@@ -41,6 +41,9 @@ export function noInterface(card: AgentCard): ClientError {
 
 const listed = ({ supportedInterfaces }: AgentCard) =>
   (supportedInterfaces ?? []).filter((entry) => typeof entry?.url === 'string');
+
+const isNamed = (codec: ClientBinding | ClientTransport, protocolBinding: string): boolean =>
+  codec.name === protocolBinding || ('urlOf' in codec && Boolean(codec.isAlias?.(protocolBinding)));
 
 /** Undefined for an address that the binding cannot use. */
 function addressOf({ url }: AgentInterface, codec: ClientBinding | ClientTransport): string | undefined {

@@ -150,7 +150,7 @@ export class Session {
         options.onOpen?.();
       };
       for await (const { id, event } of streamCall(transport, { ...request, onOpen }))
-        yield { id, event: checkEvent(event) };
+        yield { id, event: checkEvent(transport.mayHaveNulls ? withoutNulls(event) : event) };
       return;
     }
     const { call, codec, response } = await this.send(operation, params, options, deadline);
@@ -194,7 +194,9 @@ export class Session {
     const transport = this.transport;
     if (transport) {
       const { maxResponseBytes } = this.settings;
-      return callOnce(transport, this.prepare(operation, params, options, deadline, maxResponseBytes));
+      const prepared = this.prepare(operation, params, options, deadline, maxResponseBytes);
+      const result = await callOnce(transport, prepared);
+      return transport.mayHaveNulls ? withoutNulls(result) : result;
     }
     const { call, codec, response } = await this.send(operation, params, options, deadline);
     return this.decode(codec, call, await this.readReply(response));

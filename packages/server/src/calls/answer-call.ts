@@ -1,11 +1,11 @@
-import type { AnswerCall, CallEvents } from '@batonjs/bindings';
+import type { AnswerCall, CallEvents, CallTarget } from '@batonjs/bindings';
 import type { A2AError } from '@batonjs/protocol/errors';
 import { A2A_VERSION, IMPLIED_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { withChallenge } from '../card/security.ts';
 import type { EventBatch, EventStream } from '../log/event-stream.ts';
 import type { Dependencies } from '../operations/call/dependencies.ts';
 import { toWireError } from '../operations/call/wire-error.ts';
-import { type Authenticate, callerOf } from './authenticate.ts';
+import { type Authenticate, callerOf, type RequestHead } from './authenticate.ts';
 import { contextOf, performCall, versionNotSupported } from './perform-call.ts';
 import type { Tenants } from './tenants.ts';
 
@@ -19,9 +19,10 @@ export const createAnswerCall =
     tenants: Tenants | undefined,
   ): AnswerCall =>
   async (incoming) => {
-    const { operation, path, headers, version } = incoming;
+    const { operation, path, headers, version, opening } = incoming;
     try {
-      const caller = await callerOf({ method: 'POST', path, query: noQuery, headers }, authenticate);
+      const head = opening ? openingHead(path, opening) : { method: 'POST', path, query: noQuery, headers };
+      const caller = await callerOf(head, authenticate);
       const stated = parseVersion(headers[A2A_VERSION.toLowerCase()]) ?? IMPLIED_VERSION;
       if (stated !== version) throw versionNotSupported(stated, [version]);
       const call = { operation, params: incoming.readParams() };
@@ -34,6 +35,25 @@ export const createAnswerCall =
       throw withChallenge(toWireError(error, dependencies.log, { operation, path }), dependencies.card);
     }
   };
+
+/** Makes the function that finds out who opens a connection for several calls. */
+export const createCheckCaller =
+  (dependencies: Dependencies, authenticate: Authenticate | undefined): CallTarget['checkCaller'] =>
+  async ({ path, headers }) => {
+    try {
+      const caller = await callerOf(openingHead(path, headers), authenticate);
+      return caller?.scope;
+    } catch (error) {
+      throw withChallenge(toWireError(error, dependencies.log, { path }), dependencies.card);
+    }
+  };
+
+const openingHead = (path: string, headers: RequestHead['headers']): RequestHead => ({
+  method: 'GET',
+  path,
+  query: noQuery,
+  headers,
+});
 
 class Events implements CallEvents {
   readonly #stream: EventStream;
