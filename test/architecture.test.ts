@@ -13,6 +13,7 @@ const arrows: Record<string, readonly string[]> = {
   bindings: ['protocol'],
   'bindings-v0-3': ['bindings', 'protocol'],
   'bindings-grpc': ['bindings', 'protocol'],
+  'bindings-websocket': ['bindings', 'protocol'],
   auth: ['protocol'],
   store: ['lifecycle', 'protocol'],
   'store-conformance': ['lifecycle', 'protocol', 'store'],
@@ -30,6 +31,7 @@ const arrows: Record<string, readonly string[]> = {
   'from-executor': ['protocol', 'server'],
   'task-gateway': [
     'bindings',
+    'bindings-websocket',
     'client',
     'extensions',
     'lifecycle',
@@ -50,6 +52,7 @@ const arrows: Record<string, readonly string[]> = {
     'assistant',
     'bindings-grpc',
     'bindings-v0-3',
+    'bindings-websocket',
     'boat-designer',
     'client',
     'concierge',

@@ -45,6 +45,11 @@ describe('the start command', { timeout: 60_000 }, () => {
         { url: `${url}/agents/expense`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
         { url: `${url}/agents/expense`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
         { url: `${url}/agents/expense`, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
+        {
+          url: `${url.replace('http', 'ws')}/agents/expense/ws`,
+          protocolBinding: 'https://batonjs.dev/bindings/websocket/v1',
+          protocolVersion: '1.0',
+        },
       ],
     });
     expect(await json(`${url}/agents/expense/.well-known/agent-card.json`)).toEqual(await json(card));

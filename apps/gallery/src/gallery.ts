@@ -7,6 +7,7 @@ import { openStore, type SampleStore } from '@batonjs/sample-store';
 import { type AgentServerOptions, createAgentServer } from '@batonjs/server';
 import { createTaskGateway } from '@batonjs/task-gateway';
 import { createApp } from './app.ts';
+import { attachWebSockets } from './attach-web-sockets.ts';
 import type { Exhibit } from './exhibit.ts';
 import { listenOnGrpc } from './listen-on-grpc.ts';
 import type { Settings } from './settings.ts';
@@ -79,6 +80,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
   const types = Object.fromEntries(exhibits.map(({ name, server }) => [name, server]));
   const gateway = createTaskGateway({ types, store });
   gateway.attach(listener);
+  const sockets = attachWebSockets(listener, exhibits, settings.perMinute);
   listener.on('request', createApp(exhibits, settings.perMinute, gateway));
 
   return {
@@ -87,7 +89,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     async close() {
       // The port stays open until then: `/readyz` answers 503, and waiting clients get their answers.
       await Promise.all([gateway, ...exhibits.map(({ server }) => server)].map((each) => each.close()));
-      await Promise.all(grpc.map((served) => served.close({ graceMs: farewellMs })));
+      await Promise.all([...grpc, ...sockets].map((served) => served.close({ graceMs: farewellMs })));
       const closed = once(listener, 'close');
       listener.close();
       setTimeout(() => listener.closeAllConnections(), farewellMs).unref();

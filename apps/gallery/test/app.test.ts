@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { grpcClient } from '@batonjs/bindings-grpc';
+import { webSocketClient } from '@batonjs/bindings-websocket';
 import { connect } from '@batonjs/client';
 import { createAgentServer } from '@batonjs/server';
 import { sqliteStore } from '@batonjs/store-sqlite';
@@ -26,6 +27,18 @@ afterAll(async () => {
 const get = (path: string, init?: RequestInit) => fetch(`${gallery.localUrl}${path}`, init);
 const headers = { 'a2a-version': '1.0', 'content-type': 'application/json' };
 const message = { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: '100 USD' }] };
+
+describe('WebSocket', () => {
+  it('serves every agent too, and its card says where', async () => {
+    for (const { url, name } of gallery.exhibits) {
+      const binding = webSocketClient();
+      const agent = await connect(url, { bindings: [binding] });
+      expect(agent.interface.url).toBe(`${gallery.localUrl.replace('http', 'ws')}/agents/${name}/ws`);
+      expect(await agent.listTasks()).toMatchObject({ tasks: [] });
+      binding.close();
+    }
+  });
+});
 
 describe('GRPC_PORT', () => {
   const data = join(folder, 'grpc');

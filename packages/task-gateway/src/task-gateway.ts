@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import { routeUpgrades, type UpgradeListener } from '@batonjs/bindings-websocket/sockets';
 import { type AgentClient, connect } from '@batonjs/client';
 import { type AgentServer, type Caller, createAgentServer, type Handle, type Log } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
@@ -6,7 +6,7 @@ import { cancelWaiting, dispatcher } from './dispatch/dispatcher.ts';
 import { createTargets } from './dispatch/targets.ts';
 import { createHandler } from './http/handler.ts';
 import type { TaskGatewayOptions } from './options.ts';
-import { SocketServer } from './sockets/socket-server.ts';
+import { createSocketServer } from './sockets/socket-server.ts';
 import { TaskWatches } from './sockets/task-watches.ts';
 import { TaskLog } from './tasks/task-log.ts';
 import { TaskService } from './tasks/task-service.ts';
@@ -17,9 +17,9 @@ export interface TaskGateway {
   readonly handle: Handle;
   /**
    * Accepts WebSockets at `/task/updates` below `path` (default `/`) of a server of `node:http` or `node:https`. The server
-   * also needs a handler for requests, such as `nodeHandler(gateway)`.
+   * also needs a handler for requests, such as `nodeHandler(gateway)`. Throws a `TypeError` for a path that is taken.
    */
-  attach(listener: Pick<Server, 'on' | 'listenerCount'>, options?: { readonly path?: string }): void;
+  attach(listener: UpgradeListener, options?: { readonly path?: string }): void;
   /** Whether it accepts requests and its store takes writes. */
   ready(): Promise<boolean>;
   /**
@@ -69,7 +69,7 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
   const service = new TaskService(tasks, clientOf(server), headersOf);
   let open = true;
   const settings = { log, service, authenticate, bodyBytes, isOpen: () => open };
-  const sockets = new SocketServer(options.webSockets ?? {}, {
+  const sockets = createSocketServer(options.webSockets ?? {}, {
     ...settings,
     watches: new TaskWatches(tasks, log),
   });
@@ -77,19 +77,14 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     handle: createHandler(settings),
     attach(listener, { path = '/' } = {}) {
       const updates = `${path.replace(/(?<!\/)\/+$/, '')}/task/updates`.replace(/^\/\//, '/');
-      listener.on('upgrade', (request, socket, head) => {
-        const [target = '', query = ''] = (request.url ?? '').split('?');
-        if (target === updates) void sockets.upgrade(request, socket, head, new URLSearchParams(query));
-        // Another listener may have a WebSocket there.
-        else if (listener.listenerCount('upgrade') === 1) socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
-      });
+      routeUpgrades(listener, updates, sockets.upgrade);
     },
     ready: () => server.ready(),
     async close(closing) {
       open = false;
       // Watchers see how the tasks end that finish meanwhile.
       await server.close(closing);
-      sockets.close();
+      sockets.close(1001, 'The gateway closes');
     },
   };
 }

@@ -257,7 +257,7 @@ describe('a WebSocket', () => {
   it('that answers no ping is disconnected', async () => {
     const service = await serveTasks({ types: {}, webSockets: { pingMs: 100 } });
     const socket = await openSocket(service.url, '', { autoPong: false });
-    expect(await socket.closed).toBe(1006);
+    expect(await socket.closed).toBe(1001);
   });
 
   it('that is idle is closed with 4000', async () => {

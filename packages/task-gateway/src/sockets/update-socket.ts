@@ -1,4 +1,5 @@
 import { parseJson } from '@batonjs/bindings';
+import type { ServedSocket } from '@batonjs/bindings-websocket/sockets';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Caller, Log } from '@batonjs/server';
 import type { RawData, WebSocket } from 'ws';
@@ -39,7 +40,7 @@ const mostRequests = 32;
 const maxDepth = 64;
 
 /** One WebSocket: its subscriptions and its requests. Updates are read from the log when the socket can take them. */
-export class UpdateSocket {
+export class UpdateSocket implements ServedSocket {
   readonly #socket: WebSocket;
   readonly #caller: Caller;
   readonly #batchMs: number;
@@ -50,7 +51,7 @@ export class UpdateSocket {
   #isFlushing = false;
   #congestedSince: number | undefined;
   #requests = 0;
-  /** When the client sent something or got an update, in milliseconds of `performance.now()`. */
+  /** When the client sent something, or the network took an update, in milliseconds of `performance.now()`. */
   activeAt = performance.now();
 
   constructor(socket: WebSocket, caller: Caller, batchMs: number, settings: SocketSettings) {
@@ -221,8 +222,8 @@ export class UpdateSocket {
 
   #send(frame: object): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.activeAt = performance.now();
     this.#socket.send(JSON.stringify(frame), () => {
+      this.activeAt = performance.now();
       if (this.#changed.size > 0 && this.#socket.bufferedAmount < highWater) this.#schedule();
     });
   }

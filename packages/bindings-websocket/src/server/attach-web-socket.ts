@@ -1,0 +1,156 @@
+import type { Server } from 'node:http';
+import { type CallTarget, httpJsonServer } from '@batonjs/bindings';
+import { A2AError, invalidRequest } from '@batonjs/protocol/errors';
+import { SocketListener } from '../sockets/socket-listener.ts';
+import { headersOf, routeUpgrades } from '../sockets/upgrade-routes.ts';
+import { SUBPROTOCOL } from '../wire/binding-name.ts';
+import { closeCodes } from '../wire/close-code.ts';
+import { CardEntry } from './card-entry.ts';
+import { Connection } from './connection.ts';
+import { type CallerConnections, Callers, MessageCount } from './message-rate.ts';
+import type { WebSocketServerOptions } from './web-socket-options.ts';
+
+/** An agent that is served over WebSocket. */
+export interface WebSocketEndpoint {
+  /** As the card lists it; undefined if it does not, or the listener does not listen yet. */
+  readonly url: string | undefined;
+  /** How many connections are open. */
+  readonly connections: number;
+  /**
+   * Takes the interface off the card, accepts no more connections, and waits up to `graceMs` milliseconds (default 10,000)
+   * for calls that run; then ends them, and closes. The server itself stays open. When the server closes, connections
+   * are closed as their calls end, without this call.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/** How long the closing handshakes may take, in milliseconds. */
+const farewellMs = 1_000;
+
+interface Admitted {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly scope: string | undefined;
+  readonly caller: CallerConnections | undefined;
+}
+
+/**
+ * Serves an agent over WebSocket on a server of `node:http` or `node:https`, and lists the address in its card. Throws a
+ * `TypeError` for a path that is taken. The rules of the binding are in `docs/websocket.md`. Spec: §5.8, §12.
+ */
+export function attachWebSocket(
+  server: CallTarget,
+  listener: Server,
+  options: WebSocketServerOptions = {},
+): WebSocketEndpoint {
+  const { connections: most = 10_000, connectionsPerCaller = 256, streams = 128, requests = 128 } = options;
+  const { pingMs = 30_000, pongMs = 10_000, idleMs = 300_000, recheckMs = 60_000 } = options;
+  const path = `/${(options.path ?? '/ws').replace(/^\/+/, '')}`;
+  const rate = { perSecond: options.messagesPerSecond ?? 100, burst: options.burst ?? 1_000 };
+  const callers = new Callers(rate);
+  const connections = new Set<Connection>();
+  let isOpen = true;
+  let emptied = Promise.withResolvers<void>();
+
+  const sockets = new SocketListener<Admitted>(
+    {
+      origins: options.origins ?? [],
+      sameHost: false,
+      sockets: most,
+      pingMs,
+      pongMs: Math.min(pongMs, pingMs),
+      idleMs,
+      idleCode: closeCodes.goingAway,
+      subprotocol: SUBPROTOCOL,
+      compression: options.compression ?? false,
+      maxBytes: server.limits.bodyBytes,
+    },
+    {
+      isOpen: () => isOpen && !server.closing.aborted,
+      async admit(request) {
+        const headers = headersOf(request);
+        if (!sockets.isOffered(headers['sec-websocket-protocol']))
+          throw invalidRequest([
+            { field: 'Sec-WebSocket-Protocol', description: `must offer ${SUBPROTOCOL}` },
+          ]);
+        const scope = await server.checkCaller({ path: '/', headers });
+        const caller = scope === undefined ? undefined : callers.enter(scope, connectionsPerCaller);
+        if (scope !== undefined && !caller)
+          throw new A2AError('UNAVAILABLE', 'Too many connections of this caller', { retryAfter: 1 });
+        return { headers, scope, caller };
+      },
+      serve(socket, admitted) {
+        const messages = new MessageCount(rate);
+        const connection = new Connection(socket, {
+          ...admitted,
+          target: server,
+          messages,
+          streams,
+          requests,
+        });
+        connections.add(connection);
+        // The server may have begun to close while the client was admitted.
+        if (!isOpen) connection.drain();
+        socket.on('close', () => {
+          connections.delete(connection);
+          if (connections.size === 0) emptied.resolve();
+        });
+        return connection;
+      },
+      left({ scope }) {
+        if (scope !== undefined) callers.leave(scope);
+      },
+      refuse: (error, request) =>
+        httpJsonServer.encodeError(A2AError.from(error), {
+          method: 'GET',
+          path,
+          query: new URLSearchParams(),
+          headers: headersOf(request),
+        }),
+    },
+  );
+  const unroute = routeUpgrades(listener, path, sockets.upgrade);
+  const entry = new CardEntry(server, listener, path, options);
+  const rechecks = setInterval(() => {
+    for (const connection of connections) connection.recheck();
+  }, recheckMs).unref();
+
+  const drain = () => {
+    isOpen = false;
+    entry.remove();
+    for (const connection of connections) connection.drain();
+  };
+  server.closing.addEventListener('abort', drain, { once: true });
+
+  const shutDown = async (graceMs: number) => {
+    drain();
+    if (connections.size > 0) {
+      emptied = Promise.withResolvers();
+      const ending = setTimeout(() => {
+        for (const connection of connections) connection.end();
+      }, graceMs);
+      const breaking = setTimeout(() => {
+        for (const connection of connections) connection.terminate();
+      }, graceMs + farewellMs);
+      await emptied.promise;
+      clearTimeout(ending);
+      clearTimeout(breaking);
+    }
+    clearInterval(rechecks);
+    server.closing.removeEventListener('abort', drain);
+    sockets.close(closeCodes.goingAway, 'The server closes');
+    unroute();
+  };
+  let closed: Promise<void> | undefined;
+  return {
+    get url() {
+      return entry.url;
+    },
+    get connections() {
+      return connections.size;
+    },
+    close({ graceMs = 10_000 } = {}) {
+      closed ??= shutDown(graceMs);
+      return closed;
+    },
+  };
+}
