@@ -4,23 +4,6 @@ import type { Exception } from './checklist.ts';
 export const exceptions: readonly Exception[] = [
   {
     kind: 'not shipped',
-    ids: [
-      'R-CB-01',
-      'R-CB-02',
-      'R-CB-03',
-      'R-CB-04',
-      'R-CB-05',
-      'R-CB-06',
-      'R-CB-07',
-      'R-CB-08',
-      'R-CB-09',
-      'R-CB-10',
-      'R-CB-11',
-    ],
-    reason: 'No custom binding is offered yet, over WebSocket or anything else.',
-  },
-  {
-    kind: 'not shipped',
     ids: ['R-STATE-18'],
     reason: 'No way to pass credentials inside the protocol is offered: they come out of band (R-STATE-15).',
   },

@@ -1,5 +1,7 @@
-import { type ClientBinding, decodeSse, httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
+import { createServer } from 'node:http';
+import { type ClientBinding, type ClientTransport, decodeSse, httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
 import { grpcClient, listenGrpc } from '@batonjs/bindings-grpc';
+import { attachWebSocket, webSocketClient } from '@batonjs/bindings-websocket';
 import type { StreamResponse } from '@batonjs/protocol';
 import type { OperationName } from '@batonjs/protocol/operations';
 import type { Agent, AgentServer, AgentServerOptions } from '@batonjs/server';
@@ -15,7 +17,7 @@ import { serve } from '../kit/serve.ts';
 
 /** Where a row of docs/conformance.md is tested: each binding, adapter and store. */
 export interface Setting {
-  readonly binding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
+  readonly binding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC' | 'WebSocket';
   /** gRPC has a port of its own; the HTTP side of the agent is asked in process then. */
   readonly adapter: 'in process' | 'Express' | 'its own port';
   readonly store: 'memory' | 'SQLite';
@@ -27,6 +29,7 @@ const roads = [
   { binding: 'HTTP+JSON', adapter: 'in process' },
   { binding: 'HTTP+JSON', adapter: 'Express' },
   { binding: 'GRPC', adapter: 'its own port' },
+  { binding: 'WebSocket', adapter: 'Express' },
 ] as const;
 const settings = roads.flatMap((road) =>
   (['memory', 'SQLite'] as const).map((store): Setting => ({ ...road, store })),
@@ -81,16 +84,28 @@ export async function open(
 ): Promise<Peer> {
   const store = options.store ?? (kind === 'memory' ? memoryStore() : sqliteStore(':memory:'));
   closedAfterTest(store);
-  const server = serve(agent, { card: { name: 'Row', description: 'For tests' }, store, ...options });
-  const url =
-    adapter === 'Express'
-      ? `${await listen(express().use('/agent', a2aExpress(server)))}/agent`
-      : 'http://localhost';
+  const app = express();
+  const listener = createServer(app);
+  const url = adapter === 'Express' ? `${await listen(listener)}/agent` : 'http://localhost';
+  const server = serve(agent, {
+    card: { name: 'Row', description: 'For tests' },
+    store,
+    // Only requests of HTTP say where the other interfaces are.
+    ...(name === 'WebSocket' && { publicUrl: url }),
+    ...options,
+  });
+  app.use('/agent', a2aExpress(server));
   const send =
     adapter === 'Express'
       ? fetch
       : (input: string, init?: RequestInit) => server.fetch(new Request(input, init));
   const below = (path: string, init?: RequestInit) => send(`${url}${path}`, init);
+  if (name === 'WebSocket') {
+    const endpoint = closedAfterTest(attachWebSocket(server, listener, { path: '/agent/ws' }));
+    const client = webSocketClient();
+    onTestFinished(() => client.close());
+    return { server, binding: name, url, fetch: below, ...overTransport(client, endpoint.url!) };
+  }
   if (name === 'GRPC') return { server, binding: name, url, fetch: below, ...(await overGrpc(server)) };
   const binding: ClientBinding = name === 'JSONRPC' ? jsonRpcClient : httpJsonClient;
 
@@ -124,18 +139,23 @@ export async function open(
   };
 }
 
-const transport = grpcClient();
+const overChannel = grpcClient();
 
 /** The calls of a peer over gRPC, at a port of their own. */
 async function overGrpc(server: AgentServer): Promise<Pick<Peer, 'call' | 'stream'>> {
   const listener = await listenGrpc(server, { port: 0 });
   onTestFinished(() => listener.close({ graceMs: 0 }));
+  return overTransport(overChannel, `127.0.0.1:${listener.port}`);
+}
+
+/** The calls of a peer over a binding that carries them itself. */
+function overTransport(transport: ClientTransport, url: string): Pick<Peer, 'call' | 'stream'> {
   const prepare = (operation: OperationName, params: object, headers: Record<string, string>) => {
     const lowered = Object.entries(headers).map(([header, value]) => [header.toLowerCase(), value]);
     return [
       { operation, params: params as Record<string, unknown> },
       {
-        url: `127.0.0.1:${listener.port}`,
+        url,
         headers: { 'a2a-version': '1.0', ...Object.fromEntries(lowered) },
         signal: new AbortController().signal,
         maxBytes: 2 ** 26,
