@@ -1,5 +1,11 @@
 import { createServer } from 'node:http';
-import { type ClientBinding, type ClientTransport, decodeSse, httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
+import {
+  type ClientBinding,
+  type ClientTransport,
+  decodeSse,
+  httpJsonClient,
+  jsonRpcClient,
+} from '@batonjs/bindings';
 import { grpcClient, listenGrpc } from '@batonjs/bindings-grpc';
 import { attachWebSocket, webSocketClient } from '@batonjs/bindings-websocket';
 import type { StreamResponse } from '@batonjs/protocol';
@@ -58,7 +64,7 @@ export const everywhere = (title: string, block: Block): void => inSettings(sett
 /** Runs a block of tests in every setting over HTTP: for what only HTTP has, such as statuses and CORS. */
 export const everywhereOverHttp = (title: string, block: Block): void =>
   inSettings(
-    settings.filter(({ binding }) => binding !== 'GRPC'),
+    settings.filter(({ binding }) => binding === 'JSONRPC' || binding === 'HTTP+JSON'),
     title,
     block,
   );
