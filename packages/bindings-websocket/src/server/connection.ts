@@ -77,7 +77,7 @@ export class Connection implements ServedSocket {
     if (this.isIdle) this.#socket.close(closeCodes.goingAway, 'The server closes');
   }
 
-  /** Ends what is under way, streams with their ends, and closes the connection. */
+  /** Ends the calls, streams with their ends, and closes the connection. */
   end(): void {
     for (const call of this.#calls.values()) {
       if (call.isStream) this.#outbox.send(encodeEnd(JSON.stringify(call.id)));
