@@ -39,6 +39,9 @@ const compatibility = [v03({ lenient: true })];
 /** How long a question waits for its answer, in milliseconds: a task that never ends is never pruned. */
 const clocks = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
 
+/** Tasks that ended are kept for 30 days. */
+const retention = { closedAfterMs: 30 * 24 * 60 * 60 * 1_000 };
+
 /** How long open answers may take to be sent once every server has closed, in milliseconds. */
 const farewellMs = 1_000;
 
@@ -60,6 +63,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
       compatibility,
       cors: true,
       clocks,
+      retention,
       ...options,
       name,
       store,

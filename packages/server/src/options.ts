@@ -10,6 +10,7 @@ import type { CorsOptions } from './http/cors.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Transition } from './log/write/transition.ts';
 import type { PushOptions } from './push/push-options.ts';
+import type { RetentionOptions } from './store/retention.ts';
 import type { Clock } from './timing/clock.ts';
 import type { TaskClocks } from './timing/task-deadlines.ts';
 import type { TurnEvent } from './turns/turn-event.ts';
@@ -50,6 +51,11 @@ export interface WorkerOptions {
   /** How long tasks may take. */
   readonly clocks?: TaskClocks;
   readonly limits?: Partial<Limits>;
+  /**
+   * How long tasks are kept that have ended; the process deletes older ones by itself. Default: for ever. Give all
+   * servers and workers on a store the same.
+   */
+  readonly retention?: RetentionOptions;
   /**
    * How long one store call may take. Default 5,000. All attempts of a write for a client together end after four
    * fifths of it.

@@ -3,6 +3,7 @@ import { LiveTasks } from './log/live-tasks.ts';
 import type { WorkerOptions } from './options.ts';
 import { Deliverer } from './push/deliverer.ts';
 import { createWebhooks, type Webhooks } from './push/webhooks.ts';
+import { Retention, type RetentionOptions } from './store/retention.ts';
 import { Claimer } from './turns/claim/claimer.ts';
 import { Runner } from './turns/runner.ts';
 import type { TurnDependencies } from './turns/turn-dependencies.ts';
@@ -31,6 +32,7 @@ export function createRuntime(options: WorkerOptions, run: 'here' | 'workers'): 
   const { storeTimeoutMs } = dependencies.options;
   const { sweepEveryMs = 1_000 } = options;
   mustBePositive({ sweepEveryMs });
+  const retention = options.retention && createRetention(options.retention, dependencies);
   const tasks = new LiveTasks({ store, clock, log, storeTimeoutMs, sweepEveryMs });
   const runner = new Runner(dependencies, tasks);
   const claimer = new Claimer(dependencies, tasks, runner);
@@ -45,9 +47,10 @@ export function createRuntime(options: WorkerOptions, run: 'here' | 'workers'): 
     start() {
       if (run === 'here') claimer.start();
       deliverer?.start();
+      retention?.start();
     },
     async close(graceMs) {
-      await claimer.close();
+      await Promise.all([claimer.close(), retention?.close()]);
       const deadline = clock.monotonic() + graceMs;
       await runner.drain(graceMs);
       // Only now: streams and waits on a turn that was given time to finish get its last event.
@@ -55,4 +58,15 @@ export function createRuntime(options: WorkerOptions, run: 'here' | 'workers'): 
       await deliverer?.close(Math.max(0, deadline - clock.monotonic()));
     },
   };
+}
+
+/** Throws `TypeError` for values that cannot work. */
+function createRetention(options: RetentionOptions, dependencies: TurnDependencies): Retention {
+  const { closedAfterMs, everyMs = 1, batch = 1 } = options;
+  mustBePositive({
+    'retention.closedAfterMs': closedAfterMs,
+    'retention.everyMs': everyMs,
+    'retention.batch': batch,
+  });
+  return new Retention(dependencies, options);
 }

@@ -10,6 +10,7 @@ import {
   steadyNow,
   type TaskStore,
 } from '@batonjs/store';
+import { ClosedLogs } from './closed-logs.ts';
 import { type Log, Logs } from './log.ts';
 import { Outbox } from './outbox.ts';
 import { pushConfigs } from './push-configs.ts';
@@ -22,6 +23,11 @@ export interface MemoryStoreOptions {
   readonly now?: () => number;
   /** The clock of leases, in milliseconds since any moment; never set. Default `performance.now`. */
   readonly monotonic?: () => number;
+  /**
+   * How many bytes ended tasks may take, about. Beyond, the store deletes those that ended first, except where a webhook
+   * is still to be notified. Open tasks are never deleted. Default 256 MiB; `Infinity` keeps all.
+   */
+  readonly closedBytes?: number;
 }
 
 /**
@@ -31,12 +37,14 @@ export interface MemoryStoreOptions {
 export function memoryStore({
   now = steadyNow,
   monotonic = () => performance.now(),
+  closedBytes = 256 * 1024 * 1024,
 }: MemoryStoreOptions = {}): TaskStore & PushConfigStore {
   const logs = new Logs();
   const index = new TaskIndex();
   const ready = new ReadyQueue();
   const subscribers = new Subscribers();
   const outbox = new Outbox(logs, subscribers);
+  const closed = new ClosedLogs(closedBytes);
   const identity = crypto.randomUUID();
 
   /** Every change of a row goes through here. */
@@ -46,6 +54,13 @@ export function memoryStore({
       log.row = after;
       index.changed(log, before);
     } else index.deleted(log);
+  }
+
+  function remove(log: Log): void {
+    for (const webhook of outbox.get(log).values()) outbox.remove(webhook);
+    replace(log, log.row, undefined);
+    logs.delete(log);
+    closed.delete(log);
   }
 
   return {
@@ -77,6 +92,10 @@ export function memoryStore({
       outbox.grew(log);
       if (facts.length > 0) subscribers.notify({ scope, taskId }, row.version);
       if (isWaiting(row)) subscribers.notify({ queue: row.queue });
+      if (row.head.closed) {
+        closed.add(log);
+        closed.surplus((one) => outbox.isUndelivered(one)).forEach(remove);
+      }
       return { version: row.version, lease: granted(row, commit) };
     },
 
@@ -131,11 +150,7 @@ export function memoryStore({
         if (old.length === limit) break;
         if (!outbox.isUndelivered(log)) old.push(log);
       }
-      for (const log of old) {
-        for (const webhook of outbox.get(log).values()) outbox.remove(webhook);
-        replace(log, log.row, undefined);
-        logs.delete(log);
-      }
+      old.forEach(remove);
       return old.length;
     },
 

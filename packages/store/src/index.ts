@@ -1,4 +1,5 @@
 export { frozenJson } from '@batonjs/lifecycle';
+export { weigh } from '@batonjs/lifecycle/internals';
 export { admit, type Claimed, claimed, granted, mustHaveRoom, mustMakeSense, type Row } from './admit.ts';
 export { callSubscriber } from './call-subscriber.ts';
 export { cutPage } from './cut-page.ts';

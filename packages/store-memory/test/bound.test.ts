@@ -1,0 +1,75 @@
+import { headOf } from '@batonjs/lifecycle';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { describe, expect, it } from 'vitest';
+import { memoryStore } from '../src/index.ts';
+
+const at = new Date(0).toISOString();
+const message = (text: string) => ({ messageId: 'm', role: 'ROLE_AGENT' as const, parts: [{ text }] });
+
+/** Adds a log with so much text, which ends unless it is to stay open. */
+async function add(store: TaskStore, taskId: string, characters: number, isOpen = false): Promise<void> {
+  const text = 'x'.repeat(characters);
+  const facts = [
+    { format: 1, at, type: 'message-received', message: { ...message(text), role: 'ROLE_USER' } },
+    ...(isOpen ? [] : [{ format: 1, at, type: 'answered', message: message('Yes') } as const]),
+  ] as const;
+  let head: ReturnType<typeof headOf> | undefined;
+  for (const fact of facts) head = headOf(head, fact);
+  await store.commit({ scope: 's', taskId, commitId: taskId, expectedVersion: 0, facts, head, once: 'm' });
+}
+
+const kept = async (store: TaskStore): Promise<string[]> => {
+  const { tasks } = await store.list('s', { limit: 1_000, answered: true });
+  return tasks.map(({ taskId }) => taskId).toSorted();
+};
+
+const push = (taskId: string): Parameters<PushConfigStore['putPushConfig']>[0] => ({
+  scope: 's',
+  taskId,
+  id: 'w',
+  config: { id: 'w', taskId, url: 'https://example.com' },
+  protocolVersion: '1.0',
+  queue: 'q',
+  cursor: 0,
+});
+
+describe('a memory store with a bound', () => {
+  it('deletes the tasks that ended first, and keeps open ones', async () => {
+    const store = memoryStore({ closedBytes: 40_000 });
+    await add(store, 'open', 60_000, true);
+    for (const taskId of ['a', 'b', 'c', 'd']) await add(store, taskId, 10_000);
+    expect(await kept(store)).toEqual(['b', 'c', 'd', 'open']);
+    await add(store, 'e', 20_000);
+    expect(await kept(store)).toEqual(['d', 'e', 'open']);
+    // A deleted log is gone with its keys: one of the same id is another log.
+    await add(store, 'a', 1);
+    expect((await store.load('s', 'a'))?.version).toBe(2);
+  });
+
+  it('keeps the task that ended last, whatever its size', async () => {
+    const store = memoryStore({ closedBytes: 40_000 });
+    await add(store, 'large', 100_000);
+    expect(await kept(store)).toEqual(['large']);
+    await add(store, 'small', 1);
+    expect(await kept(store)).toEqual(['small']);
+  });
+
+  it('keeps tasks whose webhooks have not heard of their end', async () => {
+    const store = memoryStore({ closedBytes: 40_000 });
+    await store.putPushConfig(push('a'));
+    for (const taskId of ['a', 'b', 'c', 'd', 'e']) await add(store, taskId, 10_000);
+    expect(await kept(store)).toEqual(['a', 'd', 'e']);
+    const [delivery] = await store.claimDeliveries({ queue: 'q', holder: 'h', ttlMs: 1_000, limit: 1 });
+    await store.advance(delivery!, { cursor: 2 });
+    await add(store, 'f', 10_000);
+    expect(await kept(store)).toEqual(['d', 'e', 'f']);
+  });
+
+  it('counts what prune deletes no more', async () => {
+    const store = memoryStore({ closedBytes: 40_000 });
+    for (const taskId of ['a', 'b', 'c']) await add(store, taskId, 10_000);
+    expect(await store.prune({ closedBefore: new Date(1).toISOString(), limit: 2 })).toBe(2);
+    for (const taskId of ['d', 'e']) await add(store, taskId, 10_000);
+    expect((await kept(store)).length).toBe(3);
+  });
+});
