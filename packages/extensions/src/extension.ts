@@ -11,7 +11,7 @@ import {
 } from '@batonjs/server';
 
 /** An agent with its card. Extensions wrap it; `createAgentServer` accepts it. */
-export type Extendable = Pick<AgentServerOptions, 'agent' | 'card'>;
+export type Extendable = Pick<AgentServerOptions, 'agent' | 'card' | 'skillOf'>;
 
 /** Wraps an agent and declares the extension in its card. */
 export type Extension = (extendable: Extendable) => Extendable;
@@ -25,7 +25,10 @@ export type Extension = (extendable: Extendable) => Extendable;
  * ```
  */
 export const extend = (extendable: Extendable, ...extensions: readonly Extension[]): Extendable =>
-  extensions.reduce((extended, extension) => extension(extended), extendable);
+  extensions.reduce(
+    (extended, extension) => ({ skillOf: extended.skillOf, ...extension(extended) }),
+    extendable,
+  );
 
 /** Adds an extension to the card. Spec: §4.6. */
 export const declare = (

@@ -117,6 +117,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
       blockingMs: options.blockingMs ?? 120_000,
       cancelWaitMs: options.cancelWaitMs ?? 10_000,
       closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
+      skillOf: options.skillOf,
     },
   };
   const { authenticate, tenants } = options;

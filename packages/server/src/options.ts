@@ -1,6 +1,7 @@
 import type { ServerBinding, ServerCompatibility } from '@batonjs/bindings';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent, Turn } from './agent/agent.ts';
+import type { SkillOf } from './agent/skill-of.ts';
 import type { Authenticate } from './calls/authenticate.ts';
 import type { Tenants } from './calls/tenants.ts';
 import type { CardInput } from './card/complete-card.ts';
@@ -96,6 +97,11 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly publicUrl?: string;
   /** Finds out the caller of a request. Without it, all callers share their tasks. */
   readonly authenticate?: Authenticate;
+  /**
+   * Finds the skill that a message is for, so that its `securityRequirements` are enforced before the message is
+   * accepted. `typedSkills` of `@batonjs/extensions` brings one. Without it, no message names a skill.
+   */
+  readonly skillOf?: SkillOf;
   /**
    * Members that replace those of `card` for authenticated callers, the same for all or by caller. Media types and
    * extensions that only these members name are not accepted: name them in `card` too.

@@ -36,6 +36,7 @@ function combine(callers: readonly AuthenticatedCaller[]): AuthenticatedCaller {
     throw new TypeError('Every caller needs a `scope` that is a string and not empty');
   return {
     scope: JSON.stringify(callers.map(({ scope }) => scope)),
+    schemes: [...new Set(callers.flatMap(({ schemes = [] }) => schemes))],
     claims: Object.assign({}, ...callers.map(({ claims }) => claims)),
     scopes: [...new Set(callers.flatMap(({ scopes = [] }) => scopes))],
   };

@@ -35,7 +35,7 @@ export function apiKey({ keys, name = 'apiKey', description, ...location }: ApiK
       if (!key) return undefined;
       const caller = await find(await sha256(key));
       if (!caller) throw new A2AError('UNAUTHENTICATED', 'The API key is not valid');
-      return caller;
+      return { ...caller, schemes: [name] };
     },
     {
       securitySchemes: {

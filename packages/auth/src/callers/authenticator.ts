@@ -13,6 +13,8 @@ export interface AuthenticatedCaller {
   readonly scope: string;
   /** Non-secret information about the caller, for the agent. */
   readonly claims?: Readonly<Struct>;
+  /** The names of the security schemes that the caller satisfied. */
+  readonly schemes?: readonly string[];
   /** The scopes that the caller was granted. */
   readonly scopes?: readonly string[];
 }

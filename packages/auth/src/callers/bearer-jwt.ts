@@ -77,7 +77,7 @@ export function bearerJwt(options: BearerJwtOptions): Authenticator {
       const payload = await verify(token.trim());
       const scopes = scopesOf(payload, options.scopesClaim);
       const missing = needed.filter((scope) => !scopes.includes(scope)).join(' ');
-      if (missing === '') return caller(payload, scopes);
+      if (missing === '') return { ...caller(payload, scopes), schemes: [name] };
       throw new A2AError('PERMISSION_DENIED', `The token lacks the scope ${missing}`, {
         metadata: { scope: missing },
         challenge: challengeWith({ error: 'insufficient_scope', scope: missing }),

@@ -17,7 +17,7 @@ describe('apiKey', () => {
     ['a query parameter', { query: 'key' }, request({}, 'x=1&key=key-of-bob')],
     ['a cookie', { cookie: 'session' }, request({ cookie: 'a=key-of-ada; session=key-of-bob;b' })],
   ])('knows the caller by a key in %s [R-AUTH-02] [R-AUTH-04]', async (_, place, sent) => {
-    expect(await apiKey({ ...place, keys })(sent)).toEqual(bob);
+    expect(await apiKey({ ...place, keys })(sent)).toEqual({ ...bob, schemes: ['apiKey'] });
   });
 
   it.each([
@@ -45,7 +45,10 @@ describe('apiKey', () => {
       asked.push(sha256);
       return sha256.startsWith('0') ? undefined : ada;
     };
-    expect(await apiKey({ header: 'k', keys: find })(request({ k: 'key-of-ada' }))).toEqual(ada);
+    expect(await apiKey({ header: 'k', keys: find })(request({ k: 'key-of-ada' }))).toEqual({
+      ...ada,
+      schemes: ['apiKey'],
+    });
     expect(asked).toEqual([createHash('sha256').update('key-of-ada').digest('hex')]);
   });
 

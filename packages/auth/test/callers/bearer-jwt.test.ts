@@ -14,6 +14,7 @@ describe('bearerJwt', () => {
         scope: `["${issuer}","ada"]`,
         claims: { iss: issuer, sub: 'ada', scopes: ['tasks:read', 'tasks:write'] },
         scopes: ['tasks:read', 'tasks:write'],
+        schemes: ['bearer'],
       });
     },
   );
@@ -146,7 +147,10 @@ describe('bearerJwt', () => {
 
   it('lets the owner decide who a token stands for', async () => {
     const authenticate = authenticator({ caller: ({ org }) => ({ scope: String(org) }) });
-    expect(await authenticate(bearer(await token({ org: 'acme' })))).toEqual({ scope: 'acme' });
+    expect(await authenticate(bearer(await token({ org: 'acme' })))).toEqual({
+      scope: 'acme',
+      schemes: ['bearer'],
+    });
   });
 
   it('says in the card what it wants [R-AUTH-01] [R-DM-47] [R-DM-48]', () => {

@@ -86,6 +86,7 @@ describe('allOf', () => {
       scope: '["app","user"]',
       claims: { app: 'a', user: 'u', by: 'user' },
       scopes: ['read', 'list', 'write'],
+      schemes: ['app', 'user'],
     });
   });
 
@@ -110,6 +111,7 @@ describe('allOf', () => {
       scope: '["plain","other"]',
       claims: {},
       scopes: [],
+      schemes: ['plain', 'other'],
     });
   });
 

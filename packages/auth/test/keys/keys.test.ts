@@ -171,7 +171,7 @@ describe('an API key', () => {
   });
 
   it('in a cookie is read without the spaces around it', async () => {
-    expect(await cookie('; c = k ;d=x')).toEqual({ scope: 's' });
+    expect(await cookie('; c = k ;d=x')).toEqual({ scope: 's', schemes: ['apiKey'] });
     expect(await cookie('d=x')).toBeUndefined();
     expect(
       await apiKey({ cookie: 'c', keys })({ headers: {}, query: new URLSearchParams() }),

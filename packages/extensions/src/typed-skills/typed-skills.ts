@@ -1,4 +1,14 @@
-import { type CardInput, data, rejected, type TaskUpdate, type Turn, taskAgent, text } from '@batonjs/server';
+import { type Granted, type Lacking, lackingFor } from '@batonjs/protocol/security';
+import {
+  authRequired,
+  type CardInput,
+  data,
+  rejected,
+  type TaskUpdate,
+  type Turn,
+  taskAgent,
+  text,
+} from '@batonjs/server';
 import { addToMessage, declare, type Extendable, isStatus, mapUpdates } from '../extension.ts';
 import { TYPED_SKILLS } from '../uris.ts';
 import type { Skill } from './skill.ts';
@@ -22,10 +32,14 @@ export function typedSkills(card: CardInput, ...skills: readonly [Skill, ...Skil
     card: declared,
     agent: taskAgent((turn) => {
       const id = namedSkill(turn);
-      if (id === undefined) return (skills.find((each) => each.fits(turn)) ?? skills[0]).run(turn);
+      if (id === undefined) return runAllowed(skills.find((each) => each.fits(turn)) ?? skills[0], turn);
       const named = skills.find(({ about }) => about.id === id);
-      return named ? mapUpdates(named.run(turn), (update) => keepSkill(update, named)) : unknownSkill(id);
+      return named
+        ? mapUpdates(runAllowed(named, turn), (update) => keepSkill(update, named))
+        : unknownSkill(id);
     }),
+    skillOf: ({ metadata }, extensions) =>
+      extensions.includes(TYPED_SKILLS) ? skillIdIn(metadata?.[TYPED_SKILLS]) : undefined,
   };
 }
 
@@ -36,11 +50,30 @@ function namedSkill({ extensions, metadata, messages }: Turn): string | undefine
     extensions.includes(TYPED_SKILLS) ? metadata[TYPED_SKILLS] : undefined,
     question?.metadata?.[TYPED_SKILLS],
   ];
-  for (const hint of hints) {
-    const { skillId } = Object(hint) as { skillId?: unknown };
-    if (skillId !== undefined) return String(skillId);
-  }
-  return undefined;
+  return hints.map(skillIdIn).find((id) => id !== undefined);
+}
+
+function skillIdIn(hint: unknown): string | undefined {
+  const { skillId } = Object(hint) as { skillId?: unknown };
+  return skillId === undefined ? undefined : String(skillId);
+}
+
+/** Runs a skill, or asks for better credentials if the caller lacks some that the skill requires. Spec: §7.6. */
+function runAllowed(skill: Skill, turn: Turn): AsyncIterable<TaskUpdate> {
+  const { id, securityRequirements } = skill.about;
+  const lacking = lackingFor(securityRequirements, turn.caller as Granted);
+  return lacking ? needsMore(id, lacking) : skill.run(turn);
+}
+
+async function* needsMore(skillId: string, { schemes, scopes }: Lacking) {
+  const message = `The skill "${skillId}" needs more than these credentials: send a message with better ones`;
+  const failure = {
+    code: 'PERMISSION_DENIED',
+    message,
+    details: { skillId, schemes: [...schemes], scopes: [...scopes] },
+  };
+  const parts = [text(message), data(failure, { mediaType: 'application/json' })];
+  yield addToMessage(authRequired(parts), TYPED_SKILLS, { skillId });
 }
 
 /** Adds the skill to its question, so that the answer returns to it. */

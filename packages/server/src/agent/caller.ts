@@ -9,6 +9,8 @@ export interface Caller {
   readonly scope: string;
   /** Non-secret facts for the agent; stored with the message. */
   readonly claims?: Claims;
-  /** What the caller may do, in the words of the card's security schemes. */
+  /** The security schemes of the card that the caller satisfied, by name. Undefined: not known. */
+  readonly schemes?: readonly string[];
+  /** What the caller may do, in the words of the card's security schemes. Skills may require some. */
   readonly scopes?: readonly string[];
 }

@@ -8,6 +8,7 @@ export interface DerivedMembers extends Pick<AgentCard, 'securitySchemes' | 'sec
 
 /** The options that the card depends on. */
 interface CardOptions {
+  readonly card: { readonly skills?: readonly Partial<AgentCard['skills'][number]>[] };
   readonly authenticate?: {
     readonly securitySchemes?: AgentCard['securitySchemes'];
     readonly securityRequirements?: readonly NonNullable<AgentCard['securityRequirements']>[number][];
@@ -18,10 +19,13 @@ interface CardOptions {
 
 /** Derives members of the card from options. Throws `TypeError` for a combination that callers could not use. */
 export function derivedMembers(
-  { authenticate, extendedCard, idempotency = 'authenticated' }: CardOptions,
+  { card, authenticate, extendedCard, idempotency = 'authenticated' }: CardOptions,
   pushNotifications: boolean,
 ): DerivedMembers {
   if (extendedCard && !authenticate) throw new TypeError('`extendedCard` needs `authenticate`');
+  const guarded = card.skills?.find(({ securityRequirements }) => securityRequirements?.length);
+  if (guarded && !authenticate)
+    throw new TypeError(`The \`securityRequirements\` of the skill "${guarded.id}" need \`authenticate\``);
   const isIdempotent = idempotency === 'authenticated' ? authenticate !== undefined : idempotency;
   return {
     securitySchemes: authenticate?.securitySchemes,

@@ -24,6 +24,21 @@ function challengeOf({ securitySchemes = {}, securityRequirements = [] }: Securi
   return challenges.join(', ') || undefined;
 }
 
+/** The challenge of a caller whose credentials are not enough. RFC 6750 §3.1. */
+export function scopeChallenge(
+  { securitySchemes = {} }: Security,
+  { schemes, scopes }: { readonly schemes: readonly string[]; readonly scopes: readonly string[] },
+): string | undefined {
+  const challenges = Object.entries(securitySchemes)
+    .filter(([name]) => schemes.length === 0 || schemes.includes(name))
+    .flatMap(([realm, scheme]) => {
+      const scope = scopes.join(' ');
+      const parameters = { realm, error: 'insufficient_scope', ...(scope && { scope }) };
+      return challengeOfScheme(scheme, parameters) ?? [];
+    });
+  return challenges.join(', ') || undefined;
+}
+
 function challengeOfScheme(
   scheme: SecurityScheme,
   parameters: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
 import { type Command, decide } from '@batonjs/lifecycle';
-import type { Message, SendMessageRequest } from '@batonjs/protocol';
+import type { AgentCard, Message, SendMessageRequest } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { type StoredFact, StoreError } from '@batonjs/store';
 import { checkInputModes, checkOutputModes } from '../../card/media-modes.ts';
@@ -16,6 +16,7 @@ import type { CallContext } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
 import { toWireError } from '../call/wire-error.ts';
 import type { Accepted } from './accepted.ts';
+import { checkSkill, claimsOf } from './check-skill.ts';
 import { derivedTaskId } from './derived-task-id.ts';
 import { checkInlineConfig } from './inline-config.ts';
 import { isSameMessage } from './same-message.ts';
@@ -35,6 +36,8 @@ export async function accept(
   if (message.role !== 'ROLE_USER') {
     throw invalidParams([{ field: 'message.role', description: 'must be ROLE_USER' }]);
   }
+  const { card, options } = dependencies;
+  checkSkill(options.skillOf?.(request, context.extensions), context.caller, card);
   if (configuration?.taskPushNotificationConfig) {
     if (!dependencies.card.capabilities.pushNotifications)
       throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
@@ -46,7 +49,8 @@ export async function accept(
       throw new A2AError('TASK_NOT_FOUND', undefined, taskOf(message));
     const { clock } = dependencies;
     const { notBeforeMs } = dependencies.options.limits;
-    const receive = toReceive(request, context, notBeforeOf(message, context, clock.now(), notBeforeMs));
+    const notBefore = notBeforeOf(message, context, clock.now(), notBeforeMs);
+    const receive = toReceive(request, context, card, notBefore);
     // Every reason to refuse comes before the first write.
     if (existing) decide(existing.state, receive, isoTime(clock.now()));
     checkInputModes(dependencies.card, message);
@@ -66,16 +70,18 @@ type Receive = Command & { type: 'receive' };
 function toReceive(
   { message, configuration, metadata }: SendMessageRequest,
   context: CallContext,
+  card: AgentCard,
   notBefore: string | undefined,
 ): Receive {
   const { taskPushNotificationConfig: _, ...kept } = configuration ?? {};
+  const caller = claimsOf(context.caller, card);
   return {
     type: 'receive',
     message,
     ...(configuration && { configuration: kept }),
     ...(metadata && { metadata }),
     ...(context.extensions.length > 0 && { extensions: context.extensions }),
-    ...(context.caller?.claims && { caller: { ...context.caller.claims } }),
+    ...(caller && { caller: { ...caller } }),
     ...(notBefore !== undefined && { notBefore }),
   };
 }

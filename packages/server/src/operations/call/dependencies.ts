@@ -1,4 +1,5 @@
 import type { AgentCard } from '@batonjs/protocol';
+import type { SkillOf } from '../../agent/skill-of.ts';
 import type { ServedCards } from '../../card/served-cards.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
 import type { Webhooks } from '../../push/webhooks.ts';
@@ -18,6 +19,8 @@ export interface OperationOptions extends TurnOptions {
   readonly cancelWaitMs: number;
   /** Whether the stream of a send ends at INPUT_REQUIRED, or only when the task does. */
   readonly closeStreamsOnInputRequired: boolean;
+  /** Finds the skill that a message is for; undefined if no message names one. */
+  readonly skillOf: SkillOf | undefined;
 }
 
 /** The objects that operations are answered with. Made once for each server. */

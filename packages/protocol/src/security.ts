@@ -1,0 +1,40 @@
+import type { SecurityRequirement } from './model/agent-card.ts';
+
+/** What a caller proved about itself. */
+export interface Granted {
+  /** Names of the card's security schemes that it satisfied. Undefined if only its scopes are known. */
+  readonly schemes?: readonly string[] | undefined;
+  readonly scopes?: readonly string[] | undefined;
+}
+
+/** What a caller lacks for a requirement: one or both have elements. */
+export interface Lacking {
+  readonly schemes: readonly string[];
+  readonly scopes: readonly string[];
+}
+
+/**
+ * What a caller lacks, for the requirement that it is nearest to. Undefined if it meets one of them, or if there are
+ * none. Callers whose schemes are unknown are judged by their scopes alone. Spec: §4.4.5, §4.5.
+ */
+export function lackingFor(
+  requirements: readonly SecurityRequirement[] = [],
+  granted: Granted = {},
+): Lacking | undefined {
+  const lacks = requirements.map((requirement) => lackingForOne(requirement, granted));
+  if (lacks.length === 0 || lacks.some((lack) => sizeOf(lack) === 0)) return undefined;
+  return lacks.reduce((best, lack) => (sizeOf(lack) < sizeOf(best) ? lack : best));
+}
+
+const sizeOf = ({ schemes, scopes }: Lacking): number => schemes.length + scopes.length;
+
+function lackingForOne(
+  { schemes: required = {} }: SecurityRequirement,
+  { schemes, scopes }: Granted,
+): Lacking {
+  const needed = new Set(Object.values(required).flatMap(({ list = [] }) => list));
+  return {
+    schemes: schemes ? Object.keys(required).filter((name) => !schemes.includes(name)) : [],
+    scopes: [...needed].filter((scope) => !scopes?.includes(scope)),
+  };
+}

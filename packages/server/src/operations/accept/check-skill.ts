@@ -1,0 +1,38 @@
+import type { AgentCard } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { type Lacking, lackingFor } from '@batonjs/protocol/security';
+import type { Caller } from '../../agent/caller.ts';
+import { scopeChallenge } from '../../card/security.ts';
+
+/**
+ * Refuses a message to a skill whose `securityRequirements` its caller does not meet: UNAUTHENTICATED without a caller,
+ * else PERMISSION_DENIED with the missing scopes in `metadata.scope` and in the challenge. Spec: §4.4.5, §7.5.
+ */
+export function checkSkill(skillId: string | undefined, caller: Caller | undefined, card: AgentCard): void {
+  const skill = skillId === undefined ? undefined : card.skills.find(({ id }) => id === skillId);
+  const lacking = lackingFor(skill?.securityRequirements, caller);
+  if (!skill || !lacking) return;
+  if (!caller) throw new A2AError('UNAUTHENTICATED', `The skill "${skill.id}" needs credentials`);
+  const scope = lacking.scopes.join(' ');
+  throw new A2AError('PERMISSION_DENIED', `The skill "${skill.id}" needs ${inWords(lacking)}`, {
+    metadata: { skill: skill.id, ...(scope && { scope }) },
+    challenge: scopeChallenge(card, lacking),
+  });
+}
+
+function inWords({ schemes, scopes }: Lacking): string {
+  const named = (what: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [`the ${what}${names.length > 1 ? 's' : ''} ${names.join(', ')}`];
+  return [...named('scope', scopes), ...named('scheme', schemes)].join(' and ');
+}
+
+/**
+ * What the agent learns of its caller: its claims. Where skills have requirements, also its schemes and scopes, because
+ * the agent may choose the skill itself.
+ */
+export function claimsOf(caller: Caller | undefined, card: AgentCard) {
+  if (!caller) return undefined;
+  const { claims, schemes, scopes } = caller;
+  if (!card.skills.some(({ securityRequirements }) => securityRequirements?.length)) return claims;
+  return { ...claims, ...(schemes && { schemes: [...schemes] }), scopes: [...(scopes ?? [])] };
+}
