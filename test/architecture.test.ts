@@ -29,6 +29,7 @@ const arrows: Record<string, readonly string[]> = {
   client: ['bindings', 'protocol'],
   extensions: ['client', 'protocol', 'server'],
   'from-executor': ['protocol', 'server'],
+  'nested-tasks': ['client', 'extensions', 'lifecycle', 'protocol', 'server'],
   'task-gateway': [
     'bindings',
     'bindings-websocket',

@@ -5,5 +5,14 @@ export type { Issue } from './schema.ts';
 export { type StateTransition, transitionsOf } from './state-history/transitions-of.ts';
 export { errorOf } from './task-error/error-of.ts';
 export { type Progress, progressOf } from './task-progress/progress-of.ts';
+export { type ChildTask, type TaskTree, treeOf } from './task-tree/tree-of.ts';
 export { callSkill, SkillError, type SkillProblem, type SkillReply } from './typed-skills/call-skill.ts';
-export { FORM_INPUT, SCHEDULING, STATE_HISTORY, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from './uris.ts';
+export {
+  FORM_INPUT,
+  SCHEDULING,
+  STATE_HISTORY,
+  TASK_ERROR,
+  TASK_PROGRESS,
+  TASK_TREE,
+  TYPED_SKILLS,
+} from './uris.ts';

@@ -8,6 +8,15 @@ export { stateHistory } from './state-history/state-history.ts';
 export { taskError } from './task-error/task-error.ts';
 export { progress } from './task-progress/progress.ts';
 export { taskProgress } from './task-progress/task-progress.ts';
+export { taskTree } from './task-tree/task-tree.ts';
 export { type InvalidInput, type Skill, type SkillDefinition, skill } from './typed-skills/skill.ts';
 export { typedSkills } from './typed-skills/typed-skills.ts';
-export { FORM_INPUT, SCHEDULING, STATE_HISTORY, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from './uris.ts';
+export {
+  FORM_INPUT,
+  SCHEDULING,
+  STATE_HISTORY,
+  TASK_ERROR,
+  TASK_PROGRESS,
+  TASK_TREE,
+  TYPED_SKILLS,
+} from './uris.ts';

@@ -1,3 +1,5 @@
+export { TASK_TREE } from '@batonjs/protocol/headers';
+
 /** Skills with schemas for their input and output. */
 export const TYPED_SKILLS = 'https://batonjs.dev/extensions/typed-skills/v1';
 /** Questions with forms. */

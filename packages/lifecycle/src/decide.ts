@@ -1,7 +1,14 @@
 import type { Message, TaskStatus } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { messageOf } from './conversation.ts';
-import { FACT_FORMAT, type Fact, type MessageReceived, type Metadata, type TaskUpdate } from './facts.ts';
+import {
+  type ChildUpdate,
+  FACT_FORMAT,
+  type Fact,
+  type MessageReceived,
+  type Metadata,
+  type TaskUpdate,
+} from './facts.ts';
 import { freezeMembers } from './frozen-json.ts';
 import { isRipe, type OpenTurn, type State, type TaskRecord } from './state.ts';
 import { canTransition, isInterrupted, isTerminal } from './states.ts';
@@ -171,6 +178,7 @@ function completeStep(
 function update(state: State, asked: TaskUpdate, at: string): Happening[] {
   const task = taskOf(state);
   const metadata = asked.metadata && { metadata: asked.metadata };
+  const children = asked.child ? [childUpdated(state, asked.child)] : [];
   if ('artifact' in asked) {
     const { artifact, append = false, lastChunk = false } = asked;
     mustBeWhole('artifact', artifact.artifactId, artifact.parts);
@@ -180,8 +188,9 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
         `There is no artifact "${artifact.artifactId}" to append to`,
       );
     }
-    return [{ type: 'artifact-updated', artifact, append, lastChunk, ...metadata }];
+    return [...children, { type: 'artifact-updated', artifact, append, lastChunk, ...metadata }];
   }
+  if (!('status' in asked)) return children;
   const { state: to } = asked.status;
   if (!canTransition(task.status.state, to)) {
     throw new A2AError('INVALID_AGENT_RESPONSE', `A task cannot go from ${task.status.state} to ${to}`);
@@ -189,7 +198,12 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
   const status = statusOf(state, asked.status, at);
   const changed: Happening = { type: 'status-changed', status, ...metadata };
   // Nothing follows the fact that closes a log, so the turn ends before it.
-  return isTerminal(to) ? [...endTurn(state), changed] : [changed];
+  return [...children, ...(isTerminal(to) ? endTurn(state) : []), changed];
+}
+
+function childUpdated(state: State, { name, ...child }: ChildUpdate): Happening {
+  turnOf(state);
+  return { type: 'child-updated', name, child };
 }
 
 function answer(state: State, message: Message, at: string): Happening[] {

@@ -106,6 +106,9 @@ function fold(next: Draft, fact: Fact): void {
       next.openTurn = { ...openTurn, steps };
       return;
     }
+    case 'child-updated':
+      next.children = { ...next.children, [fact.name]: fact.child };
+      return;
     case 'status-changed': {
       const { status } = fact;
       const { id, artifacts } = taskOf(next, fact);
@@ -174,6 +177,7 @@ function begin(fact: Fact): State {
     woken: undefined,
     notBefore: fact.notBefore,
     wakeAt: undefined,
+    children: undefined,
   };
 }
 

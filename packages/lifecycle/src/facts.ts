@@ -1,4 +1,4 @@
-import type { Artifact, Message, SendMessageConfiguration, TaskStatus } from '@batonjs/protocol';
+import type { Artifact, Message, SendMessageConfiguration, TaskState, TaskStatus } from '@batonjs/protocol';
 
 /** Format of the facts this release writes. A log with a higher number is refused, never misread. */
 export const FACT_FORMAT = 1;
@@ -106,6 +106,25 @@ export interface StepCompleted extends Written {
   readonly result: unknown;
 }
 
+/** A task that this one started at another agent, as far as this one knows it. */
+export interface Child {
+  /** The name of the agent, as clients see it. */
+  readonly agent: string;
+  /** The task at the agent; absent while it is not known whether the agent received the message. */
+  readonly taskId?: string;
+  readonly state?: TaskState;
+  /** What a later turn needs to go on with the child. Clients do not see it. */
+  readonly record?: unknown;
+}
+
+/** The running turn starts a task at another agent, or learned something about it. Replaces what was known before. */
+export interface ChildUpdated extends Written {
+  readonly type: 'child-updated';
+  /** Names the child within this task. */
+  readonly name: string;
+  readonly child: Child;
+}
+
 /** Something that happened to one task. The task is the log of its facts. */
 export type Fact =
   | MessageReceived
@@ -119,7 +138,8 @@ export type Fact =
   | StatusChanged
   | ArtifactUpdated
   | CancelRequested
-  | StepCompleted;
+  | StepCompleted
+  | ChildUpdated;
 
 /** An update of a task by its agent. `decide` adds ids and timestamps. */
 export type TaskUpdate =
@@ -128,6 +148,8 @@ export type TaskUpdate =
       /** The work was finished before the agent noticed that a client asked to cancel: COMPLETED stays COMPLETED. */
       readonly beforeCancel?: boolean;
       readonly metadata?: Metadata;
+      /** What the update shows of a child, in the same commit. */
+      readonly child?: ChildUpdate;
     }
   | {
       readonly artifact: Artifact;
@@ -135,4 +157,12 @@ export type TaskUpdate =
       readonly append?: boolean;
       readonly lastChunk?: boolean;
       readonly metadata?: Metadata;
-    };
+      readonly child?: ChildUpdate;
+    }
+  /** Only something about a child: clients get no event, and no metadata. */
+  | { readonly child: ChildUpdate; readonly metadata?: Metadata };
+
+/** A child as its parent knows it from now on. */
+export interface ChildUpdate extends Child {
+  readonly name: string;
+}

@@ -1,6 +1,6 @@
 import type { Artifact, Message, Part, TaskStatus } from '@batonjs/protocol';
 import type { Conversation } from './conversation.ts';
-import type { MessageReceived, Metadata } from './facts.ts';
+import type { Child, MessageReceived, Metadata } from './facts.ts';
 import type { List } from './list.ts';
 
 /** An artifact with its parts apart, so that adding a chunk does not copy those before it. */
@@ -64,6 +64,8 @@ export interface State {
   readonly woken?: { readonly metadata?: Metadata };
   /** When the next turn starts without a message: ISO 8601, UTC, milliseconds. A turn that starts before clears it. */
   readonly wakeAt?: string;
+  /** The tasks at other agents, by name. Look up with `Object.hasOwn`. */
+  readonly children?: Readonly<Record<string, Child>>;
 }
 
 /** Whether a turn may take the message at this time (ISO 8601, UTC, milliseconds). */

@@ -6,7 +6,7 @@ import type {
   TaskArtifactUpdateEvent,
   TaskStatusUpdateEvent,
 } from '@batonjs/protocol';
-import type { Fact } from './facts.ts';
+import type { Fact, Metadata } from './facts.ts';
 import { toArray } from './list.ts';
 import type { ArtifactRecord, State } from './state.ts';
 
@@ -18,6 +18,8 @@ export interface TaskView {
   readonly artifacts?: boolean;
   /** Whether `history` ends in the message of the current status. The specification leaves it open; off by default. */
   readonly currentStatusInHistory?: boolean;
+  /** The `metadata` of the task, made of its state. */
+  readonly metadata?: ((state: State) => Metadata) | undefined;
 }
 
 /** The task as clients see it. It shares its content with the state: do not change it. Throws `TypeError` if the log is not a task. */
@@ -32,6 +34,7 @@ export function viewTask(state: State, view: TaskView = {}): Task {
     status: task.status,
     ...(artifacts && { artifacts: task.artifacts.map(viewArtifact) }),
     ...(history.length > 0 && { history }),
+    ...(view.metadata && { metadata: view.metadata(state) }),
   };
 }
 

@@ -5,6 +5,7 @@ import {
   artifact,
   at,
   cancel,
+  child,
   create,
   endTurn,
   given,
@@ -53,6 +54,7 @@ const commands: Record<string, Command> = {
   answer: answer('r2'),
   "answer with a client's id": answer('m1'),
   'complete a step': step('s1', 1),
+  'record a child': child('c1'),
   'end the turn': endTurn,
   wake,
   cancel,
@@ -72,6 +74,7 @@ const letters: Record<Fact['type'], string> = {
   'cancel-requested': 'C',
   'step-completed': 's',
   'wake-set': 'w',
+  'child-updated': 'c',
 };
 const reasons: Record<string, string> = {
   lost: 'TASK_NOT_FOUND',
@@ -85,37 +88,37 @@ const reasons: Record<string, string> = {
 
 // What each command causes in each situation, in the order of `commands`: facts by letter, a reason by word, '-' for nothing.
 const outcomes: Record<string, string> = {
-  //                        message again context id   create start take WORK COMPL new  more answer mine step end  wake cancel wakeAt
+  //                        message again context id   create start take WORK COMPL new  more answer mine step kid  end  wake cancel wakeAt
   nothing:
-    /*               */ 'M    M     M    M      lost lost lost lost lost lost lost lost lost lost lost lost lost   lost',
+    /*               */ 'M    M     M    M      lost lost lost lost lost lost lost lost lost lost lost lost lost lost   lost',
   received:
-    /*              */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  A    bad  bad  -    W    lost   bad',
+    /*              */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  A    bad  bad  bad  -    W    lost   bad',
   running:
-    /*               */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  >A   bad  s    >    W    lost   w',
+    /*               */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  >A   bad  s    bad  >    W    lost   w',
   answered:
-    /*              */ 'lost lost  lost lost   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over lost   bad',
+    /*              */ 'lost lost  lost lost   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over lost   bad',
   submitted:
-    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  -    W    C      bad',
+    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  bad  -    W    C      bad',
   working:
-    /*               */ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    >    W    C      w',
+    /*               */ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    C      w',
   'working, m2 waits':
-    /*   */ 'M    -     fix  same   -    <    t    S    >S   P    P    >S   bad  s    >    W    C      w',
+    /*   */ 'M    -     fix  same   -    <    t    S    >S   P    P    >S   bad  s    c    >    W    C      w',
   'working, cancel asked':
-    /**/ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    >    W    -      w',
+    /**/ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    -      w',
   'input required':
-    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  -    W    C      bad',
+    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  bad  -    W    C      bad',
   'auth required':
-    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  -    W    C      bad',
+    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  bad  -    W    C      bad',
   'auth required, running':
-    /**/ 'M    -     fix  same   -    <S   bad  S    >S   P    P    >S   bad  s    >    W    C      w',
+    /**/ 'M    -     fix  same   -    <S   bad  S    >S   P    P    >S   bad  s    c    >    W    C      w',
   completed:
-    /*             */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
+    /*             */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
   failed:
-    /*                */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
+    /*                */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
   canceled:
-    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over -      bad',
+    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over -      bad',
   rejected:
-    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
+    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
 };
 
 describe.each(Object.entries(situations))('when the log is: %s', (name, before) => {

@@ -45,6 +45,11 @@ export const answer = (messageId: string, more?: Partial<Message>): Command => (
   type: 'answer',
   message: reply(messageId, more),
 });
+/** What the running turn knows of a child from now on. */
+export const child = (name: string, more: object = {}): Command => ({
+  type: 'update',
+  update: { child: { name, agent: 'Another', ...more } },
+});
 export const step = (name: string, result?: unknown): Command => ({ type: 'complete-step', name, result });
 
 /** The agent reports a state: `to('WORKING')`, with a message of that id if there is one. */

@@ -35,6 +35,7 @@ interface Stored {
     cancelRequested?: State['cancelRequested'];
     woken?: State['woken'];
     wakeAt?: State['wakeAt'];
+    children?: State['children'];
   };
 }
 
@@ -52,9 +53,9 @@ function expectMeaning(state: State, meaning: Stored): void {
   );
   expect(state.answer).toEqual(meaning.answer);
   const idsOf = (messages: State['taken']) => messages.map(({ message }) => message.messageId);
-  const { openTurn, cancelRequested, woken, wakeAt } = state;
+  const { openTurn, cancelRequested, woken, wakeAt, children } = state;
   const messages = { untaken: idsOf(state.untaken), taken: idsOf(state.taken) };
-  const work = { ...messages, openTurn, cancelRequested, woken, wakeAt };
+  const work = { ...messages, openTurn, cancelRequested, woken, wakeAt, children };
   expect(stored(work)).toEqual(meaning.work);
 }
 
@@ -108,6 +109,7 @@ it('there is a stored log with every kind of fact', () => {
     'cancel-requested': true,
     'step-completed': true,
     'wake-set': true,
+    'child-updated': true,
   };
   const found = new Set(files.flatMap((name) => read(name).facts.map(({ type }) => type)));
   expect([...found].sort()).toEqual(Object.keys(kinds).sort());

@@ -196,7 +196,7 @@ describe('every log', () => {
 it('the random logs reach every kind of fact, every state and every refusal', () => {
   const moments = fc.sample(randomLog, { numRuns: 400, seed: 1 }).flat();
   const facts = moments.flatMap(({ added }) => added);
-  expect(new Set(facts.map(({ type }) => type)).size).toBe(12);
+  expect(new Set(facts.map(({ type }) => type)).size).toBe(13);
   expect(new Set(moments.map(({ state }) => state?.task?.status.state)).size).toBe(9);
   expect(new Set(moments.flatMap(({ refused }) => refused?.reason ?? []))).toEqual(
     new Set([

@@ -6,6 +6,7 @@ import {
   artifact,
   at,
   cancel,
+  child,
   create,
   endTurn,
   putOff,
@@ -91,6 +92,12 @@ const commands: [number, fc.Arbitrary<Command>][] = [
     fc
       .tuple(stepName, fc.option(fc.jsonValue(), { nil: undefined }))
       .map(([name, result]) => step(name, result)),
+  ],
+  [
+    3,
+    fc
+      .tuple(stepName, fc.option(fc.jsonValue(), { nil: undefined }))
+      .map(([name, record]) => child(name, { record })),
   ],
   [3, just(endTurn)],
   [2, just(wake)],

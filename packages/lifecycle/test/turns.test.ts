@@ -13,6 +13,7 @@ import {
   artifact,
   at,
   cancel,
+  child,
   create,
   endTurn,
   given,
@@ -179,6 +180,34 @@ describe('a turn whose process died', () => {
     const open = given(receive('m1'), create, startTurn);
     expect(open.now.untaken).toEqual([]);
     expect(open.when(startTurn)).toMatchObject([{ attempt: 2 }]);
+  });
+});
+
+describe('a child', () => {
+  const running = [receive('m1'), create, startTurn];
+
+  it('is kept for later turns and in snapshots, as it was recorded last', () => {
+    const { now } = given(
+      ...running,
+      child('c', { record: { position: 1 } }),
+      child('c', { taskId: 't', state: 'TASK_STATE_WORKING' }),
+      to('INPUT_REQUIRED', 'q1'),
+      endTurn,
+      receive('m2'),
+      startTurn,
+    );
+    const children = { c: { agent: 'Another', taskId: 't', state: 'TASK_STATE_WORKING' } };
+    expect(now.children).toEqual(children);
+    expect(fromSnapshot(stored(toSnapshot(now))).children).toEqual(children);
+  });
+
+  it('is recorded before the update that tells of it, in the same decision', () => {
+    const { update } = to('COMPLETED', 'c1') as Command & { type: 'update' };
+    const told: Command = { type: 'update', update: { ...update, child: { name: 'c', agent: 'Another' } } };
+    const types = given(...running)
+      .when(told)
+      .map(({ type }) => type);
+    expect(types).toEqual(['child-updated', 'turn-ended', 'status-changed']);
   });
 });
 

@@ -22,6 +22,9 @@ export const SCHEDULING = 'https://batonjs.dev/extensions/scheduling/v1';
 /** URI of the extension of an agent whose tasks show the changes of their state. */
 export const STATE_HISTORY = 'https://batonjs.dev/extensions/state-history/v1';
 
+/** URI of the extension that shows which task started a task, and which tasks it started. */
+export const TASK_TREE = 'https://batonjs.dev/extensions/task-tree/v1';
+
 /** Header that carries `TaskPushNotificationConfig.token` to a webhook. */
 export const NOTIFICATION_TOKEN = 'X-A2A-Notification-Token';
 

@@ -44,9 +44,9 @@ export interface WorkerOptions {
   /** How long an agent may go on after a cancel before the task is CANCELED without it. Default 5,000. */
   readonly cancelGraceMs?: number;
   /**
-   * Called before a task becomes CANCELED that no agent works on, because the task waits or its process died: stop work
-   * that was started elsewhere here. Called at least once, waited for at most `cancelGraceMs`; its steps are not
-   * recorded.
+   * Called before a task ends that no agent works on (any more): CANCELED while it waits or after its process died,
+   * FAILED because its time is over or its process died. Stop work here that was started elsewhere. Called at least
+   * once, waited for at most `cancelGraceMs`; its steps are not recorded.
    */
   readonly onCancel?: (turn: Turn) => void | Promise<void>;
   /** How long tasks may take. */

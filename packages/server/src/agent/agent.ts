@@ -1,4 +1,4 @@
-import type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
+import type { Child, Metadata, TaskUpdate } from '@batonjs/lifecycle';
 import type { Artifact, Message, Task } from '@batonjs/protocol';
 
 /** The answer of an agent: a message, or the updates of a task. */
@@ -121,6 +121,11 @@ export interface Turn {
    */
   step<T>(name: string, fn: () => T | Promise<T>): Promise<JsonOf<T>>;
   readonly inbox: Inbox;
+  /**
+   * The tasks that this task started at other agents, in this turn and in those before, by name; what the `child` of
+   * updates recorded. Look up with `Object.hasOwn`. `nestedTasks` of `@batonjs/nested-tasks` keeps this record.
+   */
+  readonly children: Readonly<Record<string, Child>>;
   /**
    * Aborted when the task is canceled, the turn was given to another process, its time is over or the server closes:
    * `reason.code` is `CANCELED`, `FENCED`, `DEADLINE` or `SHUTDOWN`.

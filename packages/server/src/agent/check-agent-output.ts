@@ -27,7 +27,11 @@ export function checkEnd({ task, wakeAt }: Pick<State, 'task' | 'wakeAt'>): void
  * of an update.
  */
 export function checkUpdate(update: TaskUpdate): void {
-  const { status, artifact, append, lastChunk, metadata } = Object(update) as Record<string, unknown>;
+  const { status, artifact, append, lastChunk, metadata, child } = Object(update) as Record<string, unknown>;
+  if (child !== undefined) {
+    checkChild(child);
+    if (status === undefined && artifact === undefined) return;
+  }
   if ((status === undefined) === (artifact === undefined)) {
     throw invalid(
       `The agent yielded ${shapeOf(update)}; an update has a status or an artifact, such as working(), artifact(…) and completed()`,
@@ -44,6 +48,14 @@ export function checkUpdate(update: TaskUpdate): void {
     const { message } = members(status, 'A status');
     if (message !== undefined) checkMessage(message);
   }
+}
+
+function checkChild(child: unknown): void {
+  const { name, agent, taskId, state } = members(child, 'A child');
+  for (const [member, value] of Object.entries({ name, agent }))
+    if (typeof value !== 'string' || value === '')
+      throw invalid(`The agent broke a rule: \`${member}\` of a child is a text`);
+  mayBe('string', { taskId, state });
 }
 
 /** Throws `INVALID_AGENT_RESPONSE` unless it could be sent as a message. */

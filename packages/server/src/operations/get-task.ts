@@ -5,6 +5,7 @@ import { loadTask } from '@batonjs/store';
 import { viewWithin } from '../log/fit-task.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
+import { metadataFor } from './call/task-metadata.ts';
 import { readStateHistory } from './state-history.ts';
 
 /** GetTask, with the changes of its state where that extension is active. Spec: §3.1.3. */
@@ -15,7 +16,8 @@ export async function getTask(
 ): Promise<Task> {
   const state = await loadTask(store, scope, id);
   if (!state?.task) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId: id } });
-  const task = viewWithin(state, { historyLength, currentStatusInHistory }, limits.replyBytes);
+  const view = { historyLength, currentStatusInHistory, metadata: metadataFor(extensions) };
+  const task = viewWithin(state, view, limits.replyBytes);
   if (!extensions.includes(STATE_HISTORY)) return task;
   const history = await readStateHistory(store, scope, id, state.version);
   return { ...task, metadata: { ...task.metadata, [STATE_HISTORY]: history } };

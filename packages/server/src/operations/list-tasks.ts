@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { FACT_FORMAT, type Head, UnknownFactError, viewTask } from '@batonjs/lifecycle';
+import { FACT_FORMAT, type Head, type TaskView, UnknownFactError, viewTask } from '@batonjs/lifecycle';
 import { transitions } from '@batonjs/lifecycle/internals';
 import type { ListTasksRequest, ListTasksResponse, Task, TaskStatus } from '@batonjs/protocol';
 import { type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
@@ -8,6 +8,7 @@ import { loadEach } from '../turns/context/load-each.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
 import { invalidPageToken, isStoreId } from './call/page-token.ts';
+import { metadataFor } from './call/task-metadata.ts';
 
 /**
  * ListTasks: newest status first. Tasks have their status; history and artifacts only on request. A page is shorter
@@ -15,7 +16,7 @@ import { invalidPageToken, isStoreId } from './call/page-token.ts';
  */
 export async function listTasks(
   request: ListTasksRequest,
-  { scope }: CallContext,
+  { scope, extensions }: CallContext,
   dependencies: Dependencies,
 ): Promise<ListTasksResponse> {
   const { contextId, status, statusTimestampAfter, pageSize = 50, pageToken } = request;
@@ -34,7 +35,8 @@ export async function listTasks(
     ...(after && { after }),
   });
   const page = tasks.slice(0, pageSize);
-  const viewed = await viewPage(page, request, scope, dependencies);
+  const wanted = { ...request, metadata: metadataFor(extensions) };
+  const viewed = await viewPage(page, wanted, scope, dependencies);
   const hasMore = isCut || viewed.length < tasks.length;
   const last = hasMore ? page[viewed.length - 1] : undefined;
   return {
@@ -48,10 +50,13 @@ export async function listTasks(
 /** How many times the bytes of a reply may be read for one page: a reply may show little of long logs. */
 const readPerReply = 4;
 
+/** What a list shows of its tasks. */
+type Wanted = ListTasksRequest & Pick<TaskView, 'metadata'>;
+
 /** As many tasks as fit into one reply, at least the first. Undefined for a task that was pruned meanwhile. */
 async function viewPage(
   page: readonly ListedTask[],
-  request: ListTasksRequest,
+  request: Wanted,
   scope: string,
   dependencies: Dependencies,
 ): Promise<(Task | undefined)[]> {
@@ -79,20 +84,20 @@ interface View {
 
 async function view(
   listed: ListedTask,
-  { historyLength = 0, includeArtifacts = false }: ListTasksRequest,
+  { historyLength = 0, includeArtifacts = false, metadata }: Wanted,
   scope: string,
   { store, log, options: { currentStatusInHistory } }: Dependencies,
 ): Promise<View> {
   const { taskId: id, head } = listed;
   const { contextId } = head;
   try {
-    if (historyLength === 0 && !includeArtifacts)
+    if (historyLength === 0 && !includeArtifacts && !metadata)
       return { task: { id, contextId, status: statusOf(listed) }, weight: 0 };
     const state = await loadTask(store, scope, id);
     // Pruned since the page was read.
     if (!state?.task) return { task: undefined, weight: 0 };
-    const task = viewTask(state, { historyLength, artifacts: includeArtifacts, currentStatusInHistory });
-    return { task, weight: state.weight };
+    const shown = { historyLength, artifacts: includeArtifacts, currentStatusInHistory, metadata };
+    return { task: viewTask(state, shown), weight: state.weight };
   } catch (error) {
     // Without the store there is no page. A single task that cannot be read does not affect the others.
     if (StoreError.is(error, 'UNAVAILABLE')) throw error;

@@ -9,6 +9,7 @@ import { putInlineConfig } from './accept/inline-config.ts';
 import { settling } from './accept/settle.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
+import { metadataFor } from './call/task-metadata.ts';
 
 /** SendStreamingMessage. Spec: §3.1.2. */
 export const sendStreamingMessage = (
@@ -43,7 +44,8 @@ async function open(
     if (taskPushNotificationConfig) await putInlineConfig(accepted, request, context, dependencies);
     const settles = settling(request.message.messageId);
     const origin = await live.origin();
-    const view = { historyLength, currentStatusInHistory };
+    const metadata = metadataFor(context.extensions);
+    const view = { historyLength, currentStatusInHistory, metadata };
     let { state } = accepted;
     const events = state.task ? [taskEvent(live, state, origin, view, limits.replyBytes)] : [];
     // The known state may be older than the message, if the store could not be read since.

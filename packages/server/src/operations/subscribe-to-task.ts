@@ -9,6 +9,7 @@ import type { StreamEvent } from '../log/stream-event.ts';
 import { eventOf, positionIn, taskEvent } from '../log/task-events.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
+import { metadataFor } from './call/task-metadata.ts';
 
 /**
  * SubscribeToTask: streams the task as it is, then its updates until it ends. With `Last-Event-ID`, streams only the
@@ -52,7 +53,7 @@ async function open(
 async function start(
   live: LiveTask,
   leave: () => void,
-  { lastEventId, signal }: CallContext,
+  { lastEventId, signal, extensions }: CallContext,
   { options: { currentStatusInHistory, limits } }: Dependencies,
 ): Promise<StreamStart> {
   const resuming = lastEventId !== undefined;
@@ -81,7 +82,8 @@ async function start(
       };
   }
   const { state } = live;
-  const event = taskEvent(live, state, origin, { currentStatusInHistory }, limits.replyBytes);
+  const view = { currentStatusInHistory, metadata: metadataFor(extensions) };
+  const event = taskEvent(live, state, origin, view, limits.replyBytes);
   const commitId = live.commitIdAt(state.version);
   return { ...common, events: [event], isLast: state.closed, position: { version: state.version, commitId } };
 }

@@ -1,4 +1,4 @@
-import type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
+import type { Child, Metadata, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message, Part, Task } from '@batonjs/protocol';
 import type { Agent, Claims, References, Turn } from '../agent/agent.ts';
 import { toParts } from '../agent/builders.ts';
@@ -25,6 +25,8 @@ export interface RunTurnOptions {
   readonly attempt?: number;
   /** Results of steps that an earlier attempt completed. */
   readonly steps?: Readonly<Record<string, unknown>>;
+  /** The children that earlier turns or attempts recorded, by name. */
+  readonly children?: Readonly<Record<string, Child>>;
   readonly signal?: AbortSignal;
   /** Whether no message started the turn: the one that is passed is that of the turn before. Default false. */
   readonly woken?: boolean;
@@ -55,7 +57,7 @@ export async function runTurn(
   const message = toUserMessage(content, contextId);
   const messages = [...(options.messages ?? []), message];
   const { task, attempt = 1, steps = {} } = options;
-  const log = new UnstoredLog({ message, taskId, task, attempt, steps });
+  const log = new UnstoredLog({ message, taskId, task, attempt, steps, children: options.children ?? {} });
   const waiting = [...(options.inbox ?? [])];
   const take = async () => waiting.shift();
   const signal = options.signal ?? new AbortController().signal;
@@ -92,6 +94,9 @@ export async function runTurn(
       async *[Symbol.asyncIterator]() {
         for (let next = await take(); next; next = await take()) yield next;
       },
+    },
+    get children() {
+      return log.state.children ?? {};
     },
     signal,
     fence: 1,

@@ -1,4 +1,4 @@
-import type { Command, State } from '@batonjs/lifecycle';
+import type { Child, Command, State } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
 import { decideAll } from '../log/write/decision.ts';
 import { isoTime } from '../timing/clock.ts';
@@ -11,6 +11,8 @@ export interface TurnStart {
   readonly attempt: number;
   /** Results of steps that an earlier attempt completed. */
   readonly steps: Readonly<Record<string, unknown>>;
+  /** The children that earlier turns or attempts recorded, by name. */
+  readonly children: Readonly<Record<string, Child>>;
 }
 
 /** The log of one turn, decided and folded as the server does it, but kept in no store. */
@@ -19,12 +21,16 @@ export class UnstoredLog {
   #state: State | undefined;
   #steps: Readonly<Record<string, unknown>> = {};
 
-  constructor({ message, taskId, task, attempt, steps }: TurnStart) {
+  constructor({ message, taskId, task, attempt, steps, children }: TurnStart) {
     this.#taskId = taskId;
     if (task) this.#resume(task);
     this.write({ type: 'receive', message });
     for (let n = 0; n < attempt; n++) this.write({ type: 'start-turn' });
     for (const [name, result] of Object.entries(steps)) this.write({ type: 'complete-step', name, result });
+    for (const [name, child] of Object.entries(children)) {
+      this.create();
+      this.write({ type: 'update', update: { child: { name, ...child } } });
+    }
   }
 
   get state(): State {

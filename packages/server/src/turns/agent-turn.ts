@@ -1,4 +1,11 @@
-import { historyOf, type MessageReceived, type Metadata, type State, viewTask } from '@batonjs/lifecycle';
+import {
+  type Child,
+  historyOf,
+  type MessageReceived,
+  type Metadata,
+  type State,
+  viewTask,
+} from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
 import type { Claims, Inbox, References, Turn, TurnContext } from '../agent/agent.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
@@ -128,6 +135,10 @@ export class AgentTurn implements Turn {
     const { writer, abort, dependencies } = this[inner];
     this[inner].inbox ??= createInbox(writer, abort.signal, () => isoTime(dependencies.clock.now()));
     return this[inner].inbox;
+  }
+
+  get children(): Readonly<Record<string, Child>> {
+    return this[inner].writer.state.children ?? {};
   }
 
   get signal(): AbortSignal {

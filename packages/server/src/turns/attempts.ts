@@ -46,6 +46,7 @@ function isWrittenByAgent(fact: Fact): boolean {
   switch (fact.type) {
     case 'artifact-updated':
     case 'step-completed':
+    case 'child-updated':
     case 'message-taken':
       return true;
     case 'status-changed':

@@ -3,6 +3,7 @@ import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
 import type { Answer } from '../agent/agent.ts';
+import type { Failure } from '../agent/builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
 import { isoTime } from '../timing/clock.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
@@ -86,15 +87,15 @@ export class TaskRun {
     if (closed) return;
     this.#attempt = openTurn?.attempt ?? 1;
     if (openTurn && task.lease.cause === 'expired') this.#report('taken-over');
-    if (cancelRequested) return this.#cancelUnattended();
+    if (cancelRequested) return this.#endUnattended('canceled');
     // The store's clock may be ahead of this one: the task would be given back and claimed again until they agree.
     const isDue = task.lease.cause === 'due';
     const now = isDue ? Math.max(clock.now(), dueAt(task.state, clocks) ?? 0) : clock.now();
     const deadline = deadlineOf(task.state, clocks);
-    if (deadline !== undefined && deadline <= now) return task.fail(deadlineExceeded);
+    if (deadline !== undefined && deadline <= now) return this.#endUnattended(deadlineExceeded);
     if (!started) {
       if (openTurn && (restart === 'fail' || (await isSpent(task.live, openTurn, maxAttempts))))
-        return task.fail(processLost);
+        return this.#endUnattended(processLost);
       const next = startsAt(task.state);
       if (!openTurn && (next === undefined || next > now)) return task.release();
       const alone = this.#isAlone || undefined;
@@ -107,8 +108,8 @@ export class TaskRun {
     await this.#turn();
   }
 
-  /** Cancels a task that no agent works on: one that waits, or whose process died. */
-  async #cancelUnattended(): Promise<void> {
+  /** Ends a task that no agent works on: one that waits, whose process died, or whose time is over. */
+  async #endUnattended(how: Failure | 'canceled'): Promise<void> {
     const { onCancel, clock, log } = this.#dependencies;
     const { cancelGraceMs } = this.#dependencies.options;
     const task = this.#task;
@@ -119,7 +120,7 @@ export class TaskRun {
       );
       await Promise.race([called, clock.sleep(cancelGraceMs, this.#over.signal)]);
     }
-    await task.cancel();
+    await (how === 'canceled' ? task.cancel() : task.fail(how));
   }
 
   async #turn(): Promise<void> {
@@ -212,7 +213,7 @@ export class TaskRun {
       this.#report('cancel-forced');
       return task.cancel();
     }
-    if (this.#halted === 'deadline') return task.fail(deadlineExceeded);
+    if (this.#halted === 'deadline') return this.#endUnattended(deadlineExceeded);
     if (this.#halted !== 'shutdown') return;
     if (task.state.cancelRequested) return task.cancel();
     return this.#dependencies.options.restart === 'fail' ? task.fail(serverClosed) : task.handOver();

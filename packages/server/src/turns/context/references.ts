@@ -2,6 +2,7 @@ import { viewTask } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
 import { loadTask, type Scope, type TaskStore } from '@batonjs/store';
 import type { ReferencedArtifact, References } from '../../agent/agent.ts';
+import { parentIn } from '../../agent/task-tree.ts';
 import { loadEach } from './load-each.ts';
 
 const most = 100;
@@ -31,12 +32,14 @@ export async function referencesOf(
     if (state?.task) tasks.push(viewTask(state));
   }
   const found = new Set(tasks.map(({ id }) => id));
+  // The task of another agent that started this one: it is named to show the tree, not for its content.
+  const parent = parentIn(message)?.taskId;
   const resolved = pointers.map((pointer) => ({ pointer, at: findArtifact(tasks, pointer) }));
   return {
     tasks,
     artifacts: resolved.flatMap(({ at }) => at ?? []),
     missing: [
-      ...ids.filter((id) => !found.has(id)),
+      ...ids.filter((id) => !found.has(id) && id !== parent),
       ...resolved.flatMap(({ pointer, at }) => (at ? [] : pointer.artifactId)),
     ],
   };

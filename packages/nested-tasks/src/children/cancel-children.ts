@@ -1,0 +1,51 @@
+import { A2AError } from '@batonjs/client';
+import type { Child, ChildUpdate } from '@batonjs/lifecycle';
+import type { Log } from '@batonjs/server';
+import type { Agents } from '../agents/agents.ts';
+import { hasEnded, type RecordedChild } from './child-record.ts';
+import { findTask } from './start-child.ts';
+
+/** The means to cancel children. */
+export interface CancelSettings {
+  readonly agents: Agents;
+  readonly log: Log;
+  /** How long the agents may take together, in milliseconds. */
+  readonly ms: number;
+}
+
+/**
+ * Cancels the children that have not ended. Resolves to them as they are then: one that cannot be reached in time is
+ * logged and left out. Never rejects.
+ */
+export async function cancelChildren(
+  children: Readonly<Record<string, Child>>,
+  settings: CancelSettings,
+): Promise<ChildUpdate[]> {
+  const running = Object.entries(children).filter(([, child]) => !hasEnded(child));
+  const signal = AbortSignal.timeout(settings.ms);
+  const canceled = running.map(([name, child]) => cancel(name, child as RecordedChild, settings, signal));
+  return (await Promise.all(canceled)).flatMap((update) => update ?? []);
+}
+
+async function cancel(
+  name: string,
+  child: RecordedChild,
+  { agents, log }: CancelSettings,
+  signal: AbortSignal,
+): Promise<ChildUpdate | undefined> {
+  try {
+    const { client } = await agents.openAt(child.record.at);
+    const { message } = child.record;
+    const id = child.taskId ?? (message && (await findTask(client, message, signal)));
+    if (id === undefined) return undefined;
+    const task = await client.cancelTask({ id }, { signal }).catch((error: unknown) => {
+      // It ended before.
+      if (A2AError.is(error, 'TASK_NOT_CANCELABLE')) return client.getTask({ id }, { signal });
+      throw error;
+    });
+    return { ...child, name, taskId: id, state: task.status.state };
+  } catch (err) {
+    log('warn', 'The child of a task could not be canceled', { call: name, taskId: child.taskId, err });
+    return undefined;
+  }
+}

@@ -1,0 +1,183 @@
+import {
+  type AgentEvent,
+  type AgentReply,
+  isInterrupted,
+  isTerminal,
+  type MessageInput,
+  type TaskStream,
+} from '@batonjs/client';
+import { FORM_INPUT, progressOf, TASK_ERROR, TASK_PROGRESS, TASK_TREE } from '@batonjs/extensions/client';
+import type { Task } from '@batonjs/protocol';
+import { type TaskUpdate, working } from '@batonjs/server';
+import { offers, type Target } from '../agents/agents.ts';
+import type { CallOptions } from '../call.ts';
+import type { CallScope } from '../call-scope.ts';
+import { hasEnded } from './child-record.ts';
+import { KnownChild } from './known-child.ts';
+import { firstMessage, passedOn } from './messages.ts';
+import { Questions } from './questions.ts';
+import { relayProgress } from './relay.ts';
+import { firstEvent, type SendSettings, type StartedStream, startChild } from './start-child.ts';
+
+/** A longer reply, as JSON, is read from the agent again instead of being kept in the log. In characters. */
+const longestReply = 262_144;
+
+/** One call of a turn: follows a child from wherever it is to its end. */
+export class ChildCall {
+  readonly #scope: CallScope;
+  readonly #options: CallOptions;
+  readonly #settings: SendSettings;
+  readonly #child: KnownChild;
+  readonly #questions: Questions;
+
+  constructor(scope: CallScope, target: Target, options: CallOptions) {
+    const { turn, signal, limits } = scope;
+    const passedOn = [TASK_PROGRESS, FORM_INPUT].filter((uri) => turn.extensions.includes(uri));
+    const wanted = [TASK_TREE, TASK_ERROR, ...passedOn, ...(options.extensions ?? [])];
+    this.#scope = scope;
+    this.#options = options;
+    this.#settings = {
+      signal,
+      extensions: wanted.filter((uri) => offers(target.client, uri)),
+      unreachableMs: limits.unreachableMs,
+      resend: options.resend ?? false,
+    };
+    this.#child = new KnownChild(scope, options.name, target);
+    this.#questions = new Questions(scope, this.#child, options.onQuestion, this.#settings);
+  }
+
+  /** Resolves to how the child ended. */
+  async run(input: MessageInput): Promise<AgentReply> {
+    const child = this.#child;
+    // Its reply was too long to be kept.
+    if (child.state && hasEnded(child)) return { task: withoutHistory(await child.read()) };
+    let started = await (child.taskId === undefined ? this.#start(input) : this.#attach());
+    for (;;) {
+      const next = await this.#read(started);
+      if ('reply' in next) return next.reply;
+      started = next;
+    }
+  }
+
+  async #start(input: MessageInput): Promise<StartedStream> {
+    const child = this.#child;
+    const { name, metadata } = this.#options;
+    const message = child.record.message ?? firstMessage(this.#scope.turn, input, this.#options);
+    if (!child.isFromLog) {
+      child.change({ message, ...(metadata && { metadata }) });
+      // A turn that lost its task stops here, before it sends anything.
+      await child.save();
+    }
+    return startChild(name, child.target, { ...child.record, message }, this.#settings, child.isFromLog);
+  }
+
+  /** The child that an earlier attempt or turn started, from where it was. */
+  async #attach(): Promise<StartedStream> {
+    const { state } = this.#child;
+    if (state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED') {
+      // Nothing may follow the question in its stream: the task says whether the child still waits.
+      const task = await this.#child.read();
+      if (task.status.state === 'TASK_STATE_INPUT_REQUIRED') return this.#asked(task);
+      if (isInterrupted(task)) await this.#questions.authorize(task);
+    }
+    return this.#follow();
+  }
+
+  async #follow(): Promise<StartedStream> {
+    const { target, taskId, record } = this.#child;
+    const { signal, extensions, unreachableMs } = this.#settings;
+    const { position: lastEventId } = record;
+    const options = { signal, extensions, followForMs: unreachableMs };
+    const stream = target.client.follow(taskId!, { ...options, ...(lastEventId && { lastEventId }) });
+    return { stream, first: await firstEvent(stream), isReply: false };
+  }
+
+  /** Reads a stream to the end of the child, or to where another stream must be read. */
+  async #read({
+    stream,
+    first,
+    isReply,
+  }: StartedStream): Promise<StartedStream | { readonly reply: AgentReply }> {
+    const events = stream[Symbol.asyncIterator]();
+    for (let event: AgentEvent | undefined = first; event; event = (await events.next()).value ?? undefined) {
+      if (event.message) return { reply: await this.#end({ message: event.message }) };
+      await this.#look(event, stream);
+      const { task } = stream;
+      // The stream of a message may begin with the question that the message answers.
+      if (!isReply && task && this.#questions.isNew(task)) {
+        await events.return();
+        return this.#asked(task);
+      }
+    }
+    const { task } = stream;
+    if (task && isTerminal(task)) return { reply: await this.#end(await stream.result()) };
+    if (task?.status.state === 'TASK_STATE_INPUT_REQUIRED') return this.#asked(task);
+    return this.#follow();
+  }
+
+  async #asked(task: Task): Promise<StartedStream> {
+    return (await this.#questions.asked(task)) ?? this.#follow();
+  }
+
+  /** Records what an event says, and passes it on. */
+  async #look(event: AgentEvent, stream: TaskStream): Promise<void> {
+    const { task } = stream;
+    if (!task) return;
+    const child = this.#child;
+    const { state, message } = task.status;
+    const isNews = child.taskId !== task.id || child.state !== state;
+    child.taskId = task.id;
+    child.state = state;
+    const progress = progressOf(task) ?? child.record.progress;
+    const position = stream.lastEventId;
+    const updates = this.#relayed(event, task);
+    child.change({ message: undefined, metadata: undefined, position, progress });
+    if (message && !isInterrupted(task)) child.change({ said: message.messageId });
+    if (!isInterrupted(task) && this.#questions.endAuthorizing() && updates.length === 0 && !isTerminal(task))
+      updates.push(working());
+    // A question is recorded when it is passed on: a crash before reads it again.
+    const last = isInterrupted(task) ? undefined : updates.pop();
+    for (const update of updates) await this.#scope.emit(update);
+    if (state === 'TASK_STATE_AUTH_REQUIRED') await this.#questions.authorize(task);
+    else if (last || (isNews && !isInterrupted(task))) await child.save(last);
+  }
+
+  /** The updates that an event becomes. A status says it in a message of this task. */
+  #relayed(event: AgentEvent, task: Task): TaskUpdate[] {
+    const { relay = relayProgress } = this.#options;
+    const { said } = this.#child.record;
+    const given = relay(withoutSaid(event, said), task) ?? [];
+    const updates: readonly TaskUpdate[] = Array.isArray(given) ? given : [given];
+    return updates.flatMap((update) => {
+      if (!('status' in update)) return update;
+      // The call itself passes on that the child waits.
+      if (isInterrupted(task)) return [];
+      const { message } = update.status;
+      if (!message) return update;
+      const renamed = passedOn(task, this.#child.idOf('said', message.messageId), message);
+      return { ...update, status: { ...update.status, message: renamed } };
+    });
+  }
+
+  async #end(reply: AgentReply): Promise<AgentReply> {
+    const child = this.#child;
+    const kept: AgentReply = reply.task ? { task: withoutHistory(reply.task) } : reply;
+    const { at, startedAt, progress } = child.record;
+    const isLong = JSON.stringify(kept).length > longestReply;
+    child.state = reply.task?.status.state ?? 'TASK_STATE_COMPLETED';
+    child.record = { at, startedAt, ...(progress && { progress }), ...(!isLong && { reply: kept }) };
+    await child.save();
+    return kept;
+  }
+}
+
+const withoutHistory = ({ history: _, ...task }: Task): Task => structuredClone(task);
+
+/** The event without a message that was passed on before. */
+function withoutSaid(event: AgentEvent, said: string | undefined): AgentEvent {
+  const { task, statusUpdate } = event;
+  const status = (task ?? statusUpdate)?.status;
+  if (said === undefined || status?.message?.messageId !== said) return event;
+  const { message: _, ...bare } = status;
+  return task ? { task: { ...task, status: bare } } : { statusUpdate: { ...statusUpdate!, status: bare } };
+}

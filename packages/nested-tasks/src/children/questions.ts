@@ -1,0 +1,170 @@
+import { isInterrupted, type MessageInput } from '@batonjs/client';
+import type { Message, Task, TaskState } from '@batonjs/protocol';
+import { reach } from '../agents/reach.ts';
+import type { CallOptions } from '../call.ts';
+import type { CallScope } from '../call-scope.ts';
+import type { KnownChild } from './known-child.ts';
+import { answersAfter, answerTo, passedOn, toMessage } from './messages.ts';
+import { type SendSettings, type StartedStream, send } from './start-child.ts';
+
+/** The questions of a child, and the way of their answers. */
+export class Questions {
+  readonly #scope: CallScope;
+  readonly #child: KnownChild;
+  readonly #onQuestion: CallOptions['onQuestion'];
+  readonly #settings: SendSettings;
+  /** Whether the child waits for an authorization, of which this task was told. */
+  #isAuthorizing = false;
+
+  constructor(
+    scope: CallScope,
+    child: KnownChild,
+    onQuestion: CallOptions['onQuestion'],
+    settings: SendSettings,
+  ) {
+    this.#scope = scope;
+    this.#child = child;
+    this.#onQuestion = onQuestion;
+    this.#settings = settings;
+  }
+
+  /** Whether the child asks something that was not answered yet: an answer may be on its way. */
+  isNew({ status: { state, message } }: Task): boolean {
+    const { answered, asked } = this.#child.record;
+    const isAnswered = answered !== undefined && asked !== undefined && asked === message?.messageId;
+    return state === 'TASK_STATE_INPUT_REQUIRED' && !isAnswered;
+  }
+
+  /**
+   * Deals with a question: the agent answers it, or the user did; else it becomes one of this task, which ends the turn.
+   * Resolves to the stream of the answer; undefined if the child got it before.
+   */
+  async asked(task: Task): Promise<StartedStream | undefined> {
+    const child = this.#child;
+    child.state = task.status.state;
+    const asked = task.status.message?.messageId;
+    const own = await this.#ownAnswer(task, asked);
+    if (own !== undefined) return this.#answer(task, own, child.idOf('answer', asked ?? ''), asked ?? '');
+    const answers = this.#unanswered();
+    if (answers.length > 0) return this.#deliver(answers);
+    const { question, answered, questions = 0 } = child.record;
+    const isRepeated = question !== undefined && answered === undefined;
+    await this.#ask(task, 'TASK_STATE_INPUT_REQUIRED', isRepeated ? questions : questions + 1);
+    return new Promise((_, reject) => {
+      // The turn is over: its signal is aborted in a moment.
+      const { signal } = this.#scope;
+      if (signal.aborted) reject(signal.reason);
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  }
+
+  /** Tells the user that the child waits for an authorization, and passes on what the user says meanwhile. */
+  async authorize(task: Task): Promise<void> {
+    const child = this.#child;
+    child.state = task.status.state;
+    const { asked, questions = 0 } = child.record;
+    const isSame = asked === task.status.message?.messageId;
+    if (this.#isAuthorizing && isSame) return;
+    const answers = isSame ? this.#unanswered() : [];
+    await this.#ask(task, 'TASK_STATE_AUTH_REQUIRED', isSame ? questions : questions + 1);
+    for (const message of answers) await this.#forward(task, message);
+    if (this.#isAuthorizing) return;
+    this.#isAuthorizing = true;
+    void this.#forwardInbox(task);
+  }
+
+  /** To be called when the child goes on. Returns whether it waited for an authorization until now. */
+  endAuthorizing(): boolean {
+    const was = this.#isAuthorizing;
+    this.#isAuthorizing = false;
+    return was;
+  }
+
+  /** What the agent itself answers. Kept in the log, so that another attempt sends the same. */
+  async #ownAnswer(task: Task, asked: string | undefined): Promise<MessageInput | undefined> {
+    const child = this.#child;
+    const { own } = child.record;
+    if (own && own.to === asked) return own.message;
+    const input = await this.#onQuestion?.(structuredClone(task));
+    if (input === undefined) return undefined;
+    const message = toMessage(input);
+    child.change({ own: { to: asked, message }, asked, question: undefined });
+    await child.save();
+    return message;
+  }
+
+  #ask(task: Task, state: TaskState, questions: number): Promise<void> {
+    const child = this.#child;
+    const question = child.idOf('question', String(questions));
+    child.change({ questions, question, asked: task.status.message?.messageId, answered: undefined });
+    return child.save({ status: { state, message: passedOn(task, question) } });
+  }
+
+  /** The user's answers to the latest question that the child did not get. */
+  #unanswered(): Message[] {
+    const { question, answered } = this.#child.record;
+    const answers = answersAfter(this.#scope.turn.messages, question);
+    return answers.slice(answers.findIndex(({ messageId }) => messageId === answered) + 1);
+  }
+
+  /** Passes on the user's answers, of which an attempt that died may have sent some. */
+  async #deliver(answers: readonly Message[]): Promise<StartedStream | undefined> {
+    const child = this.#child;
+    const task = await child.read();
+    const last = answers.at(-1)!;
+    if (!isInterrupted(task)) {
+      child.change({ answered: last.messageId });
+      return undefined;
+    }
+    for (const answer of answers.slice(0, -1)) await this.#forward(task, answer);
+    return this.#answer(task, answerTo(task, last), child.idOf('message', last.messageId), last.messageId);
+  }
+
+  async #answer(
+    task: Task,
+    input: MessageInput,
+    messageId: string,
+    answered: string,
+  ): Promise<StartedStream | undefined> {
+    const child = this.#child;
+    if (hasMessage(task, messageId)) {
+      child.change({ answered });
+      return undefined;
+    }
+    const { id: taskId, contextId } = task;
+    const message: Message = { ...toMessage(input), role: 'ROLE_USER', messageId, taskId, contextId };
+    const started = await send(child.target, message, {}, this.#settings);
+    child.change({ answered });
+    return started;
+  }
+
+  async #forward(task: Task, message: Message): Promise<void> {
+    const messageId = this.#child.idOf('message', message.messageId);
+    if (hasMessage(task, messageId)) return;
+    const { client } = this.#child.target;
+    const { signal, unreachableMs: forMs } = this.#settings;
+    const options = { messageId, task, returnImmediately: true, signal };
+    await reach(() => client.send(answerTo(task, message), options), { forMs, signal, repeatable: false });
+  }
+
+  /** Looks for messages instead of taking one, which would keep the next from the agent when the child goes on. */
+  async #forwardInbox(task: Task): Promise<void> {
+    const { turn, signal, log } = this.#scope;
+    try {
+      while (this.#isAuthorizing && !signal.aborted) {
+        if (turn.inbox.size === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+        else {
+          const message = await turn.inbox.take();
+          if (message) await this.#forward(task, message);
+        }
+      }
+    } catch (err) {
+      // The stream of the child reports what becomes of it.
+      if (!signal.aborted) log('warn', 'An answer did not reach the agent of a child', { err });
+    }
+  }
+}
+
+/** Whether the child got the message: an attempt that died sent it. */
+const hasMessage = ({ history }: Task, messageId: string): boolean =>
+  history?.some((message) => message.messageId === messageId) ?? false;

@@ -1,0 +1,207 @@
+import { once } from 'node:events';
+import { connect, textOf } from '@batonjs/client';
+import { treeOf } from '@batonjs/extensions/client';
+import { CallError } from '@batonjs/nested-tasks';
+import { type Agent, completed, failed, inputRequired, working } from '@batonjs/server';
+import { nodeHandler } from '@batonjs/server-node';
+import { describe, expect, it } from 'vitest';
+import { listen } from '../../../test/kit/listen.ts';
+import { serveOfficial } from '../../../test/kit/official-server.ts';
+import { freePort } from '../../../test/kit/processes.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { eventually } from '../../../test/kit/until.ts';
+import { clientOf, serveParent, statesOf } from './family.ts';
+
+/** Works until it is canceled. */
+const tireless: Agent = async function* ({ signal }) {
+  yield working('Working');
+  if (!signal.aborted) await once(signal, 'abort');
+};
+
+const asks: Agent = async function* ({ messages }) {
+  if (messages.length === 1) return yield inputRequired('Which?');
+  yield completed();
+};
+
+/** A parent that calls `callee`, and its task once the child works. */
+async function running(callee: Parameters<typeof serveParent>[0], options: object = {}) {
+  const server = serveParent(callee, {}, options);
+  const client = await clientOf(server);
+  const stream = client.stream('Go');
+  for await (const { statusUpdate } of stream) if (textOf(statusUpdate?.status.message) === 'Working') break;
+  return { server, client, id: stream.task!.id };
+}
+
+describe('a cancel of the parent', () => {
+  it('cancels the children that run, and shows that in the tree', async () => {
+    const child = serve(tireless);
+    const { client, id } = await running(async function* (turn) {
+      await Promise.all(['a', 'b'].map((name) => turn.call(child, name, { name })));
+      yield completed();
+    });
+    await eventually(async () => expect(await statesOf(child)).toEqual(['WORKING', 'WORKING']));
+    expect((await client.cancelTask({ id })).status.state).toBe('TASK_STATE_CANCELED');
+    expect(await statesOf(child)).toEqual(['CANCELED', 'CANCELED']);
+    const states = treeOf(await client.getTask({ id }))?.children.map(({ state }) => state);
+    expect(states).toEqual(['TASK_STATE_CANCELED', 'TASK_STATE_CANCELED']);
+  });
+
+  it('cancels them although the agent does not notice', async () => {
+    const child = serve(tireless);
+    const { client, id } = await running(
+      async function* (turn) {
+        void turn.call(child, 'Go', { name: 'child' });
+        yield working('Waiting');
+        await new Promise(() => {});
+      },
+      { cancelGraceMs: 300 },
+    );
+    await client.cancelTask({ id });
+    await eventually(async () => expect(await statesOf(child)).toEqual(['CANCELED']));
+  });
+
+  it('cancels a child whose question it waits with', async () => {
+    const child = serve(asks);
+    const server = serveParent(async function* (turn) {
+      await turn.call(child, 'Go', { name: 'child' });
+      yield completed();
+    });
+    const client = await clientOf(server);
+    const { task } = await client.send('Go');
+    expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect((await client.cancelTask({ id: task!.id })).status.state).toBe('TASK_STATE_CANCELED');
+    expect(await statesOf(child)).toEqual(['CANCELED']);
+  });
+
+  it('reaches the grandchildren', async () => {
+    const leaf = serve(tireless);
+    const middle = serveParent(async function* (turn) {
+      await turn.call(leaf, 'Go', { name: 'leaf' });
+      yield completed();
+    });
+    const { client, id } = await running(async function* (turn) {
+      await turn.call(middle, 'Go', { name: 'middle' });
+      yield completed();
+    });
+    await client.cancelTask({ id });
+    expect([await statesOf(middle), await statesOf(leaf)]).toEqual([['CANCELED'], ['CANCELED']]);
+  });
+
+  it('is not held up by an agent that cannot be reached', async () => {
+    const url = await listen(nodeHandler(serve(tireless)));
+    const gone = `http://127.0.0.1:${await freePort()}`;
+    const logged: string[] = [];
+    let isGone = false;
+    const fetchOrFail = (request: Request) => fetch(isGone ? new Request(gone, request) : request);
+    const callee = await connect(url, { fetch: fetchOrFail, retry: false });
+    const server = serveParent(
+      async function* (turn) {
+        await turn.call(callee, 'Go', { name: 'child' });
+        yield completed();
+      },
+      { cancelMs: 200, log: (_, message) => logged.push(message) },
+    );
+    const client = await clientOf(server);
+    const stream = client.stream('Go');
+    for await (const { statusUpdate } of stream)
+      if (textOf(statusUpdate?.status.message) === 'Working') break;
+    isGone = true;
+    const task = await client.cancelTask({ id: stream.task!.id });
+    expect(task.status.state).toBe('TASK_STATE_CANCELED');
+    expect(logged).toEqual(['The child of a task could not be canceled']);
+  });
+
+  it('cancels a task at the official server', async () => {
+    const { url } = await serveOfficial();
+    const server = serveParent(async function* (turn) {
+      await turn.call(url, 'hold', { name: 'child' });
+      yield completed();
+    });
+    const client = await clientOf(server);
+    const stream = client.stream('Go');
+    for await (const { statusUpdate } of stream) if (textOf(statusUpdate?.status.message) === 'On it') break;
+    await client.cancelTask({ id: stream.task!.id });
+    const { tasks } = await (await connect(url)).listTasks();
+    expect(tasks.map(({ status }) => status.state)).toEqual(['TASK_STATE_CANCELED']);
+  });
+});
+
+describe('the deadline of the parent', () => {
+  it('cancels the children when it passes while a turn runs', async () => {
+    const child = serve(tireless);
+    const server = serveParent(
+      async function* (turn) {
+        await turn.call(child, 'Go', { name: 'child' });
+        yield completed();
+      },
+      {},
+      { clocks: { totalMs: 500 } },
+    );
+    const { task } = await (await clientOf(server)).send('Go');
+    expect(textOf(task?.status.message)).toBe('The task took too long');
+    // Before the parent ended.
+    expect(await statesOf(child)).toEqual(['CANCELED']);
+  });
+
+  it('cancels a child whose question the parent waits with', async () => {
+    const child = serve(asks);
+    const server = serveParent(
+      async function* (turn) {
+        await turn.call(child, 'Go', { name: 'child' });
+        yield completed();
+      },
+      {},
+      { clocks: { interruptedMs: 300 } },
+    );
+    const client = await clientOf(server);
+    const { task } = await client.send('Go');
+    const { task: ended } = await client.follow(task!).result();
+    expect(ended?.status.state).toBe('TASK_STATE_FAILED');
+    expect(await statesOf(child)).toEqual(['CANCELED']);
+  });
+});
+
+describe('the end of the parent', () => {
+  it('by its agent cancels the children that still run, before it', async () => {
+    const child = serve(tireless);
+    const server = serveParent(async function* (turn) {
+      void turn.call(child, 'Go', { name: 'child' });
+      while (turn.children.child?.state !== 'TASK_STATE_WORKING') yield* pause();
+      yield completed('Without it');
+    });
+    const { task } = await (await clientOf(server)).send('Go');
+    expect(textOf(task?.status.message)).toBe('Without it');
+    expect(await statesOf(child)).toEqual(['CANCELED']);
+  });
+
+  it('by an error of its agent cancels them as well', async () => {
+    const child = serve(tireless);
+    const server = serveParent(async function* (turn) {
+      void turn.call(child, 'Go', { name: 'child' });
+      while (turn.children.child?.state !== 'TASK_STATE_WORKING') yield* pause();
+      throw new Error('A bug');
+    });
+    const { task } = await (await clientOf(server)).send('Go');
+    expect(task?.status.state).toBe('TASK_STATE_FAILED');
+    expect(await statesOf(child)).toEqual(['CANCELED']);
+  });
+});
+
+describe('`timeoutMs` of a call', () => {
+  it('cancels the child, and the call fails', async () => {
+    const child = serve(tireless);
+    const server = serveParent(async function* (turn) {
+      const error = await turn.call(child, 'Go', { name: 'child', timeoutMs: 200 }).catch((error) => error);
+      expect(CallError.is(error, 'TIMEOUT')).toBe(true);
+      yield failed(error.message);
+    });
+    const { task } = await (await clientOf(server)).send('Go');
+    expect(textOf(task?.status.message)).toBe('The call "child" failed: its task took longer than 200 ms');
+    expect(await statesOf(child)).toEqual(['CANCELED']);
+  });
+});
+
+/** Lets other things happen. */
+async function* pause() {
+  await new Promise((resolve) => setTimeout(resolve, 5));
+}
