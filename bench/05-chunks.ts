@@ -60,7 +60,10 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   const values = new Values();
   const less = short ? 4 : 1;
 
-  async function chunksIn(choice: StoreChoice, kept?: () => Promise<number>): Promise<void> {
+  async function chunksIn(
+    choice: Exclude<StoreChoice, { store: 'etcd' }>,
+    kept?: () => Promise<number>,
+  ): Promise<void> {
     const { store } = choice;
     const [load, baton] = await Promise.all([startLoad(), startBaton({ ...choice, http: 'express' })]);
     const url = await baton.ask('url');

@@ -20,6 +20,7 @@ const arrows: Record<string, readonly string[]> = {
   'store-memory': ['store'],
   'store-sqlite': ['store'],
   'store-postgres': ['store'],
+  'store-etcd': ['store'],
   'store-redis': ['store'],
   server: ['bindings', 'lifecycle', 'protocol', 'store'],
   'server-node': ['server'],

@@ -14,6 +14,7 @@ export type Contender =
   | 'node:http'
   | 'bare-sqlite'
   | 'bare-redis'
+  | 'bare-etcd'
   | 'bare-sse';
 
 /** A target: a name in `ratios`, and its bound. */

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startEtcd } from '../../test/support/etcd.ts';
 import { startRedis } from '../../test/support/redis.ts';
 import type { BareSse } from '../contenders/bare-sse.ts';
 import type { Baton, BatonOptions } from '../contenders/baton.ts';
@@ -61,6 +62,16 @@ export async function withRedis<T>(use: (redis: Redis) => Promise<T>): Promise<T
     return await use(redis);
   } finally {
     await redis.stop();
+  }
+}
+
+/** Calls with the URLs of a cluster of three members that keep their data in memory. */
+export async function withEtcd<T>(use: (urls: readonly string[]) => Promise<T>): Promise<T> {
+  const cluster = await startEtcd({ inMemory: true });
+  try {
+    return await use(cluster.urls);
+  } finally {
+    await cluster.stop();
   }
 }
 

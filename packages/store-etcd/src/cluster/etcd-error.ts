@@ -1,0 +1,58 @@
+import { StoreError, type StoreTrouble } from '@batonjs/store';
+import { status } from '@grpc/grpc-js';
+
+/** Codes after which another member, or the same one a moment later, may answer. */
+const passing: readonly number[] = [
+  status.UNAVAILABLE,
+  status.DEADLINE_EXCEEDED,
+  status.CANCELLED,
+  status.UNKNOWN,
+  status.INTERNAL,
+];
+
+const codeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code;
+const detailsOf = (error: unknown): string => {
+  const { details } = (error ?? {}) as { details?: unknown };
+  return typeof details === 'string' && details !== '' ? details : String(error);
+};
+
+/** Whether the call may succeed when it is repeated. It may have been executed. */
+export const isPassing = (error: unknown): boolean =>
+  passing.includes(codeOf(error) as number) || /too many requests/.test(detailsOf(error));
+
+/** Whether the member does not know the token, which expires. */
+export const isTokenExpired = (error: unknown): boolean =>
+  codeOf(error) === status.UNAUTHENTICATED && /invalid auth token/.test(detailsOf(error));
+
+/** Whether the state that was asked for is compacted away. */
+export const isCompacted = (error: unknown): boolean =>
+  codeOf(error) === status.OUT_OF_RANGE && /compacted/.test(detailsOf(error));
+
+const isFull = (error: unknown): boolean => /database space exceeded/.test(detailsOf(error));
+
+/** The error that a call rejects with. A `StoreError` stays as it is. */
+export function translated(name: string, error: unknown): StoreError {
+  if (StoreError.is(error)) return error;
+  const code = codeOf(error);
+  const details = detailsOf(error);
+  const refuse = (
+    storeCode: 'UNAVAILABLE' | 'UNUSABLE' | 'INVALID_COMMIT',
+    why: string,
+    trouble?: StoreTrouble,
+  ) => new StoreError(storeCode, `${name} ${why}`, { cause: error, trouble });
+  if (isFull(error))
+    return refuse(
+      'UNAVAILABLE',
+      'takes no writes: its database has reached its quota. Compact and defragment it, or raise the quota, then disarm NOSPACE',
+      'disk-full',
+    );
+  if (/request is too large/.test(details))
+    return refuse(
+      'INVALID_COMMIT',
+      'takes no request of this size: its --max-request-bytes is below the default',
+    );
+  if (code === status.PERMISSION_DENIED || code === status.UNAUTHENTICATED)
+    return refuse('UNUSABLE', `refuses this user: ${details}`);
+  if (code === status.DATA_LOSS) return refuse('UNAVAILABLE', `has an alarm: ${details}`);
+  return refuse('UNAVAILABLE', `does not answer, or has no majority: ${details}`);
+}

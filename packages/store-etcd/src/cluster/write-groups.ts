@@ -1,0 +1,130 @@
+import type { Compare, RangeRequest, RangeResponse, RequestOp, TxnResponse } from '../wire/messages.ts';
+import type { Answer, Cluster } from './cluster.ts';
+
+/** A write that happens only if all comparisons hold. Otherwise it reads. */
+export interface ConditionalWrite {
+  /** The key of the task that it writes to: writes of one task never share a transaction. */
+  readonly task: string;
+  readonly compare: readonly Compare[];
+  /** At most 90, on keys of this task only. */
+  readonly writes: readonly RequestOp[];
+  readonly reads: readonly RangeRequest[];
+  /** About how many bytes the writes have. */
+  readonly bytes: number;
+}
+
+export interface Written {
+  readonly succeeded: boolean;
+  /** The revision of the cluster: of the keys that were written, if it succeeded. */
+  readonly revision: number;
+  /** If it did not succeed. */
+  readonly reads: readonly RangeResponse[];
+  /** It was sent more than once: where it did not succeed, an earlier attempt may have. */
+  readonly isRepeated: boolean;
+}
+
+interface Waiting {
+  readonly write: ConditionalWrite;
+  readonly resolve: (written: Written) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+// The limits of a transaction: etcd takes 128 operations with those of the transactions inside, and 1.5 MiB.
+const largestGroup = 32;
+const largestBytes = 512 * 1024;
+
+/** How many groups are sent before the first is answered. */
+const mostUnderWay = 4;
+
+/**
+ * Writes that arrive together share a transaction of etcd. Each is a transaction inside it with comparisons of its own,
+ * so that one fails alone.
+ */
+export class WriteGroups {
+  readonly #cluster: Cluster;
+  readonly #counted: string;
+  readonly #onGroup: ((size: number) => void) | undefined;
+  #waiting: Waiting[] = [];
+  #underWay = 0;
+  #isScheduled = false;
+
+  /** `counted`: a key that each group writes. */
+  constructor(cluster: Cluster, counted: string, onGroup: ((size: number) => void) | undefined) {
+    this.#cluster = cluster;
+    this.#counted = counted;
+    this.#onGroup = onGroup;
+  }
+
+  /** Rejects with a `StoreError` of code `UNAVAILABLE` if it is unknown whether it happened. */
+  run(write: ConditionalWrite): Promise<Written> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ write, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#underWay >= mostUnderWay || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    // After all callbacks of this turn of the event loop, so that their writes form one group.
+    setImmediate(() => {
+      this.#isScheduled = false;
+      while (this.#waiting.length > 0 && this.#underWay < mostUnderWay) void this.#send(this.#next());
+    });
+  }
+
+  /** The oldest writes that fit into one transaction, in order. */
+  #next(): Waiting[] {
+    const group: Waiting[] = [];
+    const rest: Waiting[] = [];
+    const tasks = new Set<string>();
+    let bytes = 0;
+    for (const waiting of this.#waiting) {
+      const { task, bytes: size } = waiting.write;
+      const fits = group.length === 0 || (group.length < largestGroup && bytes + size <= largestBytes);
+      if (fits && !tasks.has(task)) {
+        group.push(waiting);
+        bytes += size;
+      } else rest.push(waiting);
+      // A later write of a task must not overtake one that is left for the next group.
+      tasks.add(task);
+    }
+    this.#waiting = rest;
+    return group;
+  }
+
+  async #send(group: readonly Waiting[]): Promise<void> {
+    this.#underWay++;
+    try {
+      const answer = await this.#transact(group);
+      for (const [n, { resolve }] of group.entries()) resolve(writtenOf(group, answer, n));
+      this.#onGroup?.(group.length);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    } finally {
+      this.#underWay--;
+      this.#schedule();
+    }
+  }
+
+  #transact(group: readonly Waiting[]): Promise<Answer> {
+    const requests = group.map(({ write: { compare, writes, reads } }) => ({
+      compare,
+      success: writes,
+      failure: reads.map((range) => ({ range })),
+    }));
+    if (requests.length === 1) return this.#cluster.transact(requests[0]!);
+    const success: RequestOp[] = requests.map((txn) => ({ txn }));
+    // The quota of etcd counts what the outer transaction puts only: it applies if that is anything. Deletions need none.
+    if (requests.some(({ success: writes }) => writes.some((write) => 'put' in write)))
+      success.push({ put: { key: this.#counted, value: '' } });
+    return this.#cluster.transact({ success });
+  }
+}
+
+function writtenOf(group: readonly Waiting[], { response, isRepeated }: Answer, n: number): Written {
+  const own: TxnResponse = group.length === 1 ? response : response.responses[n]!.txn!;
+  const { succeeded = false, responses } = own;
+  const reads = succeeded ? [] : responses.map(({ range }) => range!);
+  return { succeeded, revision: response.header!.revision, reads, isRepeated };
+}

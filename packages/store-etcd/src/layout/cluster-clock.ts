@@ -1,0 +1,70 @@
+import type { Cluster } from '../cluster/cluster.ts';
+import { timeIn } from './order.ts';
+
+/** How old the time in etcd may become while leases are written, in milliseconds. */
+const tickMs = 1_000;
+
+/**
+ * The clock that leases go by, for all processes on a cluster. etcd has no clock that clients can read, and the wall
+ * clocks of machines differ and are set. So one key holds the time: each process follows it by a clock of its own that
+ * is never set, and writes it when no other process has for a second. While no process runs, it stands still.
+ */
+export class ClusterClock {
+  readonly #cluster: Cluster;
+  readonly #key: string;
+  #ahead = Number.NEGATIVE_INFINITY;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(cluster: Cluster, key: string) {
+    this.#cluster = cluster;
+    this.#key = key;
+  }
+
+  /** Milliseconds, an integer. Call `follow` first. */
+  now(): number {
+    return Math.floor(performance.now() + this.#ahead);
+  }
+
+  /** Resolves at once, unless this process has not read the time yet. */
+  async follow(): Promise<void> {
+    if (performance.now() - this.#readAt < tickMs) return;
+    this.#reading ??= this.#refresh().finally(() => {
+      this.#reading = undefined;
+    });
+    if (this.#readAt === Number.NEGATIVE_INFINITY) await this.#reading;
+    // Without an answer this process goes on by its own clock, as it has done so far.
+    else this.#reading.catch(() => {});
+  }
+
+  async #refresh(): Promise<void> {
+    const [range] = await this.#cluster.read([{ key: this.#key }]);
+    const kept = range!.kvs[0]?.value;
+    if (kept) this.#advance(Number(kept));
+    else this.#advance(Date.now());
+    if (!kept || this.now() - Number(kept) > tickMs) await this.#write();
+    this.#readAt = performance.now();
+  }
+
+  /** Writes the time, or takes over a later one. */
+  async #write(): Promise<void> {
+    const [key, value] = [this.#key, timeIn(this.now())];
+    for (const isNew of [false, true]) {
+      const compare = isNew
+        ? ({ result: 0, target: 1, key, createRevision: 0 } as const)
+        : ({ result: 2, target: 3, key, value } as const);
+      const { response } = await this.#cluster.transact({
+        compare: [compare],
+        success: [{ put: { key, value } }],
+        failure: [{ range: { key } }],
+      });
+      const later = response.responses[0]?.range?.kvs[0]?.value;
+      if (later) this.#advance(Number(later));
+      if (response.succeeded || later) return;
+    }
+  }
+
+  #advance(time: number): void {
+    this.#ahead = Math.max(this.#ahead, time - performance.now());
+  }
+}

@@ -1,0 +1,140 @@
+import type { RangeRequest } from '../wire/messages.ts';
+import { digestOf } from './digest.ts';
+import { largestFirst, newestFirst, positionIn, timeIn } from './order.ts';
+
+/** Every key that begins with `folder`, which ends with a slash. */
+export const inside = (folder: string): { readonly key: string; readonly rangeEnd: string } => ({
+  key: folder,
+  // The character after the slash.
+  rangeEnd: `${folder.slice(0, -1)}0`,
+});
+
+/** The keys of a folder up to a time, where the next part of a key is a time. */
+export const insideUntil = (folder: string, ms: number): RangeRequest => ({
+  key: folder,
+  rangeEnd: `${folder}${timeIn(ms + 1)}`,
+});
+
+/** The last part of a key. */
+export const lastPart = (key: Buffer | string): string => {
+  const text = String(key);
+  return text.slice(text.lastIndexOf('/') + 1);
+};
+
+/** The keys of the store. `task` is the digest of a scope and a task id. */
+export class Keys {
+  readonly #prefix: string;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  get meta(): string {
+    return `${this.#prefix}/meta`;
+  }
+
+  get clock(): string {
+    return `${this.#prefix}/clock`;
+  }
+
+  get probe(): string {
+    return `${this.#prefix}/probe`;
+  }
+
+  log(task: string): string {
+    return `${this.#prefix}/log/${task}`;
+  }
+
+  turn(task: string): string {
+    return `${this.#prefix}/turn/${task}`;
+  }
+
+  snapshot(task: string): string {
+    return `${this.#prefix}/snapshot/${task}`;
+  }
+
+  facts(task: string): string {
+    return `${this.#prefix}/fact/${task}/`;
+  }
+
+  /** The facts of one commit, by the position of its last one: the first key after a position holds the fact there. */
+  fact(task: string, last: number): string {
+    return `${this.facts(task)}${positionIn(last)}`;
+  }
+
+  parts(task: string): string {
+    return `${this.#prefix}/part/${task}/`;
+  }
+
+  partsOf(task: string, id: string): string {
+    return `${this.parts(task)}${id}/`;
+  }
+
+  part(task: string, id: string, n: number): string {
+    return `${this.partsOf(task, id)}${n}`;
+  }
+
+  allOnce(task: string): string {
+    return `${this.#prefix}/once/${task}/`;
+  }
+
+  once(task: string, once: string): string {
+    return `${this.allOnce(task)}${digestOf(once)}`;
+  }
+
+  /** All webhooks of a task. */
+  pushes(task: string): string {
+    return `${this.#prefix}/push/${task}`;
+  }
+
+  /** The tasks of a scope, or of one of its contexts, in a state. */
+  listed(scope: string, contextId: string | undefined, state: string): string {
+    const place =
+      contextId === undefined ? `list/${digestOf(scope)}` : `context/${digestOf(scope, contextId)}`;
+    return `${this.#prefix}/${place}/${state}/`;
+  }
+
+  /** The place of a task among those: the newest status first. */
+  place(statusAt: string, taskId: string): string {
+    return `${newestFirst(Date.parse(statusAt))}/${largestFirst(taskId)}`;
+  }
+
+  named(taskId: string): string {
+    return `${this.#prefix}/name/${digestOf(taskId)}/`;
+  }
+
+  get closed(): string {
+    return `${this.#prefix}/closed/`;
+  }
+
+  heldBy(holder: string): string {
+    return `${this.#prefix}/holder/${digestOf(holder)}/`;
+  }
+
+  /** What can be claimed from a queue at once. */
+  ready(queue: string): string {
+    return `${this.#prefix}/ready/${digestOf(queue)}/`;
+  }
+
+  wanted(queue: string): string {
+    return `${this.ready(queue)}wanted/`;
+  }
+
+  deliveries(queue: string): string {
+    return `${this.ready(queue)}webhook/`;
+  }
+
+  /** What can be claimed from a queue after a time: by the clock for leases, or by the wall clock. */
+  later(queue: string, kind: 'held' | 'due'): string {
+    return `${this.#prefix}/later/${digestOf(queue)}/${kind}/`;
+  }
+
+  laterDeliveries(queue: string): string {
+    return `${this.#prefix}/later/${digestOf(queue)}/webhook/`;
+  }
+
+  /** Tasks with webhooks that were given up. */
+  dead(queue: string): string {
+    return `${this.#prefix}/dead/${digestOf(queue)}/`;
+  }
+}

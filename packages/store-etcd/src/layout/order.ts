@@ -1,0 +1,21 @@
+// Keys of etcd are ordered by their bytes: numbers have a fixed width in them.
+
+const positionDigits = 10;
+const timeDigits = 15;
+const lastTime = 10 ** timeDigits - 1;
+
+export const positionIn = (position: number): string => String(position).padStart(positionDigits, '0');
+
+/** Milliseconds since 1970. */
+export const timeIn = (ms: number): string =>
+  String(Math.min(lastTime, Math.max(0, Math.floor(ms)))).padStart(timeDigits, '0');
+
+/** The newest first. */
+export const newestFirst = (ms: number): string => timeIn(lastTime - Math.max(0, ms));
+
+/** The largest id first: the bytes of the id turned round, in hexadecimal digits, and an end after all that follow it. */
+export function largestFirst(id: string): string {
+  const bytes = Buffer.from(id);
+  for (let n = 0; n < bytes.length; n++) bytes[n]! ^= 0xff;
+  return `${bytes.toString('hex')}ff`;
+}

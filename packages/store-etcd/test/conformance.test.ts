@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { etcdStore } from '../src/index.ts';
+import { type RemoteStores, startStoreProcess } from './remote-stores.ts';
+
+const cluster = (await canStartEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
+afterAll(() => cluster?.stop());
+
+describe.skipIf(!cluster)('etcd', () => {
+  let other: RemoteStores;
+  beforeAll(() => {
+    other = startStoreProcess();
+  });
+  afterAll(() => other.kill());
+
+  const inTwoProcesses = () => {
+    // A busy machine answers late: no check is about that.
+    const options = { prefix: `conformance/${randomUUID()}`, timeoutMs: 20_000 };
+    const store = etcdStore(cluster!.urls, options);
+    const reopen = async () => {
+      await store.close();
+      return etcdStore(cluster!.urls, options);
+    };
+    return { store, reopen, second: other.open(cluster!.urls, options) };
+  };
+
+  for (const describeStore of [describeTaskStore, describePushConfigStore])
+    describeStore('etcdStore in two processes', inTwoProcesses, { runs: 5 });
+});

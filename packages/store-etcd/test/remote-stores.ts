@@ -1,0 +1,80 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { PushConfigStore, StoreErrorCode, TaskStore, Topic } from '@batonjs/store';
+import { StoreError } from '@batonjs/store';
+import type { EtcdStoreOptions } from '../src/index.ts';
+import type { Reply, Request } from './store-process.ts';
+
+type Store = TaskStore & PushConfigStore;
+
+/** Stores that live in another process. */
+export interface RemoteStores {
+  readonly pid: number;
+  open(urls: readonly string[], options: EtcdStoreOptions): Store;
+  /** Kills the process without a warning. */
+  kill(): Promise<void>;
+}
+
+type Body<R> = R extends unknown ? Omit<R, 'id'> : never;
+
+/** Starts a process that keeps stores. */
+export function startStoreProcess(): RemoteStores {
+  const child = fork(fileURLToPath(new URL('store-process.ts', import.meta.url)), {
+    execArgv: ['--conditions=@batonjs/source'],
+    serialization: 'advanced',
+  });
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const subscribers = new Map<number, (version?: number) => void>();
+  let count = 0;
+
+  child.on('message', (reply: Reply) => {
+    if ('subscription' in reply) return subscribers.get(reply.subscription)?.(reply.version);
+    const call = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if ('error' in reply) {
+      const { message, code } = reply.error;
+      call?.reject(code ? new StoreError(code as StoreErrorCode, message) : new Error(message));
+    } else call?.resolve(reply.result);
+  });
+  child.on('exit', () => {
+    for (const call of waiting.values()) call.reject(new Error('The process of the store has ended'));
+  });
+
+  function ask(body: Body<Request>): Promise<unknown> {
+    const id = ++count;
+    const call = Promise.withResolvers<unknown>();
+    waiting.set(id, call);
+    child.send({ id, ...body });
+    return call.promise;
+  }
+
+  async function subscribe(store: number, topic: Topic, notify: (version?: number) => void) {
+    const subscription = ++count;
+    subscribers.set(subscription, notify);
+    await ask({ store, subscribe: topic, subscription });
+    return async () => {
+      subscribers.delete(subscription);
+      await ask({ store, unsubscribe: subscription });
+    };
+  }
+
+  return {
+    pid: child.pid!,
+    open(urls, options) {
+      const store = ++count;
+      void ask({ store, open: urls, options });
+      return new Proxy({} as Store, {
+        get: (_, method: string) =>
+          method === 'subscribe'
+            ? (topic: Topic, notify: () => void) => subscribe(store, topic, notify)
+            : (...args: readonly unknown[]) => ask({ store, method, args }),
+      });
+    },
+    async kill() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { type EtcdStoreOptions, etcdStore } from '../src/index.ts';
+
+/** What another process asks of the stores in this one. */
+export type Request = { readonly id: number; readonly store: number } & (
+  | { readonly open: readonly string[]; readonly options: EtcdStoreOptions }
+  | { readonly method: string; readonly args: readonly unknown[] }
+  | { readonly subscribe: unknown; readonly subscription: number }
+  | { readonly unsubscribe: number }
+);
+
+export type Reply =
+  | { readonly id: number; readonly result?: unknown }
+  | { readonly id: number; readonly error: { readonly message: string; readonly code?: unknown } }
+  | { readonly subscription: number; readonly version?: number };
+
+const stores = new Map<number, ReturnType<typeof etcdStore>>();
+const subscribers = new Map<number, () => unknown>();
+const tell = (reply: Reply) => process.send?.(reply);
+
+async function answer(request: Request): Promise<unknown> {
+  if ('open' in request) return void stores.set(request.store, etcdStore(request.open, request.options));
+  if ('unsubscribe' in request) return void (await subscribers.get(request.unsubscribe)?.());
+  const store = stores.get(request.store)!;
+  if ('subscribe' in request) {
+    const { subscription, subscribe } = request;
+    const notify = (version?: number) => tell({ subscription, version });
+    subscribers.set(
+      subscription,
+      await store.subscribe(subscribe as Parameters<typeof store.subscribe>[0], notify),
+    );
+    return undefined;
+  }
+  const method = Reflect.get(store, request.method) as (...args: readonly unknown[]) => Promise<unknown>;
+  return method(...request.args);
+}
+
+process.on('message', (request: Request) => {
+  const { id } = request;
+  answer(request).then(
+    (result) => tell({ id, result }),
+    ({ message, code }) => tell({ id, error: { message, code } }),
+  );
+});
+process.on('disconnect', () => process.exit());

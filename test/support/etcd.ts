@@ -1,0 +1,217 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { installWithApt } from './install.ts';
+import { reportMissing } from './missing.ts';
+
+/** One member of a cluster. */
+export interface EtcdMember {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Kills it without a warning; what it has written stays. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and folder, unless it runs. Wait for `healthy` afterwards. */
+  start(): void;
+  /** SIGSTOP: it keeps its connections and answers nothing, as behind a cable that was pulled. */
+  pause(): void;
+  resume(): void;
+  /** Asks it through the JSON gateway: `('maintenance/status')`. */
+  ask(path: string, body?: object): Promise<Record<string, unknown>>;
+}
+
+/** A cluster of one's own: on free ports of this machine, with a folder of its own. */
+export interface EtcdCluster {
+  readonly urls: readonly string[];
+  readonly members: readonly EtcdMember[];
+  /** The member that leads. Waits until there is one. */
+  leader(): Promise<EtcdMember>;
+  /** Resolves once every member that runs knows the leader and answers. */
+  healthy(): Promise<void>;
+  /** Ends all members and deletes their folders. */
+  stop(): Promise<void>;
+}
+
+export interface EtcdClusterOptions {
+  /** Default 3. */
+  readonly members?: number;
+  /** Keeps the data in memory where the system allows it: for tests that kill no machine. Default: on the disk. */
+  readonly inMemory?: boolean;
+  /** More options of each member: `['--quota-backend-bytes', '16777216']`. */
+  readonly args?: readonly string[];
+  /** Serves clients over TLS with these files. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa: string };
+}
+
+const howToGetIt = 'No etcd here: `apt-get install etcd-server`, or `brew install etcd`.';
+const memory = '/dev/shm';
+const answersWithinMs = 2_000;
+
+/** Where the program is. */
+const program = (): string | undefined =>
+  (process.env.PATH ?? '')
+    .split(':')
+    .map((folder) => join(folder, 'etcd'))
+    .find(existsSync);
+
+/**
+ * Whether tests that need etcd can run: it is there, or is installed now (as root on Debian). Says how to get it where
+ * not. Throws there on CI, which never skips these tests.
+ */
+export async function canStartEtcd(): Promise<boolean> {
+  if (program()) return true;
+  await installWithApt('etcd-server');
+  if (program()) return true;
+  if (process.env.CI === 'true') throw new Error(howToGetIt);
+  reportMissing(howToGetIt);
+  return false;
+}
+
+/** Kills a member and deletes the folder should this process end without doing so, however it ends. */
+function watchOver(member: ChildProcess, dir: string): void {
+  const script = 'cat > /dev/null; kill -KILL "$1"; sleep 1; rm -rf "$2"';
+  const watchdog = spawn('sh', ['-c', script, 'sh', String(member.pid), dir], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  // A process that ended must not be killed: another one may have its id by now.
+  member.once('exit', () => watchdog.kill('SIGKILL'));
+  watchdog.unref();
+}
+
+/** Starts a cluster and waits until it answers. */
+export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdCluster> {
+  const { members: count = 3, inMemory = false, args = [], tls } = options;
+  const dir = await mkdtemp(join(inMemory && existsSync(memory) ? memory : tmpdir(), 'baton-etcd-'));
+  const ports = await freePorts(2 * count);
+  const names = Array.from({ length: count }, (_, n) => `m${n}`);
+  const peerUrl = (n: number) => `http://127.0.0.1:${ports[count + n]}`;
+  const initial = names.map((name, n) => `${name}=${peerUrl(n)}`).join(',');
+  const secure = tls
+    ? [
+        '--cert-file',
+        tls.cert,
+        '--key-file',
+        tls.key,
+        '--trusted-ca-file',
+        tls.clientCa,
+        '--client-cert-auth',
+      ]
+    : [];
+
+  function memberOf(name: string, n: number): EtcdMember {
+    const port = ports[n]!;
+    const url = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
+    const flags = {
+      name,
+      'data-dir': join(dir, name),
+      'listen-client-urls': url,
+      'advertise-client-urls': url,
+      'listen-peer-urls': peerUrl(n),
+      'initial-advertise-peer-urls': peerUrl(n),
+      'initial-cluster': initial,
+      'initial-cluster-token': dir,
+      logger: 'zap',
+      'log-level': 'fatal',
+      'snapshot-count': '10000',
+    };
+    const command = [...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]), ...secure];
+    let child: ChildProcess | undefined;
+    return {
+      url,
+      port,
+      get pid() {
+        return child?.pid ?? 0;
+      },
+      start() {
+        if (child && child.exitCode === null && child.signalCode === null) return;
+        child = spawn(program()!, [...command, ...args], {
+          cwd: dir,
+          stdio: ['ignore', 'ignore', 'inherit'],
+        });
+        watchOver(child, dir);
+      },
+      async kill() {
+        if (!child || child.exitCode !== null || child.signalCode !== null) return;
+        const exited = once(child, 'exit');
+        child.kill('SIGKILL');
+        await exited;
+      },
+      pause: () => void child?.kill('SIGSTOP'),
+      resume: () => void child?.kill('SIGCONT'),
+      async ask(path, body = {}) {
+        const response = await fetch(`${url}/v3/${path}`, {
+          method: 'POST',
+          body: JSON.stringify(body),
+          signal: AbortSignal.timeout(answersWithinMs),
+        });
+        return (await response.json()) as Record<string, unknown>;
+      },
+    };
+  }
+
+  const members = names.map(memberOf);
+  for (const member of members) member.start();
+
+  /** What the members say that answer. */
+  async function statuses() {
+    const asked = members.map(async (member) => ({ member, ...(await member.ask('maintenance/status')) }));
+    const settled = await Promise.allSettled(asked);
+    return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value as Status] : []));
+  }
+
+  async function leader(): Promise<EtcdMember> {
+    for (;;) {
+      const all = await statuses();
+      // A leader that was cut off still believes that it leads: the latest term counts.
+      const leading = all
+        .filter(({ header, leader }) => header !== undefined && header.member_id === leader)
+        .sort((a, b) => Number(b.raftTerm) - Number(a.raftTerm));
+      if (leading[0]) return leading[0].member;
+      await sleep(20);
+    }
+  }
+
+  async function healthy(): Promise<void> {
+    for (;;) {
+      const all = await statuses();
+      const leaders = new Set(all.map(({ leader = '0' }) => leader));
+      if (all.length === members.length && leaders.size === 1 && !leaders.has('0')) return;
+      await sleep(20);
+    }
+  }
+
+  async function stop(): Promise<void> {
+    await Promise.all(members.map((member) => member.kill()));
+    await rm(dir, { recursive: true, force: true });
+  }
+
+  if (!tls) await healthy();
+  return { urls: members.map(({ url }) => url), members, leader, healthy, stop };
+}
+
+interface Status {
+  readonly member: EtcdMember;
+  readonly header?: { readonly member_id: string };
+  readonly leader?: string;
+  readonly raftTerm?: string;
+}
+
+/** Ports that were free a moment ago, all of them different. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
