@@ -8,13 +8,13 @@ import {
 } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { a2aTypes } from '../src/wire/a2a-service.ts';
+import { a2aService, a2aTypes } from '../src/wire/a2a-service.ts';
 import { decodeMessage } from '../src/wire/decode-message.ts';
 import { encodeMessage } from '../src/wire/encode-message.ts';
-import { a2aFile, descriptorOf, wellKnownFiles } from '../src/wire/proto-file.ts';
+import { descriptorOf, wellKnownFiles } from '../src/wire/proto-file.ts';
 import { anyValueOf } from './values.ts';
 
-const registry = createFileRegistry(descriptorOf(a2aFile), (name) =>
+const registry = createFileRegistry(descriptorOf(a2aService.file), (name) =>
   wellKnownFiles.find((file) => file.name === name),
 );
 const messageOf = (name: string): DescMessage => registry.getMessage(`lf.a2a.v1.${name}`)!;

@@ -2,20 +2,14 @@ import { AgentCard, SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk
 import { ClientFactory } from '@a2a-js/sdk/client';
 import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import { TaskNotCancelableError, TaskNotFoundError } from '@a2a-js/sdk/errors';
-import {
-  AgentEvent,
-  type AgentExecutor,
-  DefaultRequestHandler,
-  type ExecutionEventBus,
-  InMemoryTaskStore,
-  type RequestContext,
-} from '@a2a-js/sdk/server';
+import { DefaultRequestHandler, InMemoryTaskStore } from '@a2a-js/sdk/server';
 import { A2AService, grpcService, UserBuilder } from '@a2a-js/sdk/server/grpc';
 import { connect, textOf } from '@batonjs/client';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { Server } from '@grpc/grpc-js';
+import { describe, expect, it } from 'vitest';
 import { grpcClient, POSITION } from '../src/index.ts';
 import { serve } from './agent.ts';
+import { Convert, listenOfficial } from './official-agent.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into JSON with matchers
 type Json = any;
@@ -93,50 +87,6 @@ describe('the client of the official SDK', () => {
   });
 });
 
-/** Asks for a currency until it has one. `slow` waits until it is canceled. */
-class Convert implements AgentExecutor {
-  readonly #canceled = Promise.withResolvers<void>();
-
-  async execute({ taskId, contextId, userMessage, task }: RequestContext, bus: ExecutionEventBus) {
-    const ids = { taskId, contextId };
-    const [first] = userMessage.parts;
-    const text = first?.content?.$case === 'text' ? first.content.value : '';
-    const publish = (event: Json) => {
-      const response = StreamResponse.fromJSON(event);
-      const { payload } = response;
-      if (payload?.$case === 'statusUpdate') bus.publish(AgentEvent.statusUpdate(payload.value));
-      if (payload?.$case === 'artifactUpdate') bus.publish(AgentEvent.artifactUpdate(payload.value));
-    };
-    const status = (state: string) =>
-      publish({
-        statusUpdate: {
-          ...ids,
-          status: { state: `TASK_STATE_${state}`, timestamp: new Date().toISOString() },
-        },
-      });
-    const known = { id: taskId, contextId, status: { state: 'TASK_STATE_SUBMITTED' }, history: [] };
-    bus.publish(AgentEvent.task(task ?? Task.fromJSON(known)));
-    if (text === 'ask') status('INPUT_REQUIRED');
-    else {
-      status('WORKING');
-      if (text === 'slow') await this.#canceled.promise;
-      const parts = [{ text: '833 INR' }, { data: { rate: 83.3, steps: [1, null] } }, { raw: 'aGk=' }];
-      publish({ artifactUpdate: { ...ids, artifact: { artifactId: 'quote', parts } } });
-      status('COMPLETED');
-    }
-    bus.finished();
-  }
-
-  async cancelTask(taskId: string, bus: ExecutionEventBus) {
-    const status = { state: 'TASK_STATE_CANCELED', timestamp: new Date().toISOString() };
-    const response = StreamResponse.fromJSON({ statusUpdate: { taskId, contextId: '', status } });
-    if (response.payload?.$case === 'statusUpdate')
-      bus.publish(AgentEvent.statusUpdate(response.payload.value));
-    bus.finished();
-    this.#canceled.resolve();
-  }
-}
-
 /** Our client of an agent on the server of the official SDK. */
 async function officialServer() {
   const server = new Server();
@@ -149,12 +99,7 @@ async function officialServer() {
     defaultOutputModes: ['text/plain'],
     skills: [],
   };
-  onTestFinished(() => server.forceShutdown());
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    );
-  });
+  const port = await listenOfficial(server);
   const supportedInterfaces = [{ url: `127.0.0.1:${port}`, protocolBinding: 'GRPC', protocolVersion: '1.0' }];
   const card = AgentCard.fromJSON({ ...members, supportedInterfaces });
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Convert());

@@ -21,6 +21,8 @@ export interface IncomingCall {
   readonly opening?: Readonly<Record<string, string | undefined>>;
   /** Aborted when the client has disconnected, or its deadline has passed. */
   readonly signal: AbortSignal;
+  /** The position to resume a stream after; the metadata `last-event-id` if undefined. Empty: begin with the task. */
+  readonly lastEventId?: string | undefined;
   /** Reads the request object, which is not validated yet. Called once the caller is known. */
   readonly readParams: () => Readonly<Record<string, unknown>>;
 }
@@ -36,6 +38,8 @@ export interface CallEvent {
   readonly id: string;
   /** A `StreamResponse`. The same object for all followers of a task. */
   readonly event: SharedJson;
+  /** Whether the stream ends after it. */
+  readonly isLast?: boolean;
 }
 
 /** The events of a stream, read batch by batch: a reader that does not call `next()` holds up no other. */

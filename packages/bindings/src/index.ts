@@ -16,5 +16,6 @@ export { httpJsonClient, httpJsonServer } from './http-json.ts';
 export { type JsonLimits, jsonBody, parseJson } from './json-body.ts';
 export { jsonRpcClient, jsonRpcServer } from './json-rpc.ts';
 export { type OlderOperationName, olderMethodOf, operationOfOlderMethod } from './older-methods.ts';
+export type { ProtobufMethod, ProtobufVersion } from './protobuf-version.ts';
 export { SharedJson } from './shared-json.ts';
 export { decodeSse, encodeSse, type SseEvent, sseHeaders, sseHeartbeat } from './sse.ts';

@@ -1,6 +1,5 @@
-import type { Call, ClientTransport, TransportRequest } from '@batonjs/bindings';
+import type { Call, ClientTransport, ProtobufVersion, TransportRequest } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
-import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import {
   type ChannelCredentials,
   type ChannelOptions,
@@ -10,10 +9,11 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import { fromServiceError, toParamsError } from '../errors/wire-error.ts';
-import { a2aMethods, type Method } from '../wire/a2a-service.ts';
+import { a2aService } from '../wire/a2a-service.ts';
 import { decodeMessage } from '../wire/decode-message.ts';
 import { encodeMessage } from '../wire/encode-message.ts';
 import { takePosition } from '../wire/event-position.ts';
+import { type Method, serviceOf } from '../wire/service.ts';
 import { targetOf } from './target.ts';
 
 /** What `grpcClient` takes. */
@@ -22,6 +22,8 @@ export interface GrpcClientOptions {
   readonly plaintext?: boolean;
   /** Certificates in PEM: `ca` of servers, instead of those of Node.js; `cert` and `key` of this client, for mutual TLS. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  /** The version to speak, instead of 1.0: `v03Grpc()` of `@batonjs/bindings-v0-3`. */
+  readonly version?: ProtobufVersion;
   /** Options of grpc-js, over those of this client. */
   readonly channelOptions?: ChannelOptions;
 }
@@ -41,7 +43,9 @@ const defaultOptions: ChannelOptions = {
  * it is given to, and keep no process alive. Spec: §10.
  */
 export function grpcClient(options: GrpcClientOptions = {}): ClientTransport {
-  const { plaintext = false, tls, channelOptions } = options;
+  const { plaintext = false, tls, version, channelOptions } = options;
+  const service = version ? serviceOf(version) : a2aService;
+  const methods = new Map(service.methods.map((method) => [method.operation, method]));
   const channels = new Map<string, Client>();
 
   function channelTo({ url, maxBytes }: TransportRequest): Client {
@@ -58,16 +62,23 @@ export function grpcClient(options: GrpcClientOptions = {}): ClientTransport {
     return channel;
   }
 
+  function prepare(call: Call, request: TransportRequest) {
+    const method = methods.get(call.operation);
+    if (!method)
+      throw new A2AError('UNSUPPORTED_OPERATION', `A2A ${service.version} has no ${call.operation}`);
+    return { method, metadata: metadataOf(request), bytes: write(method, call) };
+  }
+
   return {
     name: 'GRPC',
-    version: PROTOCOL_VERSION,
+    version: service.version,
 
     urlOf(address) {
       const target = targetOf(address, plaintext);
       return target && `${target.isSecure ? 'https' : 'http'}://${target.host}`;
     },
 
-    call(call, request) {
+    async call(call, request) {
       const { signal, maxBytes } = request;
       const { method, bytes, metadata } = prepare(call, request);
       return new Promise((resolve, reject) => {
@@ -122,22 +133,24 @@ export function grpcClient(options: GrpcClientOptions = {}): ClientTransport {
 
 const asTheyAre = (bytes: Buffer): Buffer => bytes;
 
-const methods = new Map(a2aMethods.map((method) => [method.operation, method]));
-
-function prepare({ operation, params }: Call, { headers }: TransportRequest) {
-  const method = methods.get(operation)!;
-  const metadata = new Metadata();
-  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+function write({ request, translation }: Method, { params }: Call): Buffer {
   try {
-    return { method, metadata, bytes: Buffer.from(encodeMessage(method.request, params)) };
+    return Buffer.from(encodeMessage(request, translation ? translation.writeParams(params) : params));
   } catch (problem) {
     throw toParamsError(problem);
   }
 }
 
-function read({ response }: Method, bytes: Buffer): Record<string, unknown> {
+function metadataOf({ headers }: TransportRequest): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  return metadata;
+}
+
+function read({ response, translation }: Method, bytes: Buffer): Record<string, unknown> {
   try {
-    return decodeMessage(response, bytes);
+    const result = decodeMessage(response, bytes);
+    return translation ? (translation.readResult(result) as Record<string, unknown>) : result;
   } catch (cause) {
     throw new A2AError('INVALID_AGENT_RESPONSE', undefined, { cause });
   }

@@ -1,15 +1,16 @@
 import type { CallEvent, CallEvents, CallTarget, SharedJson } from '@batonjs/bindings';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import { toResultError, toStatus } from '../errors/wire-error.ts';
-import type { Method } from '../wire/a2a-service.ts';
 import { encodeMessage } from '../wire/encode-message.ts';
 import { withPosition } from '../wire/event-position.ts';
+import type { Method } from '../wire/service.ts';
 import { extensionsIn } from './answer-unary.ts';
 import { toIncoming } from './incoming.ts';
 
 /** Answers a call with a stream of events. Reads on only when the client has taken what was written. */
 export async function answerStream(
   method: Method,
+  version: string,
   target: CallTarget,
   call: ServerWritableStream<Buffer, Uint8Array>,
 ): Promise<void> {
@@ -26,7 +27,7 @@ export async function answerStream(
   call.on('error', () => {});
   try {
     const answer = await target.answerCall(
-      toIncoming(method, call.request, call.metadata, disconnected.signal),
+      toIncoming(method, version, call.request, call.metadata, disconnected.signal),
     );
     if (!('events' in answer)) return void call.end();
     events = answer.events;
@@ -53,7 +54,10 @@ export async function answerStream(
 const encoded = new WeakMap<SharedJson, Uint8Array>();
 
 /** The bytes of an event, which all followers of its task share. */
-function bytesOf({ response }: Method, { id, event }: CallEvent): Uint8Array {
+function bytesOf({ response, translation }: Method, { id, event, isLast }: CallEvent): Uint8Array {
+  // In another version, an event may say whether it is the last one of its stream.
+  if (translation)
+    return encodeMessage(response, translation.writeResult(withPosition(event.value, id), isLast));
   const known = encoded.get(event);
   if (known) return known;
   const bytes = encodeMessage(response, withPosition(event.value, id));

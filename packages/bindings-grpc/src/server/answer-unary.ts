@@ -1,13 +1,14 @@
 import type { CallTarget } from '@batonjs/bindings';
 import { Metadata, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
 import { toResultError, toStatus } from '../errors/wire-error.ts';
-import type { Method } from '../wire/a2a-service.ts';
 import { encodeMessage } from '../wire/encode-message.ts';
+import type { Method } from '../wire/service.ts';
 import { toIncoming } from './incoming.ts';
 
 /** Answers a call with one result. */
 export function answerUnary(
   method: Method,
+  version: string,
   target: CallTarget,
   call: ServerUnaryCall<Buffer, Uint8Array>,
   respond: sendUnaryData<Uint8Array>,
@@ -20,10 +21,12 @@ export function answerUnary(
   });
   let extensions: readonly string[] = [];
   target
-    .answerCall(toIncoming(method, call.request, call.metadata, disconnected.signal))
+    .answerCall(toIncoming(method, version, call.request, call.metadata, disconnected.signal))
     .then((answer) => {
       extensions = answer.extensions;
-      const bytes = encodeMessage(method.response, 'result' in answer ? answer.result : {});
+      const { response, translation } = method;
+      const result = 'result' in answer ? answer.result : {};
+      const bytes = encodeMessage(response, translation ? translation.writeResult(result) : result);
       if (extensions.length > 0) call.sendMetadata(extensionsIn(extensions));
       isAnswered = true;
       respond(null, bytes);

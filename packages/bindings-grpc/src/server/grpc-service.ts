@@ -1,6 +1,7 @@
-import type { CallTarget } from '@batonjs/bindings';
+import type { CallTarget, ProtobufVersion } from '@batonjs/bindings';
 import type { ServiceDefinition, UntypedHandleCall, UntypedServiceImplementation } from '@grpc/grpc-js';
-import { a2aMethods, a2aServiceName } from '../wire/a2a-service.ts';
+import { a2aService } from '../wire/a2a-service.ts';
+import { type Service, serviceOf } from '../wire/service.ts';
 import { definitionOf } from '../wire/service-definition.ts';
 import { answerStream } from './answer-stream.ts';
 import { answerUnary } from './answer-unary.ts';
@@ -12,22 +13,23 @@ export interface GrpcService {
 }
 
 /**
- * The service of A2A 1.0 for a `grpc.Server` that you have already: pass both members to its `addService`. List its
- * address with `server.addInterface`, or in `card.supportedInterfaces`. Spec: §10.
+ * The service of A2A 1.0, or of another version, for a `grpc.Server` that you have already: pass both members to its
+ * `addService`. List its address with `server.addInterface`, or in `card.supportedInterfaces`. Spec: §10.
  */
-export function grpcService(server: CallTarget): GrpcService {
-  const methods = a2aMethods.map((method) => {
+export const grpcService = (server: CallTarget, version?: ProtobufVersion): GrpcService =>
+  implement(server, version ? serviceOf(version) : a2aService);
+
+/** A service over the operations of a server. */
+export function implement(server: CallTarget, { name: service, version, methods }: Service): GrpcService {
+  const handlers = methods.map((method) => {
     const answer = method.isStream
-      ? (call: Parameters<typeof answerStream>[2]) => void answerStream(method, server, call)
-      : (...call: [Parameters<typeof answerUnary>[2], Parameters<typeof answerUnary>[3]]) =>
-          answerUnary(method, server, ...call);
-    return [method.operation, answer as UntypedHandleCall] as const;
+      ? (call: Parameters<typeof answerStream>[3]) => void answerStream(method, version, server, call)
+      : (...call: [Parameters<typeof answerUnary>[3], Parameters<typeof answerUnary>[4]]) =>
+          answerUnary(method, version, server, ...call);
+    return [method.name, answer as UntypedHandleCall] as const;
   });
   return {
-    definition: definitionOf(
-      a2aServiceName,
-      a2aMethods.map(({ operation, isStream }) => ({ name: operation, isStream })),
-    ),
-    implementation: Object.fromEntries(methods),
+    definition: definitionOf(service, methods),
+    implementation: Object.fromEntries(handlers),
   };
 }

@@ -1,6 +1,5 @@
 import type { CallTarget } from '@batonjs/bindings';
 import { type ServerUnaryCall, type ServerWritableStream, type sendUnaryData, status } from '@grpc/grpc-js';
-import { a2aServiceName } from '../wire/a2a-service.ts';
 import { decodeMessage } from '../wire/decode-message.ts';
 import { encodeMessage } from '../wire/encode-message.ts';
 import { messageTypes } from '../wire/message-types.ts';
@@ -31,11 +30,11 @@ export const healthFile: ProtoFile = {
 const serviceName = 'grpc.health.v1.Health';
 const watchMs = 1_000;
 
-/** The health service: SERVING while the server accepts requests and its store takes writes. */
-export function healthService(server: CallTarget): GrpcService {
+/** The health service: SERVING while the server accepts requests and its store takes writes, also for each of `services`. */
+export function healthService(server: CallTarget, services: readonly string[]): GrpcService {
   const statusOf = async (request: Buffer): Promise<string> => {
     const { service = '' } = decodeMessage(types.HealthCheckRequest, request);
-    if (service !== '' && service !== a2aServiceName) return 'SERVICE_UNKNOWN';
+    if (service !== '' && !services.includes(String(service))) return 'SERVICE_UNKNOWN';
     return (await server.ready()) ? 'SERVING' : 'NOT_SERVING';
   };
   const check = (call: ServerUnaryCall<Buffer, Uint8Array>, respond: sendUnaryData<Uint8Array>) => {

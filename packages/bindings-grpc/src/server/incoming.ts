@@ -1,30 +1,35 @@
 import type { IncomingCall } from '@batonjs/bindings';
-import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import type { Metadata } from '@grpc/grpc-js';
 import { toRequestError } from '../errors/wire-error.ts';
-import type { Method } from '../wire/a2a-service.ts';
 import { decodeMessage } from '../wire/decode-message.ts';
+import type { Method } from '../wire/service.ts';
 
 /** The call in a request of gRPC. Its message is read when the caller is known. */
-export const toIncoming = (
-  { operation, path, request: type }: Method,
+export function toIncoming(
+  { operation, path, request: type, translation }: Method,
+  version: string,
   request: Buffer,
   metadata: Metadata,
   signal: AbortSignal,
-): IncomingCall => ({
-  operation,
-  version: PROTOCOL_VERSION,
-  path,
-  headers: headersOf(metadata),
-  signal,
-  readParams() {
-    try {
-      return decodeMessage(type, request);
-    } catch (problem) {
-      throw toRequestError(problem);
-    }
-  },
-});
+): IncomingCall {
+  const headers = headersOf(metadata);
+  return {
+    operation,
+    version,
+    path,
+    headers,
+    signal,
+    lastEventId: headers['last-event-id'] ?? translation?.impliedPosition,
+    readParams() {
+      try {
+        const params = decodeMessage(type, request);
+        return translation ? translation.readParams(params) : params;
+      } catch (problem) {
+        throw toRequestError(problem);
+      }
+    },
+  };
+}
 
 /** The metadata that is text, repeated values joined with a comma. */
 function headersOf(metadata: Metadata): Record<string, string> {

@@ -1,8 +1,9 @@
-import type { CallTarget } from '@batonjs/bindings';
-import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import type { CallTarget, ProtobufVersion } from '@batonjs/bindings';
 import { Server, ServerCredentials, type ServerOptions } from '@grpc/grpc-js';
 import { isLoopback } from '../loopback.ts';
-import { grpcService } from './grpc-service.ts';
+import { a2aService } from '../wire/a2a-service.ts';
+import { serviceOf } from '../wire/service.ts';
+import { implement } from './grpc-service.ts';
 import { healthService } from './health.ts';
 import { reflectionServices } from './reflection.ts';
 
@@ -29,6 +30,8 @@ export interface ListenGrpcOptions {
    * addresses, such as `0.0.0.0`: the card does not list gRPC without it.
    */
   readonly address?: string;
+  /** Versions that are served besides 1.0: `[v03Grpc()]` of `@batonjs/bindings-v0-3`. The card lists them too. */
+  readonly versions?: readonly ProtobufVersion[];
   /** Whether clients may ask which services there are. Default true. */
   readonly reflection?: boolean;
   /** Options of grpc-js, over those of this listener. */
@@ -52,7 +55,14 @@ export interface GrpcListener {
  * be bound, and with a `TypeError` for plaintext on a host that is not loopback. Spec: §10.
  */
 export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions): Promise<GrpcListener> {
-  const { host = '127.0.0.1', tls, plaintext = false, reflection = true, channelOptions } = options;
+  const {
+    host = '127.0.0.1',
+    tls,
+    plaintext = false,
+    reflection = true,
+    versions = [],
+    channelOptions,
+  } = options;
   if (!tls && !plaintext && !isLoopback(host))
     throw new TypeError(`gRPC on ${host} needs \`tls\`, or \`plaintext: true\` behind a proxy that has it`);
   const listener = new Server({
@@ -61,22 +71,28 @@ export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions)
     'grpc.keepalive_timeout_ms': 10_000,
     ...channelOptions,
   });
-  const services = [grpcService(server), healthService(server), ...(reflection ? reflectionServices() : [])];
+  const spoken = [a2aService, ...versions.map(serviceOf)];
+  const names = spoken.map((service) => service.name);
+  const services = [
+    ...spoken.map((service) => implement(server, service)),
+    healthService(server, names),
+    ...(reflection ? reflectionServices(spoken.map(({ file }) => file)) : []),
+  ];
   for (const { definition, implementation } of services) listener.addService(definition, implementation);
   const name = host.includes(':') ? `[${host}]` : host;
   const port = await bind(listener, `${name}:${options.port}`, credentialsOf(tls));
   const isAnyHost = host === '0.0.0.0' || host === '::';
   const address = options.address ?? (isAnyHost ? undefined : `${name}:${port}`);
-  const unlist =
-    address === undefined
-      ? () => {}
-      : server.addInterface({ url: address, protocolBinding: 'GRPC', protocolVersion: PROTOCOL_VERSION });
+  const entries = address === undefined ? [] : spoken;
+  const listed = entries.map(({ version: protocolVersion }) =>
+    server.addInterface({ url: address!, protocolBinding: 'GRPC', protocolVersion }),
+  );
   let closing: Promise<void> | undefined;
   return {
     port,
     address,
     close({ graceMs = 10_000 } = {}) {
-      unlist();
+      for (const unlist of listed) unlist();
       closing ??= shutDown(listener, graceMs);
       return closing;
     },
@@ -97,6 +113,8 @@ function credentialsOf(tls: GrpcTls | undefined): ServerCredentials {
 
 const shutDown = (listener: Server, graceMs: number): Promise<void> =>
   new Promise((resolve) => {
+    // grpc-js breaks off a closing connection at its next ping, which cannot be sent any more. It has no option for that.
+    Reflect.set(listener, 'keepaliveTimeMs', 0);
     const timer = setTimeout(() => listener.forceShutdown(), graceMs);
     listener.tryShutdown(() => {
       clearTimeout(timer);

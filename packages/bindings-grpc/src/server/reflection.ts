@@ -4,7 +4,7 @@ import { type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { decodeMessage } from '../wire/decode-message.ts';
 import { encodeMessage } from '../wire/encode-message.ts';
 import { messageTypes } from '../wire/message-types.ts';
-import { a2aFile, descriptorOf, type ProtoFile, wellKnownFiles } from '../wire/proto-file.ts';
+import { descriptorOf, type ProtoFile, wellKnownFiles } from '../wire/proto-file.ts';
 import { definitionOf } from '../wire/service-definition.ts';
 import type { GrpcService } from './grpc-service.ts';
 import { healthFile } from './health.ts';
@@ -42,21 +42,40 @@ const reflectionFile = (version: (typeof versions)[number]): ProtoFile => ({
   methods,
 });
 
-const files: readonly ProtoFile[] = [a2aFile, healthFile, ...versions.map(reflectionFile)];
-const services = files.map((file) => `${file.package}.${file.service}`);
-
-/** The reflection services: they describe all services of `listenGrpc`, themselves included. */
-export const reflectionServices = (): GrpcService[] =>
-  versions.map((version) => ({
+/** The reflection services: they describe the given files, health and themselves. */
+export function reflectionServices(described: readonly ProtoFile[]): GrpcService[] {
+  const catalog = new Catalog([...described, healthFile, ...versions.map(reflectionFile)]);
+  return versions.map((version) => ({
     definition: definitionOf(`grpc.reflection.${version}.ServerReflection`, methods),
-    implementation: { ServerReflectionInfo: reflect },
+    implementation: { ServerReflectionInfo: (call) => reflect(call, catalog) },
   }));
+}
 
-function reflect(call: ServerDuplexStream<Buffer, Uint8Array>): void {
+/** The files that clients may ask for. */
+class Catalog {
+  readonly #files: readonly ProtoFile[];
+  #built: readonly FileDescriptorProto[] | undefined;
+
+  constructor(files: readonly ProtoFile[]) {
+    this.#files = files;
+  }
+
+  get services(): string[] {
+    return this.#files.map((file) => `${file.package}.${file.service}`);
+  }
+
+  /** Built when a client first asks: it takes milliseconds. */
+  get descriptors(): readonly FileDescriptorProto[] {
+    this.#built ??= [...this.#files.map(descriptorOf), ...wellKnownFiles];
+    return this.#built;
+  }
+}
+
+function reflect(call: ServerDuplexStream<Buffer, Uint8Array>, catalog: Catalog): void {
   call.on('data', (bytes: Buffer) => {
     try {
       const request = decodeMessage(types.ServerReflectionRequest, bytes);
-      const response = { validHost: request.host, originalRequest: request, ...answerTo(request) };
+      const response = { validHost: request.host, originalRequest: request, ...answerTo(request, catalog) };
       call.write(encodeMessage(types.ServerReflectionResponse, response));
     } catch {
       call.emit('error', {
@@ -69,15 +88,15 @@ function reflect(call: ServerDuplexStream<Buffer, Uint8Array>): void {
   call.on('error', () => {});
 }
 
-function answerTo(request: Record<string, unknown>): Record<string, unknown> {
+function answerTo(request: Record<string, unknown>, catalog: Catalog): Record<string, unknown> {
   const { listServices, fileByFilename, fileContainingSymbol } = request;
   if (listServices !== undefined)
-    return { listServicesResponse: { service: services.map((name) => ({ name })) } };
+    return { listServicesResponse: { service: catalog.services.map((name) => ({ name })) } };
   const found =
     typeof fileByFilename === 'string'
-      ? described().find(({ name }) => name === fileByFilename)
+      ? catalog.descriptors.find(({ name }) => name === fileByFilename)
       : typeof fileContainingSymbol === 'string'
-        ? described().find((file) => declares(file, fileContainingSymbol))
+        ? catalog.descriptors.find((file) => declares(file, fileContainingSymbol))
         : undefined;
   if (!found)
     return {
@@ -85,14 +104,6 @@ function answerTo(request: Record<string, unknown>): Record<string, unknown> {
     };
   const bytes = Buffer.from(toBinary(FileDescriptorProtoSchema, found)).toString('base64');
   return { fileDescriptorResponse: { fileDescriptorProto: [bytes] } };
-}
-
-let built: readonly FileDescriptorProto[] | undefined;
-
-/** Built when a client first asks: it takes milliseconds. */
-function described(): readonly FileDescriptorProto[] {
-  built ??= [...files.map(descriptorOf), ...wellKnownFiles];
-  return built;
 }
 
 /** Whether a symbol is a service, a method, a message or an enum of a file, or lies within one. */

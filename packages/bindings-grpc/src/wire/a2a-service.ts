@@ -1,25 +1,14 @@
+import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { type OperationName, operationNames, operations } from '@batonjs/protocol/operations';
 import { a2aEnums, a2aMessages } from './a2a-messages.ts';
 import { type MessageType, type MessageTypes, messageTypes } from './message-types.ts';
-
-/** `google.protobuf.Empty`, in which every table agrees. */
-export const Empty: MessageType = messageTypes({ Empty: '' }).Empty;
+import { Empty, type Method, type Service } from './service.ts';
 
 /** The messages of A2A 1.0, by their names. */
 export const a2aTypes: MessageTypes<keyof typeof a2aMessages> = messageTypes(a2aMessages, a2aEnums);
 
 /** The full name of the service of A2A 1.0. */
 export const a2aServiceName = 'lf.a2a.v1.A2AService';
-
-/** One method of the service. */
-export interface Method {
-  readonly operation: OperationName;
-  readonly path: string;
-  readonly isStream: boolean;
-  readonly request: MessageType;
-  /** Of a stream: one event. */
-  readonly response: MessageType;
-}
 
 /** Requests and responses that are not named after their operation. */
 const unusual: Partial<Record<OperationName, readonly [request: MessageType, response: MessageType]>> = {
@@ -48,5 +37,28 @@ export const a2aMethods: readonly Method[] = operationNames.map((operation) => {
   ];
   if (!request || !response) throw new TypeError(`No message is the request or the response of ${operation}`);
   const isStream = operations[operation].kind === 'stream';
-  return { operation, path: `/${a2aServiceName}/${operation}`, isStream, request, response };
+  return {
+    operation,
+    name: operation,
+    path: `/${a2aServiceName}/${operation}`,
+    isStream,
+    request,
+    response,
+    translation: undefined,
+  };
 });
+
+/** A2A 1.0. */
+export const a2aService: Service = {
+  version: PROTOCOL_VERSION,
+  name: a2aServiceName,
+  file: {
+    name: 'a2a.proto',
+    package: 'lf.a2a.v1',
+    types: a2aTypes,
+    enums: a2aEnums,
+    service: 'A2AService',
+    methods: a2aMethods,
+  },
+  methods: a2aMethods,
+};

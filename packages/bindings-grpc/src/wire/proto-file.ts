@@ -11,8 +11,6 @@ import {
   file_google_protobuf_struct,
   file_google_protobuf_timestamp,
 } from '@bufbuild/protobuf/wkt';
-import { a2aEnums } from './a2a-messages.ts';
-import { a2aMethods, a2aTypes } from './a2a-service.ts';
 import type { Field, MessageType } from './message-types.ts';
 
 /** Messages of other files, by the names that the tables have for them. */
@@ -49,16 +47,6 @@ export interface ProtoMethod {
   readonly isStream?: boolean;
   readonly isClientStream?: boolean;
 }
-
-/** The file of A2A 1.0. */
-export const a2aFile: ProtoFile = {
-  name: 'a2a.proto',
-  package: 'lf.a2a.v1',
-  types: a2aTypes,
-  enums: a2aEnums,
-  service: 'A2AService',
-  methods: a2aMethods.map(({ operation, ...method }) => ({ name: operation, ...method })),
-};
 
 /** Files of Google that every table may use. */
 export const wellKnownFiles = [
