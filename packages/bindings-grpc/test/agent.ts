@@ -46,3 +46,10 @@ export async function serve(options: Partial<AgentServerOptions> = {}) {
 
 /** An agent that answers with a message. */
 export const echo = ({ text: said }: Turn) => reply(`You said ${said}`);
+
+/** A listener over a server of which some parts are replaced. */
+export async function serveTarget(parts: Partial<Parameters<typeof listenGrpc>[0]>) {
+  const { server } = await serve({ agent: converter });
+  const listener = await listenGrpc({ ...server, ...parts }, { port: 0 });
+  return { address: listener.address! };
+}

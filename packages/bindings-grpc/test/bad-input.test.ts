@@ -108,6 +108,13 @@ const nestedValue = (levels: number) => {
   for (let level = 0; level < levels; level += 1) value = field(6, field(1, value));
   return value;
 };
+/** Objects in objects, with a member `a`. */
+const nestedStruct = (levels: number) => {
+  let value = bytes(8, 0);
+  for (let level = 0; level < levels; level += 1)
+    value = field(5, field(1, Buffer.concat([field(1, Buffer.from('a')), field(2, value)])));
+  return value;
+};
 const inData = (value: Buffer) => field(2, field(5, field(4, value)));
 
 describe('bytes that are no message are refused (R-GRPC-79)', () => {
@@ -139,6 +146,7 @@ describe('bytes that are no message are refused (R-GRPC-79)', () => {
     ['a value without a kind', inData(bytes()), 'message.parts[0].data'],
     ['a number that is not finite', inData(bytes(17, 0, 0, 0, 0, 0, 0, 0xf0, 0x7f)), 'message.parts[0].data'],
     ['31 levels of data (R-GRPC-91)', inData(nestedValue(31)), 'message.parts[0].data'],
+    ['31 objects in each other (R-GRPC-91)', inData(nestedStruct(31)), 'message.parts[0].data'],
     ['10,000 levels of data (R-GRPC-91)', inData(nestedValue(10_000)), 'message.parts[0].data'],
   ])('of a message with %s, naming the field', async (_, content, violation) => {
     for (const operation of ['SendMessage', 'SendStreamingMessage'] as const) {

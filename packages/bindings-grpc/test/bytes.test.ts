@@ -9,6 +9,8 @@ const { Artifact, GetTaskRequest, ListTasksRequest, ListTasksResponse, Message, 
 
 const nested = (levels: number): unknown => (levels === 0 ? 'end' : { in: nested(levels - 1) });
 
+const lists = (levels: number): unknown => (levels === 0 ? 'end' : [lists(levels - 1)]);
+
 const throughWire = (type: MessageType, value: unknown) => decodeMessage(type, encodeMessage(type, value));
 
 function problemOf(run: () => unknown): string {
@@ -77,6 +79,12 @@ describe('a value', () => {
       Artifact,
       { parts: [{ text: '' }, { data: nested(31) }] },
       'parts[1].data: is nested deeper than 30 levels, which gRPC cannot carry',
+    ],
+    [
+      '31 lists in each other (R-GRPC-91)',
+      Artifact,
+      { parts: [{ data: lists(31) }] },
+      'parts[0].data: is nested deeper than 30 levels, which gRPC cannot carry',
     ],
     ['infinity', Part, { data: [Number.POSITIVE_INFINITY] }, 'data: holds a number that is not finite'],
     [

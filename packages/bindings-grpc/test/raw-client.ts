@@ -79,3 +79,8 @@ export async function refused(call: Promise<unknown>) {
   if (!error) throw new Error('The call was answered');
   return shown(error);
 }
+
+/** The params of a send, with a message of this text. */
+export const message = (said: string, more: object = {}) => ({
+  message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: said }], ...more },
+});

@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { createAgentServer } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { describe, expect, it } from 'vitest';
+import { grpcService, listenGrpc } from '../src/index.ts';
+import { echo, serve } from './agent.ts';
+import { message, rawClient, readAll } from './raw-client.ts';
+
+describe('listenGrpc', () => {
+  it('lists its address in the card until it is closed (R-GRPC-06)', async () => {
+    const { server, listener, address } = await serve();
+    const bindings = async () => {
+      const reply = await server.fetch(new Request('http://localhost/.well-known/agent-card.json'));
+      const { supportedInterfaces } = (await reply.json()) as {
+        supportedInterfaces: { protocolBinding: string; url: string }[];
+      };
+      return supportedInterfaces.map(({ protocolBinding, url }) => `${protocolBinding} ${url}`);
+    };
+    expect(await bindings()).toEqual([
+      'JSONRPC http://localhost',
+      'HTTP+JSON http://localhost',
+      `GRPC ${address}`,
+    ]);
+    await listener.close();
+    expect(await bindings()).toEqual(['JSONRPC http://localhost', 'HTTP+JSON http://localhost']);
+  });
+
+  it('closes when the calls that run have ended', async () => {
+    const { server, listener, address } = await serve();
+    const { call, client, stream } = rawClient(address);
+    const following = stream('SendStreamingMessage', message('wait'));
+    const [first] = await once(following, 'data');
+    const rest = readAll(following);
+    expect(first).toBeInstanceOf(Buffer);
+    const closing = listener.close();
+    await server.close({ graceMs: 0 });
+    await closing;
+    expect((await rest).events.at(-1)).toMatchObject({
+      statusUpdate: { status: { state: 'TASK_STATE_FAILED' } },
+    });
+    client.close();
+    await expect(call('GetTask', { id: 't' })).rejects.toThrow();
+  });
+
+  it('lets calls end though the time for a ping comes meanwhile', async () => {
+    const { server } = await serve();
+    const event = { message: message('hi').message };
+    const begun = Promise.withResolvers<void>();
+    let sent = 0;
+    const slow: Pick<typeof server, 'answerCall'> = {
+      answerCall: async () => ({
+        extensions: [],
+        events: {
+          async next() {
+            await new Promise((resolve) => setTimeout(resolve, 20));
+            sent += 1;
+            if (sent === 2) begun.resolve();
+            return sent > 10
+              ? undefined
+              : { events: [{ id: `l.${sent}`, event: { value: event } as never }] };
+          },
+          close: () => {},
+        },
+      }),
+    };
+    const channelOptions = { 'grpc.keepalive_time_ms': 20 };
+    const listener = await listenGrpc({ ...server, ...slow }, { port: 0, channelOptions });
+    const rest = readAll(rawClient(listener.address!).stream('SubscribeToTask', { id: 't' }));
+    await begun.promise;
+    await listener.close();
+    const { events, error } = await rest;
+    expect(error).toBeUndefined();
+    expect(events).toHaveLength(10);
+  });
+
+  it('breaks off the calls that run when its time is over', async () => {
+    const { server } = await serve();
+    const channelOptions = { 'grpc.keepalive_time_ms': 2 ** 31 - 1 };
+    const listener = await listenGrpc(server, { port: 0, channelOptions });
+    const following = rawClient(listener.address!).stream('SendStreamingMessage', message('wait'));
+    await once(following, 'data');
+    const rest = readAll(following);
+    await listener.close({ graceMs: 0 });
+    expect((await rest).error).toMatchObject({ code: expect.any(Number) });
+  });
+
+  it('refuses plaintext on other hosts than loopback, unless it is asked for (R-GRPC-63)', async () => {
+    const { server } = await serve();
+    await expect(listenGrpc(server, { port: 0, host: '0.0.0.0' })).rejects.toThrow(
+      'gRPC on 0.0.0.0 needs `tls`, or `plaintext: true` behind a proxy that has it',
+    );
+    const anywhere = await listenGrpc(server, { port: 0, host: '0.0.0.0', plaintext: true });
+    expect(anywhere.address).toBeUndefined();
+    await anywhere.close();
+  });
+
+  it('rejects for a port that is taken', async () => {
+    const { server } = await serve();
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    await expect(listenGrpc(server, { port })).rejects.toThrow(/EADDRINUSE/);
+    other.close();
+  });
+});
+
+describe('grpcService', () => {
+  it('is mounted on a server that exists already', async () => {
+    const agent = createAgentServer({
+      card: { name: 'Echo', description: 'Says it again' },
+      agent: echo,
+      store: memoryStore(),
+    });
+    const { definition, implementation } = grpcService(agent);
+    const own = new Server();
+    own.addService(definition, implementation);
+    const port = await new Promise<number>((resolve, reject) => {
+      own.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+        error ? reject(error) : resolve(bound),
+      );
+    });
+    const { result } = await rawClient(`127.0.0.1:${port}`).call('SendMessage', message('hi'));
+    expect(result).toMatchObject({ message: { role: 'ROLE_AGENT', parts: [{ text: 'You said hi' }] } });
+    own.forceShutdown();
+    await agent.close();
+  });
+});
