@@ -5,7 +5,7 @@ import { connect, textOf } from '@batonjs/client';
 import { type Agent, type AgentServerOptions, createAgentServer, type Log, reply } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { canCertify, certificateOf } from '../../../test/support/certificate.ts';
+import { certificateOf } from '../../../test/support/certificate.ts';
 import { nodeHandler } from '../src/index.ts';
 
 const card = { name: 'Echo', description: 'Says it again' };
@@ -137,7 +137,7 @@ describe('the address in the card', () => {
     expect(urlIn((await ask(origin, { path: cardPath, headers })).text)).toBe(origin);
   });
 
-  it.skipIf(!canCertify)('says https where the connection is encrypted', async () => {
+  it('says https where the connection is encrypted', async () => {
     const { key, cert } = certificateOf('agents.example');
     const origin = await listen(createTlsServer({ key, cert }, nodeHandler(serverOf(), { trustHost: true })));
     const { port } = new URL(origin);

@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { connect } from '@batonjs/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { canCertify, certificateOf } from '../../../../test/support/certificate.ts';
+import { certificateOf } from '../../../../test/support/certificate.ts';
 import { bothBindings, failureOf } from '../serve.ts';
 
 /** A server with a self-signed certificate. */
@@ -22,7 +22,7 @@ async function serve() {
   return { url, requests: () => requests };
 }
 
-describe.skipIf(!canCertify)('an agent with a self-signed certificate', () => {
+describe('an agent with a self-signed certificate', () => {
   it.each(['JSONRPC', 'HTTP+JSON'])('receives no request on %s [R-AUTH-03]', async (binding) => {
     const { url, requests } = await serve();
     const options = {
