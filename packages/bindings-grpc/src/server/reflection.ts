@@ -47,7 +47,9 @@ export function reflectionServices(described: readonly ProtoFile[]): GrpcService
   const catalog = new Catalog([...described, healthFile, ...versions.map(reflectionFile)]);
   return versions.map((version) => ({
     definition: definitionOf(`grpc.reflection.${version}.ServerReflection`, methods),
-    implementation: { ServerReflectionInfo: (call) => reflect(call, catalog) },
+    implementation: {
+      ServerReflectionInfo: (call: ServerDuplexStream<Buffer, Uint8Array>) => reflect(call, catalog),
+    },
   }));
 }
 

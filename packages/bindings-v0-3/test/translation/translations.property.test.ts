@@ -60,6 +60,8 @@ const erasers: Record<LossCode, (value: Any, path: string) => void> = {
     for (const entry of value.supportedInterfaces) delete entry.tenant;
   },
   references: () => {},
+  'history-none': () => {},
+  'cancel-metadata': () => {},
   paging: () => {},
   'device-code': drop,
   'pkce-required': drop,
