@@ -7,6 +7,8 @@ export type {
   CallTarget,
   ClientTransport,
   IncomingCall,
+  ProtobufMethod,
+  ProtobufVersion,
   TransportRequest,
 } from './call-transport.ts';
 export type { ClientCompatibility, PushFormat, ServerCompatibility } from './compatibility.ts';
@@ -16,6 +18,5 @@ export { httpJsonClient, httpJsonServer } from './http-json.ts';
 export { type JsonLimits, jsonBody, parseJson } from './json-body.ts';
 export { jsonRpcClient, jsonRpcServer } from './json-rpc.ts';
 export { type OlderOperationName, olderMethodOf, operationOfOlderMethod } from './older-methods.ts';
-export type { ProtobufMethod, ProtobufVersion } from './protobuf-version.ts';
 export { SharedJson } from './shared-json.ts';
 export { decodeSse, encodeSse, type SseEvent, sseHeaders, sseHeartbeat } from './sse.ts';
