@@ -61,7 +61,8 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     leaseMs,
     clocks: { totalMs: timeoutMs, interruptedMs: timeoutMs },
     // Escapes can make the JSON of the message longer than the JSON that the client sent.
-    limits: { bodyBytes: 6 * bodyBytes + 65_536 },
+    // A turn mostly waits: for its agent, and for answers of the host.
+    limits: { bodyBytes: 6 * bodyBytes + 65_536, turns: 10_000 },
     push: false,
     log,
   });

@@ -8,16 +8,19 @@ import {
   authRequired,
   completed,
   data,
+  inputRequired,
   rejected,
   reply,
   working,
 } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it } from 'vitest';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { freePort } from '../../../test/kit/processes.ts';
 import { serve } from '../../../test/kit/serve.ts';
+import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { serveTasks } from './service.ts';
 
@@ -192,5 +195,134 @@ describe('a gateway that dies after it sent the task to an agent without idempot
     const { task, runs } = await afterDeath(false);
     expect(task).toMatchObject({ status: 'failed', error: { code: 'OUTCOME_UNKNOWN' } });
     expect(runs).toBe(1);
+  });
+});
+
+describe('a task that waits with a form', () => {
+  /** An agent that asks, and can be told to end without an answer. */
+  const asking = () =>
+    serve(async function* ({ messages, text }) {
+      if (messages.length === 1) return yield inputRequired('How much?');
+      yield completed(`You said ${text}`);
+    });
+  const shared = () => {
+    const file = `${temporaryFolder()}/tasks.db`;
+    return () => {
+      const store = sqliteStore(file);
+      onTestFinished(() => store.close());
+      return store;
+    };
+  };
+
+  it('is canceled when another client cancels it at the agent', async () => {
+    const agent = asking();
+    const service = await serveTasks({ types: { ask: agent } });
+    await service.post('/task', task('ask'));
+    await service.until('t', ({ form }) => form);
+    const other = await connect('http://localhost', { fetch: (request) => agent.fetch(request) });
+    const [{ id } = { id: '' }] = (await other.listTasks()).tasks;
+    await other.cancelTask({ id });
+    expect(await service.ended('t')).toMatchObject({ status: 'canceled' });
+  });
+
+  it('fails when it fails at the agent meanwhile', async () => {
+    const agent = serve(
+      async function* () {
+        yield inputRequired('How much?');
+      },
+      { clocks: { interruptedMs: 300 } },
+    );
+    const service = await serveTasks({ types: { ask: agent } });
+    await service.post('/task', task('ask'));
+    await service.until('t', ({ form }) => form);
+    expect(await service.ended('t')).toMatchObject({ status: 'failed' });
+  });
+
+  it('goes on when another client answers at the agent', async () => {
+    const agent = asking();
+    const service = await serveTasks({ types: { ask: agent } });
+    await service.post('/task', task('ask'));
+    await service.until('t', ({ form }) => form);
+    const other = await connect('http://localhost', { fetch: (request) => agent.fetch(request) });
+    const [asked] = (await other.listTasks()).tasks;
+    await other.send('7', { task: asked!.id });
+    expect(await service.ended('t')).toMatchObject({ result: { text: 'You said 7' } });
+  });
+
+  it('is canceled at an agent that cannot stream', async () => {
+    const agent = serve(
+      async function* () {
+        yield inputRequired('How much?');
+      },
+      { card: { name: 'Ask', description: 'Asks', capabilities: { streaming: false } } },
+    );
+    const service = await serveTasks({ types: { ask: await listen(nodeHandler(agent)) } });
+    await service.post('/task', task('ask'));
+    await service.until('t', ({ form }) => form);
+    const other = await connect('http://localhost', { fetch: (request) => agent.fetch(request) });
+    const [{ id } = { id: '' }] = (await other.listTasks()).tasks;
+    await other.cancelTask({ id });
+    expect(await service.ended('t')).toMatchObject({ status: 'canceled' });
+  });
+
+  it('is answered once when its process dies before and after the answer', async () => {
+    const open = shared();
+    const agent = asking();
+    const first = await serveTasks({ types: { ask: agent }, store: open() });
+    await first.post('/task', task('ask'));
+    const { form } = await first.until('t', (shown) => shown.form);
+    await first.gateway.close({ graceMs: 0 });
+    const second = await serveTasks({ types: { ask: agent }, store: open() });
+    const again = await second.until('t', (shown) => shown.form);
+    expect(again.form).toEqual(form);
+    const input = { formId: form.formId, values: { text: '5' } };
+    expect((await second.post('/task/t/input', input)).status).toBe(202);
+    await second.gateway.close({ graceMs: 0 });
+    const third = await serveTasks({ types: { ask: agent }, store: open() });
+    expect(await third.ended('t')).toMatchObject({ result: { text: 'You said 5' } });
+    const other = await connect('http://localhost', { fetch: (request) => agent.fetch(request) });
+    const { tasks } = await other.listTasks({ historyLength: 100 });
+    expect(tasks.map(({ history }) => history?.filter(({ role }) => role === 'ROLE_USER').length)).toEqual([
+      2,
+    ]);
+  });
+
+  it('is sent an answer that its process took and did not send', async () => {
+    const open = shared();
+    const agent = asking();
+    // The connection to the agent of the first process breaks at the answer.
+    const left = Promise.withResolvers<void>();
+    const breaks = await connect('http://localhost', {
+      fetch: async (request) => {
+        if (!(await request.clone().text()).includes('"SendMessage"')) return agent.fetch(request);
+        left.resolve();
+        return new Promise<Response>((_, reject) => request.signal.addEventListener('abort', reject));
+      },
+    });
+    const first = await serveTasks({ types: { ask: breaks }, store: open() });
+    await first.post('/task', task('ask'));
+    await first.until('t', ({ form }) => form);
+    await first.post('/task/t/input', { values: { text: '5' } });
+    await left.promise;
+    await first.gateway.close({ graceMs: 0 });
+    const second = await serveTasks({ types: { ask: agent }, store: open() });
+    expect(await second.ended('t')).toMatchObject({ result: { text: 'You said 5' } });
+  });
+
+  it('fails with AGENT_UNREACHABLE when its answer cannot be sent', async () => {
+    const agent = asking();
+    const breaks = await connect('http://localhost', {
+      retry: false,
+      fetch: async (request) => {
+        const body = await request.clone().text();
+        if (body.includes('"SendMessage"')) throw new TypeError('fetch failed');
+        return agent.fetch(request);
+      },
+    });
+    const service = await serveTasks({ types: { ask: breaks }, unreachableMs: 100 });
+    await service.post('/task', task('ask'));
+    await service.until('t', ({ form }) => form);
+    await service.post('/task/t/input', { values: { text: '5' } });
+    expect(await service.ended('t')).toMatchObject({ error: { code: 'AGENT_UNREACHABLE' } });
   });
 });

@@ -7,7 +7,8 @@ import { assignmentIn } from '../tasks/view.ts';
 import { reach, Unreachable } from './reach.ts';
 import { Report } from './report.ts';
 import { resultOfMessage } from './result.ts';
-import { agentTaskOf, findTask, type Run, runAtAgent, UnknownOutcome } from './run-at-agent.ts';
+import type { Run } from './run.ts';
+import { agentTaskOf, findTask, runAtAgent, UnknownOutcome } from './run-at-agent.ts';
 import { checkedSkill, hasSkill, type Target, type Targets } from './targets.ts';
 
 /** What dispatching needs to know. */
@@ -42,7 +43,7 @@ export function dispatcher(settings: DispatchSettings): Agent {
   });
 }
 
-/** Cancels the task at the agent where no turn of the gateway works on it: it waits for an answer. */
+/** Cancels the task at the agent where no turn of the gateway works on it: its process died. */
 export const cancelWaiting =
   (settings: DispatchSettings) =>
   async (turn: Turn): Promise<void> => {
@@ -70,7 +71,6 @@ async function conclude(
   report: Report,
 ): Promise<void> {
   if (message) return report.result(resultOfMessage(message));
-  if (task?.status.state === 'TASK_STATE_INPUT_REQUIRED') return report.asks(task);
   if (task) await report.ended(task, output);
 }
 

@@ -1,4 +1,4 @@
-import { isTerminal, textOf } from '@batonjs/client';
+import { isInterrupted, isTerminal, textOf } from '@batonjs/client';
 import { errorOf, progressOf } from '@batonjs/extensions/client';
 import type { Json, Task } from '@batonjs/protocol';
 import {
@@ -8,7 +8,6 @@ import {
   completedBeforeCancel,
   type emitting,
   failed,
-  inputRequired,
   type Turn,
   working,
 } from '@batonjs/server';
@@ -32,11 +31,10 @@ export class Report {
     this.#isAccepted = turn.task?.status.state !== 'TASK_STATE_SUBMITTED';
   }
 
-  /** Records how far the agent is. Writes nothing if nothing changed, or while the agent has not started. */
+  /** Records how far the agent is, or its question. Writes nothing if nothing changed, or while it has not started. */
   async running(task: Task): Promise<void> {
-    const { state } = task.status;
-    if (state === 'TASK_STATE_SUBMITTED' || isTerminal(task)) return;
-    if (state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED') return;
+    if (task.status.state === 'TASK_STATE_SUBMITTED' || isTerminal(task)) return;
+    if (isInterrupted(task)) return this.#asks(task);
     const text = textOf(task.status.message);
     const progress = percentOf(task);
     const latest = JSON.stringify([text, progress]);
@@ -47,23 +45,24 @@ export class Report {
   }
 
   /** Records the question that the agent waits with. */
-  async asks(task: Task): Promise<void> {
+  async #asks(task: Task): Promise<void> {
+    const { state, message, timestamp = '' } = task.status;
+    const question = JSON.stringify([state, timestamp, message?.messageId]);
+    if (question === this.#latest) return;
     await this.#accepted(task.id);
-    this.#latest = '';
-    const text = textOf(task.status.message);
+    this.#latest = question;
     const { form } = questionOf(task);
-    const ask = task.status.state === 'TASK_STATE_AUTH_REQUIRED' ? authRequired : inputRequired;
-    await this.#emit(ask(noteMessage(text, { agentTaskId: task.id, form })));
+    // In this state, the turn goes on: it follows the task at the agent, which may end without an answer.
+    await this.#emit(authRequired(noteMessage(textOf(message), { agentTaskId: task.id, form })));
   }
 
   /** Records how the task ended at the agent. `output` is the checked output of a typed skill. */
   async ended(task: Task, output?: Json): Promise<void> {
     const { state, message } = task.status;
     const text = textOf(message);
-    await this.#accepted(task.id);
-    if (state === 'TASK_STATE_COMPLETED') return this.result(output ?? resultOf(task), task.id, text);
     if (state === 'TASK_STATE_CANCELED')
       return this.#emit(canceled(noteMessage(text, { agentTaskId: task.id })));
+    if (state === 'TASK_STATE_COMPLETED') return this.result(output ?? resultOf(task), task.id, text);
     const { code, message: why } = errorOf(task) ?? {
       code: state === 'TASK_STATE_REJECTED' ? 'REJECTED' : 'AGENT_FAILED',
       message: text,
