@@ -49,6 +49,7 @@ const arrows: Record<string, readonly string[]> = {
   concierge: ['client', 'protocol', 'server', 'server-node', 'sample-store'],
   currency: ['client', 'server', 'server-node', 'sample-store'],
   'trip-planner': ['client', 'server', 'server-node', 'sample-store'],
+  'task-service': ['extensions', 'server', 'server-node', 'sample-store', 'task-gateway'],
   'two-servers': ['client', 'server', 'server-node', 'sample-store'],
   gallery: [
     'assistant',

@@ -49,7 +49,8 @@ export function sampleApp(name: string, env: Environment | (() => Environment) =
 
 const sources = '--conditions=@batonjs/source';
 
-async function startApp(name: string, env: Environment): Promise<SampleApp> {
+/** Starts `apps/<name>` on a port and a database of its own. */
+export async function startApp(name: string, env: Environment): Promise<SampleApp> {
   const cwd = join(root, 'apps', name);
   const data = mkdtempSync(join(tmpdir(), `baton-${name}-`));
   const port = await freePort();

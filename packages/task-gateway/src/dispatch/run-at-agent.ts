@@ -5,7 +5,7 @@ import {
   isTerminal,
   type TaskStream,
 } from '@batonjs/client';
-import type { Json, Message, Struct, Task } from '@batonjs/protocol';
+import type { Json, Message, Struct } from '@batonjs/protocol';
 import type { Turn } from '@batonjs/server';
 import { noteIn } from '../tasks/note.ts';
 import { derivedId } from './derived-id.ts';
@@ -26,7 +26,7 @@ type Started = { readonly taskId: string } | { readonly message: Message };
  * ends. Answers of the host go to the agent meanwhile.
  */
 export async function runAtAgent(run: Run, data: Json, metadata: Struct): Promise<AgentReply> {
-  const { turn, target } = run;
+  const { turn } = run;
   const over = new AbortController();
   const signal = AbortSignal.any([turn.signal, over.signal]);
   let stream: TaskStream | undefined;
