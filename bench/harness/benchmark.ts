@@ -15,7 +15,8 @@ export type Contender =
   | 'bare-sqlite'
   | 'bare-redis'
   | 'bare-etcd'
-  | 'bare-sse';
+  | 'bare-sse'
+  | 'bare-ws';
 
 /** A target: a name in `ratios`, and its bound. */
 export interface Goal {

@@ -6,12 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { startEtcd } from '../../test/support/etcd.ts';
 import { startRedis } from '../../test/support/redis.ts';
 import type { BareSse } from '../contenders/bare-sse.ts';
+import type { BareWs } from '../contenders/bare-ws.ts';
 import type { Baton, BatonOptions } from '../contenders/baton.ts';
 import type { BatonStore } from '../contenders/baton-store.ts';
 import type { Floor } from '../contenders/node-http.ts';
 import type { OfficialSdk } from '../contenders/official-sdk.ts';
 import type { CommitTexts } from '../contenders/sample-commits.ts';
 import type { StoreChoice } from '../contenders/stores.ts';
+import type { TaskGatewayContender } from '../contenders/task-gateway.ts';
 import type { Sample } from '../contenders/template.ts';
 import type { Load } from '../load/load.ts';
 import { Worker } from './worker.ts';
@@ -39,6 +41,11 @@ export const startFloor = (name: 'express' | 'node-http', sample: Sample) =>
   Worker.start<Floor>(`contenders/${name}.ts`, sample);
 
 export const startBareSse = () => Worker.start<BareSse>('contenders/bare-sse.ts', {}, ['--expose-gc']);
+
+export const startTaskGateway = () =>
+  Worker.start<TaskGatewayContender>('contenders/task-gateway.ts', {}, ['--expose-gc']);
+
+export const startBareWs = () => Worker.start<BareWs>('contenders/bare-ws.ts', {}, ['--expose-gc']);
 
 /** Calls with a new folder, and deletes it afterwards. */
 export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {

@@ -6,6 +6,7 @@ import { begin, follow, followed } from './follow.ts';
 import { reads, walk } from './reads.ts';
 import { record, resume } from './resume.ts';
 import { sampleOf, sends } from './sends.ts';
+import { closeSockets, openSockets, watchedTasks, watchTasks } from './updates.ts';
 
 const questions = {
   sends,
@@ -19,6 +20,10 @@ const questions = {
   record,
   resume,
   coldStart,
+  watchTasks,
+  watchedTasks,
+  openSockets,
+  closeSockets,
 };
 
 export type Load = typeof questions;

@@ -63,6 +63,9 @@ describe.each<[string, ConnectTasksOptions]>([
     expect(last).toMatchObject({ status: 'completed', result: { text: 'Done' } });
     expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
     expect(await client.get('a/b')).toMatchObject({ status: 'completed', sequence: seen.at(-1) });
+    const { transitions } = (await service.get('/task/a%2Fb/history')).body;
+    const all = transitions.map(({ sequence }: { sequence: number }) => sequence);
+    expect(seen).toEqual(all.slice(all.indexOf(seen[0])));
     expect(await client.submit({ taskId: 'a/b', type: 'work', data: { n: 1 } })).toMatchObject({
       status: 'completed',
     });

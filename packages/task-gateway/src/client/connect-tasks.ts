@@ -1,4 +1,4 @@
-import type { GatewayTask, TaskUpdate } from '../tasks/gateway-task.ts';
+import type { GatewayTask, GatewayTransition, TaskUpdate } from '../tasks/gateway-task.ts';
 import { type CallSettings, call, pause } from './http-calls.ts';
 import { TaskError } from './task-error.ts';
 import { Dropped, type SocketLike, UpdateConnection } from './update-connection.ts';
@@ -23,8 +23,8 @@ export interface TaskClient {
   submit(task: NewTask): Promise<GatewayTask>;
   get(taskId: string): Promise<GatewayTask>;
   /**
-   * The updates of a task until it ends, each one once and in order. Goes on by itself after a dropped connection. Polls
-   * where WebSockets are not possible, and then leaves out what happened between two polls.
+   * The updates of a task until it ends, each one once and in order. Goes on by itself after a dropped connection, and
+   * polls where WebSockets are not possible.
    */
   watch(taskId: string, options?: WatchOptions): AsyncGenerator<TaskUpdate, void, void>;
   cancel(taskId: string): Promise<GatewayTask>;
@@ -98,6 +98,23 @@ export function connectTasks(url: string | URL, options: ConnectTasksOptions = {
     }
   }
 
+  /** The task as it is now, or the updates after a sequence, each one, once there are some. */
+  async function poll(taskId: string, last: number | undefined, signal: AbortSignal | undefined) {
+    const read = <T>(path: string) => call<T>(settings, `${pathOf(taskId)}${path}`, signal && { signal });
+    const wait = last === undefined ? '' : `?after=${last}&wait=${pollSeconds}`;
+    const { type, data, ...task } = await read<GatewayTask>(wait);
+    if (last === undefined) return [{ ...task, event: 'task_update' as const }];
+    if (task.sequence <= last) return [];
+    const { transitions } = await read<{ readonly transitions: readonly GatewayTransition[] }>(
+      `/history?after=${last}`,
+    );
+    return transitions.map(({ time, message, ...update }) => ({
+      event: 'task_update' as const,
+      taskId,
+      ...update,
+    }));
+  }
+
   async function* watch(taskId: string, { after, signal }: WatchOptions = {}) {
     let last = after;
     while (!isClosed) {
@@ -107,22 +124,17 @@ export function connectTasks(url: string | URL, options: ConnectTasksOptions = {
         if (isFinal(update)) return;
       }
       if (isClosed) break;
-      // Also after a dropped connection: says whether the gateway is there, with backoff until it is.
-      const isPolling = performance.now() < noSocketUntil;
-      const wait = isPolling && last !== undefined ? `?after=${last}&wait=${pollSeconds}` : '';
-      const { type, data, ...task } = await call<GatewayTask>(
-        settings,
-        `${pathOf(taskId)}${wait}`,
-        signal && { signal },
-      );
-      if (!isPolling) {
+      if (performance.now() >= noSocketUntil) {
+        // Says whether the gateway is there, with backoff until it is.
+        await call(settings, pathOf(taskId), signal && { signal });
         await pause(100 * Math.random());
         continue;
       }
-      if (last !== undefined && task.sequence <= last) continue;
-      last = task.sequence;
-      yield { ...task, event: 'task_update' as const };
-      if (isFinal(task)) return;
+      for (const update of await poll(taskId, last, signal)) {
+        last = update.sequence;
+        yield update;
+        if (isFinal(update)) return;
+      }
     }
     throw new TaskError('NETWORK', 'The client was closed');
   }

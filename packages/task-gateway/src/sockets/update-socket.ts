@@ -153,7 +153,7 @@ export class UpdateSocket implements ServedSocket {
     this.#isFlushing = true;
     try {
       while (this.#changed.size > 0 && !this.#isCongested()) {
-        const batch: unknown[] = [];
+        const batch: string[] = [];
         for (const subscription of [...this.#changed]) {
           if (this.#isCongested()) break;
           this.#changed.delete(subscription);
@@ -161,14 +161,14 @@ export class UpdateSocket implements ServedSocket {
             if (this.#subscriptions.get(subscription.taskId) !== subscription) break;
             subscription.after = update.sequence;
             const { taskId } = subscription;
-            const shown = { event: 'task_update', taskId, ...shownOf(update) };
-            if (this.#batchMs === 0) this.#send(shown);
-            else batch.push(shown);
+            const frame = frameOf(taskId, update);
+            if (this.#batchMs === 0) this.#sendText(frame);
+            else batch.push(frame);
             if (isFinal(update)) this.#unsubscribe(taskId);
           }
         }
         if (!this.#isCongested()) this.#congestedSince = undefined;
-        if (batch.length > 0) this.#send({ event: 'task_updates', updates: batch });
+        if (batch.length > 0) this.#sendText(`{"event":"task_updates","updates":[${batch.join()}]}`);
         if (this.#batchMs > 0) break;
       }
     } catch (err) {
@@ -221,12 +221,18 @@ export class UpdateSocket implements ServedSocket {
   }
 
   #send(frame: object): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#socket.send(JSON.stringify(frame), () => {
-      this.activeAt = performance.now();
-      if (this.#changed.size > 0 && this.#socket.bufferedAmount < highWater) this.#schedule();
-    });
+    this.#sendText(JSON.stringify(frame));
   }
+
+  #sendText(frame: string): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(frame, this.#onSent);
+  }
+
+  readonly #onSent = (): void => {
+    this.activeAt = performance.now();
+    if (this.#changed.size > 0 && this.#socket.bufferedAmount < highWater) this.#schedule();
+  };
 
   #close(): void {
     clearTimeout(this.#timer);
@@ -234,15 +240,15 @@ export class UpdateSocket implements ServedSocket {
   }
 }
 
-/** An update as clients see it: without the time and message of a history. */
-function shownOf(update: TaskProgressReport): TaskProgressReport {
-  const { status, progress, result, error, form, sequence } = update;
-  return {
-    status,
-    ...(progress !== undefined && { progress }),
-    ...(result !== undefined && { result }),
-    ...(error && { error }),
-    ...(form && { form }),
-    sequence,
-  };
+const frames = new WeakMap<TaskProgressReport, string>();
+
+/** The frame of an update, made once for all sockets. Clients do not see the time and message of a history. */
+function frameOf(taskId: string, update: TaskProgressReport): string {
+  let frame = frames.get(update);
+  if (frame === undefined) {
+    const { status, progress, result, error, form, sequence } = update;
+    frame = JSON.stringify({ event: 'task_update', taskId, status, progress, result, error, form, sequence });
+    frames.set(update, frame);
+  }
+  return frame;
 }
