@@ -20,6 +20,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+it('sends updates over a WebSocket at its origin', async () => {
+  const socket = new WebSocket(`${gallery.localUrl.replace('http', 'ws')}/task/updates`);
+  const answer = new Promise((resolve, reject) => {
+    socket.addEventListener('message', ({ data }) => resolve(JSON.parse(String(data))));
+    socket.addEventListener('error', () => reject(new Error('No WebSocket')));
+  });
+  socket.addEventListener('open', () => socket.send('{"event":"subscribe","taskId":"none"}'));
+  expect(await answer).toMatchObject({ event: 'error', error: { code: 'TASK_NOT_FOUND' } });
+  socket.close();
+});
+
 it('serves tasks at its origin, whose types are its agents', async () => {
   const task = { taskId: 'task-001', type: 'expense', data: { amount: 100, currency: 'USD' } };
   const headers = { 'content-type': 'application/json' };

@@ -309,6 +309,49 @@ describe('a task that waits with a form', () => {
     expect(await second.ended('t')).toMatchObject({ result: { text: 'You said 5' } });
   });
 
+  it('does not send an answer to another question that the agent asks by now', async () => {
+    const answers: string[] = [];
+    const agent = serve(async function* ({ messages, text }) {
+      const said = messages.filter(({ role }) => role === 'ROLE_USER').length;
+      if (said > 1) answers.push(text);
+      if (said < 3) return yield inputRequired(said === 1 ? 'How much?' : 'Which currency?');
+      yield completed('Thank you');
+    });
+    const other = await connect('http://localhost', { fetch: (request) => agent.fetch(request) });
+    // What the agent streams after its first question is held back.
+    const late = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    let isHeld = false;
+    const behind = await connect('http://localhost', {
+      fetch: async (request) => {
+        const body = await request.clone().text();
+        const response = await agent.fetch(request);
+        if (body.includes('"GetTask"') && isHeld) held.resolve();
+        if (!body.includes('"SubscribeToTask"')) return response;
+        const delayed = new TransformStream<Uint8Array, Uint8Array>({
+          async transform(chunk, controller) {
+            if (isHeld) await late.promise;
+            controller.enqueue(chunk);
+          },
+        });
+        return new Response(response.body!.pipeThrough(delayed), response);
+      },
+    });
+    const service = await serveTasks({ types: { ask: behind } });
+    await service.post('/task', task('ask'));
+    const { form } = await service.until('t', (shown) => shown.form);
+    isHeld = true;
+    const [asked] = (await other.listTasks()).tasks;
+    await other.send('7', { task: asked!.id });
+    await service.post('/task/t/input', { formId: form.formId, values: { text: '5' } });
+    await held.promise;
+    late.resolve();
+    await service.until('t', (shown) => shown.form?.title === 'Which currency?');
+    await service.post('/task/t/input', { values: { text: 'USD' } });
+    expect(await service.ended('t')).toMatchObject({ result: { text: 'Thank you' } });
+    expect(answers).toEqual(['7', 'USD']);
+  });
+
   it('fails with AGENT_UNREACHABLE when its answer cannot be sent', async () => {
     const agent = asking();
     const breaks = await connect('http://localhost', {

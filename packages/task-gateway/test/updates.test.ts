@@ -155,7 +155,23 @@ describe('a subscription', () => {
     expect(batches).toEqual(socket.frames);
     const sequences = updatesOf(socket).map(({ sequence }) => sequence);
     expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
-    expect(batches.length).toBeLessThan(sequences.length);
+  });
+
+  it('with batchMs gets no update before that time', async () => {
+    const { server, go } = stepping(4);
+    const service = await serveTasks({ types: { work: server } });
+    await service.post('/task', submission);
+    const socket = await openSocket(service.url, '?batchMs=10000');
+    socket.send({ event: 'subscribe', taskId: 't', requestId: 's' });
+    await socket.next(({ requestId }) => requestId === 's');
+    for (const percent of [25, 50, 75]) {
+      go(1);
+      await service.until('t', ({ progress }) => progress === percent);
+    }
+    // The reply comes after all that was sent before it.
+    socket.send({ event: 'unsubscribe', taskId: 'other', requestId: 'u' });
+    await socket.next(({ requestId }) => requestId === 'u');
+    expect(socket.frames.map(({ event }) => event)).toEqual(['reply', 'reply']);
   });
 });
 
@@ -252,6 +268,27 @@ describe('a WebSocket', () => {
       return (socket.ws as unknown as { _socket: { bytesRead: number } })._socket.bytesRead;
     };
     expect(await bytes(true)).toBeLessThan((await bytes(false)) / 20);
+  });
+
+  it('has at most 32 requests under way', async () => {
+    const open = Promise.withResolvers<void>();
+    const memory = memoryStore();
+    let underWay = 0;
+    const store: typeof memory = {
+      ...memory,
+      async load(...given) {
+        underWay += 1;
+        await open.promise;
+        return memory.load(...given);
+      },
+    };
+    const service = await serveTasks({ types: {}, store });
+    const socket = await openSocket(service.url);
+    for (let n = 0; n < 100; n++) socket.send({ event: 'cancel', taskId: `t${n}` });
+    await eventually(() => expect(underWay).toBe(32));
+    open.resolve();
+    await eventually(() => expect(socket.frames).toHaveLength(100));
+    expect(new Set(socket.frames.map(({ error }) => error.code))).toEqual(new Set(['TASK_NOT_FOUND']));
   });
 
   it('that answers no ping is disconnected', async () => {

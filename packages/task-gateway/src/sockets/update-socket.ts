@@ -51,6 +51,7 @@ export class UpdateSocket implements ServedSocket {
   #isFlushing = false;
   #congestedSince: number | undefined;
   #requests = 0;
+  readonly #waiting: ClientFrame[] = [];
   /** When the client sent something, or the network took an update, in milliseconds of `performance.now()`. */
   activeAt = performance.now();
 
@@ -76,18 +77,25 @@ export class UpdateSocket implements ServedSocket {
     try {
       value = parseJson(data.toString(), { maxDepth });
       const frame = toFrame(value);
-      this.#requests += 1;
-      // The client's next frames wait in the network.
-      if (this.#requests >= mostRequests) this.#socket.pause();
-      void this.#perform(frame)
-        .catch((error) => this.#refuse(error, frame))
-        .finally(() => {
-          this.#requests -= 1;
-          if (this.#socket.isPaused) this.#socket.resume();
-        });
+      if (this.#requests < mostRequests) return void this.#begin(frame);
+      // The client's next frames wait in the network; those that arrived together with this one wait here.
+      this.#waiting.push(frame);
+      this.#socket.pause();
     } catch (error) {
       this.#refuse(error, value);
     }
+  }
+
+  #begin(frame: ClientFrame): void {
+    this.#requests += 1;
+    void this.#perform(frame)
+      .catch((error) => this.#refuse(error, frame))
+      .finally(() => {
+        this.#requests -= 1;
+        const next = this.#waiting.shift();
+        if (next) this.#begin(next);
+        else if (this.#socket.isPaused) this.#socket.resume();
+      });
   }
 
   async #perform(frame: ClientFrame): Promise<void> {
@@ -236,6 +244,7 @@ export class UpdateSocket implements ServedSocket {
 
   #close(): void {
     clearTimeout(this.#timer);
+    this.#waiting.length = 0;
     for (const taskId of [...this.#subscriptions.keys()]) this.#unsubscribe(taskId);
   }
 }
