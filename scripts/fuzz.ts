@@ -19,7 +19,7 @@ const { values } = parseArgs({
 });
 const [requests, from] = [Number(values.requests), Number(values.from)];
 if (!(requests >= 1) || !(from >= 0)) throw new TypeError('--requests and --from are whole numbers');
-const bindings = oneOf<BindingName>('binding', ['JSONRPC', 'HTTP+JSON', 'GRPC']);
+const bindings = oneOf<BindingName>('binding', ['JSONRPC', 'HTTP+JSON', 'GRPC', 'WebSocket']);
 const stores = oneOf<StoreName>('store', ['memory', 'sqlite']);
 
 const start = performance.now();

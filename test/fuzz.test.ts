@@ -8,6 +8,8 @@ import { mutate } from '../scripts/fuzz/mutate.ts';
 import { parseReply } from '../scripts/fuzz/reply.ts';
 import { bytesOf } from '../scripts/fuzz/request.ts';
 import { type Known, validRequest } from '../scripts/fuzz/valid-request.ts';
+import { bytesOf as messageBytes } from '../scripts/fuzz/websocket/request.ts';
+import { mutatedSocketRequest } from '../scripts/fuzz/websocket/websocket-road.ts';
 import { seeded } from '../scripts/workload/random.ts';
 
 const bindings = ['JSONRPC', 'HTTP+JSON'] as const;
@@ -39,6 +41,18 @@ describe('500 mutated requests', { timeout: 120_000 }, () => {
   });
 });
 
+describe('500 mutated messages', { timeout: 120_000 }, () => {
+  it('over WebSocket to a server on SQLite are all answered as they should be [R-OP-05] [R-WS-18]', async () => {
+    const options = { binding: 'WebSocket', store: 'sqlite', seed: '7', from: 0, requests: 500 } as const;
+    const { failures, outcomes } = await fuzz(options);
+    expect(failures).toEqual([]);
+    expect(outcomes.answered).toBeGreaterThan(50);
+    expect((outcomes['-32600'] ?? 0) + (outcomes['-32602'] ?? 0)).toBeGreaterThan(20);
+    expect(outcomes['-32700']).toBeGreaterThan(5);
+    expect(outcomes['refused 503 while closing']).toBeGreaterThan(0);
+  });
+});
+
 const known: Known = {
   tasks: ['t-1', 't-2'],
   contextId: 'c-1',
@@ -65,6 +79,17 @@ it('mutated requests over gRPC are the same for the same seed, and others for an
     Array.from({ length: 100 }, (_, number) => {
       const request = mutatedRequest(seeded(`${seed}/${number}`), known);
       return JSON.stringify([request.path, request.metadata, bodyOf(request).toString('latin1')]);
+    });
+  expect(bytes('1')).toEqual(bytes('1'));
+  expect(bytes('2')).not.toEqual(bytes('1'));
+  expect(new Set(bytes('1')).size).toBeGreaterThan(90);
+});
+
+it('mutated messages over WebSocket are the same for the same seed, and others for another', () => {
+  const bytes = (seed: string) =>
+    Array.from({ length: 100 }, (_, number) => {
+      const request = mutatedSocketRequest(seeded(`${seed}/${number}`), known);
+      return JSON.stringify([request.headers, messageBytes(request).toString('latin1')]);
     });
   expect(bytes('1')).toEqual(bytes('1'));
   expect(bytes('2')).not.toEqual(bytes('1'));

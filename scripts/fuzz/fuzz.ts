@@ -5,8 +5,9 @@ import { knownOf } from './known.ts';
 import type { Road, Told } from './road.ts';
 import { type Served, type StoreName, serve } from './served.ts';
 import type { Known } from './valid-request.ts';
+import { webSocketRoad } from './websocket/websocket-road.ts';
 
-export type BindingName = 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
+export type BindingName = 'JSONRPC' | 'HTTP+JSON' | 'GRPC' | 'WebSocket';
 
 export interface FuzzOptions {
   readonly binding: BindingName;
@@ -33,7 +34,7 @@ export interface Failure {
 export interface FuzzResult {
   readonly requests: number;
   readonly failures: readonly Failure[];
-  /** How many outcomes there were of each kind: statuses, over gRPC by their names, `closed`, `left`. */
+  /** How many outcomes there were of each kind: statuses, over gRPC by their names, over WebSocket codes, `closed`, `left`. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** Bytes of heap after each rest. */
   readonly heap: readonly number[];
@@ -52,8 +53,7 @@ const mostFailures = 20;
 export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   const { requests, from, restEvery = 2_500 } = options;
   const served = await serve(options.store);
-  const { binding, hungMs = 30_000 } = options;
-  const road = binding === 'GRPC' ? grpcRoad(served, hungMs) : httpRoad(binding, served, hungMs);
+  const road = roadTo(served, options);
   const failures: Failure[] = [];
   const outcomes: Record<string, number> = {};
   const heap: number[] = [];
@@ -76,6 +76,12 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   if (grownBytes !== undefined && grownBytes > mostGrowth)
     failures.push({ message: `The heap grew by ${grownBytes} bytes: ${heap.join(', ')}` });
   return { requests, failures, outcomes, heap, grownBytes };
+}
+
+function roadTo(served: Served, { binding, hungMs = 30_000 }: FuzzOptions): Road {
+  if (binding === 'GRPC') return grpcRoad(served, hungMs);
+  if (binding === 'WebSocket') return webSocketRoad(served, hungMs);
+  return httpRoad(binding, served, hungMs);
 }
 
 interface Run extends FuzzOptions {

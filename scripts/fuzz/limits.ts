@@ -6,5 +6,5 @@ export const limits = {
   bytesPerTask: 216 * 1024,
 };
 
-/** Bytes that no reply may exceed. A server estimates them without reading texts, which JSON may write longer. */
-export const longestReply = 3 * limits.replyBytes;
+/** Bytes that no reply may exceed. A server estimates them without reading texts, which JSON may write as six times as long. */
+export const longestReply = 6 * limits.replyBytes;

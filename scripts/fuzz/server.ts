@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { listenGrpc } from '@batonjs/bindings-grpc';
+import { attachWebSocket } from '@batonjs/bindings-websocket';
 import {
   A2AError,
   type Agent,
@@ -36,11 +37,12 @@ export interface Rested {
   readonly trouble: readonly string[];
 }
 
-/** Where a server listens: for requests, behind a body parser, and for gRPC. */
+/** Where a server listens: for requests, behind a body parser, for gRPC, and for WebSockets. */
 export interface Listening {
   readonly port: number;
   readonly parsedPort: number;
   readonly grpcPort: number;
+  readonly socketPort: number;
   readonly webhook: string;
   /** What must not be connected to. */
   readonly forbiddenPort: number;
@@ -125,6 +127,7 @@ const listening: Listening = {
   port: await listen(express().use(a2aExpress(server))),
   parsedPort: await listen(express().use(express.json({ type: ['json', '+json'] }), a2aExpress(server))),
   grpcPort: grpc.port,
+  socketPort: await listenForSockets(),
   forbiddenPort,
   webhook: `http://127.0.0.1:${hook}/hook`,
 };
@@ -137,6 +140,15 @@ process.on('message', async (order) => {
   }
 });
 process.send?.(listening);
+
+/** Serves the agent over WebSocket on a port of its own. */
+async function listenForSockets(): Promise<number> {
+  const http = createServer();
+  attachWebSocket(server, http, { burst: 1e9 });
+  return new Promise((resolve) => {
+    http.listen(0, '127.0.0.1', () => resolve((http.address() as AddressInfo).port));
+  });
+}
 
 /** Lets every task come to its end, forgets all of them, and collects garbage. */
 async function rest(): Promise<Rested> {
