@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { connect } from '@batonjs/client';
 import { append, artifact, completed, type Turn, type Updates } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
-import { webSocketClient } from '../src/index.ts';
+import { type WebSocketServerOptions, webSocketClient } from '../src/index.ts';
 import { serve } from './agent.ts';
 import { message, rawSocket } from './raw-socket.ts';
 import { startProcess } from './served-process.ts';
@@ -20,8 +20,12 @@ async function* talker({ text }: Turn): Updates {
 }
 
 /** An agent, and the server's ends of its connections. */
-async function serveTalker() {
-  const served = await serve({ agent: talker, limits: { bytesPerTask: 1e9 } });
+async function serveTalker(options: WebSocketServerOptions = {}, onCall: () => void = () => {}) {
+  const authenticate = () => {
+    onCall();
+    return { scope: 'ada' };
+  };
+  const served = await serve({ agent: talker, authenticate, limits: { bytesPerTask: 1e9 } }, options);
   const sockets: Socket[] = [];
   served.listener.on('connection', (socket: Socket) => sockets.push(socket));
   return { ...served, sockets };
@@ -73,6 +77,20 @@ describe('a client that does not read', () => {
     for (const request of asked) expect((await socket.next(request)).result.id).toBe(id);
   });
 
+  it('and sends what is wrong fills no memory with refusals [R-WS-34]', async () => {
+    const { url, sockets } = await serveTalker({ burst: 1_000_000 });
+    const socket = await rawSocket(url);
+    const [connection] = sockets;
+    socket.ws.pause();
+    const wrong = Array.from({ length: 40_000 }, () => '{"id":"x","method":1,"jsonrpc":1,"cancelStream":1}');
+    for (const frame of wrong) socket.send(frame);
+    await expect.poll(() => connection!.isPaused(), { interval: 1 }).toBe(true);
+    expect(connection!.writableLength).toBeGreaterThan(megabyte);
+    expect(connection!.writableLength).toBeLessThan(mostWaiting);
+    socket.ws.resume();
+    for (const _ of wrong) expect((await socket.next('x')).error.code).toBe(-32_600);
+  });
+
   it('does not hold up another client', async () => {
     const { url } = await serveTalker();
     const [slow, other] = await Promise.all([rawSocket(url), rawSocket(url)]);
@@ -88,18 +106,25 @@ describe('a client that does not read', () => {
 
 describe('a reader of the client that is slow', () => {
   it('gets every event once, though only some wait in memory', async () => {
-    const served = await serveTalker();
+    let calls = 0;
+    const served = await serveTalker({}, () => {
+      calls += 1;
+    });
     const binding = webSocketClient();
     const agent = await connect(served.origin, { bindings: [binding], retry: { firstMs: 1, longestMs: 1 } });
+    const heard = () => served.sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
     const texts: string[] = [];
     let isFirst = true;
     for await (const { artifactUpdate } of agent.stream('30 1000000')) {
-      if (isFirst) await expect.poll(() => served.server.load.turns, { timeout: 30_000 }).toBe(0);
+      // The client says that it leaves the stream.
+      if (isFirst) await expect.poll(heard, { timeout: 30_000 }).toBeGreaterThan(heard());
       isFirst = false;
       const part = artifactUpdate?.artifact.parts[0];
       if (part && 'text' in part) texts.push(String(part.text).split(' ')[0]!);
     }
     expect(texts).toEqual(['begin', ...Array.from({ length: 30 }, (_, n) => String(n))]);
+    // The upgrade, the send, and every time that the stream was resumed.
+    expect(calls).toBeGreaterThan(2);
     binding.close();
   });
 });
