@@ -18,10 +18,14 @@ export interface RemoteStores {
 
 type Body<R> = R extends unknown ? Omit<R, 'id'> : never;
 
-/** Starts a process that keeps stores. */
-export function startStoreProcess(): RemoteStores {
+/** Starts a process that keeps stores. Its wall clock is so many milliseconds ahead. */
+export function startStoreProcess(aheadMs = 0): RemoteStores {
+  const setClock = `const now = Date.now; Date.now = () => now() + ${aheadMs}`;
   const child = fork(fileURLToPath(new URL('store-process.ts', import.meta.url)), {
-    execArgv: ['--conditions=@batonjs/source'],
+    execArgv: [
+      '--conditions=@batonjs/source',
+      `--import=data:text/javascript,${encodeURIComponent(setClock)}`,
+    ],
     serialization: 'advanced',
   });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();

@@ -74,7 +74,7 @@ export class Connections {
       return await this.#send(member, method, request, timeoutMs, await this.metadata(member, timeoutMs));
     } catch (error) {
       if (!isTokenExpired(error)) throw error;
-      this.#token = undefined;
+      this.forgetToken();
       return this.#send(member, method, request, timeoutMs, await this.metadata(member, timeoutMs));
     }
   }
@@ -106,6 +106,12 @@ export class Connections {
     );
     metadata.set('token', await this.#token);
     return metadata;
+  }
+
+  /** The next call logs in again. Returns `false` if there is no user to log in. */
+  forgetToken(): boolean {
+    this.#token = undefined;
+    return this.#user !== undefined;
   }
 
   /** The member failed: the next calls go to another one. */

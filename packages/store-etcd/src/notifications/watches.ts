@@ -133,6 +133,8 @@ export class Watches {
     if (!watcher) return;
     if (canceled) {
       if (compactRevision) this.#goOnFromNow(stream, watcher);
+      // A token is forgotten by a member that was started again.
+      else if (this.#connections.forgetToken()) this.#broken(stream);
       else this.#refused(watcher, String(cancelReason ?? ''));
     } else if (created) {
       watcher.next ??= header.revision + 1;

@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { chunkAfter } from '../../../test/kit/task-logs.ts';
+import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { etcdStore } from '../src/index.ts';
+import { startStoreProcess } from './remote-stores.ts';
+
+const cluster = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
+afterAll(() => cluster?.stop());
+
+const hour = 3_600_000;
+const acquire = (holder: string, ttlMs: number) => ({ turn: { queue: 'q', acquire: { holder, ttlMs } } });
+
+describe.skipIf(!cluster).each([
+  ['an hour ahead', hour],
+  ['an hour behind', -hour],
+])('A process whose wall clock is %s', (_what, aheadMs) => {
+  it('keeps the leases of others, others keep its leases, and both take over those that ran out', async () => {
+    const prefix = `clocks/${randomUUID()}`;
+    const here = etcdStore(cluster!.urls, { prefix });
+    onTestFinished(() => here.close());
+    const other = startStoreProcess(aheadMs);
+    onTestFinished(() => other.kill());
+    const there = other.open(cluster!.urls, { prefix });
+    for (const [name, holder, claimer] of [
+      ['here', here, there],
+      ['there', there, here],
+    ] as const) {
+      const claim = () => claimer.claim({ queue: 'q', holder: `by ${name}`, ttlMs: hour, limit: 9 });
+      await holder.commit(chunkAfter(0, { taskId: name, ...acquire(name, 60_000) }));
+      expect(await claim()).toEqual([]);
+      await holder.commit(chunkAfter(0, { taskId: `short ${name}`, ...acquire('short', 50) }));
+      await expect.poll(claim, { timeout: 20_000 }).toMatchObject([{ taskId: `short ${name}`, fence: 2 }]);
+    }
+  });
+});

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { chunkAfter, untilItWorks } from '../../../test/kit/task-logs.ts';
+import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
+import { etcdStore } from '../src/index.ts';
+
+const cluster = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
+afterAll(() => cluster?.stop());
+
+/** A subscriber whose connection the test can break, and a store that goes another way. */
+async function openBehindProxy() {
+  const member = cluster!.members[0]!;
+  const proxy = await startTcpProxy(member.port);
+  onTestFinished(() => proxy.close());
+  const prefix = `watches/${randomUUID()}`;
+  const [store, writer] = [[`http://127.0.0.1:${proxy.port}`], cluster!.urls].map((urls) =>
+    etcdStore(urls, { prefix }),
+  );
+  onTestFinished(async () => {
+    await store!.close();
+    await writer!.close();
+  });
+  await writer!.commit(chunkAfter(0));
+  const versions: (number | undefined)[] = [];
+  let queued = 0;
+  await store!.subscribe({ scope: 's', taskId: 't' }, (version) => versions.push(version));
+  await store!.subscribe({ queue: 'q' }, () => {
+    queued++;
+  });
+  return { member, proxy, store: store!, writer: writer!, versions, queued: () => queued };
+}
+
+describe.skipIf(!cluster)('A watch whose connection breaks', () => {
+  it('goes on at the revision where it was', async () => {
+    const { proxy, writer, versions, queued } = await openBehindProxy();
+    proxy.freeze();
+    for (let version = 1; version < 6; version++) await writer.commit(chunkAfter(version));
+    await writer.commit(chunkAfter(0, { taskId: 'u', turn: { queue: 'q', want: true } }));
+    proxy.cut();
+    proxy.thaw();
+    await expect.poll(() => versions.at(-1), { timeout: 20_000 }).toBe(6);
+    // Each event that was missed arrives, and none twice.
+    expect(versions).toEqual([2, 3, 4, 5, 6]);
+    await expect.poll(queued).toBe(1);
+  });
+
+  it('notifies its subscribers to look for themselves where that revision is compacted away', async () => {
+    const { member, proxy, writer, versions, queued } = await openBehindProxy();
+    proxy.freeze();
+    for (let version = 1; version < 6; version++) await writer.commit(chunkAfter(version));
+    await writer.commit(chunkAfter(0, { taskId: 'u', turn: { queue: 'q', want: true } }));
+    const { header } = await member.ask('kv/range', { key: 'AA==', limit: 1 });
+    const { revision } = header as { revision: string };
+    await member.ask('kv/compaction', { revision, physical: true });
+    proxy.cut();
+    proxy.thaw();
+    await expect.poll(() => versions, { timeout: 20_000 }).toEqual([undefined]);
+    await expect.poll(queued).toBe(1);
+    await writer.commit(chunkAfter(6));
+    await expect.poll(() => versions).toEqual([undefined, 7]);
+  });
+
+  it('begins in time, or the call is refused', async () => {
+    const { proxy, store, versions } = await openBehindProxy();
+    const hasty = etcdStore([`http://127.0.0.1:${proxy.port}`], { prefix: 'hasty', timeoutMs: 400 });
+    onTestFinished(() => hasty.close());
+    await untilItWorks(() => hasty.ping());
+    proxy.freeze();
+    const refused = hasty.subscribe({ queue: 'q' }, () => {});
+    await expect(refused).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    proxy.thaw();
+    await store.commit(chunkAfter(1));
+    await expect.poll(() => versions).toContain(2);
+  });
+});
