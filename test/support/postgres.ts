@@ -17,6 +17,8 @@ export interface PostgresServer {
   readonly port: number;
   /** The process id of the server itself, the parent of its connections' processes. */
   readonly pid: number;
+  /** Runs one of its programs, such as `pg_dump`, to its end. Rejects if it fails; resolves to what it printed. */
+  run(program: string, ...args: readonly string[]): Promise<string>;
   /** Kills it without a warning; what it has written stays. */
   kill(): Promise<void>;
   /** Starts it again on the same port and folder. */
@@ -127,6 +129,7 @@ export async function startPostgres(args: readonly string[] = []): Promise<Postg
     get pid() {
       return child?.pid ?? 0;
     },
+    run: async (program, ...args) => (await exec(join(bin, program), args, { cwd: dir })).stdout,
     // SIGQUIT ends all of its processes at once, without writing anything: the next start recovers as after a crash.
     kill: () => end('SIGQUIT'),
     async restart() {

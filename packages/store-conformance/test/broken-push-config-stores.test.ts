@@ -46,6 +46,27 @@ const brokenStores: Record<string, (store: Both) => Partial<Both>> = {
     advance: (delivery, outcome) =>
       store.advance(delivery, 'retryAt' in outcome ? { ...outcome, retryAt: later } : outcome),
   }),
+  'plans by the log as it was before an outcome was recorded': (store) => {
+    const recording = new Set<Promise<boolean>>();
+    return {
+      async commit(commit) {
+        await Promise.resolve();
+        const meanwhile = [...recording];
+        const committed = await store.commit(commit);
+        for (const recorded of meanwhile) {
+          await recorded;
+          const late = { queue: 'q', holder: 'lost', ttlMs: 60_000, limit: 9 };
+          await store.claimDeliveries(late);
+        }
+        return committed;
+      },
+      advance(delivery, outcome) {
+        const recorded = store.advance(delivery, outcome);
+        recording.add(recorded);
+        return recorded.finally(() => recording.delete(recorded));
+      },
+    };
+  },
   'delivers to the dead': (store) => ({
     advance: (delivery, outcome) =>
       store.advance(delivery, 'dead' in outcome ? { cursor: delivery.push.cursor } : outcome),

@@ -22,7 +22,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     };
     const timer: ReturnType<typeof setTimeout> & { unref?: () => void } = setTimeout(
       done,
-      Math.min(ms, 2 ** 31 - 1),
+      Math.max(0, Math.min(ms, 2 ** 31 - 1)),
     );
     timer.unref?.();
     signal?.addEventListener('abort', done);

@@ -12,6 +12,7 @@ type ClaimDeliveries = Parameters<PushConfigStore['claimDeliveries']>[0];
 export class Deliveries {
   readonly #transactions: Transactions;
   readonly #wakeups: Wakeups;
+  readonly #lock: string;
   readonly #plan: string;
   readonly #queues: string;
   readonly #any: string;
@@ -23,6 +24,7 @@ export class Deliveries {
     this.#transactions = transactions;
     this.#wakeups = wakeups;
     const table = `${schema}.push_configs`;
+    this.#lock = `SELECT 1 FROM ${table} WHERE key = ANY($1::text[]) ORDER BY key, config_key FOR UPDATE`;
     this.#plan = `UPDATE ${table} AS p
       SET ready_at = greatest(coalesce(p.retry_at, 0), coalesce(p.lease_until, $2))
       FROM ${schema}.tasks AS t
@@ -55,6 +57,9 @@ export class Deliveries {
     changes: Changes,
     configKey: string | null = null,
   ): Promise<void> {
+    // An outcome that is being recorded has not seen the longer log, and the next statement sees that outcome only once
+    // it is committed.
+    if (configKey === null) await session.query(this.#lock, [keys]);
     await session.query(this.#plan, [keys, now, configKey]);
     for (const { queue } of await session.query(this.#queues, [keys]))
       changes.touch({ queue: String(queue) });

@@ -28,6 +28,22 @@ export const deliveryChecks = section<Both>('deliveries', {
     assert.equal(await count(second, 'j'), 1);
   },
 
+  async 'are due again if the log grows while one is recorded'({ store, second }) {
+    const log = logOf(second);
+    await log.create();
+    await store.putPushConfig(push('a'));
+    let [delivery] = await claim(store, 'h');
+    for (let n = 1; n <= 40; n++) {
+      const [, isRecorded] = await Promise.all([
+        log.append(chunk(n)),
+        store.advance(delivery!, { cursor: n + 1 }),
+      ]);
+      assert.equal(isRecorded, true);
+      [delivery] = await claim(store, `h${n}`);
+      assert.ok(delivery, `The log is at ${n + 2}, the webhook at ${n + 1}, and nothing is due`);
+    }
+  },
+
   async 'start at the cursor a webhook came with'({ store }) {
     const log = logOf(store);
     await log.create();
