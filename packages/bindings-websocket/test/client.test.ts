@@ -1,12 +1,16 @@
 import { once } from 'node:events';
+import { createServer as createHttpsServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import { type ConnectOptions, connect } from '@batonjs/client';
 import type { AgentCard } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { completed, type Turn, type Updates, working } from '@batonjs/server';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { listen } from '../../../test/kit/listen.ts';
+import { authorityOf } from '../../../test/support/certificate.ts';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
-import { webSocketClient } from '../src/client.ts';
+import { type WebSocketClientOptions, webSocketClient } from '../src/client.ts';
+import { attachWebSocket } from '../src/index.ts';
 import { isAlias } from '../src/wire/binding-name.ts';
 import { echo, gate, type ServedAgent, serve } from './agent.ts';
 import { foreign } from './foreign.ts';
@@ -252,6 +256,26 @@ describe('an upgrade', () => {
       reason: 'INVALID_AGENT_RESPONSE',
       message: expect.stringContaining('a2a.v1'),
     });
+  });
+
+  it('is made over TLS, to a server with a trusted certificate, and with one of the client', async () => {
+    const authority = authorityOf('Tests');
+    const [own, client] = [authority.issue('localhost'), authority.issue('client')];
+    const listener = createHttpsServer({ ...own, ca: authority.cert, requestCert: true });
+    const { server } = await serve();
+    const endpoint = attachWebSocket(server, listener, { path: '/tls' });
+    await listen(listener);
+    expect(endpoint.url).toMatch(/^wss:/);
+    const tls = { ca: authority.cert, ...client };
+    const callWith = async (options: WebSocketClientOptions) => {
+      const transport = webSocketClient(options);
+      const agent = await connect(cardAt(endpoint.url!), { bindings: [transport], retry: false });
+      return agent.listTasks().finally(() => transport.close());
+    };
+    expect(await callWith({ tls })).toHaveProperty('tasks');
+    for (const wrong of [{}, { tls: { ca: authority.cert } }])
+      expect(await failureOf(callWith(wrong))).toMatchObject({ code: 'NETWORK' });
+    await endpoint.close({ graceMs: 0 });
   });
 
   it('that is not answered in time is a broken connection', async () => {

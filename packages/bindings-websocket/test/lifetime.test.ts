@@ -1,6 +1,6 @@
 import { completed, type Turn, type Updates, working } from '@batonjs/server';
 import { describe, expect, it, vi } from 'vitest';
-import { gate, serve } from './agent.ts';
+import { echo, gate, serve } from './agent.ts';
 import { message, type RawSocket, rawSocket } from './raw-socket.ts';
 
 const hasError = ({ error }: { error?: unknown }) => error;
@@ -96,6 +96,22 @@ describe('a connection', () => {
     for (let pings = 0; pings < 4; pings++) await new Promise((resolve) => socket.ws.once('ping', resolve));
     expect(socket.ws.readyState).toBe(socket.ws.OPEN);
   });
+
+  it.each([true, false])(
+    'is compressed if the server does so, for clients that can read it: %s',
+    async (compression) => {
+      const { url } = await serve({ agent: echo }, { compression });
+      const bytes = async (perMessageDeflate: boolean) => {
+        const socket = await rawSocket(url, { perMessageDeflate });
+        expect(socket.ws.extensions).toBe(compression && perMessageDeflate ? 'permessage-deflate' : '');
+        await socket.next(socket.request('SendMessage', message('x'.repeat(100_000))));
+        return (socket.ws as unknown as { _socket: { bytesRead: number } })._socket.bytesRead;
+      };
+      const ratio = (await bytes(true)) / (await bytes(false));
+      if (compression) expect(ratio).toBeLessThan(0.05);
+      else expect(ratio).toBeGreaterThan(0.9);
+    },
+  );
 
   it('that is idle is closed with 1001, one with a stream is not [R-WS-20]', async () => {
     const { url } = await serve({}, { idleMs: 100 });

@@ -17,7 +17,7 @@ const everything = {
 };
 
 describe('the operations', () => {
-  it('answer as over HTTP: all eleven on one connection [R-CB-01] [R-WS-12] [R-WS-13]', async () => {
+  it('answer as over HTTP: all eleven on one connection [R-CB-01] [R-SEED-10] [R-WS-12] [R-WS-13]', async () => {
     const { url } = await serve(everything);
     const socket = await rawSocket(url);
     const asked = new Set<string>();

@@ -11,9 +11,10 @@ import type { OpenSocket, Socket } from './socket.ts';
 const longestRefusal = 65_536;
 
 /** Opens a WebSocket of Node.js. */
-export const openSocket: OpenSocket = ({ url, headers, maxBytes, openMs, onText, onClose }) =>
+export const openSocket: OpenSocket = ({ url, headers, tls, maxBytes, openMs, onText, onClose }) =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(url, SUBPROTOCOL, {
+      ...tls,
       headers,
       maxPayload: maxBytes,
       handshakeTimeout: openMs,

@@ -10,6 +10,13 @@ export interface Socket {
   hold(isHeld: boolean): void;
 }
 
+/** Certificates in PEM: `ca` of servers, instead of those of Node.js; `cert` and `key` of this client, for mutual TLS. */
+export interface SocketTls {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
 /** What a WebSocket is opened with. */
 export interface SocketRequest {
   /** `ws:` or `wss:`. */
@@ -18,6 +25,8 @@ export interface SocketRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The most bytes of a message; the connection breaks at a longer one. Browsers take any. */
   readonly maxBytes: number;
+  /** Browsers have certificates of their own. */
+  readonly tls: SocketTls | undefined;
   /** How long the upgrade may take, in milliseconds. */
   readonly openMs: number;
   /** Called for every message; `bytes` is its size. In a browser that of its text, at least. */

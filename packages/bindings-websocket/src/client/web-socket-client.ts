@@ -3,6 +3,7 @@ import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isAlias, WEBSOCKET_BINDING } from '../wire/binding-name.ts';
 import { type Answers, EventQueue, SingleAnswer } from './answers.ts';
 import { Connection } from './connection.ts';
+import type { SocketTls } from './socket.ts';
 
 /** What `webSocketClient` takes. All times in milliseconds. */
 export interface WebSocketClientOptions {
@@ -14,6 +15,8 @@ export interface WebSocketClientOptions {
   readonly answerMs?: number;
   /** How long a connection without calls stays open. Default 30,000. */
   readonly idleMs?: number;
+  /** Certificates, in Node.js. Default: those that Node.js trusts. */
+  readonly tls?: SocketTls;
   /** The most bytes of one message, in Node.js. Default 64 MiB; `connect` has limits per answer and per event. */
   readonly maxMessageBytes?: number;
 }
@@ -35,6 +38,7 @@ export function webSocketClient(options: WebSocketClientOptions = {}): WebSocket
     answerMs = 10_000,
     idleMs = 30_000,
     maxMessageBytes: maxBytes = 67_108_864,
+    tls,
   } = options;
   const connections = new Map<string, Promise<Connection>>();
 
@@ -56,7 +60,17 @@ export function webSocketClient(options: WebSocketClientOptions = {}): WebSocket
     const onLeave = () => {
       if (connections.get(key) === opening) connections.delete(key);
     };
-    const opening = Connection.open({ url, headers, maxBytes, openMs, probeMs, answerMs, idleMs, onLeave });
+    const opening = Connection.open({
+      url,
+      headers,
+      tls,
+      maxBytes,
+      openMs,
+      probeMs,
+      answerMs,
+      idleMs,
+      onLeave,
+    });
     connections.set(key, opening);
     opening.catch(onLeave);
     return opening;
