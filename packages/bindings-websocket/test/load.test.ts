@@ -160,7 +160,6 @@ describe('1,000 streams', () => {
     const before = await server.memory();
     const open = await follow(streams);
     const bytes = Math.round(((await server.memory()) - before) / streams);
-    console.log(`A stream on a shared connection costs ${bytes} bytes`);
     expect(bytes).toBeLessThan(16_384);
     await first!.next(first!.request('CancelTask', { id }));
     const ends = await Promise.all(open.map(({ socket, stream }) => socket.all(stream)));
