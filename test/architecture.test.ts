@@ -46,9 +46,9 @@ const arrows: Record<string, readonly string[]> = {
   'expense-agent': ['client', 'extensions', 'server', 'server-node', 'sample-store'],
   'boat-designer': ['client', 'server', 'server-node', 'sample-store'],
   assistant: ['client', 'server', 'server-node', 'sample-store'],
-  concierge: ['client', 'protocol', 'server', 'server-node', 'sample-store'],
+  concierge: ['client', 'nested-tasks', 'server', 'server-node', 'sample-store'],
   currency: ['client', 'server', 'server-node', 'sample-store'],
-  'trip-planner': ['client', 'server', 'server-node', 'sample-store'],
+  'trip-planner': ['client', 'nested-tasks', 'server', 'server-node', 'sample-store'],
   'task-service': ['extensions', 'server', 'server-node', 'sample-store', 'task-gateway'],
   'two-servers': ['client', 'server', 'server-node', 'sample-store'],
   gallery: [

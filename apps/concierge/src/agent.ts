@@ -1,39 +1,50 @@
-import { type Agent, failed, inputRequired, type Turn, working } from '@batonjs/server';
+import type { AgentReply } from '@batonjs/client';
+import { type CallingTurn, type NestedTasks, nestedTasks, relayAll } from '@batonjs/nested-tasks';
+import { completed, failed, inputRequired, reply, type Updates, working } from '@batonjs/server';
+import { card } from './card.ts';
+import { chooseAgent } from './choose-agent.ts';
 import { failureOf } from './failure.ts';
-import { messageFor, relay } from './relay.ts';
-import { chooseAgent, type RemoteTask, remoteTaskOf } from './remote-task.ts';
 import { openRemote, type Remotes } from './remotes.ts';
 
-/** Hands requests to other agents and relays their answers to the user. `onCancel` cancels their running tasks. */
-export function concierge(remotes: Remotes): { agent: Agent; onCancel: (turn: Turn) => Promise<void> } {
-  return {
-    async *agent(turn) {
-      const earlier = remoteTaskOf(turn.messages);
-      const name = earlier?.agent ?? chooseAgent(turn.messages, Object.keys(remotes));
-      if (!name || !Object.hasOwn(remotes, name))
-        return yield inputRequired(`Whom should I ask: ${Object.keys(remotes).join(', ')}?`);
-      let remoteTask: RemoteTask | undefined = earlier;
-      try {
-        if (!earlier) yield working(`Asking ${name}`);
-        const remote = await openRemote(remotes[name]!, turn.signal);
-        // A recorded step: after a crash, the next attempt follows the remote task instead of sending again.
-        remoteTask = await turn.step('send', () => messageFor(remote, name, turn, earlier));
-        yield* relay(remote, remoteTask, earlier, turn);
-      } catch (error) {
-        const { code } = Object(turn.signal.reason) as { code?: string };
-        if (code === 'CANCELED' || code === 'DEADLINE') await cancel(remotes, remoteTask);
-        if (turn.signal.aborted) throw error;
-        yield failed(failureOf(error, name));
-      }
-    },
-    onCancel: (turn) => cancel(remotes, remoteTaskOf(turn.messages)),
-  };
+/** Options of the concierge. */
+export interface ConciergeOptions {
+  /** How long a remote agent may be out of reach, in milliseconds. Default 10,000. */
+  readonly unreachableMs?: number;
 }
 
-/** Cancels the remote task, if there is one. A refusal is ignored: the task may have ended already. */
-async function cancel(remotes: Remotes, remoteTask: RemoteTask | undefined): Promise<void> {
-  const remote = remoteTask && remotes[remoteTask.agent];
-  if (!remote || !remoteTask?.taskId) return;
-  const { taskId } = remoteTask;
-  await (await openRemote(remote)).cancelTask({ id: taskId }).catch(() => {});
+/**
+ * Hands requests to other agents and relays their answers to the user. Each is a child task: started once, followed after a
+ * crash, canceled with the user's task.
+ */
+export function concierge(remotes: Remotes, { unreachableMs = 10_000 }: ConciergeOptions = {}): NestedTasks {
+  const byUrl = new Map(Object.values(remotes).map((remote) => [remote.url, remote]));
+  return nestedTasks({
+    card,
+    agents: Object.fromEntries(Object.entries(remotes).map(([name, { url }]) => [name, url])),
+    connect: (url) => openRemote(byUrl.get(url) ?? { url }),
+    unreachableMs,
+    agent: (turn) => serve(turn, Object.keys(remotes)),
+  });
+}
+
+async function* serve(turn: CallingTurn, names: readonly string[]): Updates {
+  // A task has one remote agent: the call bears its name.
+  const [asked] = Object.keys(turn.children);
+  const name = asked ?? chooseAgent(turn.messages, names);
+  if (!name || !names.includes(name)) return yield inputRequired(`Whom should I ask: ${names.join(', ')}?`);
+  try {
+    if (!asked) yield working(`Asking ${name}`);
+    yield endOf(await turn.call(name, turn.message.parts, { name, relay: relayAll }));
+  } catch (error) {
+    if (turn.signal.aborted) throw error;
+    yield failed(failureOf(error, name));
+  }
+}
+
+/** The end of the user's task: that of the remote task, or its message. */
+function endOf({ task, message }: AgentReply) {
+  if (!task) return completed(message?.parts);
+  const { state, message: last } = task.status;
+  const parts = last?.parts.length ? last.parts : [{ text: state.replace('TASK_STATE_', '') }];
+  return { status: { state, message: { ...reply('The end'), parts } } };
 }

@@ -1,21 +1,35 @@
-import { ClientError } from '@batonjs/client';
-import { A2AError } from '@batonjs/protocol/errors';
+import { A2AError, ClientError } from '@batonjs/client';
+import { CallError } from '@batonjs/nested-tasks';
 import type { Failure } from '@batonjs/server';
 import { CardError } from './remotes.ts';
 
 /** The failure that the user sees when a remote agent fails. It repeats no text of that agent, which is not trusted. */
 export function failureOf(error: unknown, name: string): Failure {
+  const agent = `the agent "${name}"`;
+  const cause = rootOf(error);
   if (
-    error instanceof CardError ||
-    ClientError.is(error, 'INVALID_CARD') ||
-    ClientError.is(error, 'NO_INTERFACE')
+    cause instanceof CardError ||
+    ClientError.is(cause, 'INVALID_CARD') ||
+    ClientError.is(cause, 'NO_INTERFACE')
   )
-    return { code: 'REMOTE_CARD_INVALID', message: `The card of the agent "${name}" cannot be used` };
-  if (ClientError.is(error, 'TIMEOUT'))
-    return { code: 'REMOTE_TIMEOUT', message: `The agent "${name}" does not answer`, retryable: true };
-  if (ClientError.is(error, 'NETWORK') || (A2AError.is(error) && error.reason === 'UNAVAILABLE'))
-    return { code: 'REMOTE_UNAVAILABLE', message: `The agent "${name}" cannot be reached`, retryable: true };
-  if (A2AError.is(error) && error.reason !== 'INVALID_AGENT_RESPONSE')
-    return { code: 'REMOTE_REFUSED', message: `The agent "${name}" refused: ${error.reason}` };
-  return { code: 'REMOTE_MISBEHAVED', message: `The agent "${name}" answers nothing that makes sense` };
+    return { code: 'REMOTE_CARD_INVALID', message: `The card of ${agent} cannot be used` };
+  if (ClientError.is(cause, 'TIMEOUT'))
+    return { code: 'REMOTE_TIMEOUT', message: `${upper(agent)} does not answer`, retryable: true };
+  if (CallError.is(error, 'UNREACHABLE'))
+    return { code: 'REMOTE_UNAVAILABLE', message: `${upper(agent)} cannot be reached`, retryable: true };
+  if (CallError.is(error, 'TASK_LOST') || CallError.is(error, 'OUTCOME_UNKNOWN'))
+    return { code: 'REMOTE_LOST', message: `How far ${agent} came is not known` };
+  if (CallError.is(error, 'REFUSED') && A2AError.is(cause))
+    return { code: 'REMOTE_REFUSED', message: `${upper(agent)} refused: ${cause.reason}` };
+  return { code: 'REMOTE_MISBEHAVED', message: `${upper(agent)} answers nothing that makes sense` };
+}
+
+const upper = (text: string): string => `T${text.slice(1)}`;
+
+/** The error of the client behind the error of a call. */
+function rootOf(error: unknown): unknown {
+  let root = error;
+  while (root instanceof Error && !ClientError.is(root) && !A2AError.is(root) && root.cause)
+    root = root.cause;
+  return root;
 }

@@ -1,2 +1,1 @@
 export { concierge } from './agent.ts';
-export { card } from './card.ts';

@@ -2,7 +2,6 @@ import { openStore } from '@batonjs/sample-store';
 import { createAgentServer } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
 import { concierge } from './agent.ts';
-import { card } from './card.ts';
 
 const {
   PORT = '4005',
@@ -18,10 +17,8 @@ const clocks = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
 const server = createAgentServer({
   ...concierge(remotes),
   name: 'concierge',
-  card,
   store,
   clocks,
-  restart: 'rerun',
   leaseMs: 2_000,
 });
 const { url, close } = await listen(server, { port: Number(PORT) });

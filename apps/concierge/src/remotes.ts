@@ -16,12 +16,8 @@ export class CardError extends Error {
 }
 
 /** Connects to an agent. Throws `CardError` if its card names an interface at another origin. */
-export async function openRemote(
-  { url, timeoutMs = 10_000 }: Remote,
-  signal?: AbortSignal,
-): Promise<AgentClient> {
-  signal?.throwIfAborted();
-  const remote = await connect(url, { timeoutMs, retry: { attempts: 6 } });
+export async function openRemote({ url, timeoutMs = 10_000 }: Remote): Promise<AgentClient> {
+  const remote = await connect(url, { timeoutMs });
   const { origin } = new URL(url);
   const isElsewhere = remote.card.supportedInterfaces.some((each) => URL.parse(each.url)?.origin !== origin);
   if (isElsewhere) throw new CardError(`The card of ${url} names another place`);

@@ -17,7 +17,7 @@ import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../test/kit/processes.ts';
 import { sampleApp } from '../../../test/support/sample-app.ts';
-import { card, concierge } from '../src/index.ts';
+import { concierge } from '../src/index.ts';
 import type { Remotes } from '../src/remotes.ts';
 
 const servings: Listening[] = [];
@@ -42,8 +42,8 @@ async function serve(agent: Agent, options: object = {}, at: object = {}): Promi
 
 /** The concierge in front of these agents. */
 async function inFrontOf(remotes: Remotes, binding = 'JSONRPC'): Promise<AgentClient> {
-  const { agent, onCancel } = concierge(remotes);
-  const { url } = await serve(agent, { card, onCancel, restart: 'rerun' });
+  const { agent, ...options } = concierge(remotes, { unreachableMs: 500 });
+  const { url } = await serve(agent, options);
   return connect(url, { binding });
 }
 

@@ -1,22 +1,27 @@
 import { assistant, card as assistantCard, modelFrom } from '@batonjs/assistant';
 import { card as boatCard, designBoat } from '@batonjs/boat-designer';
-import { concierge, card as conciergeCard } from '@batonjs/concierge';
+import { concierge } from '@batonjs/concierge';
 import { convertMoney, card as currencyCard } from '@batonjs/currency';
 import { approveExpense, card as expenseCard } from '@batonjs/expense-agent';
-import { card as tripCard, tripPlanner } from '@batonjs/trip-planner';
+import { tripPlanner } from '@batonjs/trip-planner';
 import type { GalleryAgent } from './gallery.ts';
 
 /** Every agent of the gallery; the first one is the default agent. Each is served at `/agents/<name>`. */
-export const agents: readonly [GalleryAgent, ...GalleryAgent[]] = [
-  { name: 'expense', agent: approveExpense, card: expenseCard },
-  { name: 'currency', agent: convertMoney, card: currencyCard, currentStatusInHistory: true },
-  { name: 'boat-designer', agent: designBoat, card: boatCard },
-  { name: 'trip-planner', agent: tripPlanner(), card: tripCard, restart: 'rerun' },
-  { name: 'assistant', agent: assistant(modelFrom(process.env)), card: assistantCard },
-];
+export const agents = samples();
 
 /** All of these agents at an address, and the concierge, which calls them there. */
 export function agentsAt(url: string): readonly [GalleryAgent, ...GalleryAgent[]] {
   const remotes = Object.fromEntries(agents.map(({ name }) => [name, { url: `${url}/agents/${name}` }]));
-  return [...agents, { name: 'concierge', card: conciergeCard, restart: 'rerun', ...concierge(remotes) }];
+  return [...samples(url), { name: 'concierge', ...concierge(remotes) }];
+}
+
+function samples(url?: string): readonly [GalleryAgent, ...GalleryAgent[]] {
+  const planner = tripPlanner(url === undefined ? {} : { self: `${url}/agents/trip-planner` });
+  return [
+    { name: 'expense', agent: approveExpense, card: expenseCard },
+    { name: 'currency', agent: convertMoney, card: currencyCard, currentStatusInHistory: true },
+    { name: 'boat-designer', agent: designBoat, card: boatCard },
+    { name: 'trip-planner', ...planner, idempotency: true },
+    { name: 'assistant', agent: assistant(modelFrom(process.env)), card: assistantCard },
+  ];
 }

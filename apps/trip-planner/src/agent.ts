@@ -1,5 +1,5 @@
+import { type Callee, type CallingTurn, type NestedTasks, nestedTasks } from '@batonjs/nested-tasks';
 import {
-  type Agent,
   artifact,
   completed,
   data,
@@ -12,17 +12,32 @@ import {
   working,
 } from '@batonjs/server';
 import { findBooking } from './bookings.ts';
+import { card } from './card.ts';
 import { isOffered, offers } from './offers.ts';
 import { type Reserve, reserveAtOnce } from './reserve.ts';
-import { placeOf, type Wish, wishOf } from './wish.ts';
+import { bookTrip } from './trip.ts';
+import { isWholeTrip, placeOf, type Wish, wishOf } from './wish.ts';
 
-/** Answers questions about a trip with messages, and books in tasks. `reserve` makes the reservation. */
-export const tripPlanner =
-  (reserve: Reserve = reserveAtOnce): Agent =>
-  (turn) => {
-    const wish = wishOf(turn.messages);
-    return wish ? book(turn, wish, reserve) : reply(offers(turn.text));
-  };
+/** Options of the trip planner. */
+export interface TripPlannerOptions {
+  /** Makes the reservation. */
+  readonly reserve?: Reserve;
+  /** Where the planner itself is reached: the bookings of a whole trip are tasks of it. Without it, it books single ones. */
+  readonly self?: Callee;
+}
+
+/** Answers questions about a trip with messages, books in tasks, and a whole trip in tasks of a task. */
+export function tripPlanner({ reserve = reserveAtOnce, self }: TripPlannerOptions = {}): NestedTasks {
+  return nestedTasks({
+    card,
+    ...(self && { agents: { planner: self } }),
+    agent(turn: CallingTurn) {
+      if (self && isWholeTrip(turn.messages)) return bookTrip(turn);
+      const wish = wishOf(turn.messages);
+      return wish ? book(turn, wish, reserve) : reply(offers(turn.text));
+    },
+  });
+}
 
 async function* book(turn: Turn, wish: Wish, reserve: Reserve): Updates {
   const { booking: earlier, question } = await findBooking(turn, wish.after);

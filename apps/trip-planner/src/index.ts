@@ -1,2 +1,1 @@
 export { tripPlanner } from './agent.ts';
-export { card } from './card.ts';

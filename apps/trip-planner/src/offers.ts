@@ -15,8 +15,11 @@ const places: Readonly<Record<string, { readonly pattern: RegExp; readonly kinds
   Lisbon: { pattern: /lisbon|里斯本/i, kinds: ['flight', 'hotel', 'spa'] },
 };
 
+/** The kinds that are offered in a city. */
+export const offeredIn = (place: string): readonly Kind[] => places[place]?.kinds ?? [];
+
 /** Whether a kind is offered in a city. */
-export const isOffered = (kind: Kind, place: string): boolean => places[place]?.kinds.includes(kind) ?? false;
+export const isOffered = (kind: Kind, place: string): boolean => offeredIn(place).includes(kind);
 
 /** The last city that a text mentions, if trips go there. */
 export function placeIn(said: string): string | undefined {
@@ -32,5 +35,5 @@ export function offers(said: string): string {
   const place = placeIn(said);
   if (!place) return `I book flights, hotels, snowmobiles and spas, in ${Object.keys(places).join(', ')}.`;
   const kinds = places[place]!.kinds.map((kind) => `a ${kind}`).join(', ');
-  return `In ${place} I can book ${kinds}. Each is a task of its own; hotel and snowmobile come after the flight, a spa after its hotel. Say "Book a flight".`;
+  return `In ${place} I can book ${kinds}. Each is a task of its own; hotel and snowmobile come after the flight, a spa after its hotel. Say "Book a flight", or "Book the whole trip".`;
 }

@@ -34,6 +34,10 @@ export function wishOf(messages: readonly Message[]): Wish | undefined {
   return undefined;
 }
 
+/** Whether the client asks for everything that a place offers. */
+export const isWholeTrip = (messages: readonly Message[]): boolean =>
+  saidIn(messages).some((text) => verb.test(text) && /\b(whole|entire) trip\b|整个行程/i.test(text));
+
 /** The destination: the last city that the client named in this task, or else earlier in the conversation. */
 export async function placeOf({ messages, context }: Turn): Promise<string | undefined> {
   const before = placeIn(saidIn(await context.messages()).join('\n'));

@@ -3,7 +3,7 @@ import { type RunTurnOptions, runTurn } from '@batonjs/server/testing';
 import { describe, expect, it } from 'vitest';
 import { tripPlanner } from '../src/index.ts';
 
-const agent = tripPlanner(async ({ kind }) => `CODE-${kind}`);
+const { agent } = tripPlanner({ reserve: async ({ kind }) => `CODE-${kind}` });
 const flight = (id: string, place = 'Helsinki', state = 'COMPLETED'): Task => ({
   id,
   contextId: 'context',

@@ -1,15 +1,31 @@
 import { once } from 'node:events';
-import { type AgentClient, connect, TaskGraph, textOf } from '@batonjs/client';
+import { type AgentClient, connect, dataOf, TaskGraph, textOf } from '@batonjs/client';
+import { TASK_TREE, treeOf } from '@batonjs/extensions/client';
 import { createAgentServer } from '@batonjs/server';
 import { type Listening, listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../../test/kit/processes.ts';
 import { sampleApp } from '../../../test/support/sample-app.ts';
-import { card, tripPlanner } from '../src/index.ts';
+import { tripPlanner } from '../src/index.ts';
 import type { Reserve } from '../src/reserve.ts';
 
 describe('alone', () => {
   const app = sampleApp('trip-planner');
+
+  it('goes on with a whole trip after a kill, and books each part once', async () => {
+    const agent = await connect(app.url);
+    const stream = agent.stream('Book the whole trip to Helsinki');
+    for await (const { statusUpdate } of stream)
+      if (textOf(statusUpdate?.status.message).startsWith('Booking the hotel')) break;
+    await app.kill();
+    await app.restart();
+    const { task } = await agent.follow(stream.task!).result();
+    expect(textOf(task?.status.message)).toBe('Your trip to Helsinki is booked');
+    expect(task?.artifacts?.map(({ name }) => name)).toEqual(['flight', 'hotel', 'snowmobile', 'spa']);
+    const { tasks } = await agent.listTasks({ contextId: task!.contextId! });
+    expect(tasks).toHaveLength(5);
+  });
 
   it('books once what a killed process was booking', async () => {
     const agent = await connect(app.url);
@@ -28,13 +44,15 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('over %s', (binding) => {
   let reserve: Reserve;
   const store = sqliteStore(':memory:');
   beforeAll(async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
     server = await listen(
       createAgentServer({
-        card,
-        agent: tripPlanner((...request) => reserve(...request)),
+        ...tripPlanner({ reserve: (...request) => reserve(...request), self: url }),
         store,
         cancelGraceMs: 100,
       }),
+      { port },
     );
     agent = await connect(server.url, { binding });
   });
@@ -123,6 +141,41 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('over %s', (binding) => {
       'TASK_STATE_COMPLETED',
       'TASK_STATE_REJECTED',
     ]);
+  });
+
+  it('books a whole trip as one task, with a child for each booking', async () => {
+    const agent = await connect(server.url, { binding, extensions: [TASK_TREE] });
+    const { task } = await agent.send('Book the whole trip to Helsinki');
+    expect(textOf(task?.status.message)).toBe('Your trip to Helsinki is booked');
+    const children = treeOf(task!)?.children.map(({ name, state }) => [name, state]);
+    const kinds = ['flight', 'hotel', 'snowmobile', 'spa'];
+    expect(new Map(children as [string, string][])).toEqual(
+      new Map(kinds.map((kind) => [kind, 'TASK_STATE_COMPLETED'])),
+    );
+    const bookings = task!.artifacts!.map(({ name, parts }) => [
+      name,
+      Object(dataOf({ parts })).basedOn?.artifactId,
+    ]);
+    expect(bookings).toEqual([
+      ['flight', undefined],
+      ['hotel', 'flight'],
+      ['snowmobile', 'flight'],
+      ['spa', 'hotel'],
+    ]);
+  });
+
+  it('cancels the bookings of a trip with the trip', async () => {
+    const underway = Promise.withResolvers<void>();
+    reserve = async (_, signal) => {
+      underway.resolve();
+      await once(signal, 'abort');
+      throw signal.reason;
+    };
+    const { task } = await agent.send('Book the whole trip to Lisbon', { returnImmediately: true });
+    await underway.promise;
+    expect((await agent.cancelTask({ id: task!.id })).status.state).toBe('TASK_STATE_CANCELED');
+    const { tasks } = await agent.listTasks({ contextId: task!.contextId! });
+    expect(tasks.map(({ status }) => status.state)).toEqual(['TASK_STATE_CANCELED', 'TASK_STATE_CANCELED']);
   });
 
   it('asks about a flight of another user, or one that does not exist', async () => {

@@ -4,7 +4,16 @@ import { type AgentClient, connect, textOf } from '@batonjs/client';
 import { extend, progress, taskProgress } from '@batonjs/extensions';
 import { progressOf, TASK_PROGRESS } from '@batonjs/extensions/client';
 import { CallError, type Callee, type CallingAgent, relayAll } from '@batonjs/nested-tasks';
-import { type Agent, artifact, completed, failed, file, reply, working } from '@batonjs/server';
+import {
+  type Agent,
+  artifact,
+  completed,
+  failed,
+  file,
+  inputRequired,
+  reply,
+  working,
+} from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
@@ -154,12 +163,7 @@ describe('a call', () => {
       const { task } = await turn.call(child, 'Long', { name: 'long' });
       const [part] = task!.artifacts![0]!.parts;
       const { length } = part && 'raw' in part ? part.raw : '';
-      yield {
-        status: {
-          state: turn.text === 'again' ? 'TASK_STATE_COMPLETED' : 'TASK_STATE_INPUT_REQUIRED',
-          message: { messageId: `m${turn.text}`, role: 'ROLE_AGENT', parts: [{ text: String(length) }] },
-        },
-      };
+      yield turn.text === 'again' ? completed(String(length)) : inputRequired(String(length));
     });
     const client = await clientOf(server);
     const { task } = await client.send('first');
@@ -168,24 +172,19 @@ describe('a call', () => {
     expect(await statesOf(child)).toEqual(['COMPLETED']);
   });
 
-  it('that is made in every turn starts its child once', async () => {
+  it('that is made in every turn starts its child once, and returns the recorded reply', async () => {
     const child = serve(parrot);
     const server = serveParent(async function* (turn) {
       const { task } = await turn.call(child, turn.text, { name: 'word' });
-      if (turn.messages.length < 3)
-        yield {
-          status: {
-            state: 'TASK_STATE_INPUT_REQUIRED',
-            message: { messageId: 'q', role: 'ROLE_AGENT', parts: [{ text: 'And?' }] },
-          },
-        };
+      if (turn.messages.length === 1) yield inputRequired('And?');
       else yield completed(textOf(task?.artifacts?.[0]));
     });
     const client = await clientOf(server);
     const { task } = await client.send('first');
+    // Its reply is in the log of the parent.
+    await child.close({ graceMs: 0 });
     const { task: ended } = await client.send('second', { task: task! });
     expect(textOf(ended?.status.message)).toBe('first');
-    expect(await tasksOf(child)).toHaveLength(1);
   });
 });
 

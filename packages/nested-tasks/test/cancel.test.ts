@@ -193,11 +193,12 @@ describe('`timeoutMs` of a call', () => {
     const server = serveParent(async function* (turn) {
       const error = await turn.call(child, 'Go', { name: 'child', timeoutMs: 200 }).catch((error) => error);
       expect(CallError.is(error, 'TIMEOUT')).toBe(true);
+      // Before the parent ends, which cancels it as well.
+      expect(await statesOf(child)).toEqual(['CANCELED']);
       yield failed(error.message);
     });
     const { task } = await (await clientOf(server)).send('Go');
     expect(textOf(task?.status.message)).toBe('The call "child" failed: its task took longer than 200 ms');
-    expect(await statesOf(child)).toEqual(['CANCELED']);
   });
 });
 

@@ -74,6 +74,21 @@ describe('a question of a child', () => {
     expect(textOf(task.status.message)).toBe('for ann, for ben');
   });
 
+  it('without words is asked in words of the parent', async () => {
+    const child = serve(async function* ({ messages, text }) {
+      if (messages.length === 1) yield { status: { state: 'TASK_STATE_INPUT_REQUIRED' } };
+      else yield completed(`You said ${text}`);
+    });
+    const server = serveParent(async function* (turn) {
+      const { task } = await turn.call(child, 'Go', { name: 'child' });
+      yield completed(textOf(task?.status.message));
+    });
+    const client = await clientOf(server);
+    const { task } = await client.send('Go');
+    expect(questionIn(task)).toBe('Another agent asks for an answer');
+    expect(textOf((await tell(client, task!, 'yes')).status.message)).toBe('You said yes');
+  });
+
   it('may be answered by the agent, and only where it knows the answer', async () => {
     const child = serve(curious);
     const server = serveParent(async function* (turn) {

@@ -170,7 +170,7 @@ it('a child without idempotency may run twice where `resend` allows it', async (
   expect(await child.runs()).toBe(3);
 });
 
-it('a cancel right after the death of the parent's process reaches the child', async () => {
+it('a cancel right after the death of the process reaches the child', async () => {
   const child = await serveChild(true);
   const parent = await startParent(child.url);
   const stream = parent.client.stream('hold');
