@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { connect, dataOf, textOf } from '@batonjs/client';
 import { type Agent, append, artifact, completed, inputRequired, working } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
@@ -140,7 +141,7 @@ it('a child without idempotency may run twice where `resend` allows it', async (
   const child = await serveChild(false);
   // It cannot list its tasks, so that the one of the lost attempt is not found.
   const deaf = await listen(async (request, response) => {
-    const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
+    const body = await buffer(request);
     const isList = body.includes('"ListTasks"');
     const { host: _, ...headers } = request.headers as Record<string, string>;
     const init = { method: request.method!, headers, ...(body.length > 0 && { body }) };
