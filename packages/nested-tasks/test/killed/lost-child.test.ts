@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { dataOf, textOf } from '@batonjs/client';
 import type { NestedTasksOptions } from '@batonjs/nested-tasks';
 import { completed } from '@batonjs/server';
@@ -17,7 +18,8 @@ async function startChild() {
   onTestFinished(async () => command?.[Symbol.asyncDispose]());
   const start = async (database: string) => {
     const env = { PORT, LEDGER, DATABASE: join(folder, database) };
-    command = run(node, ['--conditions=@batonjs/source', join(import.meta.dirname, 'child.ts')], { env });
+    const program = fileURLToPath(new URL('./child.ts', import.meta.url));
+    command = run(node, ['--conditions=@batonjs/source', program], { env });
     await command.until(/is at http/);
   };
   await start('tasks.db');

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type AgentClient, connect } from '@batonjs/client';
 import { onTestFinished } from 'vitest';
 import { type Command, freePort, node, run } from '../../../../test/kit/processes.ts';
@@ -26,7 +27,7 @@ export async function startParent(
   let command: Command | undefined;
   onTestFinished(async () => command?.[Symbol.asyncDispose]());
   const start = async (DIE = '') => {
-    const program = join(import.meta.dirname, 'parent.ts');
+    const program = fileURLToPath(new URL('./parent.ts', import.meta.url));
     command = run(node, ['--conditions=@batonjs/source', program], {
       env: { PORT, DATABASE, CHILD: child, DIE, ...env },
     });
