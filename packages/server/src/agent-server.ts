@@ -17,6 +17,7 @@ import { completeCors, withCors } from './http/cors.ts';
 import { createFetch } from './http/fetch.ts';
 import { createHandler, type HttpOptions } from './http/handler.ts';
 import type { Handle } from './http/http-exchange.ts';
+import { keepInside } from './inside-of.ts';
 import type { Limits } from './limits/limits.ts';
 import { takeName } from './names-on-store.ts';
 import type { Dependencies } from './operations/call/dependencies.ts';
@@ -128,7 +129,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const leaveName = takeName(options.store, queue, options.card);
   runtime.start();
 
-  return {
+  const server: AgentServer = {
     card,
     handle,
     answerCall: createAnswerCall(dependencies, authenticate, tenants),
@@ -156,6 +157,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
       await runtime.close(graceMs);
     },
   };
+  return keepInside(server, { name: queue, store: options.store, publicUrl });
 }
 
 /** Whether a card that lists its interfaces lists this one. Spec: §3.6.2. */

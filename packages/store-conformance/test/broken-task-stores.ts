@@ -507,6 +507,17 @@ const claims = broken('claim', {
 });
 
 const reads = [
+  ...broken('a lease', {
+    'reads a lease without its holder': (store) => ({
+      lease: async (scope, taskId) => {
+        const found = await store.lease?.(scope, taskId);
+        return found && { fence: found.fence, isWanted: found.isWanted };
+      },
+    }),
+    'reads the lease of a task of another scope': (store) => ({
+      lease: (_scope, taskId) => store.lease!('s', taskId),
+    }),
+  }),
   ...broken('waiting', {
     'counts a running task as waiting': (store) => {
       let count = 0;

@@ -94,6 +94,7 @@ export function etcdStore(
     subscribe: (topic, notify) => call(() => wakeups.subscribe(topic, notify)),
     claim: (request) => call(() => leases.claim(request)),
     renew: (held, ttlMs) => call(() => leases.renew(held, ttlMs)),
+    lease: (scope, taskId) => call(() => leases.read(scope, taskId)),
     waiting: (queue) => call(() => leases.waiting(queue)),
     prune: ({ closedBefore, limit }) => call(() => prune.delete(closedBefore, limit)),
     identity: () => call(started),

@@ -4,6 +4,7 @@ import {
   factsInOrder,
   frozenJson,
   granted,
+  leaseReading,
   mustHaveRoom,
   type PushConfigStore,
   type Row,
@@ -138,6 +139,11 @@ export function memoryStore({
         replace(log, log.row, { ...log.row, leaseUntil });
         return true;
       });
+    },
+
+    async lease(scope, taskId) {
+      const log = logs.get(scope, taskId);
+      return log && leaseReading(log.row);
     },
 
     async waiting(queue) {

@@ -73,6 +73,7 @@ export function storeOnDatabase(
     subscribe: (topic, notifySubscriber) => call(() => wakeups.subscribe(topic, notifySubscriber)),
     claim: (request) => call(() => leases.claim(request)),
     renew: (held, ttlMs) => call(() => leases.renew(held, ttlMs)),
+    lease: (scope, taskId) => call(() => leases.read(scope, taskId)),
     waiting: (queue, atMost) => call(() => leases.waiting(queue, atMost)),
     prune: ({ closedBefore, limit }) => call(() => prune.delete(closedBefore, limit)),
     probe: () => call(() => probe(transactions, quoted)),

@@ -98,6 +98,7 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
     claim: (request) => calls.pass(() => leases.claim(request)),
     renew: (held, ttlMs) => calls.pass(() => leases.renew(held, ttlMs)),
     waiting: (queue) => read(() => leases.waiting(queue)),
+    lease: (scope, taskId) => read(() => leases.read(scope, taskId)),
     prune: ({ closedBefore, limit }) => calls.pass(() => prune(database, closedBefore, limit)),
 
     probe: () => calls.pass(() => probe(database)),

@@ -94,6 +94,7 @@ export function storeOnDatabase(
       }),
 
     renew: (held, ttlMs) => write(() => leases.renew(held, ttlMs, moment())),
+    lease: (scope, taskId) => read(() => leases.read(scope, taskId)),
     waiting: (queue, atMost) => read(() => leases.waiting(queue, atMost)),
 
     prune: ({ closedBefore, limit }) =>

@@ -1,6 +1,6 @@
 import type { Head } from '@batonjs/lifecycle';
 import { StoreError } from './store-error.ts';
-import type { ClaimRequest, Commit, Lease } from './task-store.ts';
+import type { ClaimRequest, Commit, Lease, LeaseReading } from './task-store.ts';
 
 /** The part of a task that commits and claims are decided on. */
 export interface Row {
@@ -85,6 +85,17 @@ export function granted(after: Row, { scope, taskId, turn }: Commit): Lease | un
     cause: 'committed',
   };
 }
+
+/** The reading of a row's lease. */
+export const leaseReading = ({
+  fence,
+  holder,
+  wanted,
+}: Pick<Row, 'fence' | 'holder' | 'wanted'>): LeaseReading => ({
+  fence,
+  ...(holder !== undefined && { holder }),
+  isWanted: wanted,
+});
 
 /** What a claim makes of a row that it may take. */
 export interface Claimed {

@@ -1,6 +1,15 @@
 export { frozenJson } from '@batonjs/lifecycle';
 export { weigh } from '@batonjs/lifecycle/internals';
-export { admit, type Claimed, claimed, granted, mustHaveRoom, mustMakeSense, type Row } from './admit.ts';
+export {
+  admit,
+  type Claimed,
+  claimed,
+  granted,
+  leaseReading,
+  mustHaveRoom,
+  mustMakeSense,
+  type Row,
+} from './admit.ts';
 export { callSubscriber } from './call-subscriber.ts';
 export { cutPage } from './cut-page.ts';
 export { factsInOrder } from './facts-in-order.ts';
@@ -20,6 +29,7 @@ export type {
   Commit,
   Committed,
   Lease,
+  LeaseReading,
   ListedTask,
   Scope,
   StoredFact,

@@ -68,6 +68,16 @@ export interface Commit {
   };
 }
 
+/** Which turn may write to a task, for people who look into a store. It may have changed when the reader gets it. */
+export interface LeaseReading {
+  /** The largest fence ever issued for the task; 0 before the first. */
+  readonly fence: number;
+  /** The token of the turn that has the lease; absent while the task is free. */
+  readonly holder?: string;
+  /** Whether the task waits for a process that starts a turn. */
+  readonly isWanted: boolean;
+}
+
 /** The result of a commit. */
 export interface Committed {
   /** Position of the last fact; for a repeated `once`, of the first fact of the commit that counted. */
@@ -217,6 +227,9 @@ export interface TaskStore {
    * with everything that belongs to them. Resolves to the number deleted.
    */
   prune(options: { readonly closedBefore: string; readonly limit: number }): Promise<number>;
+
+  /** The lease of a task, or undefined for an unknown one. A store that cannot tell leaves it out. */
+  lease?(scope: Scope, taskId: string): Promise<LeaseReading | undefined>;
 
   /**
    * Checks that commits can be stored now, by writing something small that no reader sees. Rejects as a commit would;

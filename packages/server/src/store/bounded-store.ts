@@ -34,6 +34,7 @@ function boundedTasks(store: TaskStore, inTime: InTime): TaskStore {
     renew: (leases, ttlMs) => inTime(() => store.renew(leases, ttlMs)),
     waiting: (queue, atMost) => inTime(() => store.waiting(queue, atMost)),
     prune: (options) => store.prune(options),
+    ...(store.lease && { lease: (scope, taskId) => inTime(() => store.lease!(scope, taskId)) }),
     ...(store.probe && { probe: () => inTime(() => store.probe!()) }),
     ping: () => inTime(() => store.ping()),
     identity: () => inTime(() => store.identity()),

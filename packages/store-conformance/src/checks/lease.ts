@@ -51,6 +51,20 @@ export const leaseChecks = section('a lease', {
     same(await log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }), { version: 3 });
   },
 
+  async 'can be read: its fence, its holder, and whether a turn is wanted'({ store, second }) {
+    const read = async () => store.lease && [await store.lease('s', 't'), await second.lease?.('s', 't')];
+    const twice = (value: unknown) => store.lease && [value, value];
+    same(await read(), twice(undefined));
+    const log = logOf(store);
+    await log.create({ turn: { queue: 'q', want: true } });
+    same(await read(), twice({ fence: 0, isWanted: true }));
+    await log.commit([chunk(1)], acquire('a'));
+    same(await read(), twice({ fence: 1, holder: 'a', isWanted: false }));
+    await log.commit([chunk(2)], release(true));
+    same(await read(), twice({ fence: 1, isWanted: true }));
+    same(await store.lease?.('other', 't'), undefined);
+  },
+
   async 'is needed by a write that names one'({ store }) {
     const log = logOf(store);
     await refuses('FENCED', log.create({ writer: { fence: 1, holder: 'a' } }));

@@ -1,4 +1,11 @@
-import { type ClaimRequest, claimed, type Lease } from '@batonjs/store';
+import {
+  type ClaimRequest,
+  claimed,
+  type Lease,
+  type LeaseReading,
+  leaseReading,
+  type Scope,
+} from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { WriteGroups, Written } from '../cluster/write-groups.ts';
 import type { ClusterClock } from '../layout/cluster-clock.ts';
@@ -9,7 +16,7 @@ import { knownOf, readsOf, readTasks, unchanged } from './known-tasks.ts';
 import type { Lanes } from './lanes.ts';
 import type { KnownTask, TaskCache } from './task-cache.ts';
 import { moves } from './task-indexes.ts';
-import { sinceOf, type TaskRow, turnValue } from './task-row.ts';
+import { sinceOf, type TaskRow, taskRowOf, turnValue } from './task-row.ts';
 
 export interface LeasesOptions {
   readonly cluster: Cluster;
@@ -164,6 +171,14 @@ export class Leases {
       if (succeeded) return true;
       known = cache.get(task);
     }
+  }
+
+  async read(scope: Scope, taskId: string): Promise<LeaseReading | undefined> {
+    const { cluster, keys } = this.#options;
+    const task = digestOf(scope, taskId);
+    const [log, turn] = await cluster.read([{ key: keys.log(task) }, { key: keys.turn(task) }]);
+    const found = taskRowOf(log!.kvs[0], turn!.kvs[0]);
+    return found && leaseReading(found.row);
   }
 
   async waiting(queue: string): Promise<number> {

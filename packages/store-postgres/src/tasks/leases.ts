@@ -1,4 +1,11 @@
-import { type ClaimRequest, claimed, type Lease } from '@batonjs/store';
+import {
+  type ClaimRequest,
+  claimed,
+  type Lease,
+  type LeaseReading,
+  leaseReading,
+  type Scope,
+} from '@batonjs/store';
 import { clock } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';
@@ -14,6 +21,7 @@ export class Leases {
   readonly #named: string;
   readonly #renew: string;
   readonly #waiting: string;
+  readonly #one: string;
 
   constructor(schema: string, transactions: Transactions, rows: TaskRows) {
     this.#transactions = transactions;
@@ -23,6 +31,7 @@ export class Leases {
     this.#ready = `${find} AND ready_at <= $2 ORDER BY ready_at LIMIT $3`;
     this.#ofAnyScope = `${find} AND name_key = $2 ORDER BY key`;
     this.#named = `${find} AND key = $2`;
+    this.#one = `SELECT ${taskColumns} FROM ${schema}.tasks WHERE key = $1`;
     this.#renew = `WITH held AS (
         SELECT t.key FROM ${schema}.tasks AS t
         JOIN unnest($1::text[], $2::text[], $3::bigint[]) AS u(key, holder, fence)
@@ -103,6 +112,11 @@ export class Leases {
     const rows = await this.#transactions.query(this.#renew, [keys, holders, fences, ttlMs]);
     const held = new Set(rows.map(({ key, fence, holder }) => `${key} ${fence} ${holder}`));
     return leases.filter(({ holder, fence }, n) => held.has(`${keys[n]} ${fence} ${holder}`));
+  }
+
+  async read(scope: Scope, taskId: string): Promise<LeaseReading | undefined> {
+    const [found] = await this.#transactions.query(this.#one, [keyOf(scope, taskId)]);
+    return found && leaseReading(toTaskRow(found).row);
   }
 
   async waiting(queue: string, atMost?: number): Promise<number> {

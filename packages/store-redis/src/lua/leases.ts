@@ -96,3 +96,11 @@ for n = 2, #ARGV, 3 do
 end
 return answer
 `;
+
+/** Keys: `task:<name>`, base. Answers fence, holder and whether a turn is wanted, or nothing for an unknown task. */
+export const readLease = `${prelude}
+local row = call('HGET', KEYS[1], 'row')
+if not row then return false end
+local fence, holder, _, wanted = unpack_row(row)
+return {fence, holder, wanted and 1 or 0}
+`;

@@ -1,11 +1,12 @@
-import type { ClaimRequest, Lease } from '@batonjs/store';
+import { type ClaimRequest, type Lease, type LeaseReading, leaseReading, type Scope } from '@batonjs/store';
 import type { Database } from '../database/database.ts';
-import { vital } from '../database/script.ts';
+import { script, vital } from '../database/script.ts';
 import { fromTaskName, type Shard, taskName } from '../database/shards.ts';
-import { claim as claimSource, renew as renewSource } from '../lua/leases.ts';
+import { claim as claimSource, readLease as readSource, renew as renewSource } from '../lua/leases.ts';
 
 const claimScript = vital(claimSource);
 const renewScript = vital(renewSource);
+const readScript = script(readSource);
 
 type Cause = Exclude<Lease['cause'], 'committed'>;
 
@@ -56,6 +57,13 @@ export class Leases {
     };
     await Promise.all(shards.all.map(ask));
     return leases.filter((lease) => held.has(lease));
+  }
+
+  async read(scope: Scope, taskId: string): Promise<LeaseReading | undefined> {
+    const answer = await this.#database.ofTask(readScript, taskId, taskName(scope, taskId), []);
+    if (!answer) return undefined;
+    const [fence, holder, wanted] = answer as readonly [number, string, number];
+    return leaseReading({ fence, holder: holder === '' ? undefined : holder, wanted: wanted === 1 });
   }
 
   async waiting(queue: string): Promise<number> {

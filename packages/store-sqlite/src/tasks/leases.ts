@@ -1,5 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type ClaimRequest, claimed, type Lease, type Scope } from '@batonjs/store';
+import {
+  type ClaimRequest,
+  claimed,
+  type Lease,
+  type LeaseReading,
+  leaseReading,
+  type Scope,
+} from '@batonjs/store';
 import { type Moment, type TaskRow, type TaskRows, taskColumns, toRow } from './task-row.ts';
 
 /** Grants and renews leases. Methods that write are called inside the caller's transaction. */
@@ -69,6 +76,11 @@ export class Leases {
    */
   endThoseOfEarlierStarts({ leaseNow }: Moment): void {
     this.#endLater.run(leaseNow);
+  }
+
+  read(scope: Scope, taskId: string): LeaseReading | undefined {
+    const found = this.#rows.find(scope, taskId);
+    return found && leaseReading(toRow(found));
   }
 
   waiting(queue: string, atMost = -1): number {

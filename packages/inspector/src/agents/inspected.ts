@@ -1,0 +1,104 @@
+import type { AgentServer } from '@batonjs/server';
+import { insideOf, scopeOf } from '@batonjs/server/internals';
+import type { PushConfigStore, Scope, TaskStore } from '@batonjs/store';
+import type { AgentSummary } from '../api/agent.ts';
+import type { InspectedAgent } from '../options.ts';
+import { AgentLink } from './agent-link.ts';
+
+/** The tasks of an agent in its store. */
+export interface AgentStore {
+  readonly tasks: TaskStore;
+  /** Undefined if the store keeps no webhooks. */
+  readonly webhooks: PushConfigStore | undefined;
+  /** The name of the agent in the store. */
+  readonly queue: string;
+  readonly scopes: readonly { readonly label: string; readonly scope: Scope }[];
+}
+
+/** An agent that the inspector shows. */
+export interface Inspected {
+  readonly id: string;
+  /** Its name on the card, once that was read. */
+  name: string;
+  readonly link: AgentLink | undefined;
+  readonly store: AgentStore | undefined;
+  readonly server: AgentServer | undefined;
+  readonly options: InspectedAgent;
+  /** Why the card could not be read the last time. */
+  problem?: string | undefined;
+  /** The description on the card, once it was read. */
+  description?: string | undefined;
+}
+
+/** Prepares an agent. `id` is its name in the paths of the inspector. Throws `TypeError` for options without an agent. */
+export function inspected(options: InspectedAgent, taken: (id: string) => boolean): Inspected {
+  const inside = options.server && insideOf(options.server);
+  const name = options.name ?? inside?.name ?? nameOf(options.url);
+  const tasks = options.store ?? inside?.store;
+  if (name === undefined)
+    throw new TypeError('An agent to inspect needs `url`, `server`, or `store` with `name`');
+  const url = options.url ?? inside?.publicUrl ?? (options.server && `http://${hostOf(name)}.localhost`);
+  return {
+    id: freeId(name, taken),
+    name: options.server?.card.name ?? name,
+    link: url === undefined ? undefined : new AgentLink(url, options),
+    store: tasks && storeOf(tasks, options.server ? (inside?.name ?? name) : name, options),
+    server: options.server,
+    options,
+    description: options.server?.card.description,
+  };
+}
+
+/** An agent as the list shows it. */
+export const summaryOf = ({
+  id,
+  name,
+  description,
+  link,
+  store,
+  server,
+  problem,
+}: Inspected): AgentSummary => ({
+  id,
+  name,
+  ...(description !== undefined && { description }),
+  ...(link && { url: link.url }),
+  canCall: link !== undefined,
+  hasStore: store !== undefined,
+  hasServer: server !== undefined,
+  scopes: store?.scopes.map(({ label }) => label) ?? [],
+  ...(problem !== undefined && { problem }),
+});
+
+function storeOf(
+  tasks: TaskStore & Partial<PushConfigStore>,
+  queue: string,
+  { scopes = [{}] }: InspectedAgent,
+): AgentStore {
+  return {
+    tasks,
+    webhooks: tasks.listPushConfigs ? (tasks as TaskStore & PushConfigStore) : undefined,
+    queue,
+    scopes: scopes.map(({ label, tenant, caller }) => ({
+      label: label ?? ([caller, tenant].filter(Boolean).join(' at ') || 'anonymous callers'),
+      scope: scopeOf(queue, tenant, caller === undefined ? undefined : { scope: caller }),
+    })),
+  };
+}
+
+function nameOf(url: string | undefined): string | undefined {
+  const parsed = url === undefined ? undefined : URL.parse(url);
+  if (!parsed) return url;
+  const last = parsed.pathname.split('/.well-known/', 1)[0]!.split('/').findLast(Boolean);
+  return last ? `${last} at ${parsed.host}` : parsed.host;
+}
+
+const hostOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '-') || 'agent';
+
+function freeId(name: string, taken: (id: string) => boolean): string {
+  const wanted = hostOf(name);
+  for (let count = 1; ; count += 1) {
+    const id = count === 1 ? wanted : `${wanted}-${count}`;
+    if (!taken(id)) return id;
+  }
+}

@@ -1,0 +1,64 @@
+import type { AgentCard } from '@batonjs/protocol';
+
+/** The things that a viewer may be allowed to do besides looking. */
+export type Action = 'send' | 'cancel' | 'wake' | 'redeliver' | 'prune' | 'fetch-file' | 'add-agent' | 'kill';
+
+/** What the app needs to know before it shows anything. */
+export interface SessionInfo {
+  /** The viewer's name, if `authenticate` gave one. */
+  readonly viewer?: string;
+  /** The actions that are allowed for this viewer. Each request is checked again. */
+  readonly may: readonly Action[];
+  readonly agents: readonly AgentSummary[];
+  /** Changes when the process of the inspector is another one. */
+  readonly process: string;
+}
+
+/** An agent in the list. */
+export interface AgentSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+  /** Where its clients reach it; absent for a store without an agent. */
+  readonly url?: string;
+  /** Whether messages can be sent: the inspector has a URL or the server itself. */
+  readonly canCall: boolean;
+  /** Whether the inspector reads the store, and so knows facts, leases and webhooks. */
+  readonly hasStore: boolean;
+  /** Whether the inspector has the server itself, which can wake tasks and prune. */
+  readonly hasServer: boolean;
+  /** The callers and tenants whose tasks can be looked at. */
+  readonly scopes: readonly string[];
+  /** Why the card could not be read the last time. */
+  readonly problem?: string;
+}
+
+/** An interface of a card, and whether the inspector can use it. */
+export interface InterfaceChoice {
+  readonly url: string;
+  readonly protocolBinding: string;
+  readonly protocolVersion: string;
+  readonly tenant?: string;
+  readonly isUsable: boolean;
+  /** Whether calls go to it unless another one is chosen. */
+  readonly isChosen: boolean;
+}
+
+/** The judgement about the signatures of a card. */
+export type SignatureReport =
+  | { readonly state: 'absent' }
+  | { readonly state: 'verified'; readonly kid: string; readonly unauthenticated: readonly string[] }
+  | { readonly state: 'unverifiable' | 'invalid'; readonly why: string };
+
+/** A card with everything that was checked. */
+export interface CardReport {
+  /** The card as A2A 1.0. */
+  readonly card: AgentCard;
+  /** The card as the agent sent it. */
+  readonly raw: unknown;
+  readonly issues: readonly { readonly path: string; readonly message: string }[];
+  readonly signature: SignatureReport;
+  readonly interfaces: readonly InterfaceChoice[];
+  /** The schemas of typed skills, by the id of the skill. */
+  readonly skillSchemas: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,53 @@
+import type { TaskState } from '@batonjs/protocol';
+
+/** A task in the list. */
+export interface TaskRow {
+  readonly id: string;
+  readonly contextId: string;
+  readonly state: TaskState;
+  /** When the status changed last: ISO 8601. Absent if the agent does not say. */
+  readonly statusAt?: string;
+  /** The text of the status' message, at most 200 characters. */
+  readonly text?: string;
+  /** The length of the log; known from a store only. */
+  readonly version?: number;
+  /** The number of the latest turn and of its attempt; known from a store only. */
+  readonly turn?: number;
+  readonly attempt?: number;
+}
+
+/** A state that tasks can be listed by. */
+export type ListedState = Exclude<TaskState, 'TASK_STATE_UNSPECIFIED'>;
+
+/** Which tasks are listed. All conditions must hold. */
+export interface TaskFilter {
+  readonly state?: ListedState;
+  readonly contextId?: string;
+  /** Part of a task's id. */
+  readonly text?: string;
+  /** Only tasks whose status is at most so many milliseconds old. */
+  readonly maxAgeMs?: number;
+  /** Which of the agent's scopes: its index. Default 0. */
+  readonly scope?: number;
+}
+
+/** One page of the list. */
+export interface TaskList {
+  readonly tasks: readonly TaskRow[];
+  /** How many match; absent if the agent does not say, or while an id is searched for. */
+  readonly total?: number;
+  /** Where the next page starts. */
+  readonly next?: string;
+  /** `live`: changes are pushed; `polled`: the agent is asked; `seen`: the agent has no list, only tasks of this inspector. */
+  readonly source: 'live' | 'polled' | 'seen';
+}
+
+/** How many tasks are in each state; states that are not known are absent. */
+export type StateCounts = Partial<Record<TaskState, number>>;
+
+/** A line of the feed of a list. */
+export type TaskListUpdate =
+  | { readonly type: 'list'; readonly list: TaskList }
+  | { readonly type: 'counts'; readonly counts: StateCounts }
+  | { readonly type: 'row'; readonly row: TaskRow }
+  | { readonly type: 'problem'; readonly message: string };

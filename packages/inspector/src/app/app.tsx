@@ -1,0 +1,111 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { SessionInfo } from '../api/agent.ts';
+import { type ApiError, get } from './data/api.ts';
+import type { FeedState } from './data/feed.ts';
+import { hrefOf, type Route, useRoute } from './data/route.ts';
+import { SessionContext, useAgent } from './data/session.ts';
+import { CardPage } from './pages/card-page.tsx';
+import { GraphPage } from './pages/graph-page.tsx';
+import { SendPage } from './pages/send-page.tsx';
+import { TasksPage } from './pages/tasks-page.tsx';
+import { TokenPage } from './pages/token-page.tsx';
+import { WebhooksPage } from './pages/webhooks-page.tsx';
+import { WirePage } from './pages/wire-page.tsx';
+import { Empty, Loading, ProblemNote } from './parts/bits.tsx';
+import { ScopeChoice } from './parts/scope-choice.tsx';
+import { Shell } from './shell.tsx';
+import { TaskPage } from './task/task-page.tsx';
+
+/** How long the news that the connection is back stays, in milliseconds. */
+const newsMs = 6_000;
+
+/** The whole app. */
+export function App() {
+  const route = useRoute();
+  const [info, setInfo] = useState<SessionInfo>();
+  const [error, setError] = useState<ApiError>();
+  const [isLost, setLost] = useState(false);
+  const [backAfterMs, setBackAfterMs] = useState<number>();
+  const lostAt = useRef<number | undefined>(undefined);
+  const refresh = useCallback(() => {
+    get<SessionInfo>('/session').then((fresh) => {
+      setInfo(fresh);
+      setError(undefined);
+    }, setError);
+  }, []);
+  useEffect(refresh, [refresh]);
+  const onFeed = useCallback(
+    (state: FeedState) => {
+      if (state === 'lost') {
+        lostAt.current ??= Date.now();
+        setLost(true);
+        return;
+      }
+      if (lostAt.current === undefined) return;
+      setBackAfterMs(Date.now() - lostAt.current);
+      lostAt.current = undefined;
+      setLost(false);
+      refresh();
+    },
+    [refresh],
+  );
+  useEffect(() => {
+    if (backAfterMs === undefined) return;
+    const timer = setTimeout(() => setBackAfterMs(undefined), newsMs);
+    return () => clearTimeout(timer);
+  }, [backAfterMs]);
+  const session = useMemo(() => info && { ...info, refresh, onFeed }, [info, refresh, onFeed]);
+
+  const [first] = info?.agents ?? [];
+  useEffect(() => {
+    if (!route.agent && first) location.replace(hrefOf(first.id, 'tasks'));
+  }, [route.agent, first]);
+
+  if (error?.status === 401) return <TokenPage message={error.message} onToken={refresh} />;
+  if (error && !session)
+    return (
+      <main class="token-page">
+        <ProblemNote problem={error.problem} onRetry={refresh} />
+      </main>
+    );
+  if (!session) return <Loading what="Opening" />;
+  return (
+    <SessionContext.Provider value={session}>
+      <Shell route={route} isLost={isLost} backAfterMs={backAfterMs}>
+        <Page route={route} />
+      </Shell>
+    </SessionContext.Provider>
+  );
+}
+
+function Page({ route: { agent, tab, task, query } }: { readonly route: Route }) {
+  const summary = useAgent(agent ?? '');
+  if (!agent)
+    return (
+      <Empty icon="agent" title="No agent yet">
+        Add the address of an agent on the left: its own, or that of its card.
+      </Empty>
+    );
+  if (!summary) return <ProblemNote problem={{ message: `The inspector knows no agent ${agent}` }} />;
+  const scope = Number(query.get('scope') ?? 0);
+  const context = query.get('context') ?? '';
+  const pages = {
+    card: () => <CardPage key={agent} agent={agent} />,
+    send: () => <SendPage key={agent} agent={agent} query={query} />,
+    graph: () => <GraphPage key={agent} agent={agent} context={context} scope={scope} />,
+    webhooks: () => <WebhooksPage key={agent} agent={agent} scope={scope} />,
+    wire: () => <WirePage key={agent} agent={agent} />,
+    tasks: () =>
+      task === undefined ? (
+        <TasksPage key={`${agent} ${scope} ${context}`} agent={agent} context={context} scope={scope} />
+      ) : (
+        <TaskPage key={`${agent} ${task}`} agent={agent} task={task} scope={scope} />
+      ),
+  };
+  return (
+    <>
+      <ScopeChoice scopes={summary.scopes} scope={scope} />
+      {pages[tab]()}
+    </>
+  );
+}

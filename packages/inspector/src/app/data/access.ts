@@ -1,0 +1,20 @@
+const key = 'baton-inspector-token';
+
+/** Takes the token out of the address, where it must not stay, and keeps it for this tab. */
+export function takeToken(): void {
+  const token = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
+  if (!token) return;
+  sessionStorage.setItem(key, token);
+  history.replaceState(null, '', `${location.pathname}#/`);
+}
+
+/** Keeps a token that a person pasted, or the address that contains it. */
+export function keepToken(text: string): void {
+  sessionStorage.setItem(key, /#token=([\w-]+)/.exec(text)?.[1] ?? text.trim());
+}
+
+/** The headers that open the inspector. */
+export function accessHeaders(): Record<string, string> {
+  const token = sessionStorage.getItem(key);
+  return token ? { authorization: `Bearer ${token}` } : {};
+}

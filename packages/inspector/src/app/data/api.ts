@@ -1,0 +1,52 @@
+import type { Problem } from '../../api/command.ts';
+import { accessHeaders } from './access.ts';
+
+/** An error of the inspector or of an agent, as it is shown. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly problem: Problem;
+
+  constructor(status: number, problem: Problem) {
+    super(problem.message);
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/** The address of a resource of the inspector, wherever it is mounted. */
+export const apiUrl = (path: string): string => new URL(`api${path}`, document.baseURI).href;
+
+/** Reads from the inspector. Rejects with an `ApiError`. */
+export const get = <T>(path: string, signal?: AbortSignal): Promise<T> =>
+  call(path, { headers: accessHeaders(), ...(signal && { signal }) });
+
+/** Asks the inspector to do something. Rejects with an `ApiError`. */
+export const post = <T>(path: string, body: unknown = {}): Promise<T> =>
+  call(path, {
+    method: 'POST',
+    headers: { ...accessHeaders(), 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+async function call<T>(path: string, init: RequestInit): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(apiUrl(path), init);
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ApiError(0, { message: 'The inspector cannot be reached', code: 'NETWORK' });
+  }
+  const body = (await response.json().catch(() => ({}))) as { problem?: Problem };
+  if (response.ok) return body as T;
+  throw new ApiError(
+    response.status,
+    body.problem ?? { message: `The inspector answered ${response.status}` },
+  );
+}
+
+/** A query without members that are undefined or empty. */
+export function queryOf(members: Readonly<Record<string, string | number | undefined>>): string {
+  const set = Object.entries(members).filter(([, value]) => value !== undefined && value !== '');
+  const query = new URLSearchParams(set.map(([name, value]) => [name, String(value)]));
+  return set.length > 0 ? `?${query}` : '';
+}

@@ -1,0 +1,75 @@
+import { accessHeaders } from './access.ts';
+import { apiUrl } from './api.ts';
+
+/** The state of a feed. */
+export type FeedState = 'open' | 'lost';
+
+/** What a feed is opened with. */
+export interface FeedOptions<T> {
+  /** Called for each connection: it may say where to go on. */
+  readonly path: () => string;
+  readonly onValue: (value: T) => void;
+  readonly onState?: (state: FeedState) => void;
+}
+
+/** Without a byte for so long, in milliseconds, a connection counts as broken: the inspector sends something every 10 s. */
+const silenceMs = 25_000;
+const firstPauseMs = 250;
+const longestPauseMs = 2_000;
+
+/** Reads a feed of the inspector and reconnects for as long as it is open. Returns the function that closes it. */
+export function openFeed<T>({ path, onValue, onState }: FeedOptions<T>): () => void {
+  const closing = new AbortController();
+  void (async () => {
+    let pause = firstPauseMs;
+    while (!closing.signal.aborted) {
+      try {
+        await readOnce(
+          path(),
+          closing.signal,
+          (value: T) => {
+            pause = firstPauseMs;
+            onValue(value);
+          },
+          () => onState?.('open'),
+        );
+      } catch {
+        // Said by the state.
+      }
+      if (closing.signal.aborted) return;
+      onState?.('lost');
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      pause = Math.min(pause * 2, longestPauseMs);
+    }
+  })();
+  return () => closing.abort();
+}
+
+async function readOnce<T>(
+  path: string,
+  closed: AbortSignal,
+  onValue: (value: T) => void,
+  onOpen: () => void,
+) {
+  const silent = new AbortController();
+  const signal = AbortSignal.any([closed, silent.signal]);
+  let timer = setTimeout(() => silent.abort(), silenceMs);
+  try {
+    const response = await fetch(apiUrl(path), { headers: accessHeaders(), signal });
+    if (!response.ok || !response.body) throw new Error(`The inspector answered ${response.status}`);
+    onOpen();
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => silent.abort(), silenceMs);
+      const lines = (rest + value).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (line !== '') onValue(JSON.parse(line) as T);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}

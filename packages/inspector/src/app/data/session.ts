@@ -1,0 +1,58 @@
+import { createContext } from 'preact';
+import { useContext, useEffect, useState } from 'preact/hooks';
+import type { Action, AgentSummary, SessionInfo } from '../../api/agent.ts';
+import { ApiError, get } from './api.ts';
+import type { FeedState } from './feed.ts';
+
+/** What every page knows. */
+export interface Session extends SessionInfo {
+  /** Reads the list of agents and permissions again. */
+  readonly refresh: () => void;
+  /** A feed was opened or lost. */
+  readonly onFeed: (state: FeedState) => void;
+}
+
+/** The session of the app. */
+export const SessionContext = createContext<Session | undefined>(undefined);
+
+/** The session; only below a `SessionContext`. */
+export const useSession = (): Session => useContext(SessionContext)!;
+
+/** Whether the viewer may do something. */
+export const useMay = (action: Action): boolean => useSession().may.includes(action);
+
+/** The agent of an id. */
+export const useAgent = (id: string): AgentSummary | undefined =>
+  useSession().agents.find((agent) => agent.id === id);
+
+/** Something that is read: its value, or the error of the last try. `again` reads it anew and keeps the value meanwhile. */
+export interface Loaded<T> {
+  readonly value: T | undefined;
+  readonly error: ApiError | undefined;
+  readonly again: () => void;
+}
+
+/** Reads a resource of the inspector, and again whenever the path changes; undefined reads nothing. */
+export function useGet<T>(path: string | undefined): Loaded<T> {
+  const [state, setState] = useState<{ path?: string | undefined; value?: T; error?: ApiError }>({});
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    if (path === undefined) return;
+    const left = new AbortController();
+    get<T>(path, left.signal).then(
+      (value) => setState({ path, value }),
+      (error: unknown) => {
+        if (left.signal.aborted) return;
+        const shown = error instanceof ApiError ? error : new ApiError(0, { message: String(error) });
+        setState(({ value }) => ({ path, error: shown, ...(value !== undefined && { value }) }));
+      },
+    );
+    return () => left.abort();
+  }, [path, count]);
+  const isCurrent = state.path === path;
+  return {
+    value: isCurrent ? state.value : undefined,
+    error: isCurrent ? state.error : undefined,
+    again: () => setCount((n) => n + 1),
+  };
+}

@@ -1,0 +1,6 @@
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { takeToken } from './data/access.ts';
+
+takeToken();
+render(<App />, document.getElementById('app')!);

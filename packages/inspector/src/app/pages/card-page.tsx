@@ -1,0 +1,240 @@
+import type { AgentCard } from '@batonjs/protocol';
+import { useState } from 'preact/hooks';
+import type { CardReport, InterfaceChoice, SignatureReport } from '../../api/agent.ts';
+import { ApiError, post } from '../data/api.ts';
+import { hrefOf } from '../data/route.ts';
+import { useAgent, useGet, useMay } from '../data/session.ts';
+import { CopyButton, Empty, Facts, Loading, ProblemNote, Section } from '../parts/bits.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { JsonView } from '../parts/json-view.tsx';
+
+/** The card of an agent with everything that was checked. */
+export function CardPage({ agent }: { readonly agent: string }) {
+  const summary = useAgent(agent);
+  const { value, error, again } = useGet<CardReport>(
+    summary?.canCall ? `/agents/${encodeURIComponent(agent)}/card` : undefined,
+  );
+  if (summary && !summary.canCall)
+    return (
+      <Empty icon="card" title="No card">
+        The inspector has only the store of this agent, not its address.
+      </Empty>
+    );
+  if (error && !value) return <ProblemNote problem={error.problem} onRetry={again} />;
+  if (!value) return <Loading what="Reading the card" />;
+  const { card, raw, issues, signature, interfaces } = value;
+  return (
+    <div class="card-page">
+      <header class="page-head">
+        <div>
+          <h1>{card.name}</h1>
+          <p class="lead">{card.description}</p>
+        </div>
+        <span class="spacer" />
+        <button type="button" class="button" onClick={again}>
+          Read again
+        </button>
+      </header>
+      <ul class="checks" aria-label="Checks">
+        <SchemaCheck issues={issues} />
+        <SignatureCheck signature={signature} />
+      </ul>
+      {issues.length > 0 && (
+        <ul class="issues">
+          {issues.map(({ path, message }) => (
+            <li key={path + message}>
+              <code>{path || 'card'}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Facts rows={factsOf(card)} />
+      <Interfaces agent={agent} interfaces={interfaces} onChange={again} />
+      <Skills agent={agent} card={card} />
+      <Security card={card} />
+      <Section
+        title="The card as JSON"
+        aside={<CopyButton text={JSON.stringify(raw, null, 2)} label="Copy JSON" />}
+      >
+        <JsonView value={raw} open={1} />
+      </Section>
+    </div>
+  );
+}
+
+function SchemaCheck({ issues }: Pick<CardReport, 'issues'>) {
+  const isGood = issues.length === 0;
+  return (
+    <li class={`check ${isGood ? 'check-good' : 'check-bad'}`}>
+      <Icon name={isGood ? 'check' : 'warning'} />
+      {isGood ? 'Fits the schema of A2A 1.0' : `${issues.length} problems with the schema`}
+    </li>
+  );
+}
+
+function SignatureCheck({ signature }: { readonly signature: SignatureReport }) {
+  if (signature.state === 'absent') return <li class="check">Not signed</li>;
+  if (signature.state === 'verified')
+    return (
+      <li class="check check-good">
+        <Icon name="check" />
+        Signature verified, key {signature.kid}
+        {signature.unauthenticated.length > 0 && ` (not covered: ${signature.unauthenticated.join(', ')})`}
+      </li>
+    );
+  return (
+    <li class={`check ${signature.state === 'invalid' ? 'check-bad' : 'check-unsure'}`}>
+      <Icon name="warning" />
+      {signature.state === 'invalid' ? 'Signature invalid' : 'Signature not verifiable'}: {signature.why}
+    </li>
+  );
+}
+
+const factsOf = (card: AgentCard) => {
+  const { capabilities, provider } = card;
+  const modes = (list: readonly string[]) => list.join(', ') || 'none';
+  const offers = [
+    capabilities?.streaming && 'streaming',
+    capabilities?.pushNotifications && 'webhooks',
+    capabilities?.extendedAgentCard && 'extended card',
+  ].filter(Boolean);
+  const extensions = capabilities?.extensions ?? [];
+  return [
+    ['Version', card.version],
+    ['Offers', offers.join(', ') || 'nothing beyond messages'],
+    ['Takes', modes(card.defaultInputModes ?? [])],
+    ['Gives', modes(card.defaultOutputModes ?? [])],
+    ...(provider ? [['Provider', `${provider.organization} · ${provider.url}`] as const] : []),
+    ...(card.documentationUrl ? [['Documentation', card.documentationUrl] as const] : []),
+    ...(extensions.length > 0
+      ? [
+          [
+            'Extensions',
+            <ul class="plain" key="list">
+              {extensions.map(({ uri, required }) => (
+                <li key={uri}>
+                  <code>{uri}</code>
+                  {required && ' (required)'}
+                </li>
+              ))}
+            </ul>,
+          ] as const,
+        ]
+      : []),
+  ] as const;
+};
+
+interface InterfacesProps {
+  readonly agent: string;
+  readonly interfaces: readonly InterfaceChoice[];
+  readonly onChange: () => void;
+}
+
+function Interfaces({ agent, interfaces, onChange }: InterfacesProps) {
+  const maySend = useMay('send');
+  const [error, setError] = useState<ApiError>();
+  const choose = ({ protocolBinding: binding, protocolVersion: version }: InterfaceChoice) =>
+    post(`/agents/${encodeURIComponent(agent)}/interface`, { binding, version }).then(
+      onChange,
+      (failure: unknown) =>
+        setError(failure instanceof ApiError ? failure : new ApiError(0, { message: String(failure) })),
+    );
+  return (
+    <Section title="Interfaces">
+      {error && <ProblemNote problem={error.problem} />}
+      <div class="table-frame">
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">Binding</th>
+              <th scope="col">Version</th>
+              <th scope="col">Address</th>
+              <th scope="col">Inspector</th>
+            </tr>
+          </thead>
+          <tbody>
+            {interfaces.map((each) => (
+              <tr key={`${each.url} ${each.protocolBinding} ${each.protocolVersion}`}>
+                <td>{each.protocolBinding}</td>
+                <td>{each.protocolVersion}</td>
+                <td class="mono">{each.url}</td>
+                <td>
+                  {each.isChosen ? (
+                    <span class="chip chip-on">in use</span>
+                  ) : !each.isUsable ? (
+                    <span class="muted">not supported</span>
+                  ) : maySend ? (
+                    <button type="button" class="button button-quiet" onClick={() => void choose(each)}>
+                      Use this one
+                    </button>
+                  ) : null}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  );
+}
+
+function Skills({ agent, card }: { readonly agent: string; readonly card: AgentCard }) {
+  const skills = card.skills ?? [];
+  return (
+    <Section title="Skills">
+      {skills.length === 0 && <p class="muted">The card lists no skills.</p>}
+      <ul class="skills">
+        {skills.map(({ id, name, description, tags = [], examples = [] }) => (
+          <li key={id} class="skill">
+            <h3>
+              {name} <code>{id}</code>
+            </h3>
+            <p>{description}</p>
+            {tags.length > 0 && (
+              <ul class="chips">
+                {tags.map((tag) => (
+                  <li key={tag} class="chip">
+                    {tag}
+                  </li>
+                ))}
+              </ul>
+            )}
+            {examples.map((example) => (
+              <a
+                key={example}
+                class="example"
+                href={hrefOf(agent, 'send', undefined, { text: example, skill: id })}
+              >
+                <Icon name="send" />
+                {example}
+              </a>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Security({ card }: { readonly card: AgentCard }) {
+  const schemes = Object.entries(card.securitySchemes ?? {});
+  return (
+    <Section title="Security">
+      {schemes.length === 0 ? (
+        <p class="muted">The card asks for no credentials.</p>
+      ) : (
+        <Facts
+          rows={schemes.map(([name, scheme]) => [name, <JsonView key={name} value={scheme} open={1} />])}
+        />
+      )}
+      {(card.securityRequirements ?? []).length > 0 && (
+        <p class="muted">
+          Callers meet one of:{' '}
+          {card.securityRequirements
+            ?.map(({ schemes = {} }) => Object.keys(schemes).join(' and ') || 'nothing')
+            .join('; ')}
+        </p>
+      )}
+    </Section>
+  );
+}

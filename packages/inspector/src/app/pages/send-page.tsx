@@ -1,0 +1,156 @@
+import { TYPED_SKILLS } from '@batonjs/extensions/client';
+import { useState } from 'preact/hooks';
+import type { CardReport } from '../../api/agent.ts';
+import type { Sent } from '../../api/command.ts';
+import { hrefOf } from '../data/route.ts';
+import { useAgent, useGet, useMay } from '../data/session.ts';
+import { Empty, Loading, ProblemNote, Section } from '../parts/bits.tsx';
+import { Composer, useSend } from '../parts/composer.tsx';
+import { Content } from '../parts/content.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { type Schema, SchemaForm } from '../parts/schema-form.tsx';
+import { shortId } from '../parts/words.ts';
+
+interface SendPageProps {
+  readonly agent: string;
+  /** What the address says: a text, a skill, a context, a referenced task. */
+  readonly query: URLSearchParams;
+}
+
+/** Sends a first message to an agent: in words, or with the form of a skill. */
+export function SendPage({ agent, query }: SendPageProps) {
+  const maySend = useMay('send');
+  const summary = useAgent(agent);
+  const { value, error, again } = useGet<CardReport>(
+    summary?.canCall ? `/agents/${encodeURIComponent(agent)}/card` : undefined,
+  );
+  const [chosen, setChosen] = useState<string>();
+  const [sent, setSent] = useState<Sent>();
+  const context = query.get('context') ?? undefined;
+  const reference = query.get('reference') ?? undefined;
+  const finish = (result: Sent) => {
+    if (result.taskId) location.hash = hrefOf(agent, 'tasks', result.taskId);
+    else setSent(result);
+  };
+  if (!maySend)
+    return (
+      <Empty icon="lock" title="Read only">
+        This inspector may look, and not send. Its owner can allow it: <code>allow: ['send']</code>, or{' '}
+        <code>--allow send</code> on the command line.
+      </Empty>
+    );
+  if (error && !value) return <ProblemNote problem={error.problem} onRetry={again} />;
+  if (!value) return <Loading what="Reading the card" />;
+  const skills = value.card.skills ?? [];
+  const skill = skills.find(({ id }) => id === chosen);
+  const schema = skill && (value.skillSchemas[skill.id] as Schema | undefined);
+  const examples = (skill ? [skill] : skills).flatMap(({ examples = [] }) => examples).slice(0, 6);
+  return (
+    <div class="send-page">
+      <header class="page-head">
+        <h1>Send a message</h1>
+      </header>
+      {(context || reference) && (
+        <ul class="chips">
+          {context && <li class="chip">In context {shortId(context)}</li>}
+          {reference && <li class="chip">Refers to {shortId(reference)}</li>}
+        </ul>
+      )}
+      <fieldset class="choices" aria-label="Kind of message">
+        <button
+          type="button"
+          class={`choice ${skill ? '' : 'is-on'}`}
+          aria-pressed={!skill}
+          onClick={() => setChosen(undefined)}
+        >
+          Any message
+        </button>
+        {skills.map(({ id, name }) => (
+          <button
+            key={id}
+            type="button"
+            class={`choice ${id === chosen ? 'is-on' : ''}`}
+            aria-pressed={id === chosen}
+            onClick={() => setChosen(id)}
+          >
+            {name}
+          </button>
+        ))}
+      </fieldset>
+      {skill && <p class="lead">{skill.description}</p>}
+      {schema && skill ? (
+        <SkillForm
+          key={skill.id}
+          agent={agent}
+          skill={skill.id}
+          schema={schema}
+          context={context}
+          reference={reference}
+          onSent={finish}
+        />
+      ) : (
+        <Composer
+          key={query.toString()}
+          agent={agent}
+          contextId={context}
+          references={reference ? [reference] : undefined}
+          label="Your message"
+          placeholder="Your message. Ctrl+Enter sends it."
+          initial={query.get('text') ?? ''}
+          onSent={finish}
+        />
+      )}
+      {examples.length > 0 && !schema && (
+        <Section title="Examples from the card">
+          <div class="examples">
+            {examples.map((example) => (
+              <a
+                key={example}
+                class="example"
+                href={hrefOf(agent, 'send', undefined, { text: example, context, reference })}
+              >
+                <Icon name="send" />
+                {example}
+              </a>
+            ))}
+          </div>
+        </Section>
+      )}
+      {sent?.message && (
+        <Section title="The agent answered without a task">
+          <Content parts={sent.message.parts} agent={agent} />
+          {sent.message.contextId && (
+            <a class="button" href={hrefOf(agent, 'send', undefined, { context: sent.message.contextId })}>
+              Go on in this context
+            </a>
+          )}
+        </Section>
+      )}
+    </div>
+  );
+}
+
+interface SkillFormProps {
+  readonly agent: string;
+  readonly skill: string;
+  readonly schema: Schema;
+  readonly context: string | undefined;
+  readonly reference: string | undefined;
+  readonly onSent: (sent: Sent) => void;
+}
+
+function SkillForm({ agent, skill, schema, context, reference, onSent }: SkillFormProps) {
+  const destination = { agent, contextId: context, references: reference ? [reference] : undefined };
+  const { send, isBusy, error } = useSend(destination, onSent);
+  return (
+    <>
+      {error && <ProblemNote problem={error.problem} />}
+      <SchemaForm
+        schema={schema}
+        submit={isBusy ? 'Sending …' : 'Send'}
+        isBusy={isBusy}
+        onSubmit={(values) => void send([{ data: values }], { [TYPED_SKILLS]: { skillId: skill } })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { WebhookRow } from '../../api/webhook.ts';
+import { ApiError, post, queryOf } from '../data/api.ts';
+import { hrefOf } from '../data/route.ts';
+import { useAgent, useGet, useMay } from '../data/session.ts';
+import { Empty, Loading, ProblemNote } from '../parts/bits.tsx';
+import { shortId } from '../parts/words.ts';
+
+/** How often the ledger is read again, in milliseconds. */
+const everyMs = 2_000;
+
+/** The webhooks of an agent's tasks: delivered, tried again, given up. */
+export function WebhooksPage({ agent, scope }: { readonly agent: string; readonly scope: number }) {
+  const mayRedeliver = useMay('redeliver');
+  const summary = useAgent(agent);
+  const path = `/agents/${encodeURIComponent(agent)}/webhooks${queryOf({ scope })}`;
+  const { value, error, again } = useGet<{ webhooks: readonly WebhookRow[]; isComplete: boolean }>(path);
+  const [failure, setFailure] = useState<ApiError>();
+  useEffect(() => {
+    const timer = setInterval(again, everyMs);
+    return () => clearInterval(timer);
+  }, [path]);
+  const redeliver = ({ taskId, id, scope = 0 }: WebhookRow) => {
+    setFailure(undefined);
+    post(`/agents/${encodeURIComponent(agent)}/redeliver`, { taskId, id, scope }).then(
+      again,
+      (reason: unknown) =>
+        setFailure(reason instanceof ApiError ? reason : new ApiError(0, { message: String(reason) })),
+    );
+  };
+  if (error && !value) return <ProblemNote problem={error.problem} onRetry={again} />;
+  if (!value) return <Loading what="Reading webhooks" />;
+  const dead = value.webhooks.filter((row) => row.dead !== undefined);
+  return (
+    <div class="webhooks-page">
+      <header class="page-head">
+        <h1>Webhooks</h1>
+        {!summary?.hasStore && (
+          <span class="muted">As the agent lists them. Attempts are known from its store only.</span>
+        )}
+        {!value.isComplete && (
+          <span class="muted">Those of the 50 newest tasks, and all that were given up</span>
+        )}
+      </header>
+      {failure && <ProblemNote problem={failure.problem} />}
+      {dead.length > 0 && (
+        <p class="dead-note" role="status">
+          {dead.length === 1 ? '1 webhook was given up.' : `${dead.length} webhooks were given up.`}{' '}
+          Redelivering goes on after the last update that arrived.
+        </p>
+      )}
+      {value.webhooks.length === 0 ? (
+        <Empty icon="webhooks" title="No webhooks">
+          A client registers a webhook for a task to be called with each of its updates.
+        </Empty>
+      ) : (
+        <div class="table-frame">
+          <table class="table">
+            <thead>
+              <tr>
+                <th scope="col">State</th>
+                <th scope="col">Webhook</th>
+                <th scope="col">Task</th>
+                <th scope="col">Delivered</th>
+                <th scope="col">Attempts</th>
+                <th scope="col">Credentials</th>
+                <th scope="col">
+                  <span class="visually-hidden">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {value.webhooks.map((row) => (
+                <tr key={`${row.scope} ${row.taskId} ${row.id}`}>
+                  <td>
+                    <Delivery row={row} />
+                  </td>
+                  <td>
+                    <span class="mono">{row.url}</span>
+                    <br />
+                    <span class="muted">{row.id}</span>
+                  </td>
+                  <td>
+                    <a class="mono" href={hrefOf(agent, 'tasks', row.taskId)}>
+                      {shortId(row.taskId)}
+                    </a>
+                  </td>
+                  <td class="number">
+                    {row.cursor === undefined
+                      ? '–'
+                      : `${row.cursor}${row.version === undefined ? '' : ` of ${row.version}`}`}
+                  </td>
+                  <td class="number">{row.attempts ?? '–'}</td>
+                  <td>{row.authentication}</td>
+                  <td>
+                    {row.dead !== undefined && mayRedeliver && (row.scope ?? -1) >= 0 && (
+                      <button type="button" class="button" onClick={() => redeliver(row)}>
+                        Redeliver
+                      </button>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Delivery({ row: { dead, attempts = 0, retryAt, cursor, version } }: { readonly row: WebhookRow }) {
+  if (dead !== undefined)
+    return (
+      <>
+        <span class="state state-failed">Given up</span>
+        <p class="muted reason">{dead}</p>
+      </>
+    );
+  if (attempts > 0)
+    return (
+      <>
+        <span class="state state-input-required">Trying again</span>
+        {retryAt && <p class="muted reason">not before {new Date(retryAt).toLocaleTimeString()}</p>}
+      </>
+    );
+  if (cursor === undefined) return <span class="state">Registered</span>;
+  if (version !== undefined && cursor < version) return <span class="state state-working">Delivering</span>;
+  return <span class="state state-completed">Delivered</span>;
+}

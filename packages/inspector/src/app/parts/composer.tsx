@@ -1,0 +1,163 @@
+import type { Json, Part, Struct } from '@batonjs/protocol';
+import { useState } from 'preact/hooks';
+import type { Sent } from '../../api/command.ts';
+import { ApiError, post } from '../data/api.ts';
+import { ProblemNote } from './bits.tsx';
+import { Icon } from './icon.tsx';
+import { fileSize } from './words.ts';
+
+/** Where a message goes. */
+export interface Destination {
+  readonly agent: string;
+  readonly taskId?: string | undefined;
+  readonly contextId?: string | undefined;
+  readonly references?: readonly string[] | undefined;
+}
+
+/** Sends messages and keeps the state of that. */
+export function useSend({ agent, ...destination }: Destination, onSent: (sent: Sent) => void) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const send = async (parts: readonly Part[], metadata?: Struct): Promise<boolean> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      onSent(
+        await post<Sent>(`/agents/${encodeURIComponent(agent)}/messages`, {
+          ...destination,
+          parts,
+          metadata,
+        }),
+      );
+      return true;
+    } catch (failure) {
+      setError(failure instanceof ApiError ? failure : new ApiError(0, { message: String(failure) }));
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { send, isBusy, error };
+}
+
+interface ComposerProps extends Destination {
+  readonly label: string;
+  readonly placeholder?: string;
+  readonly initial?: string;
+  readonly onSent: (sent: Sent) => void;
+}
+
+/** Writes a message: text, JSON and files. */
+export function Composer({ label, placeholder, initial = '', onSent, ...destination }: ComposerProps) {
+  const [text, setText] = useState(initial);
+  const [json, setJson] = useState<string>();
+  const [files, setFiles] = useState<readonly { readonly part: Part; readonly size: number }[]>([]);
+  const [problem, setProblem] = useState<string>();
+  const { send, isBusy, error } = useSend(destination, onSent);
+
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const parts: Part[] = text.trim() === '' ? [] : [{ text }];
+    if (json !== undefined && json.trim() !== '') {
+      try {
+        parts.push({ data: JSON.parse(json) as Json });
+      } catch {
+        return setProblem('The data is no JSON.');
+      }
+    }
+    parts.push(...files.map(({ part }) => part));
+    if (parts.length === 0) return setProblem('A message needs text, data or a file.');
+    setProblem(undefined);
+    if (!(await send(parts))) return;
+    setText('');
+    setJson(undefined);
+    setFiles([]);
+  };
+  const attach = async (list: FileList | null) =>
+    setFiles([...files, ...(await Promise.all([...(list ?? [])].map(toPart)))]);
+
+  return (
+    <form class="composer" onSubmit={(event) => void submit(event)}>
+      <label class="composer-text">
+        <span class="visually-hidden">{label}</span>
+        <textarea
+          rows={3}
+          placeholder={placeholder ?? label}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit(event);
+          }}
+        />
+      </label>
+      {json !== undefined && (
+        <label class="composer-text">
+          <span class="field-name">Data, as JSON</span>
+          <textarea
+            class="mono"
+            rows={5}
+            value={json}
+            spellcheck={false}
+            onInput={(event) => setJson(event.currentTarget.value)}
+          />
+        </label>
+      )}
+      {files.length > 0 && (
+        <ul class="chips">
+          {files.map(({ part, size }, index) => (
+            <li key={`${part.filename} ${index}`} class="chip">
+              {part.filename} · {fileSize(size)}
+              <button
+                type="button"
+                class="chip-remove"
+                aria-label={`Remove ${part.filename}`}
+                onClick={() => setFiles(files.toSpliced(index, 1))}
+              >
+                <Icon name="cancel" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {problem && (
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {error && <ProblemNote problem={error.problem} />}
+      <div class="composer-tools">
+        <label class="button button-quiet file-button">
+          Attach files
+          <input
+            type="file"
+            multiple
+            class="visually-hidden"
+            onChange={(event) => void attach(event.currentTarget.files)}
+          />
+        </label>
+        <button
+          type="button"
+          class="button button-quiet"
+          aria-pressed={json !== undefined}
+          onClick={() => setJson(json === undefined ? '{}' : undefined)}
+        >
+          Add data
+        </button>
+        <span class="spacer" />
+        <button type="submit" class="button button-main" disabled={isBusy}>
+          <Icon name="send" />
+          {isBusy ? 'Sending …' : 'Send'}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+async function toPart(file: File): Promise<{ part: Part; size: number }> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let binary = '';
+  for (let from = 0; from < bytes.length; from += 8_192)
+    binary += String.fromCharCode(...bytes.subarray(from, from + 8_192));
+  const mediaType = file.type || 'application/octet-stream';
+  return { part: { raw: btoa(binary), filename: file.name, mediaType }, size: file.size };
+}

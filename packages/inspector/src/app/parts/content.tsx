@@ -1,0 +1,151 @@
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, post } from '../data/api.ts';
+import { useMay } from '../data/session.ts';
+import { ProblemNote } from './bits.tsx';
+import { Icon } from './icon.tsx';
+import { JsonView } from './json-view.tsx';
+import { RichText } from './markdown.tsx';
+import type { PartMembers } from './part-members.ts';
+import { fileSize } from './words.ts';
+
+/** The content of a message or an artifact. Adjacent chunks of text are one text. */
+export function Content({
+  parts,
+  agent,
+}: {
+  readonly parts: readonly PartMembers[];
+  readonly agent: string;
+}) {
+  return (
+    <div class="content">
+      {joinTexts(parts).map((part, index) => (
+        <PartView key={index} part={part} agent={agent} />
+      ))}
+    </div>
+  );
+}
+
+function PartView({ part, agent }: { readonly part: PartMembers; readonly agent: string }) {
+  const { mediaType, filename } = part;
+  if (part.text !== undefined) return <RichText text={part.text} mediaType={mediaType} />;
+  if (part.raw !== undefined) return <FileView base64={part.raw} mediaType={mediaType} name={filename} />;
+  if (part.url !== undefined)
+    return <RemoteFile url={part.url} mediaType={mediaType} name={filename} agent={agent} />;
+  return <JsonView value={part.data} />;
+}
+
+function joinTexts(parts: readonly PartMembers[]): PartMembers[] {
+  const joined: PartMembers[] = [];
+  let texts: string[] = [];
+  let about: PartMembers | undefined;
+  const end = () => {
+    if (about) joined.push({ ...about, text: texts.join('') });
+    texts = [];
+    about = undefined;
+  };
+  for (const part of parts) {
+    if (part.text === undefined) {
+      end();
+      joined.push(part);
+      continue;
+    }
+    if (about && about.mediaType !== part.mediaType) end();
+    about ??= part;
+    texts.push(part.text);
+  }
+  end();
+  return joined;
+}
+
+const isPicture = (mediaType = '') => /^image\/(png|jpeg|gif|webp|avif|svg\+xml)$/.test(mediaType);
+const isSound = (mediaType = '') => /^audio\/[\w.+-]+$/.test(mediaType);
+
+/** A file: shown if it is a picture or a sound, and to download. Another type is never opened in this page's origin. */
+function FileView({
+  base64,
+  mediaType,
+  name,
+}: {
+  base64: string;
+  mediaType?: string | undefined;
+  name?: string | undefined;
+}) {
+  const [url, setUrl] = useState<string>();
+  const [size, setSize] = useState(0);
+  useEffect(() => {
+    const bytes = bytesOf(base64);
+    const isShown = isPicture(mediaType) || isSound(mediaType);
+    const made = URL.createObjectURL(
+      new Blob([bytes], { type: isShown ? mediaType! : 'application/octet-stream' }),
+    );
+    setSize(bytes.length);
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [base64, mediaType]);
+  if (!url) return null;
+  const title = name ?? 'file';
+  return (
+    <figure class="file">
+      {isPicture(mediaType) && <img class="picture" src={url} alt={title} />}
+      {/* biome-ignore lint/a11y/useMediaCaption: agents send no captions. */}
+      {isSound(mediaType) && <audio controls src={url} aria-label={title} />}
+      <figcaption>
+        <span class="file-name">{title}</span>
+        <span class="muted">{[mediaType, fileSize(size)].filter(Boolean).join(' · ')}</span>
+        <a class="button button-quiet" href={url} download={safeName(title)}>
+          <Icon name="download" />
+          Download
+        </a>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** A file on another server. It is loaded by the inspector, and only when the reader asks. */
+function RemoteFile(given: {
+  url: string;
+  mediaType?: string | undefined;
+  name?: string | undefined;
+  agent: string;
+}) {
+  const { url, mediaType, name, agent } = given;
+  const mayLoad = useMay('fetch-file');
+  const [loaded, setLoaded] = useState<{ mediaType: string; base64: string }>();
+  const [error, setError] = useState<ApiError>();
+  if (loaded)
+    return (
+      <FileView base64={loaded.base64} mediaType={mediaType ?? loaded.mediaType} name={name ?? lastOf(url)} />
+    );
+  const load = () => {
+    setError(undefined);
+    post<{ mediaType: string; base64: string }>('/file', { agent, url }).then(setLoaded, (failure: unknown) =>
+      setError(failure instanceof ApiError ? failure : new ApiError(0, { message: String(failure) })),
+    );
+  };
+  return (
+    <figure class="file">
+      <figcaption>
+        <span class="file-name">{name ?? lastOf(url)}</span>
+        <span class="muted file-url">{url}</span>
+        {mayLoad && (
+          <button type="button" class="button button-quiet" onClick={load}>
+            <Icon name="download" />
+            Load from {URL.parse(url)?.host ?? 'there'}
+          </button>
+        )}
+      </figcaption>
+      {error && <ProblemNote problem={error.problem} />}
+    </figure>
+  );
+}
+
+const lastOf = (url: string): string => URL.parse(url)?.pathname.split('/').findLast(Boolean) ?? url;
+const safeName = (name: string): string => name.replace(/[^\w. -]/g, '_').slice(0, 100);
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  try {
+    return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
+  }
+}

@@ -1,0 +1,50 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+/** Text beyond this length, in characters, is rendered only when the reader asks. */
+const longText = 20_000;
+
+/** Whether a text was probably written as Markdown. */
+const looksLikeMarkdown = (text: string): boolean =>
+  text.length < longText &&
+  /^(#{1,6} |[-*] |\d+\. |> |```|\|.*\|)|\*\*[^*\s]|\[[^\]\n]{1,200}\]\(/m.test(text);
+
+/** A text of an agent, as Markdown if it is such. */
+export function RichText({
+  text,
+  mediaType,
+}: {
+  readonly text: string;
+  readonly mediaType?: string | undefined;
+}) {
+  const canRender = mediaType === 'text/markdown' || (mediaType === undefined && looksLikeMarkdown(text));
+  const [isRendered, setRendered] = useState(canRender && text.length < longText);
+  if (!canRender) return <p class="plain-text">{text}</p>;
+  return (
+    <div class="rich-text">
+      {isRendered ? <Markdown text={text} /> : <p class="plain-text">{text}</p>}
+      <button
+        type="button"
+        class="button button-quiet rich-text-toggle"
+        onClick={() => setRendered(!isRendered)}
+      >
+        {isRendered ? 'Show source' : 'Show as Markdown'}
+      </button>
+    </div>
+  );
+}
+
+/** Markdown without scripts, styles, forms and pictures: the rest cannot load or run anything. */
+function Markdown({ text }: { readonly text: string }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    let isGone = false;
+    // Loaded when the first text needs it: the first page stays small.
+    void import('./safe-html.ts').then(({ renderMarkdown }) => {
+      if (!isGone) place.current?.replaceChildren(renderMarkdown(text));
+    });
+    return () => {
+      isGone = true;
+    };
+  }, [text]);
+  return <div ref={place} class="markdown" />;
+}

@@ -1,0 +1,54 @@
+import DOMPurify from 'dompurify';
+import { Marked } from 'marked';
+
+/** Markup within Markdown is shown as the text that it is. */
+const markdown = new Marked({ gfm: true, breaks: true, renderer: { html: ({ text }) => escaped(text) } });
+
+const allowed = {
+  ALLOWED_TAGS: [
+    ...[
+      'p',
+      'br',
+      'hr',
+      'h1',
+      'h2',
+      'h3',
+      'h4',
+      'h5',
+      'h6',
+      'strong',
+      'em',
+      'del',
+      'code',
+      'pre',
+      'blockquote',
+    ],
+    ...['ul', 'ol', 'li', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'a', 'img', 'span'],
+  ],
+  ALLOWED_ATTR: ['href', 'title', 'alt', 'start'],
+  ALLOW_DATA_ATTR: false,
+  ALLOWED_URI_REGEXP: /^(https?|mailto):/i,
+  RETURN_DOM_FRAGMENT: true as const,
+};
+
+/**
+ * Markdown of an agent as nodes. Only listed elements and attributes are kept, whatever the renderer made; a picture becomes
+ * its description, because loading it would show the reader's address to another server.
+ */
+export function renderMarkdown(text: string): DocumentFragment {
+  const fragment = DOMPurify.sanitize(markdown.parse(text, { async: false }), allowed);
+  for (const picture of fragment.querySelectorAll('img')) {
+    const words = document.createElement('span');
+    words.className = 'markdown-picture';
+    words.textContent = picture.alt ? `Picture: ${picture.alt}` : 'Picture';
+    picture.replaceWith(words);
+  }
+  for (const link of fragment.querySelectorAll('a')) {
+    link.target = '_blank';
+    link.rel = 'noopener noreferrer nofollow';
+  }
+  return fragment;
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

@@ -1,0 +1,63 @@
+import type { TaskState } from '@batonjs/protocol';
+
+/** A state in words. */
+export const stateName = (state: TaskState | string): string =>
+  state
+    .replace('TASK_STATE_', '')
+    .toLowerCase()
+    .replace(/_/g, ' ')
+    .replace(/^./, (letter) => letter.toUpperCase());
+
+/** The part of a state's CSS class. */
+export const stateClass = (state: TaskState | string): string =>
+  state.replace('TASK_STATE_', '').toLowerCase().replace(/_/g, '-');
+
+/** Whether a task never changes again. */
+export const isTerminalState = (state: TaskState | string): boolean =>
+  /_(COMPLETED|FAILED|CANCELED|REJECTED)$/.test(state);
+
+/** A span of time: `340 ms`, `2.4 s`, `3 min 20 s`, `2 h 5 min`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`;
+}
+
+/** A time of day with milliseconds. */
+export function clockTime(iso: string): string {
+  const at = new Date(iso);
+  const two = (n: number) => String(n).padStart(2, '0');
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, '0')}`;
+}
+
+/** How long ago: `now`, `4 min ago`, `yesterday`; the date when it is long ago. */
+export function ago(iso: string, now: number): string {
+  const ms = now - Date.parse(iso);
+  if (Number.isNaN(ms)) return '';
+  if (ms < 5_000) return 'now';
+  if (ms < 60_000) return `${Math.floor(ms / 1_000)} s ago`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ago`;
+  if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h ago`;
+  return new Date(iso).toLocaleDateString(undefined, { year: 'numeric', month: 'short', day: 'numeric' });
+}
+
+/** Bytes in words. */
+export const fileSize = (bytes: number): string =>
+  bytes < 1_024
+    ? `${bytes} bytes`
+    : bytes < 1_048_576
+      ? `${(bytes / 1_024).toFixed(1)} kB`
+      : `${(bytes / 1_048_576).toFixed(1)} MB`;
+
+/** An id that fits into a row: its beginning and its end. */
+export const shortId = (id: string): string => (id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-8)}` : id);
+
+/** One line of a text. */
+export const oneLine = (text: string, most = 160): string => {
+  const line = text
+    .slice(0, most * 2)
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+};

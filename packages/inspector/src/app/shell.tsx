@@ -1,0 +1,178 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { AgentSummary } from '../api/agent.ts';
+import { ApiError, post } from './data/api.ts';
+import { hrefOf, type Route, type Tab } from './data/route.ts';
+import { useAgent, useMay, useSession } from './data/session.ts';
+import { Icon, type IconName } from './parts/icon.tsx';
+import { ThemeButton } from './theme-button.tsx';
+
+const tabs: readonly (readonly [Tab, string, IconName])[] = [
+  ['tasks', 'Tasks', 'tasks'],
+  ['send', 'Send', 'send'],
+  ['graph', 'Contexts', 'graph'],
+  ['webhooks', 'Webhooks', 'webhooks'],
+  ['wire', 'Wire', 'wire'],
+  ['card', 'Card', 'card'],
+];
+
+interface ShellProps {
+  readonly route: Route;
+  readonly isLost: boolean;
+  /** How long the last loss of the connection took, in milliseconds, while that is news. */
+  readonly backAfterMs: number | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** What stands around every page: the agents, the pages of the chosen one, and the state of the connection. */
+export function Shell({ route, isLost, backAfterMs, children }: ShellProps) {
+  const { agents, may, viewer } = useSession();
+  const agent = useAgent(route.agent ?? '');
+  const isReadOnly = !may.some((action) => action !== 'fetch-file' && action !== 'add-agent');
+  return (
+    <div class="shell">
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the page
+      </button>
+      <aside class="side-bar">
+        <div class="brand">
+          <span class="brand-mark" aria-hidden="true" />
+          <span>Baton inspector</span>
+        </div>
+        <nav aria-label="Agents">
+          <h2 class="side-title">Agents</h2>
+          <ul class="agents">
+            {agents.map((each) => (
+              <li key={each.id}>
+                <a
+                  class="agent-link"
+                  href={hrefOf(each.id, route.tab)}
+                  aria-current={each.id === route.agent ? 'page' : undefined}
+                >
+                  <Icon name="agent" />
+                  <span class="agent-name">{each.name}</span>
+                  {each.problem && <Icon name="warning" />}
+                </a>
+              </li>
+            ))}
+          </ul>
+          <AddAgent />
+        </nav>
+        <div class="side-foot">
+          <KillButton />
+          <div class="side-row">
+            <span class={`mode ${isReadOnly ? 'mode-read' : ''}`}>
+              {isReadOnly && <Icon name="lock" />}
+              {isReadOnly ? 'Read only' : (viewer ?? 'May act')}
+            </span>
+            <ThemeButton />
+          </div>
+        </div>
+      </aside>
+      <div class="main-column">
+        {agent && <Tabs agent={agent} tab={route.tab} />}
+        <div class="banner-place" aria-live="polite">
+          {isLost && (
+            <p class="banner banner-lost">
+              <Icon name="connection" />
+              The connection to the inspector is lost. It is tried again until it is back.
+            </p>
+          )}
+          {!isLost && backAfterMs !== undefined && (
+            <p class="banner banner-back">
+              <Icon name="check" />
+              Back after {(backAfterMs / 1_000).toFixed(1)} s. Everything went on where it was.
+            </p>
+          )}
+        </div>
+        <main id="main" class="page" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+    </div>
+  );
+}
+
+function Tabs({ agent, tab }: { readonly agent: AgentSummary; readonly tab: Tab }) {
+  return (
+    <nav class="tabs" aria-label={`Pages of ${agent.name}`}>
+      {tabs.map(([name, words, icon]) => (
+        <a
+          key={name}
+          class="tab"
+          href={hrefOf(agent.id, name)}
+          aria-current={name === tab ? 'page' : undefined}
+        >
+          <Icon name={icon} />
+          {words}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function AddAgent() {
+  const mayAdd = useMay('add-agent');
+  const { refresh } = useSession();
+  const [url, setUrl] = useState('');
+  const [problem, setProblem] = useState<string>();
+  if (!mayAdd) return null;
+  const add = (event: Event) => {
+    event.preventDefault();
+    setProblem(undefined);
+    post<AgentSummary>('/agents', { url }).then(
+      ({ id }) => {
+        setUrl('');
+        refresh();
+        location.hash = hrefOf(id, 'card');
+      },
+      (error: unknown) => setProblem(error instanceof ApiError ? error.message : String(error)),
+    );
+  };
+  return (
+    <form class="add-agent" onSubmit={add}>
+      <label>
+        <span class="visually-hidden">Address of an agent</span>
+        <input
+          type="url"
+          placeholder="Agent's address"
+          value={url}
+          onInput={(event) => setUrl(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="button" disabled={url.trim() === ''}>
+        Add
+      </button>
+      {problem && (
+        <p class="field-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </form>
+  );
+}
+
+function KillButton() {
+  const mayKill = useMay('kill');
+  const [isKilled, setKilled] = useState(false);
+  if (!mayKill) return null;
+  const kill = () => {
+    setKilled(true);
+    // The process dies while it answers.
+    void post('/kill')
+      .catch(() => {})
+      .finally(() => setTimeout(() => setKilled(false), 2_000));
+  };
+  return (
+    <button
+      type="button"
+      class="button button-danger kill"
+      disabled={isKilled}
+      onClick={kill}
+      title="SIGKILL. A parent process starts it again."
+    >
+      <Icon name="kill" />
+      Kill the process
+    </button>
+  );
+}

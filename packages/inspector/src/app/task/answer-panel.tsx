@@ -1,0 +1,45 @@
+import { FORM_TYPE } from '@batonjs/extensions/client';
+import type { Task } from '@batonjs/protocol';
+import { useState } from 'preact/hooks';
+import { ProblemNote, Section } from '../parts/bits.tsx';
+import { Composer, useSend } from '../parts/composer.tsx';
+import { type Schema, SchemaForm } from '../parts/schema-form.tsx';
+import { formOfTask } from '../timeline/task-state.tsx';
+
+/** Answers a task: with its form, if it asks one, or with a message. */
+export function AnswerPanel({ agent, task }: { readonly agent: string; readonly task: Task }) {
+  const form = formOfTask(task);
+  const [isFree, setFree] = useState(false);
+  const destination = { agent, taskId: task.id, contextId: task.contextId };
+  const { send, isBusy, error } = useSend(destination, () => {});
+  const isAsked = task.status.state === 'TASK_STATE_INPUT_REQUIRED';
+  if (!form || isFree)
+    return (
+      <Section title={isAsked ? 'Answer' : 'Send a message to the task'}>
+        <Composer
+          {...destination}
+          label={isAsked ? 'Your answer' : 'Your message'}
+          onSent={() => setFree(false)}
+        />
+      </Section>
+    );
+  const other = (
+    <button type="button" class="button button-quiet" onClick={() => setFree(true)}>
+      Answer in words
+    </button>
+  );
+  return (
+    <Section title={form.title ?? 'Answer'} aside={other}>
+      {error && <ProblemNote problem={error.problem} />}
+      <SchemaForm
+        key={form.formId + JSON.stringify(form.errors ?? {})}
+        schema={form.schema as Schema}
+        initial={form.initial}
+        errors={form.errors}
+        submit="Answer"
+        isBusy={isBusy}
+        onSubmit={(values) => void send([{ data: { formId: form.formId, values }, mediaType: FORM_TYPE }])}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,136 @@
+import type { Artifact, Task } from '@batonjs/protocol';
+import { useMemo, useState } from 'preact/hooks';
+import { hrefOf } from '../data/route.ts';
+import { useAgent, useMay } from '../data/session.ts';
+import { CopyButton, Empty, Loading, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { isTerminalState, shortId } from '../parts/words.ts';
+import { TaskState } from '../timeline/task-state.tsx';
+import { TimelinePane } from '../timeline/timeline-pane.tsx';
+import { useTimeline } from '../timeline/use-timeline.ts';
+import { AnswerPanel } from './answer-panel.tsx';
+import { TaskActions } from './task-actions.tsx';
+import { Versions } from './versions.tsx';
+
+/** One task: its timeline beside the task as it was at any position. */
+export function TaskPage({
+  agent,
+  task,
+  scope,
+}: {
+  readonly agent: string;
+  readonly task: string;
+  readonly scope: number;
+}) {
+  const { timeline, state, problem } = useTimeline(agent, task, scope);
+  const [position, setPosition] = useState<number>();
+  const [versions, setVersions] = useState<Artifact>();
+  const maySend = useMay('send');
+  const summary = useAgent(agent);
+  const { version } = timeline;
+  const count = position ?? timeline.rows.length;
+  const replay = useMemo(
+    () => (position === undefined ? timeline.live : timeline.at(position)),
+    [timeline, version, position],
+  );
+  const present = timeline.live.task;
+  const row = timeline.rows[count - 1];
+  const isOpen = present && !isTerminalState(present.status.state);
+
+  if (problem && timeline.rows.length === 0) return <ProblemNote problem={{ message: problem }} />;
+  return (
+    <div class="task-page">
+      <header class="page-head">
+        <a class="button button-quiet" href={hrefOf(agent, 'tasks')}>
+          <Icon name="back" />
+          Tasks
+        </a>
+        <h1 class="mono task-id" title={task}>
+          {shortId(task)}
+        </h1>
+        <CopyButton text={task} label="Copy id" />
+        {present && <StateBadge state={present.status.state} />}
+        <LinkState state={state} />
+        <span class="spacer" />
+        {present && (
+          <a
+            class="button button-quiet"
+            href={hrefOf(agent, 'graph', undefined, { context: present.contextId })}
+          >
+            <Icon name="graph" />
+            Context
+          </a>
+        )}
+        {present && <TaskActions agent={agent} task={present} scope={scope} />}
+      </header>
+      {problem && <ProblemNote problem={{ message: problem }} />}
+      {timeline.rows.length === 0 ? (
+        state === 'loading' ? (
+          <Loading what="Reading the timeline" />
+        ) : (
+          <Empty icon="tasks" title="Nothing has happened yet" />
+        )
+      ) : (
+        <div class="panes">
+          <section class="pane pane-timeline" aria-label="Timeline of the task">
+            <TimelinePane
+              timeline={timeline}
+              version={version}
+              position={position}
+              onPosition={setPosition}
+            />
+          </section>
+          <section class="pane pane-state" aria-label="The task">
+            <TaskState
+              replay={replay}
+              agent={agent}
+              row={row}
+              isLive={position === undefined}
+              onVersions={setVersions}
+            />
+            {position === undefined && isOpen && <AuthNote task={present} />}
+            {position === undefined && isOpen && maySend && summary?.canCall && (
+              <AnswerPanel agent={agent} task={present} />
+            )}
+          </section>
+        </div>
+      )}
+      {versions && present && (
+        <Versions
+          agent={agent}
+          scope={scope}
+          contextId={present.contextId ?? ''}
+          artifact={versions}
+          onClose={() => setVersions(undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+function LinkState({ state }: { readonly state: 'loading' | 'live' | 'lost' }) {
+  const words = { loading: 'Loading', live: 'Live', lost: 'Reconnecting' };
+  return (
+    <span class={`link-state link-${state}`} role="status">
+      {words[state]}
+    </span>
+  );
+}
+
+/** What to do while an agent waits for an authorization. */
+function AuthNote({ task }: { readonly task: Task }) {
+  if (task.status.state !== 'TASK_STATE_AUTH_REQUIRED') return null;
+  return (
+    <div class="auth-note" role="note">
+      <Icon name="lock" />
+      <div>
+        <p class="auth-title">The agent waits for an authorization</p>
+        <p>
+          Follow its message above, at the service that it names: the permission is given there and not here.
+          Most agents go on by themselves once it is given. If this one does not, send it a message.
+        </p>
+        <p>Never send a password or a token as a message: messages are kept with the task.</p>
+      </div>
+    </div>
+  );
+}

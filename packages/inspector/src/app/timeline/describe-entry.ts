@@ -1,0 +1,161 @@
+import type { AgentEvent } from '@batonjs/client';
+import type { Fact } from '@batonjs/lifecycle';
+import type { Entry, Notice } from '../../api/timeline.ts';
+import type { IconName } from '../parts/icon.tsx';
+import type { PartMembers } from '../parts/part-members.ts';
+import { fileSize, oneLine, shortId, stateName } from '../parts/words.ts';
+
+/** An entry as a row shows it. */
+export interface Described {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly text: string;
+  /** How it looks: `user`, `agent`, `turn`, `notice`, `lost`, `resumed`, or the state of the task. */
+  readonly tone: string;
+}
+
+/** Describes an entry in a few words. */
+export function describeEntry({ fact, event, message, notice }: Entry): Described {
+  if (fact) return describeFact(fact);
+  if (event) return describeEvent(event as AgentEvent);
+  if (message) return said(message.role === 'ROLE_AGENT' ? 'Agent' : 'Message', message.parts, message.role);
+  return notice ? describeNotice(notice) : { icon: 'message', label: 'Entry', text: '', tone: 'notice' };
+}
+
+function describeFact(fact: Fact): Described {
+  switch (fact.type) {
+    case 'message-received':
+      return said('Message', fact.message.parts, 'ROLE_USER');
+    case 'task-created':
+      return { icon: 'tasks', label: 'Task created', text: shortId(fact.taskId), tone: 'turn' };
+    case 'answered':
+      return said('Answer', fact.message.parts, 'ROLE_AGENT');
+    case 'turn-started':
+      return fact.attempt > 1
+        ? { icon: 'turn', label: `Turn ${fact.turn} again`, text: `attempt ${fact.attempt}`, tone: 'again' }
+        : { icon: 'turn', label: `Turn ${fact.turn}`, text: 'started', tone: 'turn' };
+    case 'turn-ended':
+      return { icon: 'turn', label: `Turn ${fact.turn}`, text: 'ended', tone: 'turn' };
+    case 'message-taken':
+      return { icon: 'message', label: 'Message taken', text: `by turn ${fact.turn}`, tone: 'turn' };
+    case 'woken':
+      return { icon: 'turn', label: 'Woken', text: 'a turn without a message', tone: 'turn' };
+    case 'cancel-requested':
+      return { icon: 'cancel', label: 'Cancel requested', text: '', tone: 'canceled' };
+    case 'step-completed':
+      return {
+        icon: 'step',
+        label: `Step ${fact.name}`,
+        text: oneLine(JSON.stringify(fact.result) ?? ''),
+        tone: 'turn',
+      };
+    case 'status-changed':
+      return statusOf(fact.status.state, fact.status.message?.parts);
+    case 'artifact-updated':
+      return artifactOf(fact.artifact, fact.append);
+    default:
+      return { icon: 'message', label: String(Object(fact).type ?? 'fact'), text: '', tone: 'notice' };
+  }
+}
+
+function describeEvent({ task, message, statusUpdate, artifactUpdate }: AgentEvent): Described {
+  if (task)
+    return { icon: 'tasks', label: 'Task read anew', text: stateName(task.status.state), tone: 'turn' };
+  if (message) return said('Answer', message.parts, 'ROLE_AGENT');
+  if (statusUpdate) return statusOf(statusUpdate.status.state, statusUpdate.status.message?.parts);
+  return artifactUpdate
+    ? artifactOf(artifactUpdate.artifact, artifactUpdate.append ?? false)
+    : { icon: 'message', label: 'Unknown event', text: '', tone: 'notice' };
+}
+
+const statusOf = (state: string, parts: readonly PartMembers[] = []): Described => ({
+  icon: 'status',
+  label: stateName(state),
+  text: summary(parts),
+  tone: state.replace('TASK_STATE_', '').toLowerCase().replace(/_/g, '-'),
+});
+
+const artifactOf = (
+  { name, artifactId, parts }: { name?: string; artifactId: string; parts: readonly PartMembers[] },
+  isChunk: boolean,
+): Described => ({
+  icon: 'artifact',
+  label: isChunk ? 'Chunk' : 'Artifact',
+  text: [name || (isChunk ? '' : artifactId), summary(parts)].filter(Boolean).join(': '),
+  tone: isChunk ? 'chunk' : 'artifact',
+});
+
+const said = (label: string, parts: readonly PartMembers[], role: string): Described => ({
+  icon: 'message',
+  label,
+  text: summary(parts),
+  tone: role === 'ROLE_AGENT' ? 'agent' : 'user',
+});
+
+function describeNotice(notice: Notice): Described {
+  switch (notice.type) {
+    case 'lease':
+      return notice.holder
+        ? {
+            icon: 'lease',
+            label: 'Lease',
+            text: `fence ${notice.fence}, held by ${shortId(notice.holder)}`,
+            tone: 'notice',
+          }
+        : {
+            icon: 'lease',
+            label: 'Lease free',
+            text: `fence ${notice.fence}${notice.isWanted ? ', waits for a process' : ''}`,
+            tone: 'notice',
+          };
+    case 'deadline':
+      return {
+        icon: 'deadline',
+        label: 'Deadline',
+        text: new Date(notice.dueAt).toLocaleString(),
+        tone: 'notice',
+      };
+    case 'delivery':
+      return describeDelivery(notice);
+    default:
+      return describeConnection(notice);
+  }
+}
+
+function describeDelivery({
+  url,
+  cursor,
+  attempts,
+  retryAt,
+  dead,
+}: Notice & { type: 'delivery' }): Described {
+  const label = dead ? 'Webhook given up' : attempts > 0 ? `Delivery failed ${attempts} times` : 'Webhook';
+  const text = dead
+    ? `${dead} · ${url}`
+    : `up to ${cursor} · ${url}${retryAt ? ` · again ${new Date(retryAt).toLocaleTimeString()}` : ''}`;
+  return { icon: 'delivery', label, text, tone: dead || attempts > 0 ? 'lost' : 'notice' };
+}
+
+function describeConnection({ state, link, after, why }: Notice & { type: 'connection' }): Described {
+  const whose = link === 'agent' ? 'to the agent' : 'to the inspector';
+  const place = after && `after ${/\s/.test(after) ? after : shortId(after)}`;
+  const join = (...texts: (string | undefined)[]) => texts.filter(Boolean).join(', ');
+  const shown = {
+    polling: { label: 'Polling', text: 'the agent does not stream this task', tone: 'notice' },
+    lost: { label: 'Connection lost', text: join(whose, why), tone: 'lost' },
+    reconnecting: { label: 'Reconnecting', text: join(whose, place), tone: 'notice' },
+    resumed: { label: 'Resumed', text: join(whose, place), tone: 'resumed' },
+  };
+  return { icon: 'connection', ...shown[state] };
+}
+
+/** The content of parts in one line. */
+export function summary(parts: readonly PartMembers[]): string {
+  const words = parts.map((part) => {
+    if (part.text !== undefined) return part.text;
+    if (part.raw !== undefined)
+      return `[${part.filename ?? part.mediaType ?? 'file'}, ${fileSize(Math.floor(part.raw.length * 0.75))}]`;
+    return part.url ?? JSON.stringify(part.data);
+  });
+  return oneLine(words.join(' '));
+}

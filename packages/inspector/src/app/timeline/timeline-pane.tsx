@@ -1,0 +1,117 @@
+import { useMemo, useState } from 'preact/hooks';
+import { Icon } from '../parts/icon.tsx';
+import { VirtualList } from '../parts/virtual-list.tsx';
+import { clockTime, duration } from '../parts/words.ts';
+import type { Timeline, TimelineRow } from './timeline.ts';
+
+type Kinds = 'all' | 'client' | 'inside';
+
+const kinds: readonly (readonly [Kinds, string])[] = [
+  ['all', 'Everything'],
+  ['client', 'What clients see'],
+  ['inside', 'Turns, leases, deliveries'],
+];
+
+interface TimelinePaneProps {
+  readonly timeline: Timeline;
+  readonly version: number;
+  /** How many rows count; undefined shows the present. */
+  readonly position: number | undefined;
+  readonly onPosition: (position: number | undefined) => void;
+}
+
+/** A gap from this many milliseconds on is set off. */
+const longGapMs = 1_000;
+
+/** The rows of a timeline, and a slider that goes back to any of them. */
+export function TimelinePane({ timeline, version, position, onPosition }: TimelinePaneProps) {
+  const [shown, setShown] = useState<Kinds>('all');
+  const count = timeline.rows.length;
+  const rows = useMemo(
+    () => timeline.rows.map((row, index) => ({ row, index })).filter(({ row }) => isShown(row, shown)),
+    [timeline, version, shown],
+  );
+  const isLive = position === undefined;
+  const current = isLive ? count : position;
+  const selected = rows.findLastIndex(({ index }) => index < current);
+  return (
+    <div class="timeline">
+      <div class="timeline-tools">
+        <label class="select">
+          <span class="visually-hidden">Entries</span>
+          <select value={shown} onChange={(event) => setShown(event.currentTarget.value as Kinds)}>
+            {kinds.map(([kind, name]) => (
+              <option key={kind} value={kind}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span class="muted timeline-count">{count === 1 ? '1 entry' : `${count} entries`}</span>
+      </div>
+      <VirtualList
+        items={rows}
+        version={version}
+        rowHeight={32}
+        label="Timeline"
+        keyOf={({ index }) => index}
+        selected={selected}
+        isFollowing={isLive}
+        onSelect={(index) => onPosition(rows[index]!.index + 1)}
+        rowClass={({ row, index }) =>
+          `entry tone-${row.described.tone} ${index >= current ? 'is-later' : ''}`
+        }
+        row={({ row }) => <EntryRow row={row} />}
+      />
+      <div class="scrub">
+        <input
+          type="range"
+          min={count === 0 ? 0 : 1}
+          max={count}
+          value={current}
+          aria-label="Position in the timeline"
+          aria-valuetext={`${current} of ${count}`}
+          onInput={(event) => {
+            const value = Number(event.currentTarget.value);
+            onPosition(value === count ? undefined : value);
+          }}
+        />
+        <output class="scrub-position">{`${current} / ${count}`}</output>
+        <button
+          type="button"
+          class={`button ${isLive ? 'is-on' : ''}`}
+          aria-pressed={isLive}
+          onClick={() => onPosition(undefined)}
+        >
+          <Icon name="live" />
+          Live
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function EntryRow({ row: { entry, described, gapMs, durationMs } }: { readonly row: TimelineRow }) {
+  const isLong = gapMs !== undefined && gapMs >= longGapMs;
+  return (
+    <>
+      <span class="entry-seq">{entry.notice ? '·' : entry.seq}</span>
+      <span class="entry-time">{entry.at ? clockTime(entry.at) : '–'}</span>
+      <span class={`entry-gap ${isLong ? 'is-long' : ''}`}>{gapMs ? `+${duration(gapMs)}` : ''}</span>
+      <Icon name={described.icon} />
+      <span class="entry-label">{described.label}</span>
+      <span class="entry-text">{described.text}</span>
+      {durationMs !== undefined && durationMs > 0 && (
+        <span class="entry-duration">{duration(durationMs)}</span>
+      )}
+    </>
+  );
+}
+
+function isShown({ entry: { fact, event, message, notice } }: TimelineRow, shown: Kinds): boolean {
+  if (shown === 'all') return true;
+  const isClients =
+    Boolean(event || message) ||
+    /^(message-received|task-created|status-changed|artifact-updated|answered)$/.test(fact?.type ?? '');
+  return shown === 'client' ? isClients || notice?.type === 'connection' : !isClients;
+}

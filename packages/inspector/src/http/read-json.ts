@@ -1,0 +1,24 @@
+import type { IncomingMessage } from 'node:http';
+import { RequestError } from './reply.ts';
+
+/** The largest body of a request in bytes: a message with a file or two. */
+const maxBytes = 24 * 1024 * 1024;
+
+/** The body of a request as JSON. A parser of the framework may have read it. Rejects with a `RequestError`. */
+export async function readJson(request: IncomingMessage & { readonly body?: unknown }): Promise<unknown> {
+  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
+    throw new RequestError(415, 'The body must be JSON');
+  if (request.readableEnded) return request.body;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxBytes) throw new RequestError(413, `The body has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString());
+  } catch {
+    throw new RequestError(400, 'The body is no JSON');
+  }
+}

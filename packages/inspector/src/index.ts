@@ -1,0 +1,3 @@
+export type { Action } from './api/agent.ts';
+export { type Inspector, inspector } from './inspector.ts';
+export type { InspectedAgent, InspectedScope, InspectorOptions, Target, Viewer } from './options.ts';

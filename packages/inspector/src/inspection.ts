@@ -1,0 +1,68 @@
+import { type Inspected, inspected } from './agents/inspected.ts';
+import type { Action } from './api/agent.ts';
+import { RequestError } from './http/reply.ts';
+import type { InspectedAgent, Target, Viewer } from './options.ts';
+import { agentTasks } from './tasks/agent-tasks.ts';
+import { storeTasks } from './tasks/store-tasks.ts';
+import type { TaskSource } from './tasks/task-source.ts';
+import { Recordings } from './timeline/recordings.ts';
+
+/** An agent with what the inspector collected about its tasks. */
+export interface Exhibit extends Inspected {
+  readonly tasks: TaskSource;
+  /** Undefined where the store has the whole log. */
+  readonly recordings: Recordings | undefined;
+}
+
+/** All agents of an inspector. */
+export class Inspection {
+  readonly #agents = new Map<string, Exhibit>();
+
+  constructor(agents: readonly InspectedAgent[]) {
+    for (const agent of agents) this.add(agent);
+  }
+
+  get agents(): readonly Exhibit[] {
+    return [...this.#agents.values()];
+  }
+
+  /** Adds an agent. Throws `TypeError` for options without an agent. */
+  add(options: InspectedAgent): Exhibit {
+    const agent = inspected(options, (id) => this.#agents.has(id));
+    const { store, link } = agent;
+    const recordings = store || !link ? undefined : new Recordings(link);
+    const tasks = store ? storeTasks(store) : agentTasks(link!, () => recordings!.rows());
+    const exhibit = Object.assign(agent, { tasks, recordings });
+    this.#agents.set(agent.id, exhibit);
+    return exhibit;
+  }
+
+  /** The agent of an id. Throws a `RequestError` for an unknown one. */
+  agent(id: string | undefined): Exhibit {
+    const found = this.#agents.get(id ?? '');
+    if (!found) throw new RequestError(404, `The inspector knows no agent ${id}`);
+    return found;
+  }
+
+  /** Stops following tasks. */
+  close(): void {
+    for (const { recordings } of this.#agents.values()) recordings?.close();
+  }
+}
+
+/** Whether a viewer may do something. */
+export async function isAllowed({ may = [] }: Viewer, action: Action, target: Target): Promise<boolean> {
+  return typeof may === 'function' ? (await may(action, target)) === true : may.includes(action);
+}
+
+/** All actions, in the order in which the app asks for them. */
+export const allActions: readonly Action[] = [
+  'send',
+  'cancel',
+  'wake',
+  'redeliver',
+  'prune',
+  'fetch-file',
+  'add-agent',
+  'kill',
+];

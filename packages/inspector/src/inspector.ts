@@ -1,0 +1,113 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { accessToken } from './guard/access-token.ts';
+import { checkRequest, isLoopback } from './guard/check-request.ts';
+import { readJson } from './http/read-json.ts';
+import { RequestError, sendJson, sendProblem } from './http/reply.ts';
+import { router } from './http/router.ts';
+import { serveApp } from './http/serve-app.ts';
+import { Inspection, isAllowed } from './inspection.ts';
+import type { InspectorOptions, Viewer } from './options.ts';
+import { actRoutes } from './routes/act-routes.ts';
+import { lookRoutes } from './routes/look-routes.ts';
+import { ANSWERED, type Route } from './routes/route.ts';
+
+/** A handler of `node:http`, which Express takes too: `app.use('/inspector', inspector({ server }))`. */
+export interface Inspector {
+  (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void;
+  /** The address for a browser, with the token, for an inspector that is mounted at `url`. */
+  addressAt(url: string): string;
+  /** Stops following tasks. Stores and servers stay open. */
+  close(): void;
+}
+
+/** What an adapter in front may have left on a request. */
+type Incoming = IncomingMessage & { readonly baseUrl?: string; readonly originalUrl?: string };
+
+/** Serves the app from `appFolder`, as {@link inspector} does from its own. */
+export function createInspector(options: InspectorOptions, appFolder: string): Inspector {
+  const { authenticate, allow = [], hosts = [], kill } = options;
+  const single = options.server || options.store || options.url ? [options] : [];
+  const inspection = new Inspection(options.agents ?? single);
+  const token = authenticate ? undefined : accessToken(options.token);
+  const rules = { hosts, isLocal: !authenticate };
+  const files = serveApp(appFolder);
+  const routes = router<Route>({ ...lookRoutes, ...actRoutes });
+  const process = crypto.randomUUID();
+
+  async function viewerOf(
+    request: IncomingMessage,
+    path: string,
+    query: URLSearchParams,
+  ): Promise<Viewer | undefined> {
+    if (token) return token.isIn(request.headers.authorization) ? { may: allow } : undefined;
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.join(', ') : value,
+      ]),
+    );
+    return authenticate!({ method: request.method ?? 'GET', path, query, headers });
+  }
+
+  async function answer(request: Incoming, response: ServerResponse): Promise<void> {
+    const refusal = checkRequest(request, rules);
+    if (refusal) throw new RequestError(refusal.status, refusal.message);
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://inspector');
+    const mount = request.baseUrl ?? '';
+    if (mount !== '' && request.originalUrl?.split('?')[0] === mount)
+      return void response.writeHead(308, { location: `${mount}/` }).end();
+    const isApi = pathname.startsWith('/api/');
+    if (!isApi && request.method === 'GET' && files(pathname, response)) return;
+    if (!isApi) throw new RequestError(404, `There is nothing at ${pathname}`);
+    const viewer = await viewerOf(request, pathname, query);
+    if (!viewer)
+      throw new RequestError(401, token ? 'The token is missing or wrong' : 'You may not use the inspector');
+    const found = routes.find(request.method ?? 'GET', pathname.slice('/api'.length));
+    if (!found) throw new RequestError(404, `There is nothing at ${request.method} ${pathname}`);
+    const result = await found.target({
+      request,
+      response,
+      params: found.params,
+      query,
+      viewer,
+      inspection,
+      process,
+      kill: isLoopback(request.socket.remoteAddress) ? kill : undefined,
+      body: async () => Object(await readJson(request)) as Readonly<Record<string, unknown>>,
+      async permit(action, target = {}) {
+        if (await isAllowed(viewer, action, target)) return;
+        throw new RequestError(403, `This inspector does not allow you to ${words[action]}`);
+      },
+    });
+    if (result !== ANSWERED) sendJson(response, 200, result);
+  }
+
+  const handler = (request: IncomingMessage, response: ServerResponse): void => {
+    answer(request, response).catch((error: unknown) => sendProblem(response, error));
+  };
+  return Object.assign(handler, {
+    addressAt: (url: string) => `${url.replace(/(?<!\/)\/+$/, '')}/${token ? `#token=${token.text}` : ''}`,
+    close: () => inspection.close(),
+  });
+}
+
+const words = {
+  send: 'send messages',
+  cancel: 'cancel tasks',
+  wake: 'wake tasks',
+  redeliver: 'redeliver webhooks',
+  prune: 'delete tasks',
+  'fetch-file': 'load files from other servers',
+  'add-agent': 'add agents',
+  kill: 'kill the process',
+} as const;
+
+/**
+ * Shows agents and their tasks in a browser, and lets those who may drive them. Without `authenticate`, only this machine
+ * is served, and only to holders of the token in `addressAt`. Throws `TypeError` for options that name no agent.
+ */
+export function inspector(options: InspectorOptions): Inspector {
+  // The same folder from the sources and from the build.
+  return createInspector(options, join(import.meta.dirname, '..', 'dist', 'app'));
+}

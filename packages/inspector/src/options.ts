@@ -1,0 +1,68 @@
+import type { CardTrust } from '@batonjs/auth';
+import type { ConnectOptions } from '@batonjs/client';
+import type { AgentServer, Authenticate } from '@batonjs/server';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import type { Action } from './api/agent.ts';
+
+/** Tasks in a store belong to an agent, a tenant and a caller. */
+export interface InspectedScope {
+  /** How the app calls it. Default: caller and tenant. */
+  readonly label?: string;
+  readonly tenant?: string;
+  /** The `scope` that `authenticate` of the agent's server gave the caller. */
+  readonly caller?: string;
+}
+
+/** An agent to look at: by its URL, by its server in this process, or only by its tasks in a store. */
+export interface InspectedAgent {
+  /** Its name in the app and in the store. Default: that of the server, or of the URL. */
+  readonly name?: string;
+  /** Where its clients reach it. With `server`, calls stay in this process. */
+  readonly url?: string;
+  readonly server?: AgentServer;
+  /** The store of its tasks. Default: that of the server. Needs `name` without a server. */
+  readonly store?: TaskStore & Partial<PushConfigStore>;
+  /** Whose tasks are shown from the store. Default: those of callers that are not authenticated. */
+  readonly scopes?: readonly InspectedScope[];
+  /** How the inspector calls the agent, credentials for example. */
+  readonly connect?: Omit<
+    ConnectOptions,
+    'fetch' | 'bindings' | 'compatibility' | 'binding' | 'version' | 'verifyCard'
+  >;
+  /** The keys whose signatures of the card are trusted. Without it, a signature cannot be verified. */
+  readonly trust?: CardTrust;
+}
+
+/** A task, a webhook or an agent that an action is about. */
+export interface Target {
+  readonly agent?: string;
+  readonly taskId?: string;
+}
+
+/** A person who uses the inspector. */
+export interface Viewer {
+  readonly name?: string;
+  /** What the viewer may do besides looking: a list, or a function that is asked for each action. Default: nothing. */
+  readonly may?: readonly Action[] | ((action: Action, target: Target) => boolean | Promise<boolean>);
+}
+
+/** Options of `inspector`. Needs `agents`, `server` or `store`. */
+export interface InspectorOptions extends InspectedAgent {
+  /** Several agents, in place of one. */
+  readonly agents?: readonly InspectedAgent[];
+  /**
+   * Finds out who asks; undefined refuses. It replaces the token, and requests may then come from other machines under a
+   * name that `hosts` lists. Without it, only this machine is served, with the token.
+   */
+  readonly authenticate?: (
+    request: Parameters<Authenticate>[0],
+  ) => Viewer | undefined | Promise<Viewer | undefined>;
+  /** What the holder of the token may do. Default: look only. */
+  readonly allow?: readonly Action[];
+  /** The token, at least 16 characters. Default: a random one for each process. */
+  readonly token?: string;
+  /** Names of hosts under which the inspector is reached, besides those of this machine, such as `ops.example.com`. */
+  readonly hosts?: readonly string[];
+  /** Kills this process, which a parent starts again. The app then has a button for it, on loopback only. */
+  readonly kill?: () => void;
+}

@@ -1,0 +1,127 @@
+import type { Part, Struct } from '@batonjs/protocol';
+import { wakeKeyOf } from '@batonjs/server/internals';
+import { fetchFile } from '../actions/fetch-file.ts';
+import { sendMessage } from '../actions/send-message.ts';
+import { summaryOf } from '../agents/inspected.ts';
+import { RequestError } from '../http/reply.ts';
+import type { Exhibit } from '../inspection.ts';
+import type { Route } from './route.ts';
+
+/** What can be done. Each route asks first whether this viewer may do it. */
+export const actRoutes: Readonly<Record<string, Route>> = {
+  async 'POST /agents'({ inspection, body, permit }) {
+    await permit('add-agent');
+    const url = textIn(await body(), 'url');
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+      throw new RequestError(400, 'The address of an agent begins with http:// or https://');
+    return summaryOf(inspection.agents.find(({ link }) => link?.url === url) ?? inspection.add({ url }));
+  },
+
+  async 'POST /agents/:agent/interface'({ inspection, params, body, permit }) {
+    await permit('send', { agent: params.agent! });
+    const given = await body();
+    linkOf(inspection.agent(params.agent)).use({
+      binding: textIn(given, 'binding'),
+      version: textIn(given, 'version'),
+    });
+    return {};
+  },
+
+  async 'POST /agents/:agent/messages'({ inspection, params, body, permit }) {
+    const given = await body();
+    const taskId = optionalText(given, 'taskId');
+    await permit('send', { agent: params.agent!, ...(taskId !== undefined && { taskId }) });
+    const agent = inspection.agent(params.agent);
+    const { parts, references, metadata } = given;
+    if (!Array.isArray(parts) || parts.length === 0)
+      throw new RequestError(400, 'A message needs at least one part');
+    const contextId = optionalText(given, 'contextId');
+    return sendMessage(linkOf(agent), agent.recordings, {
+      parts: parts as Part[],
+      ...(taskId !== undefined && { taskId }),
+      ...(contextId !== undefined && { contextId }),
+      ...(Array.isArray(references) && { references: references.map(String) }),
+      ...(typeof metadata === 'object' && metadata !== null && { metadata: metadata as Struct }),
+    });
+  },
+
+  async 'POST /agents/:agent/tasks/:task/cancel'({ inspection, params, permit }) {
+    await permit('cancel', { agent: params.agent!, taskId: params.task! });
+    const client = await linkOf(inspection.agent(params.agent)).client();
+    const { status } = await client.cancelTask({ id: params.task! });
+    return { state: status.state };
+  },
+
+  async 'POST /agents/:agent/tasks/:task/wake'({ inspection, params, body, permit }) {
+    await permit('wake', { agent: params.agent!, taskId: params.task! });
+    const agent = inspection.agent(params.agent);
+    const scope = scopeIn(agent, await body());
+    await serverOf(agent).wake(wakeKeyOf(scope, params.task!));
+    return {};
+  },
+
+  async 'POST /agents/:agent/prune'({ inspection, params, body, permit }) {
+    await permit('prune', { agent: params.agent! });
+    const { olderThanMs } = await body();
+    if (typeof olderThanMs !== 'number' || !(olderThanMs >= 0))
+      throw new RequestError(400, 'olderThanMs must be a number of milliseconds');
+    const server = serverOf(inspection.agent(params.agent));
+    return { deleted: await server.prune({ closedBefore: Date.now() - olderThanMs }) };
+  },
+
+  async 'POST /agents/:agent/redeliver'({ inspection, params, body, permit }) {
+    const given = await body();
+    const taskId = textIn(given, 'taskId');
+    await permit('redeliver', { agent: params.agent!, taskId });
+    const agent = inspection.agent(params.agent);
+    const { store } = agent;
+    if (!store?.webhooks) throw new RequestError(404, 'The store of this agent keeps no webhooks');
+    const isRevived = await store.webhooks.revive(scopeIn(agent, given), taskId, textIn(given, 'id'));
+    if (!isRevived) throw new RequestError(409, 'This webhook does not exist any more, or was not given up');
+    return {};
+  },
+
+  async 'POST /file'({ inspection, body, permit }) {
+    const given = await body();
+    const agent = textIn(given, 'agent');
+    await permit('fetch-file', { agent });
+    return fetchFile(inspection.agent(agent).link, textIn(given, 'url'));
+  },
+
+  async 'POST /kill'({ kill, permit }) {
+    if (!kill) throw new RequestError(404, 'This inspector cannot kill its process');
+    await permit('kill');
+    setImmediate(kill);
+    return {};
+  },
+};
+
+type Body = Readonly<Record<string, unknown>>;
+
+function textIn(body: Body, name: string): string {
+  const text = optionalText(body, name);
+  if (text === undefined || text === '') throw new RequestError(400, `${name} is missing`);
+  return text;
+}
+
+function optionalText(body: Body, name: string): string | undefined {
+  const value = body[name];
+  if (value === undefined || typeof value === 'string') return value;
+  throw new RequestError(400, `${name} must be text`);
+}
+
+function linkOf({ link, name }: Exhibit) {
+  if (!link) throw new RequestError(404, `The inspector cannot call ${name}: it has the store only`);
+  return link;
+}
+
+function serverOf({ server, name }: Exhibit) {
+  if (!server) throw new RequestError(404, `The server of ${name} does not run in this process`);
+  return server;
+}
+
+function scopeIn({ store }: Exhibit, { scope = 0 }: Body): string {
+  const found = store?.scopes[Number(scope)];
+  if (!found) throw new RequestError(404, 'The inspector does not have this scope of the store');
+  return found.scope;
+}

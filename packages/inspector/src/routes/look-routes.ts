@@ -1,0 +1,138 @@
+import { reportCard } from '../agents/card-report.ts';
+import { summaryOf } from '../agents/inspected.ts';
+import type { SessionInfo } from '../api/agent.ts';
+import type { Exchange } from '../api/wire.ts';
+import { taskPicture } from '../graph/task-picture.ts';
+import { problemOf, RequestError } from '../http/reply.ts';
+import { streamLines } from '../http/stream-lines.ts';
+import { allActions, type Exhibit, isAllowed } from '../inspection.ts';
+import { pause } from '../pause.ts';
+import { readTask } from '../tasks/read-task.ts';
+import { taskFeed } from '../tasks/task-feed.ts';
+import { storeTimeline } from '../timeline/store-timeline.ts';
+import { listWebhooks } from '../webhooks/list-webhooks.ts';
+import { readFilter, readNumber } from './read-filter.ts';
+import { ANSWERED, type Route } from './route.ts';
+
+/** What can be looked at. */
+export const lookRoutes: Readonly<Record<string, Route>> = {
+  async 'GET /session'({ viewer, inspection, kill, process }): Promise<SessionInfo> {
+    const asked = allActions.filter((action) => action !== 'kill' || kill);
+    const may = await Promise.all(asked.map((action) => isAllowed(viewer, action, {})));
+    return {
+      ...(viewer.name !== undefined && { viewer: viewer.name }),
+      may: asked.filter((_, index) => may[index]),
+      agents: inspection.agents.map(summaryOf),
+      process,
+    };
+  },
+
+  async 'GET /agents/:agent/card'({ inspection, params }) {
+    const agent = inspection.agent(params.agent);
+    if (!agent.link)
+      throw new RequestError(404, 'The inspector has the store of this agent only, not its card');
+    try {
+      const report = await reportCard(agent.link, agent.options.trust);
+      agent.problem = undefined;
+      agent.description = report.card.description;
+      agent.name = report.card.name;
+      return report;
+    } catch (error) {
+      agent.problem = problemOf(error).message;
+      throw error;
+    }
+  },
+
+  async 'GET /agents/:agent/tasks'({ inspection, params, query }) {
+    return inspection.agent(params.agent).tasks.list(readFilter(query), query.get('after') ?? undefined);
+  },
+
+  async 'GET /agents/:agent/feed'({ inspection, params, query, response }) {
+    const { tasks } = inspection.agent(params.agent);
+    const filter = readFilter(query);
+    await streamLines(response, (signal) => taskFeed(tasks, filter, signal));
+    return ANSWERED;
+  },
+
+  async 'GET /agents/:agent/tasks/:task'({ inspection, params, query }) {
+    const task = await readTask(inspection.agent(params.agent), params.task!, readNumber(query, 'scope'));
+    if (!task) throw new RequestError(404, `There is no task ${params.task}`);
+    return task;
+  },
+
+  async 'GET /agents/:agent/tasks/:task/timeline'({ inspection, params, query, response }) {
+    const agent = inspection.agent(params.agent);
+    const after = readNumber(query, 'after') ?? 0;
+    const feed = timelineOf(agent, params.task!, after, readNumber(query, 'scope') ?? 0, query.get('source'));
+    await streamLines(response, feed);
+    return ANSWERED;
+  },
+
+  async 'GET /agents/:agent/graph'({ inspection, params, query }) {
+    const agent = inspection.agent(params.agent);
+    const contextId = query.get('contextId');
+    if (!contextId) throw new RequestError(400, 'contextId is missing');
+    const scope = readNumber(query, 'scope');
+    return taskPicture(agent, agent.tasks, inspection.agents, {
+      contextId,
+      ...(scope !== undefined && { scope }),
+    });
+  },
+
+  async 'GET /agents/:agent/webhooks'({ inspection, params, query }) {
+    const agent = inspection.agent(params.agent);
+    return listWebhooks(agent, agent.tasks, readNumber(query, 'scope'));
+  },
+
+  async 'GET /agents/:agent/wire'(ask) {
+    const { link } = ask.inspection.agent(ask.params.agent);
+    if (!link)
+      throw new RequestError(404, 'The inspector sends no requests to this agent: it has the store only');
+    await streamLines(ask.response, (signal) => wireFeed(link.wire, signal));
+    return ANSWERED;
+  },
+};
+
+/** The timeline of a task: of its log, or of what the inspector recorded. */
+function timelineOf(agent: Exhibit, taskId: string, after: number, scope: number, source: string | null) {
+  const place = agent.store?.scopes[scope];
+  if (agent.store && place) {
+    const { store } = agent;
+    return (signal: AbortSignal) => storeTimeline(store, place.scope, taskId, after, signal);
+  }
+  const recording = agent.recordings?.open(taskId);
+  if (!recording) throw new RequestError(404, `There is no scope ${scope}`);
+  // Numbers of another recording mean nothing in this one.
+  return (signal: AbortSignal) => recording.feed(source === recording.id ? after : 0, signal);
+}
+
+/** How often exchanges that change are sent, in milliseconds: a stream changes with every event. */
+const wireEveryMs = 200;
+
+async function* wireFeed(log: WireSource, signal: AbortSignal) {
+  const changed = new Map<number, Exchange>(log.exchanges.map((exchange) => [exchange.number, exchange]));
+  let wake = () => {};
+  const unlisten = log.listen((exchange) => {
+    changed.set(exchange.number, exchange);
+    wake();
+  });
+  try {
+    while (!signal.aborted) {
+      const exchanges = [...changed.values()];
+      changed.clear();
+      if (exchanges.length > 0) yield { exchanges };
+      await pause(wireEveryMs, signal);
+      if (changed.size === 0)
+        await pause(60_000, signal, (resume) => {
+          wake = resume;
+        });
+    }
+  } finally {
+    unlisten();
+  }
+}
+
+interface WireSource {
+  readonly exchanges: readonly Exchange[];
+  listen(listener: (exchange: Exchange) => void): () => void;
+}

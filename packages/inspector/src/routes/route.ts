@@ -1,0 +1,29 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Action } from '../api/agent.ts';
+import type { Params } from '../http/router.ts';
+import type { Inspection } from '../inspection.ts';
+import type { Target, Viewer } from '../options.ts';
+
+/** One request for data or an action, from a viewer who may look. */
+export interface Ask {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly params: Params;
+  readonly query: URLSearchParams;
+  readonly viewer: Viewer;
+  readonly inspection: Inspection;
+  /** The body as JSON. */
+  body(): Promise<Readonly<Record<string, unknown>>>;
+  /** Rejects with a `RequestError` unless the viewer may do this. */
+  permit(action: Action, target?: Target): Promise<void>;
+  /** Kills this process; absent where that is not offered. */
+  readonly kill?: (() => void) | undefined;
+  /** Identifies this process. */
+  readonly process: string;
+}
+
+/** Answers a request: with the JSON that it resolves to, unless it answered itself. */
+export type Route = (ask: Ask) => Promise<unknown>;
+
+/** What a route resolves to when it has written the response itself. */
+export const ANSWERED = Symbol('answered');

@@ -1,0 +1,97 @@
+import type { AgentClient } from '@batonjs/client';
+import type { Task } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { textOf } from '@batonjs/protocol/parts';
+import type { AgentLink } from '../agents/agent-link.ts';
+import type { StateCounts, TaskFilter, TaskList, TaskRow } from '../api/task.ts';
+import { pageSize, searchedAtOnce, shortText, states, type TaskSource } from './task-source.ts';
+
+/** The tasks of an agent as it lists them; those that the inspector has `seen`, if it lists none. */
+export function agentTasks(link: AgentLink, seen: () => readonly TaskRow[]): TaskSource {
+  let canList = true;
+  const listed = async <T>(read: (client: AgentClient) => Promise<T>, otherwise: () => T): Promise<T> => {
+    if (!canList) return otherwise();
+    try {
+      return await read(await link.client());
+    } catch (error) {
+      if (!A2AError.is(error) || !unlistable.has(error.reason)) throw error;
+      canList = false;
+      return otherwise();
+    }
+  };
+  return {
+    everyMs: 2_000,
+    list: (filter, after) =>
+      listed(
+        (client) => read(client, filter, after),
+        () => ({ tasks: seen().filter(isIn(filter)), source: 'seen' as const }),
+      ),
+    counts: () =>
+      listed(
+        async (client) => {
+          const totals = await Promise.all(
+            states.map(async (status) => (await client.listTasks({ status, pageSize: 1 })).totalSize),
+          );
+          return Object.fromEntries(states.map((state, index) => [state, totals[index]])) as StateCounts;
+        },
+        () => {
+          const counts: StateCounts = {};
+          for (const { state } of seen()) counts[state] = (counts[state] ?? 0) + 1;
+          return counts;
+        },
+      ),
+  };
+}
+
+/** How agents without an operation refuse it. Those of A2A 0.3 have no list on most bindings. */
+const unlistable: ReadonlySet<string> = new Set([
+  'METHOD_NOT_FOUND',
+  'UNSUPPORTED_OPERATION',
+  'METHOD_NOT_ALLOWED',
+  'ROUTE_NOT_FOUND',
+]);
+
+async function read(client: AgentClient, filter: TaskFilter, after: string | undefined): Promise<TaskList> {
+  const { state, contextId, text = '', maxAgeMs } = filter;
+  const rows: TaskRow[] = [];
+  let pageToken = after;
+  for (let searched = 0; ; ) {
+    const page = await client.listTasks({
+      pageSize,
+      historyLength: 0,
+      ...(pageToken && { pageToken }),
+      ...(state && { status: state }),
+      ...(contextId && { contextId }),
+      ...(maxAgeMs && { statusTimestampAfter: new Date(Date.now() - maxAgeMs).toISOString() }),
+    });
+    const tasks = page.tasks ?? [];
+    rows.push(...tasks.map(rowOf).filter(({ id }) => id.includes(text)));
+    searched += tasks.length;
+    pageToken = page.nextPageToken;
+    const isEnough = !text || rows.length >= pageSize || searched >= searchedAtOnce;
+    if (pageToken && !isEnough) continue;
+    return {
+      tasks: rows,
+      ...(!text && page.totalSize !== undefined && { total: page.totalSize }),
+      ...(pageToken && { next: pageToken }),
+      source: 'polled',
+    };
+  }
+}
+
+/** The row of a task that an agent showed. */
+export const rowOf = ({ id, contextId = '', status }: Task): TaskRow => ({
+  id,
+  contextId,
+  state: status.state,
+  ...(status.timestamp && { statusAt: status.timestamp }),
+  ...(status.message && { text: shortText(textOf(status.message)) }),
+});
+
+const isIn =
+  ({ state, contextId, text = '', maxAgeMs }: TaskFilter) =>
+  (row: TaskRow): boolean =>
+    (!state || row.state === state) &&
+    (!contextId || row.contextId === contextId) &&
+    row.id.includes(text) &&
+    (!maxAgeMs || Date.parse(row.statusAt ?? '') >= Date.now() - maxAgeMs);

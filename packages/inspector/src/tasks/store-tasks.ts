@@ -1,0 +1,76 @@
+import { textOf } from '@batonjs/protocol/parts';
+import type { ListedTask, TaskPage, TaskQuery } from '@batonjs/store';
+import type { AgentStore } from '../agents/inspected.ts';
+import type { StateCounts, TaskRow } from '../api/task.ts';
+import { RequestError } from '../http/reply.ts';
+import { pageSize, searchedAtOnce, shortText, states, type TaskSource } from './task-source.ts';
+
+/** The tasks of an agent as its store lists them. */
+export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
+  const scopeAt = (index = 0) => {
+    const found = scopes[index];
+    if (!found) throw new RequestError(404, `There is no scope ${index}`);
+    return found.scope;
+  };
+  return {
+    everyMs: 500,
+    async list({ state, contextId, text = '', maxAgeMs, scope }, after) {
+      const query: TaskQuery = {
+        limit: text ? 500 : pageSize,
+        ...(state && { state }),
+        ...(contextId && { contextId }),
+        ...(maxAgeMs && { statusSince: new Date(Date.now() - maxAgeMs).toISOString() }),
+      };
+      const rows: TaskRow[] = [];
+      let place = readPlace(after);
+      for (let searched = 0; ; ) {
+        const page: TaskPage = await tasks.list(scopeAt(scope), { ...query, ...(place && { after: place }) });
+        rows.push(...page.tasks.map(toRow).filter(({ id }) => id.includes(text)));
+        searched += page.tasks.length;
+        const last = page.tasks.at(-1);
+        const isLast = !last || (page.tasks.length < query.limit && !page.isCut);
+        place = last && { statusAt: last.head.statusAt, taskId: last.taskId };
+        if (isLast) return { tasks: rows, ...(!text && { total: page.total }), source: 'live' };
+        if (!text || rows.length >= pageSize || searched >= searchedAtOnce)
+          return {
+            tasks: rows,
+            ...(!text && { total: page.total }),
+            next: JSON.stringify(place),
+            source: 'live',
+          };
+      }
+    },
+    async counts(scope) {
+      const counts: StateCounts = {};
+      for (const state of states)
+        counts[state] = (await tasks.list(scopeAt(scope), { state, limit: 1 })).total;
+      return counts;
+    },
+  };
+}
+
+/** The row of a task in a store. */
+export function toRow({ taskId, head, fact }: ListedTask): TaskRow {
+  const status = fact?.fact.type === 'status-changed' ? fact.fact.status : undefined;
+  return {
+    id: taskId,
+    contextId: head.contextId,
+    state: head.state ?? 'TASK_STATE_UNSPECIFIED',
+    statusAt: head.statusAt,
+    version: head.version,
+    turn: head.turn,
+    attempt: head.attempt,
+    ...(status?.message && { text: shortText(textOf(status.message)) }),
+  };
+}
+
+function readPlace(text: string | undefined): TaskQuery['after'] {
+  if (text === undefined) return undefined;
+  try {
+    const { statusAt, taskId } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof statusAt === 'string' && typeof taskId === 'string') return { statusAt, taskId };
+  } catch {
+    // Said below.
+  }
+  throw new RequestError(400, 'This is no place in a list of tasks');
+}

@@ -1,0 +1,104 @@
+import { operationOf } from './operation-of.ts';
+import { curlOf } from './shell-line.ts';
+import type { Tap } from './tap.ts';
+import type { Draft, WireLog } from './wire-log.ts';
+import { receivedHeaders, shownHeaders, withoutSecrets } from './without-secrets.ts';
+
+type Fetch = (request: Request) => Promise<Response>;
+
+/** A `fetch` that writes every exchange into the log while it happens. */
+export function recordedFetch(send: Fetch, log: WireLog, tap: Tap = {}): Fetch {
+  return async (request) => {
+    const began = performance.now();
+    const { method, url } = request;
+    const sent = request.body ? await request.clone().text() : undefined;
+    const body = sent === undefined ? undefined : withoutSecrets(sent);
+    const headers = shownHeaders(request.headers);
+    const isStream = headers.accept?.includes('event-stream') ?? false;
+    const about = operationOf(method, url, sent);
+    const exchange = log.add({
+      ...about,
+      method,
+      url,
+      requestHeaders: headers,
+      ...(body !== undefined && { requestBody: body }),
+      shell: curlOf({ method, url, headers, body }),
+    });
+    tap.onRequest?.({ isStream, operation: about.operation, after: headers['last-event-id'] });
+    const end = (why?: string) => {
+      exchange.endMs = performance.now() - began;
+      log.changed(exchange);
+      if (isStream) tap.onClose?.(why);
+    };
+    try {
+      const response = await send(request);
+      exchange.firstMs = performance.now() - began;
+      exchange.status = `${response.status} ${response.statusText}`.trim();
+      exchange.isError = response.status >= 400;
+      exchange.responseHeaders = receivedHeaders(response.headers);
+      if (!response.body) {
+        end();
+        return response;
+      }
+      if (isStream && response.ok) tap.onOpen?.();
+      const { status, statusText } = response;
+      return new Response(recorded(response.body, exchange, log, end), {
+        status,
+        statusText,
+        headers: response.headers,
+      });
+    } catch (error) {
+      const why = messageOf(error);
+      exchange.isError = true;
+      exchange.status ??= request.signal.aborted ? 'canceled' : `no answer: ${why}`;
+      end(why);
+      throw error;
+    }
+  };
+}
+
+/** The body, passed on as it comes. */
+function recorded(
+  body: ReadableStream<Uint8Array>,
+  exchange: Draft,
+  log: WireLog,
+  end: (why?: string) => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const isJson = /json/.test(exchange.responseHeaders['content-type'] ?? '');
+  let text = '';
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) {
+          if (isJson) log.receive(exchange, withoutSecrets(text));
+          end();
+          controller.close();
+          return;
+        }
+        // A secret can only be found in complete JSON.
+        if (isJson) text += decoder.decode(value, { stream: true });
+        else log.receive(exchange, decoder.decode(value, { stream: true }));
+        controller.enqueue(value);
+      } catch (error) {
+        end(messageOf(error));
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      end();
+      await reader.cancel(reason);
+    },
+  });
+}
+
+/** Why a connection failed, in the words of the system. */
+function messageOf(error: unknown): string {
+  const { message, cause } = Object(error) as {
+    message?: string;
+    cause?: { code?: string; message?: string };
+  };
+  return cause?.code ?? cause?.message ?? message ?? String(error);
+}

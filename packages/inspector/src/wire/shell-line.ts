@@ -1,0 +1,40 @@
+import { HIDDEN } from './without-secrets.ts';
+
+/** A request as a line for the shell describes it. */
+export interface ShellRequest {
+  readonly method: string;
+  readonly url: string;
+  /** Without the values of credentials. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+/** The request as `curl`. A header whose value is hidden becomes a variable of the shell: `$AUTHORIZATION`. */
+export function curlOf({ method, url, headers, body }: ShellRequest): string {
+  const isStream = headers.accept?.includes('event-stream');
+  return [
+    `curl -s${isStream ? 'N' : ''}`,
+    ...(method === 'GET' ? [] : ['-X', method]),
+    quote(url),
+    ...Object.entries(headers).map((header) => `-H ${headerOf(header)}`),
+    ...(body === undefined ? [] : [`-d ${quote(body)}`]),
+  ].join(' ');
+}
+
+/** A call of gRPC as `grpcurl`, which learns the messages by reflection. */
+export function grpcurlOf({ method, url, headers, body = '{}' }: ShellRequest): string {
+  const { host, protocol } = new URL(/^[a-z]+:\/\//i.test(url) ? url : `http://${url}`);
+  return [
+    'grpcurl',
+    ...(/^(https|grpcs):$/.test(protocol) ? [] : ['-plaintext']),
+    ...Object.entries(headers).map((header) => `-H ${headerOf(header)}`),
+    `-d ${quote(body)}`,
+    host,
+    method,
+  ].join(' ');
+}
+
+const headerOf = ([name, value]: [string, string]): string =>
+  value === HIDDEN ? `"${name}: $${name.toUpperCase().replace(/\W/g, '_')}"` : quote(`${name}: ${value}`);
+
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

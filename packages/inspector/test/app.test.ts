@@ -1,0 +1,435 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { connect } from '@batonjs/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, until } from '../../../test/kit/until.ts';
+import { chromiumForTests } from '../../../test/support/chromium.ts';
+import { allActions } from '../src/inspection.ts';
+import { type OpenedApp, openApp } from './open-app.ts';
+
+const executablePath = await chromiumForTests();
+
+describe.skipIf(!executablePath)('the app of the inspector', { timeout: 60_000 }, () => {
+  let app: OpenedApp;
+  beforeAll(async () => {
+    app = await openApp(executablePath!, allActions);
+  }, 120_000);
+  afterAll(() => app.close());
+
+  const entry = (text: string | RegExp) => app.rows('Timeline').filter({ hasText: text }).first();
+  const heading = (name: string) => app.page.getByRole('heading', { name, exact: true });
+
+  it('opens at the printed address, takes the token out of it, and asks for it without it', async () => {
+    const { page, served } = app;
+    expect(page.url()).not.toContain('token');
+    const other = await page.context().newPage();
+    await other.goto(`${served.url}/inspector`);
+    await other.getByText('The token is missing or wrong').waitFor();
+    await other.getByRole('textbox').fill(served.address);
+    await other.getByRole('button', { name: 'Open' }).click();
+    await other.getByRole('link', { name: 'Show', exact: true }).waitFor();
+    await other.close();
+  });
+
+  it('1 shows the card of an agent: checks, interfaces, skills, security and JSON', async () => {
+    const { page, go, checkAccess, picture } = app;
+    await go('#/agents/far/card');
+    await page.getByText('Fits the schema of A2A 1.0').waitFor();
+    await page.getByText('Not signed').waitFor();
+    const table = page.getByRole('table');
+    expect(await table.getByRole('row').allInnerTexts()).toEqual([
+      expect.stringContaining('Binding'),
+      expect.stringMatching(/JSONRPC\s+1\.0.*in use/s),
+      expect.stringMatching(/HTTP\+JSON\s+1\.0.*Use this one/s),
+      expect.stringMatching(/GRPC\s+1\.0.*Use this one/s),
+    ]);
+    await heading('Skills').waitFor();
+    await page.getByText('Converts an amount.').waitFor();
+    await page.getByText('The card asks for no credentials.').waitFor();
+    await page.getByRole('button', { name: 'Copy JSON' }).waitFor();
+    await checkAccess();
+    await picture('1-card');
+    await table.getByRole('row', { name: 'GRPC' }).getByRole('button').click();
+    await table.getByRole('row', { name: 'GRPC' }).getByText('in use').waitFor();
+  });
+
+  it('1 says why a card cannot be read', async () => {
+    const { page } = app;
+    await page.getByRole('textbox', { name: 'Address of an agent' }).fill(`${app.served.url}/nothing`);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('not with an agent card').waitFor();
+    await page.getByText('INVALID_CARD').waitFor();
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+  });
+
+  it('2 lists tasks as they change, by state, age and part of an id, with counts', async () => {
+    const { page, go, start, rows, checkAccess, picture } = app;
+    await go('#/agents/show/tasks');
+    await page.getByText('No tasks yet').waitFor();
+    await checkAccess();
+    const failed = await start('fail');
+    await rows('Tasks').filter({ hasText: 'The printer is on fire' }).waitFor();
+    for (const text of ['ask', 'auth', 'steps', 'chunks 3', 'chunks 4']) await start(text);
+    await expect.poll(() => rows('Tasks').count()).toBe(6);
+    expect(await page.getByRole('button', { name: /^Completed/ }).innerText()).toMatch(/3$/);
+    await checkAccess();
+    await picture('2-tasks');
+    await page.getByRole('button', { name: /^Failed/ }).click();
+    await expect.poll(() => rows('Tasks').count()).toBe(1);
+    await page.getByRole('button', { name: /^All/ }).click();
+    await page.getByRole('searchbox').fill(failed.slice(-10));
+    await expect.poll(() => rows('Tasks').count()).toBe(1);
+    await page.getByRole('searchbox').fill('nothing has this');
+    await page.getByText('No task fits').waitFor();
+    await page.getByRole('searchbox').fill('');
+    await page.getByRole('combobox', { name: 'Age' }).selectOption('Last hour');
+    await expect.poll(() => rows('Tasks').count()).toBe(6);
+  });
+
+  it('2 polls an agent whose store it does not have, and shows what it saw of one without a list', async () => {
+    const { page, go, start, rows } = app;
+    await go('#/agents/far/tasks');
+    await page.getByText('Read from the agent').waitFor();
+    await start('fail', 'far');
+    await rows('Tasks').filter({ hasText: 'The printer is on fire' }).waitFor();
+    await go('#/agents/old/send');
+    await page.getByRole('textbox', { name: 'Your message' }).fill('chunks 3');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await entry('Completed').waitFor();
+    await page.getByRole('link', { name: 'Tasks', exact: true }).first().click();
+    await page.getByText('the ones that this inspector saw').waitFor();
+    await rows('Tasks').filter({ hasText: 'Written' }).waitFor();
+  });
+
+  it('3 shows the log of a task with turns, steps, leases and durations, and goes back to any position', async () => {
+    const { page, go, start, served, checkAccess, picture } = app;
+    await go(`#/agents/show/tasks/${await start('steps')}`);
+    await entry('Step measure').waitFor();
+    await entry(/Turn 1\s*started/).waitFor();
+    await go(`#/agents/show/tasks/${await start('hold')}`);
+    await entry('Holding').waitFor();
+    await entry(/Lease\s*fence 1, held by/).waitFor();
+    served.gate.release();
+    await entry(/Completed\s*Done/).waitFor();
+    await entry(/Lease free/).waitFor();
+    await heading('held').waitFor();
+    await checkAccess();
+    await entry('Holding').click();
+    await page.getByText('The task as it was at entry').waitFor();
+    await heading('held').waitFor({ state: 'detached' });
+    expect(await page.getByRole('region', { name: 'The task', exact: true }).innerText()).toContain(
+      'Working',
+    );
+    await checkAccess();
+    await picture('3-timeline');
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('End');
+    await heading('held').waitFor();
+    await page.getByRole('listbox', { name: 'Timeline' }).focus();
+    await page.keyboard.press('Home');
+    await page.getByText('The task as it was at entry 1').waitFor();
+    await page.getByRole('button', { name: 'Live' }).click();
+    await heading('held').waitFor();
+  });
+
+  it('3 resumes after a cut connection to the agent, and shows that', async () => {
+    const { page, go, start, served, picture } = app;
+    await go('#/agents/far/card');
+    await page.getByRole('row', { name: 'JSONRPC' }).getByRole('button').click();
+    await page.getByRole('row', { name: 'JSONRPC' }).getByText('in use').waitFor();
+    await go(`#/agents/far/tasks/${await start('hold', 'far')}`);
+    await entry(/Working\s*Holding/).waitFor();
+    served.cutFar();
+    await entry('Connection lost').waitFor();
+    await entry(/Reconnecting\s*to the agent, after/).waitFor();
+    served.gate.release();
+    await entry('Resumed').waitFor();
+    await picture('3-resumed');
+    await entry(/Completed\s*Done/).waitFor();
+  });
+
+  it('4 shows text, cleaned Markdown, JSON, pictures, sounds and files, and runs nothing of it', async () => {
+    const { page, go, start, problems, hosts, checkAccess, picture } = app;
+    const known = problems.length;
+    await go(`#/agents/show/tasks/${await start('content')}`);
+    await heading('Findings').waitFor();
+    const state = page.getByRole('region', { name: 'The task', exact: true });
+    await state.getByRole('link', { name: 'a good one' }).waitFor();
+    expect(await state.getByText('a link', { exact: true }).getAttribute('href')).toBeNull();
+    expect(await state.getByText('Picture: a picture').count()).toBe(1);
+    expect(await state.getByText('<script>window.stolen = true</script>').count()).toBe(1);
+    expect(
+      await state.locator('script, style, iframe, form:has(input[name=token]), .markdown img').count(),
+    ).toBe(0);
+    expect(await page.evaluate(() => 'stolen' in window)).toBe(false);
+    const img = state.getByRole('img', { name: 'pixel.png' });
+    await expect.poll(() => img.evaluate((each) => (each as HTMLImageElement).naturalWidth)).toBe(1);
+    await expect
+      .poll(() => state.locator('audio').evaluate((each) => (each as HTMLAudioElement).readyState))
+      .toBeGreaterThan(0);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      state.locator('figure', { hasText: 'sheet.csv' }).getByRole('link', { name: 'Download' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('sheet.csv');
+    expect(problems.slice(known)).toEqual([]);
+    expect([...hosts]).toEqual([new URL(app.served.url).host]);
+    await checkAccess();
+    await picture('4-content');
+  });
+
+  it('4 is held by the policy of its page even if markup gets in', async () => {
+    const { page, problems, hosts } = app;
+    const known = problems.length;
+    const isRun = await page.evaluate(async () => {
+      const frame = document.createElement('div');
+      const script = document.createElement('script');
+      try {
+        script.textContent = 'window.stolen = true';
+      } catch {
+        // Trusted types refuse the text of a script.
+      }
+      const picture = document.createElement('img');
+      picture.src = 'http://127.0.0.2:9/pixel.png';
+      frame.append(script, picture);
+      document.body.append(frame);
+      await new Promise((resolve) => {
+        picture.onerror = resolve;
+        picture.onload = resolve;
+      });
+      frame.remove();
+      let isHtmlRefused = false;
+      try {
+        frame.innerHTML = '<b>markup</b>';
+      } catch {
+        isHtmlRefused = true;
+      }
+      return { isStolen: 'stolen' in window, isHtmlRefused };
+    });
+    expect(isRun).toEqual({ isStolen: false, isHtmlRefused: true });
+    expect(problems.splice(known).join('\n')).toContain('Content Security Policy');
+    hosts.delete('127.0.0.2:9');
+  });
+
+  it('4 loads a file of another server only when asked to', async () => {
+    const { page, go, start, served, hosts } = app;
+    await go(`#/agents/show/tasks/${await start(`remote ${served.url}/picture.png`)}`);
+    const load = page.getByRole('button', { name: /^Load from/ });
+    await load.waitFor();
+    expect(served.outside.pictures).toBe(0);
+    await load.click();
+    await page.getByRole('img', { name: 'far.png' }).waitFor();
+    expect(served.outside.pictures).toBe(1);
+    expect(hosts.size).toBe(1);
+  });
+
+  it('4 shows versions of an artifact side by side', async () => {
+    const { page, go, start, served, checkAccess, picture } = app;
+    const first = await until(served.show, await start('draw a red boat'), 'COMPLETED');
+    const second = await start('draw a blue boat', 'show', { contextId: first.contextId });
+    await until(served.show, second, 'COMPLETED');
+    await go(`#/agents/show/tasks/${second}`);
+    await page.getByRole('button', { name: 'Versions' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('region', { name: 'Left version' }).getByText('a red boat').waitFor();
+    await dialog.getByRole('region', { name: 'Right version' }).getByText('a blue boat').waitFor();
+    await checkAccess();
+    await picture('4-versions');
+    await dialog.getByRole('button', { name: 'Close' }).click();
+  });
+
+  it('4 answers a form, and 5 sends text', async () => {
+    const { page, go, checkAccess, picture } = app;
+    await go('#/agents/show/send');
+    await page.getByRole('textbox', { name: 'Your message' }).fill('convert something');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByRole('textbox', { name: /^amount/ }).waitFor();
+    await page.getByRole('button', { name: 'Answer', exact: true }).click();
+    expect(await page.getByText('Needed').count()).toBe(2);
+    await page.getByRole('textbox', { name: /^amount/ }).fill('much');
+    await page.getByRole('button', { name: 'Answer', exact: true }).click();
+    await page.getByText('This is no number').waitFor();
+    await checkAccess();
+    await picture('4-form');
+    await page.getByRole('textbox', { name: /^amount/ }).fill('21');
+    await page.getByRole('combobox', { name: /^currency/ }).selectOption('EUR');
+    await page.getByRole('button', { name: 'Answer', exact: true }).click();
+    await entry('Twice 21 EUR').waitFor();
+  });
+
+  it('4 says what to do while an agent waits for an authorization', async () => {
+    const { page, go, start, checkAccess, picture } = app;
+    await go(`#/agents/show/tasks/${await start('auth')}`);
+    await page.getByText('The agent waits for an authorization').waitFor();
+    await checkAccess();
+    await picture('4-auth');
+    await page.getByRole('button', { name: 'Wake' }).click();
+    await entry('Woken').waitFor();
+  });
+
+  it('5 sends data, files and the form of a skill, and cancels', async () => {
+    const { page, go, start, served } = app;
+    await go('#/agents/show/send');
+    await page.getByRole('button', { name: 'Convert' }).click();
+    await page.getByRole('textbox', { name: /^amount/ }).fill('4');
+    await page.getByRole('combobox', { name: /^currency/ }).selectOption('USD');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await entry('Twice 4 USD').waitFor();
+
+    await go('#/agents/show/send');
+    await page.getByRole('textbox', { name: 'Your message' }).fill('ask');
+    await page.getByRole('button', { name: 'Add data' }).click();
+    await page.getByRole('textbox', { name: 'Data, as JSON' }).fill('{"colour":');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('The data is no JSON.').waitFor();
+    await page.getByRole('textbox', { name: 'Data, as JSON' }).fill('{"colour":"red"}');
+    const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('Hello') };
+    await page.locator('input[type=file]').setInputFiles(note);
+    await page.getByText('note.txt · 5 bytes').waitFor();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await entry('Which colour?').waitFor();
+    const state = page.getByRole('region', { name: 'The task', exact: true });
+    await state.getByText('note.txt').waitFor();
+    await state.getByText('"red"').waitFor();
+    await page.getByRole('textbox', { name: 'Your answer' }).fill('blue');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await entry('You said blue').waitFor();
+
+    const held = await start('hold');
+    await go(`#/agents/show/tasks/${held}`);
+    await page.getByRole('button', { name: 'Cancel task' }).click();
+    await entry('Cancel requested').waitFor();
+    await until(served.show, held, 'CANCELED');
+    await go('#/agents/show/send');
+    await page.getByRole('textbox', { name: 'Your message' }).fill('hello');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('The agent answered without a task').waitFor();
+    await page.getByText('Hello to you').waitFor();
+  });
+
+  it('6 draws the tasks of a context with references and children, which can be followed', async () => {
+    const { page, go, start, served, checkAccess, picture } = app;
+    const child = await start('fail', 'far');
+    const parent = await until(served.show, await start(`parent ${child} far`), 'COMPLETED');
+    const { contextId } = parent;
+    const second = await start('draw a boat', 'show', { contextId, references: [parent] });
+    await until(served.show, second, 'COMPLETED');
+    await go(`#/agents/show/graph?context=${contextId}`);
+    await expect.poll(() => page.locator('svg.graph a').count()).toBe(3);
+    expect(await page.locator('path.edge-child').count()).toBe(1);
+    expect(await page.locator('path.edge-reference').count()).toBe(1);
+    await checkAccess();
+    await picture('6-graph');
+    await page.getByRole('link', { name: /Failed · far/ }).click();
+    await entry('The printer is on fire').waitFor();
+    expect(page.url()).toContain(`#/agents/far/tasks/${child}`);
+  });
+
+  it('7 lists webhooks with attempts and dead letters, and delivers again', async () => {
+    const { page, go, start, served, checkAccess, picture } = app;
+    const id = await start('ask');
+    const client = await connect(`${served.url}/show`);
+    const hook = { taskId: id, id: 'w1', url: `${served.url}/hook?secret=1`, token: 'very-secret' };
+    await client.createTaskPushNotificationConfig(hook);
+    await client.send('blue', { task: id });
+    await go('#/agents/show/webhooks');
+    const row = page.getByRole('row', { name: 'w1' });
+    await row.getByText('Given up', { exact: true }).waitFor();
+    await page.getByText('1 webhook was given up.').waitFor();
+    expect(await page.content()).not.toContain('secret');
+    await checkAccess();
+    await picture('7-webhooks');
+    served.outside.isHookUp = true;
+    await row.getByRole('button', { name: 'Redeliver' }).click();
+    await row.getByText('Delivered', { exact: true }).waitFor();
+    await go(`#/agents/show/tasks/${id}`);
+    await entry(/Webhook\s*up to \d+ · http/).waitFor();
+  });
+
+  it('8 shows each request as it was sent, over each binding, as a line that can be run', async () => {
+    const { page, go, rows, checkAccess, picture } = app;
+    for (const binding of ['JSONRPC', 'HTTP+JSON', 'GRPC']) {
+      await go('#/agents/far/card');
+      const row = page.getByRole('row', { name: binding });
+      await row.waitFor();
+      if ((await row.getByText('in use').count()) === 0) await row.getByRole('button').click();
+      await row.getByText('in use').waitFor();
+      await go('#/agents/far/send');
+      await page.getByRole('textbox', { name: 'Your message' }).fill('fail');
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await entry('The printer is on fire').waitFor();
+      await go('#/agents/far/wire');
+      await page.getByRole('combobox', { name: 'Binding' }).selectOption(binding);
+      const sent = rows('Requests').filter({ hasText: 'SendStreamingMessage' }).first();
+      await sent.click();
+      const shell = (await page.locator('pre.shell-line').textContent())!;
+      if (binding === 'GRPC') {
+        expect(shell).toMatch(
+          /^grpcurl -plaintext .* 127\.0\.0\.1:\d+ lf\.a2a\.v1\.A2AService\/SendStreamingMessage$/,
+        );
+      } else {
+        const { stdout } = await promisify(execFile)('sh', ['-c', shell]);
+        expect(stdout).toContain('The printer is on fire');
+      }
+    }
+    await checkAccess();
+    await picture('8-wire');
+  });
+
+  it('5 prunes tasks that ended', async () => {
+    const { page, go, served, checkAccess } = app;
+    await go('#/agents/show/tasks');
+    await page.getByRole('button', { name: 'Prune …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox').selectOption('until now');
+    await checkAccess();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByText(/\d+ tasks were deleted/).waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await eventually(async () => {
+      const { totalSize } = await (await connect(`${served.url}/show`)).listTasks({
+        status: 'TASK_STATE_COMPLETED',
+      });
+      expect(totalSize).toBe(0);
+    });
+  });
+
+  it('is as readable in the dark and on a narrow screen', async () => {
+    const { page, go, start, checkAccess, picture } = app;
+    const id = await start('content');
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+    for (const [name, hash] of [
+      ['tasks', '#/agents/show/tasks'],
+      ['task', `#/agents/show/tasks/${id}`],
+      ['card', '#/agents/far/card'],
+      ['wire', '#/agents/far/wire'],
+      ['graph', '#/agents/show/graph'],
+    ] as const) {
+      await go(hash);
+      await page
+        .getByRole(name === 'graph' || name === 'card' ? 'heading' : 'listbox')
+        .first()
+        .waitFor();
+      if (name === 'task') await heading('Findings').waitFor();
+      await checkAccess();
+      await picture(`dark-${name}`);
+    }
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await page.setViewportSize({ width: 390, height: 800 });
+    for (const [name, hash] of [
+      ['tasks', '#/agents/show/tasks'],
+      ['task', `#/agents/show/tasks/${id}`],
+    ] as const) {
+      await go(hash);
+      await page.getByRole('listbox').first().waitFor();
+      await checkAccess();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+      await picture(`narrow-${name}`);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  it('logged no error besides those that the tests caused', () => {
+    expect(app.problems.filter((text) => !/502 \(|status of 401|status of 50\d/.test(text))).toEqual([]);
+  });
+});

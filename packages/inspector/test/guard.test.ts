@@ -1,0 +1,191 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAgentServer } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
+import { inspector } from '../src/index.ts';
+import type { InspectorOptions } from '../src/options.ts';
+import { closed, token } from './inspected-servers.ts';
+import { showAgent } from './show-agent.ts';
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** An inspector on a port, and a function that sends it a request with exactly these headers. */
+async function serve(options: Partial<InspectorOptions> = {}, host = '127.0.0.1') {
+  const agent = showAgent(async () => {});
+  const server = closedAfterTest(
+    createAgentServer({ ...agent, name: 'show', store: memoryStore(), log: () => {} }),
+  );
+  const handler = inspector({ server, token, ...options });
+  const http = createServer(handler).listen(0, host);
+  await once(http, 'listening');
+  onTestFinished(() => closed(http));
+  const { port } = http.address() as AddressInfo;
+  const send = (path: string, headers: Record<string, string> = {}, body?: unknown): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      const sent = request(
+        { port, host: '127.0.0.1', path, method: body === undefined ? 'GET' : 'POST', headers },
+        async (reply) => {
+          let text = '';
+          for await (const chunk of reply) text += chunk;
+          resolve({ status: reply.statusCode!, headers: reply.headers, text });
+        },
+      );
+      sent.on('error', reject);
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  return { send, port, handler, server };
+}
+
+const access = { authorization: `Bearer ${token}` };
+const json = { ...access, 'content-type': 'application/json' };
+
+describe('the inspector', () => {
+  it('answers only holders of its token', async () => {
+    const { send } = await serve();
+    expect((await send('/api/session', access)).status).toBe(200);
+    const wrong: Record<string, string>[] = [
+      {},
+      { authorization: `Bearer ${token}x` },
+      { authorization: token },
+      { authorization: 'Bearer ' },
+    ];
+    for (const headers of wrong)
+      expect(await send('/api/session', headers)).toMatchObject({
+        status: 401,
+        text: JSON.stringify({ problem: { message: 'The token is missing or wrong' } }),
+      });
+  });
+
+  it('makes a token of its own, which stands behind the # of the address', async () => {
+    const { handler } = await serve({ token: undefined });
+    const [address, own] = handler.addressAt('http://127.0.0.1:1/inspector/').split('#token=');
+    expect(address).toBe('http://127.0.0.1:1/inspector/');
+    expect(own!.length).toBeGreaterThanOrEqual(32);
+    expect(() => inspector({ url: 'http://127.0.0.1:1', token: 'short' })).toThrow('at least 16 characters');
+  });
+
+  it('answers only under names of this machine', async () => {
+    const { send, port } = await serve();
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, 'my.localhost'])
+      expect((await send('/api/session', { ...access, host })).status).toBe(200);
+    for (const host of ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example'])
+      expect(await send('/api/session', { ...access, host })).toMatchObject({ status: 421 });
+    // The page too: a page of another name would otherwise be of the inspector's origin.
+    expect((await send('/', { host: 'evil.example' })).status).toBe(421);
+  });
+
+  it('answers no page of another origin or site', async () => {
+    const { send, port } = await serve();
+    const host = `127.0.0.1:${port}`;
+    expect((await send('/api/session', { ...access, host, origin: `http://${host}` })).status).toBe(200);
+    expect((await send('/api/session', { ...access, host, 'sec-fetch-site': 'same-origin' })).status).toBe(
+      200,
+    );
+    for (const other of [
+      'http://evil.example',
+      'null',
+      `http://127.0.0.1:${port + 1}`,
+      `https://localhost:${port}`,
+    ])
+      expect((await send('/api/session', { ...access, host, origin: other })).status).toBe(403);
+    for (const site of ['cross-site', 'same-site'])
+      expect((await send('/api/session', { ...access, host, 'sec-fetch-site': site })).status).toBe(403);
+  });
+
+  it('says with every answer what the page may load: nothing but its own, and no script in the page', async () => {
+    const { send } = await serve();
+    for (const path of ['/', '/api/session', '/missing']) {
+      const policy = String((await send(path, access)).headers['content-security-policy']);
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    }
+  });
+
+  it('is read-only unless it is allowed to act, for each action', async () => {
+    const actions: readonly (readonly [string, string, object])[] = [
+      ['send', '/api/agents/show/messages', { parts: [{ text: 'hello' }] }],
+      ['send', '/api/agents/show/interface', { binding: 'JSONRPC', version: '1.0' }],
+      ['cancel', '/api/agents/show/tasks/t/cancel', {}],
+      ['wake', '/api/agents/show/tasks/t/wake', {}],
+      ['prune', '/api/agents/show/prune', { olderThanMs: 0 }],
+      ['redeliver', '/api/agents/show/redeliver', { taskId: 't', id: 'w' }],
+      ['fetch-file', '/api/file', { agent: 'show', url: 'https://example.com/' }],
+      ['add-agent', '/api/agents', { url: 'http://127.0.0.1:9' }],
+    ];
+    const { send } = await serve();
+    for (const [, path, body] of actions)
+      expect(await send(path, json, body)).toMatchObject({
+        status: 403,
+        text: expect.stringContaining('does not allow'),
+      });
+    for (const [action, path, body] of actions) {
+      const asked: unknown[] = [];
+      const may = (each: string) => {
+        asked.push(each);
+        return each === action;
+      };
+      const { send } = await serve({ authenticate: () => ({ may }) });
+      expect((await send(path, json, body)).status).not.toBe(403);
+      expect(asked).toEqual([action]);
+    }
+  });
+
+  it('asks `authenticate` in place of the token, and then answers under listed names', async () => {
+    const authenticate: InspectorOptions['authenticate'] = ({ headers }) =>
+      headers.cookie === 'session=ada' ? { name: 'Ada', may: ['cancel'] } : undefined;
+    const { send, handler } = await serve({ authenticate, hosts: ['ops.example.com'] });
+    expect(handler.addressAt('https://ops.example.com/inspector')).toBe('https://ops.example.com/inspector/');
+    const host = 'ops.example.com';
+    expect((await send('/api/session', { host })).status).toBe(401);
+    const { text } = await send('/api/session', { host, cookie: 'session=ada' });
+    expect(JSON.parse(text)).toMatchObject({ viewer: 'Ada', may: ['cancel'] });
+    expect((await send('/api/session', { host: 'other.example.com', cookie: 'session=ada' })).status).toBe(
+      421,
+    );
+  });
+
+  it('takes no form of another page for an action: the body must be JSON', async () => {
+    const { send } = await serve({ allow: ['send'] });
+    const body = { parts: [{ text: 'hello' }] };
+    expect(
+      (await send('/api/agents/show/messages', { ...access, 'content-type': 'text/plain' }, body)).status,
+    ).toBe(415);
+    expect((await send('/api/agents/show/messages', json, body)).status).toBe(200);
+  });
+
+  it('offers no kill unless the program gave one', async () => {
+    const { send } = await serve({ allow: ['kill'] });
+    expect((await send('/api/kill', json, {})).status).toBe(404);
+    expect(JSON.parse((await send('/api/session', access)).text).may).toEqual([]);
+  });
+
+  it.each([
+    ['/api/agents/nothing/tasks', 404],
+    ['/api/nothing', 404],
+    ['/api/agents/show/tasks?state=BUSY', 400],
+    ['/api/agents/show/tasks?after=x', 400],
+    ['/api/agents/show/tasks/unknown', 404],
+    ['/api/agents/show/graph', 400],
+    ['/api/agents/%zz/tasks', 404],
+    ['/../../package.json', 404],
+    ['/assets/..%2f..%2fpackage.json', 404],
+  ])('refuses %s with %i and a sentence', async (path, status) => {
+    const { send } = await serve();
+    const reply = await send(path, access);
+    expect(reply.status).toBe(status);
+    expect(JSON.parse(reply.text).problem.message).toMatch(/\w+ \w+/);
+  });
+
+  it('needs an agent, and one that it can find', () => {
+    expect(() => inspector({ agents: [{}] })).toThrow('needs `url`, `server`, or `store` with `name`');
+    expect(() => inspector({ store: memoryStore() })).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,91 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { v03Client } from '@batonjs/bindings-v0-3';
+import { connect } from '@batonjs/client';
+import axe from 'axe-core';
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { startChromium } from '../../../test/support/chromium.ts';
+import type { Action } from '../src/api/agent.ts';
+import { builtApp } from './built-app.ts';
+import { type InspectedServers, serveInspected } from './inspected-servers.ts';
+
+/** Where the tests leave pictures of what they saw. */
+const pictures = join(import.meta.dirname, '../../../.reports/inspector');
+
+/** The app in a browser, and the servers behind it. */
+export interface OpenedApp {
+  readonly served: InspectedServers;
+  readonly page: Page;
+  /** Errors of the page, and of its console. */
+  readonly problems: string[];
+  /** Hosts that the page asked for anything. */
+  readonly hosts: Set<string>;
+  /** Goes to a page of the app. */
+  go(hash: string): Promise<void>;
+  /** Sends a message past the inspector. Resolves to the id of the task. */
+  start(text: string, agent?: 'show' | 'far' | 'old', options?: object): Promise<string>;
+  /** The rows of the list of that name, as far as they exist in the page. */
+  rows(name: string): Locator;
+  picture(name: string): Promise<void>;
+  /** Fails if axe finds something that hinders people. */
+  checkAccess(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Builds the app, serves it and opens it. */
+export async function openApp(executablePath: string, allow: readonly Action[]): Promise<OpenedApp> {
+  mkdirSync(pictures, { recursive: true });
+  const app = await builtApp();
+  const served = await serveInspected(app.folder, { allow });
+  const browser = await startChromium(executablePath);
+  const page = await browser.context.newPage();
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  const problems: string[] = [];
+  const hosts = new Set<string>();
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text());
+  });
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (protocol !== 'blob:') hosts.add(host);
+  });
+  await page.goto(served.address);
+  await page.getByRole('link', { name: 'Show', exact: true }).waitFor();
+  return {
+    served,
+    page,
+    problems,
+    hosts,
+    go: (hash) =>
+      page.evaluate((to) => {
+        location.hash = to;
+      }, hash),
+    async start(text, agent = 'show', options = {}) {
+      const client = await connect(`${served.url}/${agent}`, agent === 'old' ? olderOptions() : {});
+      const { task } = await client.send(text, { returnImmediately: true, ...options });
+      return task!.id;
+    },
+    rows: (name) => page.getByRole('listbox', { name }).getByRole('option'),
+    async picture(name) {
+      await page.screenshot({ path: join(pictures, `${name}.png`) });
+    },
+    async checkAccess() {
+      await page.evaluate(axe.source);
+      const found = await page.evaluate(async () => {
+        const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(document);
+        return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+      });
+      expect(found).toEqual([]);
+    },
+    async close() {
+      await browser.close();
+      await served.close();
+      app.remove();
+    },
+  };
+}
+
+const olderOptions = () => ({ compatibility: [v03Client()] });

@@ -1,0 +1,17 @@
+import { defineConfig } from 'vite';
+
+// The app of the inspector. Paths are relative: it is served below any mount.
+export default defineConfig({
+  root: 'src/app',
+  base: './',
+  resolve: { conditions: ['@batonjs/source', 'module', 'browser', 'development|production'] },
+  build: {
+    outDir: '../../dist/app',
+    emptyOutDir: true,
+    target: 'es2023',
+    // Inlined assets would need `data:` in the content security policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    license: true,
+  },
+});
