@@ -54,7 +54,7 @@ const arrows: Record<string, readonly string[]> = {
     'server',
     'store',
   ],
-  'sample-store': ['store', 'store-memory', 'store-postgres', 'store-redis', 'store-sqlite'],
+  'sample-store': ['store', 'store-etcd', 'store-memory', 'store-postgres', 'store-redis', 'store-sqlite'],
   'expense-agent': ['client', 'extensions', 'server', 'server-node', 'sample-store'],
   'boat-designer': ['client', 'server', 'server-node', 'sample-store'],
   assistant: ['client', 'server', 'server-node', 'sample-store'],

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,10 @@ export interface PostgresServer {
   readonly pid: number;
   /** Runs one of its programs, such as `pg_dump`, to its end. Rejects if it fails; resolves to what it printed. */
   run(program: string, ...args: readonly string[]): Promise<string>;
+  /** The folder on a disk of its own, if it was started with one. */
+  readonly disk: string;
+  /** Makes that disk larger: `64m`. */
+  growDisk(size: string): Promise<void>;
   /** Kills it without a warning; what it has written stays. */
   kill(): Promise<void>;
   /** Starts it again on the same port and folder. */
@@ -81,8 +85,29 @@ function watchOver(server: ChildProcess, dir: string): void {
   watchdog.unref();
 }
 
-/** Starts a server and waits until it answers. `args`: more options of its configuration: `['-c', 'fsync=off']`. */
-export async function startPostgres(args: readonly string[] = []): Promise<PostgresServer> {
+/** Whether a server can be given a small disk: as root on Linux. Says so where not. */
+export async function canHaveDisk(): Promise<boolean> {
+  const isPossible = await exec('unshare', ['--mount', 'true']).then(
+    () => process.getuid?.() === 0,
+    () => false,
+  );
+  if (!isPossible) reportMissing('No disk of its own for PostgreSQL here: run the tests as root on Linux.');
+  return isPossible;
+}
+
+/** Mounts a disk that only the server sees, and that goes away with it. */
+const mountAndRun = `disk=$1 size=$2 uid=$3 gid=$4; shift 4
+mount -t tmpfs -o "size=$size,uid=$uid,gid=$gid,mode=700" tmpfs "$disk" &&
+exec setpriv --reuid "$uid" --regid "$gid" --clear-groups "$@"`;
+
+/**
+ * Starts a server and waits until it answers. `args`: more options of its configuration: `['-c', 'fsync=off']`.
+ * `diskSize`: gives it a disk of this size besides (`12m`), if `canHaveDisk`.
+ */
+export async function startPostgres(
+  args: readonly string[] = [],
+  { diskSize }: { readonly diskSize?: string } = {},
+): Promise<PostgresServer> {
   const bin = binaries()!;
   const user = await unprivileged();
   const dir = await mkdtemp(join(tmpdir(), 'baton-postgres-'));
@@ -92,12 +117,19 @@ export async function startPostgres(args: readonly string[] = []): Promise<Postg
   const data = join(dir, 'data');
   const initdb = ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'];
   await exec(join(bin, 'initdb'), initdb, { ...user, cwd: dir });
+  const disk = join(dir, 'disk');
+  if (diskSize) await mkdir(disk);
   let child: ChildProcess | undefined;
 
   async function start(): Promise<void> {
     const options = ['-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-k', dir, ...args];
-    const server = spawn(join(bin, 'postgres'), ['-D', data, ...options], {
-      ...user,
+    const command = [join(bin, 'postgres'), '-D', data, ...options];
+    const mounting = ['--mount', 'sh', '-c', mountAndRun, 'sh', disk, diskSize, user.uid, user.gid].map(
+      String,
+    );
+    const [program, ...rest] = diskSize ? ['unshare', ...mounting, ...command] : command;
+    const server = spawn(program!, rest, {
+      ...(diskSize ? {} : user),
       cwd: dir,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -128,6 +160,11 @@ export async function startPostgres(args: readonly string[] = []): Promise<Postg
     port,
     get pid() {
       return child?.pid ?? 0;
+    },
+    disk,
+    async growDisk(size) {
+      const remount = ['mount', '-o', `remount,size=${size}`, disk];
+      await exec('nsenter', ['--mount', '--target', String(child?.pid), ...remount]);
     },
     run: async (program, ...args) => (await exec(join(bin, program), args, { cwd: dir })).stdout,
     // SIGQUIT ends all of its processes at once, without writing anything: the next start recovers as after a crash.

@@ -34,6 +34,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   rediss: redis,
   postgres,
   postgresql: postgres,
+  etcd: { isShared: true, open: async (_, members) => openEtcd(members) },
 };
 
 /** PostgreSQL inside this process, in a folder that one process at a time may have open. */
@@ -55,15 +56,22 @@ async function openPGlite(folder: string): Promise<SampleStore> {
   };
 }
 
+/** A cluster of etcd, by its members: `//one:2379,two:2379`. The port may be left out. */
+async function openEtcd(members: string): Promise<SampleStore> {
+  const { etcdStore } = await import('@batonjs/store-etcd');
+  const hosts = members.replace(/^\/\//, '').split(',');
+  return etcdStore(hosts.map((host) => `http://${/:\d+$/.test(host) ? host : `${host}:2379`}`));
+}
+
 export interface OpenStoreOptions {
   /** Several processes are going to open it: refuses a store that lives in one. */
   readonly shared?: boolean;
 }
 
 /**
- * Opens the store that a URL names: `memory:`, `sqlite:<path>`, `pglite:<folder>`, `redis://…` or `postgres://…`.
- * Resolves once it answers. Throws an `Error` with one line for people if the URL names no store, or the store does not
- * answer.
+ * Opens the store that a URL names: `memory:`, `sqlite:<path>`, `pglite:<folder>`, `redis://…`,
+ * `postgres://…` or `etcd://host,host`. Resolves once it answers. Throws an `Error` with one line for people if the URL names no store,
+ * or the store does not answer.
  */
 export async function openStore(
   url: string,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAgentServer, reply } from '@batonjs/server';
 import { afterAll, describe, expect, it } from 'vitest';
+import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { importedBy } from '../../../test/support/loaded-modules.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { redisForTests } from '../../../test/support/redis.ts';
@@ -10,8 +11,9 @@ import { openStore } from '../src/open-store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-sample-store-'));
 const [redis, postgres] = await Promise.all([redisForTests(), postgresForTests()]);
+const etcd = (await canStartEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
 afterAll(async () => {
-  await Promise.all([redis?.stop(), postgres?.stop()]);
+  await Promise.all([redis?.stop(), postgres?.stop(), etcd?.stop()]);
   rmSync(folder, { recursive: true });
 });
 
@@ -21,6 +23,7 @@ const urls = [
   'pglite:',
   `pglite:${join(folder, 'new', 'postgres')}`,
   ...(redis ? [redis.url] : []),
+  ...(etcd ? [`etcd://${etcd.urls.map((url) => new URL(url).host)}`] : []),
   ...(postgres ? [postgres.url, postgres.url.replace('postgres:', 'postgresql:')] : []),
 ];
 
@@ -64,7 +67,7 @@ describe('a store by its URL', () => {
     );
   });
 
-  it.each(['redis://127.0.0.1:1', 'postgres://127.0.0.1:1/none'])(
+  it.each(['redis://127.0.0.1:1', 'postgres://127.0.0.1:1/none', 'etcd://127.0.0.1:1'])(
     'is refused where %s does not answer',
     async (url) => {
       await expect(openStore(url)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -73,7 +76,7 @@ describe('a store by its URL', () => {
 });
 
 const drivers =
-  /node_modules\/(pg|redis|@redis|@electric-sql|@grpc)\/|store-(memory|sqlite|redis|postgres)\//;
+  /node_modules\/(pg|redis|@redis|@electric-sql|@grpc)\/|store-(memory|sqlite|redis|postgres|etcd)\//;
 
 it('loads no adapter and no driver but those of the store that is named', async () => {
   const open = `const { openStore } = await import('./src/open-store.ts');

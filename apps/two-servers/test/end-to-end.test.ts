@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
+import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { canStart } from '../../../test/support/redis.ts';
 
@@ -10,8 +11,9 @@ const app = join(import.meta.dirname, '..');
 const start = ['--conditions=@batonjs/source', 'src/main.ts'];
 const folder = mkdtempSync(join(tmpdir(), 'two-servers-test-'));
 const postgres = await postgresForTests();
+const etcd = (await canStartEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
 afterAll(async () => {
-  await postgres?.stop();
+  await Promise.all([postgres?.stop(), etcd?.stop()]);
   rmSync(folder, { recursive: true });
 });
 
@@ -20,6 +22,7 @@ const stores = [
   ...((await canStart()) ? ([['Redis', '']] as const) : []),
   ['SQLite', `sqlite:${join(folder, 'tasks.db')}`],
   ...(postgres ? ([['PostgreSQL', postgres.url]] as const) : []),
+  ...(etcd ? ([['etcd', `etcd://${etcd.urls.map((url) => new URL(url).host)}`]] as const) : []),
 ] as const;
 
 describe.each(stores)('two servers and a worker on %s', (_, BATON_STORE) => {

@@ -1,0 +1,77 @@
+import type { Lease } from '@batonjs/store';
+import pg from 'pg';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { chunkAfter } from '../../../test/kit/task-logs.ts';
+import { postgresForTests } from '../../../test/support/postgres.ts';
+import { postgresStore } from '../src/index.ts';
+
+const server = await postgresForTests();
+const schema = `serialization ${process.pid}`;
+const admin = new pg.Pool({ connectionString: server?.url, max: 2 });
+const sql = async (text: string) => (await admin.query(text)).rows;
+afterEach(() => (server ? sql(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`) : undefined));
+afterAll(async () => {
+  await admin.end();
+  await server?.stop();
+});
+
+describe.skipIf(!server)('A transaction that the database cannot serialize (serialization_failure)', () => {
+  it('is run again: a renewal that lost against another write of the row', async () => {
+    // Statements outside of transactions have the isolation that the database is configured with.
+    const isolation = '-c default_transaction_isolation=serializable';
+    const store = postgresStore(`${server!.url}?options=${encodeURIComponent(isolation)}`, { schema });
+    const other = await admin.connect();
+    try {
+      const acquire = { holder: 'h', ttlMs: 60_000 };
+      const { lease } = await store.commit(chunkAfter(0, { turn: { queue: 'q', acquire } }));
+      await other.query('BEGIN');
+      await other.query(`UPDATE "${schema}".tasks SET revision = revision + 1`);
+      const renewed = store.renew([lease as Lease], 60_000);
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await sql(waiting)).length, { timeout: 20_000 }).toBe(1);
+      await other.query('COMMIT');
+      expect(await renewed).toEqual([lease]);
+    } finally {
+      other.release();
+      await store.close();
+    }
+  });
+
+  /** Lets the first so many commits fail as a database does that cannot serialize them. */
+  async function failFirst(commits: number): Promise<void> {
+    await sql(`CREATE SEQUENCE "${schema}".attempts`);
+    await sql(`CREATE FUNCTION "${schema}".unlucky() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('"${schema}".attempts') <= ${commits} THEN
+        RAISE EXCEPTION 'could not serialize access' USING ERRCODE = 'serialization_failure';
+      END IF;
+      RETURN NEW;
+    END $$`);
+    await sql(`CREATE CONSTRAINT TRIGGER unlucky AFTER INSERT ON "${schema}".facts DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION "${schema}".unlucky()`);
+  }
+
+  it('is run again where COMMIT itself fails, and its facts are written once', async () => {
+    const store = postgresStore(server!.url, { schema });
+    try {
+      await store.commit(chunkAfter(0));
+      await failFirst(5);
+      expect(await store.commit(chunkAfter(1))).toMatchObject({ version: 2 });
+      const facts = await store.readFacts('s', 't', 0, 9);
+      expect(facts.map(({ commitId }) => commitId)).toEqual(['commit 1', 'commit 2']);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('rejects with UNAVAILABLE where it goes on failing, and has written nothing', async () => {
+    const store = postgresStore(server!.url, { schema });
+    try {
+      await store.commit(chunkAfter(0));
+      await failFirst(1_000_000);
+      await expect(store.commit(chunkAfter(1))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      expect((await store.load('s', 't'))?.version).toBe(1);
+    } finally {
+      await store.close();
+    }
+  });
+});
