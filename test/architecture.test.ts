@@ -31,6 +31,18 @@ const arrows: Record<string, readonly string[]> = {
   extensions: ['client', 'protocol', 'server'],
   'from-executor': ['protocol', 'server'],
   'nested-tasks': ['client', 'extensions', 'lifecycle', 'protocol', 'server'],
+  cli: [
+    'auth',
+    'bindings',
+    'bindings-grpc',
+    'bindings-v0-3',
+    'client',
+    'extensions',
+    'protocol',
+    'server',
+    'server-node',
+    'store-memory',
+  ],
   'task-gateway': [
     'bindings',
     'bindings-websocket',

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { CardSignatureError, verifyCard } from '@batonjs/auth';
+import { AgentCard } from '@batonjs/protocol';
+
+import type { Command } from 'commander';
+import { readCard } from '../connection/open-agent.ts';
+import { CliError, usage } from '../errors/cli-error.ts';
+import { addAgentFlags, addStreamFlag, type CommonOptions } from '../flags/agent-flags.ts';
+import { showCard } from '../output/render.ts';
+import type { Run } from '../run.ts';
+import type { RunContext } from '../run-context.ts';
+
+interface CardFlags extends CommonOptions {
+  readonly validate?: boolean;
+  readonly extended?: boolean;
+  readonly jwks?: string;
+}
+
+export function addCard(program: Command, run: Run): void {
+  const card = program.command('card').description('read and check agent cards');
+  const get = card
+    .command('get')
+    .description('show the card of an agent')
+    .argument('[ref]', 'the same as --agent-card')
+    .option('--validate', 'check it against the schema of A2A')
+    .option('--extended', 'the card for authenticated callers')
+    .option('--jwks <file or url>', 'keys that its signature is checked with');
+  addStreamFlag(addAgentFlags(get))
+    .addHelpText('after', '\nExample:\n  $ baton card get localhost:4000 --validate\n')
+    .action(run<CardFlags>(getCard));
+}
+
+async function getCard(context: RunContext<CardFlags>, reference: string | undefined): Promise<void> {
+  const { options, output } = context;
+  if (reference !== undefined) {
+    context.command.setOptionValueWithSource('agentCard', reference, 'cli');
+    Object.assign(options, { agentCard: reference });
+  }
+  if (options.endpoint !== undefined) throw usage('--endpoint has no card');
+  const card = options.extended
+    ? await extendedCard(context)
+    : await context.waiting(() => readCard(context));
+  if (options.validate) validate(card);
+  const signature = await signatureOf(card, options.jwks, context);
+  if (output.isJson) {
+    output.note(`Signature: ${signature}`);
+    return output.json(card);
+  }
+  showCard(output, card);
+  output.field('Signature', signature);
+  if (options.validate) output.field('Valid', true);
+}
+
+async function extendedCard(context: RunContext<CardFlags>): Promise<AgentCard> {
+  const { agent } = await context.open();
+  return context.waiting((signal) => agent.getExtendedAgentCard({}, { signal }));
+}
+
+function validate(card: AgentCard): void {
+  const { error } = AgentCard.safeParse(card);
+  if (!error) return;
+  const problems = error.issues.slice(0, 20).map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw new CliError('A2ACLI_ERR_CARD_INVALID', `The card does not fit its schema: ${problems.join('; ')}`);
+}
+
+/** `verified`, `unverifiable` or `absent`. An absent signature is no failure. */
+async function signatureOf(card: AgentCard, jwks: string | undefined, { io }: RunContext): Promise<string> {
+  if (!card.signatures?.length) return 'absent';
+  if (jwks === undefined) return 'unverifiable (no keys: give --jwks)';
+  const isUrl = /^https:\/\//i.test(jwks);
+  try {
+    const trust = isUrl
+      ? { jwks: [jwks] }
+      : { keys: JSON.parse(readFileSync(resolve(io.cwd, jwks), 'utf8')).keys };
+    const { kid } = await verifyCard(card, trust);
+    return `verified (${kid})`;
+  } catch (error) {
+    if (CardSignatureError.is(error, 'INVALID_SIGNATURE'))
+      throw new CliError('A2ACLI_ERR_CARD_INVALID', error.message);
+    if (CardSignatureError.is(error)) return `unverifiable (${error.message})`;
+    throw usage(`The keys in ${jwks} cannot be read`);
+  }
+}

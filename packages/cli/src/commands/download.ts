@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import type { Artifact, Part } from '@batonjs/protocol';
+import type { Command } from 'commander';
+import { CliError, usage } from '../errors/cli-error.ts';
+import { addAgentFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import type { Run } from '../run.ts';
+import type { RunContext } from '../run-context.ts';
+
+interface DownloadFlags extends CommonOptions {
+  readonly dir: string;
+  readonly artifact?: string;
+  readonly force?: boolean;
+}
+
+/** A part that becomes a file. */
+interface Download {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+export function addDownload(task: Command, run: Run): void {
+  const command = task
+    .command('download')
+    .description('save the artifacts of a task as files')
+    .argument('<id>', 'the id of the task')
+    .option('--dir <folder>', 'where to', '.')
+    .option('--artifact <id>', 'only this artifact')
+    .option('--force', 'overwrite files that exist');
+  addAgentFlags(command)
+    .addHelpText('after', '\nExample:\n  $ baton task download -a localhost:4000 3f2a… --dir results\n')
+    .action(run<DownloadFlags>(download));
+}
+
+async function download(context: RunContext<DownloadFlags>, id: string): Promise<void> {
+  const { options, output, io } = context;
+  const agent = await context.agent();
+  const task = await context.waiting((signal) => agent.getTask({ id, historyLength: 0 }, { signal }));
+  const artifacts = (task.artifacts ?? []).filter(
+    ({ artifactId }) => options.artifact === undefined || artifactId === options.artifact,
+  );
+  if (options.artifact !== undefined && artifacts.length === 0)
+    throw usage(`The task has no artifact ${options.artifact}`);
+  const folder = resolve(io.cwd, options.dir);
+  const taken = new Set<string>();
+  const files = artifacts.flatMap((artifact) =>
+    artifact.parts.flatMap((part, n) => {
+      const file = toFile(artifact, part, n);
+      if (!file) output.note(`Not downloaded: ${'url' in part ? part.url : artifact.artifactId}`);
+      return file ? [{ ...file, path: join(folder, unique(file.name, taken)) }] : [];
+    }),
+  );
+  const existing = options.force ? undefined : files.find(({ path }) => existsSync(path));
+  if (existing)
+    throw new CliError('A2ACLI_ERR_USAGE', `${existing.path} exists`, 'Give --force to overwrite it');
+  mkdirSync(folder, { recursive: true });
+  for (const { path, bytes } of files) writeFileSync(path, bytes, { flag: options.force ? 'w' : 'wx' });
+  if (output.isJson)
+    return output.json({
+      taskId: id,
+      files: files.map(({ path, bytes }) => ({ path, bytes: bytes.length })),
+    });
+  output.field('Task ID', task.id);
+  output.field('Context ID', task.contextId ?? '');
+  output.field('State', task.status.state);
+  for (const { path, bytes } of files) output.field('Saved', `${path} (${bytes.length} bytes)`);
+}
+
+/** A part as a file; undefined for a URL, which is not fetched: it may lead anywhere. */
+function toFile({ artifactId, name = artifactId }: Artifact, part: Part, n: number): Download | undefined {
+  const numbered = n === 0 ? name : `${name}-${n + 1}`;
+  if ('text' in part && part.text !== undefined)
+    return { name: safe(part.filename ?? `${numbered}.txt`), bytes: Buffer.from(part.text) };
+  if ('data' in part)
+    return {
+      name: safe(part.filename ?? `${numbered}.json`),
+      bytes: Buffer.from(`${JSON.stringify(part.data, undefined, 2)}\n`),
+    };
+  if ('raw' in part && part.raw !== undefined)
+    return { name: safe(part.filename ?? numbered), bytes: Buffer.from(part.raw, 'base64') };
+  return undefined;
+}
+
+/** A name of an agent as a file in the folder: without a path, and not hidden. */
+function safe(name: string): string {
+  const plain = basename(name.replaceAll('\\', '/')).replaceAll(/[^\w.() -]/g, '_');
+  const visible = plain.replace(/^\.+/, '_').slice(0, 200);
+  return visible === '' ? 'artifact' : visible;
+}
+
+/** The name, with a number if another part has it. */
+function unique(name: string, taken: Set<string>): string {
+  let free = name;
+  for (let n = 2; taken.has(free.toLowerCase()); n++) free = name.replace(/(?=\.[^.]*$)|$/, `-${n}`);
+  taken.add(free.toLowerCase());
+  return free;
+}

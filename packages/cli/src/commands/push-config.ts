@@ -1,0 +1,132 @@
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { TaskPushNotificationConfig } from '@batonjs/protocol';
+import { BARE_NOTIFICATION_TOKEN, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
+import type { Command } from 'commander';
+import { addAgentFlags, addOutputFlags, addStreamFlag, type CommonOptions } from '../flags/agent-flags.ts';
+import { toCount } from '../flags/key-values.ts';
+import type { Output } from '../output/output.ts';
+import { showEvent } from '../output/render.ts';
+import type { Run } from '../run.ts';
+import type { RunContext } from '../run-context.ts';
+
+interface PushFlags extends CommonOptions {
+  readonly url?: string;
+  readonly id?: string;
+  readonly token?: string;
+  readonly port: number;
+  readonly count?: number;
+}
+
+export function addPushConfig(task: Command, run: Run): void {
+  const push = task.command('push-config').description('webhooks of a task');
+  const add = (name: string, description: string) =>
+    push.command(name).description(description).argument('<task-id>', 'the id of the task');
+  const example = (line: string) => `\nExample:\n  $ baton task push-config ${line}\n`;
+
+  addAgentFlags(
+    add('create', 'let the agent call a URL about a task')
+      .requiredOption('--url <url>', 'where the agent sends updates')
+      .option('--id <id>', 'the id of the webhook')
+      .option('--token <token>', 'sent with every update, so that the receiver knows the sender'),
+  )
+    .addHelpText('after', example('create -a localhost:4000 3f2a… --url https://me.example/hook'))
+    .action(run<PushFlags>(create));
+  addAgentFlags(add('get', 'show a webhook').argument('<config-id>', 'the id of the webhook'))
+    .addHelpText('after', example('get -a localhost:4000 3f2a… hook-1'))
+    .action(run<PushFlags>(get));
+  addAgentFlags(add('list', 'list the webhooks of a task'))
+    .addHelpText('after', example('list -a localhost:4000 3f2a…'))
+    .action(run<PushFlags>(list));
+  addAgentFlags(add('delete', 'delete a webhook').argument('<config-id>', 'the id of the webhook'))
+    .addHelpText('after', example('delete -a localhost:4000 3f2a… hook-1'))
+    .action(run<PushFlags>(remove));
+  addStreamFlag(
+    addOutputFlags(
+      push
+        .command('receive')
+        .description('receive updates on this machine, and show them')
+        .option('--port <port>', 'listen on this port of loopback', toCount(0), 0)
+        .option('--token <token>', 'refuse updates without this token')
+        .option('--count <n>', 'end after so many updates', toCount(1)),
+    ),
+  )
+    .addHelpText('after', example('receive --port 9000 --token secret'))
+    .action(run<PushFlags>(receive));
+}
+
+function show(output: Output, config: TaskPushNotificationConfig): void {
+  if (output.isJson) return void output.json(config);
+  output.field('Task ID', config.taskId ?? '');
+  output.field('Config ID', config.id ?? '');
+  output.field('URL', config.url);
+}
+
+async function create(context: RunContext<PushFlags>, taskId: string): Promise<void> {
+  const { url = '', id, token } = context.options;
+  context.redactor.hide(token);
+  const agent = await context.agent();
+  const given = { taskId, url, ...(id !== undefined && { id }), ...(token !== undefined && { token }) };
+  show(context.output, await agent.createTaskPushNotificationConfig(given));
+}
+
+async function get(context: RunContext<PushFlags>, taskId: string, id: string): Promise<void> {
+  const agent = await context.agent();
+  show(context.output, await agent.getTaskPushNotificationConfig({ taskId, id }));
+}
+
+async function list(context: RunContext<PushFlags>, taskId: string): Promise<void> {
+  const { output } = context;
+  const agent = await context.agent();
+  const reply = await agent.listTaskPushNotificationConfigs({ taskId });
+  if (output.isJson) return output.json(reply);
+  for (const config of reply.configs ?? []) show(output, config);
+  output.field('Configs', (reply.configs ?? []).length);
+}
+
+async function remove(context: RunContext<PushFlags>, taskId: string, id: string): Promise<void> {
+  const { output } = context;
+  const agent = await context.agent();
+  await agent.deleteTaskPushNotificationConfig({ taskId, id });
+  if (output.isJson) return output.json({});
+  output.field('Task ID', taskId);
+  output.field('Deleted', id);
+}
+
+/** Bytes of one update. */
+const largest = 16 * 1_048_576;
+
+/** Shows updates until there are enough, or until Ctrl-C. */
+async function receive({ options, output, io }: RunContext<PushFlags>): Promise<void> {
+  const { port, token, count = Number.POSITIVE_INFINITY } = options;
+  // Each update is a document of its own.
+  output.isStreaming = true;
+  let received = 0;
+  const enough = Promise.withResolvers<void>();
+  const server = createServer(async (request, response) => {
+    const given =
+      request.headers[NOTIFICATION_TOKEN.toLowerCase()] ??
+      request.headers[BARE_NOTIFICATION_TOKEN.toLowerCase()];
+    const isTooLong = Number(request.headers['content-length'] ?? 0) > largest;
+    const status =
+      request.method !== 'POST' ? 405 : token !== undefined && given !== token ? 401 : isTooLong ? 413 : 200;
+    if (status !== 200) return void response.writeHead(status).end();
+    try {
+      showEvent(output, JSON.parse(await text(request)));
+      response.writeHead(200).end();
+      received += 1;
+    } catch {
+      response.writeHead(400).end();
+    }
+    if (received >= count) enough.resolve();
+  });
+  io.signal.addEventListener('abort', () => enough.resolve());
+  await new Promise<void>((resolve, reject) =>
+    server.once('error', reject).listen(port, '127.0.0.1', resolve),
+  );
+  const { port: actual } = server.address() as { port: number };
+  output.note(`Listening at http://127.0.0.1:${actual}`);
+  await enough.promise;
+  server.close();
+  server.closeIdleConnections();
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentReply } from '@batonjs/client';
+import { progressOf, TASK_PROGRESS } from '@batonjs/extensions/client';
+import type { Struct, Task } from '@batonjs/protocol';
+import { textOf } from '@batonjs/protocol/parts';
+import { type Command, Option } from 'commander';
+import { addAgentFlags, addStreamFlag, addWaitFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import { toMetadata } from '../flags/key-values.ts';
+import { addPartFlags, partsOf } from '../flags/part-flags.ts';
+import { sendAndWait } from '../following/wait.ts';
+import { showEvent, showIds, showReply } from '../output/render.ts';
+import type { Run } from '../run.ts';
+import type { RunContext } from '../run-context.ts';
+
+interface SendFlags extends CommonOptions {
+  readonly taskId?: string;
+  readonly contextId?: string;
+  readonly metadata?: Struct;
+  readonly async?: boolean;
+  readonly returnImmediately?: boolean;
+  readonly wait?: boolean;
+  readonly pollInterval: number;
+}
+
+export function addSend(program: Command, run: Run): void {
+  const command = program
+    .command('send')
+    .description('send a message, and wait for its result')
+    .argument('[text]', 'a text part, before those of the flags');
+  addPartFlags(command)
+    .option('--task-id <id>', 'continue this task')
+    .option('--context-id <id>', 'start a new task in this context')
+    .option('--metadata <json>', 'metadata of the request, a JSON object', toMetadata)
+    .option('--async', 'do not wait: print the ids at once')
+    .addOption(new Option('--return-immediately').hideHelp())
+    .addOption(new Option('--no-wait').hideHelp())
+    .option('--wait', 'wait, also where the settings say --async');
+  addWaitFlags(addStreamFlag(addAgentFlags(command)))
+    .addHelpText('after', '\nExample:\n  $ baton send -a localhost:4000 "100 USD"\n')
+    .action(run<SendFlags>(send));
+}
+
+async function send(context: RunContext<SendFlags>, text: string | undefined): Promise<void> {
+  const { options, output, command, io } = context;
+  const parts = await partsOf(command, text, io);
+  const { taskId, contextId, metadata, pollInterval } = options;
+  const { agent } = await context.open();
+  const offersProgress = agent.card.capabilities?.extensions?.some(({ uri }) => uri === TASK_PROGRESS);
+  const message = {
+    messageId: randomUUID(),
+    ...(taskId !== undefined && { task: taskId }),
+    ...(contextId !== undefined && { contextId }),
+    ...(metadata && { metadata }),
+    ...(offersProgress && { extensions: [TASK_PROGRESS] }),
+  };
+  if (isAsync(context)) {
+    const reply = await context.waiting((signal) =>
+      agent.send(parts, { ...message, returnImmediately: true, signal }),
+    );
+    showReply(output, reply);
+    if (reply.task) follow(context, reply.task);
+    return;
+  }
+  const isStream = options.stream ?? false;
+  let last: Task | undefined;
+  const reply = await context.waiting((signal) =>
+    context.withProgress(false, (line) =>
+      sendAndWait(agent, parts, message, {
+        pollMs: pollInterval,
+        signal,
+        onEvent(event, task) {
+          if (task) context.know(task.id);
+          if (isStream) showEvent(output, event);
+          if (task) line?.update(textOf(task.status.message) || task.status.state, progressOf(task));
+          last = event.task;
+        },
+      }),
+    ),
+  );
+  showEnd(context, reply, isStream, last);
+}
+
+/** The whole result; after events only what the last one did not say. */
+function showEnd(context: RunContext, reply: AgentReply, isStream: boolean, last: Task | undefined): void {
+  const { output } = context;
+  if (!isStream) showReply(output, reply);
+  else if (reply.task && !output.isJson && !last) showIds(output, reply.task);
+  if (reply.task) context.conclude(reply.task);
+}
+
+/** `--wait` on the command line overrides what the settings say. */
+function isAsync({ options, command }: RunContext<SendFlags>): boolean {
+  const { async: isAsked = false, returnImmediately = false, wait } = options;
+  if (command.getOptionValueSource('wait') === 'cli') return wait === false;
+  return isAsked || returnImmediately;
+}
+
+/** How to go on with a task that this command does not wait for. */
+function follow(context: RunContext, { id }: Task): void {
+  const line = context.commandLine('task get', id, '--wait');
+  if (context.output.isJson) context.output.note(`Follow: ${line}`);
+  else context.output.field('Follow', line);
+}

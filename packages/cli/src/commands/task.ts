@@ -1,0 +1,180 @@
+import { A2AError } from '@batonjs/client';
+import type { Task, TaskState } from '@batonjs/protocol';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { addAgentFlags, addStreamFlag, addWaitFlags, type CommonOptions } from '../flags/agent-flags.ts';
+import { toCount } from '../flags/key-values.ts';
+import { poll, subscribeAndWait } from '../following/wait.ts';
+import { showEvent, showIds, showTask } from '../output/render.ts';
+import type { Run } from '../run.ts';
+import type { RunContext } from '../run-context.ts';
+
+interface TaskFlags extends CommonOptions {
+  readonly history?: number;
+  readonly wait?: boolean;
+  readonly watch?: boolean;
+  readonly pollInterval: number;
+  readonly contextId?: string;
+  readonly state?: ListedState;
+  readonly pageSize?: number;
+  readonly pageToken?: string;
+}
+
+const states = [
+  'submitted',
+  'working',
+  'input-required',
+  'auth-required',
+  'completed',
+  'failed',
+  'canceled',
+  'rejected',
+];
+
+type ListedState = Exclude<TaskState, 'TASK_STATE_UNSPECIFIED'>;
+
+function toState(text: string): ListedState {
+  const name = text
+    .replace(/^TASK_STATE_/i, '')
+    .replaceAll('_', '-')
+    .toLowerCase();
+  if (!states.includes(name)) throw new InvalidArgumentError(`A state is one of ${states.join(', ')}.`);
+  return `TASK_STATE_${name.replaceAll('-', '_').toUpperCase()}` as ListedState;
+}
+
+export function addTask(program: Command, run: Run): Command {
+  const task = program.command('task').description('read, follow, list and cancel tasks');
+  const get = task
+    .command('get')
+    .description('show a task')
+    .argument('<id>', 'the id of the task')
+    .option('--history <n>', 'with so many of its latest messages', toCount(0))
+    .option('--wait', 'read it until it has ended or waits for an answer')
+    .addOption(new Option('--watch').hideHelp());
+  addWaitFlags(addStreamFlag(addAgentFlags(get)))
+    .addHelpText('after', '\nExample:\n  $ baton task get -a localhost:4000 3f2a… --wait --timeout 1m\n')
+    .action(run<TaskFlags>(getTask));
+
+  const cancel = task.command('cancel').description('cancel a task').argument('<id>', 'the id of the task');
+  addStreamFlag(addAgentFlags(cancel))
+    .addHelpText('after', '\nExample:\n  $ baton task cancel -a localhost:4000 3f2a…\n')
+    .action(run<TaskFlags>(cancelTask));
+
+  const list = task
+    .command('list')
+    .description('list tasks, those that changed last first')
+    .option('--context-id <id>', 'only those of this context')
+    .addOption(
+      new Option('--state <state>', `only those in this state: ${states.join(', ')}`).argParser(toState),
+    )
+    .option('--page-size <n>', 'so many at most', toCount(1))
+    .option('--page-token <token>', 'go on after an earlier page');
+  addStreamFlag(addAgentFlags(list))
+    .addHelpText('after', '\nExample:\n  $ baton task list -a localhost:4000 --state working\n')
+    .action(run<TaskFlags>(listTasks));
+
+  const subscribe = task
+    .command('subscribe')
+    .description('follow a task until it has ended or waits for an answer')
+    .argument('<id>', 'the id of the task');
+  addWaitFlags(addStreamFlag(addAgentFlags(subscribe)))
+    .addHelpText('after', '\nExample:\n  $ baton task subscribe -a localhost:4000 3f2a… --stream -o json\n')
+    .action(run<TaskFlags>(subscribeToTask));
+  return task;
+}
+
+async function getTask(context: RunContext<TaskFlags>, id: string): Promise<void> {
+  const { options } = context;
+  const { history, wait = options.watch, pollInterval } = options;
+  const agent = await context.agent();
+  const task = await context.waiting(async (signal) => {
+    if (!wait)
+      return agent.getTask({ id, ...(history !== undefined && { historyLength: history }) }, { signal });
+    context.know(id);
+    return context.withProgress(false, (line) =>
+      poll(
+        agent,
+        id,
+        {
+          pollMs: pollInterval,
+          signal,
+          onEvent: (_, now) => now && line?.update(now.status.state, undefined),
+        },
+        undefined,
+        history,
+      ),
+    );
+  });
+  show(context, task, history !== undefined);
+  context.conclude(task);
+}
+
+function show({ output }: RunContext<TaskFlags>, task: Task, withHistory: boolean): void {
+  if (output.isJson) output.json(task);
+  else showTask(output, task, withHistory || output.isVerbose);
+}
+
+async function cancelTask(context: RunContext<TaskFlags>, id: string): Promise<void> {
+  const agent = await context.agent();
+  const task = await context.waiting(async (signal) => {
+    try {
+      return await agent.cancelTask({ id }, { signal });
+    } catch (error) {
+      if (!A2AError.is(error, 'TASK_NOT_CANCELABLE')) throw error;
+      const now = await agent.getTask({ id }, { signal });
+      // Canceled before: the wish is fulfilled.
+      if (now.status.state === 'TASK_STATE_CANCELED') return now;
+      context.output.note(`State: ${now.status.state}`);
+      throw error;
+    }
+  });
+  show(context, task, false);
+}
+
+async function listTasks(context: RunContext<TaskFlags>): Promise<void> {
+  const { options, output } = context;
+  const { contextId, state, pageSize, pageToken } = options;
+  const agent = await context.agent();
+  const page = await context.waiting((signal) =>
+    agent.listTasks(
+      {
+        ...(contextId !== undefined && { contextId }),
+        ...(state !== undefined && { status: state }),
+        ...(pageSize !== undefined && { pageSize }),
+        ...(pageToken !== undefined && { pageToken }),
+      },
+      { signal },
+    ),
+  );
+  if (output.isJson && !options.stream) return output.json(page);
+  for (const task of page.tasks) {
+    if (output.isJson) output.json(task);
+    else showIds(output, task);
+  }
+  if (output.isJson) return;
+  output.field('Tasks', page.tasks.length);
+  if (page.nextPageToken) output.field('Next Page Token', page.nextPageToken);
+}
+
+async function subscribeToTask(context: RunContext<TaskFlags>, id: string): Promise<void> {
+  const { options, output } = context;
+  const agent = await context.agent();
+  context.know(id);
+  let last: Task | undefined;
+  const isStream = options.stream ?? false;
+  const task = await context.waiting((signal) =>
+    context.withProgress(false, (line) =>
+      subscribeAndWait(agent, id, {
+        pollMs: options.pollInterval,
+        signal,
+        onEvent(event, now) {
+          if (isStream) showEvent(output, event);
+          if (now) line?.update(now.status.state, undefined);
+          last = event.task;
+        },
+      }),
+    ),
+  );
+  if (!isStream) show(context, task, false);
+  else if (!output.isJson && !last) showIds(output, task);
+  context.conclude(task);
+}

@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AgentCard } from '@batonjs/protocol';
+import { CliError } from '../errors/cli-error.ts';
+
+/** What a reference to an agent's card leads to: a URL to read it from, or the card in a file. */
+export type CardReference = { readonly url: string } | { readonly file: string; readonly card: AgentCard };
+
+/** Resolves a host, a URL or a file. Throws `CARD_NOT_FOUND` or `CARD_INVALID`. */
+export function resolveReference(reference: string, cwd: string): CardReference {
+  if (/^https?:\/\//i.test(reference)) return { url: checked(reference) };
+  if (/^file:\/\//i.test(reference)) return readFile(pathIn(reference), reference);
+  const path = resolve(cwd, reference);
+  if (existsSync(path)) return readFile(path, reference);
+  if (!/^(\[[\da-f:.]+\]|[\w.-]+)(:\d{1,5})?(\/\S*)?$/i.test(reference) || /^[./]/.test(reference))
+    throw notFound(reference, 'is no host, URL or file');
+  const [host = ''] = reference.split(/[:/]/, 1);
+  const isLocal = /^(localhost|127(\.\d+){3})$/.test(host) || reference.startsWith('[::1]');
+  return { url: checked(`${isLocal ? 'http' : 'https'}://${reference}`) };
+}
+
+const notFound = (reference: string, problem: string, cause?: unknown): CliError =>
+  new CliError('A2ACLI_ERR_CARD_NOT_FOUND', `${reference} ${problem}`, undefined, cause);
+
+function checked(url: string): string {
+  if (!URL.canParse(url)) throw notFound(url, 'is no URL');
+  return url;
+}
+
+function pathIn(reference: string): string {
+  try {
+    return fileURLToPath(reference);
+  } catch (cause) {
+    throw notFound(reference, 'is no path', cause);
+  }
+}
+
+function readFile(file: string, reference: string): CardReference {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw notFound(reference, 'cannot be read', cause);
+  }
+  try {
+    const card = JSON.parse(text) as AgentCard;
+    if (Array.isArray(card.supportedInterfaces) && card.supportedInterfaces.length > 0) return { file, card };
+  } catch {
+    // Falls through.
+  }
+  throw new CliError('A2ACLI_ERR_CARD_INVALID', `${reference} is no agent card of A2A 1.0`);
+}

@@ -1,0 +1,163 @@
+import { httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
+import { grpcClient } from '@batonjs/bindings-grpc';
+import { v03Client } from '@batonjs/bindings-v0-3';
+import { type AgentClient, type ConnectOptions, connect } from '@batonjs/client';
+import type { AgentCard, AgentInterface } from '@batonjs/protocol';
+import { usage } from '../errors/cli-error.ts';
+import type { CommonOptions } from '../flags/agent-flags.ts';
+import type { Io } from '../io.ts';
+import type { Output } from '../output/output.ts';
+import type { Redactor } from '../output/redactor.ts';
+import { tokenFor } from '../settings/tokens.ts';
+import { fileCardCache } from './card-cache.ts';
+import { resolveReference } from './card-reference.ts';
+import { type Attachment, attach } from './credentials.ts';
+import { tlsFetch, tlsFiles } from './tls.ts';
+import { tracedTransport, wireFetch } from './wire.ts';
+
+/** What opening an agent needs. */
+export interface OpenContext {
+  readonly io: Io;
+  readonly options: CommonOptions;
+  readonly output: Output;
+  readonly redactor: Redactor;
+}
+
+/** An agent that was found, with a connection over the preferred interface. */
+export interface OpenAgent {
+  readonly agent: AgentClient;
+  /** The card as the agent serves it. */
+  readonly card: AgentCard;
+  readonly hasCredentials: boolean;
+  /** The origin that tokens of `auth login` are kept for. */
+  readonly origin: string;
+}
+
+/** Reads the card that the options name, without a connection. */
+export async function readCard(context: OpenContext): Promise<AgentCard> {
+  const { options, io } = context;
+  if (options.endpoint !== undefined) return endpointCard(options);
+  if (options.agentCard === undefined)
+    throw usage(
+      'No agent is given',
+      `Give --agent-card, for example ${io.program} card get -a localhost:4000`,
+    );
+  const reference = resolveReference(options.agentCard, io.cwd);
+  if ('card' in reference) return reference.card;
+  const wire = wireOf(context, { headers: {}, query: {}, isUnused: false }, []);
+  const cards = fileCardCache(io.home);
+  return (await connect(reference.url, { ...wire, cards, ...timeoutOf(options) })).card;
+}
+
+/** Reads the card and connects. Throws `CREDENTIALS_MISSING` before anything is sent. */
+export async function openAgent(context: OpenContext): Promise<OpenAgent> {
+  const { options, io, output, redactor } = context;
+  const card = await readCard(context);
+  const origin = originOf(card);
+  const stored = options.bearer === undefined ? tokenFor(io.home, origin)?.accessToken : undefined;
+  const bearer = options.bearer ?? stored;
+  redactor.hide(stored);
+  const hasCertificate = options.tlsCert !== undefined;
+  const attachment = options.endpoint
+    ? endpointAttachment(options, bearer)
+    : attach(card, { bearer, apiKey: options.apiKey, hasCertificate });
+  if (attachment.isUnused && stored === undefined)
+    output.warn(`${card.name} declares no scheme for this credential: it is not sent`);
+  const hasCredentials = Object.keys({ ...attachment.headers, ...attachment.query }).length > 0;
+  const chosen = preferring(card, options.transport ?? []);
+  const origins = chosen.supportedInterfaces.flatMap(({ url }) =>
+    URL.canParse(url) ? [new URL(url).origin] : [],
+  );
+  if (options.insecure) output.warn('TLS certificates are not verified (--insecure)');
+  if (hasCredentials && (options.insecure || chosen.supportedInterfaces[0]?.url.startsWith('http://')))
+    output.warn('A CREDENTIAL IS SENT OVER A CONNECTION THAT IS NOT VERIFIED');
+  const agent = await connect(chosen, {
+    ...wireOf(context, attachment, origins),
+    ...timeoutOf(options),
+    headers: { ...options.svcParam, ...attachment.headers },
+    extensions: requiredExtensions(card),
+  });
+  output.debug(
+    `uses ${agent.interface.protocolBinding} ${agent.interface.protocolVersion} at ${agent.interface.url}`,
+  );
+  return { agent, card, hasCredentials, origin };
+}
+
+/** The bindings, the `fetch` and the version that the options ask for. */
+function wireOf(
+  { options, io, output }: OpenContext,
+  { query }: Attachment,
+  origins: readonly string[],
+): ConnectOptions {
+  const files = tlsFiles(options, io.cwd);
+  const trace = options.debug ? (line: string) => output.debug(line) : undefined;
+  const send = tlsFetch(files, options.insecure ?? false) ?? ((request: Request) => fetch(request));
+  const grpc = grpcClient({
+    plaintext: options.insecure ?? false,
+    tls: files,
+    ...(options.insecure && { channelOptions: { 'grpc.ssl_target_name_override': 'localhost' } }),
+  });
+  return {
+    fetch: wireFetch({ query, origins: new Set(origins), send, trace }),
+    bindings: [jsonRpcClient, httpJsonClient, tracedTransport(grpc, trace)],
+    ...versionOf(options.a2aVersion),
+    ...(options.svcParam && { headers: options.svcParam }),
+  };
+}
+
+/** The highest version of 1.x that both know; one below 1.0 only if the user names it. */
+function versionOf(version: string | undefined): Pick<ConnectOptions, 'version' | 'compatibility'> {
+  if (version === undefined || /^1(\.\d+){0,2}$/.test(version)) return { version: '1.0' };
+  if (/^0\.3(\.\d+)?$/.test(version)) return { version: '0.3', compatibility: [v03Client()] };
+  throw usage(`Version ${version} is not supported`, 'There are 1.0 and 0.3');
+}
+
+const timeoutOf = ({ timeout }: CommonOptions): Pick<ConnectOptions, 'timeoutMs'> =>
+  timeout === undefined ? {} : { timeoutMs: timeout };
+
+/** The card with the preferred bindings first. One that the card lacks is skipped. */
+function preferring(card: AgentCard, bindings: readonly string[]): AgentCard {
+  const rank = ({ protocolBinding }: AgentInterface) => {
+    const at = bindings.indexOf(protocolBinding);
+    return at === -1 ? bindings.length : at;
+  };
+  return {
+    ...card,
+    supportedInterfaces: [...card.supportedInterfaces].sort((one, other) => rank(one) - rank(other)),
+  };
+}
+
+/** An agent without a card: it is asked for everything. */
+function endpointCard({ endpoint, transport = [], a2aVersion = '1.0' }: CommonOptions): AgentCard {
+  if (transport.length !== 1) throw usage('--endpoint needs exactly one --transport');
+  const protocolVersion = a2aVersion.startsWith('0.3') ? '0.3' : '1.0';
+  return {
+    name: endpoint!,
+    description: '',
+    version: '',
+    supportedInterfaces: [{ url: endpoint!, protocolBinding: transport[0]!, protocolVersion }],
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
+    defaultInputModes: [],
+    defaultOutputModes: [],
+    skills: [],
+  };
+}
+
+/** Without a card, a credential goes where most agents look for it. */
+const endpointAttachment = ({ apiKey }: CommonOptions, bearer: string | undefined): Attachment => ({
+  headers: {
+    ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+    ...(apiKey !== undefined && { 'x-api-key': apiKey }),
+  },
+  query: {},
+  isUnused: false,
+});
+
+/** An agent may refuse clients that do not declare the extensions that it requires. */
+const requiredExtensions = ({ capabilities }: AgentCard): string[] =>
+  (capabilities?.extensions ?? []).flatMap(({ uri, required }) => (required ? [uri] : []));
+
+function originOf({ supportedInterfaces: [first] }: AgentCard): string {
+  const url = first?.url ?? '';
+  return URL.canParse(url) && new URL(url).origin !== 'null' ? new URL(url).origin : url;
+}

@@ -1,0 +1,115 @@
+import { type Command, Option } from 'commander';
+import { toDuration } from './duration.ts';
+import { addServiceParameter } from './key-values.ts';
+import { addTransport } from './transports.ts';
+
+/** What every command that talks to an agent takes. Times in milliseconds. */
+export interface CommonOptions {
+  readonly agentCard?: string;
+  readonly endpoint?: string;
+  readonly output: 'text' | 'json';
+  readonly stream?: boolean;
+  readonly timeout?: number;
+  readonly svcParam?: Readonly<Record<string, string>>;
+  readonly bearer?: string;
+  readonly apiKey?: string;
+  readonly transport?: readonly string[];
+  readonly a2aVersion?: string;
+  readonly insecure?: boolean;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsCa?: string;
+  readonly verbose?: boolean;
+  readonly debug?: boolean;
+  readonly progress: 'auto' | 'never';
+  readonly config?: string;
+}
+
+/** Flags whose values must not be shown. */
+export const secretFlags: ReadonlySet<string> = new Set([
+  'bearer',
+  'apiKey',
+  'svcParam',
+  'clientSecret',
+  'token',
+]);
+
+/** Flags that only the command line sets. */
+export const unsettable: ReadonlySet<string> = new Set([
+  'stream',
+  'help',
+  'version',
+  'config',
+  'envFile',
+  // Parts belong to one message.
+  'text',
+  'file',
+  'data',
+  'mediaType',
+]);
+
+export const outputFlag = () =>
+  new Option('-o, --output <format>', 'the format of the result').choices(['text', 'json']).default('text');
+
+/** Adds the flags of output and diagnostics. */
+export const addOutputFlags = (command: Command): Command =>
+  command
+    .addOption(outputFlag())
+    .option('--verbose', 'show everything that was exchanged')
+    .option('--debug', 'diagnostics of this tool and wire messages, on standard error')
+    .option('--config <path>', 'read settings from this file instead of the nearest .env')
+    .addOption(new Option('--env-file <path>').hideHelp());
+
+/** Adds the flags of every command that talks to an agent. */
+export const addAgentFlags = (command: Command): Command =>
+  addOutputFlags(
+    command
+      .option('-a, --agent-card <ref>', 'the agent: a host, the URL of its card, or a file with its card')
+      .option('-e, --endpoint <url>', 'call this URL without a card; needs exactly one --transport')
+      .option(
+        '--transport <binding>',
+        'preferred binding: jsonrpc, rest or grpc; repeatable, in order',
+        addTransport,
+      )
+      .option(
+        '--a2a-version <version>',
+        'version of the protocol, sent with every request; below 1.0 only if given',
+      )
+      .option(
+        '--bearer <token>',
+        'bearer token; other users see it in the process table and shell history: prefer A2ACLI_BEARER',
+      )
+      .option(
+        '--api-key <key>',
+        'API key; other users see it in the process table and shell history: prefer A2ACLI_API_KEY',
+      )
+      .option(
+        '--svc-param <name:value>',
+        'service parameter: a header of HTTP, or metadata of gRPC; repeatable',
+        addServiceParameter,
+      )
+      .option('--timeout <duration>', 'how long to wait at most, such as 30s', toDuration)
+      .option('--insecure', 'do not verify TLS certificates')
+      .option('--tls-cert <file>', 'certificate of this client in PEM, for mutual TLS')
+      .option('--tls-key <file>', 'key of that certificate in PEM')
+      .option('--tls-ca <file>', 'certificates in PEM to trust besides the usual ones'),
+  );
+
+/** Adds the flag of formats that print one JSON document per line as it happens. */
+export const addStreamFlag = (command: Command): Command =>
+  command.option('--stream', 'show events as they happen; with -o json one per line');
+
+/** Adds the flags of commands that wait for a task. */
+export const addWaitFlags = (command: Command): Command =>
+  command
+    .option(
+      '--poll-interval <duration>',
+      'how often a task is read that cannot be streamed',
+      toDuration,
+      2_000,
+    )
+    .addOption(
+      new Option('--progress <when>', 'a progress bar on standard error')
+        .choices(['auto', 'never'])
+        .default('auto'),
+    );

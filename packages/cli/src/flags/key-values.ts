@@ -1,0 +1,36 @@
+import type { Struct } from '@batonjs/protocol';
+import { InvalidArgumentError } from 'commander';
+
+/** Reads `name:value` of a service parameter, and adds it to the earlier ones. */
+export function addServiceParameter(
+  text: string,
+  earlier: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*([^\r\n]*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new InvalidArgumentError('A service parameter is name:value.');
+  return { ...earlier, [name.toLowerCase()]: value };
+}
+
+/** Reads a JSON object. */
+export function toMetadata(text: string): Struct {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError('Metadata is a JSON object.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new InvalidArgumentError('Metadata is a JSON object.');
+  return value as Struct;
+}
+
+/** Reads a whole number of at least `least`. */
+export const toCount =
+  (least: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (!/^\d{1,9}$/.test(text) || value < least)
+      throw new InvalidArgumentError(`It is a whole number, ${least} or more.`);
+    return value;
+  };

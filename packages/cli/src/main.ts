@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename } from 'node:path';
+import { runCli } from './run-cli.ts';
+
+const stop = new AbortController();
+process.on('SIGINT', () => {
+  // The second one ends it at once.
+  if (stop.signal.aborted) process.exit(130);
+  stop.abort(new Error('Interrupted'));
+});
+// A reader such as `head` that has enough ends the pipe.
+process.stdout.on('error', () => process.exit(0));
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const name = basename(process.argv[1] ?? '').replace(/\.[cm]?[jt]s$/, '');
+const { stdout, stderr, stdin, env } = process;
+const program = name === 'a2a-cli' ? name : 'baton';
+const io = { stdout, stderr, stdin, env, cwd: process.cwd(), home: homedir(), program, signal: stop.signal };
+const code = await runCli(process.argv.slice(2), io, version);
+// Connections that are kept open would keep the process alive.
+stdout.write('', () => stderr.write('', () => process.exit(code)));

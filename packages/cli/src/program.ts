@@ -1,0 +1,69 @@
+import { Command, type Option } from 'commander';
+import { addAuth } from './commands/auth.ts';
+import { addCard } from './commands/card.ts';
+import { addChat } from './commands/chat.ts';
+import { addCompletion } from './commands/completion.ts';
+import { addConfig } from './commands/config.ts';
+import { addConformance } from './commands/conformance.ts';
+import { addDemoServer } from './commands/demo-server.ts';
+import { addDownload } from './commands/download.ts';
+import { addPushConfig } from './commands/push-config.ts';
+import { addSend } from './commands/send.ts';
+import { addTask } from './commands/task.ts';
+import type { Io } from './io.ts';
+import type { Run } from './run.ts';
+import { isSettable, Settings, variableOf } from './settings/settings.ts';
+
+/** The commands. `run` makes the action of each. */
+export function createProgram(io: Io, version: string, run: Run): Command {
+  const program = new Command(io.program)
+    .description('Talks to A2A agents: sends messages, follows tasks, reads cards.')
+    .version(version, '-v, --version')
+    .helpCommand('help [command]', 'display help for a command')
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr: () => {} })
+    .configureHelp({ optionDescription: (option) => describe(option, io) });
+  addSend(program, run);
+  const task = addTask(program, run);
+  addDownload(task, run);
+  addPushConfig(task, run);
+  addCard(program, run);
+  addAuth(program, run);
+  addConfig(program, run);
+  addChat(program, run);
+  addConformance(program, run);
+  addCompletion(program, run);
+  addDemoServer(program, run);
+  for (const command of allOf(program)) command.copyInheritedSettings(program);
+  return program;
+}
+
+/** A command with all below it. */
+export const allOf = (command: Command): Command[] => [command, ...command.commands.flatMap(allOf)];
+
+/** The description of a flag with its variable, and the default that is in effect. */
+function describe(option: Option, io: Io): string {
+  if (!isSettable(option)) return option.description;
+  const variable = variableOf(option.long!);
+  const setting = new Settings(io).find(option.long!);
+  const shown = setting ? (isSecret(option) ? 'set' : setting.value) : plain(option);
+  const effective = shown === undefined ? '' : `; default: ${shown}${setting ? ` (${setting.source})` : ''}`;
+  return `${option.description} [${variable}${effective}]`;
+}
+
+const isSecret = ({ long }: Option): boolean => /bearer|api-key|svc-param|secret|token/.test(long ?? '');
+
+const plain = ({ defaultValue, long }: Option): string | undefined => {
+  if (defaultValue === undefined) return defaults[long ?? ''];
+  return typeof defaultValue === 'number' ? `${defaultValue / 1_000}s` : String(defaultValue);
+};
+
+/** Defaults that are not a value of the flag. */
+const defaults: Readonly<Record<string, string>> = {
+  '--transport': 'the order of the card',
+  '--async': 'off, send waits',
+  '--a2a-version': 'the highest that both know, 1.0 or later',
+  '--insecure': 'off, certificates are verified',
+  '--verbose': 'off, output is concise',
+};

@@ -1,0 +1,121 @@
+import type { AgentClient } from '@batonjs/client';
+import type { Task } from '@batonjs/protocol';
+import type { Command } from 'commander';
+import { type OpenAgent, type OpenContext, openAgent } from './connection/open-agent.ts';
+import { CliError } from './errors/cli-error.ts';
+import type { FailureContext } from './errors/envelope.ts';
+import type { CommonOptions } from './flags/agent-flags.ts';
+import type { Io } from './io.ts';
+import { Output } from './output/output.ts';
+import { mayDraw, ProgressLine } from './output/progress-line.ts';
+import { Redactor } from './output/redactor.ts';
+
+/** One run of a command. */
+export class RunContext<Options extends CommonOptions = CommonOptions> implements OpenContext {
+  readonly io: Io;
+  readonly command: Command;
+  readonly options: Options;
+  readonly redactor = new Redactor();
+  readonly output: Output;
+  #opened: OpenAgent | undefined;
+  #taskId: string | undefined;
+
+  constructor(io: Io, command: Command) {
+    this.io = io;
+    this.command = command;
+    this.options = command.opts() as Options;
+    const { output: format, debug = false, stream = false, bearer, apiKey, svcParam = {} } = this.options;
+    for (const secret of [bearer, apiKey, ...Object.values(svcParam)]) this.redactor.hide(secret);
+    this.output = new Output(io, this.redactor, {
+      format,
+      isDebug: debug,
+      isVerbose: this.options.verbose ?? false,
+    });
+    this.output.isStreaming = stream;
+  }
+
+  /** The context of a failure of this run. */
+  get failure(): FailureContext {
+    return {
+      binding: this.#opened?.agent.interface.protocolBinding,
+      hasCredentials: this.#opened?.hasCredentials ?? false,
+      hint: this.#taskId === undefined ? undefined : this.commandLine('task get', this.#taskId, '--debug'),
+    };
+  }
+
+  async open(): Promise<OpenAgent> {
+    this.#opened ??= await openAgent(this);
+    return this.#opened;
+  }
+
+  async agent(): Promise<AgentClient> {
+    return (await this.open()).agent;
+  }
+
+  /** Shows the id on standard error as soon as it is known, so that it is not lost when the wait is interrupted. */
+  know(taskId: string): void {
+    if (this.#taskId === taskId) return;
+    this.#taskId = taskId;
+    this.output.note(`Task ID: ${taskId}`);
+  }
+
+  /** A command for the same agent that can be pasted into a shell. */
+  commandLine(...words: readonly string[]): string {
+    const { agentCard, endpoint, transport = [] } = this.options;
+    const from = (name: string) => this.command.getOptionValueSource(name) === 'cli';
+    const agent =
+      endpoint !== undefined && from('endpoint')
+        ? ['-e', quoted(endpoint), ...transport.flatMap((binding) => ['--transport', binding])]
+        : agentCard !== undefined && from('agentCard')
+          ? ['-a', quoted(agentCard)]
+          : [];
+    return [this.io.program, ...words, ...agent].join(' ');
+  }
+
+  /** Calls with a signal that ends the wait at `--timeout` or Ctrl-C. Rejects with `TIMEOUT` and how to go on. */
+  async waiting<T>(use: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { timeout } = this.options;
+    if (timeout === undefined) return use(this.io.signal);
+    const late = AbortSignal.timeout(timeout);
+    try {
+      return await use(AbortSignal.any([this.io.signal, late]));
+    } catch (error) {
+      if (!late.aborted || this.io.signal.aborted) throw error;
+      const id = this.#taskId;
+      const hint = id === undefined ? undefined : this.commandLine('task get', id, '--wait');
+      throw new CliError('A2ACLI_ERR_TIMEOUT', `No terminal state within ${timeout} ms`, hint, error);
+    }
+  }
+
+  /** Draws a progress line for a person who waits, while `use` runs. */
+  async withProgress<T>(isAsync: boolean, use: (line: ProgressLine | undefined) => Promise<T>): Promise<T> {
+    const { progress, debug: isDebug = false, stream: isStreaming = false } = this.options;
+    const { isJson } = this.output;
+    if (!mayDraw(this.io, { isJson, isStreaming, isAsync, isDebug, progress })) return use(undefined);
+    const line = new ProgressLine(this.io);
+    this.output.progress = line;
+    line.start();
+    try {
+      return await use(line);
+    } finally {
+      line.stop();
+      this.output.progress = undefined;
+    }
+  }
+
+  /** Names an outcome that is no success, and how to go on with a task that waits. */
+  conclude(task: Task): void {
+    const { state } = task.status;
+    if (state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED') {
+      const resume = this.commandLine('send', '--task-id', quoted(task.id), '"…"');
+      if (this.output.isJson) this.output.note(`Resume: ${resume}`);
+      else this.output.field('Resume', resume);
+    }
+    if (['TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'].includes(state))
+      this.output.warn(`The task ended as ${state}`);
+  }
+}
+
+/** A word for a POSIX shell. */
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseEnv } from 'node:util';
+import type { Command, Option } from 'commander';
+import { usage } from '../errors/cli-error.ts';
+import { unsettable } from '../flags/agent-flags.ts';
+import type { Io } from '../io.ts';
+
+/** Where a value comes from, strongest first. */
+export type SettingSource = 'flag' | 'environment' | 'local file' | 'global file' | 'default';
+
+/** A value for a flag, and where it stands. */
+export interface Setting {
+  readonly value: string;
+  readonly source: Exclude<SettingSource, 'flag' | 'default'>;
+  /** The file, for those that stand in one. */
+  readonly path?: string;
+}
+
+interface Layer {
+  readonly source: Setting['source'];
+  readonly path?: string;
+  readonly values: Readonly<Record<string, string | undefined>>;
+}
+
+/** Values for flags from the environment, the local file and the global file. */
+export class Settings {
+  readonly #layers: readonly Layer[];
+
+  /** `file` replaces the nearest `.env` above the working directory. Throws if it cannot be read. */
+  constructor({ env, cwd, home }: Pick<Io, 'env' | 'cwd' | 'home'>, file?: string) {
+    const local = file === undefined ? nearest(cwd) : readLayer('local file', file);
+    if (file !== undefined && !local) throw usage(`The file ${file} cannot be read`);
+    const global = readLayer('global file', globalFile(home));
+    this.#layers = [
+      { source: 'environment' as const, values: env },
+      ...(local ? [local] : []),
+      ...(global ? [global] : []),
+    ];
+  }
+
+  /** The value for a flag. One for the agent card in use wins over one for all, within the same source. */
+  find(longFlag: string, agentCard?: string): Setting | undefined {
+    const name = variableOf(longFlag);
+    const names = agentCard === undefined ? [name] : [`${name}@${agentCard}`, name];
+    for (const { source, path, values } of this.#layers)
+      for (const each of names) {
+        const value = values[each];
+        if (value !== undefined && value !== '')
+          return { value, source, ...(path !== undefined && { path }) };
+      }
+    return undefined;
+  }
+}
+
+/** `--agent-card` is `A2ACLI_AGENT_CARD`. */
+export const variableOf = (longFlag: string): string =>
+  `A2ACLI_${longFlag.replace(/^--/, '').replaceAll('-', '_').toUpperCase()}`;
+
+export const globalFile = (home: string): string => join(home, '.config/a2a-cli/.env');
+
+/** The nearest `.env` that has a setting for this tool: others belong to other tools. */
+function nearest(cwd: string): Layer | undefined {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const layer = readLayer('local file', join(folder, '.env'));
+    if (layer && Object.keys(layer.values).length > 0) return layer;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+/** A file that exists; only its variables for this tool. */
+function readLayer(source: Layer['source'], path: string): Layer | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+  const all = Object.entries(parseEnv(text));
+  return { source, path, values: Object.fromEntries(all.filter(([name]) => name.startsWith('A2ACLI_'))) };
+}
+
+/** Whether a flag may be set by a variable: not by its alias, and not those that only make sense on a command line. */
+export const isSettable = (option: Option): boolean =>
+  option.long !== undefined &&
+  option.long !== null &&
+  !option.hidden &&
+  !unsettable.has(option.attributeName());
+
+/** Fills in the flags that the command line does not give. Throws for a value that the flag would refuse. */
+export function applySettings(command: Command, settings: Settings): void {
+  const card = command.options.find(({ long }) => long === '--agent-card');
+  if (card) applyOne(command, card, settings.find('--agent-card'));
+  const agentCard = command.getOptionValue('agentCard') as string | undefined;
+  for (const option of command.options)
+    if (option !== card && isSettable(option))
+      applyOne(command, option, settings.find(option.long!, agentCard));
+}
+
+function applyOne(command: Command, option: Option, setting: Setting | undefined): void {
+  const name = option.attributeName();
+  if (!setting || command.getOptionValueSource(name) === 'cli') return;
+  const { value, source } = setting;
+  command.setOptionValueWithSource(name, parsed(option, value), source);
+}
+
+function parsed(option: Option, value: string): unknown {
+  if (!option.required && !option.optional) {
+    if (/^(1|true|yes)$/i.test(value)) return true;
+    if (/^(0|false|no)$/i.test(value)) return undefined;
+    throw usage(`${variableOf(option.long!)} is true or false`);
+  }
+  try {
+    return option.parseArg ? option.parseArg(value, undefined as never) : value;
+  } catch (error) {
+    throw usage(`${variableOf(option.long!)}: ${(error as Error).message}`);
+  }
+}

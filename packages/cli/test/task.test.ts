@@ -1,0 +1,236 @@
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { listen } from '../../../test/kit/listen.ts';
+import { manyCard, serveMany } from './agents.ts';
+import { cli, fieldOf } from './cli.ts';
+
+const started = async (url: string, word: string) =>
+  (await cli(`send -a ${url} -o json --async ${word}`)).json.task.id as string;
+
+/** An agent over JSON-RPC whose GetTask gives one task after the other, and then the last one. */
+async function servePolled(states: readonly string[]) {
+  let reads = 0;
+  const times: number[] = [];
+  const url = await listen(
+    createServer(async (request, response) => {
+      const { id, method } = JSON.parse((await text(request)) || '{}');
+      response.setHeader('content-type', 'application/json');
+      const reply = (result: unknown) => response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      if (method !== 'GetTask') {
+        const error = { code: -32601, message: 'Method not found' };
+        return response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+      }
+      times.push(performance.now());
+      const state = states[Math.min(reads++, states.length - 1)];
+      reply({ id: 't', contextId: 'c', status: { state } });
+    }),
+  );
+  return { line: `-e ${url} --transport jsonrpc`, times, reads: () => reads };
+}
+
+describe('task get', () => {
+  it('shows state and artifacts, and the history that is asked for [A2ACLI_TASK_GET_001, R-CLI-61]', async () => {
+    const url = await serveMany();
+    const { id } = (await cli(`send -a ${url} -o json hello`)).json.task;
+    const { stdout } = await cli(`task get -a ${url} ${id}`);
+    expect(fieldOf(stdout, 'State')).toBe('TASK_STATE_COMPLETED');
+    expect(stdout).toContain('You said hello');
+    expect(stdout).not.toContain('ROLE_USER');
+    expect((await cli(`task get -a ${url} ${id} --history 5`)).stdout).toContain('Role: ROLE_USER');
+    expect((await cli(`task get -a ${url} ${id} -o json`)).json).toMatchObject({ id });
+    expect((await cli(`task get -a ${url} ${id} -o json --history 0`)).json.history ?? []).toEqual([]);
+  });
+
+  it('reads once, or with --wait until the task ends [A2ACLI_TASK_POLL_001, R-CLI-24]', async () => {
+    const once = await servePolled(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
+    expect(fieldOf((await cli(`task get ${once.line} t`)).stdout, 'State')).toBe('TASK_STATE_WORKING');
+    expect(once.reads()).toBe(1);
+    const wait = await servePolled(['TASK_STATE_WORKING', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
+    const { stdout, code } = await cli(`task get ${wait.line} t --wait --poll-interval 5ms`);
+    expect(fieldOf(stdout, 'State')).toBe('TASK_STATE_COMPLETED');
+    expect([code, wait.reads()]).toEqual([0, 3]);
+  });
+
+  it('waits between reads, and ends with 5 at --timeout with the command that goes on [A2ACLI_TASK_POLL_002, R-CLI-25, R-CLI-86, R-CLI-92]', async () => {
+    const agent = await servePolled(['TASK_STATE_WORKING']);
+    const ran = await cli(`task get ${agent.line} t --wait --poll-interval 50ms --timeout 400ms -o json`);
+    expect(ran.code).toBe(5);
+    expect(ran.json.error).toMatchObject({ code: 'A2ACLI_ERR_TIMEOUT', a2aCode: null });
+    expect(ran.json.error.hint).toMatch(/^baton task get t --wait -e /);
+    expect(ran.stderr).toContain('Task ID: t');
+    const pauses = agent.times.slice(1).map((time, n) => time - agent.times[n]!);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(45);
+  });
+
+  it.each(['INPUT_REQUIRED', 'AUTH_REQUIRED', 'FAILED', 'CANCELED', 'REJECTED'])(
+    'stops at %s, and goes on at UNSPECIFIED [A2ACLI_TASK_POLL_003, R-CLI-90]',
+    async (state) => {
+      const agent = await servePolled([
+        'TASK_STATE_UNSPECIFIED',
+        'TASK_STATE_WORKING',
+        `TASK_STATE_${state}`,
+      ]);
+      const { stdout, code } = await cli(`task get ${agent.line} t --wait --poll-interval 5ms`);
+      expect([code, fieldOf(stdout, 'State')]).toEqual([0, `TASK_STATE_${state}`]);
+      const once = await servePolled(['TASK_STATE_UNSPECIFIED']);
+      expect(fieldOf((await cli(`task get ${once.line} t`)).stdout, 'State')).toBe('TASK_STATE_UNSPECIFIED');
+    },
+  );
+});
+
+describe('a wait', () => {
+  it('polls where the stream of the agent fails [A2ACLI_TASK_POLL_004, R-CLI-91]', async () => {
+    const url = await serveMany();
+    let streams = 0;
+    // A proxy that cuts every stream after its first bytes.
+    const cut = await listen(
+      createServer(async (request, response) => {
+        const body = await text(request);
+        const answer = await fetch(`${url}${request.url}`, {
+          method: request.method!,
+          headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+          ...(body && { body }),
+        });
+        response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+        if (!answer.headers.get('content-type')?.startsWith('text/event-stream'))
+          return response.end(await answer.text());
+        streams += 1;
+        for await (const chunk of answer.body!) {
+          response.write(chunk);
+          setTimeout(() => response.destroy(), 10);
+          break;
+        }
+      }),
+    );
+    const { json, code } = await cli(
+      `send -e ${cut} --transport jsonrpc -o json --poll-interval 20ms --timeout 60s hello`,
+    );
+    expect(json.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(code).toBe(0);
+    expect(streams).toBeGreaterThan(0);
+  });
+
+  it('sends without a stream, under the same message id, where streaming is refused [A2ACLI_TASK_POLL_004, R-CLI-94]', async () => {
+    const url = await serveMany();
+    const ids: string[] = [];
+    const refusing = await listen(
+      createServer(async (request, response) => {
+        const body = await text(request);
+        const { id, method, params } = JSON.parse(body);
+        if (params.message) ids.push(params.message.messageId);
+        response.setHeader('content-type', 'application/json');
+        if (method === 'SendStreamingMessage') {
+          const error = { code: -32601, message: 'Method not found' };
+          return response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+        }
+        const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+        response.end(await (await fetch(url, { method: 'POST', headers, body })).text());
+      }),
+    );
+    const { json } = await cli(`send -e ${refusing} --transport jsonrpc -o json --poll-interval 10ms hello`);
+    expect(json.task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(ids).toHaveLength(2);
+    expect(ids[0]).toBe(ids[1]);
+  });
+});
+
+describe('task cancel', () => {
+  it('reports the resulting state, also when it is repeated [A2ACLI_TASK_CANCEL_001]', async () => {
+    const url = await serveMany();
+    const id = await started(url, 'endless');
+    for (const _ of [1, 2]) {
+      const { json, code } = await cli(`task cancel -a ${url} ${id} -o json`);
+      expect([code, json.status.state]).toEqual([0, 'TASK_STATE_CANCELED']);
+    }
+    const done = (await cli(`send -a ${url} -o json hello`)).json.task.id;
+    const refused = await cli(`task cancel -a ${url} ${done} -o json`);
+    expect(refused).toMatchObject({ code: 1, json: { error: { code: 'TaskNotCancelableError' } } });
+    expect(refused.stderr).toContain('State: TASK_STATE_COMPLETED');
+  });
+});
+
+describe('task list', () => {
+  it('lists by state and context, page by page [A2ACLI_TASK_LIST_001, R-CLI-11, R-CLI-62]', async () => {
+    const url = await serveMany();
+    const first = (await cli(`send -a ${url} -o json hello`)).json.task;
+    await cli(`send -a ${url} -o json --context-id ${first.contextId} hello`);
+    await cli(`send -a ${url} -o json ask`);
+    const list = async (flags: string) => (await cli(`task list -a ${url} -o json ${flags}`)).json;
+    expect((await list('')).tasks).toHaveLength(3);
+    expect((await list('--state completed')).tasks).toHaveLength(2);
+    expect((await list(`--context-id ${first.contextId}`)).tasks).toHaveLength(2);
+    const page = await list('--page-size 2');
+    expect(page.tasks).toHaveLength(2);
+    const rest = await list(`--page-size 2 --page-token ${page.nextPageToken}`);
+    expect(rest.tasks).toHaveLength(1);
+    expect((await cli(`task list -a ${url} -o json --stream`)).lines.map(({ id }) => id)).toHaveLength(3);
+    expect((await cli(`task list -a ${url}`)).stdout.match(/^Task ID: /gm)).toHaveLength(3);
+    expect((await cli(`task list -a ${url} --state done`)).code).toBe(2);
+  });
+});
+
+describe('task subscribe', () => {
+  it('follows a task; its first event is the whole task [A2ACLI_TASK_SUBSCRIBE_001, A2ACLI_TASK_SUBSCRIBE_002, R-CLI-63]', async () => {
+    const url = await serveMany();
+    const id = await started(url, 'endless');
+    const following = cli(`task subscribe -a ${url} ${id} -o json --stream`, {
+      onWrite: (stream) => void (stream === 'stdout' && cli(`task cancel -a ${url} ${id}`)),
+    });
+    const { lines, code } = await following;
+    expect(code).toBe(0);
+    expect(lines[0].task).toMatchObject({ id, history: [{ role: 'ROLE_USER' }] });
+    expect(lines.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_CANCELED' } } });
+    const again = await cli(`task subscribe -a ${url} ${id} -o json`);
+    expect(again.json).toMatchObject({ id, status: { state: 'TASK_STATE_CANCELED' } });
+  });
+
+  it('goes on after the connection broke, and repeats nothing [A2ACLI_TASK_SUBSCRIBE_002]', async () => {
+    const url = await serveMany();
+    const id = await started(url, 'endless');
+    const reads: string[] = [];
+    let cuts = 0;
+    const proxy = await listen(
+      createServer(async (request, response) => {
+        const body = await text(request);
+        reads.push(JSON.parse(body).method);
+        const last = request.headers['last-event-id'];
+        const headers = {
+          'content-type': 'application/json',
+          'a2a-version': '1.0',
+          ...(last && { 'last-event-id': String(last) }),
+        };
+        const answer = await fetch(url, { method: 'POST', headers, body });
+        response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+        for await (const chunk of answer.body ?? []) {
+          response.write(chunk);
+          if (cuts++ === 0) {
+            setTimeout(() => response.destroy(), 20);
+            return;
+          }
+        }
+        response.end();
+      }),
+    );
+    let isCanceled = false;
+    const { lines } = await cli(`task subscribe -e ${proxy} --transport jsonrpc ${id} -o json --stream`, {
+      onWrite: (stream) => {
+        if (stream !== 'stdout' || isCanceled) return;
+        isCanceled = true;
+        setTimeout(() => void cli(`task cancel -a ${url} ${id}`), 300);
+      },
+    });
+    expect(lines.filter((event) => event.task)).toHaveLength(1);
+    expect(lines.at(-1)).toMatchObject({ statusUpdate: { status: { state: 'TASK_STATE_CANCELED' } } });
+    expect(reads.filter((method) => method === 'SubscribeToTask').length).toBeGreaterThan(1);
+  });
+});
+
+describe('the card of the agent', () => {
+  it('is asked before a call that it may not offer [A2ACLI_VER_003]', async () => {
+    const url = await serveMany({ card: { ...manyCard, capabilities: { pushNotifications: false } } });
+    const id = await started(url, 'endless');
+    const ran = await cli(`task push-config create -a ${url} ${id} --url https://example.com/hook -o json`);
+    expect(ran).toMatchObject({ code: 1, json: { error: { code: 'PushNotificationNotSupportedError' } } });
+  });
+});
