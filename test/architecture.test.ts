@@ -41,7 +41,11 @@ const arrows: Record<string, readonly string[]> = {
     'protocol',
     'server',
     'server-node',
+    'store',
     'store-memory',
+    'store-postgres',
+    'store-redis',
+    'store-sqlite',
   ],
   'task-gateway': [
     'bindings',

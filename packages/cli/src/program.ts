@@ -10,6 +10,9 @@ import { addDownload } from './commands/download.ts';
 import { addPushConfig } from './commands/push-config.ts';
 import { addSend } from './commands/send.ts';
 import { addTask } from './commands/task.ts';
+import { addDev } from './deployment/dev.ts';
+import { addDoctor } from './deployment/doctor.ts';
+import { addTasks } from './deployment/tasks.ts';
 import type { Io } from './io.ts';
 import type { Run } from './run.ts';
 import { isSettable, Settings, variableOf } from './settings/settings.ts';
@@ -35,6 +38,9 @@ export function createProgram(io: Io, version: string, run: Run): Command {
   addConformance(program, run);
   addCompletion(program, run);
   addDemoServer(program, run);
+  addDev(program, run);
+  addTasks(program, run);
+  addDoctor(program, run);
   for (const command of allOf(program)) command.copyInheritedSettings(program);
   return program;
 }

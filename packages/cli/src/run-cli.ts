@@ -23,7 +23,7 @@ export async function runCli(args: readonly string[], io: Io, version: string): 
     };
   try {
     await createProgram(io, version, run).parseAsync([...args], { from: 'user' });
-    return 0;
+    return context?.exitCode ?? 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     if (io.signal.aborted) return 130;

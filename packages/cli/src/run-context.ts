@@ -17,6 +17,8 @@ export class RunContext<Options extends CommonOptions = CommonOptions> implement
   readonly options: Options;
   readonly redactor = new Redactor();
   readonly output: Output;
+  /** The exit code of a command that did its job. */
+  exitCode = 0;
   #opened: OpenAgent | undefined;
   #taskId: string | undefined;
 

@@ -1,0 +1,79 @@
+import { AgentCard } from '@batonjs/protocol';
+import type { Command } from 'commander';
+import { usage } from '../errors/cli-error.ts';
+import { addAgentFlags } from '../flags/agent-flags.ts';
+import { toDuration } from '../flags/duration.ts';
+import type { Run } from '../run.ts';
+import type { RunContext } from '../run-context.ts';
+import { clockSkew, type Finding, find } from './finding.ts';
+import { openStore } from './open-store.ts';
+import { checkStore } from './store-checks.ts';
+import { addScopeFlags, type ScopeFlags } from './tasks.ts';
+
+interface DoctorFlags extends Omit<ScopeFlags, 'store'> {
+  readonly store?: string;
+  readonly stuckAfter: number;
+}
+
+export function addDoctor(program: Command, run: Run): void {
+  const command = program
+    .command('doctor')
+    .description('check a store, an agent, or both; the exit code is 1 if there is a problem')
+    .option('--store <url>', 'sqlite:<path>, redis://… or postgres://…')
+    .option(
+      '--stuck-after <duration>',
+      'a task at work is stuck after so long without a change',
+      toDuration,
+      600_000,
+    );
+  addAgentFlags(addScopeFlags(command))
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ baton doctor --store redis://localhost:6379 --agent expense -a localhost:4000\n',
+    )
+    .action(run<DoctorFlags>(examine));
+}
+
+async function examine(context: RunContext<DoctorFlags>): Promise<void> {
+  const { options, output, io } = context;
+  if (options.store === undefined && options.agentCard === undefined && options.endpoint === undefined)
+    throw usage('There is nothing to check', 'Give --store, --agent-card or both');
+  const findings: Finding[] = [];
+  if (options.store !== undefined) {
+    const opened = await openStore(options.store, io.cwd);
+    findings.push(...(await checkStore(opened, options).finally(() => opened.store.close())));
+  }
+  if (options.agentCard !== undefined || options.endpoint !== undefined)
+    findings.push(...(await checkAgent(context)));
+  const problems = findings.filter(({ result }) => result === 'problem').length;
+  context.exitCode = problems > 0 ? 1 : 0;
+  if (output.isJson) return output.json({ findings, problems });
+  for (const { check, result, note } of findings)
+    output.field({ ok: 'Ok', problem: 'Problem', skipped: 'Skipped' }[result], `${check}: ${note}`);
+  output.field('Problems', problems);
+}
+
+async function checkAgent(context: RunContext<DoctorFlags>): Promise<Finding[]> {
+  const { agent, card } = await context.open();
+  const [{ url } = { url: '' }] = card.supportedInterfaces;
+  return Promise.all([
+    find('agent answers', async () => {
+      const before = performance.now();
+      await agent.listTasks({ pageSize: 1 });
+      return { isOk: true, note: `${Math.round(performance.now() - before)} ms` };
+    }),
+    find('card fits its schema', async () => {
+      const problem = AgentCard.safeParse(card).error?.issues[0];
+      return { isOk: !problem, note: problem ? `${problem.path.join('.')}: ${problem.message}` : card.name };
+    }),
+    find('clock of the agent', async () => {
+      if (!/^https?:/.test(url)) return undefined;
+      const before = Date.now();
+      const date = (await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(10_000) })).headers.get(
+        'date',
+      );
+      // The header counts whole seconds.
+      return date === null ? undefined : clockSkew(Date.parse(date) + 500, before, Date.now());
+    }),
+  ]);
+}

@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { CliError, usage } from '../errors/cli-error.ts';
+
+/** A store that another process uses, and where it is. */
+export interface OpenedStore {
+  readonly store: TaskStore & PushConfigStore;
+  readonly kind: 'sqlite' | 'redis' | 'postgres';
+  /** The path of a file, or the URL of a server. */
+  readonly address: string;
+}
+
+/** Opens the store that `sqlite:<path>`, a path, `redis://…` or `postgres://…` names. Makes none where there is none. */
+export async function openStore(url: string, cwd: string): Promise<OpenedStore> {
+  const unreachable = (cause: unknown) =>
+    new CliError(
+      'A2ACLI_ERR_UNREACHABLE',
+      `The store cannot be opened: ${(cause as Error).message}`,
+      undefined,
+      cause,
+    );
+  try {
+    if (/^rediss?:\/\//.test(url)) {
+      const { redisStore } = await import('@batonjs/store-redis');
+      const store = redisStore(url);
+      await store.ping();
+      return { store, kind: 'redis', address: url };
+    }
+    if (/^postgres(ql)?:\/\//.test(url)) {
+      const { postgresStore } = await import('@batonjs/store-postgres');
+      const store = postgresStore(url);
+      await store.ping();
+      return { store, kind: 'postgres', address: url };
+    }
+  } catch (cause) {
+    throw unreachable(cause);
+  }
+  // The rest of a URL may hold a password.
+  if (/^[a-z]+:\/\//i.test(url)) throw usage('A store is sqlite:<path>, redis://… or postgres://…');
+  const path = resolve(cwd, url.replace(/^sqlite:/, ''));
+  if (!existsSync(path)) throw new CliError('A2ACLI_ERR_UNREACHABLE', `There is no file ${path}`);
+  try {
+    const { sqliteStore } = await import('@batonjs/store-sqlite');
+    const store = sqliteStore(path);
+    await store.ping();
+    return { store, kind: 'sqlite', address: path };
+  } catch (cause) {
+    throw unreachable(cause);
+  }
+}

@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { scopeOf } from '@batonjs/server/internals';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { clockSkew, type Finding, find } from './finding.ts';
+import type { OpenedStore } from './open-store.ts';
+import type { ScopeFlags } from './tasks.ts';
+
+/** What a check of a store needs to know besides the store. */
+export interface StoreCheckOptions extends Pick<ScopeFlags, 'agent' | 'tenant' | 'caller'> {
+  /** How long a task may be at work without a change, in milliseconds. */
+  readonly stuckAfter: number;
+}
+
+/** Checks a store that a deployment uses. Changes nothing that a reader of tasks could see. */
+export async function checkStore(opened: OpenedStore, options: StoreCheckOptions): Promise<Finding[]> {
+  const { store } = opened;
+  const scope = scopeOf(options.agent, options.tenant, { scope: options.caller });
+  return Promise.all([
+    find('store is reachable', async () => {
+      const before = performance.now();
+      await store.ping();
+      return { isOk: true, note: `${Math.round(performance.now() - before)} ms` };
+    }),
+    find('store takes writes', async () => {
+      if (!store.probe) return undefined;
+      await store.probe();
+      return { isOk: true, note: 'a probe was written' };
+    }),
+    find('clock of the store', () => clockOf(opened)),
+    find('eviction policy', () => evictionOf(opened)),
+    find('indexes', () => indexesOf(opened)),
+    find('stuck tasks', async () => {
+      const old = new Date(Date.now() - options.stuckAfter).toISOString();
+      const { tasks } = await store.list(scope, { limit: 1_000, state: 'TASK_STATE_WORKING' });
+      const stuck = tasks.filter(({ head }) => head.statusAt < old).map(({ taskId }) => taskId);
+      const note = stuck.length === 0 ? 'none' : `${stuck.length} at work without a change: ${list(stuck)}`;
+      return { isOk: stuck.length === 0, note };
+    }),
+    find('tasks that wait for a process', async () => {
+      const waiting = await store.waiting(options.agent);
+      return { isOk: true, note: String(waiting) };
+    }),
+    find('undelivered webhooks', async () => {
+      const dead = await store.listDead(options.agent, { limit: 100 });
+      const note =
+        dead.length === 0 ? 'none' : `${dead.length} given up: ${list(dead.map(({ taskId }) => taskId))}`;
+      return { isOk: dead.length === 0, note };
+    }),
+  ]);
+}
+
+const list = (ids: readonly string[]): string => ids.slice(0, 5).join(', ') + (ids.length > 5 ? ' …' : '');
+
+async function clockOf({ kind, address }: OpenedStore) {
+  // A file is on the clock of this machine.
+  if (kind === 'sqlite') return undefined;
+  const before = Date.now();
+  const theirs = kind === 'redis' ? await redisTime(address) : await postgresTime(address);
+  return clockSkew(theirs, before, Date.now());
+}
+
+async function evictionOf({ kind, address }: OpenedStore) {
+  if (kind !== 'redis') return undefined;
+  const info = await withRedis(address, (client) => client.info('memory'));
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction';
+  return { isOk: policy === 'noeviction', note: `maxmemory-policy is ${policy}` };
+}
+
+async function indexesOf({ kind, address }: OpenedStore) {
+  if (kind === 'redis') return undefined;
+  const wanted = kind === 'sqlite' ? await freshIndexes() : postgresIndexes;
+  const there = new Set(kind === 'sqlite' ? sqliteIndexes(address) : await readPostgresIndexes(address));
+  const missing = wanted.filter((name) => !there.has(name));
+  return {
+    isOk: missing.length === 0,
+    note: missing.length === 0 ? 'all there' : `missing: ${missing.join(', ')}`,
+  };
+}
+
+/** The indexes of a new file, made by the same adapter. */
+async function freshIndexes(): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-doctor-'));
+  try {
+    const store = sqliteStore(join(folder, 'fresh.db'));
+    await store.ping();
+    await store.close();
+    return sqliteIndexes(join(folder, 'fresh.db'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function sqliteIndexes(path: string): string[] {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const rows = database
+      .prepare("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+      .all();
+    return rows.map(({ name }) => String(name));
+  } finally {
+    database.close();
+  }
+}
+
+/** The indexes that the adapter makes in PostgreSQL. */
+export const postgresIndexes: readonly string[] = [
+  'tasks_by_status',
+  'tasks_by_context',
+  'tasks_by_name',
+  'tasks_waiting',
+  'tasks_ready',
+  'tasks_held',
+  'tasks_closed',
+  'push_configs_ready',
+  'push_configs_dead',
+];
+
+async function withRedis<T>(
+  url: string,
+  use: (client: {
+    info(section: string): Promise<string>;
+    sendCommand(words: string[]): Promise<unknown>;
+  }) => Promise<T>,
+): Promise<T> {
+  const { createClient } = await import('redis');
+  const client = createClient({ url });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return await use(client as never);
+  } finally {
+    client.destroy();
+  }
+}
+
+const redisTime = (url: string): Promise<number> =>
+  withRedis(url, async (client) => {
+    const [seconds, microseconds] = (await client.sendCommand(['TIME'])) as [string, string];
+    return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
+  });
+
+async function queryPostgres<Row>(url: string, text: string): Promise<Row[]> {
+  const { Client } = (await import('pg')).default;
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as Row[];
+  } finally {
+    await client.end();
+  }
+}
+
+async function postgresTime(url: string): Promise<number> {
+  const [row] = await queryPostgres<{ ms: string }>(
+    url,
+    'SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms',
+  );
+  return Number(row?.ms);
+}
+
+const readPostgresIndexes = async (url: string): Promise<string[]> =>
+  (await queryPostgres<{ indexname: string }>(url, 'SELECT indexname FROM pg_indexes')).map(
+    ({ indexname }) => indexname,
+  );

@@ -1,0 +1,96 @@
+import type { TaskState } from '@batonjs/protocol';
+import { scopeOf } from '@batonjs/server/internals';
+import type { ListedTask, TaskStore } from '@batonjs/store';
+import { type Command, Option } from 'commander';
+import { addOutputFlags, addStreamFlag, type CommonOptions } from '../flags/agent-flags.ts';
+import { toCount } from '../flags/key-values.ts';
+import type { Run } from '../run.ts';
+import type { RunContext } from '../run-context.ts';
+import { openStore } from './open-store.ts';
+
+/** Flags that say whose tasks are meant. */
+export interface ScopeFlags extends CommonOptions {
+  readonly store: string;
+  readonly agent: string;
+  readonly tenant?: string;
+  readonly caller: string;
+}
+
+interface TasksFlags extends ScopeFlags {
+  readonly state?: string;
+  readonly limit: number;
+}
+
+export const addScopeFlags = (command: Command): Command =>
+  command
+    .option('--agent <name>', 'the name of the agent in the store', 'agent')
+    .option('--tenant <name>', 'the tenant')
+    .option('--caller <scope>', 'the scope of the caller; none: those without authentication', '');
+
+export function addTasks(program: Command, run: Run): void {
+  const command = program
+    .command('tasks')
+    .description('look into a store: the tasks of an agent, those that changed last first')
+    .requiredOption('--store <url>', 'sqlite:<path>, redis://… or postgres://…')
+    .addOption(
+      new Option('--state <state>', 'only those in this state').choices([
+        'submitted',
+        'working',
+        'input-required',
+        'auth-required',
+        'completed',
+        'failed',
+        'canceled',
+        'rejected',
+      ]),
+    )
+    .option('--limit <n>', 'so many at most', toCount(1), 50);
+  addStreamFlag(addOutputFlags(addScopeFlags(command)))
+    .addHelpText('after', '\nExample:\n  $ baton tasks --store sqlite:.data/expense.db --agent expense\n')
+    .action(run<TasksFlags>(listStored));
+}
+
+async function listStored({ options, output, io }: RunContext<TasksFlags>): Promise<void> {
+  const { store } = await openStore(options.store, io.cwd);
+  try {
+    const { tasks, total, waiting } = await read(store, options);
+    const shown = tasks.map(({ taskId, head }) => ({
+      taskId,
+      contextId: head.contextId,
+      state: head.state ?? 'TASK_STATE_UNSPECIFIED',
+      changedAt: head.statusAt,
+      turn: head.turn,
+      attempt: head.attempt,
+      facts: head.version,
+    }));
+    if (output.isJson && !options.stream) return output.json({ tasks: shown, total, waiting });
+    for (const task of shown) {
+      if (output.isJson) output.json(task);
+      else {
+        output.field('Task ID', task.taskId);
+        output.field('Context ID', task.contextId);
+        output.field('State', task.state);
+        output.field('Changed', task.changedAt);
+        output.field('Turn', `${task.turn}, attempt ${task.attempt}, ${task.facts} facts`);
+      }
+    }
+    if (output.isJson) return;
+    output.field('Tasks', total);
+    output.field('Waiting', waiting);
+  } finally {
+    await store.close();
+  }
+}
+
+async function read(
+  store: TaskStore,
+  { agent, tenant, caller, state, limit }: TasksFlags,
+): Promise<{ tasks: readonly ListedTask[]; total: number; waiting: number }> {
+  const scope = scopeOf(agent, tenant, { scope: caller });
+  const wanted = state && (`TASK_STATE_${state.replaceAll('-', '_').toUpperCase()}` as TaskState);
+  const [{ tasks, total }, waiting] = await Promise.all([
+    store.list(scope, { limit, ...(wanted && { state: wanted }) }),
+    store.waiting(agent),
+  ]);
+  return { tasks, total, waiting };
+}

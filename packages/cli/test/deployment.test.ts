@@ -1,0 +1,159 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { completed, createAgentServer, working } from '@batonjs/server';
+import { listen as serveAt } from '@batonjs/server-node';
+import { redisStore } from '@batonjs/store-redis';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
+import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
+import { untilAborted } from '../../../test/kit/until-aborted.ts';
+import { readText, root } from '../../../test/source-files.ts';
+import { redisForTests } from '../../../test/support/redis.ts';
+import { postgresIndexes } from '../src/deployment/store-checks.ts';
+import { serveMany } from './agents.ts';
+import { abortedAfterTest, cli, fieldOf } from './cli.ts';
+
+/** A file with one ended task and one at work, that another process still has open. */
+async function usedFile(): Promise<string> {
+  const file = join(temporaryFolder(), 'tasks.db');
+  const store = sqliteStore(file);
+  onTestFinished(() => store.close());
+  const server = closedAfterTest(
+    createAgentServer({
+      card: { name: 'Used', description: 'Is used' },
+      name: 'used',
+      store,
+      log: () => {},
+      agent: async function* (turn) {
+        if (turn.text === 'hello') return yield completed();
+        yield working();
+        await untilAborted(turn.signal);
+      },
+    }),
+  );
+  const { url, close } = await serveAt(server, { port: 0 });
+  onTestFinished(() => close({ graceMs: 0 }));
+  await cli(`send -a ${url} hello`);
+  await cli(`send -a ${url} --async endless`);
+  return file;
+}
+
+describe('tasks --store', () => {
+  it('lists the tasks of an agent by state, of a store that is in use', async () => {
+    const file = await usedFile();
+    const { json } = await cli(`tasks --store sqlite:${file} --agent used -o json`);
+    expect(json).toMatchObject({ total: 2, waiting: 0, tasks: [{ state: expect.any(String) }, {}] });
+    const working = await cli(`tasks --store ${file} --agent used --state working`);
+    expect(fieldOf(working.stdout, 'State')).toBe('TASK_STATE_WORKING');
+    expect(fieldOf(working.stdout, 'Tasks')).toBe('1');
+    expect((await cli(`tasks --store ${file} --agent used -o json --stream`)).lines).toHaveLength(2);
+    expect((await cli(`tasks --store ${file} --agent other -o json`)).json.total).toBe(0);
+  });
+
+  it('makes no store where there is none, and shows no password', async () => {
+    const missing = await cli('tasks --store sqlite:/no/such.db -o json');
+    expect(missing).toMatchObject({ code: 3, json: { error: { code: 'A2ACLI_ERR_UNREACHABLE' } } });
+    const wrong = await cli('tasks --store mysql://user:s3cret@host/db');
+    expect([wrong.code, wrong.stderr.includes('s3cret')]).toEqual([2, false]);
+    const gone = await cli('tasks --store redis://:s3cret@127.0.0.1:1');
+    expect([gone.code, gone.stderr.includes('s3cret')]).toEqual([3, false]);
+  });
+});
+
+const resultOf = (findings: readonly { check: string; result: string; note: string }[], check: string) =>
+  findings.find((each) => each.check === check);
+
+describe('doctor', () => {
+  it('finds nothing wrong with a file and an agent that are well', async () => {
+    const file = await usedFile();
+    const { json, code } = await cli(`doctor --store ${file} --agent used -a ${await serveMany()} -o json`);
+    expect(json.findings.filter(({ result }: { result: string }) => result === 'problem')).toEqual([]);
+    expect([code, json.problems]).toEqual([0, 0]);
+    for (const check of [
+      'store is reachable',
+      'indexes',
+      'stuck tasks',
+      'agent answers',
+      'clock of the agent',
+    ])
+      expect(resultOf(json.findings, check)).toMatchObject({ result: 'ok' });
+  });
+
+  it('finds tasks that are stuck and an index that is missing, and ends with 1', async () => {
+    const file = await usedFile();
+    const database = new DatabaseSync(file);
+    database.exec('DROP INDEX tasks_by_context');
+    database.close();
+    const { stdout, code } = await cli(`doctor --store ${file} --agent used --stuck-after 1ms`);
+    expect(code).toBe(1);
+    expect(stdout).toContain('Problem: indexes: missing: tasks_by_context');
+    expect(stdout).toMatch(/^Problem: stuck tasks: 1 at work without a change: /m);
+    expect(fieldOf(stdout, 'Problems')).toBe('2');
+    expect((await cli('doctor')).code).toBe(2);
+  });
+
+  it('knows the indexes that the adapter for PostgreSQL makes', () => {
+    const schema = readText('packages/store-postgres/src/database/schema.ts');
+    const made = [...schema.matchAll(/CREATE INDEX (\w+)/g)].map(([, name]) => name);
+    expect([...postgresIndexes].sort()).toEqual(made.sort());
+  });
+});
+
+const redis = await redisForTests();
+
+describe.skipIf(!redis)('doctor on Redis', () => {
+  afterAll(() => redis?.stop());
+
+  it('reads the policy of eviction, and compares clocks', async () => {
+    const store = redisStore(redis!.url);
+    await store.ping();
+    await store.close();
+    const well = (await cli(`doctor --store ${redis!.url} -o json`)).json;
+    expect(resultOf(well.findings, 'eviction policy')).toMatchObject({ result: 'ok' });
+    expect(resultOf(well.findings, 'clock of the store')).toMatchObject({ result: 'ok' });
+    expect(well.problems).toBe(0);
+  });
+});
+
+describe('dev', () => {
+  it('serves the agent in a file, and again after a change, with the tasks that were there', {
+    timeout: 60_000,
+  }, async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'agent.ts');
+    const write = (word: string) =>
+      writeFileSync(
+        file,
+        `import { artifact, completed } from '${root}/packages/server/src/index.ts';
+        export default async function* () {
+          yield artifact('word', '${word}');
+          yield completed();
+        }`,
+      );
+    write('first');
+    const stop = abortedAfterTest();
+    const urls: string[] = [];
+    let changed = Promise.withResolvers<void>();
+    const serving = cli(`dev ${file} --port 0 --data ${join(folder, 'dev.db')}`, {
+      signal: stop.signal,
+      env: { NODE_OPTIONS: '--conditions=@batonjs/source' },
+      onWrite(stream, text) {
+        if (stream !== 'stdout') return;
+        urls.push(text.replace('URL: ', '').trim());
+        changed.resolve();
+      },
+    });
+    await changed.promise;
+    const { id } = (await cli(`send -a ${urls[0]} -o json hello`)).json.task;
+    changed = Promise.withResolvers();
+    write('second');
+    await changed.promise;
+    expect((await cli(`send -a ${urls[1]} hello`)).stdout).toContain('Content:\n  second');
+    expect((await cli(`task get -a ${urls[1]} ${id}`)).stdout).toContain('Content:\n  first');
+    stop.abort();
+    const { stderr } = await serving;
+    expect(stderr).toContain('Inspector: npx @batonjs/inspector http');
+  });
+});
