@@ -1,3 +1,4 @@
+import type { Message } from '@batonjs/protocol';
 import {
   type Agent,
   type AgentServerOptions,
@@ -85,6 +86,24 @@ export async function* mapUpdates(
   }
 }
 
+/** The turn with other messages. It inherits all other members, so that their getters run only when they are used. */
+export function withMessages(turn: Turn, messages: readonly Message[]): Turn {
+  const data = messages
+    .filter(({ role }) => role === 'ROLE_USER')
+    .flatMap(({ parts }) => parts.flatMap((part) => ('data' in part ? [part.data] : [])));
+  const objects = data.filter(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  );
+  return Object.create(turn, {
+    messages: { value: messages, enumerable: true },
+    message: { value: messages.at(-1), enumerable: true },
+    values: {
+      value: Object.fromEntries(objects.flatMap((object) => Object.entries(object as object))),
+      enumerable: true,
+    },
+  });
+}
+
 /** Adds metadata under an extension's URI to the status message of an update, and lists the extension there. */
 export function addToMessage(update: TaskUpdate, uri: string, value: unknown): TaskUpdate {
   if (!('status' in update) || !update.status.message) return update;
@@ -92,6 +111,17 @@ export function addToMessage(update: TaskUpdate, uri: string, value: unknown): T
   const extensions = [...new Set([...(message.extensions ?? []), uri])];
   const marked = { ...message, extensions, metadata: { ...message.metadata, [uri]: value } };
   return { ...update, status: { ...update.status, message: marked } };
+}
+
+/** The update without the parts of a media type in its status message, and without the extension there. */
+export function withoutParts(update: TaskUpdate, type: string, uri: string): TaskUpdate {
+  if (!('status' in update) || !update.status.message) return update;
+  const { extensions, parts, ...message } = update.status.message;
+  const left = parts.filter(({ mediaType }) => mediaType !== type);
+  if (left.length === parts.length) return update;
+  const others = extensions?.filter((other) => other !== uri) ?? [];
+  const plain = { ...message, parts: left, ...(others.length > 0 && { extensions: others }) };
+  return { ...update, status: { ...update.status, message: plain } };
 }
 
 /** Whether an update sets the status to one of these states. */

@@ -8,6 +8,8 @@ export const FORM_INPUT = 'https://batonjs.dev/extensions/form-input/v1';
 export const TASK_PROGRESS = 'https://batonjs.dev/extensions/task-progress/v1';
 /** The reason why a task failed, in a form that programs can read. */
 export const TASK_ERROR = 'https://batonjs.dev/extensions/task-error/v1';
+/** Offers to go on in another mode. */
+export const INTERACTION_MODE = 'https://batonjs.dev/extensions/interaction-mode/v1';
 /** When a message is to be worked on. */
 /** The changes of a task's state. */
 export { SCHEDULING, STATE_HISTORY } from '@batonjs/protocol/headers';

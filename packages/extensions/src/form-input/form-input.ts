@@ -1,7 +1,7 @@
 import type { Json, Message } from '@batonjs/protocol';
-import type { TaskUpdate, Turn } from '@batonjs/server';
+import type { TaskUpdate } from '@batonjs/server';
 import { z } from 'zod';
-import { around, declare, type Extension, mapUpdates } from '../extension.ts';
+import { around, declare, type Extension, mapUpdates, withMessages, withoutParts } from '../extension.ts';
 import { describeIssues, type Issue, issuesOf } from '../schema.ts';
 import { FORM_INPUT } from '../uris.ts';
 import { answerIn, FORM_TYPE, type Form, formIn } from './form.ts';
@@ -79,30 +79,4 @@ async function* askAgain({ form, question, issues, values }: Refusal) {
   yield askWith(`${question}\n\n${describeIssues(issues)}`, { ...form, initial: values, errors });
 }
 
-/** The turn with other messages. It inherits all other members, so that their getters run only when they are used. */
-function withMessages(turn: Turn, messages: Message[]): Turn {
-  const data = messages
-    .filter(({ role }) => role === 'ROLE_USER')
-    .flatMap(({ parts }) => parts.flatMap((part) => ('data' in part ? [part.data] : [])));
-  const objects = data.filter(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  );
-  return Object.create(turn, {
-    messages: { value: messages, enumerable: true },
-    message: { value: messages.at(-1), enumerable: true },
-    values: {
-      value: Object.fromEntries(objects.flatMap((object) => Object.entries(object as object))),
-      enumerable: true,
-    },
-  });
-}
-
-function withoutForm(update: TaskUpdate): TaskUpdate {
-  if (!('status' in update) || !update.status.message) return update;
-  const { extensions, parts, ...message } = update.status.message;
-  const left = parts.filter(({ mediaType }) => mediaType !== FORM_TYPE);
-  if (left.length === parts.length) return update;
-  const others = extensions?.filter((uri) => uri !== FORM_INPUT) ?? [];
-  const plain = { ...message, parts: left, ...(others.length > 0 && { extensions: others }) };
-  return { ...update, status: { ...update.status, message: plain } };
-}
+const withoutForm = (update: TaskUpdate): TaskUpdate => withoutParts(update, FORM_TYPE, FORM_INPUT);
