@@ -178,7 +178,7 @@ function completeStep(
 function update(state: State, asked: TaskUpdate, at: string): Happening[] {
   const task = taskOf(state);
   const metadata = asked.metadata && { metadata: asked.metadata };
-  const children = asked.child ? [childUpdated(state, asked.child)] : [];
+  const children = asked.child ? [childUpdated(asked.child)] : [];
   if ('artifact' in asked) {
     const { artifact, append = false, lastChunk = false } = asked;
     mustBeWhole('artifact', artifact.artifactId, artifact.parts);
@@ -201,10 +201,7 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
   return [...children, ...(isTerminal(to) ? endTurn(state) : []), changed];
 }
 
-function childUpdated(state: State, { name, ...child }: ChildUpdate): Happening {
-  turnOf(state);
-  return { type: 'child-updated', name, child };
-}
+const childUpdated = ({ name, ...child }: ChildUpdate): Happening => ({ type: 'child-updated', name, child });
 
 function answer(state: State, message: Message, at: string): Happening[] {
   const { taskId: _, ...bare } = message;

@@ -117,7 +117,7 @@ export interface Child {
   readonly record?: unknown;
 }
 
-/** The running turn starts a task at another agent, or learned something about it. Replaces what was known before. */
+/** A task starts one at another agent, or learned something about it. Replaces the fact before it. */
 export interface ChildUpdated extends Written {
   readonly type: 'child-updated';
   /** Names the child within this task. */

@@ -98,7 +98,7 @@ const outcomes: Record<string, string> = {
   answered:
     /*              */ 'lost lost  lost lost   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over lost   bad',
   submitted:
-    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  bad  -    W    C      bad',
+    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  c    -    W    C      bad',
   working:
     /*               */ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    C      w',
   'working, m2 waits':
@@ -106,9 +106,9 @@ const outcomes: Record<string, string> = {
   'working, cancel asked':
     /**/ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    -      w',
   'input required':
-    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  bad  -    W    C      bad',
+    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad',
   'auth required':
-    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  bad  -    W    C      bad',
+    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad',
   'auth required, running':
     /**/ 'M    -     fix  same   -    <S   bad  S    >S   P    P    >S   bad  s    c    >    W    C      w',
   completed:

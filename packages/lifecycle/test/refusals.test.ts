@@ -51,7 +51,8 @@ it.each<[string, readonly Command[], Command]>([
   ['The task is finished', completed, wake],
   ['There is no task to update', [receive('m1'), startTurn], to('WORKING')],
   ['No turn is running', task, step('s1', 1)],
-  ['No turn is running', task, child('c1')],
+  ['There is no task to update', [receive('m1'), startTurn], child('c1')],
+  ['The task is finished', completed, child('c1')],
 ])('says: %s', (message, before, command) => {
   expect(() => given(...before).when(command)).toThrow(expect.objectContaining({ message }));
 });

@@ -1,5 +1,6 @@
 import type { AgentClient } from '@batonjs/client';
 import { taskTree } from '@batonjs/extensions';
+import type { ChildUpdate } from '@batonjs/lifecycle';
 import {
   type Agent,
   type AgentServerOptions,
@@ -45,7 +46,7 @@ export interface NestedTasksOptions {
 export interface NestedTasks {
   readonly card: CardInput;
   readonly agent: Agent;
-  readonly onCancel: NonNullable<AgentServerOptions['onCancel']>;
+  readonly onCancel: (turn: Turn) => Promise<readonly ChildUpdate[]>;
   readonly restart: 'rerun';
 }
 
@@ -89,8 +90,8 @@ export function nestedTasks(options: NestedTasksOptions): NestedTasks {
     card: taskTree({ card, agent: agent as Agent }).card,
     agent: isTaskAgent(agent as Agent) ? taskAgent(updates) : answer,
     async onCancel(turn) {
-      await cancelChildren(turn.children, { agents: reachable, log, ms: cancelMs });
-      await options.onCancel?.(turn);
+      const canceled = await cancelChildren(turn.children, { agents: reachable, log, ms: cancelMs });
+      return [...canceled, ...((await options.onCancel?.(turn)) || [])];
     },
     restart: 'rerun',
   };

@@ -69,7 +69,9 @@ describe('a cancel of the parent', () => {
     const client = await clientOf(server);
     const { task } = await client.send('Go');
     expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-    expect((await client.cancelTask({ id: task!.id })).status.state).toBe('TASK_STATE_CANCELED');
+    const canceled = await client.cancelTask({ id: task!.id });
+    expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
+    expect(treeOf(canceled)?.children).toMatchObject([{ name: 'child', state: 'TASK_STATE_CANCELED' }]);
     expect(await statesOf(child)).toEqual(['CANCELED']);
   });
 
@@ -139,6 +141,7 @@ describe('the deadline of the parent', () => {
     );
     const { task } = await (await clientOf(server)).send('Go');
     expect(textOf(task?.status.message)).toBe('The task took too long');
+    expect(treeOf(task!)?.children).toMatchObject([{ name: 'child', state: 'TASK_STATE_CANCELED' }]);
     // Before the parent ended.
     expect(await statesOf(child)).toEqual(['CANCELED']);
   });

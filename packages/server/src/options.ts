@@ -1,6 +1,6 @@
 import type { ServerBinding, ServerCompatibility } from '@batonjs/bindings';
 import type { TaskStore } from '@batonjs/store';
-import type { Agent, Turn } from './agent/agent.ts';
+import type { Agent } from './agent/agent.ts';
 import type { SkillOf } from './agent/skill-of.ts';
 import type { Authenticate } from './calls/authenticate.ts';
 import type { Tenants } from './calls/tenants.ts';
@@ -14,6 +14,7 @@ import type { PushOptions } from './push/push-options.ts';
 import type { RetentionOptions } from './store/retention.ts';
 import type { Clock } from './timing/clock.ts';
 import type { TaskClocks } from './timing/task-deadlines.ts';
+import type { CancelHook } from './turns/turn-dependencies.ts';
 import type { TurnEvent } from './turns/turn-event.ts';
 
 /** The options that a worker and a server have in common. All times in milliseconds. */
@@ -46,9 +47,10 @@ export interface WorkerOptions {
   /**
    * Called before a task ends that no agent works on (any more): CANCELED while it waits or after its process died,
    * FAILED because its time is over or its process died. Stop work here that was started elsewhere. Called at least
-   * once, waited for at most `cancelGraceMs`; its steps are not recorded.
+   * once, waited for at most `cancelGraceMs`; its steps are not recorded. The children that it returns are recorded with
+   * the end of the task.
    */
-  readonly onCancel?: (turn: Turn) => void | Promise<void>;
+  readonly onCancel?: CancelHook;
   /** How long tasks may take. */
   readonly clocks?: TaskClocks;
   readonly limits?: Partial<Limits>;

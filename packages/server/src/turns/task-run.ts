@@ -3,13 +3,14 @@ import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
 import type { Answer } from '../agent/agent.ts';
-import type { Failure } from '../agent/builders.ts';
+import { canceled, type Failure, failed } from '../agent/builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
 import { isoTime } from '../timing/clock.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
 import { deadlineOf, dueAt, dueWhileRunning, startsAt } from '../timing/task-deadlines.ts';
 import { AgentTurn } from './agent-turn.ts';
 import { isSpent } from './attempts.ts';
+import { callCancelHook } from './call-cancel-hook.ts';
 import { deadlineExceeded, failureOf, processLost, serverClosed } from './failure.ts';
 import type { TaskWriter } from './task-writer.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
@@ -110,17 +111,9 @@ export class TaskRun {
 
   /** Ends a task that no agent works on: one that waits, whose process died, or whose time is over. */
   async #endUnattended(how: Failure | 'canceled'): Promise<void> {
-    const { onCancel, clock, log } = this.#dependencies;
-    const { cancelGraceMs } = this.#dependencies.options;
-    const task = this.#task;
-    if (onCancel) {
-      const turn = new AgentTurn(task, this.#dependencies, this.#signal);
-      const called = new Promise((resolve) => resolve(onCancel(turn))).catch((error) =>
-        log('error', 'The cancel hook failed', { taskId: task.live.taskId, error }),
-      );
-      await Promise.race([called, clock.sleep(cancelGraceMs, this.#over.signal)]);
-    }
-    await (how === 'canceled' ? task.cancel() : task.fail(how));
+    const turn = new AgentTurn(this.#task, this.#dependencies, this.#signal);
+    const children = await callCancelHook(turn, this.#dependencies, this.#over.signal);
+    await this.#task.finish(how === 'canceled' ? canceled() : failed(how), children);
   }
 
   async #turn(): Promise<void> {

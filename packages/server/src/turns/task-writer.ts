@@ -1,4 +1,4 @@
-import type { Command, State, TaskUpdate } from '@batonjs/lifecycle';
+import type { ChildUpdate, Command, State, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { type Commit, type Lease, StoreError } from '@batonjs/store';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
@@ -145,9 +145,16 @@ export class TaskWriter implements Held {
     );
   }
 
-  /** Ends the task, if nothing else has. */
-  async finish(update: TaskUpdate): Promise<void> {
-    await this.write((state) => (state.closed ? [] : this.#commandsFor(state, update)));
+  /** Ends the task, if nothing else has, and records its children as they are then. */
+  async finish(update: TaskUpdate, children: readonly ChildUpdate[] = []): Promise<void> {
+    await this.write((state) =>
+      state.closed
+        ? []
+        : [
+            ...children.map((child): Command => ({ type: 'update', update: { child } })),
+            ...this.#commandsFor(state, update),
+          ],
+    );
   }
 
   fail(failure: Failure): Promise<void> {

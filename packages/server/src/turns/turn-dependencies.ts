@@ -1,3 +1,4 @@
+import type { ChildUpdate } from '@batonjs/lifecycle';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent, Turn } from '../agent/agent.ts';
 import type { Log } from '../hooks/log-hook.ts';
@@ -6,6 +7,11 @@ import type { Transition } from '../log/write/transition.ts';
 import type { Clock } from '../timing/clock.ts';
 import type { TaskClocks } from '../timing/task-deadlines.ts';
 import type { TurnEvent } from './turn-event.ts';
+
+/** Stops work that was started elsewhere. May return what became of children. */
+export type CancelHook =
+  | ((turn: Turn) => void | Promise<void>)
+  | ((turn: Turn) => Promise<readonly ChildUpdate[]>);
 
 /** How turns are claimed and run: the options of a server or worker, completed. Plain values, times in milliseconds. */
 export interface TurnOptions {
@@ -34,7 +40,7 @@ export interface TurnDependencies {
   readonly store: TaskStore;
   readonly clock: Clock;
   readonly log: Log;
-  readonly onCancel: ((turn: Turn) => void | Promise<void>) | undefined;
+  readonly onCancel: CancelHook | undefined;
   readonly onTransition: (transition: Transition) => void;
   /** Logs the event and calls the hook. Never throws. */
   readonly onTurn: (event: TurnEvent) => void;

@@ -1,0 +1,107 @@
+import { TASK_TREE } from '@batonjs/protocol/headers';
+import type { TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+import { rpc, say } from '../../../../test/kit/rpc.ts';
+import { serve } from '../../../../test/kit/serve.ts';
+import { until } from '../../../../test/kit/until.ts';
+import { type Agent, inputRequired, working } from '../../src/index.ts';
+
+const TREE = { 'a2a-extensions': TASK_TREE };
+const card = {
+  name: 'Test',
+  description: 'For tests',
+  capabilities: { extensions: [{ uri: TASK_TREE }] },
+};
+
+/** Starts a child, then waits for an answer, or for ever. */
+const parent: Agent = async function* ({ text }) {
+  yield { child: { name: 'c', agent: 'Other', taskId: 't', state: 'TASK_STATE_WORKING' } };
+  if (text === 'ask') return yield inputRequired('Which?');
+  yield working();
+  await new Promise(() => {});
+};
+
+/** A hook that records its calls, and gives the child another state. */
+function hook() {
+  const called: string[] = [];
+  const onCancel = async ({ taskId, children }: { taskId: string; children: object }) => {
+    called.push(`${taskId} ${Object.keys(children)}`);
+    return [{ name: 'c', agent: 'Other', taskId: 't', state: 'TASK_STATE_CANCELED' as const }];
+  };
+  return { called, onCancel };
+}
+
+const start = async (server: ReturnType<typeof serve>, text: string): Promise<string> => {
+  const configuration = { returnImmediately: true };
+  return (await rpc(server, 'SendMessage', { message: say(text), configuration })).task.id;
+};
+
+const childrenOf = async (server: ReturnType<typeof serve>, id: string) =>
+  (await rpc(server, 'GetTask', { id }, TREE)).metadata[TASK_TREE].children;
+
+const canceledChild = [{ name: 'c', agent: 'Other', taskId: 't', state: 'TASK_STATE_CANCELED' }];
+
+describe('`onCancel` is called before a task ends without its agent, and the children that it returns are recorded,', () => {
+  it('when a client cancels a task that waits', async () => {
+    const { called, onCancel } = hook();
+    const server = serve(parent, { card, onCancel });
+    const id = await start(server, 'ask');
+    await until(server, id, 'INPUT_REQUIRED');
+    await rpc(server, 'CancelTask', { id });
+    expect(called).toEqual([`${id} c`]);
+    expect(await childrenOf(server, id)).toEqual(canceledChild);
+  });
+
+  it('when the time of a task that waits is over', async () => {
+    const { called, onCancel } = hook();
+    const server = serve(parent, { card, onCancel, clocks: { interruptedMs: 200 } });
+    const id = await start(server, 'ask');
+    const { status } = await until(server, id, 'FAILED');
+    expect(status.message?.parts).toMatchObject([{}, { data: { code: 'DEADLINE_EXCEEDED' } }]);
+    expect(called).toEqual([`${id} c`]);
+    expect(await childrenOf(server, id)).toEqual(canceledChild);
+  });
+
+  it('when the time of a task is over whose turn runs', async () => {
+    const { called, onCancel } = hook();
+    const server = serve(parent, { card, onCancel, clocks: { totalMs: 300 } });
+    const id = await start(server, 'work');
+    await until(server, id, 'FAILED');
+    expect(called).toEqual([`${id} c`]);
+    expect(await childrenOf(server, id)).toEqual(canceledChild);
+  });
+
+  it('when its process died, and the turn is not run again', async () => {
+    const { called, onCancel } = hook();
+    const store = memoryStore();
+    let isDead = false;
+    const mortal: TaskStore = new Proxy(store, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => (isDead ? new Promise(() => {}) : member.apply(target, args));
+      },
+    });
+    const options = { card, leaseMs: 300, storeTimeoutMs: 300 };
+    const first = serve(parent, { ...options, store: mortal });
+    const id = await start(first, 'work');
+    await until(first, id, 'WORKING');
+    isDead = true;
+    const second = serve(parent, { ...options, store, onCancel });
+    const { status } = await until(second, id, 'FAILED');
+    expect(status.message?.parts).toMatchObject([{}, { data: { code: 'PROCESS_LOST' } }]);
+    expect(called).toEqual([`${id} c`]);
+    expect(await childrenOf(second, id)).toEqual(canceledChild);
+  });
+});
+
+it('a hook that returns something else, or fails, ends the task all the same', async () => {
+  for (const onCancel of [() => 7 as never, () => Promise.reject(new Error('broken'))]) {
+    const server = serve(parent, { card, onCancel });
+    const id = await start(server, 'ask');
+    await until(server, id, 'INPUT_REQUIRED');
+    await rpc(server, 'CancelTask', { id });
+    await until(server, id, 'CANCELED');
+  }
+});
