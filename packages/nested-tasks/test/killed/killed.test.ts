@@ -6,7 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { listen } from '../../../../test/kit/listen.ts';
 import { serveOfficial } from '../../../../test/kit/official-server.ts';
 import { serve } from '../../../../test/kit/serve.ts';
+import { eventually } from '../../../../test/kit/until.ts';
 import { type ParentProcess, startParent } from './parent-process.ts';
+import { serveSilentAgent } from './silent-agent.ts';
 
 /** A child over HTTP, and how often its agent began to work on a task. */
 interface Child {
@@ -169,6 +171,20 @@ it('a child without idempotency may run twice where `resend` allows it', async (
   const task = await ending(parent, await throughDeath(parent, 'work'));
   expect(task.status.state).toBe('TASK_STATE_COMPLETED');
   expect(await child.runs()).toBe(3);
+});
+
+it('an answer is not sent again to an agent that has it in its history, but goes on asking', async () => {
+  const child = await serveSilentAgent();
+  const parent = await startParent(child.url, 'after the answer');
+  const { task } = await parent.client.send('ask');
+  await parent.client.send('INR', { task: task!, returnImmediately: true });
+  await parent.died;
+  await parent.restart();
+  // The next process follows the child: it reads the task, and waits.
+  await eventually(() => expect(child.followed()).toBe(true));
+  child.finish();
+  expect((await ending(parent, task!.id)).status.state).toBe('TASK_STATE_COMPLETED');
+  expect(child.messages.map((message) => textOf(message))).toEqual(['ask', 'INR']);
 });
 
 it('a cancel right after the death of the process reaches the child', async () => {
