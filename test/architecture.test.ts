@@ -53,6 +53,7 @@ const arrows: Record<string, readonly string[]> = {
     'client',
     'extensions',
     'lifecycle',
+    'nested-tasks',
     'protocol',
     'server',
     'store',

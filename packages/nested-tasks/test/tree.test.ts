@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { serve } from '../../../test/kit/serve.ts';
 import { clientOf, serveParent } from './family.ts';
 
-/** Asks once, and says which of the tasks that its first message refers to are missing. */
-const asks: Agent = async function* (turn) {
-  if (turn.messages.length === 1) return yield inputRequired('Which?');
-  yield completed((await turn.references()).missing.join());
+/** Asks once. */
+const asks: Agent = async function* ({ messages }) {
+  if (messages.length === 1) return yield inputRequired('Which?');
+  yield completed();
 };
 
 const leaf = extend({ card: { name: 'Leaf', description: 'Shows its parent' }, agent: asks }, taskTree);
@@ -65,10 +65,15 @@ describe('the tree', () => {
   });
 
   it('does not make the parent one of the tasks that the child misses', async () => {
-    const { client, task } = await family();
-    const { task: ended } = await client.send('This', { task });
-    expect(ended?.status.state).toBe('TASK_STATE_COMPLETED');
-    expect(textOf(ended?.status.message)).toBe('');
+    const child = serve(async function* (turn) {
+      yield completed((await turn.references()).missing.join());
+    });
+    const server = serveParent(async function* (turn) {
+      const { task } = await turn.call(child, 'Go', { name: 'leaf', references: ['other'] });
+      yield completed(textOf(task?.status.message));
+    });
+    const { task } = await (await clientOf(server)).send('Go');
+    expect(textOf(task?.status.message)).toBe('other');
   });
 
   it('is shown only where the extension is active, and never with the record of the agent', async () => {

@@ -1,5 +1,6 @@
 import { isInterrupted, type MessageInput } from '@batonjs/client';
 import type { Message, Task, TaskState } from '@batonjs/protocol';
+import { isIdempotent } from '../agents/agents.ts';
 import { reach } from '../agents/reach.ts';
 import type { CallOptions } from '../call.ts';
 import type { CallScope } from '../call-scope.ts';
@@ -144,7 +145,8 @@ export class Questions {
     const { client } = this.#child.target;
     const { signal, unreachableMs: forMs } = this.#settings;
     const options = { messageId, task, returnImmediately: true, signal };
-    await reach(() => client.send(answerTo(task, message), options), { forMs, signal, repeatable: false });
+    const sending = { forMs, signal, repeatable: isIdempotent(client) };
+    await reach(() => client.send(answerTo(task, message), options), sending);
   }
 
   /** Looks for messages instead of taking one, which would keep the next from the agent when the child goes on. */

@@ -1,10 +1,10 @@
 import { A2AError, type AgentReply, ClientError, isTerminal } from '@batonjs/client';
 import { callSkill, SkillError } from '@batonjs/extensions/client';
+import { reach, Unreachable } from '@batonjs/nested-tasks/internals';
 import type { Json, Struct } from '@batonjs/protocol';
 import { type Agent, emitting, type Log, type Turn } from '@batonjs/server';
 import type { GatewayError } from '../tasks/gateway-task.ts';
 import { assignmentIn } from '../tasks/view.ts';
-import { reach, Unreachable } from './reach.ts';
 import { Report } from './report.ts';
 import { resultOfMessage } from './result.ts';
 import type { Run } from './run.ts';

@@ -1,9 +1,9 @@
 import { answer, isInterrupted } from '@batonjs/client';
+import { isIdempotent, reach } from '@batonjs/nested-tasks/internals';
 import type { Json, Message, Task } from '@batonjs/protocol';
 import { derivedId } from './derived-id.ts';
 import { questionOf } from './question.ts';
-import { reach } from './reach.ts';
-import { isIdempotent, optionsOf, type Run } from './run.ts';
+import { optionsOf, type Run } from './run.ts';
 
 /**
  * Sends the answers of the host to the agent as they arrive, and first one that a process took but may not have sent.

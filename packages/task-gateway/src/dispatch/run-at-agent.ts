@@ -5,13 +5,13 @@ import {
   isTerminal,
   type TaskStream,
 } from '@batonjs/client';
+import { isIdempotent, reach } from '@batonjs/nested-tasks/internals';
 import type { Json, Message, Struct } from '@batonjs/protocol';
 import type { Turn } from '@batonjs/server';
 import { noteIn } from '../tasks/note.ts';
 import { derivedId } from './derived-id.ts';
 import { forwardAnswers } from './forward-answers.ts';
-import { reach } from './reach.ts';
-import { isIdempotent, optionsOf, type Run } from './run.ts';
+import { optionsOf, type Run } from './run.ts';
 
 /** Whether the agent received the message of an attempt that died is not known, and must not be tried twice. */
 export class UnknownOutcome extends Error {

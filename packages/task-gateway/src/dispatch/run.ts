@@ -1,6 +1,4 @@
-import type { AgentClient } from '@batonjs/client';
 import { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from '@batonjs/extensions/client';
-import { IDEMPOTENCY } from '@batonjs/protocol/headers';
 import type { Turn } from '@batonjs/server';
 import type { Report } from './report.ts';
 import type { Target } from './targets.ts';
@@ -20,7 +18,3 @@ export const optionsOf = ({ target: { agent }, turn, unreachableMs }: Run) => {
   const extensions = [TYPED_SKILLS, FORM_INPUT, TASK_PROGRESS, TASK_ERROR].filter((uri) => offered.has(uri));
   return { signal: turn.signal, followForMs: unreachableMs, extensions };
 };
-
-/** Whether the agent says in its card that a message may be sent twice. */
-export const isIdempotent = ({ card }: AgentClient): boolean =>
-  card.capabilities?.extensions?.some(({ uri }) => uri === IDEMPOTENCY) ?? false;

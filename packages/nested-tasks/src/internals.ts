@@ -1,0 +1,3 @@
+// For the other packages of Baton. It may change in every release.
+export { isIdempotent } from './agents/agents.ts';
+export { reach, Unreachable } from './agents/reach.ts';
