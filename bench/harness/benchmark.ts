@@ -16,7 +16,8 @@ export type Contender =
   | 'bare-redis'
   | 'bare-etcd'
   | 'bare-sse'
-  | 'bare-ws';
+  | 'bare-ws'
+  | 'grpc-js';
 
 /** A target: a name in `ratios`, and its bound. */
 export interface Goal {

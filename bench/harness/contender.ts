@@ -9,12 +9,16 @@ import type { BareSse } from '../contenders/bare-sse.ts';
 import type { BareWs } from '../contenders/bare-ws.ts';
 import type { Baton, BatonOptions } from '../contenders/baton.ts';
 import type { BatonStore } from '../contenders/baton-store.ts';
+import type { GrpcBaton } from '../contenders/grpc-baton.ts';
+import type { GrpcFloor } from '../contenders/grpc-floor.ts';
+import type { GrpcOfficialSdk } from '../contenders/grpc-official-sdk.ts';
 import type { Floor } from '../contenders/node-http.ts';
 import type { OfficialSdk } from '../contenders/official-sdk.ts';
 import type { CommitTexts } from '../contenders/sample-commits.ts';
 import type { StoreChoice } from '../contenders/stores.ts';
 import type { TaskGatewayContender } from '../contenders/task-gateway.ts';
 import type { Sample } from '../contenders/template.ts';
+import type { GrpcSamples } from '../load/grpc.ts';
 import type { Load } from '../load/load.ts';
 import { Worker } from './worker.ts';
 
@@ -46,6 +50,12 @@ export const startTaskGateway = () =>
   Worker.start<TaskGatewayContender>('contenders/task-gateway.ts', {}, ['--expose-gc']);
 
 export const startBareWs = () => Worker.start<BareWs>('contenders/bare-ws.ts', {}, ['--expose-gc']);
+export const startGrpcBaton = () => Worker.start<GrpcBaton>('contenders/grpc-baton.ts');
+
+export const startGrpcOfficialSdk = () => Worker.start<GrpcOfficialSdk>('contenders/grpc-official-sdk.ts');
+
+export const startGrpcFloor = (samples: GrpcSamples) =>
+  Worker.start<GrpcFloor>('contenders/grpc-floor.ts', samples);
 
 /** Calls with a new folder, and deletes it afterwards. */
 export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {

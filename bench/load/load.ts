@@ -3,6 +3,7 @@ import { answer } from '../harness/worker.ts';
 import { chunks } from './chunks.ts';
 import { coldStart } from './cold-start.ts';
 import { begin, follow, followed } from './follow.ts';
+import { grpc, grpcBegin, grpcFollow, grpcFollowed, grpcSamples } from './grpc.ts';
 import { reads, walk } from './reads.ts';
 import { record, resume } from './resume.ts';
 import { sampleOf, sends } from './sends.ts';
@@ -24,6 +25,11 @@ const questions = {
   watchedTasks,
   openSockets,
   closeSockets,
+  grpc,
+  grpcSamples,
+  grpcBegin,
+  grpcFollow,
+  grpcFollowed,
 };
 
 export type Load = typeof questions;
