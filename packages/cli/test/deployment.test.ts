@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { completed, createAgentServer, working } from '@batonjs/server';
@@ -8,6 +8,7 @@ import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
+import { eventually } from '../../../test/kit/until.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { readText, root } from '../../../test/source-files.ts';
 import { redisForTests } from '../../../test/support/redis.ts';
@@ -133,11 +134,22 @@ describe('dev', () => {
         }`,
       );
     write('first');
+    // An inspector that writes down what it was started with.
+    const inspector = join(folder, 'node_modules/@batonjs/inspector');
+    mkdirSync(inspector, { recursive: true });
+    writeFileSync(join(inspector, 'package.json'), '{"main":"index.js","type":"commonjs"}');
+    writeFileSync(join(inspector, 'index.js'), '');
+    const started = join(folder, 'started');
+    writeFileSync(
+      join(inspector, 'cli.js'),
+      `require('fs').writeFileSync('${started}', process.argv[2]); setInterval(() => {}, 1000);`,
+    );
     const stop = abortedAfterTest();
     const urls: string[] = [];
     let changed = Promise.withResolvers<void>();
     const serving = cli(`dev ${file} --port 0 --data ${join(folder, 'dev.db')}`, {
       signal: stop.signal,
+      cwd: folder,
       env: { NODE_OPTIONS: '--conditions=@batonjs/source' },
       onWrite(stream, text) {
         if (stream !== 'stdout') return;
@@ -152,8 +164,8 @@ describe('dev', () => {
     await changed.promise;
     expect((await cli(`send -a ${urls[1]} hello`)).stdout).toContain('Content:\n  second');
     expect((await cli(`task get -a ${urls[1]} ${id}`)).stdout).toContain('Content:\n  first');
+    await eventually(() => expect(readFileSync(started, 'utf8')).toBe(urls[0]));
     stop.abort();
-    const { stderr } = await serving;
-    expect(stderr).toContain('Inspector: npx @batonjs/inspector http');
+    await serving;
   });
 });

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CardSignatureError, verifyCard } from '@batonjs/auth';
-import { AgentCard } from '@batonjs/protocol';
+import type { AgentCard } from '@batonjs/protocol';
 
 import type { Command } from 'commander';
 import { readCard } from '../connection/open-agent.ts';
@@ -41,7 +40,7 @@ async function getCard(context: RunContext<CardFlags>, reference: string | undef
   const card = options.extended
     ? await extendedCard(context)
     : await context.waiting(() => readCard(context));
-  if (options.validate) validate(card);
+  if (options.validate) await validate(card);
   const signature = await signatureOf(card, options.jwks, context);
   if (output.isJson) {
     output.note(`Signature: ${signature}`);
@@ -57,8 +56,9 @@ async function extendedCard(context: RunContext<CardFlags>): Promise<AgentCard> 
   return context.waiting((signal) => agent.getExtendedAgentCard({}, { signal }));
 }
 
-function validate(card: AgentCard): void {
-  const { error } = AgentCard.safeParse(card);
+async function validate(card: AgentCard): Promise<void> {
+  const { AgentCard: schema } = await import('@batonjs/protocol');
+  const { error } = schema.safeParse(card);
   if (!error) return;
   const problems = error.issues.slice(0, 20).map(({ path, message }) => `${path.join('.')}: ${message}`);
   throw new CliError('A2ACLI_ERR_CARD_INVALID', `The card does not fit its schema: ${problems.join('; ')}`);
@@ -68,6 +68,7 @@ function validate(card: AgentCard): void {
 async function signatureOf(card: AgentCard, jwks: string | undefined, { io }: RunContext): Promise<string> {
   if (!card.signatures?.length) return 'absent';
   if (jwks === undefined) return 'unverifiable (no keys: give --jwks)';
+  const { CardSignatureError, verifyCard } = await import('@batonjs/auth');
   const isUrl = /^https:\/\//i.test(jwks);
   try {
     const trust = isUrl

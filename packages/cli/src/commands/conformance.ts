@@ -1,5 +1,4 @@
 import { A2AError, type AgentClient, isTerminal } from '@batonjs/client';
-import { AgentCard } from '@batonjs/protocol';
 import type { Command } from 'commander';
 import { addAgentFlags, type CommonOptions } from '../flags/agent-flags.ts';
 import { isSettled } from '../following/wait.ts';
@@ -30,6 +29,7 @@ export function addConformance(program: Command, run: Run): void {
 async function check(context: RunContext<ConformanceFlags>): Promise<void> {
   const { options, output } = context;
   const { agent, card } = await context.open();
+  const { AgentCard } = await import('@batonjs/protocol');
   const findings: Finding[] = [];
   const add = async (name: string, test: () => Promise<string | undefined | false>) => {
     try {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentReply } from '@batonjs/client';
-import { progressOf, TASK_PROGRESS } from '@batonjs/extensions/client';
 import type { Struct, Task } from '@batonjs/protocol';
 import { textOf } from '@batonjs/protocol/parts';
 import { type Command, Option } from 'commander';
@@ -45,13 +44,16 @@ async function send(context: RunContext<SendFlags>, text: string | undefined): P
   const parts = await partsOf(command, text, io);
   const { taskId, contextId, metadata, pollInterval } = options;
   const { agent } = await context.open();
-  const offersProgress = agent.card.capabilities?.extensions?.some(({ uri }) => uri === TASK_PROGRESS);
+  // Only agents with extensions can report progress.
+  const offered = agent.card.capabilities?.extensions ?? [];
+  const known = offered.length > 0 ? await import('@batonjs/extensions/client') : undefined;
+  const offersProgress = offered.some(({ uri }) => uri === known?.TASK_PROGRESS);
   const message = {
     messageId: randomUUID(),
     ...(taskId !== undefined && { task: taskId }),
     ...(contextId !== undefined && { contextId }),
     ...(metadata && { metadata }),
-    ...(offersProgress && { extensions: [TASK_PROGRESS] }),
+    ...(known && offersProgress && { extensions: [known.TASK_PROGRESS] }),
   };
   if (isAsync(context)) {
     const reply = await context.waiting((signal) =>
@@ -71,7 +73,7 @@ async function send(context: RunContext<SendFlags>, text: string | undefined): P
         onEvent(event, task) {
           if (task) context.know(task.id);
           if (isStream) showEvent(output, event);
-          if (task) line?.update(textOf(task.status.message) || task.status.state, progressOf(task));
+          if (task) line?.update(textOf(task.status.message) || task.status.state, known?.progressOf(task));
           last = event.task;
         },
       }),

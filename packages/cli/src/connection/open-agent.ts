@@ -1,7 +1,5 @@
-import { httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
-import { grpcClient } from '@batonjs/bindings-grpc';
-import { v03Client } from '@batonjs/bindings-v0-3';
-import { type AgentClient, type ConnectOptions, connect } from '@batonjs/client';
+import { type ClientTransport, httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
+import { type AgentClient, ClientError, type ConnectOptions, connect } from '@batonjs/client';
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { usage } from '../errors/cli-error.ts';
 import type { CommonOptions } from '../flags/agent-flags.ts';
@@ -12,7 +10,7 @@ import { tokenFor } from '../settings/tokens.ts';
 import { fileCardCache } from './card-cache.ts';
 import { resolveReference } from './card-reference.ts';
 import { type Attachment, attach } from './credentials.ts';
-import { tlsFetch, tlsFiles } from './tls.ts';
+import { type TlsFiles, tlsFetch, tlsFiles } from './tls.ts';
 import { tracedTransport, wireFetch } from './wire.ts';
 
 /** What opening an agent needs. */
@@ -44,9 +42,17 @@ export async function readCard(context: OpenContext): Promise<AgentCard> {
     );
   const reference = resolveReference(options.agentCard, io.cwd);
   if ('card' in reference) return reference.card;
-  const wire = wireOf(context, { headers: {}, query: {}, isUnused: false }, []);
+  const none = { headers: {}, query: {}, isUnused: false };
   const cards = fileCardCache(io.home);
-  return (await connect(reference.url, { ...wire, cards, ...timeoutOf(options) })).card;
+  const read = async (withGrpc: boolean) => {
+    const wire = await wireOf(context, none, [], withGrpc);
+    return (await connect(reference.url, { ...wire, cards, ...timeoutOf(options) })).card;
+  };
+  // gRPC takes a while to load: only for a card that has nothing else.
+  return read(false).catch((error) => {
+    if (ClientError.is(error, 'NO_INTERFACE')) return read(true);
+    throw error;
+  });
 }
 
 /** Reads the card and connects. Throws `CREDENTIALS_MISSING` before anything is sent. */
@@ -72,7 +78,7 @@ export async function openAgent(context: OpenContext): Promise<OpenAgent> {
   if (hasCredentials && (options.insecure || chosen.supportedInterfaces[0]?.url.startsWith('http://')))
     output.warn('A CREDENTIAL IS SENT OVER A CONNECTION THAT IS NOT VERIFIED');
   const agent = await connect(chosen, {
-    ...wireOf(context, attachment, origins),
+    ...(await wireOf(context, attachment, origins, needsGrpc(chosen))),
     ...timeoutOf(options),
     headers: { ...options.svcParam, ...attachment.headers },
     extensions: requiredExtensions(card),
@@ -83,33 +89,46 @@ export async function openAgent(context: OpenContext): Promise<OpenAgent> {
   return { agent, card, hasCredentials, origin };
 }
 
+/** Whether gRPC is preferred, or the only binding. */
+const needsGrpc = ({ supportedInterfaces }: AgentCard): boolean =>
+  supportedInterfaces.find(({ protocolBinding }) =>
+    ['JSONRPC', 'HTTP+JSON', 'GRPC'].includes(protocolBinding),
+  )?.protocolBinding === 'GRPC';
+
 /** The bindings, the `fetch` and the version that the options ask for. */
-function wireOf(
+async function wireOf(
   { options, io, output }: OpenContext,
   { query }: Attachment,
   origins: readonly string[],
-): ConnectOptions {
+  withGrpc: boolean,
+): Promise<ConnectOptions> {
   const files = tlsFiles(options, io.cwd);
   const trace = options.debug ? (line: string) => output.debug(line) : undefined;
   const send = tlsFetch(files, options.insecure ?? false) ?? ((request: Request) => fetch(request));
-  const grpc = grpcClient({
-    plaintext: options.insecure ?? false,
-    tls: files,
-    ...(options.insecure && { channelOptions: { 'grpc.ssl_target_name_override': 'localhost' } }),
-  });
+  const grpc = withGrpc ? [tracedTransport(await grpcOf(options, files), trace)] : [];
   return {
     fetch: wireFetch({ query, origins: new Set(origins), send, trace }),
-    bindings: [jsonRpcClient, httpJsonClient, tracedTransport(grpc, trace)],
-    ...versionOf(options.a2aVersion),
+    bindings: [jsonRpcClient, httpJsonClient, ...grpc],
+    ...(await versionOf(options.a2aVersion)),
     ...(options.svcParam && { headers: options.svcParam }),
   };
 }
 
+async function grpcOf({ insecure = false }: CommonOptions, tls: TlsFiles): Promise<ClientTransport> {
+  const { grpcClient } = await import('@batonjs/bindings-grpc');
+  const channelOptions = { 'grpc.ssl_target_name_override': 'localhost' };
+  return grpcClient({ plaintext: insecure, tls, ...(insecure && { channelOptions }) });
+}
+
 /** The highest version of 1.x that both know; one below 1.0 only if the user names it. */
-function versionOf(version: string | undefined): Pick<ConnectOptions, 'version' | 'compatibility'> {
+async function versionOf(
+  version: string | undefined,
+): Promise<Pick<ConnectOptions, 'version' | 'compatibility'>> {
   if (version === undefined || /^1(\.\d+){0,2}$/.test(version)) return { version: '1.0' };
-  if (/^0\.3(\.\d+)?$/.test(version)) return { version: '0.3', compatibility: [v03Client()] };
-  throw usage(`Version ${version} is not supported`, 'There are 1.0 and 0.3');
+  if (!/^0\.3(\.\d+)?$/.test(version))
+    throw usage(`Version ${version} is not supported`, 'There are 1.0 and 0.3');
+  const { v03Client } = await import('@batonjs/bindings-v0-3');
+  return { version: '0.3', compatibility: [v03Client()] };
 }
 
 const timeoutOf = ({ timeout }: CommonOptions): Pick<ConnectOptions, 'timeoutMs'> =>

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Agent, fetch as fetchWith } from 'undici';
 import { usage } from '../errors/cli-error.ts';
 import type { CommonOptions } from '../flags/agent-flags.ts';
 
@@ -35,8 +34,13 @@ export function tlsFetch(
   insecure: boolean,
 ): ((request: Request) => Promise<Response>) | undefined {
   if (!insecure && Object.keys(files).length === 0) return undefined;
-  const dispatcher = new Agent({ connect: { ...files, rejectUnauthorized: !insecure } });
+  // Loaded only for those who need it: it takes a while.
+  const loading = import('undici').then(({ Agent, fetch }) => ({
+    fetch,
+    dispatcher: new Agent({ connect: { ...files, rejectUnauthorized: !insecure } }),
+  }));
   return async (request) => {
+    const { fetch: fetchWith, dispatcher } = await loading;
     const { method, headers, signal, redirect } = request;
     const body = request.body ? await request.text() : undefined;
     const init = {

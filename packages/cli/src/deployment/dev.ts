@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -45,6 +45,7 @@ async function develop({ options, output, io }: RunContext<DevFlags>, file: stri
   const stop = () => child.kill('SIGTERM');
   io.signal.addEventListener('abort', stop);
   let isInspected = options.inspect === false;
+  let inspector: ChildProcess | undefined;
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     for (const line of text.split('\n').filter(Boolean)) {
       const url = /^URL: (\S+)/.exec(line)?.[1];
@@ -53,7 +54,7 @@ async function develop({ options, output, io }: RunContext<DevFlags>, file: stri
       else output.field('URL', url);
       if (url !== undefined && !isInspected) {
         isInspected = true;
-        inspect(url, io.cwd, output);
+        inspector = inspect(url, io.cwd, output);
       }
     }
   });
@@ -64,18 +65,21 @@ async function develop({ options, output, io }: RunContext<DevFlags>, file: stri
     await ended;
   } finally {
     io.signal.removeEventListener('abort', stop);
+    inspector?.kill();
   }
 }
 
 /** Starts the inspector if it is installed here; else says how to. */
-function inspect(url: string, cwd: string, output: RunContext['output']): void {
-  let bin: string;
+function inspect(url: string, cwd: string, output: RunContext['output']): ChildProcess | undefined {
   try {
     // The program of the package stands beside its main file.
     const main = createRequire(join(cwd, 'package.json')).resolve('@batonjs/inspector');
-    bin = main.replace(/index(?=\.[jt]s$)/, 'cli');
+    const program = main.replace(/index(?=\.[jt]s$)/, 'cli');
+    if (existsSync(program))
+      return spawn(process.execPath, [program, url], { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
   } catch {
-    return void output.note(`Inspector: npx @batonjs/inspector ${url}`);
+    // Falls through: it is not installed.
   }
-  spawn(process.execPath, [bin, url], { cwd, stdio: ['ignore', 'inherit', 'inherit'] }).unref();
+  output.note(`Inspector: npx @batonjs/inspector ${url}`);
+  return undefined;
 }

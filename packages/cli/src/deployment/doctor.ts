@@ -1,4 +1,3 @@
-import { AgentCard } from '@batonjs/protocol';
 import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import { addAgentFlags } from '../flags/agent-flags.ts';
@@ -7,7 +6,6 @@ import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
 import { clockSkew, type Finding, find } from './finding.ts';
 import { openStore } from './open-store.ts';
-import { checkStore } from './store-checks.ts';
 import { addScopeFlags, type ScopeFlags } from './tasks.ts';
 
 interface DoctorFlags extends Omit<ScopeFlags, 'store'> {
@@ -40,6 +38,7 @@ async function examine(context: RunContext<DoctorFlags>): Promise<void> {
     throw usage('There is nothing to check', 'Give --store, --agent-card or both');
   const findings: Finding[] = [];
   if (options.store !== undefined) {
+    const { checkStore } = await import('./store-checks.ts');
     const opened = await openStore(options.store, io.cwd);
     findings.push(...(await checkStore(opened, options).finally(() => opened.store.close())));
   }
@@ -54,6 +53,7 @@ async function examine(context: RunContext<DoctorFlags>): Promise<void> {
 }
 
 async function checkAgent(context: RunContext<DoctorFlags>): Promise<Finding[]> {
+  const { AgentCard } = await import('@batonjs/protocol');
   const { agent, card } = await context.open();
   const [{ url } = { url: '' }] = card.supportedInterfaces;
   return Promise.all([

@@ -1,5 +1,4 @@
 import type { TaskState } from '@batonjs/protocol';
-import { scopeOf } from '@batonjs/server/internals';
 import type { ListedTask, TaskStore } from '@batonjs/store';
 import { type Command, Option } from 'commander';
 import { addOutputFlags, addStreamFlag, type CommonOptions } from '../flags/agent-flags.ts';
@@ -86,6 +85,7 @@ async function read(
   store: TaskStore,
   { agent, tenant, caller, state, limit }: TasksFlags,
 ): Promise<{ tasks: readonly ListedTask[]; total: number; waiting: number }> {
+  const { scopeOf } = await import('@batonjs/server/internals');
   const scope = scopeOf(agent, tenant, { scope: caller });
   const wanted = state && (`TASK_STATE_${state.replaceAll('-', '_').toUpperCase()}` as TaskState);
   const [{ tasks, total }, waiting] = await Promise.all([
