@@ -3,7 +3,7 @@
  * work with them. The last line says what was lost; the exit code is 1 if anything was.
  *
  * `--store redis` starts a Redis of its own, which is killed too; `--url redis://…` takes one that is there, and lets it live.
- * `--store postgres` does the same with a PostgreSQL.
+ * `--store postgres` does the same with a PostgreSQL, `--store etcd` with a cluster of three members, killed one at a time.
  *
  * `--sabotage fence | cas | commit-id | notification` takes out a protection: then the exit code has to be 1.
  *

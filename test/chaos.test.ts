@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { countByKind } from '../scripts/workload/verdict.ts';
 import { node, run } from './kit/processes.ts';
+import { canStartEtcd } from './support/etcd.ts';
 import { canStartPostgres } from './support/postgres.ts';
 import { canStart } from './support/redis.ts';
 
@@ -88,6 +89,26 @@ describe.skipIf(!(await canStartPostgres()))('server processes on one PostgreSQL
 
   it('answer every client that cancels with the state in the store', { timeout: 90_000 }, async () => {
     const { code, report, output } = await chaos('--store', 'postgres', '--cancels', '100');
+    expect(report, output).toMatchObject({ cancels: 100, lost: 0 });
+    expect(report.canceled + report.completed).toBe(100);
+    expect(code).toBe(0);
+  });
+});
+
+describe.skipIf(!(await canStartEtcd()))('server processes on one etcd cluster', () => {
+  it('lose, repeat and double nothing when they are killed, and when members are', {
+    timeout: 180_000,
+  }, async () => {
+    const { code, report, output } = await chaos('--store', 'etcd', '--kills', '5', '--lease', '1000');
+    const { tasks, storeKills, ...counts } = report;
+    expect(counts, output).toEqual({ ...countByKind([]), kills: 5 });
+    expect(storeKills).toBeGreaterThanOrEqual(1);
+    expect(tasks).toBeGreaterThanOrEqual(10);
+    expect(code).toBe(0);
+  });
+
+  it('answer every client that cancels with the state in the store', { timeout: 90_000 }, async () => {
+    const { code, report, output } = await chaos('--store', 'etcd', '--cancels', '100');
     expect(report, output).toMatchObject({ cancels: 100, lost: 0 });
     expect(report.canceled + report.completed).toBe(100);
     expect(code).toBe(0);

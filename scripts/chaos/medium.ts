@@ -3,9 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskStore } from '@batonjs/store';
+import { etcdStore } from '@batonjs/store-etcd';
 import { postgresStore } from '@batonjs/store-postgres';
 import { redisStore } from '@batonjs/store-redis';
 import { sqliteStore } from '@batonjs/store-sqlite';
+import { canStartEtcd, startEtcd } from '../../test/support/etcd.ts';
 import { canStartPostgres, startPostgres } from '../../test/support/postgres.ts';
 import { canStart, startRedis } from '../../test/support/redis.ts';
 
@@ -66,6 +68,35 @@ async function postgres(url: string | undefined): Promise<Place> {
   };
 }
 
+/** A cluster of our own whose members are killed, one at a time; in one that was there already, keys of our own that stay. */
+async function etcd(url: string | undefined): Promise<Place> {
+  const prefix = `chaos-${randomUUID()}`;
+  if (url) return { location: JSON.stringify({ urls: [url], prefix }), remove: async () => {} };
+  if (!(await canStartEtcd())) throw new Error('There is no etcd to put to the proof');
+  const cluster = await startEtcd();
+  let crashes = 0;
+  return {
+    location: JSON.stringify({ urls: cluster.urls, prefix }),
+    async crash(downMs) {
+      // The leader every other time.
+      const leader = await cluster.leader();
+      const others = cluster.members.filter((member) => member !== leader);
+      const member = crashes++ % 2 === 0 ? leader : others[crashes % others.length]!;
+      await member.kill();
+      await new Promise((resolve) => setTimeout(resolve, downMs));
+      member.start();
+      // Two that are gone would be most of them.
+      await cluster.healthy();
+    },
+    remove: () => cluster.stop(),
+  };
+}
+
+function openEtcd(location: string): TaskStore {
+  const { urls, prefix } = JSON.parse(location);
+  return etcdStore(urls, { prefix });
+}
+
 function openPostgres(location: string): TaskStore {
   const { url, schema } = JSON.parse(location);
   return postgresStore(url, { schema });
@@ -76,6 +107,7 @@ export const media = {
   sqlite: { prepare: file, open: (location) => sqliteStore(location) },
   /** What survives a killed process, without what survives a power failure: several times as many tasks in the same time. */
   'sqlite-normal': { prepare: file, open: (location) => sqliteStore(location, { durability: 'normal' }) },
+  etcd: { prepare: etcd, open: openEtcd },
   postgres: { prepare: postgres, open: openPostgres },
   redis: { prepare: redis, open: (location) => redisStore(JSON.parse(location)) },
 } satisfies Record<string, Medium>;

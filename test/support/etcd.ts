@@ -21,8 +21,8 @@ export interface EtcdMember {
   /** SIGSTOP: it keeps its connections and answers nothing, as behind a cable that was pulled. */
   pause(): void;
   resume(): void;
-  /** Asks it through the JSON gateway: `('maintenance/status')`. */
-  ask(path: string, body?: object): Promise<Record<string, unknown>>;
+  /** Asks it through the JSON gateway: `('maintenance/status')`. `token`: of a user who logged in. */
+  ask(path: string, body?: object, token?: string): Promise<Record<string, unknown>>;
 }
 
 /** A cluster of one's own: on free ports of this machine, with a folder of its own. */
@@ -104,6 +104,8 @@ export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdC
       ]
     : [];
 
+  let failure: Error | undefined;
+
   function memberOf(name: string, n: number): EtcdMember {
     const port = ports[n]!;
     const url = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
@@ -122,6 +124,7 @@ export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdC
     };
     const command = [...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]), ...secure];
     let child: ChildProcess | undefined;
+    let isKilled = false;
     return {
       url,
       port,
@@ -132,21 +135,31 @@ export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdC
         if (child && child.exitCode === null && child.signalCode === null) return;
         child = spawn(program()!, [...command, ...args], {
           cwd: dir,
-          stdio: ['ignore', 'ignore', 'inherit'],
+          stdio: ['ignore', 'ignore', 'pipe'],
         });
         watchOver(child, dir);
+        let log = '';
+        child.stderr!.on('data', (text) => {
+          log = `${log}${text}`.slice(-4_000);
+        });
+        isKilled = false;
+        child.once('exit', () => {
+          if (!isKilled) failure = new Error(`A member of etcd ended by itself:\n${log}`);
+        });
       },
       async kill() {
         if (!child || child.exitCode !== null || child.signalCode !== null) return;
         const exited = once(child, 'exit');
+        isKilled = true;
         child.kill('SIGKILL');
         await exited;
       },
       pause: () => void child?.kill('SIGSTOP'),
       resume: () => void child?.kill('SIGCONT'),
-      async ask(path, body = {}) {
+      async ask(path, body = {}, token = '') {
         const response = await fetch(`${url}/v3/${path}`, {
           method: 'POST',
+          headers: token ? { authorization: token } : {},
           body: JSON.stringify(body),
           signal: AbortSignal.timeout(answersWithinMs),
         });
@@ -160,6 +173,7 @@ export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdC
 
   /** What the members say that answer. */
   async function statuses() {
+    if (failure) throw failure;
     const asked = members.map(async (member) => ({ member, ...(await member.ask('maintenance/status')) }));
     const settled = await Promise.allSettled(asked);
     return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value as Status] : []));

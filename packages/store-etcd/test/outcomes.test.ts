@@ -98,6 +98,19 @@ describe.skipIf(!cluster)('A commit whose answer is lost', () => {
   });
 });
 
+describe.skipIf(!cluster)('What a process remembers of a task', () => {
+  it('is no reason to refuse a commit: another process may have written since', async () => {
+    const prefix = `memory/${randomUUID()}`;
+    const [store, other] = [open(prefix), open(prefix)];
+    await store.commit(chunkAfter(0));
+    await other.commit(chunkAfter(1, held));
+    const release = { queue: 'q', release: true };
+    const writer = { fence: 1, holder: 'h' };
+    expect(await store.commit(chunkAfter(2, { writer, turn: release }))).toEqual({ version: 3 });
+    expect(await commitIds(other)).toEqual(inOrder(3));
+  });
+});
+
 describe.skipIf(!cluster)('Commits that arrive together', () => {
   const tasks = Array.from({ length: 60 }, (_, n) => `t${n}`);
 

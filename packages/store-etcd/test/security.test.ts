@@ -65,6 +65,10 @@ describe.skipIf(!canStart)('A cluster with users', () => {
     const versions: unknown[] = [];
     await store.commit(chunkAfter(0));
     await store.subscribe({ scope: 's', taskId: 't' }, (version) => versions.push(version));
+    // A new password ends the tokens of the user, here as the same one.
+    const { token } = await member!.ask('auth/authenticate', { name: 'root', password: 'secret' });
+    const change = { name: 'agent', password: 'p@ss' };
+    expect(await member!.ask('auth/user/changepw', change, String(token))).not.toHaveProperty('error');
     await member!.kill();
     member!.start();
     const writer = open(urlOf('agent:p%40ss'));

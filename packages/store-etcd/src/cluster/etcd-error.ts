@@ -20,9 +20,9 @@ const detailsOf = (error: unknown): string => {
 export const isPassing = (error: unknown): boolean =>
   passing.includes(codeOf(error) as number) || /too many requests/.test(detailsOf(error));
 
-/** Whether the member does not know the token, which expires. */
+/** Whether the user has to log in again: tokens expire, and do not outlive a change of the user. */
 export const isTokenExpired = (error: unknown): boolean =>
-  codeOf(error) === status.UNAUTHENTICATED && /invalid auth token/.test(detailsOf(error));
+  /invalid auth token|revision of auth store is old/.test(detailsOf(error));
 
 /** Whether the state that was asked for is compacted away. */
 export const isCompacted = (error: unknown): boolean =>

@@ -2,12 +2,12 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { timeIn } from './order.ts';
 
 /** How old the time in etcd may become while leases are written, in milliseconds. */
-const tickMs = 1_000;
+const tickMs = 250;
 
 /**
  * The clock that leases go by, for all processes on a cluster. etcd has no clock that clients can read, and the wall
  * clocks of machines differ and are set. So one key holds the time: each process follows it by a clock of its own that
- * is never set, and writes it when no other process has for a second. While no process runs, it stands still.
+ * is never set, and writes it when no other process has lately. While no process runs, it stands still.
  */
 export class ClusterClock {
   readonly #cluster: Cluster;

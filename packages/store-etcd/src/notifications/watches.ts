@@ -129,12 +129,13 @@ export class Watches {
     if (stream !== this.#stream) return;
     this.#retryMs = reconnectMs.first;
     const { watchId = 0, created, canceled, compactRevision, cancelReason, header, events } = response;
+    // A token is forgotten by a member that was started again. A refused watch may come without its id.
+    const isRefused = created && canceled && !compactRevision;
+    if (isRefused && this.#connections.forgetToken()) return this.#broken(stream);
     const watcher = this.#watchers.get(watchId);
     if (!watcher) return;
     if (canceled) {
       if (compactRevision) this.#goOnFromNow(stream, watcher);
-      // A token is forgotten by a member that was started again.
-      else if (this.#connections.forgetToken()) this.#broken(stream);
       else this.#refused(watcher, String(cancelReason ?? ''));
     } else if (created) {
       watcher.next ??= header.revision + 1;
