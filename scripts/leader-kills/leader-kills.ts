@@ -55,7 +55,9 @@ class Writer {
         const [fact] = await untilItWorks(() => this.#store.readFacts('s', this.taskId, this.version, 1));
         if (fact?.commitId === commit.commitId) break;
         if (fact || error.code !== 'UNAVAILABLE')
-          throw new Error(`${this.taskId}: ${commit.commitId} came upon ${fact?.commitId ?? 'a log that lost facts'}`);
+          throw new Error(
+            `${this.taskId}: ${commit.commitId} came upon ${fact?.commitId ?? 'a log that lost facts'}`,
+          );
       }
     }
     this.version++;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { RequestOp } from '../wire/messages.ts';
+import type { KeyValue, RangeResponse, RequestOp } from '../wire/messages.ts';
 import type { Keys } from './keys.ts';
 
 /** Larger texts are kept in parts: what etcd answers to a read of many keys stays small. In bytes. */
@@ -10,8 +10,8 @@ export const largestText = 256 * 1024;
 /** The size of a part, in bytes. */
 const partBytes = 1024 * 1024;
 
-/** The most parts of one commit: they are named in one transaction. */
-const mostParts = 64;
+/** The most parts of a text. Those of the facts and of the snapshot are named in one transaction of 128 operations. */
+const mostParts = 48;
 
 /** How long parts are kept without their commit, in seconds. */
 const uploadSeconds = 120;
@@ -34,7 +34,7 @@ export class Parts {
 
   /**
    * Writes the parts of a text, which vanish after two minutes unless `keep` is part of a transaction. `value` stands
-   * for the text. Rejects with code `INVALID_COMMIT` for more than 64 MiB.
+   * for the text. Rejects with code `INVALID_COMMIT` for more than 48 MiB.
    */
   async upload(task: string, text: string): Promise<Upload> {
     const bytes = Buffer.from(text);
@@ -62,21 +62,25 @@ export class Parts {
     };
   }
 
-  /** The value under a key as JSON, put together if it is kept in parts. Throws `SyntaxError` if it is damaged. */
-  async read(task: string, value: Buffer): Promise<unknown> {
+  /** The value of a key as JSON, put together if it is kept in parts. Throws `SyntaxError` if it is damaged. */
+  async read(task: string, { value, modRevision }: KeyValue): Promise<unknown> {
     const kept = JSON.parse(String(value));
     if (typeof kept?.parts !== 'number') return kept;
     const { parts, id } = kept as InParts;
-    const contents: Buffer[] = [];
-    for (let n = 0; n < parts; n++) {
-      const [range] = await this.#cluster.read([{ key: this.#keys.part(task, id, n) }]);
-      const content = range!.kvs[0]?.value;
-      if (!content) throw new SyntaxError(`Part ${n + 1} of ${parts} is missing`);
-      contents.push(content);
+    const ranges = Array.from({ length: parts }, (_, n) => ({ key: this.#keys.part(task, id, n) }));
+    let read = contentsOf(await this.#cluster.read(ranges));
+    if (read.length < parts) {
+      // Another value has replaced this one. Its parts are in the history, where they were written with it.
+      const then = ranges.map((range) => ({ ...range, revision: modRevision }));
+      read = contentsOf(await this.#cluster.read(then));
     }
-    return JSON.parse(String(Buffer.concat(contents)));
+    if (read.length < parts) throw new SyntaxError(`${parts - read.length} of ${parts} parts are missing`);
+    return JSON.parse(String(Buffer.concat(read)));
   }
 }
+
+const contentsOf = (ranges: readonly RangeResponse[]): Buffer[] =>
+  ranges.flatMap(({ kvs }) => kvs[0]?.value ?? []);
 
 /** A text whose parts are written. */
 export interface Upload {

@@ -131,7 +131,10 @@ export class Watches {
     const { watchId = 0, created, canceled, compactRevision, cancelReason, header, events } = response;
     // A token is forgotten by a member that was started again. A refused watch may come without its id.
     const isRefused = created && canceled && !compactRevision;
-    if (isRefused && this.#connections.forgetToken()) return this.#broken(stream);
+    if (isRefused && this.#connections.forgetToken()) {
+      this.#broken(stream);
+      return;
+    }
     const watcher = this.#watchers.get(watchId);
     if (!watcher) return;
     if (canceled) {

@@ -35,9 +35,9 @@ export class Facts {
     const found = taskRowOf(log!.kvs[0], turn!.kvs[0]);
     if (!found) return undefined;
     const { head, version } = found.row;
-    const value = kept!.kvs[0]?.value;
+    const stored = kept!.kvs[0];
     const read = async () =>
-      value && ((await this.#parts.read(task, value)) as Pick<StoredLog, 'snapshot'>).snapshot;
+      stored && ((await this.#parts.read(task, stored)) as Pick<StoredLog, 'snapshot'>).snapshot;
     const snapshot = await read().catch((error: unknown) => {
       throw unreadable(`The snapshot of task ${taskId}`, error);
     });
@@ -93,7 +93,7 @@ export class Facts {
   /** The facts of one commit. Rejects with code `UNREADABLE` if they are damaged. */
   async entryOf(task: string, kept: KeyValue): Promise<StoredFact[]> {
     try {
-      const { commitId, first, facts } = (await this.#parts.read(task, kept.value!)) as Entry;
+      const { commitId, first, facts } = (await this.#parts.read(task, kept)) as Entry;
       return facts.map((fact, n) => ({ version: first + n, commitId, fact }));
     } catch (error) {
       throw unreadable(`The commit up to ${positionOf(kept)}`, error);
