@@ -90,6 +90,7 @@ const arrows: Record<string, readonly string[]> = {
     'concierge',
     'currency',
     'expense-agent',
+    'inspector',
     'sample-store',
     'server',
     'server-express',

@@ -6,6 +6,7 @@ import { root } from '../source-files.ts';
 
 /** A command that runs in a process group of its own, as it would in a terminal. */
 export interface Command {
+  readonly pid: number;
   /** All that it has written so far. */
   readonly output: string;
   /** Resolves to the output once it matches; rejects if the command ends before. */
@@ -52,6 +53,7 @@ export function run(
     }
   };
   return {
+    pid: child.pid!,
     get output() {
       return output;
     },

@@ -4,15 +4,25 @@ import { concierge } from '@batonjs/concierge';
 import { convertMoney, card as currencyCard } from '@batonjs/currency';
 import { approveExpense, card as expenseCard } from '@batonjs/expense-agent';
 import { tripPlanner } from '@batonjs/trip-planner';
+import { counterCard, countSlowly } from './count-slowly.ts';
 import type { GalleryAgent } from './gallery.ts';
 
 /** Every agent of the gallery; the first one is the default agent. Each is served at `/agents/<name>`. */
 export const agents = samples();
 
-/** All of these agents at an address, and the concierge, which calls them there. */
+/** Shows that a task goes on after its process was killed: soon, because leases are short. */
+const counter: GalleryAgent = {
+  name: 'counter',
+  agent: countSlowly,
+  card: counterCard,
+  restart: 'rerun',
+  leaseMs: 2_000,
+};
+
+/** All of these agents at an address, the counter, and the concierge, which calls them there. */
 export function agentsAt(url: string): readonly [GalleryAgent, ...GalleryAgent[]] {
   const remotes = Object.fromEntries(agents.map(({ name }) => [name, { url: `${url}/agents/${name}` }]));
-  return [...samples(url), { name: 'concierge', ...concierge(remotes) }];
+  return [...samples(url), counter, { name: 'concierge', ...concierge(remotes) }];
 }
 
 function samples(url?: string): readonly [GalleryAgent, ...GalleryAgent[]] {

@@ -1,3 +1,4 @@
+import type { Inspector } from '@batonjs/inspector';
 import { a2aExpress } from '@batonjs/server-express';
 import type { TaskGateway } from '@batonjs/task-gateway';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
@@ -6,13 +7,14 @@ import type { Exhibit } from './exhibit.ts';
 import { limitRate } from './limit-rate.ts';
 
 /**
- * Serves the agents, the default agent's card, the task service of `tasks`, an index, and liveness and readiness checks. One address may send
- * `perMinute` requests to agents in a minute.
+ * Serves the agents, the default agent's card, the task service of `tasks`, the inspector, an index, and liveness and
+ * readiness checks. One address may send `perMinute` requests to agents in a minute.
  */
 export function createApp(
   exhibits: readonly [Exhibit, ...Exhibit[]],
   perMinute = 6_000,
   tasks?: Pick<TaskGateway, 'handle'>,
+  inspector?: Inspector,
 ): Express {
   const app = express();
   app.disable('x-powered-by').enable('case sensitive routing').set('json spaces', 2);
@@ -20,6 +22,7 @@ export function createApp(
   for (const { name, server } of exhibits) app.use(`/agents/${name}`, a2aExpress(server));
   app.all('/.well-known/agent-card.json', a2aExpress(exhibits[0].server));
   if (tasks) app.all(/^\/task(\/|$)/, a2aExpress(tasks));
+  if (inspector) app.use('/inspector', inspector);
   app.get('/', (_request, response) => void response.json(indexOf(exhibits)));
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', readiness(exhibits));

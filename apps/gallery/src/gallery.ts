@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { GrpcListener } from '@batonjs/bindings-grpc';
 import { v03 } from '@batonjs/bindings-v0-3';
+import { type Action, inspector } from '@batonjs/inspector';
 import { openStore, type SampleStore } from '@batonjs/sample-store';
 import { type AgentServerOptions, createAgentServer } from '@batonjs/server';
 import { createTaskGateway } from '@batonjs/task-gateway';
@@ -28,6 +29,8 @@ export type GalleryAgents =
 export interface Gallery {
   /** Where this machine reaches it. */
   readonly localUrl: string;
+  /** The address of the inspector, with its token. It answers this machine only. */
+  readonly inspectorUrl: string;
   readonly exhibits: readonly [Exhibit, ...Exhibit[]];
   /** Accepts no more requests, lets running turns finish, and closes the store. */
   close(): Promise<void>;
@@ -41,6 +44,18 @@ const clocks = { interruptedMs: 7 * 24 * 60 * 60 * 1_000 };
 
 /** Tasks that ended are kept for 30 days. */
 const retention = { closedAfterMs: 30 * 24 * 60 * 60 * 1_000 };
+
+/** What the inspector may do: all, for it answers only this machine and holders of its token. */
+const actions: readonly Action[] = [
+  'send',
+  'cancel',
+  'wake',
+  'redeliver',
+  'prune',
+  'fetch-file',
+  'add-agent',
+  'kill',
+];
 
 /** How long open answers may take to be sent once every server has closed, in milliseconds. */
 const farewellMs = 1_000;
@@ -85,12 +100,20 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
   const gateway = createTaskGateway({ types, store });
   gateway.attach(listener);
   const sockets = attachWebSockets(listener, exhibits, settings.perMinute);
-  listener.on('request', createApp(exhibits, settings.perMinute, gateway));
+  const inspect = inspector({
+    agents: exhibits.map(({ name, url, server }) => ({ name, url, server })),
+    allow: actions,
+    token: settings.inspectorToken,
+    kill: settings.kill,
+  });
+  listener.on('request', createApp(exhibits, settings.perMinute, gateway, inspect));
 
   return {
     localUrl,
+    inspectorUrl: inspect.addressAt(`${localUrl}/inspector`),
     exhibits,
     async close() {
+      inspect.close();
       // The port stays open until then: `/readyz` answers 503, and waiting clients get their answers.
       await Promise.all([gateway, ...exhibits.map(({ server }) => server)].map((each) => each.close()));
       await Promise.all([...grpc, ...sockets].map((served) => served.close({ graceMs: farewellMs })));

@@ -14,11 +14,15 @@ export interface Settings {
   readonly publicUrl?: string;
   /** The number of requests to agents that one address may send in a minute. */
   readonly perMinute?: number;
+  /** The token of the inspector, at least 16 characters. Default: a random one. */
+  readonly inspectorToken?: string | undefined;
+  /** Kills this process, which its parent starts again. */
+  readonly kill?: (() => void) | undefined;
 }
 
 /**
- * Reads `HOST`, `PORT`, `GRPC_PORT`, `BATON_STORE`, `BATON_DATA`, `PUBLIC_URL` and `RATE_LIMIT`. Throws a `StartError`
- * for an invalid value.
+ * Reads `HOST`, `PORT`, `GRPC_PORT`, `BATON_STORE`, `BATON_DATA`, `PUBLIC_URL`, `RATE_LIMIT` and
+ * `BATON_INSPECTOR_TOKEN`. Throws a `StartError` for an invalid value.
  */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   return {
@@ -28,6 +32,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     store: env.BATON_STORE || `sqlite:${join(env.BATON_DATA || '.data', 'tasks.db')}`,
     publicUrl: env.PUBLIC_URL ? readUrl(env.PUBLIC_URL) : undefined,
     perMinute: env.RATE_LIMIT ? readCount(env.RATE_LIMIT) : undefined,
+    inspectorToken: env.BATON_INSPECTOR_TOKEN ? readToken(env.BATON_INSPECTOR_TOKEN) : undefined,
   };
 }
 
@@ -40,6 +45,11 @@ function readPort(name: string, text: string): number {
 function readCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new StartError(`RATE_LIMIT must be a whole number of requests, not "${text}".`);
+}
+
+function readToken(text: string): string {
+  if (/^[\w-]{16,200}$/.test(text)) return text;
+  throw new StartError('BATON_INSPECTOR_TOKEN must have 16 to 200 letters, digits, - or _.');
 }
 
 function readUrl(text: string): string {

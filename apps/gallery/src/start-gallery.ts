@@ -6,15 +6,27 @@ import { StartError } from './start-error.ts';
 
 const say = (line = ''): void => void process.stdout.write(`${line}\n`);
 
+/** What the parent of this process needs. */
+export interface StartOptions {
+  /** The gallery was started before and killed: it prints one line. */
+  readonly isAgain?: boolean;
+  readonly onUrl?: (url: string) => void;
+  /** Kills this process, which its parent starts again. */
+  readonly kill?: () => void;
+}
+
 /** Serves agents until a signal, and prints an example conversation. A `StartError` is printed in one line, with exit code 1. */
 export async function startGallery(
   agents: GalleryAgents,
   env: Readonly<Record<string, string | undefined>>,
+  { isAgain = false, onUrl, kill }: StartOptions = {},
 ): Promise<void> {
   try {
-    const gallery = await openGallery(agents, readSettings(env));
+    const gallery = await openGallery(agents, { ...readSettings(env), kill });
     closeOnSignal(gallery);
-    await introduce(gallery);
+    onUrl?.(gallery.localUrl);
+    if (isAgain) say(`Started again at ${gallery.localUrl}`);
+    else await introduce(gallery);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -22,11 +34,12 @@ export async function startGallery(
   }
 }
 
-async function introduce({ localUrl, exhibits }: Gallery): Promise<void> {
+async function introduce({ localUrl, inspectorUrl, exhibits }: Gallery): Promise<void> {
   const [first] = exhibits;
   say();
   say(`Agents at ${localUrl}: ${exhibits.map(({ name }) => name).join(', ')}`);
   say(`The card: ${localUrl}/.well-known/agent-card.json`);
+  say(`See and drive them: ${inspectorUrl}`);
   say();
   say('Try it:');
   say(curlLine(first));

@@ -5,7 +5,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import type { Action } from './api/agent.ts';
-import { inspector } from './inspector.ts';
 
 const help = `Usage: inspector [agent url …] [options]
 
@@ -47,6 +46,8 @@ async function run(): Promise<void> {
     ...(values.header.length > 0 && { connect: { headers } }),
     ...(values.trust.length > 0 && { trust: { jwks: values.trust } }),
   }));
+  // Loaded only now: help and refusals need none of it.
+  const { inspector } = await import('./inspector.ts');
   const handler = inspector({
     agents,
     allow: [...values.allow.flatMap(readAllowed), 'fetch-file', 'add-agent'],

@@ -62,7 +62,9 @@ async function ownerOf(
   owner: Inspected,
   others: readonly Inspected[],
 ): Promise<Inspected | undefined> {
-  const named = others.filter(({ id, options }) => id === agent || options.name === agent);
+  const named = others.filter(
+    ({ id, name, options }) => id === agent || name === agent || options.name === agent,
+  );
   for (const candidate of agent === undefined ? [owner, ...others.filter((other) => other !== owner)] : named)
     if (await readTask(candidate, taskId).catch(() => undefined)) return candidate;
   return undefined;

@@ -3,7 +3,10 @@ import type { ListedTask, TaskPage, TaskQuery } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import type { StateCounts, TaskRow } from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
-import { pageSize, searchedAtOnce, shortText, states, type TaskSource } from './task-source.ts';
+import { searchedAtOnce, shortText, states, type TaskSource } from './task-source.ts';
+
+/** Tasks on a page. A store answers faster than an agent. */
+const pageSize = 250;
 
 /** The tasks of an agent as its store lists them. */
 export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
@@ -16,7 +19,7 @@ export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
     everyMs: 500,
     async list({ state, contextId, text = '', maxAgeMs, scope }, after) {
       const query: TaskQuery = {
-        limit: text ? 500 : pageSize,
+        limit: pageSize,
         ...(state && { state }),
         ...(contextId && { contextId }),
         ...(maxAgeMs && { statusSince: new Date(Date.now() - maxAgeMs).toISOString() }),

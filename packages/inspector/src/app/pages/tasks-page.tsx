@@ -164,7 +164,6 @@ function TaskRows({ agent, list, isFiltered, scope }: TaskRowsProps) {
         items={list.rows}
         rowHeight={44}
         label="Tasks"
-        keyOf={({ id }) => id}
         selected={list.rows.findIndex(({ id }) => id === chosen)}
         onSelect={(index) => setChosen(list.rows[index]!.id)}
         onOpen={open}

@@ -73,7 +73,6 @@ export function WirePage({ agent }: { readonly agent: string }) {
               items={rows}
               rowHeight={44}
               label="Requests"
-              keyOf={({ number }) => number}
               selected={rows.findIndex(({ number }) => number === exchange?.number)}
               onSelect={(index) => setChosen(rows[index]!.number)}
               rowClass={({ isError }) => `wire-row ${isError ? 'is-error' : ''}`}

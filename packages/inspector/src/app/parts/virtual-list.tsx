@@ -8,7 +8,6 @@ interface VirtualListProps<Item> {
   /** Pixels. */
   readonly rowHeight: number;
   readonly label: string;
-  readonly keyOf: (item: Item, index: number) => string | number;
   readonly row: (item: Item, index: number) => ComponentChildren;
   readonly rowClass?: (item: Item, index: number) => string;
   /** The chosen row; -1 for none. */
@@ -25,14 +24,13 @@ interface VirtualListProps<Item> {
 }
 
 /** Rows that are drawn above and below the visible ones. */
-const overscan = 10;
+const overscan = 6;
 
 /** A list of rows of one height, of which only the visible ones exist in the page. Arrow keys, Home, End and Page keys move. */
 export function VirtualList<Item>({
   items,
   rowHeight,
   label,
-  keyOf,
   row,
   rowClass,
   selected,
@@ -95,6 +93,8 @@ export function VirtualList<Item>({
   const from = Math.max(0, first - overscan);
   const until = Math.min(count, first + visible + overscan);
   const drawn = items.slice(from, until);
+  // A row that leaves the page at one end comes back at the other with another content: changing is faster than creating.
+  const slots = visible + 2 * overscan + 1;
   const isDrawn = selected >= from && selected < until;
   return (
     <div
@@ -113,7 +113,7 @@ export function VirtualList<Item>({
           return (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles keys for its rows.
             <div
-              key={keyOf(item, index)}
+              key={index % slots}
               id={`${id}-${index}`}
               class={`row ${rowClass?.(item, index) ?? ''}`}
               role="option"

@@ -49,6 +49,15 @@ function describeFact(fact: Fact): Described {
         text: oneLine(JSON.stringify(fact.result) ?? ''),
         tone: 'turn',
       };
+    case 'wake-set': {
+      const text = fact.time ? `at ${new Date(fact.time).toLocaleString()}` : 'at no time any more';
+      return { icon: 'deadline', label: 'Wake set', text, tone: 'turn' };
+    }
+    case 'child-updated': {
+      const { agent, taskId, state } = fact.child;
+      const text = [agent, taskId && shortId(taskId), state && stateName(state)].filter(Boolean).join(' · ');
+      return { icon: 'graph', label: `Child ${fact.name}`, text, tone: 'turn' };
+    }
     case 'status-changed':
       return statusOf(fact.status.state, fact.status.message?.parts);
     case 'artifact-updated':

@@ -54,7 +54,6 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
         version={version}
         rowHeight={32}
         label="Timeline"
-        keyOf={({ index }) => index}
         selected={selected}
         isFollowing={isLive}
         onSelect={(index) => onPosition(rows[index]!.index + 1)}

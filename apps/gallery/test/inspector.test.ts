@@ -1,0 +1,99 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildApp } from '../../../packages/inspector/test/built-app.ts';
+import { type Command, node, run } from '../../../test/kit/processes.ts';
+import { chromiumForTests, startChromium } from '../../../test/support/chromium.ts';
+
+const executablePath = await chromiumForTests();
+const pictures = join(import.meta.dirname, '../../../.reports/inspector');
+
+describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 120_000 }, () => {
+  const data = mkdtempSync(join(tmpdir(), 'baton-gallery-inspector-'));
+  const closing: (() => unknown)[] = [() => rmSync(data, { recursive: true, force: true })];
+  let gallery: Command;
+  let page: Page;
+  const start = (env: Record<string, string> = {}) =>
+    run(node, ['--conditions=@batonjs/source', 'apps/gallery/src/main.ts'], {
+      env: { PORT: '0', BATON_DATA: data, ...env },
+    });
+
+  beforeAll(async () => {
+    mkdirSync(pictures, { recursive: true });
+    // Where the gallery looks for it: the build is otherwise that of the last `turbo run build`, or missing.
+    await buildApp();
+    gallery = start();
+    closing.push(() => gallery[Symbol.asyncDispose]());
+    const browser = await startChromium(executablePath!);
+    closing.push(() => browser.close());
+    page = await browser.context.newPage();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const output = await gallery.until(/Ctrl-C stops/);
+    await page.goto(/^See and drive them: (\S+)$/m.exec(output)![1]!);
+  }, 120_000);
+  afterAll(async () => {
+    for (const close of closing.reverse()) await close();
+  });
+
+  const entry = (text: string | RegExp) =>
+    page.getByRole('listbox', { name: 'Timeline' }).getByRole('option').filter({ hasText: text }).first();
+
+  it('has every agent, at the printed address', async () => {
+    for (const name of ['Expense agent', 'Boat designer', 'Counter', 'Concierge'])
+      await page.getByRole('link', { name, exact: true }).waitFor();
+  });
+
+  it('9 kills the process, which is started again, and the same task goes on', async () => {
+    await page.getByRole('link', { name: 'Counter', exact: true }).click();
+    await page.getByRole('link', { name: 'Send', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Your message' }).fill('Count to 12');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await entry('Step count 3').waitFor();
+    const address = page.url();
+    await page.getByRole('button', { name: 'Kill the process' }).click();
+    await page.getByText('The connection to the inspector is lost.').waitFor();
+    await entry('Connection lost').waitFor();
+    await gallery.until(/Started again at/);
+    await entry(/Resumed.*after position \d+/).waitFor();
+    await page.getByText(/Back after [\d.]+ s/).waitFor();
+    await entry(/Turn 1 again\s*attempt 2/).waitFor();
+    await page.screenshot({ path: join(pictures, '9-killed.png') });
+    await entry('Counted to 12').waitFor();
+    await page.getByText('1 2 3 4 5 6 7 8 9 10 11 12', { exact: true }).waitFor();
+    await page.screenshot({ path: join(pictures, '9-resumed.png') });
+    expect(page.url()).toBe(address);
+    // Each number was counted once: the steps of the first attempt were not run again.
+    await page.getByRole('combobox', { name: 'Entries' }).selectOption('Turns, leases, deliveries');
+    const steps = await page.getByRole('option').filter({ hasText: /^\d+.*Step count / }).allInnerTexts();
+    const names = steps.map((text) => /Step count \d+/.exec(text)![0]);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('keeps its port and its token for the address that was printed', async () => {
+    const other = await page.context().newPage();
+    await other.goto(/^See and drive them: (\S+)$/m.exec(gallery.output)![1]!);
+    await other.getByRole('link', { name: 'Counter', exact: true }).waitFor();
+    await other.close();
+  });
+
+  it('has no button to kill where the gallery serves other machines too', async () => {
+    await using open = start({ HOST: '0.0.0.0', BATON_DATA: join(data, 'open') });
+    const output = await open.until(/Ctrl-C stops/);
+    const [, address, token] = /^See and drive them: (http:\S+)#token=(\S+)$/m.exec(output)!;
+    const session = await fetch(`${address}api/session`, { headers: { authorization: `Bearer ${token}` } });
+    expect((await session.json()).may).not.toContain('kill');
+    open.signal('SIGTERM');
+    expect(await open.ended).toBe(0);
+  });
+
+  it('ends with its parent, whatever ends that', async () => {
+    await using ended = start({ BATON_DATA: join(data, 'ended') });
+    await ended.until(/Ctrl-C stops/);
+    const url = /^Agents at (http:\S+):/m.exec(ended.output)![1]!;
+    process.kill(ended.pid, 'SIGKILL');
+    await ended.ended;
+    await expect.poll(() => fetch(url).then(() => 'up', () => 'gone')).toBe('gone');
+  });
+});
