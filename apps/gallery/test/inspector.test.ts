@@ -66,7 +66,10 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 120_
     expect(page.url()).toBe(address);
     // Each number was counted once: the steps of the first attempt were not run again.
     await page.getByRole('combobox', { name: 'Entries' }).selectOption('Turns, leases, deliveries');
-    const steps = await page.getByRole('option').filter({ hasText: /^\d+.*Step count / }).allInnerTexts();
+    const steps = await page
+      .getByRole('option')
+      .filter({ hasText: /^\d+.*Step count / })
+      .allInnerTexts();
     const names = steps.map((text) => /Step count \d+/.exec(text)![0]);
     expect(new Set(names).size).toBe(names.length);
   });
@@ -94,6 +97,13 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 120_
     const url = /^Agents at (http:\S+):/m.exec(ended.output)![1]!;
     process.kill(ended.pid, 'SIGKILL');
     await ended.ended;
-    await expect.poll(() => fetch(url).then(() => 'up', () => 'gone')).toBe('gone');
+    await expect
+      .poll(() =>
+        fetch(url).then(
+          () => 'up',
+          () => 'gone',
+        ),
+      )
+      .toBe('gone');
   });
 });

@@ -2,9 +2,12 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { connect } from '@batonjs/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listen } from '../../../test/kit/listen.ts';
 import { eventually, until } from '../../../test/kit/until.ts';
 import { chromiumForTests } from '../../../test/support/chromium.ts';
 import { allActions } from '../src/inspection.ts';
+import { createInspector } from '../src/inspector.ts';
+import { token } from './inspected-servers.ts';
 import { type OpenedApp, openApp } from './open-app.ts';
 
 const executablePath = await chromiumForTests();
@@ -392,6 +395,24 @@ describe.skipIf(!executablePath)('the app of the inspector', { timeout: 60_000 }
       });
       expect(totalSize).toBe(0);
     });
+  });
+
+  it('offers only what the viewer may do', async () => {
+    const { served, page, start } = app;
+    const id = await start('ask');
+    const inspector = createInspector({ server: served.show, token }, app.folder);
+    const address = await listen(inspector);
+    const other = await page.context().newPage();
+    await other.goto(inspector.addressAt(address));
+    await other.getByText('Read only').waitFor();
+    await other.getByRole('listbox', { name: 'Tasks' }).waitFor();
+    expect(await other.getByRole('button', { name: /Prune|Kill|^Add$/ }).count()).toBe(0);
+    await other.goto(`${address}/#/agents/show/tasks/${id}`);
+    await other.getByRole('option').filter({ hasText: 'Which colour?' }).waitFor();
+    expect(await other.getByRole('button', { name: /Cancel task|Wake|Send/ }).count()).toBe(0);
+    await other.goto(`${address}/#/agents/show/send`);
+    await other.getByText('This inspector may look, and not send.').waitFor();
+    await other.close();
   });
 
   it('is as readable in the dark and on a narrow screen', async () => {

@@ -17,6 +17,8 @@ const pictures = join(import.meta.dirname, '../../../.reports/inspector');
 export interface OpenedApp {
   readonly served: InspectedServers;
   readonly page: Page;
+  /** The folder of the built app. */
+  readonly folder: string;
   /** Errors of the page, and of its console. */
   readonly problems: string[];
   /** Hosts that the page asked for anything. */
@@ -57,6 +59,7 @@ export async function openApp(executablePath: string, allow: readonly Action[]):
   return {
     served,
     page,
+    folder: app.folder,
     problems,
     hosts,
     go: (hash) =>

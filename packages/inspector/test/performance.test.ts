@@ -61,7 +61,7 @@ describe.skipIf(!executablePath)('long lists', { timeout: 120_000 }, () => {
     const last = list.locator(`[aria-posinset="${manyTasks}"]`);
     await last.waitFor();
     expect(await last.getAttribute('aria-setsize')).toBe(String(manyTasks));
-    expect(await last.innerText()).toContain('task-00000'.slice(0, 8));
+    expect(await last.textContent()).toContain('task-00000'.slice(0, 8));
     const scrolled = await scrollThrough(page, list);
     expect(scrolled.most).toBeLessThan(mostRows);
     process.stdout.write(`10,000 tasks: ${report(scrolled)}\n`);

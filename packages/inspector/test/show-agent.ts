@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { extend, formInput, progress, skill, taskProgress, typedSkills } from '@batonjs/extensions';
 import {
   append,
@@ -106,9 +107,10 @@ const shows: Readonly<Record<string, Show>> = {
     if (messages.length > 2) return yield completed(`You said ${words}`);
     yield inputRequired('Which colour?');
   },
-  async *hold(_turn, release) {
+  async *hold({ signal }, release) {
     yield working('Holding');
-    await release();
+    await Promise.race([release(), once(signal, 'abort')]);
+    if (signal.aborted) return;
     yield artifact('held', 'Released');
     yield completed('Done');
   },
