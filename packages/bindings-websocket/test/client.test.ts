@@ -207,7 +207,7 @@ describe('errors', () => {
   });
 
   it('say that the connection was closed, and why, where it is not known what became of a call', async () => {
-    const agent = await clientOf(await serve({}, { messagesPerSecond: 1, burst: 1 }), { retry: false });
+    const agent = await clientOf(await serve({}, { messagesPerSecond: 0.001, burst: 1 }), { retry: false });
     const calls = [agent.send('100 USD'), agent.send('200 USD')];
     for (const error of await Promise.all(calls.map(failureOf))) {
       expect(error).toMatchObject({ code: 'NETWORK' });
@@ -407,7 +407,7 @@ describe('a connection', () => {
     const served = await serve();
     const proxy = await proxyTo(served);
     const agent = await connect(cardAt(`ws://127.0.0.1:${proxy.port}/ws`), {
-      bindings: [webSocketClient({ probeMs: 50, answerMs: 50 })],
+      bindings: [webSocketClient({ probeMs: 50, answerMs: 1_000 })],
       retry: false,
     });
     // The agent answers the probes.

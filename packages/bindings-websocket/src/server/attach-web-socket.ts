@@ -57,7 +57,7 @@ export function attachWebSocket(
       sameHost: false,
       sockets: most,
       pingMs,
-      pongMs: Math.min(pongMs, pingMs),
+      pongMs,
       idleMs,
       idleCode: closeCodes.goingAway,
       subprotocol: SUBPROTOCOL,

@@ -15,7 +15,7 @@ export interface SocketSettings {
   readonly sockets: number;
   /** How often a client must answer a ping. */
   readonly pingMs: number;
-  /** How long after a ping a client is disconnected unless it answers or there is other traffic. At most `pingMs`. */
+  /** How long after a ping a client is disconnected unless it answers or there is other traffic. */
   readonly pongMs: number;
   /** How long a WebSocket on which nothing is under way stays open without traffic. */
   readonly idleMs: number;
@@ -57,6 +57,10 @@ interface Entry {
   isSilent: boolean;
 }
 
+/** Whether a ping was answered neither by a pong nor by other traffic. */
+const isWaitedFor = ({ pingedAt, served }: Entry): boolean =>
+  pingedAt !== undefined && served.activeAt <= pingedAt;
+
 /** Accepts the WebSockets of clients that may connect, and disconnects those that are gone or idle. */
 export class SocketListener<Admitted> {
   readonly #server: WebSocketServer;
@@ -64,7 +68,6 @@ export class SocketListener<Admitted> {
   readonly #role: SocketRole<Admitted>;
   readonly #sockets = new Map<WebSocket, Entry>();
   readonly #pings: NodeJS.Timeout;
-  #pongs: NodeJS.Timeout | undefined;
   /** Those that are being admitted. */
   #arriving = 0;
 
@@ -98,7 +101,6 @@ export class SocketListener<Admitted> {
   /** Closes all WebSockets, and stops to look after them. */
   close(code: number, reason: string): void {
     clearInterval(this.#pings);
-    clearTimeout(this.#pongs);
     for (const client of this.#sockets.keys()) client.close(code, reason);
     this.#server.close();
   }
@@ -172,16 +174,17 @@ export class SocketListener<Admitted> {
         client.close(idleCode, 'Idle');
         continue;
       }
-      entry.pingedAt = now;
+      if (!isWaitedFor(entry)) entry.pingedAt = now;
       client.ping();
     }
-    this.#pongs = setTimeout(() => this.#disconnectSilent(), pongMs).unref();
+    // A timer may fire a little early, and would find that the time is not over.
+    setTimeout(() => this.#disconnectSilent(), pongMs + 5).unref();
   }
 
   #disconnectSilent(): void {
+    const now = performance.now();
     for (const [client, entry] of this.#sockets) {
-      const { served, pingedAt } = entry;
-      if (pingedAt === undefined || served.activeAt > pingedAt) continue;
+      if (!isWaitedFor(entry) || now - entry.pingedAt! < this.#settings.pongMs) continue;
       entry.isSilent = true;
       client.close(1001, 'No answer to a ping');
     }
