@@ -8,6 +8,8 @@ import type { SharedJson } from './shared-json.ts';
 /** A call that a server received without HTTP. */
 export interface IncomingCall {
   readonly operation: OperationName;
+  /** The name of the binding, as in the card: `GRPC`. */
+  readonly binding: string;
   /** `Major.Minor` of the binding. A request that names another version in its headers is refused. */
   readonly version: string;
   /** The path that `authenticate` gets, as that of a POST. */

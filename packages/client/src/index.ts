@@ -33,5 +33,6 @@ export type {
   CredentialsRequest,
   RetryOptions,
 } from './options/connect-options.ts';
+export type { CallSpan, CallStart, ClientTelemetry } from './options/telemetry.ts';
 export type { AgentEvent, AgentReply } from './replies/agent-reply.ts';
 export { isInterrupted, isTerminal } from './replies/task-states.ts';

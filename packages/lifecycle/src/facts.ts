@@ -23,6 +23,8 @@ export interface MessageReceived extends Written {
   readonly extensions?: readonly string[];
   /** Non-secret claims about the caller that sent it. */
   readonly caller?: Metadata;
+  /** The `traceparent` of the request that sent it, for telemetry. At most 55 characters. */
+  readonly traceparent?: string;
   /** No turn takes it before this time: ISO 8601, UTC, milliseconds. */
   readonly notBefore?: string;
 }

@@ -1,2 +1,15 @@
 /** For adapters of frameworks with `Request` and `Response`. */
+
+/** For packages that watch a server. */
+export type {
+  DeliverySpan,
+  DeliveryStart,
+  RequestSpan,
+  RequestStart,
+  Span,
+  Telemetry,
+  TurnEnd,
+  TurnSpan,
+  TurnStart,
+} from './hooks/telemetry.ts';
 export { type Asked, answerRequest, webMountUrlOf } from './http/fetch.ts';

@@ -17,17 +17,26 @@ export function turnDependencies(given: WorkerOptions, run: 'here' | 'workers'):
   const log = guardLog(given.log ?? consoleLog);
   const clock = { ...systemClock, ...given.clock };
   const onTurn = guardHook('turn', given.onTurn, log);
+  const onTransition = guardHook('transition', given.onTransition, log);
+  const { telemetry } = given;
   return {
     agent,
     store: boundedStore(store, storeTimeoutMs, clock),
     clock,
     log,
     onCancel: given.onCancel,
-    onTransition: guardHook('transition', given.onTransition, log),
+    onTransition: telemetry
+      ? (transition) => {
+          telemetry.transition(transition.from, transition.to);
+          onTransition(transition);
+        }
+      : onTransition,
     onTurn(event) {
       logTurnEvent(log, event);
+      telemetry?.turnEvent(event.type);
       onTurn(event);
     },
+    telemetry,
     options: {
       queue: given.name ?? 'agent',
       run,

@@ -7,6 +7,7 @@ import type { Tenants } from './calls/tenants.ts';
 import type { CardInput } from './card/complete-card.ts';
 import type { ExtendedCard, SignCard } from './card/served-cards.ts';
 import type { Log } from './hooks/log-hook.ts';
+import type { Telemetry } from './hooks/telemetry.ts';
 import type { CorsOptions } from './http/cors.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Transition } from './log/write/transition.ts';
@@ -83,6 +84,8 @@ export interface WorkerOptions {
    * Called with every take-over, rerun, lost lease and forced cancel in this process. Each is logged at `warn`, too.
    */
   readonly onTurn?: (event: TurnEvent) => void;
+  /** Is told about requests, turns and deliveries while they last: `telemetry()` of `@batonjs/telemetry`. */
+  readonly telemetry?: Telemetry;
   /** Time and randomness; for tests. */
   readonly clock?: Partial<Clock>;
 }

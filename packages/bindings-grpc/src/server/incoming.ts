@@ -15,6 +15,7 @@ export function toIncoming(
   const headers = headersOf(metadata);
   return {
     operation,
+    binding: 'GRPC',
     version,
     path,
     headers,

@@ -156,6 +156,7 @@ export class Connection implements ServedSocket {
     const { headers } = this.#credentials;
     const answer = await this.#settings.target.answerCall({
       operation,
+      binding: 'WEBSOCKET',
       version: PROTOCOL_VERSION,
       path: '/',
       headers: { ...headers, ...serviceParams },

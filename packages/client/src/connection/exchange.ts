@@ -5,10 +5,12 @@ import { sendHttp } from '#http';
 import { ClientError } from '../client-error.ts';
 import type { CallOptions } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
+import type { CallSpan } from '../options/telemetry.ts';
 import { discard } from './response-body.ts';
 
 /** What a request carries besides its own headers and body. */
 interface Context extends CallOptions {
+  readonly span?: CallSpan | undefined;
   readonly settings: Settings;
   readonly version: string;
   readonly extensionsHeader?: string | undefined;
@@ -49,6 +51,7 @@ async function send(request: OutgoingRequest, context: Context, challenge?: stri
       signal,
       headers: {
         ...own,
+        ...context.span?.headers,
         [A2A_VERSION]: version,
         ...(extensions.length > 0 && { [extensionsHeader]: extensions.join(', ') }),
         ...(isTrusted && secrets),

@@ -2,7 +2,7 @@ import type { Call, ClientBinding, ClientTransport, IncomingReply, OutgoingReque
 import { decodeSse } from '@batonjs/bindings/sse';
 import type { AgentCard, StreamResponse } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { A2A_JSON, EVENT_STREAM, IDEMPOTENCY, JSON_TYPE } from '@batonjs/protocol/headers';
+import { A2A_JSON, IDEMPOTENCY, JSON_TYPE } from '@batonjs/protocol/headers';
 import { type Operation, type OperationName, operations } from '@batonjs/protocol/operations';
 import type { CallOptions } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
@@ -11,8 +11,10 @@ import { withoutNulls } from '../replies/without-nulls.ts';
 import { type CallDeadline, startDeadline } from './call-deadline.ts';
 import { exchange } from './exchange.ts';
 import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
+import { isEventStream, isUnrouted, namesAnError, nullFree } from './reply-kind.ts';
 import { discard, limitEvents, readText } from './response-body.ts';
 import { startRetries } from './retries.ts';
+import { type InSpan, tracedCall, tracedStream } from './traced-calls.ts';
 import { callOnce, type PreparedCall, streamCall } from './transport-call.ts';
 
 /** One event of a stream with its position, if the server sends positions. A stream can continue after a position. */
@@ -82,7 +84,17 @@ export class Session {
   }
 
   /** Makes a call with a single reply. */
-  async call(operation: OperationName, params: AnyParams, options: CallOptions = {}): Promise<unknown> {
+  call(operation: OperationName, params: AnyParams, options: CallOptions = {}): Promise<unknown> {
+    const { card, address } = this;
+    const { telemetry } = this.settings;
+    if (!telemetry) return this.tryCall(operation, params, options);
+    return tracedCall(telemetry, { operation, params, card, address }, (span) =>
+      this.tryCall(operation, params, { ...options, span }),
+    );
+  }
+
+  /** Makes a call in a span, if there is one. */
+  async tryCall(operation: OperationName, params: AnyParams, options: InSpan): Promise<unknown> {
     this.check(operation);
     const deadline = startDeadline(options, this.settings, this.address);
     const retries = startRetries(this, operation, params, options, deadline.signal);
@@ -93,7 +105,9 @@ export class Session {
           this.budget = Math.min(this.settings.retry.budget * 10, this.budget + 1);
           return checkResult(operation, result);
         } catch (error) {
-          await retries.after(deadline.classify(error));
+          const failure = deadline.classify(error);
+          await retries.after(failure);
+          options.span?.retried(failure);
         }
       }
     } catch (error) {
@@ -107,10 +121,25 @@ export class Session {
    * Makes a call that is answered by a stream. Retries it until the first event. Leaving the loop closes the
    * connection.
    */
-  async *stream(
+  stream(
     operation: OperationName,
     params: AnyParams,
     options: StreamOptions = {},
+  ): AsyncGenerator<PositionedEvent, void, void> {
+    const { card, address } = this;
+    const { telemetry } = this.settings;
+    if (!telemetry) return this.tryStream(operation, params, options);
+    const { lastEventId } = options;
+    return tracedStream(telemetry, { operation, params, card, address, lastEventId }, (span) =>
+      this.tryStream(operation, params, { ...options, span }),
+    );
+  }
+
+  /** Makes a call that is answered by a stream in a span, if there is one. */
+  async *tryStream(
+    operation: OperationName,
+    params: AnyParams,
+    options: StreamOptions & InSpan,
   ): AsyncGenerator<PositionedEvent, void, void> {
     this.check(operation);
     const deadline = startDeadline(options, this.settings, this.address);
@@ -125,7 +154,9 @@ export class Session {
           return;
         } catch (error) {
           if (started) throw error;
-          await retries.after(deadline.classify(error));
+          const failure = deadline.classify(error);
+          await retries.after(failure);
+          options.span?.retried(failure);
         }
       }
     } catch (error) {
@@ -139,7 +170,7 @@ export class Session {
   async *connect(
     operation: OperationName,
     params: AnyParams,
-    options: StreamOptions,
+    options: StreamOptions & InSpan,
     deadline: CallDeadline,
   ): AsyncGenerator<PositionedEvent, void, void> {
     const transport = this.transport;
@@ -188,7 +219,7 @@ export class Session {
   private async reply(
     operation: OperationName,
     params: AnyParams,
-    options: CallOptions,
+    options: InSpan,
     deadline: CallDeadline,
   ): Promise<unknown> {
     const transport = this.transport;
@@ -206,7 +237,7 @@ export class Session {
   private prepare(
     operation: OperationName,
     given: AnyParams,
-    options: StreamOptions,
+    options: StreamOptions & InSpan,
     deadline: CallDeadline,
     maxBytes: number,
   ): PreparedCall {
@@ -222,7 +253,7 @@ export class Session {
   private async send(
     operation: OperationName,
     given: AnyParams,
-    options: StreamOptions,
+    options: StreamOptions & InSpan,
     deadline: CallDeadline,
   ) {
     const codec = this.candidates[this.current]!.codec as ClientBinding;
@@ -264,28 +295,5 @@ export class Session {
   private async readReply(response: Response) {
     const { status, headers } = response;
     return { status, headers, body: await readText(response, this.settings.maxResponseBytes) };
-  }
-}
-
-/** The value parsed from a text, without `null` members. Skips the walk when the text has no `null`. */
-const nullFree = (text: string, value: unknown): unknown =>
-  text.includes('null') ? withoutNulls(value) : value;
-
-const isEventStream = ({ headers }: Response): boolean =>
-  Boolean(headers.get('content-type')?.toLowerCase().startsWith(EVENT_STREAM));
-
-const isUnrouted = (status: number): boolean => status === 404 || status === 405;
-
-/** Whether a 404 or 405 reply carries an error of A2A, instead of a server's answer to an unknown path or method. */
-function namesAnError(decode: () => unknown): boolean {
-  try {
-    decode();
-    return true;
-  } catch (error) {
-    return (
-      A2AError.is(error) &&
-      !A2AError.is(error, 'METHOD_NOT_FOUND') &&
-      !A2AError.is(error, 'METHOD_NOT_ALLOWED')
-    );
   }
 }

@@ -3,6 +3,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { A2A_EXTENSIONS, A2A_VERSION } from '@batonjs/protocol/headers';
 import type { CallOptions } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
+import type { CallSpan } from '../options/telemetry.ts';
 import { credentialsFor, untrusted } from './exchange.ts';
 import { tooLarge } from './response-body.ts';
 
@@ -13,7 +14,10 @@ export interface PreparedCall {
   readonly url: string;
   /** The same as a URL of HTTP. */
   readonly address: string;
-  readonly options: CallOptions & { readonly lastEventId?: string | undefined };
+  readonly options: CallOptions & {
+    readonly lastEventId?: string | undefined;
+    readonly span?: CallSpan | undefined;
+  };
   readonly extensions: readonly string[];
   readonly settings: Settings;
   readonly signal: AbortSignal;
@@ -67,6 +71,7 @@ async function requestOf(
   const isTrusted = settings.origins.has(new URL(address).origin);
   const credentials = await credentialsFor(address, challenge, settings);
   const named: Record<string, string> = {
+    ...options.span?.headers,
     ...(isTrusted && { ...settings.headers, ...options.headers }),
     ...credentials,
     [A2A_VERSION]: version,

@@ -2,6 +2,7 @@ import type { ClientBinding, ClientCompatibility, ClientTransport } from '@baton
 import type { AgentCard } from '@batonjs/protocol';
 import type { CardCache } from './card-cache.ts';
 import type { Clock } from './clock.ts';
+import type { ClientTelemetry } from './telemetry.ts';
 
 /** Options of a single call. */
 export interface CallOptions {
@@ -118,6 +119,8 @@ export interface ConnectOptions {
   readonly verifyCard?: (card: AgentCard) => unknown;
   /** Shares cards between connections. Default: a cache of this connection only. */
   readonly cards?: CardCache;
+  /** Is told about calls while they last: `clientTelemetry()` of `@batonjs/telemetry`. */
+  readonly telemetry?: ClientTelemetry;
   /** Replaces the clock, for tests. */
   readonly clock?: Partial<Clock>;
 }

@@ -2,12 +2,14 @@ import type { AnswerCall, CallEvents, CallTarget } from '@batonjs/bindings';
 import type { A2AError } from '@batonjs/protocol/errors';
 import { A2A_VERSION, IMPLIED_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { withChallenge } from '../card/security.ts';
-import type { EventBatch, EventStream } from '../log/event-stream.ts';
+import type { Events as EventSource } from '../hooks/telemetry.ts';
+import type { EventBatch } from '../log/event-stream.ts';
 import type { Dependencies } from '../operations/call/dependencies.ts';
 import { toWireError } from '../operations/call/wire-error.ts';
 import { type Authenticate, callerOf, type RequestHead } from './authenticate.ts';
 import { contextOf, performCall, versionNotSupported } from './perform-call.ts';
 import type { Tenants } from './tenants.ts';
+import { inSpan } from './traced-answer.ts';
 
 const noQuery = new URLSearchParams();
 
@@ -19,20 +21,25 @@ export const createAnswerCall =
     tenants: Tenants | undefined,
   ): AnswerCall =>
   async (incoming) => {
-    const { operation, path, headers, version, opening } = incoming;
+    const { operation, path, headers, version, opening, binding } = incoming;
+    const span = dependencies.telemetry?.request({ operation, headers, version, binding });
     try {
       const head = opening ? openingHead(path, opening) : { method: 'POST', path, query: noQuery, headers };
       const caller = await callerOf(head, authenticate);
       const stated = parseVersion(headers[A2A_VERSION.toLowerCase()]) ?? IMPLIED_VERSION;
       if (stated !== version) throw versionNotSupported(stated, [version]);
       const call = { operation, params: incoming.readParams() };
-      const context = contextOf(incoming, call, caller, version, dependencies);
-      const answer = await performCall(call, context, dependencies, tenants);
+      span?.received(call.params);
+      const context = contextOf(incoming, call, caller, version, dependencies, span?.traceparent);
+      const perform = () => performCall(call, context, dependencies, tenants);
+      const answer = await (span ? inSpan(span, perform) : perform());
       const { extensions } = context;
       if ('result' in answer) return { extensions, result: answer.result };
       return { extensions, events: new Events(answer.stream, answer.first, answer.onError) };
     } catch (error) {
-      throw withChallenge(toWireError(error, dependencies.log, { operation, path }), dependencies.card);
+      const wire = toWireError(error, dependencies.log, { operation, path });
+      span?.end(wire);
+      throw withChallenge(wire, dependencies.card);
     }
   };
 
@@ -56,11 +63,15 @@ const openingHead = (path: string, headers: RequestHead['headers']): RequestHead
 });
 
 class Events implements CallEvents {
-  readonly #stream: EventStream;
+  readonly #stream: EventSource<EventBatch>;
   readonly #onError: (error: unknown) => A2AError;
   #first: EventBatch | undefined;
 
-  constructor(stream: EventStream, first: EventBatch | undefined, onError: (error: unknown) => A2AError) {
+  constructor(
+    stream: EventSource<EventBatch>,
+    first: EventBatch | undefined,
+    onError: (error: unknown) => A2AError,
+  ) {
     this.#stream = stream;
     this.#first = first;
     this.#onError = onError;

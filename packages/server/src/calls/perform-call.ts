@@ -4,6 +4,7 @@ import { A2A_EXTENSIONS, LEGACY_EXTENSIONS, parseExtensions } from '@batonjs/pro
 import { operations } from '@batonjs/protocol/operations';
 import { parseParams } from '@batonjs/protocol/parse-params';
 import type { Caller } from '../agent/caller.ts';
+import type { Events } from '../hooks/telemetry.ts';
 import { type EventBatch, EventStream } from '../log/event-stream.ts';
 import { type CallContext, scopeOf } from '../operations/call/call-context.ts';
 import type { Dependencies } from '../operations/call/dependencies.ts';
@@ -27,7 +28,7 @@ export interface CallRequest {
 export type Answer =
   | { readonly result: unknown }
   | {
-      readonly stream: EventStream;
+      readonly stream: Events<EventBatch>;
       readonly first: EventBatch | undefined;
       /** The error that clients get for one that the stream rejects with. */
       readonly onError: (error: unknown) => A2AError;
@@ -40,6 +41,7 @@ export function contextOf(
   caller: Caller | undefined,
   version: string,
   { card, options }: Dependencies,
+  traceparent?: string,
 ): CallContext {
   const tenant = typeof call?.params.tenant === 'string' ? call.params.tenant : undefined;
   const declared = card.capabilities.extensions ?? [];
@@ -55,6 +57,7 @@ export function contextOf(
     signal,
     lastEventId: lastEventId ?? headers['last-event-id'],
     baseUrl,
+    ...(traceparent && { traceparent }),
   };
 }
 

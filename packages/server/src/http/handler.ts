@@ -12,8 +12,10 @@ import type { Caller } from '../agent/caller.ts';
 import { type Authenticate, callerOf } from '../calls/authenticate.ts';
 import { type Answer, contextOf, performCall, versionNotSupported } from '../calls/perform-call.ts';
 import { checkTenant, type Tenants } from '../calls/tenants.ts';
+import { inSpan } from '../calls/traced-answer.ts';
 import { credentialHeaders, withChallenge } from '../card/security.ts';
 import type { CardMount } from '../card/served-cards.ts';
+import type { RequestSpan } from '../hooks/telemetry.ts';
 import type { Dependencies } from '../operations/call/dependencies.ts';
 import { toWireError } from '../operations/call/wire-error.ts';
 import { cardReply, extendedCardReply } from './card-reply.ts';
@@ -43,6 +45,7 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
     const of = (wanted: string) =>
       candidates.find(({ version }) => version === wanted) ?? candidates[0] ?? bindings[0];
     let binding = of(statedVersion(request) ?? IMPLIED_VERSION);
+    let span: RequestSpan | undefined;
     try {
       if (exchange.refusal) throw exchange.refusal;
       let asked: Promise<Caller | undefined> | undefined;
@@ -55,6 +58,8 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
       const version = statedVersion(request) ?? impliedVersion(request, http);
       binding = of(version);
       const decoded = decode(binding, request);
+      const { call } = decoded;
+      span = call && startSpan(dependencies, call, binding, exchange, version);
       const caller = await ask();
       if (isBelowUnknownMount(exchange, decoded.error)) throw unknownMount(exchange, dependencies.log);
       if (version !== binding.version)
@@ -62,7 +67,6 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
           version,
           bindings.map((other) => other.version),
         );
-      const { call } = decoded;
       if (!call) throw decoded.error;
       const { headers, signal, baseUrl } = exchange;
       const { lastEventId } = call;
@@ -72,8 +76,10 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
         caller,
         version,
         dependencies,
+        span?.traceparent,
       );
-      const answer = await performCall(call, context, dependencies, http.tenants);
+      const perform = () => performCall(call, context, dependencies, http.tenants);
+      const answer = await (span ? inSpan(span, perform) : perform());
       const reply = replyTo(call, answer, binding, exchange, dependencies);
       if (context.extensions.length > 0)
         reply.headers[(binding.extensionsHeader ?? A2A_EXTENSIONS).toLowerCase()] =
@@ -82,6 +88,7 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
     } catch (error) {
       const { method, path } = exchange;
       const wire = toWireError(error, dependencies.log, { method, path });
+      span?.end(wire);
       return privately(binding.encodeError(withChallenge(wire, dependencies.card), request));
     }
   };
@@ -139,6 +146,15 @@ const withoutBody = ({ method, path, query, headers }: HttpExchange): HttpReques
   query,
   headers,
 });
+
+/** The span of a call; undefined without telemetry. */
+const startSpan = (
+  { telemetry }: Dependencies,
+  { operation, params }: ReceivedCall,
+  { name }: ServerBinding,
+  { headers, baseUrl }: HttpExchange,
+  version: string,
+) => telemetry?.request({ operation, params, headers, version, binding: name, baseUrl });
 
 interface Decoded {
   readonly call?: ReceivedCall;

@@ -6,7 +6,8 @@ import {
   sseHeartbeat,
 } from '@batonjs/bindings';
 import type { A2AError } from '@batonjs/protocol/errors';
-import type { EventBatch, EventStream } from '../log/event-stream.ts';
+import type { Events } from '../hooks/telemetry.ts';
+import type { EventBatch } from '../log/event-stream.ts';
 import type { Clock } from '../timing/clock.ts';
 import { deadlinesOf } from '../timing/deadline-timers.ts';
 
@@ -19,7 +20,7 @@ const noEvents: EventBatch['events'] = [];
 export interface StreamSource {
   /** The first events, read from `stream` already. */
   readonly first: EventBatch | undefined;
-  readonly stream: EventStream;
+  readonly stream: Events<EventBatch>;
   readonly binding: ServerBinding;
   readonly call: ReceivedCall;
   readonly clock: Clock;
@@ -38,7 +39,7 @@ const over: Text = { done: true, value: undefined };
 
 /** Not a generator: thousands may follow, and each stays in memory as long as its stream is open. */
 class StreamBody implements AsyncIterableIterator<string, undefined> {
-  readonly #stream: EventStream;
+  readonly #stream: Events<EventBatch>;
   readonly #encoder: StreamEncoder;
   readonly #errorEvent: string | undefined;
   readonly #clock: Clock;

@@ -15,6 +15,8 @@ export interface Parcel {
   readonly id: string;
   readonly format: PushFormat;
   readonly event: StreamResponse;
+  /** Of telemetry. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** How an attempt ended. `reason` holds no secrets, and nothing of the webhook's answer. */
@@ -75,6 +77,7 @@ async function post(
     return failure('could not be made');
   }
   const headers = {
+    ...parcel.headers,
     // First, so that the headers below replace those of the same name, in any case.
     ...signed,
     'content-type': parcel.format.mediaType,

@@ -89,7 +89,19 @@ export async function deliver(
       return { delivered: false, reason, retry: 'yes' };
     }
     const name = deliveryId(delivery.push, first, version);
-    return attempt({ push: delivery.push, id: name, format, event }, dependencies, closing);
+    const parcel = { push: delivery.push, id: name, format, event };
+    const span = dependencies.telemetry?.delivery({
+      taskId,
+      configId: id,
+      attempt: attempts + 1,
+      url: delivery.push.config.url,
+      lagMs: clock.now() - Date.parse(fact.at),
+      traceparent: first.fact.type === 'message-received' ? first.fact.traceparent : undefined,
+    });
+    if (!span) return attempt(parcel, dependencies, closing);
+    const result = await span.run(() => attempt({ ...parcel, headers: span.headers }, dependencies, closing));
+    span.end(result.delivered ? undefined : result.reason);
+    return result;
   }
 
   function handedBack(attempts: number): DeliveryOutcome {
@@ -113,6 +125,7 @@ export async function deliver(
     if (isHopeless || now - Date.parse(fact.at) > maxAgeMs) {
       failing.over(delivery.push);
       dependencies.log('warn', 'A webhook was given up', details);
+      dependencies.telemetry?.gaveUp();
       return { dead: `${reason}, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}` };
     }
     const wait = Math.max(

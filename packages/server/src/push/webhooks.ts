@@ -2,6 +2,7 @@ import type { PushFormat, ServerCompatibility } from '@batonjs/bindings';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { type AddressPolicy, addressPolicy } from '../address-policy/address-policy.ts';
 import type { Log } from '../hooks/log-hook.ts';
+import type { Telemetry } from '../hooks/telemetry.ts';
 import type { Clock } from '../timing/clock.ts';
 import { pushFormat } from './push-format.ts';
 import type { PushOptions, PushRetry } from './push-options.ts';
@@ -35,6 +36,7 @@ export interface DeliveryDependencies {
   readonly push: Webhooks;
   readonly clock: Clock;
   readonly log: Log;
+  readonly telemetry: Telemetry | undefined;
   /** Times in milliseconds. */
   readonly options: {
     readonly queue: string;

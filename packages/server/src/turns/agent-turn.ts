@@ -9,6 +9,7 @@ import {
 import type { Message, Task } from '@batonjs/protocol';
 import type { Claims, Inbox, References, Turn, TurnContext } from '../agent/agent.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
+import type { TurnSpan, TurnStart } from '../hooks/telemetry.ts';
 import { isoTime } from '../timing/clock.ts';
 import type { LazyAbort } from '../timing/lazy-abort.ts';
 import { momentOf } from '../timing/moment.ts';
@@ -28,6 +29,7 @@ interface Inner {
   /** The task when the turn began. */
   readonly state: State;
   readonly latest: MessageReceived;
+  readonly span: TurnSpan | undefined;
   message: Message | undefined;
   messages: Message[] | undefined;
   step: Turn['step'] | undefined;
@@ -48,7 +50,7 @@ export class AgentTurn implements Turn {
   readonly fence: number;
   readonly [inner]: Inner;
 
-  constructor(writer: TaskWriter, dependencies: TurnDependencies, abort: LazyAbort) {
+  constructor(writer: TaskWriter, dependencies: TurnDependencies, abort: LazyAbort, span?: TurnSpan) {
     const { state, taskId } = writer.live;
     this.contextId = state.contextId;
     this.taskId = taskId;
@@ -60,6 +62,7 @@ export class AgentTurn implements Turn {
       abort,
       state,
       latest: latestTaken(state),
+      span,
       message: undefined,
       messages: undefined,
       step: undefined,
@@ -127,7 +130,7 @@ export class AgentTurn implements Turn {
   }
 
   get step(): Turn['step'] {
-    this[inner].step ??= createSteps(stepsIn(this[inner].writer, this[inner].abort));
+    this[inner].step ??= createSteps(stepsIn(this[inner]));
     return this[inner].step;
   }
 
@@ -159,13 +162,23 @@ export class AgentTurn implements Turn {
   }
 }
 
-const stepsIn = (writer: TaskWriter, abort: LazyAbort): StepRecord => ({
+const stepsIn = ({ writer, abort, span }: Inner): StepRecord => ({
+  span,
   get done() {
     return writer.state.openTurn?.steps ?? {};
   },
   enter: () => writer.enterStep(abort),
   complete: (name, result) => writer.write(() => [{ type: 'complete-step', name, result }]),
 });
+
+/** What telemetry learns of an attempt that begins. */
+export function turnStart({ state, live }: TaskWriter, isImmediate: boolean): TurnStart {
+  const { number = 1, attempt = 1, messageIds = [] } = state.openTurn ?? {};
+  const cause = attempt > 1 ? 'recovery' : messageIds.length === 0 ? 'woken' : 'message';
+  const { traceparent } = latestTaken(state);
+  const { taskId } = live;
+  return { taskId, contextId: state.contextId, turn: number, attempt, cause, traceparent, isImmediate };
+}
 
 function latestTaken({ taken, untaken }: State): MessageReceived {
   const latest = taken.at(-1) ?? untaken.at(-1);

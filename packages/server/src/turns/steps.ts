@@ -1,7 +1,9 @@
 import type { JsonOf, Turn } from '../agent/agent.ts';
+import type { TurnSpan } from '../hooks/telemetry.ts';
 
 /** The stored steps of a turn. */
 export interface StepRecord {
+  readonly span?: TurnSpan | undefined;
   /** Results that this attempt or an earlier one completed, by name. */
   readonly done: Readonly<Record<string, unknown>>;
   /** To be called right before the function is. Throws or rejects if it must not be called. */
@@ -16,12 +18,15 @@ export function createSteps(record: StepRecord): Turn['step'] {
   return async <T>(name: string, fn: () => T | Promise<T>): Promise<JsonOf<T>> => {
     if (used.has(name)) throw new TypeError(`The step "${name}" was used in this turn already`);
     used.add(name);
-    const { done } = record;
-    if (Object.hasOwn(done, name)) return done[name] as JsonOf<T>;
+    const { done, span } = record;
+    if (Object.hasOwn(done, name)) {
+      span?.replayed(name);
+      return done[name] as JsonOf<T>;
+    }
     const entering = record.enter();
     if (entering) await entering;
     // This attempt gets the same value as a later one would: JSON.
-    const result = asJson(name, await fn());
+    const result = asJson(name, await (span ? span.step(name, fn) : fn()));
     await record.complete(name, result);
     return result as JsonOf<T>;
   };

@@ -8,22 +8,14 @@ import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-ag
 import { isoTime } from '../timing/clock.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
 import { deadlineOf, dueAt, dueWhileRunning, startsAt } from '../timing/task-deadlines.ts';
-import { AgentTurn } from './agent-turn.ts';
+import { AgentTurn, turnStart } from './agent-turn.ts';
 import { isSpent } from './attempts.ts';
 import { callCancelHook } from './call-cancel-hook.ts';
 import { deadlineExceeded, failureOf, processLost, serverClosed } from './failure.ts';
+import { because, type Halt, turnOver } from './halt.ts';
 import type { TaskWriter } from './task-writer.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 import type { TurnEvent } from './turn-event.ts';
-
-/** Why the runner stops waiting for the agent. */
-export type Halt =
-  /** The task belongs to another process. Nothing may be written. */
-  | 'fenced'
-  /** The task was canceled and the agent did not stop in time. */
-  | 'canceled'
-  | 'deadline'
-  | 'shutdown';
 
 type OpenTurn = NonNullable<State['openTurn']>;
 
@@ -106,7 +98,7 @@ export class TaskRun {
       if (openTurn) this.#report('rerun');
     }
     this.beganAt = task.live.version;
-    await this.#turn();
+    await this.#turn(started);
   }
 
   /** Ends a task that no agent works on: one that waits, whose process died, or whose time is over. */
@@ -116,26 +108,34 @@ export class TaskRun {
     await this.#task.finish(how === 'canceled' ? canceled() : failed(how), children);
   }
 
-  async #turn(): Promise<void> {
-    const { agent, log } = this.#dependencies;
+  /** `isImmediate`: right after the request that sent its message. */
+  async #turn(isImmediate: boolean): Promise<void> {
+    const { agent, log, telemetry } = this.#dependencies;
     const task = this.#task;
     this.#openTurn = task.state.openTurn;
     this.#notice();
     void this.#keepTime();
+    const span = telemetry?.turn(turnStart(task, isImmediate));
+    let thrown: unknown;
     try {
-      const turn = new AgentTurn(task, this.#dependencies, this.#signal);
+      const turn = new AgentTurn(task, this.#dependencies, this.#signal, span);
       task.enterAgent();
-      const answer = await this.#orHalt(new Promise<Answer>((resolve) => resolve(agent(turn))));
+      const call = () => agent(turn);
+      const called = new Promise<Answer>((resolve) => resolve(span ? span.run(call) : call()));
+      const answer = await this.#orHalt(called);
       if (answer === halted) return await this.#stop();
-      if (isUpdates(answer)) await this.#consume(answer);
+      if (isUpdates(answer)) await this.#consume(span ? span.iterate(answer) : answer);
       else await this.#answer(answer);
     } catch (error) {
+      thrown = error;
       if (this.#halted) return this.#stop();
       if (task.isFailureToWrite(error)) throw error;
       if (task.state.closed) return;
       if (task.state.cancelRequested) return task.cancel();
       log('error', 'An agent failed', { taskId: task.live.taskId, error });
       await task.fail(failureOf(error));
+    } finally {
+      span?.end({ state: task.state.task?.status.state, halted: this.#halted, error: thrown });
     }
   }
 
@@ -274,18 +274,6 @@ function endQuietly(iterator: AsyncIterator<TaskUpdate>): void {
 const longestHoldMs = 10;
 
 const halted = Symbol('halted');
-
-/** One for all turns: making an error costs more than ending a turn. */
-const turnOver = new Error('The turn is over');
-
-const reasons: Record<Halt, string> = {
-  fenced: 'The task belongs to another process now',
-  canceled: 'The task was canceled',
-  deadline: 'The time for the task is over',
-  shutdown: 'The server closes',
-};
-
-const because = (halt: Halt): Error => Object.assign(new Error(reasons[halt]), { code: halt.toUpperCase() });
 
 const isLost = (error: unknown): boolean =>
   StoreError.is(error, 'FENCED') || StoreError.is(error, 'LOG_CLOSED');

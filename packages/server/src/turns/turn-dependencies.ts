@@ -2,6 +2,7 @@ import type { ChildUpdate } from '@batonjs/lifecycle';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent, Turn } from '../agent/agent.ts';
 import type { Log } from '../hooks/log-hook.ts';
+import type { Telemetry } from '../hooks/telemetry.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Transition } from '../log/write/transition.ts';
 import type { Clock } from '../timing/clock.ts';
@@ -44,5 +45,7 @@ export interface TurnDependencies {
   readonly onTransition: (transition: Transition) => void;
   /** Logs the event and calls the hook. Never throws. */
   readonly onTurn: (event: TurnEvent) => void;
+  /** Undefined if no telemetry is wanted. */
+  readonly telemetry: Telemetry | undefined;
   readonly options: TurnOptions;
 }

@@ -82,6 +82,7 @@ function toReceive(
     ...(metadata && { metadata }),
     ...(context.extensions.length > 0 && { extensions: context.extensions }),
     ...(caller && { caller: { ...caller } }),
+    ...(context.traceparent && { traceparent: context.traceparent }),
     ...(notBefore !== undefined && { notBefore }),
   };
 }

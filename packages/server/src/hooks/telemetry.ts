@@ -1,0 +1,150 @@
+import type { OperationName } from '@batonjs/protocol/operations';
+
+/** A call of any binding, as the server got it. */
+export interface RequestStart {
+  readonly operation: OperationName;
+  /** Not checked yet. Undefined while the caller is not known; then `received` brings them. */
+  readonly params?: Readonly<Record<string, unknown>>;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** `Major.Minor` of the protocol. */
+  readonly version: string;
+  /** The name of the binding, such as `JSONRPC`. */
+  readonly binding: string;
+  /** The URL at which the server was reached, if the request can be trusted to say it. */
+  readonly baseUrl?: string | undefined;
+}
+
+/** Something that takes time. */
+export interface Span {
+  /** Calls the function in the context of the span: spans that are made inside become its children. */
+  run<T>(fn: () => T): T;
+}
+
+/** A call while it is answered. */
+export interface RequestSpan extends Span {
+  /** The `traceparent` of the span, to be stored with a message; undefined if there is none. W3C Trace Context §3.2. */
+  readonly traceparent: string | undefined;
+  /** The params of the call, if they were not there at the start. */
+  received(params: Readonly<Record<string, unknown>>): void;
+  /** The answer is a stream. The span ends with it. */
+  streams(): void;
+  /** Called with the result, or with each event of the stream. */
+  saw(result: unknown): void;
+  /** Called once or more; the first call counts. `error`: the one that the client gets. */
+  end(error?: unknown): void;
+}
+
+/** One attempt of a turn, when the agent is called. */
+export interface TurnStart {
+  readonly taskId: string;
+  readonly contextId: string;
+  /** 1, 2, 3 … within the task. */
+  readonly turn: number;
+  readonly attempt: number;
+  /** Why the agent is called: for a message, after `wake` or at a time, or again after its process died. */
+  readonly cause: 'message' | 'woken' | 'recovery';
+  /** The `traceparent` of the request that sent the message. */
+  readonly traceparent: string | undefined;
+  /** The request that sent the message is answered by this process, which called the agent at once. */
+  readonly isImmediate: boolean;
+}
+
+/** How an attempt of a turn ended. */
+export interface TurnEnd {
+  /** The state of the task now; undefined if the log is not a task. */
+  readonly state: string | undefined;
+  /** Why the server stopped waiting for the agent: `fenced`, `canceled`, `deadline` or `shutdown`. */
+  readonly halted: string | undefined;
+  /** What the agent threw. */
+  readonly error?: unknown;
+}
+
+/** An attempt of a turn while it runs. */
+export interface TurnSpan extends Span {
+  /** The same values, each made in the context of the span. */
+  iterate<T>(values: AsyncIterable<T>): AsyncIterable<T>;
+  step<T>(name: string, fn: () => T): T;
+  /** The result of a step was stored by an earlier attempt. */
+  replayed(name: string): void;
+  end(end: TurnEnd): void;
+}
+
+/** One attempt to deliver an update to a webhook. */
+export interface DeliveryStart {
+  readonly taskId: string;
+  readonly configId: string;
+  readonly attempt: number;
+  /** The URL of the webhook. It may hold secrets. */
+  readonly url: string;
+  /** Milliseconds since the update was stored. */
+  readonly lagMs: number;
+  /** The `traceparent` of the request that started the task. */
+  readonly traceparent: string | undefined;
+}
+
+/** An attempt to deliver an update while it lasts. */
+export interface DeliverySpan extends Span {
+  /** Headers for the webhook. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** `failure`: why it was not delivered, without secrets. */
+  end(failure?: string): void;
+}
+
+/**
+ * What a server or worker tells about its work while it works. `@batonjs/telemetry` passes it to OpenTelemetry. No
+ * method may throw.
+ */
+export interface Telemetry {
+  request(start: RequestStart): RequestSpan;
+  turn(start: TurnStart): TurnSpan;
+  delivery(start: DeliveryStart): DeliverySpan;
+  /** A webhook was given up. */
+  gaveUp(): void;
+  /** A task changed its state. `from` is undefined for a new task. */
+  transition(from: string | undefined, to: string): void;
+  /** A `TurnEvent`, by its type. */
+  turnEvent(type: string): void;
+}
+
+/** The events of a stream, as its reader asks for them. */
+export interface Events<Batch> {
+  next(): Promise<Batch | undefined>;
+  close(): void;
+}
+
+interface Shown {
+  readonly events: readonly { readonly event: { readonly value: unknown } }[];
+  readonly isLast: boolean;
+}
+
+/** A stream that shows its events to the span of its request, and ends it. */
+export class TracedEvents<Batch extends Shown> implements Events<Batch> {
+  readonly #events: Events<Batch>;
+  readonly #span: RequestSpan;
+
+  /** `first`: the events that were read already. */
+  constructor(events: Events<Batch>, span: RequestSpan, first: Batch | undefined) {
+    this.#events = events;
+    this.#span = span;
+    span.streams();
+    this.#show(first);
+  }
+
+  async next(): Promise<Batch | undefined> {
+    const batch = await this.#events.next();
+    this.#show(batch);
+    return batch;
+  }
+
+  /** A reader that leaves is no error. */
+  close(): void {
+    this.#span.end();
+    this.#events.close();
+  }
+
+  #show(batch: Batch | undefined): void {
+    for (const { event } of batch?.events ?? []) this.#span.saw(event.value);
+    if (!batch || batch.isLast) this.#span.end();
+  }
+}
