@@ -27,6 +27,7 @@ const arrows: Record<string, readonly string[]> = {
   'server-express': ['protocol', 'server', 'server-node'],
   'server-fastify': ['protocol', 'server', 'server-node'],
   'server-hono': ['protocol', 'server', 'server-node'],
+  telemetry: ['client', 'protocol', 'server'],
   client: ['bindings', 'protocol'],
   extensions: ['client', 'protocol', 'server'],
   'from-executor': ['protocol', 'server'],

@@ -14,7 +14,7 @@ import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
 import { isEventStream, isUnrouted, namesAnError, nullFree } from './reply-kind.ts';
 import { discard, limitEvents, readText } from './response-body.ts';
 import { startRetries } from './retries.ts';
-import { type InSpan, tracedCall, tracedStream } from './traced-calls.ts';
+import { callStart, type InSpan, tracedCall, tracedStream } from './traced-calls.ts';
 import { callOnce, type PreparedCall, streamCall } from './transport-call.ts';
 
 /** One event of a stream with its position, if the server sends positions. A stream can continue after a position. */
@@ -85,10 +85,9 @@ export class Session {
 
   /** Makes a call with a single reply. */
   call(operation: OperationName, params: AnyParams, options: CallOptions = {}): Promise<unknown> {
-    const { card, address } = this;
     const { telemetry } = this.settings;
     if (!telemetry) return this.tryCall(operation, params, options);
-    return tracedCall(telemetry, { operation, params, card, address }, (span) =>
+    return tracedCall(telemetry, callStart(this, operation, params), (span) =>
       this.tryCall(operation, params, { ...options, span }),
     );
   }
@@ -126,11 +125,9 @@ export class Session {
     params: AnyParams,
     options: StreamOptions = {},
   ): AsyncGenerator<PositionedEvent, void, void> {
-    const { card, address } = this;
     const { telemetry } = this.settings;
     if (!telemetry) return this.tryStream(operation, params, options);
-    const { lastEventId } = options;
-    return tracedStream(telemetry, { operation, params, card, address, lastEventId }, (span) =>
+    return tracedStream(telemetry, callStart(this, operation, params, options.lastEventId), (span) =>
       this.tryStream(operation, params, { ...options, span }),
     );
   }

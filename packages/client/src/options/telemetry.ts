@@ -9,6 +9,10 @@ export interface CallStart {
   readonly card: AgentCard;
   /** The address of the interface in use, as a URL of HTTP. */
   readonly address: string;
+  /** `Major.Minor` of the protocol. */
+  readonly version: string;
+  /** The name of the binding, such as `JSONRPC`. */
+  readonly binding: string;
   /** The stream goes on after this event of an earlier one. */
   readonly lastEventId?: string | undefined;
 }
@@ -17,6 +21,10 @@ export interface CallStart {
 export interface CallSpan {
   /** Headers that every request of the call carries, such as `traceparent`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Calls the function in the context of the span. */
+  run<T>(fn: () => T): T;
+  /** The same values, each made in the context of the span. */
+  iterate<T>(values: AsyncIterable<T>): AsyncIterable<T>;
   /** An attempt failed, and another one begins. */
   retried(error: unknown): void;
   /** Called with the result, or with each event of the stream. */

@@ -22,7 +22,8 @@ export const createAnswerCall =
   ): AnswerCall =>
   async (incoming) => {
     const { operation, path, headers, version, opening, binding } = incoming;
-    const span = dependencies.telemetry?.request({ operation, headers, version, binding });
+    const { card, telemetry } = dependencies;
+    const span = telemetry?.request({ operation, card, headers, version, binding });
     try {
       const head = opening ? openingHead(path, opening) : { method: 'POST', path, query: noQuery, headers };
       const caller = await callerOf(head, authenticate);

@@ -1,8 +1,11 @@
+import type { AgentCard } from '@batonjs/protocol';
 import type { OperationName } from '@batonjs/protocol/operations';
 
 /** A call of any binding, as the server got it. */
 export interface RequestStart {
   readonly operation: OperationName;
+  /** The agent's own card. */
+  readonly card: AgentCard;
   /** Not checked yet. Undefined while the caller is not known; then `received` brings them. */
   readonly params?: Readonly<Record<string, unknown>>;
   /** Names in lower case. */

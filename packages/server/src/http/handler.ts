@@ -149,12 +149,12 @@ const withoutBody = ({ method, path, query, headers }: HttpExchange): HttpReques
 
 /** The span of a call; undefined without telemetry. */
 const startSpan = (
-  { telemetry }: Dependencies,
+  { telemetry, card }: Dependencies,
   { operation, params }: ReceivedCall,
   { name }: ServerBinding,
   { headers, baseUrl }: HttpExchange,
   version: string,
-) => telemetry?.request({ operation, params, headers, version, binding: name, baseUrl });
+) => telemetry?.request({ operation, card, params, headers, version, binding: name, baseUrl });
 
 interface Decoded {
   readonly call?: ReceivedCall;

@@ -1,0 +1,50 @@
+/** Attributes of the OpenTelemetry conventions for A2A and for generative AI (development), and their own ones. */
+export const attributes = {
+  method: 'a2a.method.name',
+  messageId: 'a2a.message.id',
+  referenceTaskIds: 'a2a.message.reference_task_ids',
+  taskId: 'a2a.task.id',
+  taskState: 'a2a.task.state',
+  tenant: 'a2a.tenant',
+  protocolVersion: 'a2a.protocol.version',
+  contextId: 'gen_ai.conversation.id',
+  agentName: 'gen_ai.agent.name',
+  agentVersion: 'gen_ai.agent.version',
+  errorType: 'error.type',
+  serverAddress: 'server.address',
+  serverPort: 'server.port',
+  httpStatus: 'http.response.status_code',
+  binding: 'baton.binding',
+  turn: 'baton.turn.number',
+  attempt: 'baton.attempt',
+  cause: 'baton.turn.cause',
+  halted: 'baton.turn.halted',
+  step: 'baton.step.name',
+  webhook: 'baton.push.config_id',
+  outcome: 'baton.push.outcome',
+} as const;
+
+/** Names of spans that are no operation of the protocol. */
+export const spans = { turn: 'baton.turn', step: 'baton.step', push: 'baton.push' } as const;
+
+/** Names of events in spans. */
+export const events = {
+  retry: 'baton.retry',
+  resumed: 'baton.resumed',
+  stepReplayed: 'baton.step.replayed',
+} as const;
+
+/** Names of metrics. */
+export const metricNames = {
+  requestDuration: 'baton.server.request.duration',
+  turnDuration: 'baton.turn.duration',
+  activeTasks: 'baton.tasks.active',
+  recoveredTurns: 'baton.turns.recovered',
+  lostLeases: 'baton.leases.lost',
+  deliveries: 'baton.push.deliveries',
+  deliveryLag: 'baton.push.lag',
+  followers: 'baton.followers',
+} as const;
+
+/** The name under which tracers and meters are made. */
+export const scope = '@batonjs/telemetry';

@@ -1,0 +1,39 @@
+import { type Context, context, isSpanContextValid, type Link, type Span, trace } from '@opentelemetry/api';
+
+/** The `traceparent` of a span; undefined if it has no identity. W3C Trace Context §3.2. */
+export function traceparentOf(span: Span): string | undefined {
+  const spanContext = span.spanContext();
+  if (!isSpanContextValid(spanContext)) return undefined;
+  const flags = (spanContext.traceFlags & 0xff).toString(16).padStart(2, '0');
+  return `00-${spanContext.traceId}-${spanContext.spanId}-${flags}`;
+}
+
+/** The link to a stored `traceparent`. Undefined if it is missing or does not parse. */
+export function linkTo(traceparent: string | undefined): Link | undefined {
+  const [, traceId, spanId, flags] =
+    /^00-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/.exec(traceparent ?? '') ?? [];
+  if (!traceId || !spanId || !flags) return undefined;
+  const spanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  return isSpanContextValid(spanContext) ? { context: spanContext } : undefined;
+}
+
+/** Calls a function in the context of a span. */
+export const runIn = <T>(at: Context, fn: () => T): T => context.with(at, fn);
+
+/**
+ * The same values, each of them made in the context of a span: an async generator does not keep the context that it was
+ * created in.
+ */
+export function iterateIn<T>(at: Context, values: AsyncIterable<T>): AsyncIterableIterator<T> {
+  const iterator = runIn(at, () => values[Symbol.asyncIterator]());
+  const inContext: AsyncIterableIterator<T> = {
+    next: () => runIn(at, () => iterator.next()),
+    return: (value) => runIn(at, async () => (await iterator.return?.(value)) ?? { done: true, value }),
+    [Symbol.asyncIterator]: () => inContext,
+  };
+  if (iterator.throw) inContext.throw = (error) => runIn(at, () => iterator.throw!(error));
+  return inContext;
+}
+
+/** The context with a span as the active one. */
+export const withSpan = (base: Context, span: Span): Context => trace.setSpan(base, span);

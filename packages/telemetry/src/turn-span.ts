@@ -1,0 +1,119 @@
+import type { TurnEnd, TurnSpan, TurnStart } from '@batonjs/server/adapter';
+import {
+  type Attributes,
+  type Context,
+  context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import type { Instruments } from './metrics.ts';
+import { events, attributes as names, spans } from './names.ts';
+import { errorType } from './read-attributes.ts';
+import { iterateIn, linkTo, runIn, withSpan } from './trace-context.ts';
+
+/**
+ * One attempt of a turn. It is a child of the request if the same process called the agent at once. Otherwise it begins
+ * a trace that links to the request: a turn may run hours after it, in another process.
+ */
+export class AttemptSpan implements TurnSpan {
+  readonly #tracer: Tracer;
+  readonly #span: Span;
+  readonly #context: Context;
+  readonly #instruments: () => Instruments;
+  readonly #labels: Attributes;
+  readonly #began = performance.now();
+
+  constructor(start: TurnStart, tracer: Tracer, instruments: () => Instruments) {
+    const { taskId, contextId, turn, attempt, cause, isImmediate } = start;
+    this.#tracer = tracer;
+    this.#instruments = instruments;
+    this.#labels = { [names.cause]: cause };
+    const request = linkTo(start.traceparent);
+    const parent =
+      isImmediate && request ? trace.setSpanContext(context.active(), request.context) : ROOT_CONTEXT;
+    const attributes = {
+      [names.taskId]: taskId,
+      [names.contextId]: contextId,
+      [names.turn]: turn,
+      [names.attempt]: attempt,
+      [names.cause]: cause,
+    };
+    this.#span = tracer.startSpan(
+      spans.turn,
+      {
+        kind: isImmediate ? SpanKind.INTERNAL : SpanKind.CONSUMER,
+        attributes,
+        links: request && !isImmediate ? [request] : [],
+      },
+      parent,
+    );
+    this.#context = withSpan(parent, this.#span);
+  }
+
+  run<T>(fn: () => T): T {
+    return runIn(this.#context, fn);
+  }
+
+  iterate<T>(values: AsyncIterable<T>): AsyncIterable<T> {
+    return iterateIn(this.#context, values);
+  }
+
+  step<T>(name: string, fn: () => T): T {
+    const parent = context.active();
+    const span = this.#tracer.startSpan(
+      spans.step,
+      { attributes: { [names.step]: name } },
+      this.#below(parent),
+    );
+    const end = (error?: unknown) => {
+      if (error !== undefined) fail(span, error);
+      span.end();
+    };
+    try {
+      const result = runIn(withSpan(parent, span), fn);
+      if (!(result instanceof Promise)) {
+        end();
+        return result;
+      }
+      result.then(
+        () => end(),
+        (error: unknown) => end(error ?? new Error()),
+      );
+      return result;
+    } catch (error) {
+      end(error ?? new Error());
+      throw error;
+    }
+  }
+
+  replayed(name: string): void {
+    this.#span.addEvent(events.stepReplayed, { [names.step]: name });
+  }
+
+  end({ state, halted, error }: TurnEnd): void {
+    const ended: Attributes = {
+      ...(state && { [names.taskState]: state }),
+      ...(halted && { [names.halted]: halted }),
+    };
+    this.#span.setAttributes(ended);
+    if (error !== undefined && !halted) fail(this.#span, error);
+    this.#span.end();
+    const seconds = (performance.now() - this.#began) / 1_000;
+    this.#instruments().turnDuration.record(seconds, { ...this.#labels, ...ended });
+  }
+
+  /** The context of the caller, if it is one of this turn; otherwise that of the turn. */
+  #below(active: Context): Context {
+    const { traceId } = this.#span.spanContext();
+    return trace.getSpanContext(active)?.traceId === traceId ? active : this.#context;
+  }
+}
+
+function fail(span: Span, error: unknown): void {
+  span.setStatus({ code: SpanStatusCode.ERROR });
+  span.setAttribute(names.errorType, errorType(error));
+}
