@@ -11,8 +11,16 @@ import { deadlineOf, dueAt, dueWhileRunning, startsAt } from '../timing/task-dea
 import { AgentTurn, turnStart } from './agent-turn.ts';
 import { isSpent } from './attempts.ts';
 import { callCancelHook } from './call-cancel-hook.ts';
-import { deadlineExceeded, failureOf, processLost, serverClosed } from './failure.ts';
-import { because, type Halt, turnOver } from './halt.ts';
+import {
+  because,
+  deadlineExceeded,
+  failureOf,
+  type Halt,
+  processLost,
+  serverClosed,
+  turnOver,
+} from './failure.ts';
+
 import type { TaskWriter } from './task-writer.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 import type { TurnEvent } from './turn-event.ts';
