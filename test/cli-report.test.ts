@@ -7,13 +7,13 @@ import { readText, root } from './source-files.ts';
 const page = readText('packages/cli/compliance-report.yaml');
 const tests = globSync('packages/cli/test/*.test.ts', { cwd: root }).map(readText).join('\n');
 
-it('every requirement of the a2a-cli registry stands in the title of a test, or in the list of what is not shipped', () => {
+it('every requirement of the a2a-cli registry stands in the title of a test, or in the list of what is not shipped [R-CLI-100]', () => {
   expect(registry.map(({ tier }) => tier).filter((tier) => tier === 1)).toHaveLength(39);
   expect(registry).toHaveLength(66);
   for (const { id } of registry) expect([id, tests.includes(id)]).toEqual([id, !(id in notShipped)]);
 });
 
-it('the report that is kept has every requirement with its tests, and claims tier 2', () => {
+it('the report that is kept has every requirement with its tests, and claims tier 2 [R-CLI-100]', () => {
   for (const { id } of registry) {
     const entry = page.slice(page.indexOf(`  ${id}:`)).split('\n    evidence:')[0]!;
     expect([id, entry]).toEqual([
@@ -27,7 +27,7 @@ it('the report that is kept has every requirement with its tests, and claims tie
   for (const file of new Set(shown)) expect(readText(`packages/cli/test/${file}`)).toContain('A2ACLI_');
 });
 
-it('a requirement whose test fails does not pass, and neither does one without a test', () => {
+it('a requirement whose test fails does not pass, and neither does one without a test [R-CLI-101]', () => {
   const title = 'sends [A2ACLI_SEND_001]';
   const run = (status: string) => ({
     testResults: [{ name: 'a.test.ts', assertionResults: [{ ancestorTitles: [], title, status }] }],

@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { node } from '../../../test/kit/processes.ts';
+import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
+import { serveMany } from './agents.ts';
+import { fieldOf } from './cli.ts';
+
+const main = join(import.meta.dirname, '../src/main.ts');
+
+/** The command as a process of its own, with a home folder of its own. */
+function start(args: readonly string[], program = main) {
+  const child = spawn(node, ['--conditions=@batonjs/source', program, ...args], {
+    env: { PATH: process.env.PATH, HOME: temporaryFolder() },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const written = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      written[name] += text;
+    });
+  return { child, written, ended: once(child, 'close').then(([code]) => code as number | null) };
+}
+
+describe('the process', () => {
+  it('writes the result to standard output, and ends with the exit code', async () => {
+    const url = await serveMany();
+    const done = start(['send', '-a', url, 'hello']);
+    expect(await done.ended).toBe(0);
+    expect(fieldOf(done.written.stdout, 'State')).toBe('TASK_STATE_COMPLETED');
+    const failed = start(['task', 'get', '-a', url, 'none']);
+    expect([await failed.ended, failed.written.stdout]).toEqual([1, '']);
+  });
+
+  it('ends with 130 at Ctrl-C in the middle of a stream, and what it wrote is whole', async () => {
+    const url = await serveMany();
+    const { child, written, ended } = start(['send', '-a', url, '-o', 'json', '--stream', 'endless']);
+    await new Promise<void>((resolve) =>
+      child.stdout.on('data', () => written.stdout.includes('Working') && resolve()),
+    );
+    child.kill('SIGINT');
+    expect(await ended).toBe(130);
+    for (const line of written.stdout.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
+    expect(written.stderr).toContain('Task ID: ');
+  });
+
+  it('ends in silence when its reader has enough', async () => {
+    const url = await serveMany();
+    const { child, written, ended } = start(['send', '-a', url, '--stream', 'endless']);
+    child.stdout.once('data', () => child.stdout.destroy());
+    await new Promise<void>((resolve) => child.stderr.on('data', () => resolve()));
+    child.kill('SIGINT');
+    expect([0, 130]).toContain(await ended);
+    expect(written.stderr).not.toContain('EPIPE');
+  });
+
+  it('calls itself as it was called', async () => {
+    const program = join(temporaryFolder(), 'a2a-cli');
+    symlinkSync(main, `${program}.ts`);
+    const { written, ended } = start(['help'], `${program}.ts`);
+    expect(await ended).toBe(0);
+    expect(written.stdout).toContain('Usage: a2a-cli ');
+  });
+});
