@@ -2,7 +2,8 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
-import { manyCard, serveMany } from './agents.ts';
+import { eventually } from '../../../test/kit/until.ts';
+import { manyCard, serveMany, serveSteps } from './agents.ts';
 import { cli, fieldOf } from './cli.ts';
 
 const started = async (url: string, word: string) =>
@@ -81,12 +82,18 @@ describe('task get', () => {
 
 describe('a wait', () => {
   it('polls where the stream of the agent fails [A2ACLI_TASK_POLL_004, R-CLI-91]', async () => {
-    const url = await serveMany();
-    let streams = 0;
-    // A proxy that cuts every stream after its first bytes.
+    let [streams, reads] = [0, 0];
+    const gate = Promise.withResolvers<void>();
+    const url = await serveSteps([gate.promise]);
+    // A proxy that breaks every stream: the first one after its first bytes, the others at once.
     const cut = await listen(
       createServer(async (request, response) => {
         const body = await text(request);
+        if (body.includes('"SubscribeToTask"')) {
+          streams += 1;
+          return void request.socket.destroy();
+        }
+        if (body.includes('"GetTask"')) reads += 1;
         const answer = await fetch(`${url}${request.url}`, {
           method: request.method!,
           headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
@@ -94,18 +101,15 @@ describe('a wait', () => {
         });
         response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
         if (!answer.headers.get('content-type')?.startsWith('text/event-stream'))
-          return response.end(await answer.text());
-        streams += 1;
+          return void response.end(await answer.text());
         for await (const chunk of answer.body!) {
-          response.write(chunk);
-          setTimeout(() => response.destroy(), 10);
+          response.write(chunk, () => request.socket.destroy());
           break;
         }
       }),
     );
-    const { json, code } = await cli(
-      `send -e ${cut} --transport jsonrpc -o json --poll-interval 20ms --timeout 60s hello`,
-    );
+    void eventually(() => expect(reads).toBeGreaterThan(1)).then(gate.resolve);
+    const { json, code } = await cli(`send -e ${cut} --transport jsonrpc -o json --poll-interval 20ms go`);
     expect(json.task?.status.state).toBe('TASK_STATE_COMPLETED');
     expect(code).toBe(0);
     expect(streams).toBeGreaterThan(0);

@@ -11,6 +11,11 @@ import {
 } from '@batonjs/client';
 import type { Part, Task } from '@batonjs/protocol';
 
+/** How long a stream may be broken before polling replaces it, in milliseconds. */
+const streamBrokenMs = 5_000;
+/** How long an agent may be out of reach before a wait gives up, in milliseconds. */
+const unreachableMs = 60_000;
+
 /** How to wait for a task. */
 export interface Wait {
   /** Milliseconds between two reads; they grow up to fivefold. */
@@ -34,7 +39,7 @@ export async function sendAndWait(
   wait: Wait,
 ): Promise<AgentReply> {
   const { pollMs, signal, onEvent } = wait;
-  const stream = agent.stream(parts, { ...options, pollMs, signal });
+  const stream = agent.stream(parts, { ...options, pollMs, signal, followForMs: streamBrokenMs });
   try {
     for await (const event of stream) {
       onEvent(event, stream.task);
@@ -60,7 +65,7 @@ export async function sendAndWait(
 /** Follows an existing task until it settles. A stream that fails is replaced by polling. */
 export async function subscribeAndWait(agent: AgentClient, id: string, wait: Wait): Promise<Task> {
   const { pollMs, signal, onEvent } = wait;
-  const stream = agent.follow(id, { pollMs, signal });
+  const stream = agent.follow(id, { pollMs, signal, followForMs: streamBrokenMs });
   try {
     for await (const event of stream) {
       onEvent(event, stream.task);
@@ -83,14 +88,21 @@ export async function poll(
   historyLength?: number,
 ) {
   const { pollMs, signal, onEvent } = wait;
+  const request = { id, ...(historyLength !== undefined && { historyLength }) };
   let seen = JSON.stringify(before);
+  let contactAt = performance.now();
   for (let pause = pollMs; ; pause = Math.min(pause * 1.5, pollMs * 5)) {
-    const request = { id, ...(historyLength !== undefined && { historyLength }) };
-    const task = await agent.getTask(request, { signal });
-    const now = JSON.stringify(task);
-    if (now !== seen) onEvent({ task }, task);
-    seen = now;
-    if (isSettled(task)) return task;
+    try {
+      const task = await agent.getTask(request, { signal });
+      contactAt = performance.now();
+      const now = JSON.stringify(task);
+      if (now !== seen) onEvent({ task }, task);
+      seen = now;
+      if (isSettled(task)) return task;
+    } catch (error) {
+      const isOver = seen === undefined || performance.now() - contactAt > unreachableMs;
+      if (isOver || !ClientError.is(error, 'NETWORK')) throw error;
+    }
     await sleep(pause, undefined, { signal });
   }
 }

@@ -13,7 +13,7 @@ export class Output {
   readonly isVerbose: boolean;
   /** One JSON document per line. */
   isStreaming = false;
-  /** The line on standard error that must go before anything else is written. */
+  /** The line on standard error that is drawn while nothing is written to standard output. */
   progress: ProgressLine | undefined;
 
   constructor(
@@ -70,8 +70,6 @@ export class Output {
   }
 
   #write(text: string): void {
-    this.progress?.erase();
     this.#io.stdout.write(text);
-    this.progress?.draw();
   }
 }
