@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAgentServer } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
+import { checkRequest } from '../src/guard/check-request.ts';
 import { inspector } from '../src/index.ts';
 import type { InspectorOptions } from '../src/options.ts';
 import { closed, token } from './inspected-servers.ts';
@@ -79,6 +80,17 @@ describe('the inspector', () => {
       expect(await send('/api/session', { ...access, host })).toMatchObject({ status: 421 });
     // The page too: a page of another name would otherwise be of the inspector's origin.
     expect((await send('/', { host: 'evil.example' })).status).toBe(421);
+  });
+
+  it('answers this machine only, unless there is `authenticate`', () => {
+    const from = (remoteAddress: string) =>
+      ({ headers: { host: '127.0.0.1:4000' }, socket: { remoteAddress } }) as unknown as IncomingMessage;
+    for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+      expect(checkRequest(from(address), { hosts: [], isLocal: true })).toBeUndefined();
+    for (const address of ['192.0.2.7', '::ffff:192.0.2.7', '2001:db8::1', '']) {
+      expect(checkRequest(from(address), { hosts: [], isLocal: true })).toMatchObject({ status: 403 });
+      expect(checkRequest(from(address), { hosts: [], isLocal: false })).toBeUndefined();
+    }
   });
 
   it('answers no page of another origin or site', async () => {
