@@ -96,6 +96,7 @@ const arrows: Record<string, readonly string[]> = {
     'server',
     'server-express',
     'task-gateway',
+    'telemetry',
     'trip-planner',
   ],
 };

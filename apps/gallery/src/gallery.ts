@@ -71,6 +71,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     throw error;
   }
   const localUrl = localUrlOf(listener, settings.host);
+  const telemetry = await telemetryOf(settings);
   const [first, ...others] = typeof agents === 'function' ? agents(localUrl) : agents;
   const serve = ({ name, ...options }: GalleryAgent): Exhibit => {
     const url = `${settings.publicUrl ?? localUrl}/agents/${name}`;
@@ -83,6 +84,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
       name,
       store,
       publicUrl: url,
+      ...(telemetry && { telemetry: telemetry.server }),
     });
     return { name, url, server };
   };
@@ -122,9 +124,16 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
       setTimeout(() => listener.closeAllConnections(), farewellMs).unref();
       await closed;
       await store.close();
+      await telemetry?.close();
     },
   };
 }
+
+/** Loaded only where it is wanted: the SDK is large. */
+const telemetryOf = async ({ otlpEndpoint }: Settings) =>
+  otlpEndpoint === undefined
+    ? undefined
+    : (await import('./telemetry/start-telemetry.ts')).startTelemetry(otlpEndpoint);
 
 async function openStoreOf({ store }: Settings): Promise<SampleStore> {
   try {

@@ -12,6 +12,8 @@ export interface Settings {
   readonly store: string;
   /** What clients see instead of host and port, without trailing slash. */
   readonly publicUrl?: string;
+  /** The URL of an OTLP receiver over HTTP, to which spans and metrics are sent. Undefined: none are made. */
+  readonly otlpEndpoint?: string | undefined;
   /** The number of requests to agents that one address may send in a minute. */
   readonly perMinute?: number;
   /** The token of the inspector, at least 16 characters. Default: a random one. */
@@ -21,8 +23,8 @@ export interface Settings {
 }
 
 /**
- * Reads `HOST`, `PORT`, `GRPC_PORT`, `BATON_STORE`, `BATON_DATA`, `PUBLIC_URL`, `RATE_LIMIT` and
- * `BATON_INSPECTOR_TOKEN`. Throws a `StartError` for an invalid value.
+ * Reads `HOST`, `PORT`, `GRPC_PORT`, `BATON_STORE`, `BATON_DATA`, `PUBLIC_URL`, `RATE_LIMIT`,
+ * `OTEL_EXPORTER_OTLP_ENDPOINT` and `BATON_INSPECTOR_TOKEN`. Throws a `StartError` for an invalid value.
  */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   return {
@@ -30,7 +32,10 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     port: readPort('PORT', env.PORT || '4000'),
     grpcPort: env.GRPC_PORT ? readPort('GRPC_PORT', env.GRPC_PORT) : undefined,
     store: env.BATON_STORE || `sqlite:${join(env.BATON_DATA || '.data', 'tasks.db')}`,
-    publicUrl: env.PUBLIC_URL ? readUrl(env.PUBLIC_URL) : undefined,
+    publicUrl: env.PUBLIC_URL ? readUrl('PUBLIC_URL', env.PUBLIC_URL) : undefined,
+    otlpEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? readUrl('OTEL_EXPORTER_OTLP_ENDPOINT', env.OTEL_EXPORTER_OTLP_ENDPOINT)
+      : undefined,
     perMinute: env.RATE_LIMIT ? readCount(env.RATE_LIMIT) : undefined,
     inspectorToken: env.BATON_INSPECTOR_TOKEN ? readToken(env.BATON_INSPECTOR_TOKEN) : undefined,
   };
@@ -52,7 +57,7 @@ function readToken(text: string): string {
   throw new StartError('BATON_INSPECTOR_TOKEN must have 16 to 200 letters, digits, - or _.');
 }
 
-function readUrl(text: string): string {
+function readUrl(name: string, text: string): string {
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text.replace(/(?<!\/)\/+$/, '');
-  throw new StartError(`PUBLIC_URL must be an absolute http or https URL, not "${text}".`);
+  throw new StartError(`${name} must be an absolute http or https URL, not "${text}".`);
 }
