@@ -20,6 +20,7 @@ const uploadSeconds = 120;
 interface InParts {
   readonly parts: number;
   readonly id: string;
+  readonly commitId: string;
 }
 
 /** Texts under keys, or in parts under keys of their own. */
@@ -36,7 +37,7 @@ export class Parts {
    * Writes the parts of a text, which vanish after two minutes unless `keep` is part of a transaction. `value` stands
    * for the text. Rejects with code `INVALID_COMMIT` for more than 48 MiB.
    */
-  async upload(task: string, text: string): Promise<Upload> {
+  async upload(task: string, text: string, commitId: string): Promise<Upload> {
     const bytes = Buffer.from(text);
     const count = Math.ceil(bytes.length / partBytes);
     if (count > mostParts) {
@@ -55,7 +56,7 @@ export class Parts {
     }
     return {
       id,
-      value: JSON.stringify({ parts: count, id } satisfies InParts),
+      value: JSON.stringify({ parts: count, id, commitId } satisfies InParts),
       keep: keys.map((key) => ({ put: { key, ignoreValue: true } })),
       // Parts without a commit vanish at once instead of in two minutes.
       done: () => void this.#cluster.revokeLease(lease).catch(() => {}),

@@ -127,7 +127,6 @@ export class Watches {
 
   #receive(stream: Stream, response: WatchResponse): void {
     if (stream !== this.#stream) return;
-    this.#retryMs = reconnectMs.first;
     const { watchId = 0, created, canceled, compactRevision, cancelReason, header, events } = response;
     // A token is forgotten by a member that was started again. A refused watch may come without its id.
     const isRefused = created && canceled && !compactRevision;
@@ -135,6 +134,7 @@ export class Watches {
       this.#broken(stream);
       return;
     }
+    this.#retryMs = reconnectMs.first;
     const watcher = this.#watchers.get(watchId);
     if (!watcher) return;
     if (canceled) {
