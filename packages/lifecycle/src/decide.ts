@@ -178,7 +178,6 @@ function completeStep(
 function update(state: State, asked: TaskUpdate, at: string): Happening[] {
   const task = taskOf(state);
   const metadata = asked.metadata && { metadata: asked.metadata };
-  const children = asked.child ? [childUpdated(asked.child)] : [];
   if ('artifact' in asked) {
     const { artifact, append = false, lastChunk = false } = asked;
     mustBeWhole('artifact', artifact.artifactId, artifact.parts);
@@ -188,9 +187,10 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
         `There is no artifact "${artifact.artifactId}" to append to`,
       );
     }
-    return [...children, { type: 'artifact-updated', artifact, append, lastChunk, ...metadata }];
+    const updated: Happening = { type: 'artifact-updated', artifact, append, lastChunk, ...metadata };
+    return asked.child ? [childUpdated(asked.child), updated] : [updated];
   }
-  if (!('status' in asked)) return children;
+  if (!('status' in asked)) return [childUpdated(asked.child)];
   const { state: to } = asked.status;
   if (!canTransition(task.status.state, to)) {
     throw new A2AError('INVALID_AGENT_RESPONSE', `A task cannot go from ${task.status.state} to ${to}`);
@@ -198,7 +198,8 @@ function update(state: State, asked: TaskUpdate, at: string): Happening[] {
   const status = statusOf(state, asked.status, at);
   const changed: Happening = { type: 'status-changed', status, ...metadata };
   // Nothing follows the fact that closes a log, so the turn ends before it.
-  return [...children, ...(isTerminal(to) ? endTurn(state) : []), changed];
+  const changes = isTerminal(to) ? [...endTurn(state), changed] : [changed];
+  return asked.child ? [childUpdated(asked.child), ...changes] : changes;
 }
 
 const childUpdated = ({ name, ...child }: ChildUpdate): Happening => ({ type: 'child-updated', name, child });

@@ -139,6 +139,17 @@ describe.each(Object.entries(children))('a child %s runs once when its parent is
   });
 });
 
+it.each(['before the message', 'after the message', 'at the end'])(
+  'a child in the process itself runs once when the process is killed %s',
+  async (point) => {
+    const parent = await startParent('local', point);
+    const task = await ending(parent, await throughDeath(parent, 'work'));
+    expect(textOf(task.status.message)).toBe('Done here');
+    const { tasks } = await (await connect(parent.localUrl)).listTasks();
+    expect(tasks.map(({ status }) => status.state)).toEqual(['TASK_STATE_COMPLETED']);
+  },
+);
+
 it('a child without idempotency may run twice where `resend` allows it', async () => {
   const child = await serveChild(false);
   // It cannot list its tasks, so that the one of the lost attempt is not found.

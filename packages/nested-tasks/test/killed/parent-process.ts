@@ -14,6 +14,8 @@ export interface ParentProcess {
   readonly died: Promise<unknown>;
   /** Starts the next process on the same tasks, which dies nowhere unless `die` says so. */
   restart(die?: string): Promise<void>;
+  /** Where the agent is reached that is in the process itself. */
+  readonly localUrl: string;
 }
 
 /** Starts a parent of the agent at `child`, until the test ends. It dies at the point that `die` names. */
@@ -31,7 +33,7 @@ export async function startParent(
     command = run(node, ['--conditions=@batonjs/source', program], {
       env: { PORT, DATABASE, CHILD: child, DIE, ...env },
     });
-    await command.until(/is at http/);
+    await command.until(/parent is at http/);
   };
   await start(die);
   return {
@@ -44,5 +46,8 @@ export async function startParent(
       await command!.ended;
     },
     restart: start,
+    get localUrl() {
+      return /local agent is at (\S+)\//.exec(command!.output)![1]!;
+    },
   };
 }

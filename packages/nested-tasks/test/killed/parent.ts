@@ -1,6 +1,6 @@
 import { connect, textOf } from '@batonjs/client';
 import { nestedTasks, relayAll } from '@batonjs/nested-tasks';
-import { completed, createAgentServer, failed } from '@batonjs/server';
+import { completed, createAgentServer, failed, working } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 
@@ -13,12 +13,15 @@ const die = (): never => {
 };
 
 /** Sends a request, and dies before or after, or when the answer shows the end of the child. */
-async function watched(request: Request): Promise<Response> {
+async function watched(
+  request: Request,
+  send: (request: Request) => Promise<Response> = fetch,
+): Promise<Response> {
   const body = request.method === 'POST' ? await request.clone().text() : '';
   const isSend = body.includes('"SendStreamingMessage"') || body.includes('"message/stream"');
   const what = isSend ? (body.includes('"taskId"') && isAnswer(body) ? 'answer' : 'message') : '';
   if (DIE === `before the ${what}`) die();
-  const response = await fetch(request);
+  const response = await send(request);
   if (DIE === `after the ${what}`) die();
   if (DIE !== 'at the end' || !response.body) return response;
   const look = new TransformStream<Uint8Array, Uint8Array>({
@@ -32,9 +35,27 @@ async function watched(request: Request): Promise<Response> {
 
 const isAnswer = (body: string): boolean => JSON.parse(body).params.message.taskId !== undefined;
 
+const store = sqliteStore(DATABASE!);
+
+/** An agent of this process, without idempotency, on the same store. It dies with its parent, and is run again with it. */
+const local = createAgentServer({
+  card: { name: 'Local', description: 'Is in the same process' },
+  name: 'local',
+  agent: async function* () {
+    yield working('one');
+    yield completed('Done here');
+  },
+  store,
+  restart: 'rerun',
+  leaseMs: 600,
+  log: () => {},
+});
+const watchedLocal = { ...local, fetch: (request: Request) => watched(request, local.fetch) };
+
 const parent = nestedTasks({
+  agents: { local: watchedLocal },
   card: { name: 'Parent', description: 'Calls another agent' },
-  connect: (url) => connect(url, { fetch: watched }),
+  connect: (url) => connect(url, { fetch: (request) => watched(request) }),
   unreachableMs: 5_000,
   async *agent(turn) {
     const first = textOf(turn.messages[0]);
@@ -46,7 +67,8 @@ const parent = nestedTasks({
     yield isDone ? completed(textOf(task.status.message)) : failed('The child did not do it');
   },
 });
-const store = sqliteStore(DATABASE!);
 const server = createAgentServer({ ...parent, store, leaseMs: 600, idempotency: true, log: () => {} });
 const { url } = await listen(server, { port: Number(PORT) });
+const { url: localUrl } = await listen(local);
+console.log(`The local agent is at ${localUrl}/`);
 console.log(`The parent is at ${url}`);
