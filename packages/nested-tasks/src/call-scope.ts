@@ -10,6 +10,8 @@ export interface CallScope {
   /** Aborted with that of the turn, and when the task ends while a call runs. */
   readonly signal: AbortSignal;
   readonly limits: CallLimits;
+  /** The calls whose children wait for an authorization, of which this task was told. Shared by all calls of the turn. */
+  readonly authorizing: Set<string>;
   readonly log: Log;
 }
 

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect, textOf } from '@batonjs/client';
 import { treeOf } from '@batonjs/extensions/client';
-import { CallError } from '@batonjs/nested-tasks';
+import { CallError, type CallingAgent } from '@batonjs/nested-tasks';
 import { type Agent, completed, failed, inputRequired, working } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
+import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { serveOfficial } from '../../../test/kit/official-server.ts';
@@ -74,6 +75,33 @@ describe('a cancel of the parent', () => {
     expect(treeOf(canceled)?.children).toMatchObject([{ name: 'child', state: 'TASK_STATE_CANCELED' }]);
     expect(await statesOf(child)).toEqual(['CANCELED']);
   });
+
+  it.each(['a name', 'a URL', 'nothing'])(
+    'reaches an agent that another process called, where %s leads to it',
+    async (what) => {
+      const child = serve(asks);
+      const store = memoryStore();
+      const logged: string[] = [];
+      const callee = what === 'a URL' ? await listen(nodeHandler(child)) : child;
+      const nested = {
+        ...(what === 'a name' && { agents: { child } }),
+        log: (_: string, message: string) => logged.push(message),
+      };
+      const agent: CallingAgent = async function* (turn) {
+        await turn.call(callee, 'Go', { name: 'child' });
+        yield completed();
+      };
+      const first = serveParent(agent, nested, { store });
+      const { task } = await (await clientOf(first)).send('Go');
+      await first.close({ graceMs: 0 });
+      const second = await clientOf(serveParent(agent, nested, { store }));
+      const { status } = await second.cancelTask({ id: task!.id });
+      expect(status.state).toBe('TASK_STATE_CANCELED');
+      const isReached = what !== 'nothing';
+      expect(await statesOf(child)).toEqual([isReached ? 'CANCELED' : 'INPUT_REQUIRED']);
+      expect(logged).toEqual(isReached ? [] : ['The child of a task could not be canceled']);
+    },
+  );
 
   it('reaches the grandchildren', async () => {
     const leaf = serve(tireless);

@@ -1,7 +1,7 @@
 import { type AgentClient, answer, connect, textOf } from '@batonjs/client';
 import { inputRequired as askWithForm, extend, formInput } from '@batonjs/extensions';
 import { FORM_INPUT, formOf } from '@batonjs/extensions/client';
-import { nestedTasks } from '@batonjs/nested-tasks';
+import { nestedTasks, relayAll } from '@batonjs/nested-tasks';
 import type { Task } from '@batonjs/protocol';
 import { type Agent, artifact, authRequired, completed, inputRequired, working } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
@@ -179,6 +179,42 @@ describe('an authorization that a child waits for', () => {
       expect(textOf(task?.status.message)).toBe('Paid');
     }
     expect(states[0]).toBe('AUTH_REQUIRED Sign in at the bank');
+  });
+
+  it('is not hidden by the progress of another child', async () => {
+    const [granted, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const bank = serve(async function* () {
+      yield authRequired('Sign in at the bank');
+      await granted.promise;
+      yield working('Paying');
+      yield completed('Paid');
+    });
+    const busy = serve(async function* () {
+      await asked.promise;
+      yield working('Still busy');
+      yield artifact('result', 'Done');
+      yield completed();
+    });
+    const server = serveParent(async function* (turn) {
+      const paid = turn.call(bank, 'Pay', { name: 'pay' });
+      const { task } = await turn.call(busy, 'Work', { name: 'work', relay: relayAll });
+      expect(textOf(task?.artifacts?.[0])).toBe('Done');
+      granted.resolve();
+      yield completed(textOf((await paid).task?.status.message));
+    });
+    const client = await clientOf(server);
+    const { task } = await client.send('Go', { returnImmediately: true });
+    const states: string[] = [];
+    for await (const event of client.follow(task!)) {
+      const status = (event.task ?? event.statusUpdate)?.status;
+      if (status) states.push(`${status.state.slice(11)} ${textOf(status.message)}`);
+      if (status?.state === 'TASK_STATE_AUTH_REQUIRED') asked.resolve();
+    }
+    expect(states.filter((state) => state !== 'SUBMITTED ')).toEqual([
+      'AUTH_REQUIRED Sign in at the bank',
+      'WORKING Paying',
+      'COMPLETED Paid',
+    ]);
   });
 
   it('takes the answer of the user meanwhile', async () => {

@@ -32,7 +32,7 @@ const childOf = (taskId: string, state: string) => ({
 });
 
 describe('the tree', () => {
-  it('is in every reply and event with a task, in both directions', async () => {
+  it('is in every reply and event with a task, in both directions [R-SEED-18, R-EXT-04]', async () => {
     const { child, client, task, there } = await family();
     const { id } = task;
     const expected = childOf(there.id, 'INPUT_REQUIRED');
@@ -57,7 +57,7 @@ describe('the tree', () => {
     expect(trees).toEqual([childOf(expect.any(String) as never, 'INPUT_REQUIRED')]);
   });
 
-  it('names the child in the question, and the parent in the first message of the child', async () => {
+  it('names the child in the question, and the parent in the first message of the child [R-SEED-18]', async () => {
     const { child, task, there } = await family();
     expect(task.status.message?.referenceTaskIds).toEqual([there.id]);
     const { history } = await (await clientOf(child)).getTask({ id: there.id });
@@ -89,7 +89,7 @@ describe('the tree', () => {
     ['no text for an id', { parent: { taskId: 7, name: 'a' } }],
     ['an empty name', { parent: { taskId: 't', name: '' } }],
     ['a very long id', { parent: { taskId: 'x'.repeat(1_000), name: 'a' } }],
-  ])('leaves out a parent that a caller makes up in another shape: %s', async (_, metadata) => {
+  ])('leaves out a parent that a caller makes up in another shape: %s [R-EXT-07]', async (_, metadata) => {
     const client = await clientOf(serve(leaf.agent, leaf));
     const message = { parts: [{ text: 'Go' }], metadata: { [TASK_TREE]: metadata } };
     const { task } = await client.send(message as never);

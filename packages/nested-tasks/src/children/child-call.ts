@@ -130,11 +130,11 @@ export class ChildCall {
     child.state = state;
     const progress = progressOf(task) ?? child.record.progress;
     const position = stream.lastEventId;
+    const goesOn = !isInterrupted(task) && this.#questions.endAuthorizing();
     const updates = this.#relayed(event, task);
     child.change({ message: undefined, metadata: undefined, position, progress });
     if (message && !isInterrupted(task)) child.change({ said: message.messageId });
-    if (!isInterrupted(task) && this.#questions.endAuthorizing() && updates.length === 0 && !isTerminal(task))
-      updates.push(working());
+    if (goesOn && updates.length === 0 && !isTerminal(task)) updates.push(working());
     // A question is recorded when it is passed on: a crash before reads it again.
     const last = isInterrupted(task) ? undefined : updates.pop();
     for (const update of updates) await this.#scope.emit(update);
@@ -150,8 +150,8 @@ export class ChildCall {
     const updates: readonly TaskUpdate[] = Array.isArray(given) ? given : [given];
     return updates.flatMap((update) => {
       if (!('status' in update)) return update;
-      // The call itself passes on that the child waits.
-      if (isInterrupted(task)) return [];
+      // The call itself passes on that the child waits. Progress would hide that another child waits.
+      if (isInterrupted(task) || this.#scope.authorizing.size > 0) return [];
       const { message } = update.status;
       if (!message) return update;
       const renamed = passedOn(task, this.#child.idOf('said', message.messageId), message);

@@ -14,8 +14,6 @@ export class Questions {
   readonly #child: KnownChild;
   readonly #onQuestion: CallOptions['onQuestion'];
   readonly #settings: SendSettings;
-  /** Whether the child waits for an authorization, of which this task was told. */
-  #isAuthorizing = false;
 
   constructor(
     scope: CallScope,
@@ -62,23 +60,23 @@ export class Questions {
   /** Tells the user that the child waits for an authorization, and passes on what the user says meanwhile. */
   async authorize(task: Task): Promise<void> {
     const child = this.#child;
+    const { authorizing } = this.#scope;
     child.state = task.status.state;
     const { asked, questions = 0 } = child.record;
     const isSame = asked === task.status.message?.messageId;
-    if (this.#isAuthorizing && isSame) return;
+    const isTold = authorizing.has(child.name);
+    if (isTold && isSame) return;
     const answers = isSame ? this.#unanswered() : [];
     await this.#ask(task, 'TASK_STATE_AUTH_REQUIRED', isSame ? questions : questions + 1);
     for (const message of answers) await this.#forward(task, message);
-    if (this.#isAuthorizing) return;
-    this.#isAuthorizing = true;
-    void this.#forwardInbox(task);
+    authorizing.add(child.name);
+    if (!isTold) void this.#forwardInbox(task);
   }
 
-  /** To be called when the child goes on. Returns whether it waited for an authorization until now. */
+  /** To be called when the child goes on. Returns whether this task, which waited for an authorization, goes on too. */
   endAuthorizing(): boolean {
-    const was = this.#isAuthorizing;
-    this.#isAuthorizing = false;
-    return was;
+    const { authorizing } = this.#scope;
+    return authorizing.delete(this.#child.name) && authorizing.size === 0;
   }
 
   /** What the agent itself answers. Kept in the log, so that another attempt sends the same. */
@@ -151,9 +149,10 @@ export class Questions {
 
   /** Looks for messages instead of taking one, which would keep the next from the agent when the child goes on. */
   async #forwardInbox(task: Task): Promise<void> {
-    const { turn, signal, log } = this.#scope;
+    const { turn, signal, log, authorizing } = this.#scope;
+    const { name } = this.#child;
     try {
-      while (this.#isAuthorizing && !signal.aborted) {
+      while (authorizing.has(name) && !signal.aborted) {
         if (turn.inbox.size === 0) await new Promise((resolve) => setTimeout(resolve, 50));
         else {
           const message = await turn.inbox.take();

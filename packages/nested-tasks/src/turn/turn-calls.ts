@@ -39,6 +39,7 @@ export class TurnCalls {
   readonly #turn: Turn;
   readonly #settings: CallSettings;
   readonly #used = new Set<string>();
+  readonly #authorizing = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #ending = new AbortController();
   #signal: AbortSignal | undefined;
@@ -96,6 +97,7 @@ export class TurnCalls {
       const target = await this.#open(callee, within);
       return await new ChildCall(scope, target, options).run(input);
     } catch (error) {
+      this.#authorizing.delete(name);
       signal.throwIfAborted();
       if (error instanceof Refused) throw error.cause;
       if (late?.aborted) throw await this.#timedOut(name, timeoutMs!);
@@ -114,7 +116,7 @@ export class TurnCalls {
       this.outbox.push(this.#withExtensions(update), signal).catch((error: unknown) => {
         throw new Refused(error);
       });
-    return { turn: this.#turn, agents, limits, log, signal, emit };
+    return { turn: this.#turn, agents, limits, authorizing: this.#authorizing, log, signal, emit };
   }
 
   #turnSignal(): AbortSignal {

@@ -60,84 +60,89 @@ const ending = async ({ client }: ParentProcess, id: string) => {
   return task!;
 };
 
-describe.each(Object.entries(children))('a child %s runs once when its parent is killed', (kind, start) => {
-  const isOfficial = kind === 'on the official server';
+describe.each(Object.entries(children))(
+  'a child %s runs once when its parent is killed [R-SEED-18]',
+  (kind, start) => {
+    const isOfficial = kind === 'on the official server';
 
-  it('before the message is sent, if it is known that it was not', async () => {
-    const child = await start();
-    const parent = await startParent(child.url, 'before the message');
-    const task = await ending(parent, await throughDeath(parent, 'work'));
-    if (kind === 'with idempotency') {
+    it('before the message is sent, if it is known that it was not', async () => {
+      const child = await start();
+      const parent = await startParent(child.url, 'before the message');
+      const task = await ending(parent, await throughDeath(parent, 'work'));
+      if (kind === 'with idempotency') {
+        expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+        expect(await child.runs()).toBe(1);
+      } else {
+        expect(dataOf(task.status.message)).toMatchObject({ code: 'CALL_OUTCOME_UNKNOWN' });
+        expect(await child.runs()).toBe(0);
+      }
+    });
+
+    it('after the message was sent, before its id is recorded', async () => {
+      const child = await start();
+      const parent = await startParent(child.url, 'after the message');
+      const task = await ending(parent, await throughDeath(parent, 'work'));
       expect(task.status.state).toBe('TASK_STATE_COMPLETED');
       expect(await child.runs()).toBe(1);
-    } else {
-      expect(dataOf(task.status.message)).toMatchObject({ code: 'CALL_OUTCOME_UNKNOWN' });
-      expect(await child.runs()).toBe(0);
-    }
-  });
+    });
 
-  it('after the message was sent, before its id is recorded', async () => {
-    const child = await start();
-    const parent = await startParent(child.url, 'after the message');
-    const task = await ending(parent, await throughDeath(parent, 'work'));
-    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
-    expect(await child.runs()).toBe(1);
-  });
+    it('while it works, and the parent misses and repeats nothing', async () => {
+      const child = await start();
+      const parent = await startParent(child.url);
+      const stream = parent.client.stream('hold');
+      for await (const { artifactUpdate } of stream) if (artifactUpdate) break;
+      await parent.kill();
+      // The child ends while no parent lives.
+      child.release();
+      await parent.restart();
+      const task = await ending(parent, stream.task!.id);
+      expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+      expect(textOf(task.artifacts?.[0])).toBe(isOfficial ? '10 USD is 833 INR' : 'ab');
+      const said = task.history
+        ?.filter(({ role }) => role === 'ROLE_AGENT')
+        .map((message) => textOf(message));
+      expect(said).toEqual(isOfficial ? ['On it'] : ['one', 'two']);
+      expect(await child.runs()).toBe(1);
+    });
 
-  it('while it works, and the parent misses and repeats nothing', async () => {
-    const child = await start();
-    const parent = await startParent(child.url);
-    const stream = parent.client.stream('hold');
-    for await (const { artifactUpdate } of stream) if (artifactUpdate) break;
-    await parent.kill();
-    // The child ends while no parent lives.
-    child.release();
-    await parent.restart();
-    const task = await ending(parent, stream.task!.id);
-    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
-    expect(textOf(task.artifacts?.[0])).toBe(isOfficial ? '10 USD is 833 INR' : 'ab');
-    const said = task.history?.filter(({ role }) => role === 'ROLE_AGENT').map((message) => textOf(message));
-    expect(said).toEqual(isOfficial ? ['On it'] : ['one', 'two']);
-    expect(await child.runs()).toBe(1);
-  });
+    it('while it asks', async () => {
+      const child = await start();
+      const parent = await startParent(child.url);
+      const { task: asking } = await parent.client.send('ask');
+      expect(asking?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+      await parent.kill();
+      await parent.restart();
+      const { task } = await parent.client.send('INR', { task: asking! });
+      expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
+      expect(textOf(task?.status.message)).toBe(isOfficial ? 'Done' : 'Done with INR');
+      expect(await child.runs()).toBe(1);
+    });
 
-  it('while it asks', async () => {
-    const child = await start();
-    const parent = await startParent(child.url);
-    const { task: asking } = await parent.client.send('ask');
-    expect(asking?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-    await parent.kill();
-    await parent.restart();
-    const { task } = await parent.client.send('INR', { task: asking! });
-    expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
-    expect(textOf(task?.status.message)).toBe(isOfficial ? 'Done' : 'Done with INR');
-    expect(await child.runs()).toBe(1);
-  });
+    it.each(['before the answer', 'after the answer'])('%s to its question is recorded', async (point) => {
+      const child = await start();
+      const parent = await startParent(child.url, point);
+      const { task: asking } = await parent.client.send('ask');
+      await parent.client.send('INR', { task: asking!, returnImmediately: true });
+      await parent.died;
+      await parent.restart();
+      const task = await ending(parent, asking!.id);
+      expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+      const [there, ...others] = (await (await connect(child.url)).listTasks({ historyLength: 100 })).tasks;
+      expect(others).toEqual([]);
+      const answers = there?.history?.filter((message) => textOf(message) === 'INR');
+      expect(answers).toHaveLength(1);
+    });
 
-  it.each(['before the answer', 'after the answer'])('%s to its question is recorded', async (point) => {
-    const child = await start();
-    const parent = await startParent(child.url, point);
-    const { task: asking } = await parent.client.send('ask');
-    await parent.client.send('INR', { task: asking!, returnImmediately: true });
-    await parent.died;
-    await parent.restart();
-    const task = await ending(parent, asking!.id);
-    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
-    const [there, ...others] = (await (await connect(child.url)).listTasks({ historyLength: 100 })).tasks;
-    expect(others).toEqual([]);
-    const answers = there?.history?.filter((message) => textOf(message) === 'INR');
-    expect(answers).toHaveLength(1);
-  });
-
-  it('after it ended, before the parent recorded that', async () => {
-    const child = await start();
-    const parent = await startParent(child.url, 'at the end');
-    const task = await ending(parent, await throughDeath(parent, 'work'));
-    expect(task.status.state).toBe('TASK_STATE_COMPLETED');
-    expect(textOf(task.artifacts?.[0])).toBe(isOfficial ? '10 USD is 833 INR' : 'ab');
-    expect(await child.runs()).toBe(1);
-  });
-});
+    it('after it ended, before the parent recorded that', async () => {
+      const child = await start();
+      const parent = await startParent(child.url, 'at the end');
+      const task = await ending(parent, await throughDeath(parent, 'work'));
+      expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+      expect(textOf(task.artifacts?.[0])).toBe(isOfficial ? '10 USD is 833 INR' : 'ab');
+      expect(await child.runs()).toBe(1);
+    });
+  },
+);
 
 it.each(['before the message', 'after the message', 'at the end'])(
   'a child in the process itself runs once when the process is killed %s',
