@@ -64,13 +64,13 @@ export class Questions {
     child.state = task.status.state;
     const { asked, questions = 0 } = child.record;
     const isSame = asked === task.status.message?.messageId;
-    const isTold = authorizing.has(child.name);
-    if (isTold && isSame) return;
+    const isKnown = authorizing.has(child.name);
+    if (isKnown && isSame) return;
     const answers = isSame ? this.#unanswered() : [];
     await this.#ask(task, 'TASK_STATE_AUTH_REQUIRED', isSame ? questions : questions + 1);
     for (const message of answers) await this.#forward(task, message);
     authorizing.add(child.name);
-    if (!isTold) void this.#forwardInbox(task);
+    if (!isKnown) void this.#forwardInbox(task);
   }
 
   /** To be called when the child goes on. Returns whether this task, which waited for an authorization, goes on too. */
