@@ -3,15 +3,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { completed, createAgentServer, working } from '@batonjs/server';
 import { listen as serveAt } from '@batonjs/server-node';
-import { redisStore } from '@batonjs/store-redis';
+import { postgresStore } from '@batonjs/store-postgres';
 import { sqliteStore } from '@batonjs/store-sqlite';
+import pg from 'pg';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { readText, root } from '../../../test/source-files.ts';
-import { redisForTests } from '../../../test/support/redis.ts';
+import { postgresForTests } from '../../../test/support/postgres.ts';
+import { canStart, startRedis } from '../../../test/support/redis.ts';
 import { postgresIndexes } from '../src/deployment/store-checks.ts';
 import { serveMany } from './agents.ts';
 import { abortedAfterTest, cli, fieldOf } from './cli.ts';
@@ -102,19 +104,45 @@ describe('doctor', () => {
   });
 });
 
-const redis = await redisForTests();
+describe.skipIf(!(await canStart()))('doctor on Redis', () => {
+  it.each([
+    ['noeviction', 'Ok', 0],
+    ['allkeys-lru', 'Problem', 1],
+  ])('reads the policy %s, and compares clocks', async (policy, word, code) => {
+    const server = await startRedis({ args: ['--maxmemory', '100mb', '--maxmemory-policy', policy] });
+    onTestFinished(() => server.stop());
+    const ran = await cli(`doctor --store ${server.url}`);
+    expect(ran.stdout).toContain(`${word}: eviction policy: maxmemory-policy is ${policy}`);
+    expect(ran.stdout).toMatch(/^Ok: clock of the store: -?\d+ ms/m);
+    expect(ran.code).toBe(code);
+  });
+});
 
-describe.skipIf(!redis)('doctor on Redis', () => {
-  afterAll(() => redis?.stop());
+const postgres = await postgresForTests();
 
-  it('reads the policy of eviction, and compares clocks', async () => {
-    const store = redisStore(redis!.url);
+describe.skipIf(!postgres)('doctor on PostgreSQL', () => {
+  afterAll(() => postgres?.stop());
+
+  it('compares clocks, and finds an index that is missing', async () => {
+    const store = postgresStore(postgres!.url);
+    onTestFinished(() => store.close());
     await store.ping();
-    await store.close();
-    const well = (await cli(`doctor --store ${redis!.url} -o json`)).json;
-    expect(resultOf(well.findings, 'eviction policy')).toMatchObject({ result: 'ok' });
-    expect(resultOf(well.findings, 'clock of the store')).toMatchObject({ result: 'ok' });
+    await store.probe?.();
+    const well = (await cli(`doctor --store ${postgres!.url} -o json`)).json;
     expect(well.problems).toBe(0);
+    for (const check of ['clock of the store', 'indexes'])
+      expect(resultOf(well.findings, check)).toMatchObject({ result: 'ok' });
+    expect((await cli(`tasks --store ${postgres!.url} -o json`)).json).toMatchObject({ tasks: [], total: 0 });
+    const client = new pg.Client({ connectionString: postgres!.url });
+    await client.connect();
+    const { rows } = await client.query(
+      "SELECT schemaname FROM pg_indexes WHERE indexname = 'tasks_waiting'",
+    );
+    await client.query(`DROP INDEX "${rows[0].schemaname}".tasks_waiting`);
+    await client.end();
+    const { stdout, code } = await cli(`doctor --store ${postgres!.url}`);
+    expect(stdout).toContain('Problem: indexes: missing: tasks_waiting');
+    expect(code).toBe(1);
   });
 });
 

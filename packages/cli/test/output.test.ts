@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -257,5 +258,18 @@ describe('help', () => {
       expect(stdout).toContain('agent-card');
     }
     expect((await cli('completion tcsh')).code).toBe(2);
+  });
+
+  it('prints a script for bash that completes commands and flags [A2ACLI_CLI_002]', async () => {
+    const { stdout } = await cli('completion bash');
+    const complete = (...words: readonly string[]) => {
+      const line = `COMP_WORDS=(baton ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}`;
+      const script = `${stdout}\n${line}; _baton; echo "\${COMPREPLY[@]}"`;
+      return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split(' ');
+    };
+    expect(complete('ta')).toEqual(['task', 'tasks']);
+    expect(complete('task', 'push-config', 'cr')).toEqual(['create']);
+    expect(complete('send', '--agent')).toEqual(['--agent-card']);
+    expect(complete('task', 'get', '-a', 'localhost:4000', '--his')).toEqual(['--history']);
   });
 });

@@ -11,7 +11,7 @@ export interface OpenedStore {
   readonly address: string;
 }
 
-/** Opens the store that `sqlite:<path>`, a path, `redis://…` or `postgres://…` names. Makes none where there is none. */
+/** Opens the store that `sqlite:<path>`, a path, `redis://…` or `postgres://…` names. Makes no file where there is none. */
 export async function openStore(url: string, cwd: string): Promise<OpenedStore> {
   const unreachable = (cause: unknown) =>
     new CliError(
@@ -23,7 +23,8 @@ export async function openStore(url: string, cwd: string): Promise<OpenedStore> 
   try {
     if (/^rediss?:\/\//.test(url)) {
       const { redisStore } = await import('@batonjs/store-redis');
-      const store = redisStore(url);
+      // A policy that evicts is a finding of `doctor`, and no reason not to look.
+      const store = redisStore({ url, allowEviction: true });
       await store.ping();
       return { store, kind: 'redis', address: url };
     }
