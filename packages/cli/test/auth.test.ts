@@ -128,6 +128,12 @@ describe('credentials', () => {
     expect(refused).toMatchObject({ code: 4, json: { error: { code: 'A2ACLI_ERR_AUTH_FAILED' } } });
   });
 
+  it('of one kind do not go where another kind is asked for [A2ACLI_AUTH_001]', async () => {
+    const { url, seen } = await serveSecured(requires('b', { httpAuthSecurityScheme: { scheme: 'Basic' } }));
+    const { json } = await cli(`send -a ${url} --bearer t0ken -o json hello`);
+    expect([json.error.code, seen]).toEqual(['A2ACLI_ERR_CREDENTIALS_MISSING', []]);
+  });
+
   it('do not go to an agent that declares no scheme [A2ACLI_AUTH_008]', async () => {
     const { url, seen } = await serveSecured({});
     const { stderr, code } = await cli(`send -a ${url} --bearer t0ken --api-key k3y hello`);
@@ -211,6 +217,25 @@ describe('auth login', () => {
     expect(statSync(join(home, '.config/a2a-cli/tokens.json')).mode & 0o777).toBe(0o600);
     expect(stdout).not.toContain('from-login');
     expect(authorization).toBe('Bearer from-login');
+  });
+
+  it('sends a kept token only to the origin that it is for [A2ACLI_AUTH_007]', async () => {
+    const { url: server } = await serveAuthorization();
+    const card = oauth({ clientCredentials: { tokenUrl: `${server}/token`, scopes: {} } });
+    const home = temporaryFolder();
+    const good = await serveSecured(card);
+    await cli(`auth login -a ${good.url} --client-id tool --client-secret hush`, { home });
+    // A card of another agent that names the good one first, and itself under the binding that is preferred.
+    const evil = await serveSecured({});
+    const lure = await serveSecured({
+      ...card,
+      supportedInterfaces: [
+        { url: `${good.url}/rpc`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+        { url: `${evil.url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      ],
+    });
+    await cli(`send -a ${lure.url} --transport jsonrpc hello`, { home });
+    expect(JSON.stringify(evil.seen)).not.toContain('from-login');
   });
 
   it('finds the authorization server by OpenID Connect [A2ACLI_AUTH_010]', async () => {

@@ -65,6 +65,6 @@ function attachOne(scheme: Scheme, { bearer, apiKey, hasCertificate }: GivenCred
   }
   if (bearer === undefined) return undefined;
   if ('httpAuthSecurityScheme' in scheme && scheme.httpAuthSecurityScheme)
-    return { headers: { authorization: `${scheme.httpAuthSecurityScheme.scheme} ${bearer}` } };
+    if (scheme.httpAuthSecurityScheme.scheme.toLowerCase() !== 'bearer') return undefined;
   return { headers: { authorization: `Bearer ${bearer}` } };
 }

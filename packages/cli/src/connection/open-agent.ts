@@ -70,7 +70,9 @@ export async function openAgent(context: OpenContext): Promise<OpenAgent> {
   if (attachment.isUnused && stored === undefined)
     output.warn(`${card.name} declares no scheme for this credential: it is not sent`);
   const hasCredentials = Object.keys({ ...attachment.headers, ...attachment.query }).length > 0;
-  const chosen = preferring(card, options.transport ?? []);
+  // A token of another agent must not go where a card sends it.
+  const isStored = stored !== undefined && attachment.headers.authorization !== undefined;
+  const chosen = preferring(isStored ? onlyAt(card, origin) : card, options.transport ?? []);
   const origins = chosen.supportedInterfaces.flatMap(({ url }) =>
     URL.canParse(url) ? [new URL(url).origin] : [],
   );
@@ -146,6 +148,12 @@ function preferring(card: AgentCard, bindings: readonly string[]): AgentCard {
   };
 }
 
+/** The card with the interfaces at one origin only. */
+const onlyAt = (card: AgentCard, origin: string): AgentCard => ({
+  ...card,
+  supportedInterfaces: card.supportedInterfaces.filter(({ url }) => originAt(url) === origin),
+});
+
 /** An agent without a card: it is asked for everything. */
 function endpointCard({ endpoint, transport = [], a2aVersion = '1.0' }: CommonOptions): AgentCard {
   if (transport.length !== 1) throw usage('--endpoint needs exactly one --transport');
@@ -176,7 +184,8 @@ const endpointAttachment = ({ apiKey }: CommonOptions, bearer: string | undefine
 const requiredExtensions = ({ capabilities }: AgentCard): string[] =>
   (capabilities?.extensions ?? []).flatMap(({ uri, required }) => (required ? [uri] : []));
 
-function originOf({ supportedInterfaces: [first] }: AgentCard): string {
-  const url = first?.url ?? '';
-  return URL.canParse(url) && new URL(url).origin !== 'null' ? new URL(url).origin : url;
-}
+const originOf = ({ supportedInterfaces: [first] }: AgentCard): string => originAt(first?.url ?? '');
+
+/** The origin of an interface; addresses of gRPC stand for themselves. */
+const originAt = (url: string): string =>
+  URL.canParse(url) && new URL(url).origin !== 'null' ? new URL(url).origin : url;
