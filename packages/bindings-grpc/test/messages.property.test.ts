@@ -14,7 +14,7 @@ import { encodeMessage } from '../src/wire/encode-message.ts';
 import { descriptorOf, wellKnownFiles } from '../src/wire/proto-file.ts';
 import { anyValueOf } from './values.ts';
 
-const registry = createFileRegistry(descriptorOf(a2aService.file), (name) =>
+const registry = createFileRegistry(descriptorOf({ ...a2aService.file, types: a2aTypes }), (name) =>
   wellKnownFiles.find((file) => file.name === name),
 );
 const messageOf = (name: string): DescMessage => registry.getMessage(`lf.a2a.v1.${name}`)!;

@@ -20,6 +20,7 @@ const time = fc
   })
   .map((date) => date.toISOString());
 const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String);
 const bytes = fc.uint8Array({ maxLength: 9 }).map((some) => Buffer.from(some).toString('base64'));
 
 /** Any canonical value of a message. Messages in messages get scarcer, so that values stay small. */
@@ -48,7 +49,12 @@ function memberOf(field: Field, depth: number): fc.Arbitrary<unknown> {
     return fc.dictionary(key, single, { minKeys: minimum, maxKeys: 2, noNullPrototype: true });
   if (field.hasPresence || field.isRequired) return single;
   return single.filter(
-    (value) => value !== '' && value !== false && value !== 0 && value !== field.names?.[0],
+    (value) =>
+      value !== '' &&
+      value !== false &&
+      value !== 0 &&
+      value !== field.names?.[0] &&
+      !(field.kind === 'int64' && value === '0'),
   );
 }
 
@@ -62,6 +68,8 @@ function singleOf({ kind, message, names }: Field, depth: number): fc.Arbitrary<
       return fc.boolean();
     case 'int32':
       return int32;
+    case 'int64':
+      return int64;
     case 'enum':
       return fc.constantFrom(...names!);
     case 'Struct':

@@ -121,8 +121,19 @@ function receive(
       `Task ${state.task.id} is finished (${state.task.status.state})`,
     );
   }
+  if (received.ifGeneration !== undefined) checkGeneration(state, state.task.id, received.ifGeneration);
   const owned = { ...message, taskId: state.task.id, contextId: state.contextId };
   return [{ type: 'message-received', ...received, message: owned }];
+}
+
+/** Throws for a task that is at another generation, or at which a message with the same condition was accepted already. */
+function checkGeneration({ generation, matched }: State, taskId: string, expected: number): void {
+  const isLate = matched === expected && generation === expected;
+  if (generation === expected && !isLate) return;
+  const message = isLate ? 'Another message was accepted at this generation of the task' : undefined;
+  throw new A2AError('TASK_GENERATION_MISMATCH', message, {
+    metadata: { taskId, expectedGeneration: String(expected), currentGeneration: String(generation) },
+  });
 }
 
 function startTurn(

@@ -1,6 +1,12 @@
 import type { Message, Part } from '@batonjs/protocol';
 import { addMessage, type Conversation, emptyConversation, messageOf, positionOf } from './conversation.ts';
-import { type ArtifactUpdated, FACT_FORMAT, type Fact, type MessageReceived } from './facts.ts';
+import {
+  type ArtifactUpdated,
+  changesGeneration,
+  FACT_FORMAT,
+  type Fact,
+  type MessageReceived,
+} from './facts.ts';
 import { append, type List, toArray, toList } from './list.ts';
 import type { ArtifactRecord, State, TaskRecord } from './state.ts';
 import { isTerminal } from './states.ts';
@@ -37,6 +43,7 @@ export function evolve(state: State | undefined, fact: Fact): State {
   next.version += 1;
   next.weight += weigh(fact);
   if (fact.at > next.at) next.at = fact.at;
+  if (changesGeneration(fact)) next.generation += 1;
   fold(next, fact);
   return next;
 }
@@ -49,6 +56,7 @@ function fold(next: Draft, fact: Fact): void {
       if (known && known.role !== 'ROLE_AGENT') return;
       next.conversation = addMessage(next.conversation, fact.message);
       next.untaken = [...next.untaken, fact];
+      if (fact.ifGeneration !== undefined) next.matched = next.generation;
       return;
     }
     case 'task-created':
@@ -121,7 +129,6 @@ function fold(next: Draft, fact: Fact): void {
     }
     case 'artifact-updated': {
       const { id, status, artifacts } = taskOf(next, fact);
-      next.generation += 1;
       next.task = { id, status, artifacts: merge(artifacts, fact) };
       return;
     }
@@ -134,7 +141,6 @@ function fold(next: Draft, fact: Fact): void {
 
 /** The current status, as the latest fact set it. */
 function showStatus(next: Draft): void {
-  next.generation += 1;
   next.statusVersion = next.version;
 }
 
@@ -178,6 +184,7 @@ function begin(fact: Fact): State {
     notBefore: fact.notBefore,
     wakeAt: undefined,
     children: undefined,
+    matched: undefined,
   };
 }
 

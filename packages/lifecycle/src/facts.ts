@@ -27,6 +27,8 @@ export interface MessageReceived extends Written {
   readonly traceparent?: string;
   /** No turn takes it before this time: ISO 8601, UTC, milliseconds. */
   readonly notBefore?: string;
+  /** It was accepted on the condition that the task was at this generation. */
+  readonly ifGeneration?: number;
 }
 
 /** The log became a task that clients can see. */
@@ -168,3 +170,10 @@ export type TaskUpdate =
 export interface ChildUpdate extends Child {
   readonly name: string;
 }
+
+/**
+ * Whether a fact adds 1 to the generation of its task: those that clients see as a task or an event. Messages of clients
+ * do not count, as A2A 1.1 has it so far.
+ */
+export const changesGeneration = ({ type }: Fact): boolean =>
+  type === 'status-changed' || type === 'artifact-updated' || type === 'task-created' || type === 'answered';

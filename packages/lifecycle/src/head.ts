@@ -1,5 +1,5 @@
 import type { TaskState } from '@batonjs/protocol';
-import type { Fact } from './facts.ts';
+import { changesGeneration, type Fact } from './facts.ts';
 import type { State } from './state.ts';
 import { isTerminal } from './states.ts';
 
@@ -27,6 +27,7 @@ export interface Head {
 export function headOf(head: Head | undefined, fact: Fact): Head {
   const next: { -readonly [Name in keyof Head]: Head[Name] } = head ? { ...head } : begin(fact);
   next.version += 1;
+  if (changesGeneration(fact)) next.generation += 1;
   switch (fact.type) {
     case 'message-received':
       if (!head) next.contextId = fact.message.contextId ?? '';
@@ -45,7 +46,6 @@ export function headOf(head: Head | undefined, fact: Fact): Head {
       break;
     }
     case 'artifact-updated':
-      next.generation += 1;
       return next;
     case 'turn-started':
       next.turn = fact.turn;
@@ -54,7 +54,6 @@ export function headOf(head: Head | undefined, fact: Fact): Head {
     default:
       return next;
   }
-  next.generation += 1;
   next.statusAt = fact.at;
   next.statusVersion = next.version;
   return next;

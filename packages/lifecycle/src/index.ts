@@ -8,6 +8,7 @@ export {
   type Child,
   type ChildUpdate,
   type ChildUpdated,
+  changesGeneration,
   FACT_FORMAT,
   type Fact,
   type MessageReceived,

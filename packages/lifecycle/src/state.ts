@@ -66,6 +66,8 @@ export interface State {
   readonly wakeAt?: string;
   /** The tasks at other agents, by name. Look up with `Object.hasOwn`. */
   readonly children?: Readonly<Record<string, Child>>;
+  /** The generation at which the latest message with a condition was accepted: another one for it comes too late. */
+  readonly matched?: number;
 }
 
 /** Whether a turn may take the message at this time (ISO 8601, UTC, milliseconds). */

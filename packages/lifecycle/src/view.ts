@@ -20,6 +20,8 @@ export interface TaskView {
   readonly currentStatusInHistory?: boolean;
   /** The `metadata` of the task, made of its state. */
   readonly metadata?: ((state: State) => Metadata) | undefined;
+  /** Whether the task shows its generation. Default false. */
+  readonly generation?: boolean;
 }
 
 /** The task as clients see it. It shares its content with the state: do not change it. Throws `TypeError` if the log is not a task. */
@@ -35,6 +37,7 @@ export function viewTask(state: State, view: TaskView = {}): Task {
     ...(artifacts && { artifacts: task.artifacts.map(viewArtifact) }),
     ...(history.length > 0 && { history }),
     ...(view.metadata && { metadata: view.metadata(state) }),
+    ...(view.generation && { generation: String(state.generation) }),
   };
 }
 

@@ -4,6 +4,9 @@ export const PROTOCOL_VERSION = '1.0';
 /** The version of a request that has no {@link A2A_VERSION}. Spec: §3.6.2. */
 export const IMPLIED_VERSION = '0.3';
 
+/** The version of the protocol that is spoken where it is asked for, before it is released. */
+export const PREVIEW_VERSION = '1.1';
+
 /** Header that names the protocol version of a request. Spec: §3.6.1. */
 export const A2A_VERSION = 'A2A-Version';
 
@@ -21,6 +24,12 @@ export const SCHEDULING = 'https://batonjs.dev/extensions/scheduling/v1';
 
 /** URI of the extension of an agent whose tasks show the changes of their state. */
 export const STATE_HISTORY = 'https://batonjs.dev/extensions/state-history/v1';
+
+/**
+ * URI of the extension of an agent whose tasks and events carry a `generation`, as A2A 1.1 plans it. Requests may then
+ * name `currentGeneration` and `ifGenerationMatch`.
+ */
+export const GENERATION = 'https://batonjs.dev/extensions/generation/v1';
 
 /** URI of the extension that shows which task started a task, and which tasks it started. */
 export const TASK_TREE = 'https://batonjs.dev/extensions/task-tree/v1';

@@ -44,7 +44,7 @@ const listQuery = {
 export const operations = {
   SendMessage: { kind: 'unary', since: '0.3', repeatable: 'with-idempotency', http: ['POST /message:send'] },
   SendStreamingMessage: { kind: 'stream', since: '0.3', repeatable: 'with-idempotency', http: ['POST /message:stream'], capability: 'streaming' },
-  GetTask: { kind: 'unary', since: '0.3', repeatable: 'always', http: ['GET /tasks/{id}'], query: { historyLength: 'integer' } },
+  GetTask: { kind: 'unary', since: '0.3', repeatable: 'always', http: ['GET /tasks/{id}'], query: { historyLength: 'integer', currentGeneration: 'string' } },
   ListTasks: { kind: 'unary', since: '0.3', repeatable: 'always', http: ['GET /tasks'], query: listQuery, mayBeEmpty: true },
   CancelTask: { kind: 'unary', since: '0.3', repeatable: 'always', http: ['POST /tasks/{id}:cancel'] },
   SubscribeToTask: { kind: 'stream', since: '0.3', repeatable: 'always', http: ['POST /tasks/{id}:subscribe', 'GET /tasks/{id}:subscribe'], capability: 'streaming' },

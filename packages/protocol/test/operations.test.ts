@@ -119,6 +119,7 @@ describe('the operation table', () => {
       id: string;
       tenant?: string | undefined;
       historyLength?: number | undefined;
+      currentGeneration?: string | number | undefined;
     }>();
   });
 });

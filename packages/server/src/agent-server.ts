@@ -6,7 +6,7 @@ import {
   type ServerBinding,
 } from '@batonjs/bindings';
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
-import { parseVersion } from '@batonjs/protocol/headers';
+import { PREVIEW_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
 import { createAnswerCall, createCheckCaller } from './calls/answer-call.ts';
 import { type CardInput, completeCard } from './card/complete-card.ts';
@@ -115,6 +115,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
       ...runtime.dependencies.options,
       alwaysTask: isTaskAgent(options.agent),
       idempotency: options.idempotency ?? 'authenticated',
+      preview: options.preview?.includes(PREVIEW_VERSION) ?? false,
+      generationWaitMs: options.generationWaitMs ?? 30_000,
       blockingMs: options.blockingMs ?? 120_000,
       cancelWaitMs: options.cancelWaitMs ?? 10_000,
       closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,

@@ -133,6 +133,13 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly cancelWaitMs?: number;
   /** Whether the stream of a send ends at INPUT_REQUIRED (default) or only with the task. */
   readonly closeStreamsOnInputRequired?: boolean;
+  /**
+   * Parts of coming versions of the protocol to speak where clients ask for them. `1.1`: the extension `GENERATION`,
+   * declared in the card. Its names may change until 1.1 is released. Default: none.
+   */
+  readonly preview?: readonly '1.1'[];
+  /** How long GetTask with `currentGeneration` waits for a change, with `preview`. Default 30,000. */
+  readonly generationWaitMs?: number;
   /** How requests are read and answers written. Default: JSON-RPC and HTTP+JSON of A2A 1.0. */
   readonly bindings?: readonly [ServerBinding, ...ServerBinding[]];
 }

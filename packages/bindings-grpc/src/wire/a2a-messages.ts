@@ -51,6 +51,23 @@ export const a2aMessages = {
   ListTaskPushNotificationConfigsResponse: '1 configs TaskPushNotificationConfig[], 2 next_page_token string',
 } as const;
 
+/** Fields that A2A 1.1 adds, as it is planned. They are written and read where a server or a client has them. */
+const previewFields: Partial<Record<keyof typeof a2aMessages, string>> = {
+  SendMessageConfiguration: '5 if_generation_match int64?',
+  Task: '7 generation int64',
+  TaskStatusUpdateEvent: '5 generation int64',
+  TaskArtifactUpdateEvent: '7 generation int64',
+  GetTaskRequest: '4 current_generation int64?',
+};
+
+/** The messages of A2A 1.0 with those fields. */
+export const previewMessages = Object.fromEntries(
+  Object.entries(a2aMessages).map(([name, fields]) => {
+    const added = previewFields[name as keyof typeof a2aMessages];
+    return [name, added ? `${fields}, ${added}` : fields];
+  }),
+) as Record<keyof typeof a2aMessages, string>;
+
 /** The enums of A2A 1.0: names in the order of their numbers, from 0. */
 export const a2aEnums = {
   TaskState: ['TASK_STATE_UNSPECIFIED', 'TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_REJECTED', 'TASK_STATE_AUTH_REQUIRED'],

@@ -1,11 +1,11 @@
 import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { type OperationName, operationNames, operations } from '@batonjs/protocol/operations';
-import { a2aEnums, a2aMessages } from './a2a-messages.ts';
+import { a2aEnums, a2aMessages, previewMessages } from './a2a-messages.ts';
 import { type MessageType, type MessageTypes, messageTypes } from './message-types.ts';
 import { Empty, type Method, type Service } from './service.ts';
 
-/** The messages of A2A 1.0, by their names. */
-export const a2aTypes: MessageTypes<keyof typeof a2aMessages> = messageTypes(a2aMessages, a2aEnums);
+/** The messages of A2A 1.0 with the fields that 1.1 plans, by their names. */
+export const a2aTypes: MessageTypes<keyof typeof a2aMessages> = messageTypes(previewMessages, a2aEnums);
 
 /** The full name of the service of A2A 1.0. */
 export const a2aServiceName = 'lf.a2a.v1.A2AService';
@@ -55,7 +55,8 @@ export const a2aService: Service = {
   file: {
     name: 'a2a.proto',
     package: 'lf.a2a.v1',
-    types: a2aTypes,
+    // Reflection shows the fields that are released.
+    types: messageTypes(a2aMessages, a2aEnums),
     enums: a2aEnums,
     service: 'A2AService',
     methods: a2aMethods,

@@ -78,6 +78,8 @@ function readSingle(reader: BinaryReader, field: Field, limit: number, before: u
       return reader.bool();
     case 'int32':
       return reader.int32();
+    case 'int64':
+      return String(reader.int64());
     case 'enum': {
       const number = reader.int32();
       return field.names![number] ?? String(number);
@@ -110,11 +112,16 @@ function readEntry(reader: BinaryReader, field: Field, end: number, map: Members
 }
 
 const isDefault = ({ kind, names }: Field, value: unknown): boolean =>
-  value === '' || value === false || value === 0 || (kind === 'enum' && value === names![0]);
+  value === '' ||
+  value === false ||
+  value === 0 ||
+  (kind === 'enum' && value === names![0]) ||
+  (kind === 'int64' && value === '0');
 
 function defaultOf({ kind, label, names }: Field): unknown {
   if (label === 'list') return [];
   if (label === 'map') return {};
   if (kind === 'enum') return names![0];
+  if (kind === 'int64') return '0';
   return kind === 'int32' ? 0 : kind === 'bool' ? false : '';
 }

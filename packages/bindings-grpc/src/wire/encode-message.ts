@@ -91,6 +91,11 @@ function writeTagged(writer: BinaryWriter, field: Field, tag: number, value: unk
       if (number !== 0 || field.hasPresence || field.label !== 'single') writer.uint32(tag).int32(number);
       return;
     }
+    case 'int64': {
+      const digits = toInt64(value);
+      if (digits !== '0' || field.hasPresence || field.label !== 'single') writer.uint32(tag).int64(digits);
+      return;
+    }
     case 'enum': {
       const number = toNumber(field.names!, value);
       if (number !== 0 || field.hasPresence || field.label !== 'single') writer.uint32(tag).int32(number);
@@ -113,6 +118,15 @@ function toInt32(value: unknown): number {
   if (typeof number === 'number' && (number | 0) === number) return number;
   throw new WireProblem('must be an integer of 32 bits');
 }
+
+/** As decimal text: JSON has it so, because a number of JavaScript may be too small. */
+function toInt64(value: unknown): string {
+  const digits = typeof value === 'number' ? String(value) : value;
+  if (typeof digits === 'string' && /^-?\d{1,19}$/.test(digits) && isInt64(BigInt(digits))) return digits;
+  throw new WireProblem('must be an integer of 64 bits');
+}
+
+const isInt64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
 
 function toNumber(names: readonly string[], value: unknown): number {
   const index = names.indexOf(value as string);

@@ -6,6 +6,7 @@ export type FieldKind =
   | 'bytes'
   | 'bool'
   | 'int32'
+  | 'int64'
   | 'enum'
   | 'message'
   | 'Struct'
@@ -53,6 +54,7 @@ const row = /^(\d+) (\w+) ([\w.]+)(\[\]|\{\})?([*?])?(?:@(\w+))?$/;
 const wireTypes: Readonly<Partial<Record<FieldKind, WireType>>> = {
   bool: WireType.Varint,
   int32: WireType.Varint,
+  int64: WireType.Varint,
   enum: WireType.Varint,
 };
 
@@ -61,6 +63,7 @@ const plainKinds: ReadonlySet<string> = new Set([
   'bytes',
   'bool',
   'int32',
+  'int64',
   'Struct',
   'Value',
   'Timestamp',

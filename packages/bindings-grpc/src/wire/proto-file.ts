@@ -26,6 +26,7 @@ const scalars: Readonly<Record<string, FieldDescriptorProto_Type>> = {
   bytes: FieldDescriptorProto_Type.BYTES,
   bool: FieldDescriptorProto_Type.BOOL,
   int32: FieldDescriptorProto_Type.INT32,
+  int64: FieldDescriptorProto_Type.INT64,
   enum: FieldDescriptorProto_Type.ENUM,
 };
 

@@ -33,6 +33,17 @@ export const int32 = (minimum: number, maximum = 2 ** 31 - 1) =>
     z.int().min(minimum).max(maximum),
   );
 
+/** An `int64` that counts changes, as decimal text; a number becomes text, anything else is as if it were not there. */
+export const generation = z
+  .preprocess((value) => {
+    const text = typeof value === 'number' ? String(value) : value;
+    return typeof text === 'string' && /^\d{1,19}$/.test(text) ? text : undefined;
+  }, z.string().optional())
+  .optional();
+
+/** A member that counts only where an extension is active: taken as it is, and checked there. */
+export const unchecked = z.custom<string | number>().optional();
+
 /** An enum by its full proto names, in the order of their numbers; also accepted as such a number, or as its text. */
 export const protoEnum = <const Names extends readonly [unspecified: string, ...string[]]>(names: Names) =>
   z.preprocess(

@@ -11,6 +11,7 @@ import {
   requiredText,
   struct,
   timestamp,
+  unchecked,
   url,
 } from './proto-json.ts';
 import { TaskState } from './task-state.ts';
@@ -43,12 +44,16 @@ export const CreateTaskPushNotificationConfigRequest = message({
 });
 export type CreateTaskPushNotificationConfigRequest = z.infer<typeof CreateTaskPushNotificationConfigRequest>;
 
-/** The form of the answer that the client wants. `historyLength` counts messages. Spec: §3.2.2. */
+/**
+ * The form of the answer that the client wants. `historyLength` counts messages; `ifGenerationMatch` is of the extension
+ * `GENERATION`. Spec: §3.2.2.
+ */
 export const SendMessageConfiguration = message({
   acceptedOutputModes: boundedList(z.string()).optional(),
   taskPushNotificationConfig: TaskPushNotificationConfig.optional(),
   historyLength,
   returnImmediately: z.boolean().optional(),
+  ifGenerationMatch: unchecked,
 });
 export type SendMessageConfiguration = z.infer<typeof SendMessageConfiguration>;
 
@@ -61,8 +66,16 @@ export const SendMessageRequest = message({
 });
 export type SendMessageRequest = z.infer<typeof SendMessageRequest>;
 
-/** Asks for a task, with at most `historyLength` messages of its history. Spec: §3.1.3. */
-export const GetTaskRequest = message({ tenant, id: requiredId, historyLength });
+/**
+ * Asks for a task, with at most `historyLength` messages of its history. `currentGeneration` is of the extension
+ * `GENERATION`. Spec: §3.1.3.
+ */
+export const GetTaskRequest = message({
+  tenant,
+  id: requiredId,
+  historyLength,
+  currentGeneration: unchecked,
+});
 export type GetTaskRequest = z.infer<typeof GetTaskRequest>;
 
 /** Asks for tasks, newest status first. `statusTimestampAfter` is inclusive, an unspecified `status` no filter. Spec: §3.1.4. */

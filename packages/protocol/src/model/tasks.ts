@@ -1,6 +1,15 @@
 import * as z from 'zod';
 import { Artifact, Message } from './messages.ts';
-import { message, type Oneof, oneof, optionalText, requiredText, struct, timestamp } from './proto-json.ts';
+import {
+  generation,
+  message,
+  type Oneof,
+  oneof,
+  optionalText,
+  requiredText,
+  struct,
+  timestamp,
+} from './proto-json.ts';
 import { TaskState } from './task-state.ts';
 
 /** The state of a task, with the agent's message about it. Spec: §4.1.2. */
@@ -19,6 +28,7 @@ export const Task = message({
   artifacts: z.array(Artifact).optional(),
   history: z.array(Message).optional(),
   metadata: struct.optional(),
+  generation,
 });
 export type Task = z.infer<typeof Task>;
 
@@ -28,6 +38,7 @@ export const TaskStatusUpdateEvent = message({
   contextId: requiredText,
   status: TaskStatus,
   metadata: struct.optional(),
+  generation,
 });
 export type TaskStatusUpdateEvent = z.infer<typeof TaskStatusUpdateEvent>;
 
@@ -39,6 +50,7 @@ export const TaskArtifactUpdateEvent = message({
   append: z.boolean().optional(),
   lastChunk: z.boolean().optional(),
   metadata: struct.optional(),
+  generation,
 });
 export type TaskArtifactUpdateEvent = z.infer<typeof TaskArtifactUpdateEvent>;
 

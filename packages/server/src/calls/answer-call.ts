@@ -1,6 +1,12 @@
 import type { AnswerCall, CallEvents, CallTarget } from '@batonjs/bindings';
 import type { A2AError } from '@batonjs/protocol/errors';
-import { A2A_VERSION, IMPLIED_VERSION, parseVersion } from '@batonjs/protocol/headers';
+import {
+  A2A_VERSION,
+  IMPLIED_VERSION,
+  PREVIEW_VERSION,
+  PROTOCOL_VERSION,
+  parseVersion,
+} from '@batonjs/protocol/headers';
 import { withChallenge } from '../card/security.ts';
 import type { Events as EventSource } from '../hooks/telemetry.ts';
 import type { EventBatch } from '../log/event-stream.ts';
@@ -28,10 +34,19 @@ export const createAnswerCall =
       const head = opening ? openingHead(path, opening) : { method: 'POST', path, query: noQuery, headers };
       const caller = await callerOf(head, authenticate);
       const stated = parseVersion(headers[A2A_VERSION.toLowerCase()]) ?? IMPLIED_VERSION;
-      if (stated !== version) throw versionNotSupported(stated, [version]);
+      const isPreview =
+        dependencies.options.preview && stated === PREVIEW_VERSION && version === PROTOCOL_VERSION;
+      if (stated !== version && !isPreview) throw versionNotSupported(stated, [version]);
       const call = { operation, params: incoming.readParams() };
       span?.received(call.params);
-      const context = contextOf(incoming, call, caller, version, dependencies, span?.traceparent);
+      const context = contextOf(
+        { ...incoming, isPreview },
+        call,
+        caller,
+        version,
+        dependencies,
+        span?.traceparent,
+      );
       const perform = () => performCall(call, context, dependencies, tenants);
       const answer = await (span ? inSpan(span, perform) : perform());
       const { extensions } = context;

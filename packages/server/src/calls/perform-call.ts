@@ -1,6 +1,6 @@
 import type { Call } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
-import { A2A_EXTENSIONS, LEGACY_EXTENSIONS, parseExtensions } from '@batonjs/protocol/headers';
+import { A2A_EXTENSIONS, GENERATION, LEGACY_EXTENSIONS, parseExtensions } from '@batonjs/protocol/headers';
 import { operations } from '@batonjs/protocol/operations';
 import { parseParams } from '@batonjs/protocol/parse-params';
 import type { Caller } from '../agent/caller.ts';
@@ -22,6 +22,8 @@ export interface CallRequest {
   readonly baseUrl?: string | undefined;
   /** The position to resume a stream after; the header `last-event-id` if undefined. */
   readonly lastEventId?: string | undefined;
+  /** Whether the request names the coming version, which activates its extension. */
+  readonly isPreview?: boolean;
 }
 
 /** The answer of an operation. A stream has its first events already: until then an error is no part of it. */
@@ -36,7 +38,7 @@ export type Answer =
 
 /** The context of a call in which a request asks for something, with the extensions that its card declares. */
 export function contextOf(
-  { headers, signal, baseUrl, lastEventId }: CallRequest,
+  { headers, signal, baseUrl, lastEventId, isPreview }: CallRequest,
   call: Call | undefined,
   caller: Caller | undefined,
   version: string,
@@ -48,6 +50,7 @@ export function contextOf(
   const requested = parseExtensions(
     headers[A2A_EXTENSIONS.toLowerCase()],
     headers[LEGACY_EXTENSIONS.toLowerCase()],
+    isPreview ? GENERATION : undefined,
   );
   return {
     scope: scopeOf(options.queue, tenant, caller),

@@ -1,5 +1,5 @@
 import type { AgentCapabilities, AgentCard } from '@batonjs/protocol';
-import { IDEMPOTENCY } from '@batonjs/protocol/headers';
+import { GENERATION, IDEMPOTENCY, PREVIEW_VERSION } from '@batonjs/protocol/headers';
 
 /** The members of a card that follow from the options of the server. */
 export interface DerivedMembers extends Pick<AgentCard, 'securitySchemes' | 'securityRequirements'> {
@@ -15,11 +15,12 @@ interface CardOptions {
   };
   readonly extendedCard?: object;
   readonly idempotency?: boolean | 'authenticated';
+  readonly preview?: readonly string[];
 }
 
 /** Derives members of the card from options. Throws `TypeError` for a combination that callers could not use. */
 export function derivedMembers(
-  { card, authenticate, extendedCard, idempotency = 'authenticated' }: CardOptions,
+  { card, authenticate, extendedCard, idempotency = 'authenticated', preview }: CardOptions,
   pushNotifications: boolean,
 ): DerivedMembers {
   if (extendedCard && !authenticate) throw new TypeError('`extendedCard` needs `authenticate`');
@@ -27,6 +28,10 @@ export function derivedMembers(
   if (guarded && !authenticate)
     throw new TypeError(`The \`securityRequirements\` of the skill "${guarded.id}" need \`authenticate\``);
   const isIdempotent = idempotency === 'authenticated' ? authenticate !== undefined : idempotency;
+  const extensions = [
+    ...(isIdempotent ? [idempotencyExtension] : []),
+    ...(preview?.includes(PREVIEW_VERSION) ? [generationExtension] : []),
+  ];
   return {
     securitySchemes: authenticate?.securitySchemes,
     securityRequirements: authenticate?.securityRequirements?.map((requirement) => requirement),
@@ -34,7 +39,7 @@ export function derivedMembers(
       streaming: true,
       pushNotifications,
       ...(extendedCard && { extendedAgentCard: true }),
-      ...(isIdempotent && { extensions: [idempotencyExtension] }),
+      ...(extensions.length > 0 && { extensions }),
     },
   };
 }
@@ -42,4 +47,9 @@ export function derivedMembers(
 const idempotencyExtension = {
   uri: IDEMPOTENCY,
   description: 'A message that is sent again is received once, as long as its task is kept',
+};
+
+const generationExtension = {
+  uri: GENERATION,
+  description: 'Tasks and events carry a generation, as planned for A2A 1.1',
 };

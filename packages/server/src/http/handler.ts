@@ -7,7 +7,14 @@ import {
   sseHeaders,
 } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
-import { A2A_EXTENSIONS, AGENT_CARD_PATH, IMPLIED_VERSION, parseVersion } from '@batonjs/protocol/headers';
+import {
+  A2A_EXTENSIONS,
+  AGENT_CARD_PATH,
+  IMPLIED_VERSION,
+  PREVIEW_VERSION,
+  PROTOCOL_VERSION,
+  parseVersion,
+} from '@batonjs/protocol/headers';
 import type { Caller } from '../agent/caller.ts';
 import { type Authenticate, callerOf } from '../calls/authenticate.ts';
 import { type Answer, contextOf, performCall, versionNotSupported } from '../calls/perform-call.ts';
@@ -55,7 +62,9 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
         ...request,
         body: await readBody(exchange, dependencies.options.limits, dependencies.log, ask),
       };
-      const version = statedVersion(request) ?? impliedVersion(request, http);
+      const stated = statedVersion(request) ?? impliedVersion(request, http);
+      const isPreview = dependencies.options.preview && stated === PREVIEW_VERSION;
+      const version = isPreview ? PROTOCOL_VERSION : stated;
       binding = of(version);
       const decoded = decode(binding, request);
       const { call } = decoded;
@@ -71,7 +80,7 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
       const { headers, signal, baseUrl } = exchange;
       const { lastEventId } = call;
       const context = contextOf(
-        { headers, signal, baseUrl, lastEventId },
+        { headers, signal, baseUrl, lastEventId, isPreview },
         call,
         caller,
         version,

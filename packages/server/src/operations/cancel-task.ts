@@ -9,7 +9,7 @@ import { appendOpenly } from '../log/write/append-openly.ts';
 import { isoTime } from '../timing/clock.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
-import { metadataFor } from './call/task-metadata.ts';
+import { viewFor } from './call/view-for.ts';
 
 /**
  * CancelTask: records the wish, waits a bounded time for the task to end, and returns it as it is then. Rejects with
@@ -34,7 +34,7 @@ export async function cancelTask(
     // Throws if the task ended in another way meanwhile.
     decideAgain(live, dependencies);
     const { currentStatusInHistory, limits } = dependencies.options;
-    const view = { currentStatusInHistory, metadata: metadataFor(context.extensions) };
+    const view = { currentStatusInHistory, ...viewFor(context.extensions) };
     return viewWithin(live.state, view, limits.replyBytes);
   } finally {
     dependencies.tasks.release(live);

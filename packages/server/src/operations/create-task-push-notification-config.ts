@@ -1,6 +1,7 @@
 import type { CreateTaskPushNotificationConfigRequest, TaskPushNotificationConfig } from '@batonjs/protocol';
 import { tooMany } from '../push/configs/check-config-limit.ts';
 import { checkPushConfig } from '../push/configs/check-push-config.ts';
+import { pushVersion } from '../push/configs/push-version.ts';
 import { newId } from '../timing/new-id.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
@@ -12,9 +13,10 @@ import { lengthOf, webhooksOf } from './call/task-webhooks.ts';
  */
 export async function createTaskPushNotificationConfig(
   request: CreateTaskPushNotificationConfigRequest,
-  { scope, version }: CallContext,
+  context: CallContext,
   dependencies: Dependencies,
 ): Promise<TaskPushNotificationConfig> {
+  const { scope } = context;
   const push = webhooksOf(dependencies);
   const { taskId } = request;
   await checkPushConfig(request, push);
@@ -25,7 +27,7 @@ export async function createTaskPushNotificationConfig(
   // Updates that the replaced webhook had not got yet are delivered to this one.
   const cursor = known?.cursor ?? length;
   const { queue } = dependencies.options;
-  const entry = { scope, taskId, id, config, protocolVersion: version, queue, cursor };
+  const entry = { scope, taskId, id, config, protocolVersion: pushVersion(context), queue, cursor };
   const { configsPerTask } = push.options;
   if (!(await push.store.putPushConfig(entry, configsPerTask))) throw tooMany(configsPerTask);
   return config;

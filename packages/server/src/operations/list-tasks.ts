@@ -8,7 +8,7 @@ import { loadEach } from '../turns/context/load-each.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
 import { invalidPageToken, isStoreId } from './call/page-token.ts';
-import { metadataFor } from './call/task-metadata.ts';
+import { viewFor } from './call/view-for.ts';
 
 /**
  * ListTasks: newest status first. Tasks have their status; history and artifacts only on request. A page is shorter
@@ -35,7 +35,7 @@ export async function listTasks(
     ...(after && { after }),
   });
   const page = tasks.slice(0, pageSize);
-  const wanted = { ...request, metadata: metadataFor(extensions) };
+  const wanted = { ...request, ...viewFor(extensions) };
   const viewed = await viewPage(page, wanted, scope, dependencies);
   const hasMore = isCut || viewed.length < tasks.length;
   const last = hasMore ? page[viewed.length - 1] : undefined;
@@ -51,7 +51,7 @@ export async function listTasks(
 const readPerReply = 4;
 
 /** What a list shows of its tasks. */
-type Wanted = ListTasksRequest & Pick<TaskView, 'metadata'>;
+type Wanted = ListTasksRequest & Pick<TaskView, 'metadata' | 'generation'>;
 
 /** As many tasks as fit into one reply, at least the first. Undefined for a task that was pruned meanwhile. */
 async function viewPage(
@@ -84,7 +84,7 @@ interface View {
 
 async function view(
   listed: ListedTask,
-  { historyLength = 0, includeArtifacts = false, metadata }: Wanted,
+  { historyLength = 0, includeArtifacts = false, metadata, generation }: Wanted,
   scope: string,
   { store, log, options: { currentStatusInHistory } }: Dependencies,
 ): Promise<View> {
@@ -92,11 +92,25 @@ async function view(
   const { contextId } = head;
   try {
     if (historyLength === 0 && !includeArtifacts && !metadata)
-      return { task: { id, contextId, status: statusOf(listed) }, weight: 0 };
+      return {
+        task: {
+          id,
+          contextId,
+          status: statusOf(listed),
+          ...(generation && { generation: String(head.generation) }),
+        },
+        weight: 0,
+      };
     const state = await loadTask(store, scope, id);
     // Pruned since the page was read.
     if (!state?.task) return { task: undefined, weight: 0 };
-    const shown = { historyLength, artifacts: includeArtifacts, currentStatusInHistory, metadata };
+    const shown = {
+      historyLength,
+      artifacts: includeArtifacts,
+      currentStatusInHistory,
+      metadata,
+      generation,
+    };
     return { task: viewTask(state, shown), weight: state.weight };
   } catch (error) {
     // Without the store there is no page. A single task that cannot be read does not affect the others.

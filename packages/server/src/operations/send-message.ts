@@ -7,7 +7,7 @@ import { putInlineConfig } from './accept/inline-config.ts';
 import { settling } from './accept/settle.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
-import { metadataFor } from './call/task-metadata.ts';
+import { viewFor } from './call/view-for.ts';
 
 /** SendMessage. Spec: §3.1.1, §3.2.2. */
 export async function sendMessage(
@@ -25,7 +25,7 @@ export async function sendMessage(
     const { state } = live;
     if (state.answer) return { message: state.answer };
     const { currentStatusInHistory, limits } = dependencies.options;
-    const view = { historyLength, currentStatusInHistory, metadata: metadataFor(context.extensions) };
+    const view = { historyLength, currentStatusInHistory, ...viewFor(context.extensions) };
     return { task: viewWithin(state, view, limits.replyBytes) };
   } finally {
     dependencies.tasks.release(live);

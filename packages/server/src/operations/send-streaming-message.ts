@@ -1,5 +1,7 @@
 import type { SendMessageRequest } from '@batonjs/protocol';
+import { GENERATION } from '@batonjs/protocol/headers';
 import type { StoredFact } from '@batonjs/store';
+import { GenerationCounter } from '../generation/generations.ts';
 import { type EventBatch, EventStream, type StreamStart } from '../log/event-stream.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import type { StreamEvent } from '../log/stream-event.ts';
@@ -9,7 +11,7 @@ import { putInlineConfig } from './accept/inline-config.ts';
 import { settling } from './accept/settle.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
-import { metadataFor } from './call/task-metadata.ts';
+import { viewFor } from './call/view-for.ts';
 
 /** SendStreamingMessage. Spec: §3.1.2. */
 export const sendStreamingMessage = (
@@ -44,9 +46,10 @@ async function open(
     if (taskPushNotificationConfig) await putInlineConfig(accepted, request, context, dependencies);
     const settles = settling(request.message.messageId);
     const origin = await live.origin();
-    const metadata = metadataFor(context.extensions);
-    const view = { historyLength, currentStatusInHistory, metadata };
+    const view = { historyLength, currentStatusInHistory, ...viewFor(context.extensions) };
     let { state } = accepted;
+    const isCounted = context.extensions.includes(GENERATION);
+    let counter = isCounted ? new GenerationCounter(state.generation) : undefined;
     const events = state.task ? [taskEvent(live, state, origin, view, limits.replyBytes)] : [];
     // The known state may be older than the message, if the store could not be read since.
     const version = Math.min(position - 1, state.version);
@@ -57,11 +60,15 @@ async function open(
         const isLast =
           settlement === 'closed' || (settlement === 'input-required' && closeStreamsOnInputRequired);
         if (stored.version > state.version) {
-          if (stored.fact.type === 'task-created') state = live.state;
-          const event =
-            stored.fact.type === 'task-created'
-              ? taskEvent(live, state, origin, view, limits.replyBytes)
-              : eventOf(live, origin, stored);
+          const isTask = stored.fact.type === 'task-created';
+          if (isTask) {
+            state = live.state;
+            counter &&= new GenerationCounter(state.generation);
+          }
+          const plain = isTask
+            ? taskEvent(live, state, origin, view, limits.replyBytes)
+            : eventOf(live, origin, stored);
+          const event = counter && !isTask ? counter.next(stored, plain) : plain;
           if (event) events.push(isLast ? { ...event, isLast } : event);
         }
         if (isLast) return { events, isLast };

@@ -1,7 +1,9 @@
 import { isTerminal } from '@batonjs/lifecycle';
 import type { SubscribeToTaskRequest } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import { GENERATION } from '@batonjs/protocol/headers';
 import type { StoredFact } from '@batonjs/store';
+import { GenerationCounter, generationAt } from '../generation/generations.ts';
 import { commitIdAt } from '../log/commit-id-at.ts';
 import { type EventBatch, EventStream, type StreamStart } from '../log/event-stream.ts';
 import type { LiveTask } from '../log/live-task.ts';
@@ -9,7 +11,7 @@ import type { StreamEvent } from '../log/stream-event.ts';
 import { eventOf, positionIn, taskEvent } from '../log/task-events.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
-import { metadataFor } from './call/task-metadata.ts';
+import { viewFor } from './call/view-for.ts';
 
 /**
  * SubscribeToTask: streams the task as it is, then its updates until it ends. With `Last-Event-ID`, streams only the
@@ -65,33 +67,49 @@ async function start(
   await live.subscribe();
   const origin = await live.origin();
   const { version, closed } = live.state;
-  const toEvents = (facts: readonly StoredFact[]) => eventsOf(facts, live, origin);
-  const common = { live, signal, toEvents, leave };
-  const position = resuming ? positionIn(origin, lastEventId) : undefined;
-  if (position && position.version >= 1 && position.version <= version) {
-    const { version: after, isOf } = position;
+  const isCounted = extensions.includes(GENERATION);
+  const reading = (counter?: GenerationCounter) => ({
+    live,
+    signal,
+    toEvents: (facts: readonly StoredFact[]) => eventsOf(facts, live, origin, counter),
+    leave,
+  });
+  const known = resuming ? positionIn(origin, lastEventId) : undefined;
+  if (known && known.version >= 1 && known.version <= version) {
+    const { version: after, isOf } = known;
     const commitId =
       live.commitIdAt(after) ?? (await commitIdAt(live.dependencies.store, live.scope, live.taskId, after));
     // No fact follows the one that closed the log.
-    if (commitId !== undefined && isOf(commitId))
+    if (commitId !== undefined && isOf(commitId)) {
+      const { store } = live.dependencies;
+      const counter = isCounted ? new GenerationCounter(await generationAt(store, live, after)) : undefined;
       return {
-        ...common,
+        ...reading(counter),
         events: [],
         isLast: closed && after >= version,
         position: { version: after, commitId },
       };
+    }
   }
   const { state } = live;
-  const view = { currentStatusInHistory, metadata: metadataFor(extensions) };
+  const view = { currentStatusInHistory, ...viewFor(extensions) };
   const event = taskEvent(live, state, origin, view, limits.replyBytes);
   const commitId = live.commitIdAt(state.version);
-  return { ...common, events: [event], isLast: state.closed, position: { version: state.version, commitId } };
+  const counter = isCounted ? new GenerationCounter(state.generation) : undefined;
+  const position = { version: state.version, commitId };
+  return { ...reading(counter), events: [event], isLast: state.closed, position };
 }
 
-function eventsOf(facts: readonly StoredFact[], live: LiveTask, origin: string): EventBatch {
+function eventsOf(
+  facts: readonly StoredFact[],
+  live: LiveTask,
+  origin: string,
+  counter: GenerationCounter | undefined,
+): EventBatch {
   const events: StreamEvent[] = [];
   for (const stored of facts) {
-    const event = eventOf(live, origin, stored);
+    const plain = eventOf(live, origin, stored);
+    const event = counter ? counter.next(stored, plain) : plain;
     if (event) events.push(event);
     const { fact } = stored;
     if (fact.type === 'status-changed' && isTerminal(fact.status.state)) return { events, isLast: true };

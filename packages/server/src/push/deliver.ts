@@ -1,5 +1,7 @@
 import { FACT_FORMAT, toStreamResponse } from '@batonjs/lifecycle';
-import type { Delivery, DeliveryOutcome, StoredFact } from '@batonjs/store';
+import { PREVIEW_VERSION } from '@batonjs/protocol/headers';
+import { type Delivery, type DeliveryOutcome, loadTask, type StoredFact } from '@batonjs/store';
+import { generationAt, generationIn } from '../generation/generations.ts';
 import { isoTime } from '../timing/clock.ts';
 import { type AttemptResult, attempt } from './attempt.ts';
 import { deliveryId } from './delivery-id.ts';
@@ -89,7 +91,9 @@ export async function deliver(
       return { delivered: false, reason, retry: 'yes' };
     }
     const name = deliveryId(delivery.push, first, version);
-    const parcel = { push: delivery.push, id: name, format, event };
+    const isCounted = format.version === PREVIEW_VERSION;
+    const whole = isCounted ? generationIn(event, await generationOf(version)) : event;
+    const parcel = { push: delivery.push, id: name, format, event: whole };
     const span = dependencies.telemetry?.delivery({
       taskId,
       configId: id,
@@ -102,6 +106,12 @@ export async function deliver(
     const result = await span.run(() => attempt({ ...parcel, headers: span.headers }, dependencies, closing));
     span.end(result.delivered ? undefined : result.reason);
     return result;
+  }
+
+  async function generationOf(version: number): Promise<number> {
+    const state = await loadTask(store, scope, taskId);
+    // Pruned at this very moment: the webhook cannot know the task any more.
+    return state ? generationAt(store, { scope, taskId, state }, version) : 0;
   }
 
   function handedBack(attempts: number): DeliveryOutcome {

@@ -4,7 +4,7 @@ import { type AddressPolicy, addressPolicy } from '../address-policy/address-pol
 import type { Log } from '../hooks/log-hook.ts';
 import type { Telemetry } from '../hooks/telemetry.ts';
 import type { Clock } from '../timing/clock.ts';
-import { pushFormat } from './push-format.ts';
+import { previewFormat, pushFormat } from './push-format.ts';
 import type { PushOptions, PushRetry } from './push-options.ts';
 import type { SignPush } from './sign-push.ts';
 import type { PushUpdates } from './wanted-update.ts';
@@ -71,7 +71,7 @@ export function createWebhooks(
   for (const [name, value] of Object.entries({ timeoutMs, concurrency, ...retry })) {
     if (!(value > 0)) throw new TypeError(`\`push.${name}\` must be more than 0`);
   }
-  const formats = [pushFormat, ...compatibility.map((other) => other.pushFormat)];
+  const formats = [pushFormat, previewFormat, ...compatibility.map((other) => other.pushFormat)];
   return {
     store,
     policy: addressPolicy({ ...given, http: given.http ?? false }),

@@ -3,12 +3,13 @@ import type { AgentCard, Message, SendMessageRequest } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
 import { type StoredFact, StoreError } from '@batonjs/store';
 import { checkInputModes, checkOutputModes } from '../../card/media-modes.ts';
+import { generationParam } from '../../generation/generation-param.ts';
 import type { LiveTask } from '../../log/live-task.ts';
 import { appendOpenly } from '../../log/write/append-openly.ts';
 import { decideAll } from '../../log/write/decision.ts';
 import { checkDecided, takeRoom } from '../../log/write/task-room.ts';
 import { reportTransitions } from '../../log/write/transition.ts';
-import { write } from '../../log/write/write.ts';
+import { type Written, write } from '../../log/write/write.ts';
 import { isoTime } from '../../timing/clock.ts';
 import { newId } from '../../timing/new-id.ts';
 import { dueAt } from '../../timing/task-deadlines.ts';
@@ -73,7 +74,9 @@ function toReceive(
   card: AgentCard,
   notBefore: string | undefined,
 ): Receive {
-  const { taskPushNotificationConfig: _, ...kept } = configuration ?? {};
+  const { taskPushNotificationConfig: _, ifGenerationMatch, ...kept } = configuration ?? {};
+  const { extensions } = context;
+  const condition = generationParam(ifGenerationMatch, 'configuration.ifGenerationMatch', extensions);
   const caller = claimsOf(context.caller, card);
   return {
     type: 'receive',
@@ -84,6 +87,8 @@ function toReceive(
     ...(caller && { caller: { ...caller } }),
     ...(context.traceparent && { traceparent: context.traceparent }),
     ...(notBefore !== undefined && { notBefore }),
+    // A send that creates a task has no generation to compare.
+    ...(condition !== undefined && message.taskId && { ifGeneration: condition }),
   };
 }
 
@@ -173,9 +178,18 @@ async function continueTask(live: LiveTask, receive: Receive, dependencies: Depe
   for (;;) {
     const facts = decide(live.state, receive, isoTime(clock.now()));
     const giveBack = takeRoom(live, facts, limits);
+    const isConditional = receive.ifGeneration !== undefined && facts.length > 0;
     try {
       await live.subscribe();
-      const written = await appendOpenly(live, facts, onceOf(messageId), { queue, want: true });
+      const turn = { queue, want: true } as const;
+      const written = isConditional
+        ? await writeOnCondition(live, receive, turn, dependencies)
+        : await appendOpenly(live, facts, onceOf(messageId), turn);
+      if (isConditional && written.facts.length === 0) {
+        // Another process appended the same message meanwhile: it is found by its name.
+        await live.refresh();
+        continue;
+      }
       if (written.repeated) {
         const [earlier] = await dependencies.store.readFacts(live.scope, live.taskId, written.first - 1, 1);
         mustBeTheSame(earlier, receive, live.taskId);
@@ -193,6 +207,22 @@ async function continueTask(live: LiveTask, receive: Receive, dependencies: Depe
     }
   }
 }
+
+/**
+ * Appends a message only if the log is as it was when the condition was checked: an open append may follow facts that
+ * came after the check.
+ */
+const writeOnCondition = (
+  live: LiveTask,
+  receive: Receive,
+  turn: { readonly queue: string; readonly want: true },
+  { clock, options: { clocks } }: Dependencies,
+): Promise<Written> =>
+  write(live, (state) => decideAll(state, [receive], isoTime(clock.now())), {
+    turn,
+    once: onceOf(receive.message.messageId),
+    dueAt: (state) => dueAt(state, clocks),
+  });
 
 function mustBeTheSame(stored: StoredFact | undefined, receive: Receive, taskId: string): void {
   const fact = stored?.fact;

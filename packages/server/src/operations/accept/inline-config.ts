@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SendMessageRequest } from '@batonjs/protocol';
 import { checkRoom, tooMany } from '../../push/configs/check-config-limit.ts';
 import { checkPushConfig } from '../../push/configs/check-push-config.ts';
+import { pushVersion } from '../../push/configs/push-version.ts';
 import type { CallContext } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
 import type { Accepted } from './accepted.ts';
@@ -28,10 +29,11 @@ export async function checkInlineConfig(
 export async function putInlineConfig(
   { live, position, repeated }: Accepted,
   { message, configuration }: SendMessageRequest,
-  { scope, version }: CallContext,
+  context: CallContext,
   { push, options: { queue } }: Dependencies,
 ): Promise<void> {
   const config = configuration?.taskPushNotificationConfig;
+  const { scope } = context;
   if (!config || !push || live.state.answer) return;
   const { taskId } = live;
   const id = config.id ?? derivedId(message.messageId);
@@ -43,7 +45,7 @@ export async function putInlineConfig(
     taskId,
     id,
     config: own,
-    protocolVersion: version,
+    protocolVersion: pushVersion(context),
     queue,
     cursor: position - 1,
   };

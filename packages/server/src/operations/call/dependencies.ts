@@ -13,6 +13,10 @@ export interface OperationOptions extends TurnOptions {
   readonly alwaysTask: boolean;
   /** Whether the same `messageId` starts one task only. */
   readonly idempotency: boolean | 'authenticated';
+  /** Whether the version 1.1 is spoken before it is released. */
+  readonly preview: boolean;
+  /** How long GetTask waits for a change of the generation. */
+  readonly generationWaitMs: number;
   /** How long a blocking SendMessage may take before the task is returned as it is. */
   readonly blockingMs: number;
   /** How long CancelTask waits for the task to end before it is returned as it is. */

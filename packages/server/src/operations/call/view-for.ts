@@ -1,9 +1,15 @@
 import type { Metadata, State, TaskView } from '@batonjs/lifecycle';
-import { TASK_TREE } from '@batonjs/protocol/headers';
+import { GENERATION, TASK_TREE } from '@batonjs/protocol/headers';
 import { parentIn } from '../../agent/task-tree.ts';
 
+/** The members with which tasks are shown where these extensions are active. */
+export const viewFor = (extensions: readonly string[]): Pick<TaskView, 'metadata' | 'generation'> => ({
+  metadata: metadataFor(extensions),
+  generation: extensions.includes(GENERATION),
+});
+
 /** The `metadata` with which tasks are shown where these extensions are active; undefined for none. */
-export const metadataFor = (extensions: readonly string[]): TaskView['metadata'] =>
+const metadataFor = (extensions: readonly string[]): TaskView['metadata'] =>
   extensions.includes(TASK_TREE) ? withTree : undefined;
 
 /** The parent of a task and its children, without what only its agent needs. */

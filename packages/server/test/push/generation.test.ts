@@ -1,0 +1,27 @@
+import { GENERATION } from '@batonjs/protocol/headers';
+import { memoryStore } from '@batonjs/store-memory';
+import { expect, it } from 'vitest';
+import { rpc, say } from '../../../../test/kit/rpc.ts';
+import { servePushing } from './serve-pushing.ts';
+import { webhook } from './webhook.ts';
+
+it.each([
+  ['with the extension', { 'a2a-extensions': GENERATION }, true],
+  ['without it', {}, false],
+] as const)(
+  'a webhook gets its events as it was registered: %s [R-P11-31]',
+  async (_, headers, isCounted) => {
+    const hook = await webhook();
+    const server = servePushing(memoryStore(), { updates: 'all' }, { preview: ['1.1'] });
+    const configuration = { taskPushNotificationConfig: { url: hook.url() } };
+    const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration }, headers);
+    const active = { 'a2a-extensions': GENERATION };
+    const { generation } = await rpc(server, 'GetTask', { id: task.id }, active);
+    await hook.until(Number(generation) - 1);
+    const values = hook.received.map(
+      ({ event }) => (Object.values(event)[0] as { generation?: string }).generation,
+    );
+    // The task itself is the first generation, and no event.
+    expect(values).toEqual(values.map((_value, n) => (isCounted ? String(n + 2) : undefined)));
+  },
+);
