@@ -7,7 +7,6 @@ export interface SendCommand {
   readonly contextId?: string;
   readonly references?: readonly string[];
   readonly metadata?: Struct;
-  readonly extensions?: readonly string[];
 }
 
 /** What a sent message led to. */

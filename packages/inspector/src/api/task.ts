@@ -49,5 +49,4 @@ export type StateCounts = Partial<Record<TaskState, number>>;
 export type TaskListUpdate =
   | { readonly type: 'list'; readonly list: TaskList }
   | { readonly type: 'counts'; readonly counts: StateCounts }
-  | { readonly type: 'row'; readonly row: TaskRow }
   | { readonly type: 'problem'; readonly message: string };

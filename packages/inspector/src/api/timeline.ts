@@ -52,8 +52,13 @@ export interface Entry {
 
 /** A line of the feed of a timeline. */
 export type TimelineUpdate =
-  /** `source` changes when positions of before mean nothing any more: forget all entries. */
-  | { readonly type: 'open'; readonly source: string; readonly kind: 'log' | 'recording' }
+  /** `isAnew`: positions of before mean nothing any more, forget all entries. */
+  | {
+      readonly type: 'open';
+      readonly source: string;
+      readonly kind: 'log' | 'recording';
+      readonly isAnew: boolean;
+    }
   | { readonly type: 'entries'; readonly entries: readonly Entry[] }
   /** All that happened so far was sent. */
   | { readonly type: 'live' }

@@ -62,8 +62,8 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
 
   async 'GET /agents/:agent/tasks/:task/timeline'({ inspection, params, query, response }) {
     const agent = inspection.agent(params.agent);
-    const after = readNumber(query, 'after') ?? 0;
-    const feed = timelineOf(agent, params.task!, after, readNumber(query, 'scope') ?? 0, query.get('source'));
+    const known = { after: readNumber(query, 'after') ?? 0, source: query.get('source') };
+    const feed = timelineOf(agent, params.task!, known, readNumber(query, 'scope') ?? 0);
     await streamLines(response, feed);
     return ANSWERED;
   },
@@ -94,16 +94,20 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
 };
 
 /** The timeline of a task: of its log, or of what the inspector recorded. */
-function timelineOf(agent: Exhibit, taskId: string, after: number, scope: number, source: string | null) {
+function timelineOf(
+  agent: Exhibit,
+  taskId: string,
+  known: { readonly after: number; readonly source: string | null },
+  scope: number,
+) {
   const place = agent.store?.scopes[scope];
   if (agent.store && place) {
     const { store } = agent;
-    return (signal: AbortSignal) => storeTimeline(store, place.scope, taskId, after, signal);
+    return (signal: AbortSignal) => storeTimeline(store, place.scope, taskId, known, signal);
   }
   const recording = agent.recordings?.open(taskId);
   if (!recording) throw new RequestError(404, `There is no scope ${scope}`);
-  // Numbers of another recording mean nothing in this one.
-  return (signal: AbortSignal) => recording.feed(source === recording.id ? after : 0, signal);
+  return (signal: AbortSignal) => recording.feed(known, signal);
 }
 
 /** How often exchanges that change are sent, in milliseconds: a stream changes with every event. */

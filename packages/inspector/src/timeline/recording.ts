@@ -25,6 +25,7 @@ export class Recording {
   readonly #view = new TaskView();
   readonly #readers = new Set<() => void>();
   #following: AbortController | undefined;
+  #next: OpenStream | undefined;
   #lastEventId: string | undefined;
   #readerCount = 0;
   #idle: NodeJS.Timeout | undefined;
@@ -69,14 +70,25 @@ export class Recording {
     });
   }
 
+  get #isOver(): boolean {
+    return this.#view.task !== undefined && isTerminal(this.#view.task);
+  }
+
   /** Adds a message that was sent. */
   sent(message: Message): void {
     this.#add({ message }, new Date().toISOString());
   }
 
-  /** Follows the task until it ends, unless it is followed already. Rejects never: failures become part of the feed. */
+  /**
+   * Follows the task until it ends. While it is followed already, the stream is opened when that one is over: the stream
+   * of a message ends with a question. Never rejects: failures become part of the feed.
+   */
   follow(open: OpenStream): void {
-    if (this.#following || (this.#view.task && isTerminal(this.#view.task))) return;
+    if (this.#isOver) return;
+    if (this.#following) {
+      this.#next = open;
+      return;
+    }
     const following = new AbortController();
     this.#following = following;
     this.#failure = undefined;
@@ -86,14 +98,22 @@ export class Recording {
       })
       .finally(() => {
         this.#following = undefined;
+        const next = this.#next;
+        this.#next = undefined;
+        if (next && !this.#failure && !following.signal.aborted) this.follow(next);
         this.#notify();
       });
     if (this.#readerCount === 0) this.#linger();
   }
 
   /** What was recorded after an entry, and what follows. Ends when the signal aborts. */
-  async *feed(after: number, signal: AbortSignal): AsyncGenerator<TimelineUpdate, void, void> {
-    let seq = after;
+  async *feed(
+    known: { readonly after: number; readonly source: string | null },
+    signal: AbortSignal,
+  ): AsyncGenerator<TimelineUpdate, void, void> {
+    // Numbers of another recording mean nothing in this one.
+    const isAnew = known.after > 0 && known.source !== this.id;
+    let seq = isAnew ? 0 : known.after;
     let wake = () => {};
     let isChanged = false;
     const reader = () => {
@@ -103,7 +123,7 @@ export class Recording {
     this.#readers.add(reader);
     this.#readerCount += 1;
     clearTimeout(this.#idle);
-    yield { type: 'open', source: this.id, kind: 'recording' };
+    yield { type: 'open', source: this.id, kind: 'recording', isAnew };
     try {
       while (!signal.aborted) {
         isChanged = false;

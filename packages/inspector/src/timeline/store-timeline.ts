@@ -11,33 +11,31 @@ const lookEveryMs = 1_000;
 const mostWebhooks = 20;
 
 /**
- * The log of a task after a position, then every new fact, and what changes beside the log: its lease, its deadline and
+ * The log of a task after the position that a reader knows, then every new fact, and what changes beside the log: its lease, its deadline and
  * its deliveries. Ends when the signal aborts.
  */
 export async function* storeTimeline(
   { tasks, webhooks }: AgentStore,
   scope: Scope,
   taskId: string,
-  after: number,
+  known: { readonly after: number; readonly source: string | null },
   signal: AbortSignal,
 ): AsyncGenerator<TimelineUpdate, void, void> {
-  let version = after;
+  const { after } = known;
   let wake = () => {};
   let isNotified = false;
   const log = await tasks.load(scope, taskId);
   if (!log) return yield { type: 'problem', message: `The store has no task ${taskId}` };
-  // The log became shorter or another one: positions of before mean nothing.
-  if (log.version < version) version = 0;
-  yield {
-    type: 'open',
-    source: `${await tasks.identity()} ${version < after ? 'again' : ''}`.trim(),
-    kind: 'log',
-  };
+  const source = await tasks.identity();
+  // Another store, or a log that became shorter: the reader's position means nothing.
+  const isAnew = after > 0 && (known.source !== source || log.version < after);
+  let version = isAnew ? 0 : after;
+  yield { type: 'open', source, kind: 'log', isAnew };
   const unsubscribe = await tasks.subscribe({ scope, taskId }, () => {
     isNotified = true;
     wake();
   });
-  const known = new Map<string, string>();
+  const said = new Map<string, string>();
   try {
     while (!signal.aborted) {
       isNotified = false;
@@ -51,7 +49,7 @@ export async function* storeTimeline(
         };
       }
       const notices = [...(await beside()), ...(await deliveries())];
-      const entries = notices.filter(isNew(known)).map(seen(version));
+      const entries = notices.filter(isNew(said)).map(seen(version));
       if (entries.length > 0) yield { type: 'entries', entries };
       yield { type: 'live' };
       if (!isNotified)
@@ -67,7 +65,7 @@ export async function* storeTimeline(
     const now = await tasks.load(scope, taskId);
     const lease = await tasks.lease?.(scope, taskId);
     // A lease that ended before anyone looked is no news.
-    const isNews = lease && (lease.holder || lease.isWanted || known.has('lease'));
+    const isNews = lease && (lease.holder || lease.isWanted || said.has('lease'));
     return [
       ...(lease && isNews ? [{ type: 'lease' as const, ...lease }] : []),
       ...(now?.head.dueAt ? [{ type: 'deadline' as const, dueAt: now.head.dueAt }] : []),

@@ -3,8 +3,6 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 
 interface VirtualListProps<Item> {
   readonly items: readonly Item[];
-  /** Changes when `items` changed in place. */
-  readonly version?: number;
   /** Pixels. */
   readonly rowHeight: number;
   readonly label: string;

@@ -51,7 +51,6 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
       </div>
       <VirtualList
         items={rows}
-        version={version}
         rowHeight={32}
         label="Timeline"
         selected={selected}

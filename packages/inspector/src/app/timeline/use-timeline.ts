@@ -54,7 +54,7 @@ export function useTimeline(agent: string, task: string, scope: number) {
       },
       onValue(update) {
         if (update.type === 'open') {
-          if (source !== undefined && source !== update.source) timeline.clear();
+          if (update.isAnew) timeline.clear();
           else if (isLost && timeline.rows.length > 0)
             connection('resumed', `${update.kind === 'log' ? 'position' : 'entry'} ${timeline.seq}`);
           source = update.source;

@@ -1,0 +1,83 @@
+import { createAgentServer, type Turn, working } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
+import { expect, it } from 'vitest';
+import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
+import { rpc } from '../../../test/kit/rpc.ts';
+import { until } from '../../../test/kit/until.ts';
+import { untilAborted } from '../../../test/kit/until-aborted.ts';
+import type { Entry, Notice, TimelineUpdate } from '../src/api/timeline.ts';
+import { Inspection } from '../src/inspection.ts';
+import { storeTimeline } from '../src/timeline/store-timeline.ts';
+import { showAgent } from './show-agent.ts';
+
+/** A task of an agent, and a function that reads its timeline until something is in it. */
+async function logged(text: string, agent = showAgent(async () => {}).agent) {
+  const store = memoryStore();
+  const card = { name: 'Show', description: 'Shows' };
+  const server = closedAfterTest(createAgentServer({ card, agent, name: 'show', store, log: () => {} }));
+  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text }] };
+  const { task } = (await rpc(server, 'SendMessage', {
+    message,
+    configuration: { returnImmediately: true },
+  })) as {
+    task: { id: string };
+  };
+  const exhibit = new Inspection([{ server }]).agent('show');
+  async function read(known: { after: number; source: string | null }, isEnough: (entry: Entry) => boolean) {
+    const reading = new AbortController();
+    const updates: TimelineUpdate[] = [];
+    const { scope } = exhibit.store!.scopes[0]!;
+    for await (const update of storeTimeline(exhibit.store!, scope, task.id, known, reading.signal)) {
+      updates.push(update);
+      if (update.type === 'entries' && update.entries.some(isEnough)) reading.abort();
+    }
+    const entries = updates.flatMap((update) => (update.type === 'entries' ? update.entries : []));
+    return { open: updates[0], entries, seqs: entries.filter(({ fact }) => fact).map(({ seq }) => seq) };
+  }
+  return { server, store, id: task.id, read };
+}
+
+const isCompleted = ({ fact }: Entry) =>
+  fact?.type === 'status-changed' && fact.status.state === 'TASK_STATE_COMPLETED';
+
+it('has every fact of the log at its position, and goes on after any of them', async () => {
+  const { server, store, id, read } = await logged('chunks 4');
+  await until(server, id, 'COMPLETED');
+  const source = await store.identity();
+  const whole = await read({ after: 0, source: null }, isCompleted);
+  expect(whole.open).toEqual({ type: 'open', source, kind: 'log', isAnew: false });
+  expect(whole.seqs).toEqual(whole.seqs.map((_, index) => index + 1));
+  expect((await read({ after: 6, source }, isCompleted)).seqs).toEqual(whole.seqs.slice(6));
+});
+
+it('begins anew where the position is one of another store, or beyond the end of the log', async () => {
+  const { server, store, id, read } = await logged('chunks 4');
+  await until(server, id, 'COMPLETED');
+  const source = await store.identity();
+  for (const known of [
+    { after: 6, source: 'another' },
+    { after: 1_000, source },
+  ]) {
+    const { open, seqs } = await read(known, isCompleted);
+    expect(open).toMatchObject({ isAnew: true });
+    expect(seqs[0]).toBe(1);
+  }
+});
+
+it('has the lease of the running turn, each change once, and its end', async () => {
+  const notices = (entries: readonly Entry[]) => entries.flatMap(({ notice }) => notice ?? []) as Notice[];
+  const { server, id, read } = await logged('x', async function* ({ signal }: Turn) {
+    yield working();
+    await untilAborted(signal);
+  });
+  const running = await read({ after: 0, source: null }, ({ notice }) => notice?.type === 'lease');
+  expect(notices(running.entries)).toMatchObject([{ type: 'lease', fence: 1, holder: expect.any(String) }]);
+  let canceled: Promise<unknown> | undefined;
+  const reading = read({ after: 0, source: null }, ({ notice }) => {
+    if (notice?.type !== 'lease') return false;
+    if (notice.holder) canceled ??= rpc(server, 'CancelTask', { id });
+    return !notice.holder;
+  });
+  expect(notices((await reading).entries).at(-1)).toEqual({ type: 'lease', fence: 1, isWanted: false });
+  await canceled;
+});
