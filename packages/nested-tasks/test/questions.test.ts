@@ -1,11 +1,21 @@
+import { grpcClient, listenGrpc } from '@batonjs/bindings-grpc';
+import { v03, v03Client } from '@batonjs/bindings-v0-3';
 import { type AgentClient, answer, connect, textOf } from '@batonjs/client';
 import { inputRequired as askWithForm, extend, formInput } from '@batonjs/extensions';
 import { FORM_INPUT, formOf } from '@batonjs/extensions/client';
-import { nestedTasks, relayAll } from '@batonjs/nested-tasks';
+import { type Callee, nestedTasks, relayAll } from '@batonjs/nested-tasks';
 import type { Task } from '@batonjs/protocol';
-import { type Agent, artifact, authRequired, completed, inputRequired, working } from '@batonjs/server';
+import {
+  type Agent,
+  type AgentServer,
+  artifact,
+  authRequired,
+  completed,
+  inputRequired,
+  working,
+} from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { listen } from '../../../test/kit/listen.ts';
 import { serveOfficial } from '../../../test/kit/official-server.ts';
@@ -33,12 +43,26 @@ const tell = async (client: AgentClient, task: Task, text: string) =>
   (await client.send(text, { task })).task!;
 
 describe('a question of a child', () => {
-  it.each(['in this process', 'at a URL', 'over HTTP+JSON'])(
+  const roads: Record<string, (child: AgentServer) => Promise<Callee>> = {
+    'in this process': async (child) => child,
+    'at a URL': async (child) => listen(nodeHandler(child)),
+    'over HTTP+JSON': async (child) => connect(await listen(nodeHandler(child)), { binding: 'HTTP+JSON' }),
+    'over gRPC': async (child) => {
+      const listener = await listenGrpc(child, { port: 0 });
+      onTestFinished(() => listener.close({ graceMs: 0 }));
+      return connect('http://localhost', { fetch: child.fetch, bindings: [grpcClient()] });
+    },
+    'over A2A 0.3': async (child) => {
+      const url = await listen(nodeHandler(child));
+      return connect(url, { version: '0.3', compatibility: [v03Client()] });
+    },
+  };
+
+  it.each(Object.entries(roads))(
     'becomes one of the parent, again and again, and each answer goes back: %s',
-    async (place) => {
-      const child = serve(curious);
-      const url = place === 'in this process' ? '' : await listen(nodeHandler(child));
-      const callee = place === 'over HTTP+JSON' ? await connect(url, { binding: 'HTTP+JSON' }) : url || child;
+    async (_, road) => {
+      const child = serve(curious, { compatibility: [v03()] });
+      const callee = await road(child);
       const server = serveParent(async function* (turn) {
         const { task } = await turn.call(callee, 'it 2', { name: 'child' });
         yield completed(textOf(task?.artifacts?.[0]));
