@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { BareSqlite } from './contenders/bare-sqlite.ts';
 import type { CommitTexts } from './contenders/sample-commits.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
@@ -9,7 +10,7 @@ import {
   startOfficialSdk,
 } from './harness/contender.ts';
 import { round, Values } from './harness/measure.ts';
-import { cpuPerRequest, measureSends, perSecond } from './harness/measure-sends.ts';
+import { afterFirst, cpuPerRequest, measureSends, perSecond, sum } from './harness/measure-sends.ts';
 import { Worker } from './harness/worker.ts';
 
 /**
@@ -65,7 +66,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
 
   async function officialSdk(folder: string): Promise<void> {
     const options = { connections, requests: short ? 100 : 4_000, warmUp: short ? 64 : 2_000 };
-    migrateOfficialSdk(folder);
+    migrateOfficialSdk(`sqlite:${join(folder, 'tasks.db')}`);
     await measureSends('official-sdk', await startOfficialSdk({ store: 'sqlite', folder }), options, values);
   }
 
@@ -99,14 +100,4 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
       'official-sdk CPU / baton CPU': values.ratio('official-sdk', 'baton', cpuPerRequest),
     },
   };
-}
-
-const sum = (sizes: readonly number[]): number => sizes.reduce((all, one) => all + one, 0);
-
-/** The groups after those that held the first so many commits. */
-function afterFirst(sizes: readonly number[], commits: number): readonly number[] {
-  let held = 0;
-  let first = 0;
-  while (held < commits) held += sizes[first++]!;
-  return sizes.slice(first);
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { BareRedis } from './contenders/bare-redis.ts';
 import type { BareSqlite } from './contenders/bare-sqlite.ts';
 import type { StoreChoice } from './contenders/stores.ts';
@@ -61,7 +62,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   const less = short ? 4 : 1;
 
   async function chunksIn(
-    choice: Exclude<StoreChoice, { store: 'etcd' }>,
+    choice: Exclude<StoreChoice, { store: 'etcd' | 'postgres' }>,
     kept?: () => Promise<number>,
   ): Promise<void> {
     const { store } = choice;
@@ -101,7 +102,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   async function officialSdk(
     choice: { store: 'memory' } | { store: 'sqlite'; folder: string },
   ): Promise<void> {
-    if (choice.store === 'sqlite') migrateOfficialSdk(choice.folder);
+    if (choice.store === 'sqlite') migrateOfficialSdk(`sqlite:${join(choice.folder, 'tasks.db')}`);
     const [load, sdk] = await Promise.all([startLoad(), startOfficialSdk(choice)]);
     const url = await sdk.ask('url');
     for (const mode of modes) {

@@ -14,6 +14,7 @@ export type Contender =
   | 'node:http'
   | 'bare-sqlite'
   | 'bare-redis'
+  | 'bare-postgres'
   | 'bare-etcd'
   | 'bare-sse'
   | 'bare-ws'

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startEtcd } from '../../test/support/etcd.ts';
+import { canStartPostgres, startPostgres } from '../../test/support/postgres.ts';
 import { startRedis } from '../../test/support/redis.ts';
 import type { BareSse } from '../contenders/bare-sse.ts';
 import type { BareWs } from '../contenders/bare-ws.ts';
@@ -13,7 +14,7 @@ import type { GrpcBaton } from '../contenders/grpc-baton.ts';
 import type { GrpcFloor } from '../contenders/grpc-floor.ts';
 import type { GrpcOfficialSdk } from '../contenders/grpc-official-sdk.ts';
 import type { Floor } from '../contenders/node-http.ts';
-import type { OfficialSdk } from '../contenders/official-sdk.ts';
+import type { OfficialSdk, OfficialSdkOptions } from '../contenders/official-sdk.ts';
 import type { CommitTexts } from '../contenders/sample-commits.ts';
 import type { StoreChoice } from '../contenders/stores.ts';
 import type { TaskGatewayContender } from '../contenders/task-gateway.ts';
@@ -38,7 +39,7 @@ export async function commitsOfBaton(): Promise<CommitTexts> {
   return commits;
 }
 
-export const startOfficialSdk = (options: { store: 'memory' } | { store: 'sqlite'; folder: string }) =>
+export const startOfficialSdk = (options: OfficialSdkOptions) =>
   Worker.start<OfficialSdk>('contenders/official-sdk.ts', options, ['--expose-gc']);
 
 export const startFloor = (name: 'express' | 'node-http', sample: Sample) =>
@@ -96,9 +97,19 @@ const migrations = fileURLToPath(
   new URL('../../node_modules/@a2a-js/sdk/dist/cli/a2a_db.js', import.meta.url),
 );
 
+/** Calls with the URL of a PostgreSQL of its own, which flushes every commit to the disk. */
+export async function withPostgres<T>(use: (url: string) => Promise<T>): Promise<T> {
+  if (!(await canStartPostgres())) throw new Error('There is no PostgreSQL');
+  const postgres = await startPostgres();
+  try {
+    return await use(postgres.url);
+  } finally {
+    await postgres.stop();
+  }
+}
+
 /** Makes the tables of the official SDK's store, with its own program. */
-export function migrateOfficialSdk(folder: string): void {
-  const url = `sqlite:${join(folder, 'tasks.db')}`;
+export function migrateOfficialSdk(url: string): void {
   execFileSync(process.execPath, [migrations, 'upgrade', '--url', url, '--store', 'tasks'], {
     stdio: 'ignore',
   });

@@ -44,3 +44,14 @@ export async function sampleOfBaton(): Promise<Sample> {
   await Promise.all([load.stop(), baton.stop()]);
   return sample;
 }
+
+/** How many commits the groups held. */
+export const sum = (sizes: readonly number[]): number => sizes.reduce((all, one) => all + one, 0);
+
+/** The groups after those that held the first so many commits. */
+export function afterFirst(sizes: readonly number[], commits: number): readonly number[] {
+  let held = 0;
+  let first = 0;
+  while (held < commits) held += sizes[first++]!;
+  return sizes.slice(first);
+}

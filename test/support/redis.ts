@@ -42,16 +42,14 @@ const howToGetIt = {
 };
 
 /**
- * Whether tests that need the server can run: it is there, or is installed now (Redis, as root on Debian). Says how to get
- * it where not. Throws there on CI, which never skips these tests.
+ * Whether tests that need the server can run: it is there, or is installed now (as root on Debian). Says how to get it
+ * where not. Throws there on CI, which never skips these tests.
  */
 export async function canStart(family: RedisFamily = 'redis'): Promise<boolean> {
   if (await isThere(family)) return true;
-  if (family === 'redis') {
-    await installWithApt('redis-server');
-    if (await isThere(family)) return true;
-  }
-  if (family === 'redis' && process.env.CI === 'true') throw new Error(howToGetIt[family]);
+  await installWithApt(`${family}-server`, { backports: family === 'valkey' });
+  if (await isThere(family)) return true;
+  if (process.env.CI === 'true') throw new Error(howToGetIt[family]);
   reportMissing(howToGetIt[family]);
   return false;
 }

@@ -1,0 +1,97 @@
+import type { BarePostgres } from './contenders/bare-postgres.ts';
+import type { CommitTexts } from './contenders/sample-commits.ts';
+import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
+import {
+  migrateOfficialSdk,
+  startBaton,
+  startBatonStore,
+  startOfficialSdk,
+  withPostgres,
+} from './harness/contender.ts';
+import { round, Values } from './harness/measure.ts';
+import { afterFirst, measureSends, perSecond, sum } from './harness/measure-sends.ts';
+import { Worker } from './harness/worker.ts';
+
+/**
+ * The first benchmark on PostgreSQL with `fsync` and `synchronous_commit`. The floor is not served: it replays, with
+ * nothing around them, transactions that hold as many commits each as those of Baton, over one connection.
+ */
+export const benchmark: Benchmark = {
+  number: 13,
+  name: 'blocking-postgres',
+  work: 'blocking SendMessage, 4 events, PostgreSQL, Express, 64 connections',
+  goals: [
+    { ratio: 'baton / official-sdk', atLeast: 3 },
+    { ratio: 'commits served / bare-postgres', atLeast: 0.6 },
+    { ratio: 'commits of the store / bare-postgres', atLeast: 0.6 },
+  ],
+  run,
+};
+
+const connections = 64;
+const commitsPerSend = 4;
+const ofStore = 'commits/s of the store alone';
+const perGroup = 'commits per transaction';
+const replayed = (what: string) => `commits/s, groups of ${what}`;
+
+async function run({ runs, short }: RunOptions): Promise<Measured> {
+  const values = new Values();
+  const groups: Record<string, readonly number[]> = {};
+  let commits: CommitTexts = [];
+  const requests = short ? 300 : 5_000;
+  const warmUp = short ? 64 : 2_000;
+
+  async function baton(postgres: string): Promise<void> {
+    const server = await startBaton({ store: 'postgres', postgres, http: 'express' });
+    await measureSends('baton', server, { connections, requests, warmUp }, values, async () => {
+      groups['what was served'] = afterFirst(await server.ask('groups'), warmUp * commitsPerSend);
+      values.add('baton', perGroup, sum(groups['what was served']) / groups['what was served'].length);
+    });
+  }
+
+  async function batonStore(postgres: string): Promise<void> {
+    const store = await startBatonStore({ store: 'postgres', postgres });
+    commits = await store.ask('texts');
+    await store.ask('sends', { requests: warmUp, tasks: connections });
+    const { ms, groups: sizes } = await store.ask('sends', { requests, tasks: connections });
+    groups['the store alone'] = sizes;
+    values.add('baton', ofStore, (sum(sizes) / ms) * 1_000);
+    await store.stop();
+  }
+
+  async function officialSdk(postgres: string): Promise<void> {
+    const options = { connections, requests: short ? 100 : 1_000, warmUp: short ? 64 : 500 };
+    migrateOfficialSdk(postgres);
+    await measureSends(
+      'official-sdk',
+      await startOfficialSdk({ store: 'postgres', postgres }),
+      options,
+      values,
+    );
+  }
+
+  const bare = (what: string) => async (postgres: string) => {
+    const floor = await Worker.start<BarePostgres>('contenders/bare-postgres.ts', { postgres, commits });
+    const ms = await floor.ask('replay', { groups: groups[what]!, tasks: connections });
+    values.add('bare-postgres', replayed(what), (sum(groups[what]!) / ms) * 1_000);
+    await floor.stop();
+  };
+
+  for (let n = 0; n < runs; n++) {
+    // Always in this order: the floor repeats the groups that were recorded just before.
+    for (const contend of [baton, officialSdk, batonStore]) await withPostgres(contend);
+    for (const what of Object.keys(groups)) await withPostgres(bare(what));
+  }
+  const over = (rate: number, what: string) => round(rate / values.median('bare-postgres', replayed(what)));
+  return {
+    results: values.results,
+    ratios: {
+      'baton / official-sdk': values.ratio('baton', 'official-sdk', perSecond),
+      'commits served / bare-postgres': over(
+        values.median('baton', perSecond) * commitsPerSend,
+        'what was served',
+      ),
+      'commits of the store / bare-postgres': over(values.median('baton', ofStore), 'the store alone'),
+    },
+  };
+}
