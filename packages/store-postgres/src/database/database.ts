@@ -13,17 +13,21 @@ export interface Listener {
   readonly onLost: () => void;
 }
 
-/** What the store needs of a driver. */
+/** What is done in a transaction. */
+export type Work<T> = (session: Session, now: number, opened: readonly DatabaseRow[]) => Promise<T>;
+
+/** The members of a driver that the store uses. */
 export interface Database {
   /** The name of the database in errors, without its password. */
   readonly name: string;
   /** Runs one statement in a transaction of its own. */
   query(text: string, values?: readonly unknown[]): Promise<DatabaseRow[]>;
   /**
-   * Runs `work` in one transaction. `now`: the database's clock at its start, in milliseconds since 1970. A rejection
-   * means that nothing was written, unless it is an `OutcomeUnknown`.
+   * Runs `work` in one transaction. `opening`: statements without values that are run first, in one round trip; `work`
+   * gets the rows of the last one. `now`: the database's clock after them, in milliseconds since 1970. A rejection means
+   * that nothing was written, unless it is an `OutcomeUnknown`.
    */
-  transact<T>(work: (session: Session, now: number) => Promise<T>): Promise<T>;
+  transact<T>(work: Work<T>, opening?: readonly string[]): Promise<T>;
   /** Resolves once messages of the channel are received, to the function that stops it. */
   listen(channel: string, listener: Listener): Promise<() => Promise<void>>;
   close(): Promise<void>;

@@ -36,11 +36,13 @@ export function pgliteDatabase(database: PGliteLike): Database {
   return {
     name: 'PGlite',
     query: sessionOf(database).query,
-    transact: (work) =>
+    transact: (work, opening = []) =>
       database.transaction(async (transaction) => {
         const session = sessionOf(transaction);
+        let opened: DatabaseRow[] = [];
+        for (const statement of opening) opened = await session.query(statement);
         const [row] = await session.query(`SELECT ${clock} AS now`);
-        return work(session, Number(row!.now));
+        return work(session, Number(row!.now), opened);
       }),
     async listen(channel, { onMessage }) {
       const stop = await database.listen(channel, onMessage);

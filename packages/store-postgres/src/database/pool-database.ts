@@ -22,8 +22,8 @@ export function poolDatabase(pool: pg.Pool, { name, timeoutMs, owned }: PoolData
   // A process that stops in the middle of a transaction loses it, and the others wait for longer than that.
   const begin = `BEGIN ISOLATION LEVEL READ COMMITTED;
     SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(timeoutMs * 0.4)};
-    SET LOCAL lock_timeout = ${Math.ceil(timeoutMs * 0.8)};
-    SELECT ${clock} AS now`;
+    SET LOCAL lock_timeout = ${Math.ceil(timeoutMs * 0.8)}`;
+  const readClock = `SELECT ${clock} AS now`;
   const statement = (text: string, values?: readonly unknown[]) =>
     ({ text, values, query_timeout: timeoutMs }) as pg.QueryConfig;
 
@@ -58,14 +58,16 @@ export function poolDatabase(pool: pg.Pool, { name, timeoutMs, owned }: PoolData
     query: (text, values) =>
       withClient(async (client) => (await client.query(statement(text, values))).rows as DatabaseRow[]),
 
-    transact: (work) =>
+    transact: (work, opening = []) =>
       withClient(async (client) => {
-        const begun = (await client.query(statement(begin))) as unknown as pg.QueryResult[];
+        const first = [begin, ...opening, readClock].join(';\n');
+        const begun = (await client.query(statement(first))) as unknown as pg.QueryResult[];
+        const [opened, read] = [begun.at(-2)!.rows as DatabaseRow[], begun.at(-1)!.rows];
         const session = {
           query: async (text: string, values?: readonly unknown[]) =>
             (await client.query(statement(text, values))).rows as DatabaseRow[],
         };
-        const result = await work(session, Number(begun.at(-1)!.rows[0].now)).catch((error: unknown) => {
+        const result = await work(session, Number(read[0].now), opened).catch((error: unknown) => {
           throw error instanceof Raced || StoreError.is(error) ? new FromWork(error) : error;
         });
         await client.query(statement('COMMIT')).catch((error: unknown) => {

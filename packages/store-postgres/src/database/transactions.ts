@@ -1,4 +1,4 @@
-import type { Database, DatabaseRow, Session } from './database.ts';
+import type { Database, DatabaseRow, Work } from './database.ts';
 import { isTransient, translated } from './postgres-error.ts';
 
 /** How often a transaction is run again that others made fail. */
@@ -18,8 +18,8 @@ export class Transactions {
   }
 
   /** Rejects with a `StoreError`, of code `UNAVAILABLE` if the database failed. */
-  async run<T>(work: (session: Session, now: number) => Promise<T>): Promise<T> {
-    return this.#again(() => this.#database.transact(work));
+  async run<T>(work: Work<T>, opening?: readonly string[]): Promise<T> {
+    return this.#again(() => this.#database.transact(work, opening));
   }
 
   async #again<T>(attempt: () => Promise<T>): Promise<T> {

@@ -1,10 +1,11 @@
-import type { Session } from '../database/database.ts';
+import type { DatabaseRow, Session } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
+import { Raced } from '../database/postgres-error.ts';
 import type { Changes } from '../notifications/changes.ts';
 import type { Deliveries } from '../webhooks/deliveries.ts';
 import { CommitGroup, type Known, type Outcome, onceName } from './commit-group.ts';
 import type { PreparedCommit } from './prepared-commit.ts';
-import type { TaskRows } from './task-row.ts';
+import { type TaskRow, type TaskRows, toTaskRow } from './task-row.ts';
 import type { Totals } from './totals.ts';
 
 /** The tables that a commit writes besides its own. */
@@ -17,79 +18,78 @@ export interface CommitTables {
 /** Writes groups of commits. Called inside the caller's transaction. */
 export class Commits {
   readonly #tables: CommitTables;
-  readonly #lockNew: string;
   readonly #findOnce: string;
   readonly #countWaiting: string;
-  readonly #insertOnce: string;
-  readonly #insertFacts: string;
-  readonly #putSnapshots: string;
+  readonly #write: string;
 
   constructor(schema: string, tables: CommitTables) {
     this.#tables = tables;
-    this.#lockNew = `SELECT pg_advisory_xact_lock(hashtext(name)) FROM (SELECT unnest($1::text[]) AS name) AS names`;
     this.#findOnce = `SELECT o.key, o.once_key, o.version FROM ${schema}.once_keys AS o
       JOIN unnest($1::text[], $2::text[]) AS u(key, once_key) ON o.key = u.key AND o.once_key = u.once_key`;
     this.#countWaiting = `SELECT queue, count(*) AS tasks FROM ${schema}.tasks
       WHERE queue_key = ANY($1::text[]) AND waiting_since IS NOT NULL GROUP BY queue`;
-    this.#insertOnce = `INSERT INTO ${schema}.once_keys (key, once_key, version)
-      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])`;
-    this.#insertFacts = `INSERT INTO ${schema}.facts (key, version, commit_id, fact)
-      SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[])`;
-    this.#putSnapshots = `INSERT INTO ${schema}.snapshots (key, version, snapshot)
-      SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])
-      ON CONFLICT (key) DO UPDATE SET version = excluded.version, snapshot = excluded.snapshot`;
+    this.#write = writing(schema, tables);
   }
 
-  /** Notes in `changes` what to notify of. Outcomes are in the order of the commits. */
+  /** The statements to run first: they lock the rows of these commits, and return them. */
+  opening(commits: readonly PreparedCommit[]): string[] {
+    const created = commits.filter(({ commit }) => commit.expectedVersion === 0).map(({ key }) => key);
+    // A webhook may be added to a task at the moment in which the task is created: both take this lock.
+    const names = [...new Set(created)].sort().map((key) => `('${key}')`);
+    const lockNew = `SELECT pg_advisory_xact_lock(hashtext(name)) FROM (VALUES ${names}) AS names(name)`;
+    const lock = this.#tables.rows.locking([...new Set(commits.map(({ key }) => key))]);
+    return names.length > 0 ? [lockNew, lock] : [lock];
+  }
+
+  /** `opened`: the rows that `opening` returned. Notes in `changes` what to notify of. Outcomes are in order. */
   async write(
     session: Session,
     now: number,
+    opened: readonly DatabaseRow[],
     commits: readonly PreparedCommit[],
     changes: Changes,
   ): Promise<Outcome[]> {
-    const known = await this.#read(session, now, commits);
-    const group = new CommitGroup(known);
+    const group = new CommitGroup(await this.#read(session, now, opened.map(toTaskRow), commits));
     const outcomes = commits.map((commit) => group.decide(commit));
-    const { inserted, updated, touched, facts, once, snapshots } = group;
+    const { inserted, updated, touched } = group;
     if (inserted.length + updated.length === 0) return outcomes;
 
-    const { rows, totals, deliveries } = this.#tables;
-    // A webhook may be added to a task at the moment in which the task is created: both take this lock.
-    if (inserted.length > 0) await session.query(this.#lockNew, [inserted.map(({ key }) => key)]);
-    const withPush = await rows.insert(session, inserted);
-    await rows.update(session, updated);
-    if (facts.length > 0) {
-      const columns = [facts.map((one) => one.key), facts.map((one) => one.version)];
-      const texts = [facts.map((one) => one.commitId), facts.map((one) => one.fact)];
-      await session.query(this.#insertFacts, [...columns, ...texts]);
-    }
-    if (once.length > 0) {
-      const columns = [
-        once.map((one) => one.key),
-        once.map((one) => one.onceKey),
-        once.map((one) => one.version),
-      ];
-      await session.query(this.#insertOnce, columns);
-    }
-    if (snapshots.size > 0) {
-      const kept = [...snapshots.values()];
-      const columns = [[...snapshots.keys()], kept.map((one) => one.version), kept.map((one) => one.json)];
-      await session.query(this.#putSnapshots, columns);
-    }
+    // One statement: each costs a round trip.
+    const [written] = await session.query(this.#write, this.#valuesOf(group));
+    if (Number(written!.inserted) !== inserted.length || Number(written!.updated) !== updated.length)
+      throw new Raced();
+    const withPush = (written!.with_push as readonly string[]).slice();
     for (const { scope, taskId, row } of touched) changes.touch({ scope, taskId }, row.version);
     for (const queue of group.queues) changes.touch({ queue });
     for (const { key, hasPush } of touched) if (hasPush) withPush.push(key);
-    if (withPush.length > 0) await deliveries.plan(session, now, withPush, changes);
-    await totals.write(session, group.totals);
+    if (withPush.length > 0) await this.#tables.deliveries.plan(session, now, withPush, changes);
     return outcomes;
   }
 
-  async #read(session: Session, now: number, commits: readonly PreparedCommit[]): Promise<Known> {
-    const rows = await this.#tables.rows.lock(session, [...new Set(commits.map(({ key }) => key))]);
+  #valuesOf({ inserted, updated, facts, once, snapshots, totals }: CommitGroup): unknown[] {
+    const kept = [...snapshots.values()];
+    return [
+      ...this.#tables.rows.valuesOf(inserted, updated),
+      ...[facts.map((one) => one.key), facts.map((one) => one.version)],
+      ...[facts.map((one) => one.commitId), facts.map((one) => one.fact)],
+      ...[once.map((one) => one.key), once.map((one) => one.onceKey), once.map((one) => one.version)],
+      ...[[...snapshots.keys()], kept.map((one) => one.version), kept.map((one) => one.json)],
+      ...this.#tables.totals.valuesOf(totals),
+    ];
+  }
+
+  async #read(
+    session: Session,
+    now: number,
+    rows: readonly TaskRow[],
+    commits: readonly PreparedCommit[],
+  ): Promise<Known> {
     const once = new Map<string, number>();
     const waiting = new Map<string, number>();
-    const keyed = commits.filter(({ onceKey }) => onceKey !== undefined);
-    if (keyed.length > 0 && rows.length > 0) {
+    const known = new Set(rows.map(({ key }) => key));
+    // A task that does not exist has used no keys.
+    const keyed = commits.filter(({ key, onceKey }) => onceKey !== undefined && known.has(key));
+    if (keyed.length > 0) {
       const values = [keyed.map(({ key }) => key), keyed.map(({ onceKey }) => onceKey)];
       for (const { key, once_key, version } of await session.query(this.#findOnce, values))
         once.set(onceName(String(key), String(once_key)), Number(version));
@@ -103,4 +103,29 @@ export class Commits {
     }
     return { rows, once, waiting, now };
   }
+}
+
+/** The statement that writes everything of a group, with the values that `#valuesOf` gives. */
+function writing(schema: string, { rows, totals }: CommitTables): string {
+  const { inserting, updating } = rows;
+  const first = inserting.count + updating.count + 1;
+  const at = (n: number) => `$${first + n}`;
+  return `WITH inserted AS (${inserting.statement(1)}),
+    updated AS (${updating.statement(inserting.count + 1)}),
+    facts AS (
+      INSERT INTO ${schema}.facts (key, version, commit_id, fact)
+      SELECT * FROM unnest(${at(0)}::text[], ${at(1)}::bigint[], ${at(2)}::text[], ${at(3)}::text[])
+    ),
+    once AS (
+      INSERT INTO ${schema}.once_keys (key, once_key, version)
+      SELECT * FROM unnest(${at(4)}::text[], ${at(5)}::text[], ${at(6)}::bigint[])
+    ),
+    snapshots AS (
+      INSERT INTO ${schema}.snapshots (key, version, snapshot)
+      SELECT * FROM unnest(${at(7)}::text[], ${at(8)}::bigint[], ${at(9)}::text[])
+      ON CONFLICT (key) DO UPDATE SET version = excluded.version, snapshot = excluded.snapshot
+    ),
+    totals AS (${totals.statement(first + 10)})
+    SELECT (SELECT count(*) FROM inserted) AS inserted, (SELECT count(*) FROM updated) AS updated,
+      ARRAY(SELECT key::text FROM inserted WHERE has_push) AS with_push`;
 }

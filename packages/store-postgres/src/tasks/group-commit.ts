@@ -56,11 +56,11 @@ export class GroupCommit {
     const { transactions, commits, wakeups, onGroup } = this.#options;
     let changes = new Changes();
     try {
-      const outcomes = await transactions.run((session, now) => {
+      const all = group.map(({ prepared }) => prepared);
+      const outcomes = await transactions.run((session, now, opened) => {
         changes = new Changes();
-        const all = group.map(({ prepared }) => prepared);
-        return commits.write(session, now, all, changes);
-      });
+        return commits.write(session, now, opened, all, changes);
+      }, commits.opening(all));
       for (const [n, { resolve, reject }] of group.entries()) {
         const outcome = outcomes[n]!;
         if ('refusal' in outcome) reject(outcome.refusal);

@@ -93,8 +93,8 @@ const changing: readonly Column[] = [
 ];
 
 const namesOf = (columns: readonly Column[]) => columns.map(([name]) => name).join(', ');
-const unnested = (columns: readonly Column[]) =>
-  `unnest(${columns.map(([, type], n) => `$${n + 1}::${type}[]`).join(', ')})`;
+const unnested = (columns: readonly Column[], first: number) =>
+  `unnest(${columns.map(([, type], n) => `$${first + n}::${type}[]`).join(', ')})`;
 const valuesOf = (columns: readonly Column[], writes: readonly TaskRow[]) =>
   columns.map(([, , value]) => writes.map(value));
 
@@ -105,36 +105,55 @@ const updated: readonly Column[] = [
   ...changing,
 ];
 
+/** A statement whose values begin at some number, and how many it has. */
+export interface Part {
+  readonly count: number;
+  statement(first: number): string;
+}
+
 /** Reads, inserts and updates rows of the table `tasks`, many in one statement. */
 export class TaskRows {
-  readonly #lock: string;
-  readonly #insert: string;
+  readonly #schema: string;
   readonly #update: string;
 
   constructor(schema: string) {
-    // All transactions lock in the order of the keys, so that they do not wait for each other in a circle.
-    this.#lock = `SELECT ${taskColumns} FROM ${schema}.tasks WHERE key = ANY($1::text[]) ORDER BY key FOR UPDATE`;
-    this.#insert = `INSERT INTO ${schema}.tasks (${namesOf(inserted)}, revision, has_push)
-      SELECT u.*, 1, EXISTS (SELECT 1 FROM ${schema}.push_configs AS p WHERE p.key = u.key)
-      FROM ${unnested(inserted)} AS u(${namesOf(inserted)})
-      ON CONFLICT (key) DO NOTHING RETURNING key, has_push`;
-    this.#update = `UPDATE ${schema}.tasks AS t SET revision = t.revision + 1,
-      ${changing.map(([name]) => `${name} = u.${name}`).join(', ')}
-      FROM ${unnested(updated)} AS u(${namesOf(updated)})
-      WHERE t.key = u.key AND t.revision = u.revision RETURNING t.key`;
+    this.#schema = schema;
+    this.#update = this.updating.statement(1);
   }
 
-  /** The rows of these keys, locked until the transaction ends. */
-  async lock(session: Session, keys: readonly string[]): Promise<TaskRow[]> {
-    return (await session.query(this.#lock, [keys])).map(toTaskRow);
+  /**
+   * The statement that locks the rows of these keys until the transaction ends; keys have no quotes. All transactions
+   * lock in the order of the keys, so that they do not wait for each other in a circle.
+   */
+  locking(keys: readonly string[]): string {
+    return `SELECT ${taskColumns} FROM ${this.#schema}.tasks WHERE key IN (${keys.map((key) => `'${key}'`)})
+      ORDER BY key FOR UPDATE`;
   }
 
-  /** Returns the keys of those that have webhooks already. Throws `Raced` if another process inserted one. */
-  async insert(session: Session, writes: readonly TaskRow[]): Promise<string[]> {
-    if (writes.length === 0) return [];
-    const rows = await session.query(this.#insert, valuesOf(inserted, writes));
-    if (rows.length !== writes.length) throw new Raced();
-    return rows.filter(({ has_push }) => has_push).map(({ key }) => String(key));
+  /** Inserts new rows and returns their keys and whether they have webhooks already; rows that exist are left out. */
+  get inserting(): Part {
+    return {
+      count: inserted.length,
+      statement: (first) => `INSERT INTO ${this.#schema}.tasks (${namesOf(inserted)}, revision, has_push)
+        SELECT u.*, 1, EXISTS (SELECT 1 FROM ${this.#schema}.push_configs AS p WHERE p.key = u.key)
+        FROM ${unnested(inserted, first)} AS u(${namesOf(inserted)})
+        ON CONFLICT (key) DO NOTHING RETURNING key, has_push`,
+    };
+  }
+
+  /** Updates rows that have the revision that was read, and returns their keys. */
+  get updating(): Part {
+    return {
+      count: updated.length,
+      statement: (first) => `UPDATE ${this.#schema}.tasks AS t SET revision = t.revision + 1,
+        ${changing.map(([name]) => `${name} = u.${name}`).join(', ')}
+        FROM ${unnested(updated, first)} AS u(${namesOf(updated)})
+        WHERE t.key = u.key AND t.revision = u.revision RETURNING t.key`,
+    };
+  }
+
+  valuesOf(inserts: readonly TaskRow[], updates: readonly TaskRow[]): unknown[] {
+    return [...valuesOf(inserted, inserts), ...valuesOf(updated, updates)];
   }
 
   /** Throws `Raced` if a row has another revision than the one that was read. */

@@ -24,24 +24,35 @@ export class TotalChanges {
 
 /** Counters of the logs of each scope and state. */
 export class Totals {
+  readonly #schema: string;
   readonly #write: string;
   readonly #part = Math.floor(Math.random() * parts);
 
   constructor(schema: string) {
-    this.#write = `INSERT INTO ${schema}.totals AS t (scope_key, state, part, tasks)
-      SELECT u.scope_key, u.state, $4::smallint, u.tasks
-      FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u(scope_key, state, tasks)
+    this.#schema = schema;
+    this.#write = this.statement(1);
+  }
+
+  /** The statement that writes changes, with the values `$first` and following. */
+  statement(first: number): string {
+    const [scopes, states, tasks, part] = [0, 1, 2, 3].map((n) => `$${first + n}`);
+    return `INSERT INTO ${this.#schema}.totals AS t (scope_key, state, part, tasks)
+      SELECT u.scope_key, u.state, ${part}::smallint, u.tasks
+      FROM unnest(${scopes}::text[], ${states}::text[], ${tasks}::bigint[]) AS u(scope_key, state, tasks)
       ON CONFLICT (scope_key, state, part) DO UPDATE SET tasks = t.tasks + excluded.tasks`;
   }
 
-  /** The last statement before the commit: others wait for these rows. */
-  async write(session: Session, { all }: TotalChanges): Promise<void> {
-    if (all.length === 0) return;
+  valuesOf({ all }: TotalChanges): unknown[] {
     const columns = [
       all.map((one) => one.scopeKey),
       all.map((one) => one.state),
       all.map((one) => one.tasks),
     ];
-    await session.query(this.#write, [...columns, this.#part]);
+    return [...columns, this.#part];
+  }
+
+  /** The last statement before the commit: others wait for these rows. */
+  async write(session: Session, changes: TotalChanges): Promise<void> {
+    if (changes.all.length > 0) await session.query(this.#write, this.valuesOf(changes));
   }
 }
