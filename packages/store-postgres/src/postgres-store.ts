@@ -42,7 +42,12 @@ export function postgresStore(
   if (typeof database !== 'string') {
     if ('transaction' in database) return storeOnDatabase(pgliteDatabase(database), options);
     const { host = 'localhost', port = 5432, database: name = '' } = database.options;
-    const described = { name: `PostgreSQL at ${host}:${port}/${name}`, timeoutMs, owned: false };
+    const described = {
+      name: `PostgreSQL at ${host}:${port}/${name}`,
+      timeoutMs,
+      owned: false,
+      keepsPlans: notify,
+    };
     return storeOnDatabase(poolDatabase(database, described), options);
   }
   const pool = new pg.Pool({
@@ -54,7 +59,8 @@ export function postgresStore(
   });
   // A connection that is lost while it is idle must not end this process. The pool opens another one.
   pool.on('error', () => {});
-  return storeOnDatabase(poolDatabase(pool, { name: nameOf(database), timeoutMs, owned: true }), options);
+  const described = { name: nameOf(database), timeoutMs, owned: true, keepsPlans: notify };
+  return storeOnDatabase(poolDatabase(pool, described), options);
 }
 
 /** The URL without user, password and options. */

@@ -4,6 +4,8 @@ export type DatabaseRow = Readonly<Record<string, unknown>>;
 /** One connection, inside a transaction. */
 export interface Session {
   query(text: string, values?: readonly unknown[]): Promise<DatabaseRow[]>;
+  /** The same for a statement that is run again and again: the database may keep its plan under this name. */
+  queryPlanned(name: string, text: string, values: readonly unknown[]): Promise<DatabaseRow[]>;
 }
 
 /** Receives messages of a channel. */
@@ -13,7 +15,7 @@ export interface Listener {
   readonly onLost: () => void;
 }
 
-/** What is done in a transaction. */
+/** The work inside a transaction. */
 export type Work<T> = (session: Session, now: number, opened: readonly DatabaseRow[]) => Promise<T>;
 
 /** The members of a driver that the store uses. */

@@ -24,12 +24,13 @@ function unguarded(row: DatabaseRow): DatabaseRow {
   return row;
 }
 
-const sessionOf = (queries: Queries): Session => ({
-  query: async (text, values) => {
+function sessionOf(queries: Queries): Session {
+  const query: Session['query'] = async (text, values) => {
     const { rows } = await queries.query(text, values?.map(guarded));
     return (rows as DatabaseRow[]).map(unguarded);
-  },
-});
+  };
+  return { query, queryPlanned: (_, text, values) => query(text, values) };
+}
 
 /** PostgreSQL inside this process: one connection, which PGlite gives to one transaction after the other. */
 export function pgliteDatabase(database: PGliteLike): Database {

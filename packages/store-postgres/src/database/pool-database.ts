@@ -1,6 +1,13 @@
 import { StoreError } from '@batonjs/store';
 import pg from 'pg';
-import { clock, type Database, type DatabaseRow, type Listener, OutcomeUnknown } from './database.ts';
+import {
+  clock,
+  type Database,
+  type DatabaseRow,
+  type Listener,
+  OutcomeUnknown,
+  type Session,
+} from './database.ts';
 import { Raced, translated } from './postgres-error.ts';
 
 export interface PoolDatabaseOptions {
@@ -9,6 +16,8 @@ export interface PoolDatabaseOptions {
   readonly timeoutMs: number;
   /** Whether `close` ends the pool. */
   readonly owned: boolean;
+  /** Whether a statement that was prepared on a connection may be run there later: not behind PgBouncer. */
+  readonly keepsPlans: boolean;
 }
 
 /** Whether the database answered with an error, and its connection goes on: not one of the classes 08, 57 and XX. */
@@ -18,7 +27,10 @@ const isAnswer = (error: unknown): boolean => {
 };
 
 /** A pool of connections of `pg`. */
-export function poolDatabase(pool: pg.Pool, { name, timeoutMs, owned }: PoolDatabaseOptions): Database {
+export function poolDatabase(
+  pool: pg.Pool,
+  { name, timeoutMs, owned, keepsPlans }: PoolDatabaseOptions,
+): Database {
   // A process that stops in the middle of a transaction loses it, and the others wait for longer than that.
   const begin = `BEGIN ISOLATION LEVEL READ COMMITTED;
     SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(timeoutMs * 0.4)};
@@ -63,9 +75,12 @@ export function poolDatabase(pool: pg.Pool, { name, timeoutMs, owned }: PoolData
         const first = [begin, ...opening, readClock].join(';\n');
         const begun = (await client.query(statement(first))) as unknown as pg.QueryResult[];
         const [opened, read] = [begun.at(-2)!.rows as DatabaseRow[], begun.at(-1)!.rows];
-        const session = {
-          query: async (text: string, values?: readonly unknown[]) =>
-            (await client.query(statement(text, values))).rows as DatabaseRow[],
+        const session: Session = {
+          query: async (text, values) => (await client.query(statement(text, values))).rows,
+          queryPlanned: async (plan, text, values) => {
+            const planned = { ...statement(text, values), ...(keepsPlans && { name: plan }) };
+            return (await client.query(planned)).rows;
+          },
         };
         const result = await work(session, Number(read[0].now), opened).catch((error: unknown) => {
           throw error instanceof Raced || StoreError.is(error) ? new FromWork(error) : error;

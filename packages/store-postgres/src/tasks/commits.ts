@@ -21,6 +21,8 @@ export class Commits {
   readonly #findOnce: string;
   readonly #countWaiting: string;
   readonly #write: string;
+  /** The name of its plan: connections may be shared by stores on several schemas. */
+  readonly #plan: string;
 
   constructor(schema: string, tables: CommitTables) {
     this.#tables = tables;
@@ -29,6 +31,7 @@ export class Commits {
     this.#countWaiting = `SELECT queue, count(*) AS tasks FROM ${schema}.tasks
       WHERE queue_key = ANY($1::text[]) AND waiting_since IS NOT NULL GROUP BY queue`;
     this.#write = writing(schema, tables);
+    this.#plan = `baton_${keyOf(this.#write)}`;
   }
 
   /** The statements to run first: they lock the rows of these commits, and return them. */
@@ -55,7 +58,7 @@ export class Commits {
     if (inserted.length + updated.length === 0) return outcomes;
 
     // One statement: each costs a round trip.
-    const [written] = await session.query(this.#write, this.#valuesOf(group));
+    const [written] = await session.queryPlanned(this.#plan, this.#write, this.#valuesOf(group));
     if (Number(written!.inserted) !== inserted.length || Number(written!.updated) !== updated.length)
       throw new Raced();
     const withPush = (written!.with_push as readonly string[]).slice();
