@@ -58,7 +58,7 @@ export class RunContext<Options extends CommonOptions = CommonOptions> implement
   know(taskId: string): void {
     if (this.#taskId === taskId) return;
     this.#taskId = taskId;
-    this.output.note(`Task ID: ${taskId}`);
+    this.output.note(`Waiting for task ${taskId}: Ctrl-C ends the wait, not the task`);
   }
 
   /** A command for the same agent that can be pasted into a shell. */

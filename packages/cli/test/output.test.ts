@@ -69,7 +69,7 @@ describe('JSON output', () => {
     expect(Object.keys(json)).toEqual(['task']);
     const { id } = json.task;
     // What is for people stands on standard error.
-    expect(stderr).toContain(`Task ID: ${id}`);
+    expect(stderr).toContain(`Waiting for task ${id}:`);
     for (const line of [`task get -a ${url} ${id}`, `task subscribe -a ${url} ${id}`])
       expect((await cli(`${line} -o json`)).json).toMatchObject({ id });
     expect((await cli(`card get ${url} -o json --stream`)).lines).toHaveLength(1);

@@ -44,7 +44,7 @@ describe('the process', () => {
     child.kill('SIGINT');
     expect(await ended).toBe(130);
     for (const line of written.stdout.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
-    expect(written.stderr).toContain('Task ID: ');
+    expect(written.stderr).toContain('Waiting for task ');
   });
 
   it('ends in silence when its reader has enough', async () => {

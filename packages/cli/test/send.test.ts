@@ -209,10 +209,10 @@ describe('a conversation', () => {
     const { code, stdout, stderr } = await cli(`send -a ${url} endless`, {
       signal: interrupt.signal,
       onWrite: (stream, written) => {
-        if (stream === 'stderr' && written.startsWith('Task ID')) interrupt.abort();
+        if (stream === 'stderr' && written.startsWith('Waiting for task')) interrupt.abort();
       },
     });
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
-    expect(stderr).toMatch(/^Task ID: \S+\n/);
+    expect(stderr).toMatch(/^Waiting for task [\da-f-]{36}: /);
   });
 });

@@ -59,7 +59,7 @@ describe('task get', () => {
     expect(ran.code).toBe(5);
     expect(ran.json.error).toMatchObject({ code: 'A2ACLI_ERR_TIMEOUT', a2aCode: null });
     expect(ran.json.error.hint).toMatch(/^baton task get t --wait -e /);
-    expect(ran.stderr).toContain('Task ID: t');
+    expect(ran.stderr).toContain('Waiting for task t:');
     const pauses = agent.times.slice(1).map((time, n) => time - agent.times[n]!);
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(45);
   });
