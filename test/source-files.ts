@@ -32,6 +32,8 @@ export interface Manifest {
   readonly homepage?: string;
   readonly repository?: { readonly type: string; readonly url: string; readonly directory?: string };
   readonly scripts?: Record<string, string>;
+  /** Programs by name. */
+  readonly bin?: Readonly<Record<string, string>>;
   readonly exports?: Record<string, string | Record<string, string>>;
   readonly imports?: Readonly<Record<string, unknown>>;
   readonly dependencies?: Record<string, string>;

@@ -28,17 +28,40 @@ export function addDev(program: Command, run: Run): void {
   addOutputFlags(command)
     .addHelpText('after', '\nExample:\n  $ baton dev agent.ts --port 4000\n')
     .action(run<DevFlags>(develop));
+  const inner = program
+    .command('serve-file', { hidden: true })
+    .description('the process that dev starts again after each change')
+    .argument('<file>')
+    .argument('<port>')
+    .argument('<data>');
+  addOutputFlags(inner).action(
+    run(async ({ output }: RunContext<CommonOptions>, file: string, port: string, data: string) => {
+      const { serveFile } = await import('./serve-file.ts');
+      output.field('URL', await serveFile(file, Number(port), data));
+      // It ends by a signal.
+      await new Promise(() => {});
+    }),
+  );
 }
 
 async function develop({ options, output, io }: RunContext<DevFlags>, file: string): Promise<void> {
   const path = resolve(io.cwd, file);
   if (!existsSync(path)) throw usage(`There is no file ${path}`);
   const isSource = import.meta.url.endsWith('.ts');
-  const program = fileURLToPath(new URL(isSource ? '../serve-file.ts' : './serve-file.js', import.meta.url));
+  const program = fileURLToPath(new URL(isSource ? '../main.ts' : './main.js', import.meta.url));
   const data = resolve(io.cwd, options.data);
   const child = spawn(
     process.execPath,
-    [...process.execArgv, '--watch', '--watch-preserve-output', program, path, String(options.port), data],
+    [
+      ...process.execArgv,
+      '--watch',
+      '--watch-preserve-output',
+      program,
+      'serve-file',
+      path,
+      String(options.port),
+      data,
+    ],
     { cwd: io.cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...io.env } },
   );
   const ended = once(child, 'exit');

@@ -1,0 +1,32 @@
+import { mkdirSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type AgentServerOptions, createAgentServer } from '@batonjs/server';
+import { listen } from '@batonjs/server-node';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { usage } from '../errors/cli-error.ts';
+
+/** Serves the agent in a file, with its tasks in another one, until the process is told to end. Resolves to the URL. */
+export async function serveFile(file: string, port: number, data: string): Promise<string> {
+  const module = (await import(pathToFileURL(file).href)) as Partial<AgentServerOptions> & {
+    default?: unknown;
+  };
+  const exported =
+    typeof module.default === 'object' ? (module.default as Partial<AgentServerOptions>) : module;
+  const agent = exported.agent ?? module.default;
+  if (typeof agent !== 'function')
+    throw usage(`${basename(file)} exports no agent`, 'Its default export is a function, or { agent, card }');
+  mkdirSync(dirname(data), { recursive: true });
+  const server = createAgentServer({
+    card: { name: basename(file), description: 'An agent in development' },
+    // A reload in the middle of a turn runs it again.
+    restart: 'rerun',
+    ...exported,
+    agent: agent as AgentServerOptions['agent'],
+    store: sqliteStore(data),
+  });
+  const { url, close } = await listen(server, { port });
+  const stop = () => void close().then(() => process.exit());
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+  return url;
+}
