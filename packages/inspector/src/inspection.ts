@@ -1,7 +1,8 @@
 import { type Inspected, inspected } from './agents/inspected.ts';
 import type { Action } from './api/agent.ts';
-import { RequestError } from './http/reply.ts';
+import { problemOf, RequestError } from './http/reply.ts';
 import type { InspectedAgent, Target, Viewer } from './options.ts';
+import { pause } from './pause.ts';
 import { agentTasks } from './tasks/agent-tasks.ts';
 import { storeTasks } from './tasks/store-tasks.ts';
 import type { TaskSource } from './tasks/task-source.ts';
@@ -13,6 +14,9 @@ export interface Exhibit extends Inspected {
   /** Undefined where the store has the whole log. */
   readonly recordings: Recordings | undefined;
 }
+
+/** How long the app waits for the names of agents, in milliseconds. */
+const introductionMs = 500;
 
 /** All agents of an inspector. */
 export class Inspection {
@@ -42,6 +46,23 @@ export class Inspection {
     const found = this.#agents.get(id ?? '');
     if (!found) throw new RequestError(404, `The inspector knows no agent ${id}`);
     return found;
+  }
+
+  /** Reads the cards of agents that have none yet. Resolves when all are read, and after 500 ms in any case. */
+  async introduce(): Promise<void> {
+    const unread = this.agents.filter(
+      ({ link, description, problem }) => link && description === undefined && !problem,
+    );
+    const reading = unread.map(async (agent) => {
+      try {
+        const { card } = await agent.link!.client();
+        agent.name = card.name;
+        agent.description = card.description;
+      } catch (error) {
+        agent.problem = problemOf(error).message;
+      }
+    });
+    await Promise.race([Promise.all(reading), pause(introductionMs, new AbortController().signal)]);
   }
 
   /** Stops following tasks. */

@@ -25,6 +25,8 @@ describe.skipIf(!executablePath)('the app of the inspector', { timeout: 60_000 }
   it('opens at the printed address, takes the token out of it, and asks for it without it', async () => {
     const { page, served } = app;
     expect(page.url()).not.toContain('token');
+    // Agents are called as their cards call them.
+    for (const name of ['Show far', 'Old']) await page.getByRole('link', { name, exact: true }).waitFor();
     const other = await page.context().newPage();
     await other.goto(`${served.url}/inspector`);
     await other.getByText('The token is missing or wrong').waitFor();

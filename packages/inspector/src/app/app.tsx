@@ -12,6 +12,7 @@ import { TokenPage } from './pages/token-page.tsx';
 import { WebhooksPage } from './pages/webhooks-page.tsx';
 import { WirePage } from './pages/wire-page.tsx';
 import { Empty, Loading, ProblemNote } from './parts/bits.tsx';
+import { Guarded } from './parts/guarded.tsx';
 import { ScopeChoice } from './parts/scope-choice.tsx';
 import { Shell } from './shell.tsx';
 import { TaskPage } from './task/task-page.tsx';
@@ -80,6 +81,10 @@ export function App() {
 
 function Page({ route: { agent, tab, task, query } }: { readonly route: Route }) {
   const summary = useAgent(agent ?? '');
+  const title = [task, summary?.name, 'Baton inspector'].filter(Boolean).join(' · ');
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
   if (!agent)
     return (
       <Empty icon="agent" title="No agent yet">
@@ -105,7 +110,7 @@ function Page({ route: { agent, tab, task, query } }: { readonly route: Route })
   return (
     <>
       <ScopeChoice scopes={summary.scopes} scope={scope} />
-      {pages[tab]()}
+      <Guarded key={`${agent} ${tab} ${task ?? ''}`}>{pages[tab]()}</Guarded>
     </>
   );
 }

@@ -17,6 +17,7 @@ import { ANSWERED, type Route } from './route.ts';
 /** What can be looked at. */
 export const lookRoutes: Readonly<Record<string, Route>> = {
   async 'GET /session'({ viewer, inspection, kill, process }): Promise<SessionInfo> {
+    await inspection.introduce();
     const asked = allActions.filter((action) => action !== 'kill' || kill);
     const may = await Promise.all(asked.map((action) => isAllowed(viewer, action, {})));
     return {

@@ -1,9 +1,9 @@
 import type { AgentCard } from '@batonjs/protocol';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { CardReport, InterfaceChoice, SignatureReport } from '../../api/agent.ts';
 import { ApiError, post } from '../data/api.ts';
 import { hrefOf } from '../data/route.ts';
-import { useAgent, useGet, useMay } from '../data/session.ts';
+import { useAgent, useGet, useMay, useSession } from '../data/session.ts';
 import { CopyButton, Empty, Facts, Loading, ProblemNote, Section } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { JsonView } from '../parts/json-view.tsx';
@@ -11,9 +11,14 @@ import { JsonView } from '../parts/json-view.tsx';
 /** The card of an agent with everything that was checked. */
 export function CardPage({ agent }: { readonly agent: string }) {
   const summary = useAgent(agent);
+  const { refresh } = useSession();
   const { value, error, again } = useGet<CardReport>(
     summary?.canCall ? `/agents/${encodeURIComponent(agent)}/card` : undefined,
   );
+  // The list of agents has the name, or the problem, from now on.
+  useEffect(() => {
+    if (value || error) refresh();
+  }, [value?.card.name, error?.message]);
   if (summary && !summary.canCall)
     return (
       <Empty icon="card" title="No card">

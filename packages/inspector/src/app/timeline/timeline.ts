@@ -7,11 +7,16 @@ import { Replay } from './replay.ts';
 export interface TimelineRow {
   readonly entry: Entry;
   readonly described: Described;
+  /** The content has another shape than its type says: it is shown as JSON only. */
+  readonly isUnreadable: boolean;
   /** Milliseconds since the row before. */
   readonly gapMs: number | undefined;
   /** How long what began here lasted, in milliseconds: a turn, a status. */
   durationMs?: number;
 }
+
+/** Agents may send anything. */
+const unreadable: Described = { icon: 'warning', label: 'Unreadable entry', text: '', tone: 'lost' };
 
 /** The entries of one task in order, with everything that rows show. It grows in place. */
 export class Timeline {
@@ -46,19 +51,31 @@ export class Timeline {
   /** The task after so many rows. */
   at(count: number): Replay {
     const replay = new Replay();
-    for (let index = 0; index < count; index += 1) replay.apply(this.rows[index]!.entry);
+    for (const { entry, isUnreadable } of this.rows.slice(0, count)) if (!isUnreadable) replay.apply(entry);
     return replay;
   }
 
   #add(entry: Entry): void {
     const at = entry.at === undefined ? undefined : Date.parse(entry.at);
     const gapMs = at !== undefined && this.#lastAt !== undefined ? Math.max(0, at - this.#lastAt) : undefined;
-    const row: TimelineRow = { entry, described: describeEntry(entry), gapMs };
+    const described = this.#read(entry);
+    const row: TimelineRow = { entry, described: described ?? unreadable, isUnreadable: !described, gapMs };
     this.rows.push(row);
-    this.live.apply(entry);
+    if (!described) return;
     if (at === undefined) return;
     this.#lastAt = at;
     this.#measure(row, at);
+  }
+
+  /** Describes an entry and applies it to the task; undefined for one that has another shape than its type says. */
+  #read(entry: Entry): Described | undefined {
+    try {
+      const described = describeEntry(entry);
+      this.live.apply(entry);
+      return described;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Ends what lasted until this row. */
