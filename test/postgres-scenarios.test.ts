@@ -5,6 +5,7 @@ import { afterAll, describe } from 'vitest';
 import { generationScenarios } from '../packages/server/test/scenarios/generation.ts';
 import { laterScenarios } from '../packages/server/test/scenarios/later.ts';
 import { lossScenarios } from '../packages/server/test/scenarios/loss.ts';
+import { scheduleScenarios } from '../packages/server/test/scenarios/schedule.ts';
 import { severalServersScenarios } from '../packages/server/test/scenarios/several-servers.ts';
 import { closedAfterTest } from './kit/closed-after-test.ts';
 import { postgresForTests } from './support/postgres.ts';
@@ -21,4 +22,5 @@ describe.skipIf(!postgres)('on PostgreSQL', () => {
   describe('several servers', () => severalServersScenarios(newStore));
   describe('later', () => laterScenarios(newStore));
   describe('generations', () => generationScenarios(newStore));
+  describe('with a schedule', () => scheduleScenarios(newStore));
 });

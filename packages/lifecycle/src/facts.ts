@@ -29,6 +29,8 @@ export interface MessageReceived extends Written {
   readonly notBefore?: string;
   /** It was accepted on the condition that the task was at this generation. */
   readonly ifGeneration?: number;
+  /** How urgent the client says it is: 1 to 9. */
+  readonly priority?: number;
 }
 
 /** The log became a task that clients can see. */

@@ -4,6 +4,7 @@ import { defaultLimits } from './limits/limits.ts';
 import type { WorkerOptions } from './options.ts';
 import { boundedStore } from './store/bounded-store.ts';
 import { systemClock } from './timing/clock.ts';
+import { completeSchedule } from './timing/schedule.ts';
 import type { TurnDependencies } from './turns/turn-dependencies.ts';
 import { logTurnEvent } from './turns/turn-event.ts';
 
@@ -47,6 +48,7 @@ export function turnDependencies(given: WorkerOptions, run: 'here' | 'workers'):
       pollMs: Math.min(1_000, leaseMs / 3),
       cancelGraceMs: given.cancelGraceMs ?? 5_000,
       storeTimeoutMs,
+      schedule: completeSchedule(given.schedule, store),
       clocks: given.clocks ?? {},
       limits: { ...defaultLimits, ...given.limits },
       currentStatusInHistory: given.currentStatusInHistory ?? false,

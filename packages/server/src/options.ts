@@ -14,6 +14,7 @@ import type { Transition } from './log/write/transition.ts';
 import type { PushOptions } from './push/push-options.ts';
 import type { RetentionOptions } from './store/retention.ts';
 import type { Clock } from './timing/clock.ts';
+import type { ScheduleOptions } from './timing/schedule.ts';
 import type { TaskClocks } from './timing/task-deadlines.ts';
 import type { CancelHook } from './turns/turn-dependencies.ts';
 import type { TurnEvent } from './turns/turn-event.ts';
@@ -52,6 +53,11 @@ export interface WorkerOptions {
    * the end of the task.
    */
   readonly onCancel?: CancelHook;
+  /**
+   * How many turns run at once, and in which order. Needs a store with `schedules`. Default: every turn starts as soon
+   * as a process has room, the oldest first.
+   */
+  readonly schedule?: ScheduleOptions;
   /** How long tasks may take. */
   readonly clocks?: TaskClocks;
   readonly limits?: Partial<Limits>;

@@ -9,6 +9,7 @@ import {
   type TaskPage,
   type TaskQuery,
   type TaskStore,
+  type TurnSchedule,
 } from '@batonjs/store';
 import { override } from '../src/faults/override.ts';
 import { sabotage } from '../src/faults/sabotage.ts';
@@ -913,6 +914,52 @@ const sabotaged: Broken[] = [
   },
 ];
 
+/** Changes the schedule of every claim. */
+const onSchedule =
+  (change: (schedule: TurnSchedule) => TurnSchedule | undefined): Break =>
+  (store) => ({
+    claim: ({ schedule, ...request }) => {
+      const changed = schedule && change(schedule);
+      return store.claim(changed ? { ...request, schedule: changed } : request);
+    },
+  });
+/** Counts the turns of each claim alone. */
+const alone: Break = (store) => ({
+  async claim({ schedule, ...request }) {
+    const limit = Math.min(request.limit, schedule?.concurrency ?? request.limit);
+    return store.claim({ ...request, limit, ...(schedule && { schedule: {} }) });
+  },
+});
+
+const schedules = broken('a schedule', {
+  'lets any number of turns run': onSchedule(({ concurrency: _, ...schedule }) => schedule),
+  'lets a caller have any number of turns': onSchedule(({ perCaller: _, ...schedule }) => schedule),
+  'runs any number of turns in a context': onSchedule(({ perContext: _, ...schedule }) => schedule),
+  'counts the turns of one claim only': alone,
+  'takes a context for a caller': onSchedule(({ perContext, ...schedule }) => ({
+    ...schedule,
+    ...(perContext !== undefined && { perCaller: perContext }),
+  })),
+  'knows no schedule': onSchedule(() => undefined),
+  'gives out the oldest task, of whichever caller': onCommit(({ turn }) => {
+    if (!turn) return {};
+    const { aheadMs: _, ...rest } = turn;
+    return { turn: rest };
+  }),
+  'is deaf to urgency': onCommit(({ turn }) => ({
+    turn: turn?.aheadMs === undefined ? turn : { ...turn, aheadMs: 0 },
+  })),
+  'lets urgent tasks overtake those that have waited longer': onCommit(({ turn }) => ({
+    turn: turn?.aheadMs ? { ...turn, aheadMs: 1e9 } : turn,
+  })),
+  'leaves what a dead holder left while no turn may start': (store) => ({
+    async claim(request) {
+      const leases = await store.claim(request);
+      return leases.filter(({ cause }) => cause !== 'expired' || !request.schedule);
+    },
+  }),
+});
+
 export const brokenTaskStores: readonly Broken[] = [
   ...sabotaged,
   ...commits,
@@ -921,6 +968,7 @@ export const brokenTaskStores: readonly Broken[] = [
   ...leases,
   ...renewals,
   ...claims,
+  ...schedules,
   ...races,
   ...reads,
   ...lists,

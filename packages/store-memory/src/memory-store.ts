@@ -66,6 +66,7 @@ export function memoryStore({
 
   return {
     ...pushConfigs(outbox, now),
+    schedules: true,
 
     async commit(commit) {
       const { scope, taskId, commitId, once } = commit;

@@ -1,7 +1,8 @@
-import { type Claimed, type ClaimRequest, claimed, type Row } from '@batonjs/store';
+import { type Claimed, type ClaimRequest, claimed, type Row, type TurnSchedule } from '@batonjs/store';
 import { Groups } from './groups.ts';
 import type { Log } from './log.ts';
 import { Schedule } from './schedule.ts';
+import { Turns } from './turns.ts';
 
 /** A log that a claim may have, and what the claim makes of its row. */
 export interface Candidate extends Claimed {
@@ -17,12 +18,15 @@ export class ReadyQueue {
   readonly #byTaskId = new Groups<string, Log>();
   readonly #byHolder = new Groups<string, Log>();
   readonly #waiting = new Map<string, number>();
+  readonly #turns = new Turns();
 
   /** Called for every row that replaces another; undefined stands for a log that is new or gone. */
   replace(log: Log, before: Row | undefined, after: Row | undefined, now: number): void {
     if (before && after && isScheduledAlike(before, after)) return;
     if (before?.holder !== undefined) this.#byHolder.delete(before.holder, log);
     if (after?.holder !== undefined) this.#byHolder.add(after.holder, log);
+    if (before?.aheadMs !== undefined || after?.aheadMs !== undefined)
+      this.#turns.replace(log, before, after, now);
     if (isWaiting(before)) this.#count(before.queue, -1);
     if (isWaiting(after)) this.#count(after.queue, 1);
     const at = isWaiting(after) ? now : after && readyAt(after);
@@ -37,15 +41,17 @@ export class ReadyQueue {
 
   /** Up to `limit` logs that the claim may have, first those whose lease the token holds already. */
   candidates(request: ClaimRequest, now: number, leaseNow: number): Candidate[] {
-    const { holder, limit, queue, taskId, scope } = request;
+    const { holder, limit, queue, taskId, scope, schedule } = request;
     const held = [...this.#byHolder.get(holder)];
     const most = limit + held.length;
     const due =
-      taskId === undefined
-        ? [...this.#schedule.due(queue, now, most), ...this.#held.due(queue, leaseNow, most)]
-            .sort((a, b) => b.forMs - a.forMs)
-            .map(({ item }) => item)
-        : this.#byTaskId.get(taskId);
+      taskId !== undefined
+        ? this.#byTaskId.get(taskId)
+        : schedule
+          ? this.#scheduled(request, schedule, now, leaseNow)
+          : [...this.#schedule.due(queue, now, most), ...this.#held.due(queue, leaseNow, most)]
+              .sort((a, b) => b.forMs - a.forMs)
+              .map(({ item }) => item);
     const candidates: Candidate[] = [];
     for (const log of new Set([...held, ...due])) {
       if (candidates.length === limit) break;
@@ -54,6 +60,22 @@ export class ReadyQueue {
       if (claim) candidates.push({ log, ...claim });
     }
     return candidates;
+  }
+
+  /** Those whose lease ran out, then those that may get a turn. */
+  #scheduled(request: ClaimRequest, schedule: TurnSchedule, now: number, leaseNow: number): Log[] {
+    const { queue, limit, isKept } = request;
+    const left = this.#held.due(queue, leaseNow, Number.POSITIVE_INFINITY).map(({ item }) => item);
+    const taken = left.filter(({ row }) => !isKept?.(row.holder!)).slice(0, limit);
+    const plain = this.#schedule.due(queue, now, limit).map(({ item }) => item);
+    const picked = this.#turns.pick(
+      { ...request, limit: limit - taken.length },
+      schedule,
+      now,
+      this.#held.items(queue),
+      plain.filter(({ row }) => row.aheadMs === undefined),
+    );
+    return [...taken, ...picked];
   }
 
   /** How many tasks of the queue are waiting for a turn. */
@@ -76,7 +98,11 @@ export const isWaiting = (row: Row | undefined): row is Row & { readonly queue: 
   row?.queue !== undefined && row.wanted && row.holder === undefined && !row.head.closed;
 
 const isScheduledAlike = (a: Row, b: Row): boolean =>
-  a.queue === b.queue && a.holder === b.holder && isWaiting(a) === isWaiting(b) && readyAt(a) === readyAt(b);
+  a.queue === b.queue &&
+  a.holder === b.holder &&
+  a.aheadMs === b.aheadMs &&
+  isWaiting(a) === isWaiting(b) &&
+  readyAt(a) === readyAt(b);
 
 /**
  * When the task can be claimed if nothing changes before: on the clock of leases if it is held. Undefined if never.

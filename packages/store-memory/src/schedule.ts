@@ -42,6 +42,11 @@ export class Schedule<Item> {
     this.#places.delete(item);
   }
 
+  /** All items of a queue, the earliest first. */
+  *items(queue: string): Generator<Item> {
+    for (const { item } of this.#queues.get(queue)?.ascending() ?? []) yield item;
+  }
+
   /** Up to `limit` items that are due by now, the longest due first. */
   due(queue: string, now: number, limit: number): Due<Item>[] {
     const due: Due<Item>[] = [];

@@ -15,6 +15,7 @@ import { Prune } from './tasks/prune.ts';
 import { TaskList } from './tasks/task-list.ts';
 import { TaskRows } from './tasks/task-row.ts';
 import { Totals } from './tasks/totals.ts';
+import { Turns } from './tasks/turns.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
 import { PushConfigs } from './webhooks/push-configs.ts';
 
@@ -37,7 +38,7 @@ export function storeOnDatabase(
   const deliveries = new Deliveries(quoted, transactions, wakeups);
   const commits = new Commits(quoted, { rows, totals, deliveries });
   const group = new GroupCommit({ transactions, commits, wakeups, onGroup });
-  const leases = new Leases(quoted, transactions, rows);
+  const leases = new Leases(quoted, transactions, rows, new Turns(quoted));
   const facts = new Facts(quoted, transactions);
   const tasks = new TaskList(quoted, transactions);
   const prune = new Prune(quoted, transactions, totals);
@@ -62,6 +63,8 @@ export function storeOnDatabase(
     });
 
   return {
+    schedules: true,
+
     commit: (commit) => {
       const prepared = prepareCommit(commit);
       return call(() => group.run(prepared));

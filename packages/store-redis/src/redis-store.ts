@@ -75,6 +75,8 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
   }
 
   return {
+    schedules: shards === undefined || shards === 1,
+
     commit: (commit) => calls.pass(() => commits.write(commit)),
     load: (scope, taskId) => read(() => facts.load(scope, taskId)),
     readFacts: (scope, taskId, after, limit, lastCommitId) =>

@@ -17,6 +17,7 @@ import { Prune } from './tasks/prune.ts';
 import { TaskList } from './tasks/task-list.ts';
 import { type Moment, TaskRows } from './tasks/task-row.ts';
 import { Totals } from './tasks/totals.ts';
+import { Turns } from './tasks/turns.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
 import { PushConfigs } from './webhooks/push-configs.ts';
 
@@ -51,7 +52,7 @@ export function storeOnDatabase(
   const deliveries = new Deliveries(db, changes);
   const pushConfigs = new PushConfigs(db, deliveries);
   const commits = new Commits({ db, rows, contexts, totals, deliveries, changes });
-  const leases = new Leases(db, rows);
+  const leases = new Leases(db, rows, new Turns(db));
   const reads = new Reads({ db, name, maxWaitMs });
   const facts = new Facts(db, rows, reads);
   const tasks = new TaskList(db, totals, contexts);
@@ -71,6 +72,8 @@ export function storeOnDatabase(
   const write = <T>(work: () => T): Promise<T> => calls.pass(() => group.run(work));
 
   return {
+    schedules: true,
+
     commit: (commit) =>
       calls.pass(() => {
         const prepared = commits.prepare(commit);

@@ -13,6 +13,8 @@ export interface Row {
   readonly fence: number;
   /** The token that holds the lease; absent while the task is free. */
   readonly holder?: string;
+  /** How much longer than it has the task counts as having waited; absent if no schedule orders it. */
+  readonly aheadMs?: number;
   /** In milliseconds of the store's clock for leases: one that is never set, the same for all that share the store. */
   readonly leaseUntil?: number;
 }
@@ -48,6 +50,7 @@ export function admit(row: Row | undefined, commit: Commit, leaseNow: number): R
     fence: row?.fence ?? 0,
     holder: row?.holder,
     leaseUntil: row?.leaseUntil,
+    aheadMs: turn?.aheadMs === undefined ? row?.aheadMs : aheadAfter(row, turn.aheadMs),
   };
   if (head.closed) return { ...after, wanted: false, holder: undefined, leaseUntil: undefined };
   if (turn?.release)
@@ -57,6 +60,12 @@ export function admit(row: Row | undefined, commit: Commit, leaseNow: number): R
     return { ...after, wanted: false, fence: after.fence + 1, holder, leaseUntil: leaseNow + ttlMs };
   }
   return turn?.want ? { ...after, wanted: true } : after;
+}
+
+/** A task that waits becomes more urgent, and never less. */
+function aheadAfter(row: Row | undefined, aheadMs: number): number {
+  const isWaiting = row?.wanted && row.holder === undefined;
+  return isWaiting && row.aheadMs !== undefined ? Math.max(row.aheadMs, aheadMs) : aheadMs;
 }
 
 /**

@@ -15,6 +15,7 @@ export { cutPage } from './cut-page.ts';
 export { factsInOrder } from './facts-in-order.ts';
 export { foldLog, loadTask } from './load-task.ts';
 export { parseFact } from './parse-fact.ts';
+export { pickTurns, TurnGate, type TurnPlace } from './pick-turns.ts';
 export type {
   Delivery,
   DeliveryOutcome,
@@ -38,5 +39,6 @@ export type {
   TaskQuery,
   TaskStore,
   Topic,
+  TurnSchedule,
   Unsubscribe,
 } from './task-store.ts';

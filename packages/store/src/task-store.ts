@@ -61,6 +61,12 @@ export interface Commit {
      * count all of them in the same step counts those it can; the caller asks `waiting` before.
      */
     readonly waitingAtMost?: number;
+    /**
+     * The task is given out in the order of a schedule, from now on: as if it had waited so many milliseconds longer
+     * than it has, 0 or more. While it waits it becomes more urgent by this, and never less. Only at stores with
+     * `schedules`.
+     */
+    readonly aheadMs?: number;
     /** Takes the lease in the same write if the task is free, and clears `want` then. `ttlMs` in milliseconds. */
     readonly acquire?: { readonly holder: string; readonly ttlMs: number };
     /** Gives the lease back; a late write under it is fenced. Without `want`, no turn is wanted afterwards. */
@@ -143,6 +149,19 @@ export type Topic =
 /** Ends a subscription. Calling it again does nothing. */
 export type Unsubscribe = () => void | Promise<void>;
 
+/**
+ * How many turns of a queue may run at once: tasks with a lease, in all processes. Unset: any number. A turn that runs
+ * already is never ended by it.
+ */
+export interface TurnSchedule {
+  /** Of all callers together. */
+  readonly concurrency?: number;
+  /** Of one scope. */
+  readonly perCaller?: number;
+  /** Of one context of a scope. */
+  readonly perContext?: number;
+}
+
 /** Which leases are asked for, and by whom. */
 export interface ClaimRequest {
   readonly queue: string;
@@ -160,6 +179,13 @@ export interface ClaimRequest {
    * another process cannot ask; the caller renews before it claims.
    */
   readonly isKept?: (holder: string) => boolean;
+  /**
+   * Gives out only as many tasks as may run at once, counted in the same step, also where claims race; and in order:
+   * one task of each scope in turn, the scope that got none for the longest time first; within a scope the task that
+   * has waited longest, by the time since it waits or is due, plus `aheadMs`. Leases that ran out are given out in any
+   * case: their turns are counted already. Without effect with `taskId`. Only at stores with `schedules`.
+   */
+  readonly schedule?: TurnSchedule;
 }
 
 /**
@@ -212,6 +238,9 @@ export interface TaskStore {
    * the database, where it is on another machine). `dueAt` is compared with the store's wall clock.
    */
   claim(request: ClaimRequest): Promise<readonly Lease[]>;
+
+  /** Whether claims follow a `schedule`, and commits an order (`aheadMs`). */
+  readonly schedules?: boolean;
 
   /**
    * Keeps leases for `ttlMs` milliseconds from now. Resolves to those that are still held, as they were given and in

@@ -54,6 +54,7 @@ describe('a message that is put off', () => {
       extensions: ['urn:a', SCHEDULING],
       metadata: { a: 1, [SCHEDULING]: { notBefore: '2030-01-01T06:00:00.000Z' } },
     });
+    expect(scheduled('x', { priority: 9 }).metadata).toEqual({ [SCHEDULING]: { priority: 9 } });
     expect(scheduled([{ text: 'x' }], {}).parts).toEqual([{ text: 'x' }]);
     expect(() => scheduled('x', { notBefore: new Date('soon') })).toThrow(RangeError);
   });

@@ -7,6 +7,7 @@ import type { LiveTask } from '../log/live-task.ts';
 import { waitForFact } from '../log/wait-for-fact.ts';
 import { appendOpenly } from '../log/write/append-openly.ts';
 import { isoTime } from '../timing/clock.ts';
+import { orderFor } from '../timing/schedule.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
 import { viewFor } from './call/view-for.ts';
@@ -43,7 +44,7 @@ export async function cancelTask(
 
 async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], dependencies: Dependencies) {
   const { clock, claimer } = dependencies;
-  const { queue, run } = dependencies.options;
+  const { queue, run, schedule } = dependencies.options;
   const facts = decide(
     live.state,
     { type: 'request-cancel', ...(metadata && { metadata }) },
@@ -51,7 +52,7 @@ async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], 
   );
   if (facts.length === 0) return;
   try {
-    await appendOpenly(live, facts, 'cancel', { queue, want: true });
+    await appendOpenly(live, facts, 'cancel', { queue, want: true, ...orderFor(schedule, mostUrgent) });
   } catch (error) {
     if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
     await live.tryRefresh();
@@ -59,6 +60,9 @@ async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], 
   }
   if (run === 'here' && !live.state.openTurn) await claimer.claimNow(live.scope, live.taskId);
 }
+
+/** A task that ends gives its place to others. */
+const mostUrgent = { priority: 9 };
 
 function decideAgain(live: LiveTask, { clock }: Dependencies): void {
   if (live.state.closed) decide(live.state, { type: 'request-cancel' }, isoTime(clock.now()));

@@ -5,6 +5,7 @@ import { decideAll } from '../log/write/decision.ts';
 import { takeRoom } from '../log/write/task-room.ts';
 import { isoTime } from '../timing/clock.ts';
 import { newId } from '../timing/new-id.ts';
+import { orderFor } from '../timing/schedule.ts';
 import { readWakeKey } from '../turns/wake-key.ts';
 import type { Dependencies } from './call/dependencies.ts';
 
@@ -18,14 +19,15 @@ export async function wakeTask(
   metadata: Record<string, unknown> | undefined,
   { tasks, clock, options }: Pick<Dependencies, 'tasks' | 'clock' | 'options'>,
 ): Promise<void> {
-  const { queue, limits } = options;
+  const { queue, limits, schedule } = options;
   const { scope, taskId } = readWakeKey(wakeKey);
   const live = await tasks.open(scope, taskId);
   if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId } });
   try {
     const { facts } = decideAll(live.state, [{ type: 'wake', metadata }], isoTime(clock.now()));
     const giveBack = takeRoom(live, facts, limits);
-    await appendOpenly(live, facts, `woken:${newId(clock)}`, { queue, want: true }).finally(giveBack);
+    const turn = { queue, want: true, ...orderFor(schedule) };
+    await appendOpenly(live, facts, `woken:${newId(clock)}`, turn).finally(giveBack);
   } catch (error) {
     if (StoreError.is(error, 'LOG_CLOSED'))
       throw new A2AError('UNSUPPORTED_OPERATION', 'The task is finished');

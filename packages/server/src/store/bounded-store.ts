@@ -30,6 +30,7 @@ function boundedTasks(store: TaskStore, inTime: InTime): TaskStore {
       inTime(() => store.readFacts(scope, taskId, after, limit, lastCommitId)),
     list: (scope, query) => inTime(() => store.list(scope, query)),
     subscribe: (topic, notify) => inTime(() => store.subscribe(topic, notify), end),
+    ...(store.schedules && { schedules: true }),
     claim: (request) => inTime(() => store.claim(request)),
     renew: (leases, ttlMs) => inTime(() => store.renew(leases, ttlMs)),
     waiting: (queue, atMost) => inTime(() => store.waiting(queue, atMost)),

@@ -65,7 +65,7 @@ export class Runner implements TurnProcess {
     return this.#running.size;
   }
 
-  /** Calls `listener` when there is room again after a reservation got none. */
+  /** Calls `listener` when there is room again after a reservation got none; with a schedule, whenever a turn ends. */
   onFree(listener: () => void): void {
     this.#onFree = listener;
   }
@@ -91,6 +91,7 @@ export class Runner implements TurnProcess {
       this.stalls.turnEnds();
       this.#tasks.release(live);
       this.#leave(() => this.#running.remove(node));
+      if (this.#dependencies.options.schedule) this.#onFree();
     });
     return running;
   }

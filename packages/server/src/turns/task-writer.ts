@@ -9,6 +9,7 @@ import { reportTransitions } from '../log/write/transition.ts';
 import { type Written, write } from '../log/write/write.ts';
 import { isoTime } from '../timing/clock.ts';
 import type { LazyAbort } from '../timing/lazy-abort.ts';
+import { orderFor, orderForAll } from '../timing/schedule.ts';
 import { dueAt, startsAt } from '../timing/task-deadlines.ts';
 import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
 import type { StallWatch } from './stall-watch.ts';
@@ -188,9 +189,10 @@ export class TaskWriter implements Held {
 
   /** Gives the task to another process in the middle of its turn: the process that claims it runs the turn again. */
   async handOver(): Promise<void> {
+    const { queue, schedule } = this.#dependencies.options;
     await this.write(
       () => [],
-      () => ({ queue: this.#dependencies.options.queue, release: true, want: true }),
+      () => ({ queue, release: true, want: true, ...orderFor(schedule) }),
     );
   }
 
@@ -258,8 +260,10 @@ export class TaskWriter implements Held {
 
   #giveBack(state: State): Commit['turn'] {
     const next = startsAt(state);
-    const want = next !== undefined && next <= this.#dependencies.clock.now();
-    return { queue: this.#dependencies.options.queue, release: true, want };
+    const { queue, schedule } = this.#dependencies.options;
+    const now = this.#dependencies.clock.now();
+    const want = next !== undefined && next <= now;
+    return { queue, release: true, want, ...orderForAll(schedule, state.untaken, isoTime(now)) };
   }
 }
 

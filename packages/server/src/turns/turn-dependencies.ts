@@ -6,6 +6,7 @@ import type { Telemetry } from '../hooks/telemetry.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Transition } from '../log/write/transition.ts';
 import type { Clock } from '../timing/clock.ts';
+import type { Schedule } from '../timing/schedule.ts';
 import type { TaskClocks } from '../timing/task-deadlines.ts';
 import type { TurnEvent } from './turn-event.ts';
 
@@ -29,6 +30,8 @@ export interface TurnOptions {
   readonly cancelGraceMs: number;
   /** How long one store call may take. */
   readonly storeTimeoutMs: number;
+  /** Undefined: turns start as soon as a process has room. */
+  readonly schedule: Schedule | undefined;
   readonly clocks: TaskClocks;
   readonly limits: Limits;
   readonly currentStatusInHistory: boolean;

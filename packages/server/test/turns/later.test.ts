@@ -141,6 +141,14 @@ describe('a message that is put off', () => {
     await refused.toMatchObject({ error: { code: -32602, message: expect.stringContaining('notBefore') } });
   });
 
+  it.each([-1, 10, 1.5, '5', null, Number.MAX_SAFE_INTEGER, true])(
+    'is refused with another priority than 0 to 9: %j',
+    async (priority) => {
+      const refused = expect(send(serve(ends), { priority })).rejects;
+      await refused.toMatchObject({ error: { code: -32602, message: expect.stringContaining('priority') } });
+    },
+  );
+
   it.each([7, 'x', null, []])('is refused where its metadata is no object: %j', async (schedule) => {
     await expect(send(serve(ends), schedule)).rejects.toMatchObject({ error: { code: -32602 } });
   });
@@ -150,6 +158,8 @@ describe('a message that is put off', () => {
     { notBefore: '2026-01-01T02:00:00.123456+02:00' },
     {},
     { other: 1 },
+    { priority: 0 },
+    { priority: 9 },
   ])('starts at once if its time has come, or it names none: %j', async (schedule) => {
     const server = serve(ends);
     await until(server, (await send(server, schedule)).task.id, 'COMPLETED');

@@ -13,6 +13,7 @@ import { propertyChecks } from './properties.ts';
 import { pruneChecks } from './prune.ts';
 import { raceChecks } from './races.ts';
 import { loadChecks, readFactsChecks } from './read.ts';
+import { scheduleChecks } from './schedules/schedule.ts';
 import { scopeChecks } from './scopes.ts';
 
 /** All checks of the `TaskStore` port. */
@@ -25,6 +26,7 @@ export const taskStoreChecks: readonly Check[] = [
   ...claimChecks,
   ...claimOrderChecks,
   ...waitingChecks,
+  ...scheduleChecks,
   ...raceChecks,
   ...loadChecks,
   ...readFactsChecks,

@@ -97,4 +97,19 @@ export const migrations: readonly ((schema: string) => string)[] = [
     content text NOT NULL
   );
   `,
+  // The order of schedules. Other tasks are in neither index, and cost them nothing.
+  (schema) => `
+  ALTER TABLE ${schema}.tasks ADD COLUMN ahead_ms bigint;
+  ALTER TABLE ${schema}.tasks ADD COLUMN turn_at bigint;
+  CREATE INDEX tasks_turns ON ${schema}.tasks (queue_key, scope_key, turn_at) WHERE turn_at IS NOT NULL;
+  CREATE INDEX tasks_running ON ${schema}.tasks (queue_key) WHERE holder_key IS NOT NULL AND ahead_ms IS NOT NULL;
+
+  CREATE TABLE ${schema}.served (
+    queue_key text COLLATE "C" NOT NULL,
+    scope_key text COLLATE "C" NOT NULL,
+    turn bigint NOT NULL,
+    PRIMARY KEY (queue_key, scope_key)
+  );
+  CREATE INDEX served_turns ON ${schema}.served (queue_key, turn);
+  `,
 ];

@@ -10,6 +10,7 @@ import { clock } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';
 import { type TaskRow, type TaskRows, taskColumns, toTaskRow, waitingSinceOf } from './task-row.ts';
+import type { Turns } from './turns.ts';
 
 /** Grants and renews leases. */
 export class Leases {
@@ -23,9 +24,12 @@ export class Leases {
   readonly #waiting: string;
   readonly #one: string;
 
-  constructor(schema: string, transactions: Transactions, rows: TaskRows) {
+  readonly #turns: Turns;
+
+  constructor(schema: string, transactions: Transactions, rows: TaskRows, turns: Turns) {
     this.#transactions = transactions;
     this.#rows = rows;
+    this.#turns = turns;
     const find = `SELECT ${taskColumns}, ${clock} AS now FROM ${schema}.tasks WHERE queue_key = $1`;
     this.#held = `${find} AND holder_key = $2 ORDER BY key LIMIT $3`;
     this.#ready = `${find} AND ready_at <= $2 ORDER BY ready_at LIMIT $3`;
@@ -52,7 +56,7 @@ export class Leases {
         const values = [keyOf(request.queue), value, ...(limit === undefined ? [] : [limit])];
         return (await session.query(`${query} FOR UPDATE${end}`, values)).map(toTaskRow);
       };
-      const { holder, limit } = request;
+      const { holder, limit, schedule } = request;
       const named = this.#findNamed(request);
       const leases: Lease[] = [];
       const writes = new Map<string, TaskRow>();
@@ -77,7 +81,16 @@ export class Leases {
       take(await lock(this.#held, keyOf(holder), limit));
       // Rows that another transaction holds are left to it, so that claims never wait for each other.
       if (named) take(await lock(named.query, named.key, undefined, ' SKIP LOCKED'));
-      else if (leases.length < limit) take(await lock(this.#ready, now, limit, ' SKIP LOCKED'));
+      else if (schedule && leases.length < limit) {
+        const asked = { ...request, limit: limit - leases.length };
+        const { left, turns } = await this.#turns.pick(session, asked, schedule, now);
+        const keys = [...left, ...turns];
+        const locked = keys.length > 0 ? await session.query(this.#rows.locking(keys)) : [];
+        const found = new Map(locked.map(toTaskRow).map((row) => [row.key, row]));
+        take(keys.flatMap((key) => found.get(key) ?? []));
+        const started = turns.flatMap((key) => (writes.has(key) ? (found.get(key)?.scope ?? []) : []));
+        await this.#turns.serve(session, request.queue, started);
+      } else if (leases.length < limit) take(await lock(this.#ready, now, limit, ' SKIP LOCKED'));
       await this.#rows.update(session, [...writes.values()]);
       return leases;
     });

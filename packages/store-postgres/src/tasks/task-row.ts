@@ -20,7 +20,7 @@ export interface TaskRow {
 
 /** The columns that `toTaskRow` reads. */
 export const taskColumns =
-  'key, scope, task_id, revision, version, head, last_at, queue, wanted, fence, holder, lease_until, waiting_since, has_push';
+  'key, scope, task_id, revision, version, head, last_at, queue, wanted, fence, holder, lease_until, waiting_since, has_push, ahead_ms';
 
 export const toTaskRow = (found: DatabaseRow): TaskRow => ({
   key: String(found.key),
@@ -35,6 +35,7 @@ export const toTaskRow = (found: DatabaseRow): TaskRow => ({
     fence: Number(found.fence),
     holder: (found.holder as string | null) ?? undefined,
     leaseUntil: found.lease_until === null ? undefined : Number(found.lease_until),
+    aheadMs: found.ahead_ms === null ? undefined : Number(found.ahead_ms),
   },
   lastAt: String(found.last_at),
   waitingSince: found.waiting_since === null ? undefined : Number(found.waiting_since),
@@ -60,6 +61,12 @@ function readyAtOf(
   if (queue === undefined || head.closed) return null;
   if (holder !== undefined) return leaseUntil ?? 0;
   return waitingSince ?? (head.dueAt === undefined ? null : Date.parse(head.dueAt));
+}
+
+/** From when a schedule gives the task a turn, less what it is ahead by. Null if it orders the task not, or not now. */
+function turnAtOf(row: Row, waitingSince: number | undefined): number | null {
+  if (row.aheadMs === undefined || row.holder !== undefined) return null;
+  return waitingSince === undefined ? readyAtOf(row, undefined) : waitingSince - row.aheadMs;
 }
 
 type Column = [name: string, type: string, value: (write: TaskRow) => unknown];
@@ -90,6 +97,8 @@ const changing: readonly Column[] = [
   ['lease_until', 'bigint', ({ row }) => row.leaseUntil ?? null],
   ['waiting_since', 'bigint', ({ waitingSince }) => waitingSince ?? null],
   ['ready_at', 'bigint', ({ row, waitingSince }) => readyAtOf(row, waitingSince)],
+  ['ahead_ms', 'bigint', ({ row }) => row.aheadMs ?? null],
+  ['turn_at', 'bigint', ({ row, waitingSince }) => turnAtOf(row, waitingSince)],
 ];
 
 const namesOf = (columns: readonly Column[]) => columns.map(([name]) => name).join(', ');

@@ -1,9 +1,10 @@
 import { isLess, plan, prelude, relist } from './prelude.ts';
+import { turns } from './turns.ts';
 
 /**
  * Keys: `task:<name>`, base. Arguments: name; expected version or `open`; head, place and due time after the commit;
  * how many entries, and the entries of the log; then pairs of a name and a value: `once`; `fence` and `writer`;
- * `queue`, `want`, `most`, `release`, `acquire` (the holder) and `ttl` (ms); `snapshot` and its version `from`; `at`,
+ * `queue`, `want`, `most`, `ahead` (ms), `release`, `acquire` (the holder) and `ttl` (ms); `snapshot` and its version `from`; `at`,
  * when the first fact of an open append happened. Empty or left out means absent. Answers the version, with the fence
  * if a lease was granted, or a code and a version; `BEHIND` with the time of the last fact if that is later than `at`.
  * It does what `admit` does, and checks everything before it writes anything: Redis does not undo what a script has
@@ -25,9 +26,10 @@ else
   kept = call('HMGET', row, 'version', 'row', 'hooks')
 end
 local version, was_fence, was_holder, was_queue, was_wanted, was_due, was_place = 0, 0, '', '', false, '', nil
+local was_ahead
 if kept[1] then
   version = tonumber(kept[1])
-  was_fence, was_holder, was_queue, was_wanted, was_due, was_place = unpack_row(kept[2])
+  was_fence, was_holder, was_queue, was_wanted, was_due, was_place, was_ahead = unpack_row(kept[2])
 end
 if given.writer and (was_fence ~= tonumber(given.fence) or was_holder ~= given.writer) then
   return {'FENCED', version}
@@ -67,6 +69,13 @@ elseif want then
   wanted = true
 end
 
+local ahead = was_ahead
+if given.ahead then
+  ahead = tonumber(given.ahead)
+  -- A task that waits becomes more urgent, and never less.
+  if was_ahead and was_wanted and was_holder == '' then ahead = math.max(ahead, was_ahead) end
+end
+
 if given.most and wanted and holder == ''
   and tonumber(call('HGET', base .. 'waiting', queue) or 0) >= tonumber(given.most) then
   return {'QUEUE_FULL', version}
@@ -83,8 +92,11 @@ version = version + last - 6
 
 local moved = place ~= was_place
 local rescheduled = closed or queue ~= was_queue or holder ~= was_holder or wanted ~= was_wanted or due ~= was_due
+  or ahead ~= was_ahead
 if moved or rescheduled or once or given.snapshot then
-  local changes = {'version', version, 'row', pack(fence, holder, queue, wanted, due, place)}
+  local packed = ahead and pack(fence, holder, queue, wanted, due, place, ahead)
+    or pack(fence, holder, queue, wanted, due, place)
+  local changes = {'version', version, 'row', packed}
   local function change(field, value)
     changes[#changes + 1] = field
     changes[#changes + 1] = value
@@ -137,6 +149,22 @@ if rescheduled then
       call('ZREM', base .. 'ready:' .. queue, name)
     end
     if ready then call('ZADD', base .. 'ready:' .. queue, ready, name) end
+  end
+  if ahead or was_ahead then
+    ${turns}
+    if was_queue ~= '' then
+      leave_turns(was_queue, name)
+      end_turn(was_queue, name)
+    end
+    if ahead and queue ~= '' and not closed then
+      if holder ~= '' then
+        start_turn(queue, name, place)
+      elseif waiting then
+        enter_turns(queue, name, call('ZSCORE', base .. 'ready:' .. queue, name) - ahead)
+      elseif due ~= '' then
+        enter_turns(queue, name, due)
+      end
+    end
   end
 end
 

@@ -1,4 +1,5 @@
 import { prelude } from './prelude.ts';
+import { turns } from './turns.ts';
 
 /**
  * Keys: `states`, base. Arguments: queue, holder, ms, how many at most, task id or nothing, its scope or nothing; `held`
@@ -51,11 +52,18 @@ for _, name in ipairs(names) do
   local at = call('ZSCORE', ready, name)
   if given < limit and at and tonumber(at) <= now then
     local key = base .. 'task:' .. name
-    local fence, was_holder, _, wanted, due, place = unpack_row(call('HGET', key, 'row'))
+    local fence, was_holder, _, wanted, due, place, ahead = unpack_row(call('HGET', key, 'row'))
     if was_holder ~= holder then
       answer[1] = answer[1] + 1
       if which ~= 'held' then
-        call('HSET', key, 'row', pack(fence + 1, holder, queue, false, due, place), 'until', now + ttl)
+        local row = pack(fence + 1, holder, queue, false, due, place)
+        if ahead then
+          ${turns}
+          row = pack(fence + 1, holder, queue, false, due, place, ahead)
+          leave_turns(queue, name)
+          start_turn(queue, name, place)
+        end
+        call('HSET', key, 'row', row, 'until', now + ttl)
         local cause = 'due'
         if was_holder ~= '' then
           cause = 'expired'

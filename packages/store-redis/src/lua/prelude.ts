@@ -4,12 +4,16 @@
  * Redis refuse them (TRYAGAIN) until the slot has moved. All other keys are made from `base` and lie in the same slot.
  *
  * - `task:<name>` hash: version, head, row, until, snapshot, from, hooks, once:<key>; in one field, because reading fields
- *   costs more than anything else, `row`: fence, holder, queue, whether a turn is wanted, due time, place; `''` for none
+ *   costs more than anything else, `row`: fence, holder, queue, whether a turn is wanted, due time, place, and what it is ahead
+ *   by if a schedule orders it; `''` for none
  * - `log:<name>` list: commit id, NUL, fact
  * - `list:<scope> <state>`, `context:<scope> <context> <state>` (parted by NUL) sorted by statusAt: task ids
  * - `states` set: those that lists exist of; `closed` sorted by statusAt: names
  * - `ready:<queue>` sorted by when they can be claimed, `open:<queue>` sorted by text: names; `waiting` hash: counts
  * - `held:<holder>` set of names
+ * - of tasks that a schedule orders: `turns:<queue> <scope>` sorted by when they get a turn: names of free ones;
+ *   `callers:<queue>` set: scopes that have any; `busy:<queue>` hash: context by name of those with a lease;
+ *   `served:<queue>` sorted by their last turn: scopes
  * - `hooks:<name>` sorted by text: ids of webhooks; `hook:<name> <id>` hash; `deliver:<queue>` sorted by when they can be
  *   claimed; `dead:<queue>` sorted by text
  * - `probe`: written to check that keys can be written

@@ -11,6 +11,7 @@ import { script, vital } from '../database/script.ts';
 import { taskName } from '../database/shards.ts';
 import { timeOf } from '../database/time-of.ts';
 import { commit as source } from '../lua/commit.ts';
+import { mustBeOneShard } from './must-be-one-shard.ts';
 
 const commitScript = script(source);
 const vitalScript = vital(source);
@@ -26,6 +27,7 @@ export class Commits {
   }
 
   async write(commit: Commit): Promise<Committed> {
+    if (commit.turn?.aheadMs !== undefined) mustBeOneShard(await this.#database.shards());
     const { scope, taskId, commitId, expectedVersion, head, snapshot, once, writer, turn } = commit;
     const facts = factsInOrder(commit, undefined);
     const name = taskName(scope, taskId);
@@ -77,10 +79,11 @@ export class Commits {
 const isVital = ({ head, once, turn }: Commit): boolean =>
   head?.closed === true || turn?.release === true || once === 'cancel';
 
-function turnOf({ want, waitingAtMost, release, acquire }: NonNullable<Commit['turn']>): string[] {
+function turnOf({ want, waitingAtMost, aheadMs, release, acquire }: NonNullable<Commit['turn']>): string[] {
   return [
     ...(want ? ['want', '1'] : []),
     ...(waitingAtMost === undefined ? [] : ['most', String(waitingAtMost)]),
+    ...(aheadMs === undefined ? [] : ['ahead', String(aheadMs)]),
     ...(release ? ['release', '1'] : []),
     ...(acquire ? ['acquire', acquire.holder, 'ttl', String(acquire.ttlMs)] : []),
   ];

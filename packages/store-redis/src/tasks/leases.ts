@@ -1,10 +1,20 @@
-import { type ClaimRequest, type Lease, type LeaseReading, leaseReading, type Scope } from '@batonjs/store';
+import {
+  type ClaimRequest,
+  type Lease,
+  type LeaseReading,
+  leaseReading,
+  type Scope,
+  type TurnSchedule,
+} from '@batonjs/store';
 import type { Database } from '../database/database.ts';
 import { script, vital } from '../database/script.ts';
 import { fromTaskName, type Shard, taskName } from '../database/shards.ts';
 import { claim as claimSource, readLease as readSource, renew as renewSource } from '../lua/leases.ts';
+import { claimTurns as claimTurnsSource } from '../lua/turns.ts';
+import { mustBeOneShard } from './must-be-one-shard.ts';
 
 const claimScript = vital(claimSource);
+const claimTurnsScript = vital(claimTurnsSource);
 const renewScript = vital(renewSource);
 const readScript = script(readSource);
 
@@ -22,8 +32,9 @@ export class Leases {
   }
 
   async claim(request: ClaimRequest): Promise<Lease[]> {
-    const { taskId, limit } = request;
+    const { taskId, limit, schedule } = request;
     const shards = await this.#database.shards();
+    if (schedule && taskId === undefined) return this.#claimTurns(mustBeOneShard(shards), request, schedule);
     const [only] = taskId === undefined ? shards.all : [shards.of(taskId)];
     if (taskId !== undefined || shards.all.length === 1)
       return (await this.#ask(only!, request, 'all')).leases;
@@ -82,11 +93,30 @@ export class Leases {
     const args = [queue, holder, String(ttlMs), String(limit), taskId, scope, which];
     const reply = await this.#database.ofShard(claimScript, shard, args);
     const [others, ...members] = reply as readonly [number, ...(string | number)[]];
-    const leases: Lease[] = [];
-    for (let n = 0; n < members.length; n += 3) {
-      const [name, fence, cause] = members.slice(n, n + 3) as [string, number, Cause];
-      leases.push({ ...fromTaskName(name), queue, holder, fence, cause });
-    }
-    return { leases, others };
+    return { leases: toLeases(members, { queue, holder }), others };
   }
+
+  async #claimTurns(shard: Shard, request: ClaimRequest, schedule: TurnSchedule): Promise<Lease[]> {
+    const { queue, holder, ttlMs, limit } = request;
+    const { concurrency, perCaller, perContext } = schedule;
+    const most = [concurrency, perCaller, perContext].map((count) =>
+      count === undefined ? '' : String(count),
+    );
+    const args = [queue, holder, String(ttlMs), String(limit), ...most];
+    const reply = await this.#database.ofShard(claimTurnsScript, shard, args);
+    return toLeases(reply as readonly (string | number)[], request);
+  }
+}
+
+/** Leases from the members of an answer: name, fence and cause of each. */
+function toLeases(
+  members: readonly (string | number)[],
+  { queue, holder }: Pick<Lease, 'queue' | 'holder'>,
+): Lease[] {
+  const leases: Lease[] = [];
+  for (let n = 0; n < members.length; n += 3) {
+    const [name, fence, cause] = members.slice(n, n + 3) as [string, number, Cause];
+    leases.push({ ...fromTaskName(name), queue, holder, fence, cause });
+  }
+  return leases;
 }

@@ -22,7 +22,8 @@ function open(prefix: string, timeoutMs = 4_000) {
 
 describe.skipIf(!cluster)('Redis Cluster', () => {
   const openFromOneNode = () => {
-    const options = { url: cluster!.urls[0], prefix: `test-${randomUUID()}` };
+    // As by default: a store that is not told does not know before it connects whether it can keep schedules.
+    const options = { url: cluster!.urls[0], prefix: `test-${randomUUID()}`, shards: 16 };
     const store = redisStore(options);
     return {
       store,
@@ -38,6 +39,25 @@ describe.skipIf(!cluster)('Redis Cluster', () => {
 });
 
 describe.skipIf(!cluster)('On a Cluster', () => {
+  it('a store of several shards keeps no schedule, and says why', async () => {
+    const prefix = `test-${randomUUID()}`;
+    const several = open(prefix);
+    const request = { queue: 'q', holder: 'h', ttlMs: 1_000, limit: 1, schedule: { concurrency: 1 } };
+    const refusal = expect.objectContaining({
+      code: 'UNUSABLE',
+      message: expect.stringContaining('shards: 1'),
+    });
+    await expect(several.claim(request)).rejects.toEqual(refusal);
+    await expect(several.claim({ ...request, taskId: 't' })).resolves.toEqual([]);
+    const told = redisStore({ url: cluster!.urls, prefix, shards: 16 });
+    opened.push(told);
+    expect(told.schedules).toBe(false);
+    const one = redisStore({ url: cluster!.urls, prefix: `${prefix}-one`, shards: 1 });
+    opened.push(one);
+    expect(one.schedules).toBe(true);
+    expect(await one.claim(request)).toEqual([]);
+  });
+
   beforeAll(async () => {
     for (const node of cluster!.nodes) await node.cli('FLUSHALL');
   });

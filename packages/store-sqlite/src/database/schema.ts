@@ -104,4 +104,17 @@ export const migrations: readonly string[] = [
   UPDATE tasks SET ready_at = NULL, lease_until = 0, leased_at = 0 WHERE holder IS NOT NULL;
   CREATE INDEX tasks_leased ON tasks (queue, lease_until) WHERE lease_until IS NOT NULL;
   `,
+  // The order of schedules. Rows of other tasks are not in the index, and cost it nothing.
+  `
+  ALTER TABLE tasks ADD COLUMN ahead_ms INTEGER;
+  ALTER TABLE tasks ADD COLUMN turn_at INTEGER;
+  CREATE INDEX tasks_turns ON tasks (queue, scope, turn_at, id, context) WHERE turn_at IS NOT NULL;
+  CREATE TABLE served (
+    queue TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    PRIMARY KEY (queue, scope)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX served_turns ON served (queue, turn);
+  `,
 ];

@@ -6,8 +6,10 @@ import {
   type LeaseReading,
   leaseReading,
   type Scope,
+  type TurnSchedule,
 } from '@batonjs/store';
 import { type Moment, type TaskRow, type TaskRows, taskColumns, toRow } from './task-row.ts';
+import type { Turns } from './turns.ts';
 
 /** Grants and renews leases. Methods that write are called inside the caller's transaction. */
 export class Leases {
@@ -21,8 +23,11 @@ export class Leases {
   readonly #later;
   readonly #endLater;
 
-  constructor(db: DatabaseSync, rows: TaskRows) {
+  readonly #turns: Turns;
+
+  constructor(db: DatabaseSync, rows: TaskRows, turns: Turns) {
     this.#rows = rows;
+    this.#turns = turns;
     const find = (condition: string) =>
       db.prepare(`SELECT ${taskColumns} FROM tasks WHERE ${condition} LIMIT ?`);
     this.#held = find('holder = ? AND queue = ?');
@@ -49,7 +54,13 @@ export class Leases {
 
   claim(request: ClaimRequest, at: Moment): Lease[] {
     const { holder, queue } = request;
-    return this.#candidates(request, at).map(({ found, row, cause }) => {
+    const candidates = this.#candidates(request, at);
+    const started = candidates.filter(({ found }) => found.holder === null && found.ahead_ms !== null);
+    this.#turns.serve(
+      queue,
+      started.map(({ found }) => found.scope),
+    );
+    return candidates.map(({ found, row, cause }) => {
       this.#rows.update(found, row, found.context, at);
       return { scope: found.scope, taskId: found.task_id, queue, holder, fence: row.fence, cause };
     });
@@ -88,20 +99,23 @@ export class Leases {
   }
 
   /** Tasks that the holder has already come first, then those that have been ready longest. */
-  #candidates(request: ClaimRequest, { now, leaseNow }: Moment) {
-    const { queue, holder, limit, taskId, scope } = request;
+  #candidates(request: ClaimRequest, at: Moment) {
+    const { now, leaseNow } = at;
+    const { queue, holder, limit, taskId, scope, schedule } = request;
     const readyForMs = ({ waiting_since, ready_at, lease_until }: TaskRow): number =>
       lease_until === null ? now - (waiting_since ?? ready_at ?? 0) : leaseNow - lease_until;
     const held = asRows(this.#held.all(holder, queue, limit));
     const free =
-      taskId === undefined
-        ? asRows([
-            ...this.#waiting.all(queue, limit),
-            ...this.#due.all(queue, now, limit),
-            ...this.#left.all(queue, leaseNow, limit),
-          ]).sort((a, b) => readyForMs(b) - readyForMs(a) || a.id - b.id)
-        : // Tasks of other scopes may have the same id, and not be free.
-          this.#named(taskId, queue, scope);
+      taskId !== undefined
+        ? // Tasks of other scopes may have the same id, and not be free.
+          this.#named(taskId, queue, scope)
+        : schedule
+          ? this.#scheduled(request, schedule, at)
+          : asRows([
+              ...this.#waiting.all(queue, limit),
+              ...this.#due.all(queue, now, limit),
+              ...this.#left.all(queue, leaseNow, limit),
+            ]).sort((a, b) => readyForMs(b) - readyForMs(a) || a.id - b.id);
     const rows = new Map([...held, ...free].map((row) => [row.id, row]));
     return [...rows.values()]
       .flatMap((found) => {
@@ -112,6 +126,14 @@ export class Leases {
         return claim ? [{ found, ...claim }] : [];
       })
       .slice(0, limit);
+  }
+
+  /** Those whose lease ran out, then those that may get a turn. */
+  #scheduled(request: ClaimRequest, schedule: TurnSchedule, at: Moment): TaskRow[] {
+    const { queue, limit, isKept } = request;
+    const left = asRows(this.#left.all(queue, at.leaseNow, -1));
+    const taken = left.filter(({ holder }) => !isKept?.(holder!)).slice(0, limit);
+    return [...taken, ...this.#turns.pick({ ...request, limit: limit - taken.length }, schedule, at)];
   }
 
   #named(taskId: string, queue: string, scope: Scope | undefined): TaskRow[] {

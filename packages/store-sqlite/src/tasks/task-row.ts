@@ -24,11 +24,15 @@ export interface TaskRow {
   readonly waiting_since: number | null;
   readonly ready_at: number | null;
   readonly has_push: number;
+  /** How much longer than it has the task counts as having waited; null if no schedule orders it. */
+  readonly ahead_ms: number | null;
+  /** From when a schedule gives the task a turn, less `ahead_ms`. */
+  readonly turn_at: number | null;
 }
 
 /** The columns that `TaskRow` names. */
 export const taskColumns =
-  'id, scope, task_id, version, head, context, state, status_at, queue, wanted, fence, holder, lease_until, leased_at, waiting_since, ready_at, has_push';
+  'id, scope, task_id, version, head, context, state, status_at, queue, wanted, fence, holder, lease_until, leased_at, waiting_since, ready_at, has_push, ahead_ms, turn_at';
 
 /** The part of a row that commits and claims are decided on. */
 export function toRow(row: TaskRow): Row {
@@ -40,6 +44,7 @@ export function toRow(row: TaskRow): Row {
     fence: row.fence,
     holder: row.holder ?? undefined,
     leaseUntil: row.lease_until ?? undefined,
+    aheadMs: row.ahead_ms ?? undefined,
   };
 }
 
@@ -77,6 +82,13 @@ function readyAt({ head, holder }: Row): number | null {
   return head.closed || holder !== undefined || head.dueAt === undefined ? null : Date.parse(head.dueAt);
 }
 
+/** From when a schedule gives the task a turn, less what it is ahead by. Null if it orders the task not, or not now. */
+function turnAt(row: Row, waitingSince: number): number | null {
+  const { aheadMs, holder, queue, head, wanted } = row;
+  if (aheadMs === undefined || holder !== undefined || queue === undefined || head.closed) return null;
+  return wanted ? waitingSince - aheadMs : readyAt(row);
+}
+
 /** The moment of a write, on both clocks. */
 export interface Moment {
   /** Milliseconds since 1970. */
@@ -90,6 +102,7 @@ export class TaskRows {
   readonly #find;
   readonly #insert;
   readonly #updates;
+  readonly #order;
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(`SELECT ${taskColumns} FROM tasks WHERE task_id = ? AND scope = ?`);
@@ -97,6 +110,7 @@ export class TaskRows {
       `INSERT INTO tasks (scope, task_id, has_push, version, head, ${listed}, ${claimed})
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
+    this.#order = db.prepare('UPDATE tasks SET ahead_ms = ?, turn_at = ? WHERE id = ?');
     // Setting a column updates every index over it, even if the value stays the same.
     this.#updates = {
       neither: db.prepare('UPDATE tasks SET version = ?, head = ? WHERE id = ?'),
@@ -123,6 +137,7 @@ export class TaskRows {
       ...listColumns(row.head, context),
       ...claimColumns(row, at.now, at.leaseNow),
     );
+    if (row.aheadMs !== undefined) this.#order.run(row.aheadMs, turnAt(row, at.now), lastInsertRowid);
     return Number(lastInsertRowid);
   }
 
@@ -138,6 +153,9 @@ export class TaskRows {
       else this.#updates.claim.run(row.version, head, ...claim, before.id);
     } else if (listedAnew) this.#updates.list.run(row.version, head, ...list, before.id);
     else this.#updates.neither.run(row.version, head, before.id);
+    if (row.aheadMs === undefined) return;
+    const at = turnAt(row, before.waiting_since ?? now);
+    if (row.aheadMs !== before.ahead_ms || at !== before.turn_at) this.#order.run(row.aheadMs, at, before.id);
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Command, decide } from '@batonjs/lifecycle';
 import type { AgentCard, Message, SendMessageRequest } from '@batonjs/protocol';
 import { A2AError, invalidParams } from '@batonjs/protocol/errors';
-import { type StoredFact, StoreError } from '@batonjs/store';
+import { type Commit, type StoredFact, StoreError } from '@batonjs/store';
 import { checkInputModes, checkOutputModes } from '../../card/media-modes.ts';
 import { generationParam } from '../../generation/generation-param.ts';
 import type { LiveTask } from '../../log/live-task.ts';
@@ -12,6 +12,7 @@ import { reportTransitions } from '../../log/write/transition.ts';
 import { type Written, write } from '../../log/write/write.ts';
 import { isoTime } from '../../timing/clock.ts';
 import { newId } from '../../timing/new-id.ts';
+import { orderFor } from '../../timing/schedule.ts';
 import { dueAt } from '../../timing/task-deadlines.ts';
 import type { CallContext } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
@@ -21,7 +22,7 @@ import { checkSkill, claimsOf } from './check-skill.ts';
 import { derivedTaskId } from './derived-task-id.ts';
 import { checkInlineConfig } from './inline-config.ts';
 import { isSameMessage } from './same-message.ts';
-import { notBeforeOf } from './scheduling.ts';
+import { type Wish, wishOf } from './scheduling.ts';
 
 /**
  * Records a message: in a new log, or in that of the task it names. The agent is called only after that. `enter` is
@@ -50,8 +51,8 @@ export async function accept(
       throw new A2AError('TASK_NOT_FOUND', undefined, taskOf(message));
     const { clock } = dependencies;
     const { notBeforeMs } = dependencies.options.limits;
-    const notBefore = notBeforeOf(message, context, clock.now(), notBeforeMs);
-    const receive = toReceive(request, context, card, notBefore);
+    const wish = wishOf(message, context, clock.now(), notBeforeMs);
+    const receive = toReceive(request, context, card, wish);
     // Every reason to refuse comes before the first write.
     if (existing) decide(existing.state, receive, isoTime(clock.now()));
     checkInputModes(dependencies.card, message);
@@ -72,7 +73,7 @@ function toReceive(
   { message, configuration, metadata }: SendMessageRequest,
   context: CallContext,
   card: AgentCard,
-  notBefore: string | undefined,
+  wish: Wish,
 ): Receive {
   const { taskPushNotificationConfig: _, ifGenerationMatch, ...kept } = configuration ?? {};
   const { extensions } = context;
@@ -86,7 +87,7 @@ function toReceive(
     ...(context.extensions.length > 0 && { extensions: context.extensions }),
     ...(caller && { caller: { ...caller } }),
     ...(context.traceparent && { traceparent: context.traceparent }),
-    ...(notBefore !== undefined && { notBefore }),
+    ...wish,
     // A send that creates a task has no generation to compare.
     ...(condition !== undefined && message.taskId && { ifGeneration: condition }),
   };
@@ -99,13 +100,14 @@ async function beginLog(
   enter: (live: LiveTask) => void,
 ): Promise<Accepted> {
   const { clock, tasks, runner } = dependencies;
-  const { clocks, queue, leaseMs, alwaysTask, idempotency, limits } = dependencies.options;
+  const { clocks, queue, leaseMs, alwaysTask, idempotency, limits, schedule } = dependencies.options;
   const { scope } = context;
   const { messageId } = receive.message;
   const derived = idempotency === 'authenticated' ? context.caller !== undefined : idempotency;
   const taskId = derived ? derivedTaskId(scope, messageId) : newId(clock);
   const isPutOff = receive.notBefore !== undefined;
-  const reserved = runner.reserve(dependencies.options.run === 'here' && !isPutOff ? 1 : 0);
+  const startsHere = dependencies.options.run === 'here' && !isPutOff && !schedule;
+  const reserved = runner.reserve(startsHere ? 1 : 0);
   const here = reserved.turns > 0;
   const contextId = receive.message.contextId || newId(clock);
   const owned: Receive = { ...receive, message: { ...receive.message, contextId } };
@@ -136,8 +138,8 @@ async function beginLog(
         turn: here
           ? { queue, acquire }
           : isPutOff
-            ? { queue }
-            : { queue, want: true, waitingAtMost: limits.queuedTurns },
+            ? { queue, ...orderFor(schedule, receive) }
+            : { queue, want: true, waitingAtMost: limits.queuedTurns, ...orderFor(schedule, receive) },
         once: onceOf(messageId),
         dueAt: (state) => dueAt(state, clocks),
       },
@@ -173,7 +175,7 @@ async function join(live: LiveTask, receive: Receive, dependencies: Dependencies
 /** Adds a message to the log of its task, which may be longer by now than when the message was checked. */
 async function continueTask(live: LiveTask, receive: Receive, dependencies: Dependencies): Promise<Accepted> {
   const { clock, claimer } = dependencies;
-  const { queue, run, limits } = dependencies.options;
+  const { queue, run, limits, schedule } = dependencies.options;
   const { messageId } = receive.message;
   for (;;) {
     const facts = decide(live.state, receive, isoTime(clock.now()));
@@ -181,7 +183,7 @@ async function continueTask(live: LiveTask, receive: Receive, dependencies: Depe
     const isConditional = receive.ifGeneration !== undefined && facts.length > 0;
     try {
       await live.subscribe();
-      const turn = { queue, want: true } as const;
+      const turn = { queue, want: true, ...orderFor(schedule, receive) };
       const written = isConditional
         ? await writeOnCondition(live, receive, turn, dependencies)
         : await appendOpenly(live, facts, onceOf(messageId), turn);
@@ -193,7 +195,7 @@ async function continueTask(live: LiveTask, receive: Receive, dependencies: Depe
       if (written.repeated) {
         const [earlier] = await dependencies.store.readFacts(live.scope, live.taskId, written.first - 1, 1);
         mustBeTheSame(earlier, receive, live.taskId);
-      } else if (run === 'here' && !live.state.openTurn) {
+      } else if (run === 'here' && !schedule && !live.state.openTurn) {
         await claimer.claimNow(live.scope, live.taskId);
       }
       return { live, position: written.first, repeated: written.repeated, state: live.state };
@@ -215,7 +217,7 @@ async function continueTask(live: LiveTask, receive: Receive, dependencies: Depe
 const writeOnCondition = (
   live: LiveTask,
   receive: Receive,
-  turn: { readonly queue: string; readonly want: true },
+  turn: Commit['turn'],
   { clock, options: { clocks } }: Dependencies,
 ): Promise<Written> =>
   write(live, (state) => decideAll(state, [receive], isoTime(clock.now())), {

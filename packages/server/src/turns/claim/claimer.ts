@@ -7,6 +7,8 @@ import { ParkedTasks } from './parked-tasks.ts';
 import { Recovery } from './recovery.ts';
 
 const batch = 32;
+/** How many milliseconds claims may block the event loop. */
+const longestHoldMs = 10;
 
 /** Claims tasks without a holder: those that want a turn, those of dead processes, and those whose time is over. */
 export class Claimer {
@@ -19,6 +21,7 @@ export class Claimer {
   #unsubscribe: Promise<Unsubscribe> | undefined;
   #notified = new AbortController();
   #over: Promise<void> | undefined;
+  #breathedAt = 0;
   /** Nothing is claimed before this moment of the monotonic clock. */
   #notBefore = Number.NEGATIVE_INFINITY;
 
@@ -41,7 +44,10 @@ export class Claimer {
     this.#over = this.#loop();
   }
 
-  /** Claims this one task at once, if it may be claimed; otherwise the loop of some process will. */
+  /**
+   * Claims this one task at once, if it may be claimed, whatever the schedule says; otherwise the loop of some process
+   * will.
+   */
   async claimNow(scope: Scope, taskId: string): Promise<void> {
     if (this.#stop.signal.aborted) return;
     await this.#claim(1, { scope, taskId }).catch((error: unknown) => {
@@ -69,6 +75,7 @@ export class Claimer {
       } catch (error) {
         log('error', 'Could not claim tasks', { error });
       }
+      if (more) await this.#breathe();
       if (more || this.#stop.signal.aborted) continue;
       // At random intervals, so that many processes do not all poll at the same moment.
       const ms = pollMs * (0.75 + clock.random() / 2);
@@ -80,10 +87,18 @@ export class Claimer {
     }
   }
 
+  /** On a store that never waits, a long queue would otherwise block the process. */
+  async #breathe(): Promise<void> {
+    const now = this.#dependencies.clock.monotonic();
+    if (now - this.#breathedAt < longestHoldMs) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#breathedAt = this.#dependencies.clock.monotonic();
+  }
+
   /** Resolves whether it got as many as it asked for, so that there may be more. */
   async #claim(most: number, only?: { readonly scope: Scope; readonly taskId: string }): Promise<boolean> {
     const { store, clock } = this.#dependencies;
-    const { queue, leaseMs, restart } = this.#dependencies.options;
+    const { queue, leaseMs, restart, schedule } = this.#dependencies.options;
     if (clock.monotonic() < this.#notBefore) return false;
     const { turns: limit, release } = this.#runner.reserve(most);
     const left: Lease[] = [];
@@ -94,14 +109,17 @@ export class Claimer {
       if (limit === 0 || !(await this.#runner.heartbeat.catchUp())) return false;
       const isKept = (holder: string) => this.#recovery.isBusy || this.#runner.heartbeat.isKept(holder);
       const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit, isKept };
-      const leases = await store.claim(only ? { ...about, ...only } : about);
+      const leases = await store.claim(
+        only ? { ...about, ...only } : schedule ? { ...about, schedule: schedule.turns } : about,
+      );
       const taking: Promise<void>[] = [];
       for (const lease of leases) {
         if (restart === 'rerun' && lease.cause === 'expired') left.push(lease);
         else taking.push(this.#take(lease, since));
       }
       await Promise.all(taking);
-      more = leases.length === limit;
+      // A schedule may give out less than is ready, because tasks of one caller or context follow each other.
+      more = schedule ? leases.length > 0 : leases.length === limit;
     } finally {
       release();
     }

@@ -1,0 +1,61 @@
+import { isRipe, type MessageReceived } from '@batonjs/lifecycle';
+import type { Commit, TaskStore, TurnSchedule } from '@batonjs/store';
+
+/**
+ * How many turns of the agent run at once, in all processes, and in which order they start. Callers take turns: the next
+ * one is of the caller that got none for the longest time. All servers and workers of an agent are given the same.
+ */
+export interface ScheduleOptions {
+  /** How many turns at once. Default: as many as the processes run (`limits.turns`). */
+  readonly concurrency?: number;
+  /** How many turns of one caller at once. Callers without a name are one caller. Default: any number. */
+  readonly perCaller?: number;
+  /** How many turns of one context at once; 1: one after the other. Default: any number. */
+  readonly perContext?: number;
+  /**
+   * How many milliseconds earlier a message seems to have come for each step of its priority, among those of its caller.
+   * Priorities are 0 (default) to 9, and clients set them by the extension scheduling. Default 60,000; 0: they are
+   * ignored.
+   */
+  readonly priority?: number;
+}
+
+/** A schedule with its defaults. */
+export interface Schedule {
+  readonly turns: TurnSchedule;
+  readonly priorityMs: number;
+}
+
+/** The schedule of a server or worker. Throws `TypeError` for one that cannot work. */
+export function completeSchedule(given: ScheduleOptions | undefined, store: TaskStore): Schedule | undefined {
+  if (!given) return undefined;
+  const { priority = 60_000, ...turns } = given;
+  for (const [name, value] of Object.entries(turns)) {
+    if (value !== undefined && !(Number.isInteger(value) && value > 0))
+      throw new TypeError(`\`schedule.${name}\` must be a whole number, 1 or more`);
+  }
+  if (!(priority >= 0 && priority <= 86_400_000))
+    throw new TypeError('`schedule.priority` must be milliseconds, from 0 to those of a day');
+  if (!store.schedules) throw new TypeError('`schedule` needs a store that can keep one');
+  return { turns, priorityMs: priority };
+}
+
+type Order = Pick<NonNullable<Commit['turn']>, 'aheadMs'>;
+
+const unordered: Order = {};
+
+/** The order of a commit that puts a task into the queue for this message, or for none. */
+export function orderFor(schedule: Schedule | undefined, message?: Pick<MessageReceived, 'priority'>): Order {
+  return schedule ? { aheadMs: (message?.priority ?? 0) * schedule.priorityMs } : unordered;
+}
+
+/** The same, for a task that is given back: the most urgent of the messages that its next turn takes counts. */
+export function orderForAll(
+  schedule: Schedule | undefined,
+  untaken: readonly MessageReceived[],
+  at: string,
+): Order {
+  if (!schedule) return unordered;
+  const priorities = untaken.filter((one) => isRipe(one, at)).map(({ priority = 0 }) => priority);
+  return { aheadMs: Math.max(0, ...priorities) * schedule.priorityMs };
+}

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import type { Lease, TaskStore, TurnSchedule } from '@batonjs/store';
+import { type Bench, section } from '../../bench/check.ts';
+import { elapse, same } from '../../bench/expectations.ts';
+import { completed, received, working } from '../../samples/facts.ts';
+import { logOf } from '../../samples/log.ts';
+
+const ttlMs = 60_000;
+const urgent = 1_000_000;
+
+interface Wanted {
+  readonly scope?: string;
+  readonly contextId?: string;
+  readonly aheadMs?: number;
+}
+
+/** Creates a task that waits for a turn, in the order of a schedule. */
+const want = (store: TaskStore, taskId: string, { scope, contextId, aheadMs = 0 }: Wanted = {}) =>
+  logOf(store, { scope, taskId, contextId }).create({ turn: { queue: 'q', want: true, aheadMs } });
+
+/** Creates tasks of a caller that wait for a turn: `a0`, `a1` … of the scope `a`. */
+async function wantSome(store: TaskStore, scope: string, count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await want(store, `${scope}${n}`, { scope });
+}
+
+/** Creates a task that is due at a time, in the order of a schedule. */
+async function putOff(store: TaskStore, taskId: string, scope: string, at: number): Promise<void> {
+  const log = logOf(store, { scope, taskId });
+  await log.create({ turn: { queue: 'q', aheadMs: 0 } });
+  const dueAt = new Date(at).toISOString();
+  const facts = [working()];
+  await log.commit(facts, { head: { ...log.prepare(facts).head!, dueAt }, turn: { queue: 'q', aheadMs: 0 } });
+}
+
+let claims = 0;
+const claim = (store: TaskStore, schedule: TurnSchedule | undefined, limit = 1) =>
+  store.claim({ queue: 'q', holder: `claim ${++claims}`, ttlMs, limit, ...(schedule && { schedule }) });
+
+/** Claims one task after another until there is none, and says which. */
+async function claimAll(store: TaskStore, schedule: TurnSchedule): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const [lease] = await claim(store, schedule);
+    if (!lease) return ids;
+    ids.push(lease.taskId);
+  }
+}
+
+/** Ends the task of a lease. */
+async function end(store: TaskStore, { scope, taskId, fence, holder }: Lease): Promise<void> {
+  const log = logOf(store, { scope, taskId });
+  await log.catchUp();
+  await log.commit([completed()], { writer: { fence, holder } });
+}
+
+/** Claims that race on two handles. */
+const race = async ({ store, second }: Bench, schedule: TurnSchedule): Promise<Lease[]> => {
+  const handles = [store, second, store, second, second, store, second, store];
+  return (await Promise.all(handles.map((handle) => claim(handle, schedule, 3)))).flat();
+};
+
+/** Of each scope, how many leases. */
+function countOf(leases: readonly Lease[]) {
+  const counts: Record<string, number> = {};
+  for (const { scope } of leases) counts[scope] = (counts[scope] ?? 0) + 1;
+  return counts;
+}
+
+type Run = (bench: Bench) => Promise<void>;
+
+/** A store may leave schedules out, and says so. */
+const where = (checks: Readonly<Record<string, Run>>): Record<string, Run> =>
+  Object.fromEntries(
+    Object.entries(checks).map(([title, run]) => [
+      title,
+      async (bench: Bench) => (bench.store.schedules ? run(bench) : undefined),
+    ]),
+  );
+
+export const scheduleChecks = section(
+  'a schedule',
+  where({
+    async 'lets no more turns run at once than it says, whichever handles claim'(bench) {
+      const { store, second } = bench;
+      for (const scope of ['a', 'b', 'c']) await wantSome(store, scope, 4);
+      const schedule = { concurrency: 5 };
+      const running = await race(bench, schedule);
+      assert.equal(running.length, 5);
+      same(await claim(second, schedule, 9), []);
+      await end(store, running[0]!);
+      await end(second, running[1]!);
+      assert.equal((await race(bench, schedule)).length, 2);
+      assert.equal(await store.waiting('q'), 5);
+    },
+
+    async 'lets no more turns of a caller run at once than it says'(bench) {
+      await wantSome(bench.store, 'a', 9);
+      await wantSome(bench.store, 'b', 1);
+      const running = await race(bench, { perCaller: 2 });
+      assert.deepEqual(countOf(running), { a: 2, b: 1 });
+      await end(bench.store, running.find(({ scope }) => scope === 'a')!);
+      assert.deepEqual(countOf(await race(bench, { perCaller: 2 })), { a: 1 });
+    },
+
+    async 'lets no more turns of a context run at once than it says'(bench) {
+      const { store } = bench;
+      for (let n = 0; n < 40; n++) await want(store, `t${n}`, { scope: 'a', contextId: 'long' });
+      await want(store, 'other context', { scope: 'a', contextId: 'c' });
+      await want(store, 'other caller', { scope: 'b', contextId: 'long' });
+      const running: Lease[] = [];
+      for (let more = await race(bench, { perContext: 1 }); more.length > 0; ) {
+        running.push(...more);
+        more = await race(bench, { perContext: 1 });
+      }
+      const long = running.filter(({ taskId }) => !taskId.startsWith('other'));
+      assert.deepEqual([running.length, long.length], [3, 1]);
+      await end(store, long[0]!);
+      const [next, ...more] = await claim(store, { perContext: 1 }, 9);
+      assert.deepEqual([next?.scope, next?.taskId.startsWith('t'), more.length], ['a', true, 0]);
+    },
+
+    async 'holds after the store was opened again'(bench) {
+      await wantSome(bench.store, 'a', 4);
+      const [lease] = await claim(bench.store, { concurrency: 2 });
+      const store = await bench.reopen();
+      assert.equal((await claim(store, { concurrency: 2 }, 9)).length, 1);
+      await end(store, lease!);
+      assert.equal((await claim(store, { concurrency: 2 }, 9)).length, 1);
+    },
+
+    async 'takes one task of each caller in turn, however many one of them has'({ store }) {
+      await wantSome(store, 'a', 30);
+      await claim(store, {});
+      await wantSome(store, 'b', 2);
+      await wantSome(store, 'c', 1);
+      const ids = await claimAll(store, { concurrency: 100 });
+      assert.deepEqual(ids.slice(0, 2).toSorted(), ['b0', 'c0']);
+      assert.deepEqual(new Set(ids.slice(2, 4).map((id) => id[0])), new Set(['a', 'b']));
+      assert.ok(ids.slice(4).every((id) => id.startsWith('a')));
+      assert.equal(new Set(ids).size, 32);
+    },
+
+    async 'takes one task of each caller in turn within one claim'({ store }) {
+      await wantSome(store, 'a', 9);
+      await wantSome(store, 'b', 3);
+      assert.deepEqual(countOf(await claim(store, { concurrency: 6 }, 20)), { a: 3, b: 3 });
+    },
+
+    async 'lets a caller that sends one task at a time starve no other'({ store }) {
+      await wantSome(store, 'a', 8);
+      for (let n = 0; n < 6; n++) {
+        await want(store, `b${n}`, { scope: 'b' });
+        const two = [...(await claim(store, {})), ...(await claim(store, {}))];
+        assert.deepEqual(countOf(two), { a: 1, b: 1 });
+        for (const lease of two) await end(store, lease);
+      }
+    },
+
+    async 'takes the more urgent tasks of a caller first, and those that have waited longer'(bench) {
+      const { store } = bench;
+      await want(store, 'old');
+      await elapse(bench, 5);
+      await want(store, 'second');
+      await elapse(bench, 40);
+      await want(store, 'a little urgent', { aheadMs: 10 });
+      await want(store, 'urgent', { aheadMs: urgent });
+      await want(store, 'new');
+      assert.deepEqual(await claimAll(store, {}), ['urgent', 'old', 'second', 'a little urgent', 'new']);
+    },
+
+    async 'makes a task that waits more urgent, and never less'(bench) {
+      const { store } = bench;
+      for (const taskId of ['first', 'second', 'third']) {
+        await want(store, taskId, { aheadMs: taskId === 'first' ? 10 : 0 });
+        await elapse(bench, 10);
+      }
+      const again = (taskId: string, aheadMs: number) =>
+        logOf(store, { taskId }).append(received('m2'), 'message:m2', {
+          turn: { queue: 'q', want: true, aheadMs },
+        });
+      await again('third', urgent);
+      await again('first', 0);
+      await again('second', 0);
+      assert.deepEqual(await claimAll(store, {}), ['third', 'first', 'second']);
+    },
+
+    async 'orders tasks whose time has come like those that wait, and holds for them'(bench) {
+      const { store, now } = bench;
+      for (let n = 0; n < 8; n++) await putOff(store, `a${n}`, 'a', now() - 9_000 + n);
+      await putOff(store, 'later', 'c', now() + 3_600_000);
+      await putOff(store, 'b0', 'b', now() - 1_000);
+      await wantSome(store, 'd', 1);
+      const [first] = await claim(store, { perCaller: 2 });
+      assert.equal(first?.cause, first?.scope === 'd' ? 'wanted' : 'due');
+      const rest = await claim(store, { perCaller: 2 }, 9);
+      assert.deepEqual(countOf([first!, ...rest]), { a: 2, b: 1, d: 1 });
+      same(await claim(store, { perCaller: 2 }, 9), []);
+    },
+
+    async 'counts a task that was given back no more, and orders it anew if it is wanted'(bench) {
+      const { store } = bench;
+      await wantSome(store, 'a', 3);
+      const schedule = { concurrency: 1 };
+      const [lease] = await claim(store, schedule);
+      const log = logOf(store, { scope: 'a', taskId: lease!.taskId });
+      await log.catchUp();
+      await elapse(bench, 5);
+      const turn = { queue: 'q', release: true, want: true, aheadMs: 0 };
+      await log.commit([], { writer: lease!, turn });
+      const order: string[] = [];
+      for (let next = await claim(store, schedule); next[0]; next = await claim(store, schedule)) {
+        order.push(next[0].taskId);
+        await end(store, next[0]);
+      }
+      assert.deepEqual([order.length, order.at(-1)], [3, lease?.taskId]);
+    },
+
+    async 'gives out what a dead holder left, though no more turns may start'(bench) {
+      const { store } = bench;
+      await wantSome(store, 'a', 2);
+      const request = { queue: 'q', holder: 'dead', ttlMs: 5, limit: 1, schedule: { concurrency: 1 } };
+      const [dead] = await store.claim(request);
+      await elapse(bench, 20);
+      const left = await claim(store, { concurrency: 1 }, 9);
+      assert.deepEqual(
+        left.map(({ taskId, cause }) => [taskId, cause]),
+        [[dead?.taskId, 'expired']],
+      );
+      same(await claim(store, { concurrency: 1 }, 9), []);
+    },
+
+    async 'gives a token the leases that it holds already, though no more turns may start'({ store }) {
+      await wantSome(store, 'a', 2);
+      const request = { queue: 'q', holder: 'same', ttlMs, limit: 1, schedule: { concurrency: 1 } };
+      const [lease] = await store.claim(request);
+      same(await store.claim(request), [{ ...lease!, cause: 'held' }]);
+    },
+
+    async 'gives out what was stored without one, and is no obstacle to claims without one'({
+      store,
+      second,
+    }) {
+      await logOf(store, { taskId: 'plain' }).create({ turn: { queue: 'q', want: true } });
+      await wantSome(store, 'a', 2);
+      const two = await claim(store, { concurrency: 2 }, 9);
+      assert.equal(two.filter(({ taskId }) => taskId === 'plain').length, 1);
+      assert.equal(two.length, 2);
+      assert.deepEqual(countOf(await claim(second, undefined, 9)), { a: 1 });
+      same(await claim(store, { concurrency: 4 }, 9), []);
+    },
+  }),
+);
