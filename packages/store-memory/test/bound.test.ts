@@ -3,11 +3,22 @@ import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { memoryStore } from '../src/index.ts';
 
-const at = new Date(0).toISOString();
 const message = (text: string) => ({ messageId: 'm', role: 'ROLE_AGENT' as const, parts: [{ text }] });
 
+interface Added {
+  readonly isOpen?: boolean;
+  /** When all of it happened, in milliseconds since 1970. */
+  readonly ms?: number;
+}
+
 /** Adds a log with so much text, which ends unless it is to stay open. */
-async function add(store: TaskStore, taskId: string, characters: number, isOpen = false): Promise<void> {
+async function add(
+  store: TaskStore,
+  taskId: string,
+  characters: number,
+  { isOpen = false, ms = 0 }: Added = {},
+): Promise<void> {
+  const at = new Date(ms).toISOString();
   const text = 'x'.repeat(characters);
   const facts = [
     { format: 1, at, type: 'message-received', message: { ...message(text), role: 'ROLE_USER' } },
@@ -36,7 +47,7 @@ const push = (taskId: string): Parameters<PushConfigStore['putPushConfig']>[0] =
 describe('a memory store with a bound', () => {
   it('deletes the tasks that ended first, and keeps open ones', async () => {
     const store = memoryStore({ closedBytes: 40_000 });
-    await add(store, 'open', 60_000, true);
+    await add(store, 'open', 60_000, { isOpen: true });
     for (const taskId of ['a', 'b', 'c', 'd']) await add(store, taskId, 10_000);
     expect(await kept(store)).toEqual(['b', 'c', 'd', 'open']);
     await add(store, 'e', 20_000);
@@ -67,9 +78,10 @@ describe('a memory store with a bound', () => {
 
   it('counts what prune deletes no more', async () => {
     const store = memoryStore({ closedBytes: 40_000 });
-    for (const taskId of ['a', 'b', 'c']) await add(store, taskId, 10_000);
-    expect(await store.prune({ closedBefore: new Date(1).toISOString(), limit: 2 })).toBe(2);
-    for (const taskId of ['d', 'e']) await add(store, taskId, 10_000);
-    expect((await kept(store)).length).toBe(3);
+    await add(store, 'young', 10_000, { ms: 10 });
+    await add(store, 'old', 25_000, { ms: 1 });
+    expect(await store.prune({ closedBefore: new Date(5).toISOString(), limit: 9 })).toBe(1);
+    await add(store, 'next', 10_000);
+    expect(await kept(store)).toEqual(['next', 'young']);
   });
 });
