@@ -3,6 +3,7 @@ import { type AgentOperations, agentOperations } from './agent-operations.ts';
 import { checkTrust } from './card/check-trust.ts';
 import type { Session } from './connection/session.ts';
 import { idOf, type MessageInput, type SendOptions, toRequest } from './conversation/message-input.ts';
+import { nextGeneration } from './following/next-generation.ts';
 import { type FollowOptions, TaskStream } from './following/task-stream.ts';
 import type { CallOptions } from './options/connect-options.ts';
 import type { AgentReply } from './replies/agent-reply.ts';
@@ -35,6 +36,12 @@ export interface AgentClient extends AgentOperations {
 export interface TaskHandle {
   readonly id: string;
   get(options?: CallOptions): Promise<Task>;
+  /**
+   * Waits until the task is beyond a generation, or has ended, and resolves to it; without `after`, to the task as it is,
+   * with its generation. Rejects with `UNSUPPORTED_OPERATION` if the card does not offer the extension `GENERATION`, and
+   * with `INVALID_AGENT_RESPONSE` if the agent does not count all the same.
+   */
+  next(after?: string, options?: CallOptions): Promise<Task>;
   cancel(options?: CallOptions): Promise<Task>;
   /** Sends a message to the task, such as the answer to its question. */
   send(input: MessageInput, options?: SendOptions): Promise<AgentReply>;
@@ -82,6 +89,7 @@ export function createAgentClient(
       return {
         id,
         get: (options) => operations.getTask({ id }, options),
+        next: (after, options) => nextGeneration(session, id, after, options),
         cancel: (options) => operations.cancelTask({ id }, options),
         send: (input, options) => send(input, { task, ...options }),
         follow: (options) => follow(id, options),

@@ -1,5 +1,6 @@
 export { FORM_TYPE, type Form } from './form-input/form.ts';
 export { formOf } from './form-input/form-of.ts';
+export { inGenerationOrder } from './generation/in-generation-order.ts';
 export { type InteractionMode, MODE_OFFER_TYPE, type ModeOffer } from './interaction-mode/mode-offer.ts';
 export { acceptMode, declineMode, modeOfferOf, modesOf } from './interaction-mode/mode-offer-of.ts';
 export { type Schedule, scheduled } from './scheduling/scheduled.ts';
@@ -11,6 +12,7 @@ export { type ChildTask, type TaskTree, treeOf } from './task-tree/tree-of.ts';
 export { callSkill, SkillError, type SkillProblem, type SkillReply } from './typed-skills/call-skill.ts';
 export {
   FORM_INPUT,
+  GENERATION,
   INTERACTION_MODE,
   SCHEDULING,
   STATE_HISTORY,

@@ -12,4 +12,5 @@ export const TASK_ERROR = 'https://batonjs.dev/extensions/task-error/v1';
 export const INTERACTION_MODE = 'https://batonjs.dev/extensions/interaction-mode/v1';
 /** When a message is to be worked on. */
 /** The changes of a task's state. */
-export { SCHEDULING, STATE_HISTORY } from '@batonjs/protocol/headers';
+/** How often a task has changed, as A2A 1.1 plans it. */
+export { GENERATION, SCHEDULING, STATE_HISTORY } from '@batonjs/protocol/headers';

@@ -10,6 +10,7 @@ import { checkEvent, checkResult } from '../replies/check-reply.ts';
 import { withoutNulls } from '../replies/without-nulls.ts';
 import { type CallDeadline, startDeadline } from './call-deadline.ts';
 import { exchange } from './exchange.ts';
+import { generationExtension } from './generations.ts';
 import { type Candidate, candidatesOf, noInterface } from './interfaces.ts';
 import { isEventStream, isUnrouted, namesAnError, nullFree } from './reply-kind.ts';
 import { discard, limitEvents, readText } from './response-body.ts';
@@ -241,7 +242,8 @@ export class Session {
     const { url, address, tenant } = this.candidates[this.current]!;
     deadline.address = address;
     const call: Call = { operation, params: tenant ? { ...given, tenant } : given };
-    const known = [...this.settings.extensions, ...(options.extensions ?? [])];
+    const named = [...(options.extensions ?? []), ...generationExtension(given, this)];
+    const known = [...this.settings.extensions, ...named];
     const extensions = [...new Set(this.offers(IDEMPOTENCY) ? [...known, IDEMPOTENCY] : known)];
     const { settings } = this;
     return { call, url, address, options, extensions, settings, signal: deadline.signal, maxBytes };

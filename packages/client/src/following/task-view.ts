@@ -27,6 +27,7 @@ export class TaskView {
       };
       if (statusUpdate) setStatus(this.task, statusUpdate.status);
       else if (artifactUpdate) addArtifact(this.task, artifactUpdate.artifact, artifactUpdate.append);
+      if (update.generation) this.task.generation = update.generation;
     }
     return true;
   }

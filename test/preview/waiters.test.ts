@@ -1,0 +1,38 @@
+import { GENERATION } from '@batonjs/protocol/headers';
+import { completed, working } from '@batonjs/server';
+import { expect, it } from 'vitest';
+import { rpc, say } from '../kit/rpc.ts';
+import { serve } from '../kit/serve.ts';
+import { eventually } from '../kit/until.ts';
+
+const active = { 'a2a-extensions': GENERATION };
+
+it('10,000 long polls on one process wait, and all return on the change [R-P11-35]', {
+  timeout: 120_000,
+}, async () => {
+  const gate = Promise.withResolvers<void>();
+  const server = serve(
+    async function* () {
+      yield working();
+      await gate.promise;
+      yield completed();
+    },
+    { preview: ['1.1'], generationWaitMs: 110_000, limits: { followersPerTask: 10_000 } },
+  );
+  const configuration = { returnImmediately: true };
+  const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration }, active);
+  const { id } = task;
+  await rpc(server, 'GetTask', { id, currentGeneration: 1 }, active);
+  const polls = Array.from({ length: 10_000 }, () =>
+    rpc(server, 'GetTask', { id, currentGeneration: 2, historyLength: 0 }, active),
+  );
+  // One more than may follow a task: the others have begun to wait.
+  await eventually(() =>
+    expect(rpc(server, 'GetTask', { id, currentGeneration: 2 }, active)).rejects.toMatchObject({
+      reason: 'RESOURCE_EXHAUSTED',
+    }),
+  );
+  gate.resolve();
+  const answers = await Promise.all(polls);
+  expect(new Set(answers.map(({ generation }) => generation))).toEqual(new Set(['3']));
+});
