@@ -12,8 +12,12 @@ import * as route from './route.ts';
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-it('docs/frameworks.md shows the programs that are run here', () => {
-  expect(codeBlocks('docs/frameworks.md')).toEqual([read('./koa.ts'), read('./route.ts')]);
+it('docs/frameworks.md shows programs that are run', () => {
+  expect(codeBlocks('docs/frameworks.md')).toEqual([
+    read('./koa.ts'),
+    read('./route.ts'),
+    read('./worker.ts'),
+  ]);
 });
 
 describe('Koa', () => {

@@ -1,8 +1,9 @@
-import { isIP } from 'node:net';
+import { lookUpHost, resolveHost } from '#resolve-host';
 import { AddressRefused } from './address-refused.ts';
 import { allowList } from './allow-list.ts';
+import { ipVersion } from './ip-version.ts';
 import { isPublicAddress } from './public-address.ts';
-import { lookUpHost, type Resolve, resolveHost } from './resolve-host.ts';
+import type { Resolve } from './resolve-host.ts';
 
 /** Which untrusted URLs may be contacted. */
 export interface AddressPolicyOptions {
@@ -16,7 +17,10 @@ export interface AddressPolicyOptions {
   readonly ports?: readonly number[];
   /** Whether public hosts may be contacted without TLS; listed ones always may. Default true. */
   readonly http?: boolean;
-  /** Finds the addresses of names that are not listed. Default: the DNS, without the hosts file. */
+  /**
+   * Finds the addresses of names that are not listed. Default: the DNS, without the hosts file. Runtimes that are not
+   * Node.js, Bun or Deno have no default: names that are not listed are refused.
+   */
   readonly resolve?: Resolve;
 }
 
@@ -25,6 +29,7 @@ export interface Destination {
   readonly url: URL;
   /** Host name or address, without brackets and trailing dots. */
   readonly host: string;
+  /** Empty for a listed name where the runtime has no DNS. */
   readonly addresses: readonly string[];
 }
 
@@ -46,6 +51,7 @@ const longestUrl = 8_192;
 export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy {
   const { allow = [], ports, http = true } = options;
   const list = allowList(allow);
+  const resolve = options.resolve ?? resolveHost;
 
   function check(text: string): { url: URL; host: string; port: number } {
     if (text.length > longestUrl) throw new AddressRefused(`must have at most ${longestUrl} characters`);
@@ -60,8 +66,10 @@ export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy
     if (protocol === 'http:' && !http) throw new AddressRefused('must be an https URL');
     if (!(ports ? ports.includes(port) : isUsualPort(port)))
       throw new AddressRefused(`must not have port ${port}`);
-    if (isIP(host) !== 0 ? !isPublicAddress(host) : isLocalName(host))
+    if (ipVersion(host) !== 0 ? !isPublicAddress(host) : isLocalName(host))
       throw new AddressRefused('must lead to a public address');
+    if (!resolve && ipVersion(host) === 0)
+      throw new AddressRefused('must have a host that is listed: no other name can be checked here');
     return { url, host, port };
   }
 
@@ -69,12 +77,12 @@ export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy
     check: (text) => check(text).url,
     async destination(text, signal) {
       const { url, host, port } = check(text);
-      if (isIP(host) !== 0) return { url, host, addresses: [host] };
+      if (ipVersion(host) !== 0) return { url, host, addresses: [host] };
       if (list.coversName(host, port)) {
         const addresses = await until(signal, (options.resolve ?? lookUpHost)(host, signal));
         return { url, host, addresses };
       }
-      const addresses = await until(signal, (options.resolve ?? resolveHost)(host, signal));
+      const addresses = await until(signal, resolve!(host, signal));
       // One private address among public ones is an attack, not an accident.
       const wrong = addresses.some(
         (address) => !isPublicAddress(address) && !list.coversAddress(address, port),

@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { ipVersion } from './ip-version.ts';
 
 interface Entry {
   /** Undefined: any. */
@@ -32,7 +32,7 @@ export function allowList(texts: readonly string[]): AllowList {
 const onPort = (entry: Entry, port: number): boolean => entry.port === undefined || entry.port === port;
 
 function readEntry(text: string): Entry {
-  const bare = isIP(text) === 6 || isIPv6Block(text);
+  const bare = ipVersion(text) === 6 || isIPv6Block(text);
   const [, inBrackets, plain, ofPort] = bare
     ? ['', text]
     : (/^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\*|\d{1,5}))?$/.exec(text) ?? []);
@@ -40,7 +40,7 @@ function readEntry(text: string): Entry {
   const port = ofPort === undefined || ofPort === '*' ? undefined : Number(ofPort);
   if (!host || (port !== undefined && (port < 1 || port > 65_535)))
     throw new TypeError(`\`allow\` cannot have '${text}'; it takes entries such as 'localhost:8080'`);
-  if (isIP(host) !== 0 || host.includes('/')) return { port, ...block(host, text) };
+  if (ipVersion(host) !== 0 || host.includes('/')) return { port, ...block(host, text) };
   return { port, coversName: nameMatcher(host), coversAddress: () => false };
 }
 
@@ -48,11 +48,13 @@ const isIPv6Block = (text: string): boolean => /^[^/[\]]*:[^/[\]]*:[^/[\]]*\/\d+
 
 function block(host: string, text: string): Pick<Entry, 'coversName' | 'coversAddress'> {
   const [base, length] = host.split('/') as [string, string | undefined];
-  if (isIP(base) === 0 || (length !== undefined && !ipaddr.isValidCIDR(host)))
+  if (ipVersion(base) === 0 || (length !== undefined && !ipaddr.isValidCIDR(host)))
     throw new TypeError(`\`allow\` cannot have '${text}'; it takes addresses such as '10.0.0.0/8'`);
-  const network = ipaddr.parseCIDR(length === undefined ? `${base}/${isIP(base) === 4 ? 32 : 128}` : host);
+  const network = ipaddr.parseCIDR(
+    length === undefined ? `${base}/${ipVersion(base) === 4 ? 32 : 128}` : host,
+  );
   const coversAddress = (address: string): boolean => {
-    if (isIP(address) === 0 || address.includes('%')) return false;
+    if (ipVersion(address) === 0 || address.includes('%')) return false;
     const parsed = ipaddr.parse(address);
     return parsed.kind() === network[0].kind() && parsed.match(network);
   };

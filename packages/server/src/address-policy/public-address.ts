@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { ipVersion } from './ip-version.ts';
 
 /** All public IPv6 addresses are in this block; the others are local, translated, or for special purposes. */
 const global = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -10,7 +10,7 @@ const platform = new Set(['168.63.129.16']);
 
 /** Whether an address, in its usual text form, can be reached from the Internet. */
 export function isPublicAddress(text: string): boolean {
-  if (isIP(text) === 0 || text.includes('%')) return false;
+  if (ipVersion(text) === 0 || text.includes('%')) return false;
   const address = ipaddr.parse(text);
   if (address instanceof ipaddr.IPv4) return address.range() === 'unicast' && !platform.has(text);
   if (address.match(translated))

@@ -7,7 +7,7 @@ export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly st
  * Queries the DNS only, without the hosts file. Unlike the system's lookup it occupies no thread: name servers that
  * never answer could otherwise block all lookups of the process.
  */
-export const resolveHost: Resolve = async (name, signal) => {
+export const resolveHost: Resolve | undefined = async (name, signal) => {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel);

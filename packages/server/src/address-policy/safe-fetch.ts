@@ -1,5 +1,5 @@
+import { sendTo } from '#send-to';
 import { type AddressPolicyOptions, addressPolicy } from './address-policy.ts';
-import { sendTo } from './send-to.ts';
 
 /** The options of a request to an untrusted URL. */
 export interface SafeFetchOptions extends AddressPolicyOptions {

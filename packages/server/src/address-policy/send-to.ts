@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIP, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import type { Destination } from './address-policy.ts';
+import { ipVersion } from './ip-version.ts';
 
 /** The request to send. */
 export interface Outgoing {
@@ -40,7 +41,7 @@ export async function sendTo(
       // A name is not resolved again between the check and the connection.
       lookup: pinned(addresses),
       // The certificate is for the name, though the connection goes to an address.
-      ...(isSecure && { servername: isIP(host) === 0 ? host : '' }),
+      ...(isSecure && { servername: ipVersion(host) === 0 ? host : '' }),
       // Connections are not reused: another policy may have checked a kept one, or long ago.
       agent: false,
     });
@@ -85,7 +86,7 @@ export async function sendTo(
 const pinned =
   (addresses: readonly string[]): LookupFunction =>
   (_name, options, callback) => {
-    const all = addresses.map((address) => ({ address, family: isIP(address) }));
+    const all = addresses.map((address) => ({ address, family: ipVersion(address) }));
     const [first] = all;
     if (!first) callback(Object.assign(new Error('No address'), { code: 'ENOTFOUND' }), '', 0);
     else if (options.all) callback(null, all);

@@ -1,5 +1,6 @@
 import type { Metadata, TaskUpdate } from '@batonjs/lifecycle';
 import type { Artifact, Json, Message, Part, TaskState } from '@batonjs/protocol';
+import { toBase64 } from '#bytes';
 
 /** Members that the builders add to a part. */
 export interface PartOptions {
@@ -16,7 +17,7 @@ export const data = (data: unknown, options?: PartOptions): Part => ({ data: dat
 
 /** A part with a file's bytes. */
 export const file = (bytes: Uint8Array, options?: PartOptions): Part => ({
-  raw: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
+  raw: toBase64(bytes),
   ...options,
 });
 

@@ -1,3 +1,4 @@
+import { utf8Length } from '#bytes';
 import type { Updates } from './agent.ts';
 import { append, artifact } from './builders.ts';
 
@@ -25,7 +26,7 @@ export async function* coalesce(
   next.catch(() => {});
   let collected = '';
   let due: Promise<undefined> | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     for (;;) {
       signal?.throwIfAborted();
@@ -41,7 +42,7 @@ export async function* coalesce(
         // The loop may end before it awaits this promise.
         next.catch(() => {});
       }
-      if (!piece || Buffer.byteLength(collected) >= bytes) {
+      if (!piece || utf8Length(collected) >= bytes) {
         clearTimeout(timer);
         due = undefined;
         if (collected) yield collected;

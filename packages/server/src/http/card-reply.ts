@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { HttpReply } from '@batonjs/bindings';
 import { A2A_EXTENSIONS, A2A_VERSION, JSON_TYPE } from '@batonjs/protocol/headers';
+import { sha256 } from '#bytes';
 import type { HttpExchange } from './http-exchange.ts';
 
 /** The reply to a GET of the public card; 304 if the client has it already. Spec: §8.6. */
@@ -40,7 +40,7 @@ export const extendedCardReply = (
 function revalidated(reply: HttpReply, { headers, method }: HttpExchange): HttpReply {
   const { body } = reply;
   if (typeof body !== 'string' || (method !== 'GET' && method !== 'HEAD')) return reply;
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  const etag = `"${sha256(body, 'base64url').slice(0, 22)}"`;
   const { 'content-type': type, ...caching } = reply.headers;
   if (matches(headers['if-none-match'], etag)) return { status: 304, headers: { ...caching, etag } };
   return { ...reply, headers: { ...reply.headers, etag }, ...(method === 'HEAD' && { body: undefined }) };

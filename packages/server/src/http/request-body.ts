@@ -1,6 +1,6 @@
-import { isUtf8 } from 'node:buffer';
 import { type JsonBody, jsonBody } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
+import { concat, fromUtf8 } from '#bytes';
 import type { Log } from '../hooks/log-hook.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Body, HttpExchange } from './http-exchange.ts';
@@ -56,8 +56,9 @@ const codingOf = (header: string | null | undefined): string | undefined =>
   /^(identity)?$/i.test(header?.trim() ?? '') ? undefined : header?.slice(0, 40);
 
 function toText(bytes: Uint8Array): string {
-  if (!isUtf8(bytes)) throw new A2AError('PARSE_ERROR', 'The body is not UTF-8');
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const text = fromUtf8(bytes);
+  if (text === undefined) throw new A2AError('PARSE_ERROR', 'The body is not UTF-8');
+  return text;
 }
 
 /** Reads the body of a web request for `readBody`. Calls `ask` before it reads more than 64 kB. */
@@ -77,5 +78,5 @@ export async function readStream(
     if (length > limit) return undefined;
     chunks.push(chunk);
   }
-  return { bytes: Buffer.concat(chunks) };
+  return { bytes: concat(chunks) };
 }

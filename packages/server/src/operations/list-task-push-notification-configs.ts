@@ -2,6 +2,7 @@ import type {
   ListTaskPushNotificationConfigsRequest,
   ListTaskPushNotificationConfigsResponse,
 } from '@batonjs/protocol';
+import { fromBase64Url, toBase64Url } from '#bytes';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
 import { invalidPageToken, isStoreId } from './call/page-token.ts';
@@ -28,12 +29,11 @@ export async function listTaskPushNotificationConfigs(
   };
 }
 
-const toToken = (taskId: string, id: string): string =>
-  Buffer.from(JSON.stringify([taskId, id])).toString('base64url');
+const toToken = (taskId: string, id: string): string => toBase64Url(JSON.stringify([taskId, id]));
 
 function readToken(token: string, taskId: string): string {
   try {
-    const [made, id] = JSON.parse(Buffer.from(token, 'base64url').toString()) as unknown[];
+    const [made, id] = JSON.parse(fromBase64Url(token)) as unknown[];
     if (made === taskId && isStoreId(id)) return id;
   } catch {
     // Thrown below: a token that is no JSON is as wrong as one of another task.

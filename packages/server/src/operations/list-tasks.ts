@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { FACT_FORMAT, type Head, type TaskView, UnknownFactError, viewTask } from '@batonjs/lifecycle';
 import { transitions } from '@batonjs/lifecycle/internals';
 import type { ListTasksRequest, ListTasksResponse, Task, TaskStatus } from '@batonjs/protocol';
 import { type ListedTask, loadTask, StoreError, type TaskQuery } from '@batonjs/store';
+import { fromBase64Url, sha256, toBase64Url } from '#bytes';
 import { fitTask } from '../log/fit-task.ts';
 import { loadEach } from '../turns/context/load-each.ts';
 import type { CallContext } from './call/call-context.ts';
@@ -135,16 +135,15 @@ function outlineOf({ state, statusAt }: Head): TaskStatus {
 }
 
 /** Ties a token to its query, so that it does not page through another one. */
-const digestOf = (query: string): string =>
-  createHash('sha256').update(query).digest('base64url').slice(0, 16);
+const digestOf = (query: string): string => sha256(query, 'base64url').slice(0, 16);
 
 const toToken = ({ taskId, head }: ListedTask, digest: string): string =>
-  Buffer.from(JSON.stringify([head.statusAt, taskId, digest])).toString('base64url');
+  toBase64Url(JSON.stringify([head.statusAt, taskId, digest]));
 
 /** Throws `INVALID_PARAMS` for a token that was not made for these filters. */
 function readToken(token: string, digest: string): TaskQuery['after'] {
   try {
-    const [statusAt, taskId, made] = JSON.parse(Buffer.from(token, 'base64url').toString()) as unknown[];
+    const [statusAt, taskId, made] = JSON.parse(fromBase64Url(token)) as unknown[];
     if (isTime(statusAt) && isStoreId(taskId) && made === digest) return { statusAt, taskId };
   } catch {
     // Thrown below: a token that is no JSON is as wrong as one of another query.

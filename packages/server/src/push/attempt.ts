@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { PushFormat } from '@batonjs/bindings';
 import type { StreamResponse } from '@batonjs/protocol';
 import { A2A_VERSION, DELIVERY_ID, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
 import type { PushConfig } from '@batonjs/store';
+import { sha256 } from '#bytes';
+import { sendTo } from '#send-to';
 import { AddressRefused } from '../address-policy/address-refused.ts';
-import { sendTo } from '../address-policy/send-to.ts';
 import { atMost } from '../timing/wait-at-most.ts';
 import { retryAfter } from './retry-delay.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
@@ -102,7 +102,7 @@ const unsigned = ({ push, id }: Parcel, body: string, now: number) => {
       iat,
       exp: iat + signedSeconds,
       taskId: push.taskId,
-      request_body_sha256: createHash('sha256').update(body).digest('hex'),
+      request_body_sha256: sha256(body, 'hex'),
     },
     body,
     authorized: push.config.authentication !== undefined,

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { PushConfig, StoredFact } from '@batonjs/store';
+import { sha256 } from '#bytes';
 
 /**
  * Names one update for one webhook: the same in every attempt, by any process. `first` is the first fact of the log,
@@ -10,8 +10,4 @@ export const deliveryId = (
   { taskId, id }: Pick<PushConfig, 'taskId' | 'id'>,
   first: StoredFact,
   version: number,
-): string =>
-  createHash('sha256')
-    .update(JSON.stringify([first.commitId, taskId, id, version]))
-    .digest('base64url')
-    .slice(0, 32);
+): string => sha256(JSON.stringify([first.commitId, taskId, id, version]), 'base64url').slice(0, 32);

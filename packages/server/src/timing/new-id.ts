@@ -1,10 +1,10 @@
-import { randomFillSync } from 'node:crypto';
+import { fillRandom, writableText } from '#bytes';
 import type { Clock } from './clock.ts';
 
 /** The positions of the digits of each of the 16 bytes. */
 const positions = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
-const digits = Buffer.from('0123456789abcdef');
-const text = Buffer.from('00000000-0000-0000-0000-000000000000');
+const { bytes: digits } = writableText('0123456789abcdef');
+const { bytes: text, read } = writableText('00000000-0000-0000-0000-000000000000');
 const bytes = new Uint8Array(16);
 
 /**
@@ -28,7 +28,7 @@ export function newId({ now, random }: Clock): string {
     text[at] = digits[byte >> 4]!;
     text[at + 1] = digits[byte & 15]!;
   }
-  return text.toString('latin1');
+  return read();
 }
 
 /** Random bytes for 256 ids: one call of the system costs more than a hundred ids. */
@@ -37,7 +37,7 @@ let used = pool.length;
 
 function fillFromSystem(): void {
   if (used === pool.length) {
-    randomFillSync(pool);
+    fillRandom(pool);
     used = 0;
   }
   for (let index = 0; index < 16; index++) bytes[index] = pool[used++]!;

@@ -7,6 +7,7 @@ import { canceled, type Failure, failed } from '../agent/builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
 import { isoTime } from '../timing/clock.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
+import { nextRound } from '../timing/next-round.ts';
 import { deadlineOf, dueAt, dueWhileRunning, startsAt } from '../timing/task-deadlines.ts';
 import { AgentTurn, turnStart } from './agent-turn.ts';
 import { isSpent } from './attempts.ts';
@@ -173,7 +174,7 @@ export class TaskRun {
       let at = clock.monotonic();
       if (at - since >= longestHoldMs) {
         // An agent that never waits, on a store that never does either, would otherwise block the process.
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextRound();
         at = clock.monotonic();
         since = at;
       }

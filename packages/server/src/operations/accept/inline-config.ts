@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { SendMessageRequest } from '@batonjs/protocol';
+import { sha256 } from '#bytes';
 import { checkRoom, tooMany } from '../../push/configs/check-config-limit.ts';
 import { checkPushConfig } from '../../push/configs/check-push-config.ts';
 import { pushVersion } from '../../push/configs/push-version.ts';
@@ -59,5 +59,4 @@ export async function putInlineConfig(
   }
 }
 
-const derivedId = (messageId: string): string =>
-  createHash('sha256').update(`push:${messageId}`).digest('base64url').slice(0, 22);
+const derivedId = (messageId: string): string => sha256(`push:${messageId}`, 'base64url').slice(0, 22);

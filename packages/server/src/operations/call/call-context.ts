@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Scope } from '@batonjs/store';
+import { sha256 } from '#bytes';
 import type { Caller } from '../../agent/caller.ts';
 
 /** The circumstances of a call, besides its parameters. */
@@ -45,5 +45,5 @@ const anonymous = { scope: '' };
 function toScope(agent: string, tenant: string, caller: string): Scope {
   const scope = JSON.stringify([agent, tenant, caller]);
   // The name of a caller has any length, the scope of a store has not.
-  return scope.length <= longestScope ? scope : createHash('sha256').update(scope).digest('base64url');
+  return scope.length <= longestScope ? scope : sha256(scope, 'base64url');
 }

@@ -1,0 +1,34 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { Miniflare } from 'miniflare';
+import { onTestFinished } from 'vitest';
+
+/**
+ * Bundles a module as wrangler does, without modules of Node.js, and serves its object `Greeter` in workerd until the
+ * test ends.
+ */
+export async function serveInWorkerd(
+  module: URL,
+  { port, publicUrl }: { readonly port: number; readonly publicUrl: string },
+): Promise<void> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(module)],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2022',
+    conditions: ['@batonjs/source', 'workerd', 'worker', 'browser'],
+    logLevel: 'silent',
+  });
+  const runtime = new Miniflare({
+    modules: true,
+    script: outputFiles[0]!.text,
+    compatibilityDate: '2026-07-01',
+    host: '127.0.0.1',
+    port,
+    bindings: { PUBLIC_URL: publicUrl },
+    durableObjects: { GREETER: 'Greeter' },
+  });
+  onTestFinished(() => runtime.dispose());
+  await runtime.ready;
+}
