@@ -1,6 +1,6 @@
 import { json } from 'node:stream/consumers';
 import { connect, textOf } from '@batonjs/client';
-import type { StreamResponse } from '@batonjs/protocol';
+import type { TaskStatusUpdateEvent } from '@batonjs/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listen } from '../kit/listen.ts';
 import { freePort } from '../kit/processes.ts';
@@ -53,7 +53,7 @@ describe('in workerd, without modules of Node.js', () => {
     const tokens = new Set<unknown>();
     const { promise: all, resolve } = Promise.withResolvers<void>();
     const hook = await listen(async (request, response) => {
-      const { statusUpdate } = (await json(request)) as StreamResponse;
+      const { statusUpdate } = (await json(request)) as { statusUpdate?: TaskStatusUpdateEvent };
       states.push(String(statusUpdate?.status.state));
       tokens.add(request.headers['x-a2a-notification-token']);
       response.end();
