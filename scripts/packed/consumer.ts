@@ -25,7 +25,8 @@ export async function installTarballs(folder: string, tarballs: readonly Tarball
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   writeFileSync(
     join(folder, 'pnpm-workspace.yaml'),
-    JSON.stringify({ overrides: packed, autoInstallPeers: false }),
+    // The install script of protobufjs, which gRPC brings, only prints a warning.
+    JSON.stringify({ overrides: packed, autoInstallPeers: false, allowBuilds: { protobufjs: false } }),
   );
   await run(pnpm, ['install', '--prefer-offline', '--reporter', 'append-only'], { cwd: folder });
 }

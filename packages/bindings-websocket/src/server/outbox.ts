@@ -8,6 +8,8 @@ export class Outbox {
   readonly #socket: WebSocket;
   /** Those that wait for room, the first first. */
   #waiting: (() => void)[] = [];
+  /** The room was given to one that waited, which has not sent its frame yet. */
+  #isGiven = false;
   /** When the network last took a frame, in milliseconds of `performance.now()`. */
   takenAt = 0;
   readonly #onTaken = () => {
@@ -20,7 +22,7 @@ export class Outbox {
   }
 
   get isFull(): boolean {
-    return this.#waiting.length > 0 || this.#socket.bufferedAmount > highWater;
+    return this.#isGiven || this.#waiting.length > 0 || this.#socket.bufferedAmount > highWater;
   }
 
   /** Resolves when it is the caller's turn to send one frame, or when the connection is closed. */
@@ -41,8 +43,13 @@ export class Outbox {
 
   /** One at a time: it sends its frame before the next one looks whether there is room. */
   #wake(): void {
-    if (this.#waiting.length === 0 || this.#socket.bufferedAmount > highWater) return;
+    const isFree = !this.#isGiven && this.#socket.bufferedAmount <= highWater;
+    if (this.#waiting.length === 0 || !isFree) return;
+    this.#isGiven = true;
     this.#waiting.shift()!();
-    queueMicrotask(() => this.#wake());
+    queueMicrotask(() => {
+      this.#isGiven = false;
+      this.#wake();
+    });
   }
 }
