@@ -10,7 +10,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
     // Much of what is tested waits for other processes: one file at a time would leave a core idle.
     maxWorkers: 2,
-    globalSetup: 'test/support/say-what-is-missing.ts',
+    globalSetup: ['test/support/say-what-is-missing.ts', 'test/support/compile-once.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
