@@ -32,7 +32,8 @@ export function nodeHandler(
       target,
       readBody: (limit: number) => readIncomingBody(req, limit),
       baseUrl: mountUrlOf(req.socket, {
-        protocol: 'encrypted' in req.socket ? 'https' : 'http',
+        // Every socket of Bun has the member.
+        protocol: 'encrypted' in req.socket && req.socket.encrypted ? 'https' : 'http',
         host: req.headers.host,
         path: mount,
         trusted: trustHost,

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
   const texts = body[Symbol.asyncIterator]();
   // The client may have left before there was a stream.
-  if (res.closed) return void texts.return?.();
+  if (res.destroyed) return void texts.return?.();
   const fail = () => void res.destroy();
   const next = () => void texts.next().then(write, fail);
   const write = ({ done, value }: IteratorResult<string>) => {

@@ -1,0 +1,60 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { codeBlocks } from '../../scripts/packed/consumer.ts';
+import { freePort, run } from '../kit/processes.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
+import { root } from '../source-files.ts';
+import { npmRuntime } from '../support/npm-runtime.ts';
+
+const suites = [
+  'packages/server/test/http/bad-input.fetch.test.ts',
+  'packages/server/test/http/mounts.test.ts',
+  'test/frameworks/frameworks.test.ts',
+];
+/** Each with the workers of vitest that it can start. */
+const runtimes = [
+  { name: 'bun', flags: ['--bun', '--no-install'], pool: 'threads' },
+  { name: 'deno', flags: ['run', '--allow-all', '--node-modules-dir=manual'], pool: 'forks' },
+] as const;
+
+it.for(runtimes)(
+  'the first two programs of the README run on $name',
+  { timeout: 300_000 },
+  async ({ name, flags }, { skip }) => {
+    const program = await npmRuntime(name);
+    if (!program) return skip();
+    const folder = temporaryFolder();
+    const port = String(await freePort());
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    const [hello = '', ask = ''] = codeBlocks('README.md').map((code) => code.replaceAll('4000', port));
+    writeFileSync(join(folder, 'hello.ts'), `${hello}\nconsole.log('listening');\n`);
+    writeFileSync(join(folder, 'ask.ts'), ask);
+    const start = (file: string) =>
+      run(program, [...flags, '--conditions=@batonjs/source', join(folder, file)], {
+        cwd: folder,
+        env: { DENO_DIR: join(folder, 'deno') },
+      });
+    await using server = start('hello.ts');
+    await server.until(/listening/);
+    await using client = start('ask.ts');
+    await client.ended;
+    expect(client.output).toContain('TASK_STATE_COMPLETED Hello, Ada!');
+  },
+);
+
+it.for(runtimes)(
+  'the tests of `server.fetch` and of its mounts pass on $name',
+  { timeout: 300_000 },
+  async ({ name, flags, pool }, { skip }) => {
+    const program = await npmRuntime(name);
+    if (!program) return skip();
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+    await using tests = run(program, [...flags, vitest, 'run', `--pool=${pool}`, ...suites], {
+      env: { DENO_DIR: join(temporaryFolder(), 'deno'), NO_COLOR: '1', FORCE_COLOR: '' },
+    });
+    expect(await tests.ended, tests.output).toBe(0);
+    expect(tests.output).toMatch(/Test Files\s+3 passed \(3\)/);
+  },
+);

@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '../source-files.ts';
+import { reportMissing } from './missing.ts';
+
+const exec = promisify(execFile);
+
+/** The runtimes that tests install from npm, 100 MB each: too much for everyone who installs the repository. */
+const versions = { bun: '1.4.5', deno: '2.9.6' } as const;
+
+/**
+ * Installs a runtime from npm unless an earlier run did, and resolves to its program. Undefined, and says so, where it
+ * cannot be installed or does not run. Throws there on CI.
+ */
+export async function npmRuntime(name: keyof typeof versions): Promise<string | undefined> {
+  const wanted = `${name}@${versions[name]}`;
+  const folder = join(root, 'node_modules/.cache/baton-runtimes', wanted);
+  const program = join(folder, 'node_modules/.bin', name);
+  try {
+    if (!existsSync(program)) {
+      mkdirSync(folder, { recursive: true });
+      const flags = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'];
+      await exec('npm', ['install', '--prefix', folder, ...flags, wanted]);
+    }
+    await exec(program, ['--version']);
+    return program;
+  } catch (cause) {
+    const missing = `No ${name} here: \`npm install ${wanted}\` does not give one that runs.`;
+    if (process.env.CI === 'true') throw new Error(missing, { cause });
+    reportMissing(missing);
+    return undefined;
+  }
+}
