@@ -1,10 +1,14 @@
+import { connect } from '@batonjs/client';
 import { completed, createAgentServer, taskAgent, working } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import worker from '../frameworks/worker.ts';
 
 export default worker;
 
-/** Serves an agent that goes on after its first update when `/go` is requested. */
+/**
+ * Serves an agent that goes on after its first update when `/go` is requested. `/ask` answers with the events that a client
+ * in the same runtime saw.
+ */
 export class Greeter {
   readonly #gate = Promise.withResolvers<void>();
   readonly #server: { fetch(request: Request): Promise<Response> };
@@ -26,8 +30,15 @@ export class Greeter {
   }
 
   async fetch(request: Request): Promise<Response> {
-    if (new URL(request.url).pathname !== '/go') return this.#server.fetch(request);
-    this.#gate.resolve();
-    return new Response();
+    const { origin, pathname } = new URL(request.url);
+    if (pathname === '/go') {
+      this.#gate.resolve();
+      return new Response();
+    }
+    if (pathname !== '/ask') return this.#server.fetch(request);
+    const agent = await connect(origin, { fetch: (asked) => this.#server.fetch(asked) });
+    const events: unknown[] = [];
+    for await (const event of agent.stream('go')) events.push(event);
+    return Response.json(events);
   }
 }

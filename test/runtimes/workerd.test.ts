@@ -44,6 +44,14 @@ describe('in workerd, without modules of Node.js', () => {
     expect(said).toEqual(['before', 'after', 'TASK_STATE_COMPLETED']);
   });
 
+  it('a client reads the stream of a task', async () => {
+    const port = await freePort();
+    const publicUrl = `http://127.0.0.1:${port}`;
+    await serveInWorkerd(gated, { port, publicUrl });
+    const events = (await (await fetch(`${publicUrl}/ask`)).json()) as object[];
+    expect(events.flatMap(Object.keys)).toEqual(['task', 'statusUpdate', 'statusUpdate', 'statusUpdate']);
+  });
+
   it('webhooks are posted to listed hosts, and a name that cannot be checked is refused', async () => {
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
