@@ -12,11 +12,14 @@ const suites = [
   'packages/server/test/http/mounts.test.ts',
   'test/frameworks/frameworks.test.ts',
 ];
-/** Each with the workers of vitest that it can start. */
+/** Runtimes, each with the workers of vitest that it can start. */
 const runtimes = [
   { name: 'bun', flags: ['--bun', '--no-install'], pool: 'threads' },
   { name: 'deno', flags: ['run', '--allow-all', '--node-modules-dir=manual'], pool: 'forks' },
 ] as const;
+/** The oldest that the manifests name. */
+const oldest = { name: 'Node.js 22', flags: [], pool: 'threads' } as const;
+const node22 = join(root, 'node_modules/node22/bin/node');
 
 it.for(runtimes)(
   'the first two programs of the README run on $name',
@@ -44,11 +47,11 @@ it.for(runtimes)(
   },
 );
 
-it.for(runtimes)(
+it.for([...runtimes, oldest])(
   'the tests of `server.fetch` and of its mounts pass on $name',
   { timeout: 300_000 },
   async ({ name, flags, pool }, { skip }) => {
-    const program = await npmRuntime(name);
+    const program = name === oldest.name ? node22 : await npmRuntime(name);
     if (!program) return skip();
     const vitest = join(root, 'node_modules/vitest/vitest.mjs');
     await using tests = run(program, [...flags, vitest, 'run', `--pool=${pool}`, ...suites], {
