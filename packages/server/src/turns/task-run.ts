@@ -66,7 +66,7 @@ export class TaskRun {
       if (this.#halted !== 'fenced')
         log('error', 'A turn could not be recorded', { taskId: live.taskId, error });
     } finally {
-      if (this.#halted === 'fenced') this.#report('lost');
+      if (this.#halted === 'fenced' && !this.#task.hasEnded) this.#report('lost');
       stopListening();
       this.#signal.abort(turnOver);
       this.#over.abort(turnOver);

@@ -60,6 +60,9 @@ export class TaskWriter implements Held {
     return this.live.state;
   }
 
+  /** Whether this turn has ended its task or given it back: its lease is gone then, and was not lost. */
+  hasEnded = false;
+
   /** Whether a write of this turn is under way. */
   get isWriting(): boolean {
     return this.#writing > 0;
@@ -230,13 +233,26 @@ export class TaskWriter implements Held {
         throw error;
       }
     };
-    const options = { writer: this.lease, turn, dueAt: this.#dueAt, giveUp: this.#giveUp };
+    let released = false;
+    const noted = (state: State) => {
+      const about = turn!(state);
+      released = about?.release === true;
+      return about;
+    };
+    const options = {
+      writer: this.lease,
+      turn: turn && noted,
+      dueAt: this.#dueAt,
+      giveUp: this.#giveUp,
+    };
     const writing: Promise<Written> = this.#lost
       ? Promise.reject(new StoreError('FENCED', 'The task belongs to another process'))
       : write(this.live, decision, options);
     return writing.then(
       (written) => {
         this.#writing--;
+        const isLast = written.facts.at(-1)?.version === this.live.version;
+        this.hasEnded ||= released || (isLast && this.live.state.closed);
         reportTransitions(written.before, this.live.taskId, written.facts, onTransition);
         return written;
       },

@@ -5,7 +5,14 @@ import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
-import { type Agent, type AgentServerOptions, completed, type TurnEvent, working } from '../../src/index.ts';
+import {
+  type Agent,
+  type AgentServerOptions,
+  completed,
+  inputRequired,
+  type TurnEvent,
+  working,
+} from '../../src/index.ts';
 
 /** Short enough that a dead process is missed soon, long enough for a busy machine. */
 const leaseMs = 900;
@@ -121,6 +128,47 @@ describe('each of these is reported once, by the log and by `onTurn`:', () => {
     expect(events[0]).toEqual({ type: 'lost', taskId, contextId, attempt: 1, maxAttempts: 3 });
     expect(logged[0]).toEqual(['A turn lost its task', { taskId, attempt: 1, maxAttempts: 3 }]);
     expect(events.filter(({ type, attempt }) => type === 'lost' && attempt === 1)).toHaveLength(1);
+  });
+
+  it.each<[string, Agent, string]>([
+    [
+      'ends its task',
+      async function* () {
+        yield completed();
+      },
+      'COMPLETED',
+    ],
+    [
+      'asks a question',
+      async function* () {
+        yield inputRequired('Which one?');
+      },
+      'INPUT_REQUIRED',
+    ],
+  ])('no lost lease if the lease is renewed while a turn %s', async (_what, agent, state) => {
+    const over = Promise.withResolvers<void>();
+    const renewed = Promise.withResolvers<void>();
+    const store = change(memoryStore(), {
+      // Stored, but the process does not know it before its leases were renewed.
+      commit: (commit) => async (one) => {
+        const committed = await commit(one);
+        if (!one.facts.some((fact) => fact.type === 'turn-ended')) return committed;
+        over.resolve();
+        await renewed.promise;
+        return committed;
+      },
+      renew: (renew) => async (leases, ttlMs) => {
+        await over.promise;
+        const kept = await renew(leases, ttlMs);
+        renewed.resolve();
+        return kept;
+      },
+    });
+    const { server, events } = observed(agent, { store, restart: 'rerun', storeTimeoutMs: 30_000 });
+    const { id: taskId } = await start(server);
+    await until(server, taskId, state);
+    await server.close();
+    expect(events).toEqual([]);
   });
 
   it.each([
