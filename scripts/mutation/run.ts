@@ -20,7 +20,8 @@ export async function run(name: string, part: Part, reports: string, changed: bo
     vitest: { configFile: 'scripts/mutation/vitest.config.ts', related: false },
     concurrency: 2,
     incremental: changed,
-    incrementalFile: fileName,
+    // Not the report itself: Stryker writes both at the same time.
+    incrementalFile: join(reports, `${name}.incremental.json`),
     // A run that hangs counts as noticed. On a busy machine slow runs must not count as hung.
     timeoutMS: 90_000,
     timeoutFactor: 10,
