@@ -115,6 +115,14 @@ describe('allOf', () => {
     });
   });
 
+  it('names no schemes of callers that come without', async () => {
+    const known = Object.assign(async () => ({ scope: 's' }), {
+      securitySchemes: {},
+      securityRequirements: [],
+    });
+    expect(await allOf(known, known)(request())).toMatchObject({ schemes: [] });
+  });
+
   it('asks in the card for the scopes of both where they share a scheme', () => {
     const wanting = (securityRequirements: readonly SecurityRequirement[]): Authenticator =>
       Object.assign(async () => undefined, { securitySchemes: {}, securityRequirements });

@@ -119,6 +119,32 @@ describe('the signed text of a card of empty messages', () => {
     expect(missingInSdk).toEqual(['securitySchemes.mtls.mtlsSecurityScheme', 'securitySchemes.mtls']);
   });
 
+  it('has the members of every flow and scheme that have a value [R-SIG-03]', () => {
+    const flow = { refreshUrl: 'r', scopes: { s: 'S' } };
+    const securitySchemes = {
+      oauth: {
+        oauth2SecurityScheme: {
+          flows: {
+            clientCredentials: { tokenUrl: 't', ...flow },
+            implicit: { authorizationUrl: 'a', ...flow },
+            password: { tokenUrl: 't', ...flow },
+            deviceCode: { deviceAuthorizationUrl: 'd', tokenUrl: 't', ...flow },
+          },
+        },
+      },
+      mtls: { mtlsSecurityScheme: { description: 'd' } },
+    };
+    expect(specOf({ ...withDefaults, securitySchemes })).toEqual({ ...withDefaults, securitySchemes });
+  });
+
+  it('has no null in the form of the official SDKs', () => {
+    const card = { name: 'n', capabilities: { extensions: [{ params: { none: null, one: 1 } }] } };
+    expect(JSON.parse(cardPayload(card).sdk)).toEqual({
+      name: 'n',
+      capabilities: { extensions: [{ params: { one: 1 } }] },
+    });
+  });
+
   it('takes null for a member that is missing', () => {
     expect(specOf({ ...messages, provider: null, name: null, iconUrl: null })).toEqual({
       ...withDefaults,

@@ -137,6 +137,14 @@ describe('trusted keys', () => {
     expect(server.asked).toBe(2);
   });
 
+  it('are fetched again when they are older than is allowed', async () => {
+    const server = await serveKeys(key);
+    const aging: CardTrust = { jwks: [server.url], caching: { maxAgeMs: 0 } };
+    await verifyCard(signed, aging);
+    server.keys = [newKey('k-2')];
+    await expect(verifyCard(signed, aging)).rejects.toMatchObject({ code: 'UNTRUSTED_KEY' });
+  });
+
   it('are asked at all addresses if `jku` names an unknown one, whatever it is', async () => {
     const server = await serveKeys(key);
     for (const jku of ['no address', 'https://unknown.example/jwks.json']) {
