@@ -1,4 +1,4 @@
-import type { Explanation } from './explanations.ts';
+import type { Explanation } from './explanation.ts';
 import { type Result, type Survivor, scoreOf } from './result.ts';
 
 /** What was measured, by part. */
