@@ -6,7 +6,7 @@ const conditions = ['@batonjs/source', 'module', 'node', 'development|production
 // Their tests leave nothing behind in a process, so that the files share one: half of their CPU time was loading the sources
 // anew for each file. Not so where a module starts a server that the end of the file stops, as for webhooks.
 const inOneProcess = [
-  'packages/{auth,bindings,client,extensions,lifecycle,protocol,task-gateway}/test/**/*.test.ts',
+  'packages/{auth,bindings,lifecycle,protocol,task-gateway}/test/**/*.test.ts',
   'packages/server/test/{http,limits,log,operations}/**/*.test.ts',
 ];
 
