@@ -16,7 +16,7 @@ const overSdk = (work: string) => `baton / official-sdk (${work}s per CPU second
  * answered, without tasks behind them.
  */
 export const benchmark: Benchmark = {
-  number: 13,
+  number: 16,
   name: 'grpc',
   work: 'GetTask, SendMessage and streams over gRPC, 100 followers of one task, memory store',
   goals: [

@@ -15,7 +15,7 @@ const cost = (order: string, store: string) => `CPU ms per turn of a full queue,
  * does a turn cost while so many wait? Servers without HTTP around them.
  */
 export const benchmark: Benchmark = {
-  number: 13,
+  number: 15,
   name: 'fairness',
   work: `a caller with 10,000 waiting tasks beside another one, ${concurrency} turns at once`,
   goals: [
