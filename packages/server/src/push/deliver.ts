@@ -1,7 +1,7 @@
 import { FACT_FORMAT, toStreamResponse } from '@batonjs/lifecycle';
 import { PREVIEW_VERSION } from '@batonjs/protocol/headers';
 import { type Delivery, type DeliveryOutcome, loadTask, type StoredFact } from '@batonjs/store';
-import { generationAt, generationIn } from '../generation/generations.ts';
+import { generationAt, generationIn } from '../generation/generation-at.ts';
 import { isoTime } from '../timing/clock.ts';
 import { type AttemptResult, attempt } from './attempt.ts';
 import { deliveryId } from './delivery-id.ts';
