@@ -25,8 +25,8 @@ export default defineConfig({
         },
       },
     ],
-    // Much of what is tested waits for other processes: one file at a time would leave a core idle.
-    maxWorkers: 2,
+    // Much of what is tested waits for other processes: as many files as cores would leave a core idle.
+    maxWorkers: 3,
     globalSetup: ['test/support/say-what-is-missing.ts', 'test/support/compile-once.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
