@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { TaskStore } from '@batonjs/store';
 import { etcdStore } from '@batonjs/store-etcd';
 import { afterAll, describe } from 'vitest';
+import { generationScenarios } from '../packages/server/test/scenarios/generation.ts';
 import { laterScenarios } from '../packages/server/test/scenarios/later.ts';
 import { lossScenarios } from '../packages/server/test/scenarios/loss.ts';
 import { severalServersScenarios } from '../packages/server/test/scenarios/several-servers.ts';
@@ -19,4 +20,5 @@ describe.skipIf(!cluster)('on etcd', () => {
   describe('what an agent said', () => lossScenarios(newStore, [0]));
   describe('several servers', () => severalServersScenarios(newStore));
   describe('later', () => laterScenarios(newStore));
+  describe('generations', () => generationScenarios(newStore));
 });
