@@ -3,45 +3,56 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { A2A_EXTENSIONS, A2A_VERSION } from '@batonjs/protocol/headers';
 import { sendHttp } from '#http';
 import { ClientError } from '../client-error.ts';
-import type { CallOptions } from '../options/connect-options.ts';
+import type { CallOptions, CredentialsRequest } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
 import type { CallSpan } from '../options/telemetry.ts';
 import { discard } from './response-body.ts';
 
 /** What a request carries besides its own headers and body. */
-interface Context extends CallOptions {
+export interface Context extends CallOptions {
   readonly span?: CallSpan | undefined;
   readonly settings: Settings;
   readonly version: string;
+  readonly lastEventId?: string | undefined;
   readonly extensionsHeader?: string | undefined;
   readonly extensions: readonly string[];
   readonly signal: AbortSignal;
 }
 
 /**
- * Sends a request and resolves to the response, whatever its status. After a 401, repeats it once with new
- * credentials.
+ * Sends a request and resolves to the response, whatever its status. Repeats it once if better credentials may be
+ * accepted.
  */
 export async function exchange(request: OutgoingRequest, context: Context): Promise<Response> {
   const { settings, signal } = context;
   signal.throwIfAborted();
-  const response = await send(request, context);
-  if (response.status !== 401 || !settings.credentials) return response;
+  const { url } = request;
+  const refused = await credentialsFor(url, settings);
+  const response = await send(request, context, refused);
   const challenge = response.headers.get('www-authenticate') ?? '';
+  if (!isRefusal(response.status === 401, challenge)) return response;
+  const better = await credentialsFor(url, settings, { challenge, refused });
+  if (!better) return response;
   discard(response);
-  return send(request, context, challenge);
+  return send(request, context, better);
 }
+
+/** Whether other credentials may be accepted: there were none or they were wrong, or they lack a scope. */
+export const isRefusal = (isUnauthenticated: boolean, challenge = ''): boolean =>
+  isUnauthenticated || challenge.includes('insufficient_scope');
 
 /**
  * Sends a request and follows redirects itself when it carries secrets. The caller's headers go to trusted origins
  * only, and a redirect to another origin drops them for the rest of the chain. Requests with credentials are never
  * redirected.
  */
-async function send(request: OutgoingRequest, context: Context, challenge?: string): Promise<Response> {
-  const { settings, version, extensionsHeader = A2A_EXTENSIONS, extensions, signal } = context;
-  const secrets = { ...settings.headers, ...context.headers };
-  const hasSecrets = Object.keys(secrets).length > 0;
-  const credentials = await credentialsFor(request.url, challenge, settings);
+async function send(
+  request: OutgoingRequest,
+  context: Context,
+  credentials: CredentialsRequest['refused'],
+): Promise<Response> {
+  const { settings, signal } = context;
+  const hasSecrets = hasHeaders(context);
   let { url, method, body, headers: own } = request;
   let isTrusted = settings.origins.has(new URL(url).origin);
   for (let hops = 0; ; hops += 1) {
@@ -51,10 +62,7 @@ async function send(request: OutgoingRequest, context: Context, challenge?: stri
       signal,
       headers: {
         ...own,
-        ...context.span?.headers,
-        [A2A_VERSION]: version,
-        ...(extensions.length > 0 && { [extensionsHeader]: extensions.join(', ') }),
-        ...(isTrusted && secrets),
+        ...headersOf(context, isTrusted),
         ...credentials,
       },
       redirect: credentials || (isTrusted && hasSecrets) ? 'manual' : 'follow',
@@ -62,7 +70,7 @@ async function send(request: OutgoingRequest, context: Context, challenge?: stri
     const answer = settings.fetch ? settings.fetch(new Request(url, init)) : sendHttp(url, init);
     const response = await unlessAborted(answer, signal);
     const { status, headers, type } = response;
-    const location = isRedirect.has(status) ? headers.get('location') : null;
+    const location = isRedirect.test(`${status}`) ? headers.get('location') : null;
     if (type !== 'opaqueredirect' && location === null) {
       if (hasSecrets && !isTrusted && status === 401) throw untrusted(url);
       return response;
@@ -84,33 +92,49 @@ async function send(request: OutgoingRequest, context: Context, challenge?: stri
   }
 }
 
+/** The headers of a call besides those of its binding and its credentials. */
+export const headersOf = (
+  { settings, span, headers, version, extensionsHeader, extensions, lastEventId }: Omit<Context, 'signal'>,
+  isTrusted: boolean,
+): Record<string, string> => ({
+  ...span?.headers,
+  [A2A_VERSION]: version,
+  ...(extensions.length > 0 && { [extensionsHeader ?? A2A_EXTENSIONS]: extensions.join(', ') }),
+  ...(lastEventId && { 'last-event-id': lastEventId }),
+  ...(isTrusted && { ...settings.headers, ...headers }),
+});
+
+/** Whether a call has headers of its caller. */
+export const hasHeaders = ({ settings, headers }: Pick<Context, 'settings' | 'headers'>): boolean =>
+  Object.keys({ ...settings.headers, ...headers }).length > 0;
+
 const MAX_REDIRECTS = 20;
-const isRedirect: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const isRedirect = /^30[12378]$/;
 
 const noRedirect = (url: string, why: string, location: string | null) =>
   new ClientError('NETWORK', `${url} redirects${location === null ? '' : ` to ${location}`}, ${why}`);
 
 /** The error for a 401 of an origin to which the caller's headers are not sent. */
 export const untrusted = (url: string) =>
-  new A2AError(
-    'UNAUTHENTICATED',
-    `${new URL(url).origin} asks who calls. The headers of this client are not sent there: list it in trustedOrigins if it may have them`,
-  );
+  new A2AError('UNAUTHENTICATED', `${new URL(url).origin} asks who calls, but is not in trustedOrigins`);
 
 /** Rejects as soon as the signal aborts: a custom `fetch` may ignore the signal. */
-function unlessAborted(response: Promise<Response>, signal: AbortSignal): Promise<Response> {
-  const aborted = new Promise<never>((_, reject) => {
+const unlessAborted = <T>(value: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason));
+    value.then(resolve, reject);
   });
-  aborted.catch(() => {});
-  return Promise.race([response, aborted]);
-}
 
 /** The headers of the `credentials` hook. Rejects with `CREDENTIALS` if the hook does. */
-export async function credentialsFor(url: string, challenge: string | undefined, settings: Settings) {
+export async function credentialsFor(
+  url: string,
+  { origins, card, credentials }: Settings,
+  refusal?: Pick<CredentialsRequest, 'challenge' | 'refused'>,
+) {
   try {
-    return await settings.credentials?.({ url, ...(challenge !== undefined && { challenge }) });
+    const isTrusted = origins.has(new URL(url).origin);
+    return await credentials?.({ url, card, isTrusted, ...refusal });
   } catch (error) {
-    throw new ClientError('CREDENTIALS', 'There are no credentials for this agent', error);
+    throw new ClientError('CREDENTIALS', 'The credentials hook failed', error);
   }
 }

@@ -56,7 +56,7 @@ export class Session {
   use(card: AgentCard): void {
     const { url, codec } = this.candidates?.[this.current] ?? {};
     const candidates = candidatesOf(card, this.settings);
-    this.card = card;
+    this.card = this.settings.card = card;
     if (candidates.length === 0) return;
     this.candidates = candidates;
     this.current = Math.max(
@@ -191,14 +191,10 @@ export class Session {
     }
     if (!response.body) return;
     options.onOpen?.();
+    // Also removes the deadline of the call, which applies until the stream has started.
     const restartIdleLimit = () => deadline.limit(options.idleTimeoutMs, 'NETWORK', 'Nothing was heard');
-    const body = limitEvents(
-      response.body,
-      this.settings.maxEventBytes,
-      options.idleTimeoutMs ? restartIdleLimit : () => {},
-    );
-    deadline.lift();
-    if (options.idleTimeoutMs) restartIdleLimit();
+    const body = limitEvents(response.body, this.settings.maxEventBytes, restartIdleLimit);
+    restartIdleLimit();
     for await (const { data, id } of decodeSse(body.stream)) {
       body.endEvent(data);
       yield { id, event: checkEvent(nullFree(data, codec.decodeEvent(call, data))) };
@@ -256,14 +252,11 @@ export class Session {
     deadline: CallDeadline,
   ) {
     const codec = this.candidates[this.current]!.codec as ClientBinding;
-    const { call, url, extensions, settings } = this.prepare(operation, given, options, deadline, 0);
+    const { call, url, ...prepared } = this.prepare(operation, given, options, deadline, 0);
     const { alternative, ...request } = codec.encodeCall(call, url);
     const { version, extensionsHeader } = codec;
-    const context = { ...options, settings, version, extensionsHeader, extensions };
-    const ask = ({ headers, ...rest }: OutgoingRequest) => {
-      const own = { ...headers, ...(options.lastEventId && { 'last-event-id': options.lastEventId }) };
-      return this.exchange({ ...rest, headers: own }, { ...context, signal: deadline.signal });
-    };
+    const context = { ...options, ...prepared, version, extensionsHeader };
+    const ask = (attempt: OutgoingRequest) => this.exchange(attempt, context);
     const response = await ask(request);
     if (!alternative || !isUnrouted(response.status)) return { call, codec, response };
     const reply = await this.readReply(response);

@@ -1,10 +1,9 @@
 import type { Call, ClientTransport, TransportRequest } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
-import { A2A_EXTENSIONS, A2A_VERSION } from '@batonjs/protocol/headers';
-import type { CallOptions } from '../options/connect-options.ts';
+import type { CallOptions, CredentialsRequest } from '../options/connect-options.ts';
 import type { Settings } from '../options/settings.ts';
 import type { CallSpan } from '../options/telemetry.ts';
-import { credentialsFor, untrusted } from './exchange.ts';
+import { credentialsFor, hasHeaders, headersOf, isRefusal, untrusted } from './exchange.ts';
 import { tooLarge } from './response-body.ts';
 
 /** A call with everything that it is sent with. */
@@ -25,72 +24,69 @@ export interface PreparedCall {
   readonly onOpen?: () => void;
 }
 
-/** Makes a call on a binding that carries it itself. After UNAUTHENTICATED, repeats it once with new credentials. */
+/** The headers of the `credentials` hook. */
+type Headers = CredentialsRequest['refused'];
+
+/** Makes a call on a binding that carries it itself. Repeats it once if better credentials may be accepted. */
 export async function callOnce(transport: ClientTransport, prepared: PreparedCall): Promise<unknown> {
-  const { call } = prepared;
-  try {
-    return await transport.call(call, await requestOf(transport, prepared));
-  } catch (error) {
-    const challenge = challengeOf(error, prepared);
-    try {
-      return await transport.call(call, await requestOf(transport, prepared, challenge));
-    } catch (second) {
-      throw sizeError(second, prepared);
-    }
-  }
+  const { value } = await attempts(transport, prepared, async function* (request) {
+    yield await transport.call(prepared.call, request);
+  }).next();
+  return value;
 }
 
 /** Like {@link callOnce}, for a stream. It is repeated only before its first event. */
-export async function* streamCall(
+export const streamCall = (transport: ClientTransport, prepared: PreparedCall) =>
+  attempts(transport, prepared, (request) => transport.stream(prepared.call, request));
+
+async function* attempts<Value>(
   transport: ClientTransport,
   prepared: PreparedCall,
-): AsyncGenerator<{ readonly id?: string | undefined; readonly event: unknown }, void, void> {
-  const { call } = prepared;
-  let challenge: string | undefined;
-  for (let isOpen = false; ; ) {
+  attempt: (request: TransportRequest) => AsyncIterable<Value>,
+): AsyncGenerator<Value, void, void> {
+  let credentials = await credentialsFor(prepared.address, prepared.settings);
+  for (let isFinal = false; ; ) {
     try {
-      const request = await requestOf(transport, prepared, challenge);
-      for await (const event of transport.stream(call, request)) {
-        isOpen = true;
-        yield event;
+      for await (const value of attempt(requestOf(transport, prepared, credentials))) {
+        isFinal = true;
+        yield value;
       }
       return;
     } catch (error) {
-      if (isOpen || challenge !== undefined) throw sizeError(error, prepared);
-      challenge = challengeOf(error, prepared);
+      if (isFinal) throw sizeError(error, prepared);
+      isFinal = true;
+      credentials = await betterThan(credentials, error, prepared);
     }
   }
 }
 
-async function requestOf(
+function requestOf(
   { version }: ClientTransport,
   { url, address, options, extensions, settings, signal, maxBytes, onOpen }: PreparedCall,
-  challenge?: string,
-): Promise<TransportRequest> {
+  credentials: Headers,
+): TransportRequest {
   signal.throwIfAborted();
   const isTrusted = settings.origins.has(new URL(address).origin);
-  const credentials = await credentialsFor(address, challenge, settings);
-  const named: Record<string, string> = {
-    ...options.span?.headers,
-    ...(isTrusted && { ...settings.headers, ...options.headers }),
-    ...credentials,
-    [A2A_VERSION]: version,
-    ...(extensions.length > 0 && { [A2A_EXTENSIONS]: extensions.join(', ') }),
-    ...(options.lastEventId && { 'last-event-id': options.lastEventId }),
-  };
+  const named = { ...headersOf({ ...options, settings, version, extensions }, isTrusted), ...credentials };
   const headers = Object.fromEntries(
     Object.entries(named).map(([name, value]) => [name.toLowerCase(), value]),
   );
   return { url, headers, signal, maxBytes, ...(onOpen && { onOpen }) };
 }
 
-/** The challenge of a refusal that new credentials may change. Throws any other error. */
-function challengeOf(error: unknown, prepared: PreparedCall): string {
+/** The credentials to try after a refusal that they may change. Rejects with any other error. */
+async function betterThan(refused: Headers, error: unknown, prepared: PreparedCall): Promise<Headers> {
   const { settings, options, address } = prepared;
-  if (!A2AError.is(error, 'UNAUTHENTICATED')) throw sizeError(error, prepared);
-  if (settings.credentials) return error.challenge ?? '';
-  const hasSecrets = Object.keys({ ...settings.headers, ...options.headers }).length > 0;
-  throw hasSecrets && !settings.origins.has(new URL(address).origin) ? untrusted(address) : error;
+  const isUnauthenticated = A2AError.is(error, 'UNAUTHENTICATED');
+  const { challenge = '' } = error as { challenge?: string };
+  const better =
+    isRefusal(isUnauthenticated, challenge) &&
+    (await credentialsFor(address, settings, { challenge, refused }));
+  if (better) return better;
+  const hasSecrets = hasHeaders({ ...options, settings });
+  throw isUnauthenticated && hasSecrets && !settings.origins.has(new URL(address).origin)
+    ? untrusted(address)
+    : sizeError(error, prepared);
 }
 
 const sizeError = (error: unknown, { maxBytes }: PreparedCall): unknown =>

@@ -58,16 +58,23 @@ export interface RetryOptions {
 export interface CredentialsRequest {
   /** The URL that receives the credentials. A card may name any host: check it before you return a secret. */
   readonly url: string;
-  /** The `WWW-Authenticate` header of the 401 that refused the previous credentials; absent on the first attempt. */
+  /** Whether the origin of `url` is one that also receives the `headers` of the client. */
+  readonly isTrusted: boolean;
+  /** The agent's card. Undefined for the request that reads it. */
+  readonly card: AgentCard | undefined;
+  /** The `WWW-Authenticate` header of the answer that refused the previous credentials; absent on the first attempt. */
   readonly challenge?: string;
+  /** The headers that were refused, as the hook returned them. */
+  readonly refused?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Returns the headers that authenticate a request. The client calls it for every request: cache headers that are still valid.
+ * Returns the headers that authenticate a request; undefined for none, or if it has no better ones than those that were
+ * refused. The client calls it for every request: cache headers that are still valid.
  */
 export type Credentials = (
   request: CredentialsRequest,
-) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+) => Readonly<Record<string, string>> | undefined | Promise<Readonly<Record<string, string>> | undefined>;
 
 /** Options of `connect`. */
 export interface ConnectOptions {
@@ -95,7 +102,10 @@ export interface ConnectOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Origins that receive `headers` in addition to the agent's own, such as `https://api.example.com`. */
   readonly trustedOrigins?: readonly string[];
-  /** Returns the credentials of a request. After a 401, the client calls it again and repeats the request once. */
+  /**
+   * Returns the credentials of a request; `oauth()` of `@batonjs/oauth` is one such hook. After a 401, and after a 403
+   * with `error="insufficient_scope"`, the client calls it again and repeats the request once.
+   */
   readonly credentials?: Credentials;
   /** The default for `timeoutMs` of `CallOptions`. */
   readonly timeoutMs?: number;

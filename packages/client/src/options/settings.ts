@@ -1,12 +1,13 @@
 import { httpJsonClient } from '@batonjs/bindings/http-json';
 import { jsonRpcClient } from '@batonjs/bindings/json-rpc';
+import type { AgentCard } from '@batonjs/protocol';
 import type { CardCache } from './card-cache.ts';
 import { systemClock } from './clock.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import { parseUrl } from './http-url.ts';
 
-/** The options of `connect` with all defaults filled in. */
-export type Settings = ReturnType<typeof toSettings>;
+/** The options of `connect` with all defaults filled in, and the card once it is known, for the `credentials` hook. */
+export type Settings = ReturnType<typeof toSettings> & { card?: AgentCard };
 
 /** Fills in the defaults. Throws `INVALID_URL` for a trusted origin that is not an HTTP URL. */
 export const toSettings = ({

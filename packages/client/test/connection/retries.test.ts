@@ -1,4 +1,4 @@
-import { connect } from '@batonjs/client';
+import { type CredentialsRequest, connect } from '@batonjs/client';
 import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import { bothBindings, collect, type Exchange, failureOf, peer, statusOf, taskIn } from '../serve.ts';
@@ -206,6 +206,51 @@ describe('credentials', () => {
     await agent.getTask({ id: 't-1' });
     expect(asked).toEqual([false, true, false]);
     expect(calls).toHaveLength(3);
+  });
+
+  it('may depend on the card, and learn which of them were refused', async () => {
+    const { url } = await guarded('Bearer 2');
+    const asked: CredentialsRequest[] = [];
+    const card = bothBindings(url);
+    const agent = await connect(card, {
+      credentials(request) {
+        asked.push(request);
+        return { authorization: request.refused ? 'Bearer 2' : 'Bearer 1' };
+      },
+    });
+    await agent.getTask({ id: 't-1' });
+    expect(asked).toEqual([
+      { url, card, isTrusted: true },
+      { url, card, isTrusted: true, challenge: '', refused: { authorization: 'Bearer 1' } },
+    ]);
+  });
+
+  it('are asked for once more after a 403 for want of a scope, and not after any other [R-ERR-08]', async () => {
+    const challenges = ['Bearer error="insufficient_scope", scope="write"', undefined];
+    const { url, calls } = await peer(({ error }) =>
+      error(new A2AError('PERMISSION_DENIED', undefined, { challenge: challenges[calls.length - 1] })),
+    );
+    const asked: (string | undefined)[] = [];
+    const agent = await connect(bothBindings(url), {
+      credentials({ challenge }) {
+        asked.push(challenge);
+        return { authorization: 'Bearer 1' };
+      },
+    });
+    expect((await failureOf(agent.getTask({ id: 't-1' }))).reason).toBe('PERMISSION_DENIED');
+    expect(asked).toEqual([undefined, challenges[0]]);
+    expect((await failureOf(agent.getTask({ id: 't-1' }))).reason).toBe('PERMISSION_DENIED');
+    expect(asked).toHaveLength(3);
+    expect(calls).toHaveLength(3);
+  });
+
+  it('that cannot be better than the refused ones leave the refusal as it is', async () => {
+    const { url, calls } = await guarded('never');
+    const agent = await connect(bothBindings(url), {
+      credentials: ({ challenge }) => (challenge === undefined ? { authorization: 'Bearer 1' } : undefined),
+    });
+    expect((await failureOf(agent.getTask({ id: 't-1' }))).reason).toBe('UNAUTHENTICATED');
+    expect(calls).toHaveLength(1);
   });
 
   it('that are refused twice are an error, and a message is refused like any other call', async () => {
