@@ -12,7 +12,7 @@ import { freePort } from './kit/processes.ts';
 
 const run = promisify(execFile);
 const runtimes = [
-  { version: 'v22', node: join(root, 'node_modules/node22/bin/node') },
+  { version: 'v22', node: join(root, 'test/node22/node_modules/node/bin/node') },
   { version: 'v24', node: join(root, 'node_modules/node/bin/node') },
 ];
 const [hello = '', ask = ''] = codeBlocks('README.md');

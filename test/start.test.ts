@@ -1,34 +1,53 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { pnpm } from '../scripts/packed/pack.ts';
 import { type Command, node, run } from './kit/processes.ts';
 import { root } from './source-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-start-'));
-// The first start would build packages that are not built yet.
-beforeAll(async () => {
-  await promisify(execFile)(
-    join(root, 'node_modules/.bin/turbo'),
-    ['run', 'build', '--filter=@batonjs/gallery^...'],
-    { cwd: root },
-  );
-}, 120_000);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What `pnpm start` runs, without pnpm around it. */
-const start = (env: Record<string, string>): Command => run(node, ['scripts/start.ts'], { env });
+const start = (env: Record<string, string>, cwd = root): Command =>
+  run(node, ['scripts/start.mjs'], { env, cwd });
+
+/** What only tests, benchmarks, checks and documents use, by the name of its package. */
+const isOnlyForTests =
+  /^(@biomejs|@cloudflare|@playwright|@stryker-mutator|@turbo|@typescript|better-sqlite3|esbuild|knip|miniflare|playwright|tsup|turbo|typedoc|typescript|vitepress|vitest|workerd)\b/;
+/** Node.js and its headers are most of it. */
+const MEGABYTES = 300;
+
+/** Copies what git knows or would add, as a clone has it. */
+async function copyRepository(clone: string): Promise<void> {
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const { stdout } = await promisify(execFile)('git', list, { cwd: root, maxBuffer: 1e8 });
+  const files = new Set(stdout.split('\0').filter((file) => file !== '' && existsSync(join(root, file))));
+  await Promise.all(Array.from(files, (file) => cp(join(root, file), join(clone, file))));
+}
+
+async function megabytesIn(folder: string): Promise<number> {
+  const { stdout } = await promisify(execFile)('du', ['-sk', folder]);
+  return Number.parseInt(stdout, 10) / 1024;
+}
 
 const urlIn = (output: string) => output.match(/^Agents at (http:\S+):/m)![1]!;
 const json = async (url: string) => (await fetch(url, { headers: { 'a2a-version': '1.0' } })).json();
 
 describe('the start command', { timeout: 60_000 }, () => {
-  it('shows the card, a line to copy and a whole conversation, and stops cleanly on Ctrl-C', async () => {
-    await using gallery = start({ PORT: '0', BATON_DATA: join(folder, 'first') });
+  it('shows the card, a line to copy and a whole conversation in a fresh clone, and stops cleanly on Ctrl-C', async () => {
+    const clone = join(folder, 'clone');
+    await copyRepository(clone);
+    await using gallery = start({ PORT: '0', BATON_DATA: join(folder, 'first') }, clone);
     const output = await gallery.until(/Ctrl-C/);
+    // What the first start of a user waits for: more than this, and it belongs into `devDependencies`.
+    const installed = readdirSync(join(clone, 'node_modules/.pnpm'));
+    expect(installed.filter((name) => isOnlyForTests.test(name))).toEqual([]);
+    expect(await megabytesIn(join(clone, 'node_modules/.pnpm'))).toBeLessThan(MEGABYTES);
     const url = urlIn(output);
 
     const steps = [/SUBMITTED/, /WORKING/, /result.*"approved".*"Processed 100 USD"/, /COMPLETED/];

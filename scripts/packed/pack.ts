@@ -19,7 +19,7 @@ export interface Tarball {
 
 /** Builds every publishable package and packs it into `folder`, which must exist. */
 export async function packAll(folder: string): Promise<Tarball[]> {
-  const building = run('turbo', ['run', 'build', '--output-logs=errors-only'], { cwd: root });
+  const building = run(process.execPath, ['scripts/turbo.ts', 'build'], { cwd: root });
   await building.catch(({ stdout }) => {
     throw new Error(`The build failed:\n${stdout}`);
   });

@@ -19,7 +19,7 @@ const runtimes = [
 ] as const;
 /** The oldest that the manifests name. */
 const oldest = { name: 'Node.js 22', flags: [], pool: 'threads' } as const;
-const node22 = join(root, 'node_modules/node22/bin/node');
+const node22 = join(root, 'test/node22/node_modules/node/bin/node');
 
 it.for(runtimes)(
   'the first two programs of the README run on $name',

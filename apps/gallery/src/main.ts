@@ -42,6 +42,12 @@ async function supervise(): Promise<void> {
   let port = env.PORT;
   // A terminal sends its signals to both processes; the child takes a second one for the same.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child?.kill(signal));
+  // Neither stays behind when the process that started them was killed.
+  process.on('disconnect', () => {
+    child?.kill('SIGKILL');
+    process.exit(1);
+  });
+  process.channel?.unref();
   for (let run = 'first'; ; run = 'again') {
     let isKilled = false;
     child = fork(new URL(import.meta.url), {

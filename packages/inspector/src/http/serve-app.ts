@@ -46,6 +46,6 @@ function readFiles(folder: string): ReadonlyMap<string, Buffer> {
 
 function sendMissing(response: ServerResponse): boolean {
   response.writeHead(503, { ...responseHeaders, 'content-type': 'text/plain; charset=utf-8' });
-  response.end('The app of the inspector is not built. Run `turbo run build --filter=@batonjs/inspector`.\n');
+  response.end('The app of the inspector is not built. Run `pnpm build`.\n');
   return true;
 }

@@ -1,0 +1,84 @@
+/**
+ * `pnpm start`: installs what the sample agents need, builds the page of the inspector and serves the gallery.
+ *
+ * Plain JavaScript without packages, for the machine's own Node.js (20 or newer): nothing is installed when it begins.
+ * Only `dependencies` are installed, never what tests, benchmarks and documents need; a clone that has those keeps them.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '..');
+const inspector = join(root, 'packages/inspector');
+const page = join(inspector, 'dist/app');
+
+install();
+const node = usableNode();
+buildPage();
+serve();
+
+function install() {
+  const isComplete = existsSync(join(root, 'node_modules/.bin/vitest'));
+  const gallery = ['--prod', '--filter-prod', '@batonjs/gallery...', '--trust-lockfile'];
+  say(isComplete ? 'Checking the installed packages …' : 'Installing the packages of the sample agents …');
+  run(process.env.npm_execpath ?? 'pnpm', ['install', ...(isComplete ? [] : gallery)], root);
+}
+
+/** The Node.js that the repository pins, or this one where npm has none for the platform. */
+function usableNode() {
+  const pinned = join(root, 'node_modules/.bin/node');
+  if (existsSync(pinned)) return pinned;
+  if (Number.parseInt(process.versions.node, 10) >= 24) return process.execPath;
+  say(`The sample agents need Node.js 24 or newer, and this is ${process.version}.`);
+  process.exit(1);
+}
+
+/** The agents run on the sources as they are. Only the page needs a build, after each change of what is in it. */
+function buildPage() {
+  const sources = readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name, 'src'));
+  const built = statSync(join(page, 'index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (Math.max(...sources.map(newestIn)) < built) return;
+  say('Building the inspector …');
+  const vite = join(root, 'node_modules/vite/bin/vite.js');
+  // Apart from the page that another process may serve.
+  const fresh = `${page}-${process.pid}`;
+  run(node, [vite, 'build', '--logLevel', 'warn', '--outDir', fresh], inspector);
+  rmSync(page, { recursive: true, force: true });
+  renameSync(fresh, page);
+}
+
+function newestIn(folder) {
+  if (!existsSync(folder)) return 0;
+  return Math.max(
+    ...readdirSync(folder, { withFileTypes: true }).map((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? newestIn(path) : statSync(path).mtimeMs;
+    }),
+  );
+}
+
+function serve() {
+  const gallery = join(root, 'apps/gallery/src/main.ts');
+  // The channel tells the gallery when this process is killed: it ends then too.
+  const stdio = ['inherit', 'inherit', 'inherit', 'ipc'];
+  const server = spawn(node, ['--conditions=@batonjs/source', gallery], { stdio });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => server.kill(signal));
+  server.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+/** Runs a command to its end, and ends with its exit code if that is not 0. */
+function run(command, args, cwd) {
+  // Notices about newer versions of tools are of no use to those who try the agents.
+  const env = { ...process.env, NO_UPDATE_NOTIFIER: '1', npm_config_update_notifier: 'false' };
+  const { status, error } = spawnSync(command, args, { cwd, env, stdio: 'inherit' });
+  if (error) throw error;
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function say(line) {
+  process.stdout.write(`${line}\n`);
+}
