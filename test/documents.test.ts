@@ -1,13 +1,12 @@
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readText, root } from './source-files.ts';
+import { completeGroups } from '../docs/.vitepress/pages.ts';
+import { documents, readText, root } from './source-files.ts';
 
-const documents = ['*.md', 'docs/**/*.md', 'packages/*/README.md', 'apps/*/README.md']
-  .flatMap((pattern) => globSync(pattern, { cwd: root }))
-  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+const pages = documents().map((path) => ({ path, text: readText(path) }));
 
-describe.each(documents)('$path', ({ path, text }) => {
+describe.each(pages)('$path', ({ path, text }) => {
   // Written by a script from titles of tests: a page to look things up, not to read.
   const isWritten = ['docs/conformance.md', 'docs/mutation.md'].includes(path);
 
@@ -43,6 +42,15 @@ describe.each(documents)('$path', ({ path, text }) => {
     // What a script writes is looked up, not read.
     const isWritten = path === 'docs/conformance.md' || path === 'docs/mutation.md';
     expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(isWritten ? 1_000 : limit);
+  });
+});
+
+describe('the sidebar of the site', () => {
+  it('has every page below docs exactly once', () => {
+    const shown = completeGroups().flatMap((group) => group.pages);
+    expect(shown).toContain('index.md');
+    expect(() => completeGroups([...shown, 'new-page.md'])).toThrow('docs/new-page.md is in no group');
+    expect(() => completeGroups(shown.filter((page) => page !== 'deploy.md'))).toThrow('does not exist');
   });
 });
 

@@ -1,17 +1,14 @@
 import { execFile } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeBlocks } from '../scripts/packed/consumer.ts';
 import { docstringExamples } from './docstring-examples.ts';
 import { type Command, freePort, node, run } from './kit/processes.ts';
-import { root, workspaces } from './source-files.ts';
+import { documents, root, workspaces } from './source-files.ts';
 
 const execute = promisify(execFile);
-const documents = ['*.md', 'docs/**/*.md', '{packages,apps}/*/README.md'].flatMap((pattern) =>
-  globSync(pattern, { cwd: root }),
-);
 
 /** Inside of the repository, so that imports are found; of this process, so that two runs do not meet. */
 const folder = join(root, '.reports', `readmes-${process.pid}`);
@@ -26,7 +23,7 @@ function wholeFiles(document: string): string[] {
 
 describe('the code of every README, page and docstring', () => {
   it('has the types it needs', { timeout: 300_000 }, async () => {
-    const onPages = documents.flatMap((document) => {
+    const onPages = documents().flatMap((document) => {
       const elsewhere = wholeFiles(document);
       const shown = codeBlocks(document).filter((code) => !elsewhere.includes(code));
       return shown.map((code) => ({ path: document, code }));

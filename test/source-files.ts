@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '..');
@@ -58,6 +58,14 @@ export function sourceFiles(folder: string): SourceFile[] {
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
     .filter((path) => !/(^|\/)(node_modules|dist)\//.test(path))
     .map(readSource);
+}
+
+/** Every page of Markdown that is written here, as a path in the repository: none that is installed or generated. */
+export function documents(): string[] {
+  const generated = /^docs\/(node_modules|reference)$/;
+  return ['*.md', 'docs/**/*.md', '{packages,apps}/*/README.md'].flatMap((pattern) =>
+    globSync(pattern, { cwd: root, exclude: (path) => generated.test(path.replaceAll('\\', '/')) }),
+  );
 }
 
 /** The text of a file; the path is relative to the repository. */

@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { type DefaultTheme, defineConfig } from 'vitepress';
+import { checkAnchors } from './anchors.ts';
+import { repository, root, siteLink } from './links.ts';
+import { publishedPackages } from './packages.ts';
+import { completeGroups, docs, titleOf, writtenByScripts } from './pages.ts';
+import { plainPath, writePlainPages } from './plain-pages.ts';
+
+/** Where the site is served: `/`, or a path such as `/baton/`. */
+const base = process.env.DOCS_BASE ?? '/';
+const description = 'Durable tasks for AI agents that speak A2A 1.0, in TypeScript';
+
+export default defineConfig({
+  base,
+  lang: 'en',
+  title: 'Baton',
+  description,
+  cacheDir: join(docs, '.vitepress/cache'),
+  outDir: join(docs, '.vitepress/dist'),
+  ignoreDeadLinks: false,
+  // The index of the search, which is loaded when it is opened.
+  vite: { build: { chunkSizeWarningLimit: 2_000 } },
+  markdown: {
+    anchor: { slugify },
+    config(markdown) {
+      markdown.core.ruler.push('site-links', ({ env, tokens }) => {
+        const page = `docs/${relative(docs, env.path ?? '')}`;
+        for (const { children } of tokens)
+          for (const token of children ?? [])
+            if (token.type === 'link_open')
+              token.attrSet('href', siteLink(token.attrGet('href') ?? '', page, page));
+      });
+    },
+  },
+  themeConfig: {
+    nav: [{ text: 'Deploy', link: '/deploy' }],
+    sidebar: sidebar(),
+    outline: [2, 3],
+    search: {
+      provider: 'local',
+      options: {
+        // Tables that a script writes: they would be a third of the index, and hide the pages that are meant to be read.
+        _render(text, env, markdown) {
+          return writtenByScripts.includes(env.relativePath) ? '' : markdown.render(text, env);
+        },
+      },
+    },
+    socialLinks: [{ icon: 'github', link: repository }],
+  },
+  transformHead: ({ page }) => [
+    ['link', { rel: 'alternate', type: 'text/markdown', href: base + plainPath(page) }],
+  ],
+  async buildEnd({ outDir, pages }) {
+    writePlainPages({ outDir, base, pages, description });
+    checkAnchors(outDir, base);
+  },
+});
+
+function sidebar(): DefaultTheme.SidebarItem[] {
+  const written = completeGroups().map(({ title, pages, collapsed }) => ({
+    text: title,
+    collapsed: collapsed ?? false,
+    items: pages.map((page) => ({ text: titleOf(page), link: linkTo(page) })),
+  }));
+  const items = publishedPackages().map(({ folder, name, entries }) => ({
+    text: name.replace('@batonjs/', ''),
+    link: `/reference/${folder}/`,
+    collapsed: true,
+    items: entries.map(({ specifier, page }) => ({ text: specifier, link: `/reference/${page}` })),
+  }));
+  return [...written, { text: 'Packages', collapsed: true, items }];
+}
+
+/** The id of a heading as GitHub makes it, so that links to headings work on both. */
+function slugify(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-');
+}
+
+function linkTo(page: string): string {
+  return `/${page.replace(/(^|\/)index\.md$/, '$1').replace(/\.md$/, '')}`;
+}
+
+if (!existsSync(join(docs, 'reference')))
+  throw new Error(
+    `There is no reference yet: run \`pnpm docs:build\` in ${relative(process.cwd(), root) || '.'}`,
+  );

@@ -1,0 +1,42 @@
+/** A group of the sidebar. */
+export interface Group {
+  readonly title: string;
+  /** Paths below `docs`, in the order in which they are shown. A page is called by its first heading. */
+  readonly pages: readonly string[];
+  readonly collapsed?: boolean;
+}
+
+/**
+ * The groups of the sidebar. Every page below `docs` stands in exactly one of them, decisions aside, which are listed by
+ * their numbers.
+ */
+export const groups: readonly Group[] = [
+  {
+    title: 'Start',
+    pages: ['index.md', 'migrate-from-a2a-js.md', 'a2a-0.3.md'],
+  },
+  {
+    title: 'Write an agent',
+    pages: ['scheduling.md', 'nested-tasks.md', 'extensions.md'],
+  },
+  {
+    title: 'Serve it',
+    pages: ['frameworks.md', 'push.md', 'grpc.md', 'websocket.md', 'inspector.md'],
+  },
+  {
+    title: 'Operate it',
+    pages: ['deploy.md', 'backup.md', 'outages.md', 'sql-stores.md', 'threat-model.md', 'performance.md'],
+  },
+  {
+    title: 'How it works',
+    collapsed: true,
+    pages: [
+      'architecture.md',
+      'packages.md',
+      'add-a-store.md',
+      'preview-1.1.md',
+      'conformance.md',
+      'mutation.md',
+    ],
+  },
+];
