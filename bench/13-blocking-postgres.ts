@@ -1,8 +1,9 @@
 import type { BarePostgres } from './contenders/bare-postgres.ts';
 import type { CommitTexts } from './contenders/sample-commits.ts';
-import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
+import type { Benchmark, Contender, Measured, RunOptions } from './harness/benchmark.ts';
 import {
   migrateOfficialSdk,
+  type Postgres,
   startBaton,
   startBatonStore,
   startOfficialSdk,
@@ -41,41 +42,62 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   const requests = short ? 300 : 5_000;
   const warmUp = short ? 64 : 2_000;
 
-  async function baton(postgres: string): Promise<void> {
-    const server = await startBaton({ store: 'postgres', postgres, http: 'express' });
-    await measureSends('baton', server, { connections, requests, warmUp }, values, async () => {
-      groups['what was served'] = afterFirst(await server.ask('groups'), warmUp * commitsPerSend);
-      values.add('baton', perGroup, sum(groups['what was served']) / groups['what was served'].length);
-    });
+  function addCpu(contender: Contender, what: string, own: number, postgres: number, all: number): void {
+    values.add(contender, `µs CPU per commit, ${what}`, (own + postgres) / all);
+    values.add(contender, `µs CPU of PostgreSQL per commit, ${what}`, postgres / all);
   }
 
-  async function batonStore(postgres: string): Promise<void> {
-    const store = await startBatonStore({ store: 'postgres', postgres });
+  async function baton({ url, cpu }: Postgres): Promise<void> {
+    const server = await startBaton({ store: 'postgres', postgres: url, http: 'express' });
+    await measureSends(
+      'baton',
+      server,
+      { connections, requests, warmUp, databaseCpu: cpu },
+      values,
+      async () => {
+        groups['what was served'] = afterFirst(await server.ask('groups'), warmUp * commitsPerSend);
+        values.add('baton', perGroup, sum(groups['what was served']) / groups['what was served'].length);
+      },
+    );
+  }
+
+  async function batonStore({ url, cpu }: Postgres): Promise<void> {
+    const store = await startBatonStore({ store: 'postgres', postgres: url });
     commits = await store.ask('texts');
     await store.ask('sends', { requests: warmUp, tasks: connections });
-    const { ms, groups: sizes } = await store.ask('sends', { requests, tasks: connections });
+    const before = cpu();
+    const { ms, cpu: own, groups: sizes } = await store.ask('sends', { requests, tasks: connections });
     groups['the store alone'] = sizes;
     values.add('baton', ofStore, (sum(sizes) / ms) * 1_000);
+    addCpu('baton', 'the store alone', own, cpu() - before, sum(sizes));
     await store.stop();
   }
 
-  async function officialSdk(postgres: string): Promise<void> {
-    const options = { connections, requests: short ? 100 : 1_000, warmUp: short ? 64 : 500 };
-    migrateOfficialSdk(postgres);
+  async function officialSdk({ url, cpu }: Postgres): Promise<void> {
+    const sends = short ? { requests: 100, warmUp: 64 } : { requests: 1_000, warmUp: 500 };
+    const options = { connections, ...sends, databaseCpu: cpu };
+    migrateOfficialSdk(url);
     await measureSends(
       'official-sdk',
-      await startOfficialSdk({ store: 'postgres', postgres }),
+      await startOfficialSdk({ store: 'postgres', postgres: url }),
       options,
       values,
     );
   }
 
-  const bare = (what: string) => async (postgres: string) => {
-    const floor = await Worker.start<BarePostgres>('contenders/bare-postgres.ts', { postgres, commits });
-    const ms = await floor.ask('replay', { groups: groups[what]!, tasks: connections });
-    values.add('bare-postgres', replayed(what), (sum(groups[what]!) / ms) * 1_000);
-    await floor.stop();
-  };
+  const bare =
+    (what: string) =>
+    async ({ url, cpu }: Postgres) => {
+      const floor = await Worker.start<BarePostgres>('contenders/bare-postgres.ts', {
+        postgres: url,
+        commits,
+      });
+      const before = cpu();
+      const { ms, cpu: own } = await floor.ask('replay', { groups: groups[what]!, tasks: connections });
+      values.add('bare-postgres', replayed(what), (sum(groups[what]!) / ms) * 1_000);
+      addCpu('bare-postgres', what, own, cpu() - before, sum(groups[what]!));
+      await floor.stop();
+    };
 
   for (let n = 0; n < runs; n++) {
     // Always in this order: the floor repeats the groups that were recorded just before.

@@ -68,10 +68,11 @@ async function write(group: readonly Writing[]): Promise<void> {
 
 const questions = {
   ...vitals,
-  /** Resolves to milliseconds. */
-  async replay({ groups, tasks }: Replay): Promise<number> {
+  /** Resolves to milliseconds, and the process's CPU time in microseconds. */
+  async replay({ groups, tasks }: Replay) {
     const writing = Array.from({ length: tasks }, begun);
     let at = 0;
+    const cpuBefore = vitals.cpu();
     const start = performance.now();
     for (const size of groups) {
       const group: Writing[] = [];
@@ -82,7 +83,7 @@ const questions = {
       await write(group);
       for (const [n, task] of writing.entries()) if (task.next === commits.length) writing[n] = begun();
     }
-    return performance.now() - start;
+    return { ms: performance.now() - start, cpu: vitals.cpu() - cpuBefore };
   },
 };
 export type BarePostgres = typeof questions;

@@ -21,6 +21,7 @@ import type { TaskGatewayContender } from '../contenders/task-gateway.ts';
 import type { Sample } from '../contenders/template.ts';
 import type { GrpcSamples } from '../load/grpc.ts';
 import type { Load } from '../load/load.ts';
+import { cpuOfTree } from './process-cpu.ts';
 import { Worker } from './worker.ts';
 
 export const startLoad = () => Worker.start<Load>('load/load.ts');
@@ -97,12 +98,18 @@ const migrations = fileURLToPath(
   new URL('../../node_modules/@a2a-js/sdk/dist/cli/a2a_db.js', import.meta.url),
 );
 
-/** Calls with the URL of a PostgreSQL of its own, which flushes every commit to the disk. */
-export async function withPostgres<T>(use: (url: string) => Promise<T>): Promise<T> {
+/** A PostgreSQL, and the CPU time that its processes have used so far, in microseconds. */
+export interface Postgres {
+  readonly url: string;
+  cpu(): number;
+}
+
+/** Calls with a PostgreSQL of its own, which flushes every commit to the disk. */
+export async function withPostgres<T>(use: (postgres: Postgres) => Promise<T>): Promise<T> {
   if (!(await canStartPostgres())) throw new Error('There is no PostgreSQL');
   const postgres = await startPostgres();
   try {
-    return await use(postgres.url);
+    return await use({ url: postgres.url, cpu: () => cpuOfTree(postgres.pid) ?? 0 });
   } finally {
     await postgres.stop();
   }

@@ -7,6 +7,8 @@ import type { Worker } from './worker.ts';
 
 export const perSecond = 'req/s';
 export const cpuPerRequest = 'µs CPU per request';
+/** Of the server and of its database together. */
+export const cpuWithDatabase = 'µs CPU per request, with the database';
 
 /** What answers `quote`. */
 type Sending = Pick<Worker<Vitals & { url(): string }>, 'ask' | 'stop'>;
@@ -16,13 +18,15 @@ export interface SendsOptions {
   readonly requests: number;
   /** So many before them are not measured. */
   readonly warmUp: number;
+  /** The CPU time that the server's database has used so far, in microseconds. */
+  readonly databaseCpu?: () => number;
 }
 
 /** Measures a server that was just started, then warmed up, under blocking sends, and stops it. Every answer is checked. */
 export async function measureSends(
   contender: Contender,
   server: Sending,
-  { connections, requests, warmUp }: SendsOptions,
+  { connections, requests, warmUp, databaseCpu }: SendsOptions,
   values: Values,
   afterwards: () => Promise<void> = async () => {},
 ): Promise<void> {
@@ -30,9 +34,12 @@ export async function measureSends(
   const url = await server.ask('url');
   await load.ask('sends', { url, connections, requests: warmUp });
   const before = await server.ask('cpu');
+  const databaseBefore = databaseCpu?.() ?? 0;
   const ms = await load.ask('sends', { url, connections, requests });
   values.add(contender, perSecond, (requests / ms) * 1_000);
-  values.add(contender, cpuPerRequest, ((await server.ask('cpu')) - before) / requests);
+  const cpu = (await server.ask('cpu')) - before;
+  values.add(contender, cpuPerRequest, cpu / requests);
+  if (databaseCpu) values.add(contender, cpuWithDatabase, (cpu + databaseCpu() - databaseBefore) / requests);
   await afterwards();
   await Promise.all([load.stop(), server.stop()]);
 }

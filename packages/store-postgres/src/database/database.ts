@@ -16,7 +16,11 @@ export interface Listener {
 }
 
 /** The work inside a transaction. */
-export type Work<T> = (session: Session, now: number, opened: readonly DatabaseRow[]) => Promise<T>;
+export type Work<T> = (
+  session: Session,
+  now: number,
+  opened: readonly (readonly DatabaseRow[])[],
+) => Promise<T>;
 
 /** The members of a driver that the store uses. */
 export interface Database {
@@ -26,7 +30,7 @@ export interface Database {
   query(text: string, values?: readonly unknown[]): Promise<DatabaseRow[]>;
   /**
    * Runs `work` in one transaction. `opening`: statements without values that are run first, in one round trip; `work`
-   * gets the rows of the last one. `now`: the database's clock after them, in milliseconds since 1970. A rejection means
+   * gets the rows of each. `now`: the database's clock after them, in milliseconds since 1970. A rejection means
    * that nothing was written, unless it is an `OutcomeUnknown`.
    */
   transact<T>(work: Work<T>, opening?: readonly string[]): Promise<T>;

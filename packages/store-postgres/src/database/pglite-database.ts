@@ -40,8 +40,8 @@ export function pgliteDatabase(database: PGliteLike): Database {
     transact: (work, opening = []) =>
       database.transaction(async (transaction) => {
         const session = sessionOf(transaction);
-        let opened: DatabaseRow[] = [];
-        for (const statement of opening) opened = await session.query(statement);
+        const opened: DatabaseRow[][] = [];
+        for (const statement of opening) opened.push(await session.query(statement));
         const [row] = await session.query(`SELECT ${clock} AS now`);
         return work(session, Number(row!.now), opened);
       }),

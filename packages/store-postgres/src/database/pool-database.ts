@@ -74,7 +74,8 @@ export function poolDatabase(
       withClient(async (client) => {
         const first = [begin, ...opening, readClock].join(';\n');
         const begun = (await client.query(statement(first))) as unknown as pg.QueryResult[];
-        const [opened, read] = [begun.at(-2)!.rows as DatabaseRow[], begun.at(-1)!.rows];
+        const opened = begun.slice(-1 - opening.length, -1).map(({ rows }) => rows as DatabaseRow[]);
+        const read = begun.at(-1)!.rows;
         const session: Session = {
           query: async (text, values) => (await client.query(statement(text, values))).rows,
           queryPlanned: async (plan, text, values) => {

@@ -11,6 +11,8 @@ export interface Known {
   readonly once: Map<string, number>;
   /** How many tasks wait in each queue that a commit bounds. */
   readonly waiting: Map<string, number>;
+  /** The keys of new tasks that have webhooks already. */
+  readonly pushed: ReadonlySet<string>;
   /** The time of the database's clock. */
   readonly now: number;
 }
@@ -46,14 +48,9 @@ export class CommitGroup {
     this.#before = new Map(known.rows.map((row) => [row.key, row]));
   }
 
-  /** Rows that do not exist yet, in the order in which all transactions insert. */
-  get inserted(): TaskRow[] {
-    const added = [...this.#after.values()].filter(({ key }) => !this.#before.has(key));
-    return added.sort((a, b) => (a.key < b.key ? -1 : 1));
-  }
-
-  get updated(): TaskRow[] {
-    return [...this.#after.values()].filter(({ key }) => this.#before.has(key));
+  /** The rows to write, in the order in which all transactions write them. */
+  get written(): TaskRow[] {
+    return [...this.#after.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
   /** The tasks with new facts, as they are afterwards. */
@@ -98,7 +95,7 @@ export class CommitGroup {
       row,
       lastAt: (ordered ? ordered.at(-1)?.at : lastAt) ?? before?.lastAt ?? '',
       waitingSince: waitingSinceOf(row, before?.waitingSince, now),
-      hasPush: before?.hasPush ?? false,
+      hasPush: before?.hasPush ?? this.#known.pushed.has(key),
     });
     if (facts.length > 0) this.longer.add(key);
     if (turn?.want && isWaiting(row)) this.queues.add(row.queue!);

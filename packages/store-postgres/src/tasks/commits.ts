@@ -17,6 +17,7 @@ export interface CommitTables {
 
 /** Writes groups of commits. Called inside the caller's transaction. */
 export class Commits {
+  readonly #schema: string;
   readonly #tables: CommitTables;
   readonly #findOnce: string;
   readonly #countWaiting: string;
@@ -25,6 +26,7 @@ export class Commits {
   readonly #plan: string;
 
   constructor(schema: string, tables: CommitTables) {
+    this.#schema = schema;
     this.#tables = tables;
     this.#findOnce = `SELECT o.key, o.once_key, o.version FROM ${schema}.once_keys AS o
       JOIN unnest($1::text[], $2::text[]) AS u(key, once_key) ON o.key = u.key AND o.once_key = u.once_key`;
@@ -34,45 +36,52 @@ export class Commits {
     this.#plan = `baton_${keyOf(this.#write)}`;
   }
 
-  /** The statements to run first: they lock the rows of these commits, and return them. */
+  /** The statements to run first: they find webhooks of tasks that are created, then lock the rows, and return both. */
   opening(commits: readonly PreparedCommit[]): string[] {
     const created = commits.filter(({ commit }) => commit.expectedVersion === 0).map(({ key }) => key);
     // A webhook may be added to a task at the moment in which the task is created: both take this lock.
-    const names = [...new Set(created)].sort().map((key) => `('${key}')`);
-    const lockNew = `SELECT pg_advisory_xact_lock(hashtext(name)) FROM (VALUES ${names}) AS names(name)`;
+    const names = [...new Set(created)].sort();
+    const lockNew = `SELECT pg_advisory_xact_lock(hashtext(name)) FROM unnest('{${names}}'::text[]) AS names(name)`;
     const lock = this.#tables.rows.locking([...new Set(commits.map(({ key }) => key))]);
-    return names.length > 0 ? [lockNew, lock] : [lock];
+    if (names.length === 0) return [lock];
+    return [
+      lockNew,
+      `SELECT DISTINCT key FROM ${this.#schema}.push_configs WHERE key = ANY('{${names}}'::text[])`,
+      lock,
+    ];
   }
 
-  /** `opened`: the rows that `opening` returned. Notes in `changes` what to notify of. Outcomes are in order. */
+  /** `opened`: the rows that each statement of `opening` returned. Notes in `changes` what to notify of. Outcomes are in order. */
   async write(
     session: Session,
     now: number,
-    opened: readonly DatabaseRow[],
+    opened: readonly (readonly DatabaseRow[])[],
     commits: readonly PreparedCommit[],
     changes: Changes,
   ): Promise<Outcome[]> {
-    const group = new CommitGroup(await this.#read(session, now, opened.map(toTaskRow), commits));
+    const rows = opened.at(-1)!.map(toTaskRow);
+    const pushed = new Set(opened.length > 1 ? opened[1]!.map(({ key }) => String(key)) : []);
+    const known = await this.#read(session, rows, commits);
+    const group = new CommitGroup({ ...known, rows, pushed, now });
     const outcomes = commits.map((commit) => group.decide(commit));
-    const { inserted, updated, touched } = group;
-    if (inserted.length + updated.length === 0) return outcomes;
+    const { written, touched } = group;
+    if (written.length === 0) return outcomes;
 
     // One statement: each costs a round trip.
-    const [written] = await session.queryPlanned(this.#plan, this.#write, this.#valuesOf(group));
-    if (Number(written!.inserted) !== inserted.length || Number(written!.updated) !== updated.length)
-      throw new Raced();
-    const withPush = (written!.with_push as readonly string[]).slice();
+    const values = this.#valuesOf(written, group);
+    const [done] = await session.queryPlanned(this.#plan, this.#write, values);
+    if (Number(done!.written) !== written.length) throw new Raced();
     for (const { scope, taskId, row } of touched) changes.touch({ scope, taskId }, row.version);
     for (const queue of group.queues) changes.touch({ queue });
-    for (const { key, hasPush } of touched) if (hasPush) withPush.push(key);
+    const withPush = touched.filter(({ hasPush }) => hasPush).map(({ key }) => key);
     if (withPush.length > 0) await this.#tables.deliveries.plan(session, now, withPush, changes);
     return outcomes;
   }
 
-  #valuesOf({ inserted, updated, facts, once, snapshots, totals }: CommitGroup): unknown[] {
+  #valuesOf(written: readonly TaskRow[], { facts, once, snapshots, totals }: CommitGroup): unknown[] {
     const kept = [...snapshots.values()];
     return [
-      ...this.#tables.rows.valuesOf(inserted, updated),
+      ...this.#tables.rows.valuesOf(written),
       ...[facts.map((one) => one.key), facts.map((one) => one.version)],
       ...[facts.map((one) => one.commitId), facts.map((one) => one.fact)],
       ...[once.map((one) => one.key), once.map((one) => one.onceKey), once.map((one) => one.version)],
@@ -83,10 +92,9 @@ export class Commits {
 
   async #read(
     session: Session,
-    now: number,
     rows: readonly TaskRow[],
     commits: readonly PreparedCommit[],
-  ): Promise<Known> {
+  ): Promise<Pick<Known, 'once' | 'waiting'>> {
     const once = new Map<string, number>();
     const waiting = new Map<string, number>();
     const known = new Set(rows.map(({ key }) => key));
@@ -104,17 +112,15 @@ export class Commits {
       for (const { queue, tasks } of await session.query(this.#countWaiting, [[...new Set(bounded)]]))
         waiting.set(String(queue), Number(tasks));
     }
-    return { rows, once, waiting, now };
+    return { once, waiting };
   }
 }
 
 /** The statement that writes everything of a group, with the values that `#valuesOf` gives. */
 function writing(schema: string, { rows, totals }: CommitTables): string {
-  const { inserting, updating } = rows;
-  const first = inserting.count + updating.count + 1;
+  const first = rows.putting.count + 1;
   const at = (n: number) => `$${first + n}`;
-  return `WITH inserted AS (${inserting.statement(1)}),
-    updated AS (${updating.statement(inserting.count + 1)}),
+  return `WITH written AS (${rows.putting.statement(1)}),
     facts AS (
       INSERT INTO ${schema}.facts (key, version, commit_id, fact)
       SELECT * FROM unnest(${at(0)}::text[], ${at(1)}::bigint[], ${at(2)}::text[], ${at(3)}::text[])
@@ -129,6 +135,5 @@ function writing(schema: string, { rows, totals }: CommitTables): string {
       ON CONFLICT (key) DO UPDATE SET version = excluded.version, snapshot = excluded.snapshot
     ),
     totals AS (${totals.statement(first + 10)})
-    SELECT (SELECT count(*) FROM inserted) AS inserted, (SELECT count(*) FROM updated) AS updated,
-      ARRAY(SELECT key::text FROM inserted WHERE has_push) AS with_push`;
+    SELECT count(*) AS written FROM written`;
 }

@@ -107,10 +107,15 @@ const unnested = (columns: readonly Column[], first: number) =>
 const valuesOf = (columns: readonly Column[], writes: readonly TaskRow[]) =>
   columns.map(([, , value]) => writes.map(value));
 
-const inserted = [...fixed, ...changing];
 const updated: readonly Column[] = [
   ['key', 'text', ({ key }) => key],
   ['revision', 'bigint', ({ revision }) => revision],
+  ...changing,
+];
+const put: readonly Column[] = [
+  ...fixed,
+  ['revision', 'bigint', ({ revision }) => revision + 1],
+  ['has_push', 'boolean', ({ hasPush }) => hasPush],
   ...changing,
 ];
 
@@ -127,7 +132,10 @@ export class TaskRows {
 
   constructor(schema: string) {
     this.#schema = schema;
-    this.#update = this.updating.statement(1);
+    this.#update = `UPDATE ${schema}.tasks AS t SET revision = t.revision + 1,
+      ${changing.map(([name]) => `${name} = u.${name}`).join(', ')}
+      FROM ${unnested(updated, 1)} AS u(${namesOf(updated)})
+      WHERE t.key = u.key AND t.revision = u.revision RETURNING t.key`;
   }
 
   /**
@@ -135,34 +143,27 @@ export class TaskRows {
    * lock in the order of the keys, so that they do not wait for each other in a circle.
    */
   locking(keys: readonly string[]): string {
-    return `SELECT ${taskColumns} FROM ${this.#schema}.tasks WHERE key IN (${keys.map((key) => `'${key}'`)})
+    return `SELECT ${taskColumns} FROM ${this.#schema}.tasks WHERE key = ANY('{${keys}}'::text[])
       ORDER BY key FOR UPDATE`;
   }
 
-  /** Inserts new rows and returns their keys and whether they have webhooks already; rows that exist are left out. */
-  get inserting(): Part {
+  /**
+   * Inserts new rows, updates those that have the revision that was read, and leaves out all others. Finds each on the
+   * index by its conflict: the plan of a join, once kept, would go on reading the whole table as it grows.
+   */
+  get putting(): Part {
     return {
-      count: inserted.length,
-      statement: (first) => `INSERT INTO ${this.#schema}.tasks (${namesOf(inserted)}, revision, has_push)
-        SELECT u.*, 1, EXISTS (SELECT 1 FROM ${this.#schema}.push_configs AS p WHERE p.key = u.key)
-        FROM ${unnested(inserted, first)} AS u(${namesOf(inserted)})
-        ON CONFLICT (key) DO NOTHING RETURNING key, has_push`,
+      count: put.length,
+      statement: (first) => `INSERT INTO ${this.#schema}.tasks AS t (${namesOf(put)})
+        SELECT * FROM ${unnested(put, first)}
+        ON CONFLICT (key) DO UPDATE SET revision = excluded.revision,
+        ${changing.map(([name]) => `${name} = excluded.${name}`).join(', ')}
+        WHERE t.revision = excluded.revision - 1 RETURNING t.key`,
     };
   }
 
-  /** Updates rows that have the revision that was read, and returns their keys. */
-  get updating(): Part {
-    return {
-      count: updated.length,
-      statement: (first) => `UPDATE ${this.#schema}.tasks AS t SET revision = t.revision + 1,
-        ${changing.map(([name]) => `${name} = u.${name}`).join(', ')}
-        FROM ${unnested(updated, first)} AS u(${namesOf(updated)})
-        WHERE t.key = u.key AND t.revision = u.revision RETURNING t.key`,
-    };
-  }
-
-  valuesOf(inserts: readonly TaskRow[], updates: readonly TaskRow[]): unknown[] {
-    return [...valuesOf(inserted, inserts), ...valuesOf(updated, updates)];
+  valuesOf(writes: readonly TaskRow[]): unknown[][] {
+    return valuesOf(put, writes);
   }
 
   /** Throws `Raced` if a row has another revision than the one that was read. */

@@ -1,0 +1,40 @@
+import pg from 'pg';
+import { afterAll, describe, expect, it } from 'vitest';
+import { chunkAfter } from '../../../test/kit/task-logs.ts';
+import { postgresForTests } from '../../../test/support/postgres.ts';
+import { postgresStore } from '../src/index.ts';
+
+const server = await postgresForTests();
+afterAll(() => server?.stop());
+
+describe.skipIf(!server)('A plan that was kept while there were few tasks', () => {
+  it('reads no whole table once there are many', async () => {
+    const schema = 'kept_plans';
+    // One connection: the plan is the one that was kept, and the counters are those of its own session.
+    const pool = new pg.Pool({ connectionString: server!.url, max: 1 });
+    const store = postgresStore(pool, { schema });
+    const commitOf = (taskId: string, version: number) => ({ ...chunkAfter(version), taskId });
+    const readInScans = async (): Promise<string> => {
+      await pool.query('SELECT pg_stat_force_next_flush()');
+      const { rows } = await pool.query(
+        `SELECT sum(seq_tup_read)::text AS rows FROM pg_stat_user_tables
+         WHERE schemaname = $1 AND relname IN ('tasks', 'facts', 'push_configs')`,
+        [schema],
+      );
+      return rows[0].rows;
+    };
+    try {
+      // A session keeps a plan for all values after five plans that were made for one.
+      for (let version = 0; version < 10; version++) await store.commit(commitOf('first', version));
+      await Promise.all(Array.from({ length: 1_000 }, (_, n) => store.commit(commitOf(`task ${n}`, 0))));
+      const before = await readInScans();
+      for (let version = 10; version < 20; version++) await store.commit(commitOf('first', version));
+      await store.commit(commitOf('last', 0));
+      expect(await readInScans()).toBe(before);
+    } finally {
+      await store.close();
+      await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await pool.end();
+    }
+  });
+});
