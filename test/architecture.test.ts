@@ -32,6 +32,7 @@ const arrows: Record<string, readonly string[]> = {
   extensions: ['client', 'protocol', 'server'],
   'from-executor': ['protocol', 'server'],
   'nested-tasks': ['client', 'extensions', 'lifecycle', 'protocol', 'server'],
+  mcp: ['client', 'extensions', 'protocol', 'server'],
   cli: [
     'auth',
     'bindings',

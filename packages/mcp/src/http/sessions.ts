@@ -1,0 +1,48 @@
+import type { Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+
+/** The session of a client before protocol 2026-07-28. */
+interface Session {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly server: Server;
+}
+
+/** The newest sessions, at most so many. */
+export class Sessions {
+  readonly #most: number;
+  /** In the order of their last use. */
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(most: number) {
+    if (!(Number.isInteger(most) && most > 0))
+      throw new RangeError(`sessions is an integer above 0, not ${most}`);
+    this.#most = most;
+  }
+
+  add(id: string, session: Session): void {
+    this.#sessions.set(id, session);
+    const [oldest] = this.#sessions;
+    if (this.#sessions.size > this.#most && oldest) {
+      this.#sessions.delete(oldest[0]);
+      void oldest[1].server.close();
+    }
+  }
+
+  get(id: string): Session | undefined {
+    const session = this.#sessions.get(id);
+    if (session) {
+      this.#sessions.delete(id);
+      this.#sessions.set(id, session);
+    }
+    return session;
+  }
+
+  remove(id: string): void {
+    this.#sessions.delete(id);
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.#sessions.values()];
+    this.#sessions.clear();
+    await Promise.all(all.map(({ server }) => server.close()));
+  }
+}

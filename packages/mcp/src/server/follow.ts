@@ -1,0 +1,75 @@
+import type { AgentClient, AgentEvent, AgentReply, TaskStream } from '@batonjs/client';
+import { isInterrupted } from '@batonjs/client';
+import type { Task } from '@batonjs/protocol';
+import { SdkError, SdkErrorCode, type ServerContext } from '@modelcontextprotocol/server';
+import type { OnError } from './failures.ts';
+
+/** One request of a client of MCP, for the agent. */
+export interface Call {
+  readonly agent: AgentClient;
+  readonly context: ServerContext;
+  /** URIs of the extensions to activate: those that the agent offers. */
+  readonly extensions: readonly string[];
+  /** Milliseconds after which a call resolves to its running task; 0 waits until it ends. */
+  readonly waitMs: number;
+  readonly onError: OnError;
+  readonly notify: (event: AgentEvent) => Promise<void>;
+}
+
+/**
+ * Follows a task until it ends or waits for an answer or an authorization, or until `waitMs` are over. A client that
+ * cancels its request cancels the task.
+ *
+ * `isReply` says that the stream began with a message, so that a question it begins with may be the old one.
+ */
+export async function follow(
+  { context, waitMs, agent, notify, onError }: Call,
+  start: (signal: AbortSignal) => TaskStream,
+  isReply: boolean,
+): Promise<AgentReply> {
+  const { signal } = context.mcpReq;
+  const stop = new AbortController();
+  const stream = start(stop.signal);
+  let isLate = false;
+  // Without a task, the first event is awaited: it says what to cancel.
+  const leave = () => stream.task && stop.abort();
+  signal.addEventListener('abort', leave);
+  const timer =
+    waitMs > 0
+      ? setTimeout(() => {
+          isLate = true;
+          leave();
+        }, waitMs)
+      : undefined;
+  try {
+    for await (const event of stream) {
+      if (signal.aborted || isLate) break;
+      await notify(event);
+      if (isReply ? needsAuthorization(event) : stream.task && isInterrupted(stream.task)) break;
+    }
+  } catch (error) {
+    if (!signal.aborted && !isLate) throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', leave);
+  }
+  if (signal.aborted) {
+    if (stream.task && isCanceled(context, signal.reason)) await cancel(agent, stream.task).catch(onError);
+    throw signal.reason;
+  }
+  return stream.task ? { task: stream.task } : await stream.result();
+}
+
+const needsAuthorization = ({ statusUpdate }: AgentEvent): boolean =>
+  statusUpdate?.status.state === 'TASK_STATE_AUTH_REQUIRED';
+
+/**
+ * Whether the client canceled the request. Otherwise its connection or this server closed, and the task goes on. Over
+ * HTTP without sessions, a client cancels by closing the connection. Spec: MCP 2026-07-28, Cancellation.
+ */
+function isCanceled({ http, mcpReq }: ServerContext, reason: unknown): boolean {
+  const isClosed = reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
+  return !isClosed || (mcpReq.envelope !== undefined && http?.req?.signal.aborted === true);
+}
+
+const cancel = (agent: AgentClient, task: Task) => agent.task(task).cancel();

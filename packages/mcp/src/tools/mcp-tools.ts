@@ -1,0 +1,21 @@
+import type { TaskUpdate, Turn } from '@batonjs/server';
+import { type CallToolOptions, callTool } from './call-tool.ts';
+import type { McpClient, McpToolInfo, ToolResult } from './mcp-client.ts';
+
+/** A tool of an MCP server, ready to be called in a turn. */
+export interface McpTool extends McpToolInfo {
+  /** Calls the tool, as `callTool` does: `yield* tool.call({ query })`. */
+  call(
+    args?: Readonly<Record<string, unknown>>,
+    options?: CallToolOptions,
+  ): AsyncGenerator<TaskUpdate, ToolResult, void>;
+}
+
+/** The tools of an MCP server, for an agent that lets a model choose. They are read anew in each attempt. */
+export async function mcpTools(turn: Turn, client: McpClient): Promise<McpTool[]> {
+  const { tools } = await client.listTools(undefined, { signal: turn.signal });
+  return tools.map((tool) => ({
+    ...tool,
+    call: (args, options) => callTool(turn, client, tool.name, args, options),
+  }));
+}

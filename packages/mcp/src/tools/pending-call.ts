@@ -1,0 +1,149 @@
+import { FORM_INPUT, inputRequired as formRequired } from '@batonjs/extensions';
+import type { Json, Message } from '@batonjs/protocol';
+import { inputRequired, type TaskUpdate, type Turn } from '@batonjs/server';
+import { z } from 'zod';
+import type { ToolResult } from './mcp-client.ts';
+import { ToolError } from './tool-error.ts';
+
+/** The name in the metadata of a question under which the call that asked it stands. */
+const PENDING = 'batonjs.dev/mcp-call';
+
+/** A form or an address that an MCP server asks the user with. */
+interface Request {
+  readonly message: string;
+  readonly requestedSchema?: Readonly<Record<string, unknown>>;
+  readonly url?: string;
+}
+
+/** A call that waits for answers, as the question to the user carries it into the next turn. */
+export interface PendingCall {
+  readonly step: string;
+  readonly args: unknown;
+  /** How often the server asked in this call. */
+  readonly round: number;
+  /** What the server wants back, unread. */
+  readonly requestState?: string;
+  readonly requests: Readonly<Record<string, Request>>;
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+/** The questions of an MCP server in a result; undefined if it is a result of the tool. */
+export function pendingIn(
+  tool: string,
+  call: Pick<PendingCall, 'step' | 'args' | 'round'>,
+  result: ToolResult,
+): PendingCall | undefined {
+  const { resultType, inputRequests, requestState } = result as unknown as Readonly<Record<string, unknown>>;
+  if (resultType !== 'input_required') return undefined;
+  const entries = Object.entries(Object(inputRequests) as Readonly<Record<string, unknown>>);
+  const requests = entries.map(([key, request]) => {
+    const { method, params } = Object(request) as Readonly<Record<string, unknown>>;
+    if (method !== 'elicitation/create')
+      throw new ToolError(tool, `The tool "${tool}" asks for ${String(method)}, which a task cannot give`);
+    const { message, requestedSchema, url } = Object(params) as Readonly<Record<string, unknown>>;
+    const asked: Request = {
+      message: String(message),
+      ...(typeof url === 'string' ? { url } : { requestedSchema: Object(requestedSchema) }),
+    };
+    return [key, asked] as const;
+  });
+  return {
+    ...call,
+    requests: Object.fromEntries(requests),
+    responses: {},
+    ...(typeof requestState === 'string' && { requestState }),
+  };
+}
+
+/** The name of the next request without an answer. */
+export const openRequest = ({ requests, responses }: PendingCall): string | undefined =>
+  Object.keys(requests).find((key) => !Object.hasOwn(responses, key));
+
+/** Asks the user. The question carries the call, so that it goes on in any process. */
+export function ask(turn: Turn, pending: PendingCall): TaskUpdate {
+  const { message, requestedSchema, url } = pending.requests[openRequest(pending)!]!;
+  const form = turn.extensions.includes(FORM_INPUT) ? formFor(requestedSchema) : undefined;
+  const update = form ? formRequired(message, { form }) : inputRequired(url ? `${message}\n${url}` : message);
+  if ('status' in update && update.status.message)
+    update.status.message.metadata = { [PENDING]: pending as unknown as Json };
+  return update;
+}
+
+/**
+ * The call of this step with these arguments that a question of the task carries, with the user's answer to it. An
+ * answer stays with its call in later turns: the user is not asked again.
+ */
+export function pendingOf({ messages }: Turn, step: string, args: unknown): PendingCall | undefined {
+  const carried = (message: Message | undefined) => message?.metadata?.[PENDING] as PendingCall | undefined;
+  const isCarrier = (message: Message) => message.role === 'ROLE_AGENT' && carried(message)?.step === step;
+  const index = messages.findLastIndex(isCarrier);
+  const pending = carried(messages[index]);
+  if (!pending || JSON.stringify(pending.args) !== JSON.stringify(args)) return undefined;
+  const key = openRequest(pending);
+  const content =
+    key === undefined ? undefined : contentOf(answersTo(messages, index), pending.requests[key]!);
+  if (!content) return pending;
+  return { ...pending, responses: { ...pending.responses, [key!]: { action: 'accept', ...content } } };
+}
+
+/** The messages of the user after a question. A form that was filled in wrongly is asked again, with the same id. */
+function answersTo(messages: readonly Message[], index: number): readonly Message[] {
+  const formId = formIdOf(messages[index]!);
+  const isQuestion = (message: Message) => message.role === 'ROLE_AGENT' && formIdOf(message) === formId;
+  const last = formId === undefined ? index : messages.findLastIndex(isQuestion);
+  const after = messages.slice(last + 1);
+  const end = after.findIndex(({ role }) => role === 'ROLE_AGENT');
+  return end < 0 ? after : after.slice(0, end);
+}
+
+const formIdOf = ({ parts }: Message): unknown =>
+  parts
+    .map((part) => ('data' in part && isObject(part.data) ? part.data.formId : undefined))
+    .find((id) => id !== undefined);
+
+/** What the user answered; undefined if it does not fit what was asked. */
+function contentOf(
+  answers: readonly Message[],
+  { requestedSchema, url }: Request,
+): { content?: Record<string, unknown> } | undefined {
+  if (url) return {};
+  const parts = answers.flatMap((message) => message.parts);
+  const values: Record<string, unknown> = Object.assign(
+    {},
+    ...parts.map((part) => ('data' in part && isObject(part.data) ? part.data : {})),
+  );
+  const names = Object.keys(Object(requestedSchema?.properties) as object);
+  const [name] = names;
+  const text = parts.map((part) => ('text' in part ? part.text : '')).join('');
+  // A question with one field can be answered with text.
+  if (names.length === 1 && text && !Object.hasOwn(values, name!))
+    values[name!] = fromText(requestedSchema!, name!, text);
+  const schema = formFor(requestedSchema);
+  return !schema || schema.safeParse(values).success ? { content: values } : undefined;
+}
+
+function fromText(schema: Readonly<Record<string, unknown>>, name: string, text: string): unknown {
+  const { type } = Object((schema.properties as Readonly<Record<string, unknown>>)[name]) as {
+    type?: unknown;
+  };
+  if (type === 'number' || type === 'integer') return Number(text);
+  if (type === 'boolean')
+    return /^(true|yes)$/i.test(text) ? true : /^(false|no)$/i.test(text) ? false : text;
+  return text;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The schema of a form, without patterns: they are programs of another party. Undefined if it cannot be read. */
+function formFor(schema: Readonly<Record<string, unknown>> | undefined): z.ZodObject | undefined {
+  try {
+    const plain = JSON.parse(JSON.stringify(schema), (name, value) =>
+      name === 'pattern' && typeof value === 'string' ? undefined : value,
+    );
+    const read = z.fromJSONSchema(plain);
+    return read instanceof z.ZodObject ? read : undefined;
+  } catch {
+    return undefined;
+  }
+}

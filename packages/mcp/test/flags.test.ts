@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { readFlags, UsageError } from '../src/flags.ts';
+
+const url = 'https://agent.example';
+
+describe('the flags of the program', () => {
+  it('are read', () => {
+    const args = [url, '--header', 'Authorization: Bearer a:b', '--http', '8080', '--wait', '50'];
+    expect(readFlags(args)).toEqual({
+      url,
+      headers: { Authorization: 'Bearer a:b' },
+      waitMs: 50_000,
+      http: { port: 8080, host: '127.0.0.1', allowedHosts: [] },
+    });
+    expect(readFlags([url])).toMatchObject({ http: undefined, waitMs: 0 });
+    expect(readFlags(['--help'])).toBe('help');
+    expect(readFlags(['--version'])).toBe('version');
+  });
+
+  it.each([
+    [[], 'The URL of the agent is missing'],
+    [[url, 'other'], 'One URL is enough: other'],
+    [['ftp://a.example'], 'Not an http or https URL: ftp://a.example'],
+    [['agent'], 'Not an http or https URL: agent'],
+    [[url, '--http', '65536'], '--http is a whole number from 0 to 65535, not 65536'],
+    [[url, '--http', '1e3'], '--http is a whole number'],
+    [[url, '--wait', '-1'], "'--wait' argument is ambiguous"],
+    [[url, '--wait', 'soon'], '--wait is a whole number from 0 to 2147483, not soon'],
+    [[url, '--host', 'localhost'], '--host and --allow-host need --http'],
+    [[url, '--http', '1', '--host', '0.0.0.0'], '--host 0.0.0.0 needs --allow-host'],
+    [[url, '--colour'], "Unknown option '--colour'"],
+  ])('are refused: %j', (args, message) => {
+    expect(() => readFlags(args)).toThrow(UsageError);
+    expect(() => readFlags(args)).toThrow(message);
+  });
+
+  it.each(['secret', ': secret', 'a b: secret', 'a: sec\nret'])('do not show the header %j', (header) => {
+    expect(() => readFlags([url, '--header', header])).toThrow('A --header is not "Name: value"');
+  });
+});
