@@ -3,11 +3,14 @@ import { defineConfig } from 'vitest/config';
 // Tests run on the sources, so that no build stands between an edit and its test.
 const conditions = ['@batonjs/source', 'module', 'node', 'development|production'];
 
-// Their tests leave nothing behind in a process, so that the files share one: half of their CPU time was loading the sources
-// anew for each file. Not so where a module starts a server that the end of the file stops, as for webhooks.
-const inOneProcess = [
-  'packages/{auth,bindings,lifecycle,protocol,task-gateway}/test/**/*.test.ts',
-  'packages/server/test/{http,limits,log,operations}/**/*.test.ts',
+/**
+ * Tests that need a process of their own: they set something for the whole process, or measure how its CPU time grows. All
+ * others share one process for each worker: half of their CPU time was loading the sources anew for each file.
+ */
+const alone = [
+  'apps/{boat-designer,currency,expense-agent}/test/agent.test.ts',
+  'packages/telemetry/test/**/*.test.ts',
+  'packages/server/test/address-policy/**/*.test.ts',
 ];
 
 export default defineConfig({
@@ -15,15 +18,16 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     projects: [
-      { extends: true, test: { name: 'in one process', include: inOneProcess, isolate: false } },
       {
         extends: true,
         test: {
-          name: 'alone',
+          name: 'in one process',
           include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
-          exclude: [...inOneProcess, '**/node_modules/**'],
+          exclude: [...alone, '**/node_modules/**'],
+          isolate: false,
         },
       },
+      { extends: true, test: { name: 'alone', include: alone } },
     ],
     // Much of what is tested waits for other processes: as many files as cores would leave a core idle.
     maxWorkers: 3,

@@ -1,8 +1,9 @@
 /**
  * `pnpm mutate [part …]`: mutates the sources of these parts (all of `scripts/mutation/parts.ts` by default), runs their
  * tests and writes scores and survivors into `docs/mutation.md`. Takes minutes to hours. `--page` writes only the page,
- * from what was measured before; `--changed` runs only what may have another outcome than in the last run. Exits with 1 if
- * a part has less than 90 % or a survivor that nothing explains.
+ * from what was measured before; `--changed` runs only what may have another outcome than in the last run; `--concurrency`
+ * is how many mutations are tried at once, 2 by default; `--survivors` tries only the lines again where a mutation survived. Exits with 1 if a part has less than 90 % or a survivor that
+ * nothing explains.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -12,12 +13,18 @@ import { explain, page, type Results } from './mutation/page.ts';
 import { parts } from './mutation/parts.ts';
 import { scoreOf } from './mutation/result.ts';
 import { run } from './mutation/run.ts';
+import { linesOf, withRetried } from './mutation/survivors.ts';
 
 const least = 90;
 const root = resolve(import.meta.dirname, '..');
 const kept = join(root, 'scripts/mutation/results.json');
 const { values, positionals } = parseArgs({
-  options: { page: { type: 'boolean', default: false }, changed: { type: 'boolean', default: false } },
+  options: {
+    page: { type: 'boolean', default: false },
+    changed: { type: 'boolean', default: false },
+    survivors: { type: 'boolean', default: false },
+    concurrency: { type: 'string', default: '2' },
+  },
   allowPositionals: true,
 });
 const all = Object.keys(parts);
@@ -26,7 +33,12 @@ if (unknown.length > 0) throw new TypeError(`No part is called ${unknown.join(',
 
 const measured = (): Results => (existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : {});
 for (const name of values.page ? [] : positionals.length > 0 ? positionals : all) {
-  const result = await run(name, parts[name]!, join(root, '.reports/mutation'), values.changed);
+  const before = values.survivors ? measured()[name] : undefined;
+  const retried = before && linesOf(before.survivors, (file) => readFileSync(join(root, file), 'utf8'));
+  if (values.survivors && !retried?.lines.length) continue;
+  const options = { lines: retried?.lines, changed: values.changed, concurrency: Number(values.concurrency) };
+  const found = await run(name, parts[name]!, join(root, '.reports/mutation'), options);
+  const result = before && retried ? withRetried(before, retried.found, found) : found;
   console.log(`${name}: ${scoreOf(result)} %, ${result.survivors.length} survivors`);
   // Read only now: another run may have measured another part meanwhile.
   writeFileSync(kept, `${JSON.stringify({ ...measured(), [name]: result }, null, 2)}\n`);

@@ -1,13 +1,15 @@
 /**
- * `pnpm test:load --times 10 --busy 8 packages/server`: runs the tests so often while so many processes compete for the
- * machine; other options go to vitest, such as the files to run. Shows what failed in which run. The last line
- * says how many runs were green; the exit code is 1 unless all were.
+ * `pnpm test:load --times 10 --busy 8`: runs the tests that go by time (`load/timing-sensitive.ts`) so often while so many
+ * processes compete for the machine. `--all` runs every test. Other arguments go to vitest in place of those files:
+ * `pnpm test:load packages/store-redis`. Shows what failed in which run. The last line says how many runs were green; the
+ * exit code is 1 unless all were.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { timingSensitive } from './load/timing-sensitive.ts';
 
-const { times, busy, rest } = readArguments(process.argv.slice(2));
+const { times, busy, chosen } = readArguments(process.argv.slice(2));
 const seconds = (since: number) => `${Math.round((performance.now() - since) / 1_000)} s`;
 
 const load: ChildProcess[] = Array.from({ length: busy }, () =>
@@ -31,7 +33,7 @@ process.exitCode = green === times ? 0 : 1;
 
 /** One run of vitest. Its output is shown only if it failed. */
 async function runTests(): Promise<{ code: number | string; failures: readonly string[] }> {
-  const child = spawn('vitest', ['run', '--no-color', ...rest], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('vitest', ['run', '--no-color', ...chosen], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -44,7 +46,7 @@ async function runTests(): Promise<{ code: number | string; failures: readonly s
   return { code, failures: [...new Set(failures.map((line) => line.trim()))] };
 }
 
-/** `--times` and `--busy`, and all else in its order. */
+/** `--times` and `--busy`, and what vitest is told to run. */
 function readArguments(given: readonly string[]) {
   const numbers = { times: 10, busy: 8 };
   const rest: string[] = [];
@@ -58,5 +60,7 @@ function readArguments(given: readonly string[]) {
     if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} takes a whole number`);
     numbers[name === '--times' ? 'times' : 'busy'] = value;
   }
-  return { ...numbers, rest: rest.filter((arg) => arg !== '--') };
+  const others = rest.filter((arg) => arg !== '--' && arg !== '--all');
+  const isDefault = others.length === 0 && !rest.includes('--all');
+  return { ...numbers, chosen: isDefault ? timingSensitive : others };
 }

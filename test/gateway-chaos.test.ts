@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { node, run } from './kit/processes.ts';
+import { repetitions } from './kit/repetitions.ts';
 import { canStart } from './support/redis.ts';
+
+const kills = String(repetitions(3, 6));
 
 /** Runs the crash harness of the task gateway; resolves to its exit code and to what its last line says. */
 async function chaos(...args: string[]) {
@@ -20,7 +23,7 @@ describe.each([['sqlite-normal'], ['redis']])('two processes of a gateway on one
     'run each task once that is submitted through both while they are killed, and show each update once and in order',
     { timeout: 240_000 },
     async () => {
-      const { code, report, output } = await chaos('--store', store, '--kills', '6');
+      const { code, report, output } = await chaos('--store', store, '--kills', kills);
       expect(report, output).toMatchObject(perfect);
       expect(report.kills).toBeGreaterThan(0);
       expect(code).toBe(0);
@@ -31,7 +34,7 @@ describe.each([['sqlite-normal'], ['redis']])('two processes of a gateway on one
 it('run no task twice at an agent without idempotency: a task that it may have got fails', {
   timeout: 240_000,
 }, async () => {
-  const { code, report, output } = await chaos('--foreign', '--kills', '6');
+  const { code, report, output } = await chaos('--foreign', '--kills', kills);
   expect(report, output).toMatchObject({ twice: 0, lost: 0, disordered: 0, violations: 0 });
   expect(report.runs + report.unknown).toBeGreaterThanOrEqual(40);
   expect(code).toBe(0);

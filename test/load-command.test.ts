@@ -1,8 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { timingSensitive } from '../scripts/load/timing-sensitive.ts';
 import { node, run } from './kit/processes.ts';
 import { root } from './source-files.ts';
 
@@ -35,6 +36,11 @@ it('a run under load fails with the tests that failed', async () => {
   expect(output).toMatch(/Run 1 of 1: failed \(1\), .*\n {2}FAIL {2}a\.test\.js > counts\n/);
   expect(output).toContain('0 of 1 runs were green');
   expect(code).toBe(1);
+});
+
+it.each(timingSensitive)('the tests that go by time are there: %s', (path) => {
+  const files = globSync('{packages/*,.}/test/**/*.test.ts', { cwd: root });
+  expect(files.filter((file) => file.includes(path))).not.toEqual([]);
 });
 
 it('a busy process ends with the one that started it', async () => {

@@ -5,6 +5,7 @@ import { explanations } from '../scripts/mutation/explanations.ts';
 import { explain, page, type Results } from '../scripts/mutation/page.ts';
 import { parts } from '../scripts/mutation/parts.ts';
 import { type Report, resultOf, scoreOf } from '../scripts/mutation/result.ts';
+import { linesOf, withRetried } from '../scripts/mutation/survivors.ts';
 import { root } from './source-files.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -42,6 +43,26 @@ it('a score is rounded down', () => {
   const { survivors } = resultOf(reportOf(mutant('Survived')), 'today');
   expect(scoreOf({ date: 'today', killed: 1_998, timeout: 1, survivors })).toBe(99.9);
   expect(scoreOf({ date: 'today', killed: 2, timeout: 0, survivors: [] })).toBe(100);
+});
+
+it('survivors are tried again on the lines where they are, with the whole of what was changed', () => {
+  const line = 'if (a) {';
+  const block = { file, line, original: '{ b(); }', replacement: '{}' };
+  const short = { file, line, original: 'a', replacement: 'true' };
+  const gone = { file, line: 'c();', original: 'c()', replacement: '' };
+  const text = 'a();\n  if (a) {\n    b();\n  }\nif (a) {\n  d();\n}\n';
+  expect(linesOf([block, short, gone], () => text)).toEqual({
+    lines: [`${file}:2-4`, `${file}:2-2`, `${file}:5-5`],
+    found: [block, short],
+  });
+  const before = { date: 'then', killed: 10, timeout: 1, survivors: [block, short, gone] };
+  const again = { date: 'now', killed: 7, timeout: 0, survivors: [short] };
+  expect(withRetried(before, [block, short], again)).toEqual({
+    date: 'now',
+    killed: 11,
+    timeout: 1,
+    survivors: [short],
+  });
 });
 
 it('the page says what was not run, and which survivors nothing explains', () => {

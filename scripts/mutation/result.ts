@@ -71,4 +71,5 @@ function textAt(lines: readonly string[], { start, end }: Mutant['location']): s
   return onOneLine(found.join(' '));
 }
 
-const onOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+/** The text with each run of spaces and line ends as one space. */
+export const onOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();

@@ -4,21 +4,32 @@ import { Stryker } from '@stryker-mutator/core';
 import type { Part } from './parts.ts';
 import { type Report, type Result, resultOf } from './result.ts';
 
-/**
- * Mutates one part and runs its tests. Takes minutes. `reports` is the folder for Stryker's own report. `changed`: what the
- * run before found is taken over where neither the mutated code nor a test that noticed has changed.
- */
-export async function run(name: string, part: Part, reports: string, changed: boolean): Promise<Result> {
+export interface RunOptions {
+  /** Only these lines are mutated: `packages/x/src/y.ts:3-5`. All of the part if it is left out. */
+  readonly lines?: readonly string[] | undefined;
+  /** What the run before found is taken over where neither the mutated code nor a test that noticed has changed. */
+  readonly changed: boolean;
+  /** How many mutations are tried at once. */
+  readonly concurrency: number;
+}
+
+/** Mutates one part and runs its tests. Takes minutes. `reports` is the folder for Stryker's own report. */
+export async function run(
+  name: string,
+  part: Part,
+  reports: string,
+  { lines, changed, concurrency }: RunOptions,
+): Promise<Result> {
   const fileName = join(reports, `${name}.json`);
   mkdirSync(reports, { recursive: true });
   // The configuration of vitest is read by processes that Stryker starts.
   process.env.BATON_MUTATED_BY = JSON.stringify(part.tests);
   await new Stryker({
-    mutate: [...part.mutate],
+    mutate: [...(lines ?? part.mutate)],
     testRunner: 'vitest',
     plugins: ['@stryker-mutator/vitest-runner'],
     vitest: { configFile: 'scripts/mutation/vitest.config.ts', related: false },
-    concurrency: 2,
+    concurrency,
     incremental: changed,
     // Not the report itself: Stryker writes both at the same time.
     incrementalFile: join(reports, `${name}.incremental.json`),

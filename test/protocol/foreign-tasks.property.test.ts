@@ -4,6 +4,7 @@ import type { OperationName } from '@batonjs/protocol/operations';
 import { type Agent, artifact, completed, inputRequired, reply, type Turn, working } from '@batonjs/server';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
+import { repetitions } from '../kit/repetitions.ts';
 import { say } from '../kit/rpc.ts';
 import { untilAborted } from '../kit/until-aborted.ts';
 import { everywhere, type Peer } from './peer.ts';
@@ -221,7 +222,7 @@ everywhere('Tasks of others', (serve) => {
         expect(foreign).toBe(await answersTo(peer, `eve-${run}`, script, missing, noToken));
         expect(foreign).not.toContain('secret of ada');
       }),
-      { numRuns: 30 },
+      { numRuns: repetitions(8, 100) },
     );
     expect(await ownersView(peer, 'ada', ada)).toEqual(before);
   });

@@ -1,29 +1,22 @@
 import { type AgentServer, type AgentServerOptions, createAgentServer } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
-import { afterEach } from 'vitest';
+import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { type V03Options, v03 } from '../src/index.ts';
-
-const running = new Set<AgentServer>();
-
-afterEach(async () => {
-  for (const server of running) await server.close({ graceMs: 0 });
-  running.clear();
-});
 
 /** A server of both versions, until the test ends. */
 export function serve(
   options: Pick<AgentServerOptions, 'agent'> & Partial<AgentServerOptions>,
   older: V03Options = {},
 ) {
-  const server = createAgentServer({
-    card: { name: 'Both', description: 'Speaks two versions' },
-    store: memoryStore(),
-    log: () => {},
-    compatibility: [v03(older)],
-    ...options,
-  });
-  running.add(server);
-  return server;
+  return closedAfterTest(
+    createAgentServer({
+      card: { name: 'Both', description: 'Speaks two versions' },
+      store: memoryStore(),
+      log: () => {},
+      compatibility: [v03(older)],
+      ...options,
+    }),
+  );
 }
 
 /** What a POST of JSON text is answered with. */

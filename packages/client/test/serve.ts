@@ -11,17 +11,7 @@ import {
   sseHeaders,
 } from '@batonjs/bindings';
 import type { AgentCard } from '@batonjs/protocol';
-import { afterEach } from 'vitest';
-
-const running = new Set<Server>();
-
-afterEach(async () => {
-  for (const server of running) {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-  running.clear();
-});
+import { onTestFinished } from 'vitest';
 
 /** Answers a request. */
 export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => unknown;
@@ -37,14 +27,13 @@ export async function serve(
     await answer(request, response, body);
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  running.add(server);
+  onTestFinished(() => stop(server));
   const { port: actual } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${actual}`, port: actual, server };
 }
 
-/** Stops listening and drops every connection. */
+/** Stops listening and drops every connection. A server that has stopped stays as it is. */
 export async function stop(server: Server): Promise<void> {
-  running.delete(server);
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
 }

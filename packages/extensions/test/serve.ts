@@ -1,10 +1,7 @@
 import { type AgentClient, type ConnectOptions, connect } from '@batonjs/client';
-import { type AgentServer, type AgentServerOptions, createAgentServer } from '@batonjs/server';
+import { type AgentServerOptions, createAgentServer } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
-import { afterEach } from 'vitest';
-
-const servers: AgentServer[] = [];
-afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+import { onTestFinished } from 'vitest';
 
 /** A server in this process and its clients. */
 export function serve(options: Pick<AgentServerOptions, 'agent' | 'card'>) {
@@ -14,7 +11,7 @@ export function serve(options: Pick<AgentServerOptions, 'agent' | 'card'>) {
     store: memoryStore(),
     log: (_level, _message, { err }) => errors.push(err),
   });
-  servers.push(server);
+  onTestFinished(() => server.close());
   const client = (more: ConnectOptions = {}): Promise<AgentClient> =>
     connect('http://localhost', { fetch: server.fetch, ...more });
   return { server, client, errors };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
 import { afterAll, describe } from 'vitest';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { redisForTests } from '../../../test/support/redis.ts';
 import { redisStore } from '../src/index.ts';
 import { startStoreProcess } from './remote-stores.ts';
@@ -51,7 +52,7 @@ describe.skipIf(!redis)('Redis', () => {
     ['redisStore that two share', shared(1)],
     ['redisStore with 16 shards that two processes share', betweenProcesses(16)],
   ] as const) {
-    describeTaskStore(name, open, { runs: 15 });
+    describeTaskStore(name, open, { runs: repetitions(6, 50) });
     describePushConfigStore(name, open);
   }
 });

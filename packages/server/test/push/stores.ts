@@ -4,12 +4,12 @@ import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { redisStore } from '@batonjs/store-redis';
 import { sqliteStore } from '@batonjs/store-sqlite';
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 
+// Test files that share a process share it, and it ends with that process.
 const redis = await redisForTests();
-afterAll(() => redis?.stop());
 
 export type Store = TaskStore & PushConfigStore;
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { TaskStore } from '@batonjs/store';
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { repetitions } from '../../../../test/kit/repetitions.ts';
 import { chunkAfter, headAt, persist, untilItWorks } from '../../../../test/kit/task-logs.ts';
 import { canStart, type RedisServer, startCluster } from '../../../../test/support/redis.ts';
 import { Shards } from '../../src/database/shards.ts';
@@ -34,7 +35,7 @@ describe.skipIf(!cluster)('Redis Cluster', () => {
       },
     };
   };
-  describeTaskStore('redisStore', openFromOneNode, { runs: 10 });
+  describeTaskStore('redisStore', openFromOneNode, { runs: repetitions(4, 30) });
   describePushConfigStore('redisStore', openFromOneNode);
 });
 

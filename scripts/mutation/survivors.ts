@@ -1,0 +1,37 @@
+import { onOneLine, type Result, type Survivor } from './result.ts';
+
+/**
+ * Where survivors are in the sources as they are now, for Stryker: `packages/x/src/y.ts:3-5`, each once. `found` are those
+ * that are still there. `sourceOf` reads a file.
+ */
+export function linesOf(survivors: readonly Survivor[], sourceOf: (file: string) => string) {
+  const lines = new Set<string>();
+  const found: Survivor[] = [];
+  for (const survivor of survivors) {
+    const ranges = rangesOf(survivor, sourceOf(survivor.file).split('\n'));
+    if (ranges.length > 0) found.push(survivor);
+    for (const range of ranges) lines.add(`${survivor.file}:${range}`);
+  }
+  return { lines: [...lines], found };
+}
+
+/** All places of a mutation: the line where it begins may stand in the file more than once. */
+function rangesOf({ line, original }: Survivor, source: readonly string[]): string[] {
+  return source.flatMap((text, first) => {
+    if (text.trim() !== line) return [];
+    for (let end = first; end < source.length; end++) {
+      const whole = onOneLine(source.slice(first, end + 1).join(' '));
+      if (whole.includes(original)) return [`${first + 1}-${end + 1}`];
+    }
+    return [];
+  });
+}
+
+/**
+ * What is known of a part after the lines of its survivors were mutated again. Mutations of these lines that were noticed
+ * before count as before; `found` are the survivors that were tried again. Others are gone from the sources.
+ */
+export function withRetried(before: Result, found: readonly Survivor[], again: Result): Result {
+  const noticed = Math.max(0, found.length - again.survivors.length);
+  return { ...before, date: again.date, killed: before.killed + noticed, survivors: again.survivors };
+}
