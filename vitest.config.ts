@@ -9,6 +9,7 @@ const conditions = ['@batonjs/source', 'module', 'node', 'development|production
  */
 const alone = [
   'apps/{boat-designer,currency,expense-agent}/test/agent.test.ts',
+  'packages/store/test/steady-now.test.ts',
   'packages/telemetry/test/**/*.test.ts',
   'packages/server/test/address-policy/**/*.test.ts',
 ];
