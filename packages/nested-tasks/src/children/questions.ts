@@ -67,9 +67,10 @@ export class Questions {
     const isKnown = authorizing.has(child.name);
     if (isKnown && isSame) return;
     const answers = isSame ? this.#unanswered() : [];
+    // Before the user sees it: another child that goes on at once must not hide it.
+    authorizing.add(child.name);
     await this.#ask(task, 'TASK_STATE_AUTH_REQUIRED', isSame ? questions : questions + 1);
     for (const message of answers) await this.#forward(task, message);
-    authorizing.add(child.name);
     if (!isKnown) void this.#forwardInbox(task);
   }
 
