@@ -95,7 +95,7 @@ describe('a list', () => {
 
   it('shows a task that does not fit alone without what does not fit, and says what that is', async () => {
     const server = serve(echo);
-    const ids = [];
+    const ids: string[] = [];
     for (const text of [`!${large}`, large, small]) ids.push((await send(server, text)).id);
     const pages = await pagesOf(server, { historyLength: 10, includeArtifacts: true });
     // Tasks of the same millisecond are listed in the order of their ids, which are random.
