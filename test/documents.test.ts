@@ -54,6 +54,13 @@ describe('the sidebar of the site', () => {
   });
 });
 
+it('the README shows a program within the first screen, and pictures that exist', () => {
+  const lines = readText('README.md').split('\n');
+  expect(lines.indexOf('```ts') + 1).toBeLessThanOrEqual(12);
+  const pictures = Array.from(lines.join('\n').matchAll(/!\[[^\]]+\]\(([^)]+)\)/g), ([, target]) => target!);
+  expect(pictures.filter((target) => !existsSync(join(root, target)))).toEqual([]);
+});
+
 describe('the glossary', () => {
   it('has at most 25 words', () => {
     const page = readText('docs/architecture.md');

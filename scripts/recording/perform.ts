@@ -18,14 +18,15 @@ const killedAt = 4;
 export async function perform(): Promise<readonly [Scene, Scene]> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-recording-'));
   const port = String(await freePort());
-  const start = (program: string, env: Record<string, string>) =>
-    run('node', ['--conditions=@batonjs/source', join(import.meta.dirname, program)], { env });
-  const serve = (env = {}) => start('server.ts', { FILE: join(folder, 'tasks.db'), PORT: port, ...env });
+  const start = (program: URL, env: Record<string, string>) =>
+    run('node', ['--conditions=@batonjs/source', program.pathname], { env });
+  const serve = (env = {}) =>
+    start(new URL('./server.ts', import.meta.url), { FILE: join(folder, 'tasks.db'), PORT: port, ...env });
   const linesOf = (output: string) => output.trimEnd().replaceAll(port, '4000').split('\n');
   try {
     await using first = serve({ WAITS_AT: String(killedAt) });
     await first.until(/listening/);
-    await using client = start('client.ts', { URL: `http://127.0.0.1:${port}` });
+    await using client = start(new URL('./client.ts', import.meta.url), { URL: `http://127.0.0.1:${port}` });
     await first.until(new RegExp(`page ${killedAt}`));
     const seen = linesOf(await client.until(new RegExp(`page ${killedAt - 1}`)));
     first.signal('SIGKILL');
