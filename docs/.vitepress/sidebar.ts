@@ -25,7 +25,15 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Operate it',
-    pages: ['deploy.md', 'backup.md', 'outages.md', 'sql-stores.md', 'threat-model.md', 'performance.md'],
+    pages: [
+      'deploy.md',
+      'caller-limits.md',
+      'backup.md',
+      'outages.md',
+      'sql-stores.md',
+      'threat-model.md',
+      'performance.md',
+    ],
   },
   {
     title: 'How it works',

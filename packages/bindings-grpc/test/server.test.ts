@@ -172,7 +172,10 @@ describe('errors (R-GRPC-04)', () => {
     expect(shown(ended)).toMatchObject({
       code: status.UNAVAILABLE,
       message: 'The log was lost',
-      details: [errorInfo('UNAVAILABLE', 'batonjs.dev')],
+      details: [
+        errorInfo('UNAVAILABLE', 'batonjs.dev'),
+        { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '3s' },
+      ],
     });
     expect(ended!.metadata.get('retry-after')).toEqual(['3']);
   });

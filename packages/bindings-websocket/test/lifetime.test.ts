@@ -64,7 +64,11 @@ describe('a connection', () => {
     for (let n = 0; n < 4; n++) socket.request('ListTasks');
     expect(await socket.next(hasError)).toMatchObject({
       id: null,
-      error: { code: -32_000, message: 'Rate limit exceeded', data: [{ reason: 'RESOURCE_EXHAUSTED' }] },
+      error: {
+        code: -32_000,
+        message: 'Rate limit exceeded',
+        data: [{ reason: 'RESOURCE_EXHAUSTED' }, { retryDelay: '1s' }],
+      },
       serviceParams: { 'retry-after': '1' },
     });
     expect(await socket.closed).toBe(1008);
@@ -132,7 +136,7 @@ describe('a connection', () => {
       error: {
         code: -32_000,
         message: 'Too many concurrent streams',
-        data: [{ reason: 'RESOURCE_EXHAUSTED' }],
+        data: [{ reason: 'RESOURCE_EXHAUSTED' }, { retryDelay: '1s' }],
       },
       serviceParams: { 'retry-after': '1' },
     });
@@ -273,7 +277,7 @@ describe('the end', () => {
     await expect(rawSocket(url)).rejects.toThrow('503');
     // What was begun comes to its end.
     const late = await busy.next(busy.request('ListTasks'));
-    expect(late.error).toMatchObject({ data: [{ reason: 'UNAVAILABLE' }] });
+    expect(late.error).toMatchObject({ data: [{ reason: 'UNAVAILABLE' }, { retryDelay: '1s' }] });
     goOn.resolve();
     const frames = await busy.all(stream);
     expect(JSON.stringify(frames)).toContain('TASK_STATE_COMPLETED');

@@ -21,6 +21,8 @@ export interface IncomingCall {
    * place of `headers`, so that a call cannot bring credentials of its own.
    */
   readonly opening?: Readonly<Record<string, string | undefined>>;
+  /** The network address of the client, if it is known. */
+  readonly remoteAddress?: string | undefined;
   /** Aborted when the client has disconnected, or its deadline has passed. */
   readonly signal: AbortSignal;
   /** The position to resume a stream after; the metadata `last-event-id` if undefined. Empty: begin with the task. */

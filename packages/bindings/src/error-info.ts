@@ -10,20 +10,26 @@ import {
 import type { IncomingReply } from './http.ts';
 
 const ERROR_INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
+const RETRY_INFO = 'type.googleapis.com/google.rpc.RetryInfo';
 
 /** The row of an error's reason. */
 export const rowOf = (error: A2AError): ErrorRow => errorTable[error.reason];
 
-/** The details of an error, first the `ErrorInfo` with its reason. Spec: §9.5, §11.6. */
+/** The details of an error: the `ErrorInfo` with its reason, the `RetryInfo`, and others. Spec: §9.5, §11.6. */
 export const toDetails = (error: A2AError): ErrorDetail[] => {
-  const { reason, metadata, details } = error;
+  const { reason, metadata, details, retryAfter } = error;
   const { domain = A2A_DOMAIN, wireReason = reason } = rowOf(error);
-  return [{ '@type': ERROR_INFO, reason: wireReason, domain, ...(metadata && { metadata }) }, ...details];
+  const info = { '@type': ERROR_INFO, reason: wireReason, domain, ...(metadata && { metadata }) };
+  return retryAfter === undefined
+    ? [info, ...details]
+    : [info, { '@type': RETRY_INFO, retryDelay: `${wholeSeconds(retryAfter)}s` }, ...details];
 };
+
+const wholeSeconds = (seconds: number): number => Math.max(0, Math.ceil(seconds));
 
 /** The response headers that go with an error. */
 export const toHeaders = ({ retryAfter, challenge, metadata }: A2AError): Record<string, string> => ({
-  ...(retryAfter !== undefined && { 'retry-after': String(Math.max(0, Math.ceil(retryAfter))) }),
+  ...(retryAfter !== undefined && { 'retry-after': String(wholeSeconds(retryAfter)) }),
   ...(challenge && { 'www-authenticate': challenge }),
   ...(metadata?.allow && { allow: metadata.allow }),
 });
@@ -47,9 +53,10 @@ export function fromWire({ message, details, code, status, retryAfter }: WireErr
   const list = Array.isArray(details) ? details.filter(isDetail) : [];
   const info = list.find(isOurInfo);
   const reason = info?.reason ?? reasonOfCode(code, status) ?? reasonOfStatus(status) ?? 'INTERNAL_ERROR';
-  const seconds = Number(retryAfter || Number.NaN);
+  const retry = list.find((detail) => detail['@type'] === RETRY_INFO);
+  const seconds = retryAfter ? Number(retryAfter) : Number.parseFloat(String(retry?.retryDelay));
   return new A2AError(reason, typeof message === 'string' && message !== '' ? message : undefined, {
-    details: list.filter((detail) => detail !== info),
+    details: list.filter((detail) => detail !== info && detail !== retry),
     metadata: info && toMetadata(info.metadata),
     retryAfter: Number.isNaN(seconds) ? undefined : seconds,
   });

@@ -22,7 +22,13 @@ export function a2aExpress(
     refusal?: A2AError,
   ) => {
     try {
-      await answer(server, req, res, { target: req.url, readBody: read, baseUrl: addressOf(req), refusal });
+      await answer(server, req, res, {
+        target: req.url,
+        readBody: read,
+        baseUrl: baseUrlOf(req),
+        addressOf: () => req.ip,
+        refusal,
+      });
     } catch (error) {
       if (!res.headersSent) next(error);
       else res.destroy();
@@ -38,7 +44,7 @@ export function a2aExpress(
   ];
 }
 
-const addressOf = (req: Request): string | undefined =>
+const baseUrlOf = (req: Request): string | undefined =>
   mountUrlOf(req.socket, {
     protocol: req.protocol,
     host: req.get('host'),

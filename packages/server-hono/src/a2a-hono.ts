@@ -40,6 +40,7 @@ export function a2aHono(
             trusted: trustHost,
           })
         : webMountUrlOf(url, { path, trusted: trustHost }),
+      remoteAddress: incoming?.socket?.remoteAddress,
       ...(c.req.raw.bodyUsed && { readBody: (limit: number) => readAgain(c, limit) }),
       refusal,
     });

@@ -7,6 +7,8 @@ import { pump } from './pump.ts';
 export interface Asked extends Pick<HttpExchange, 'readBody' | 'baseUrl' | 'refusal'> {
   /** Path below the mount and query, as they were sent. */
   readonly target: string;
+  /** Finds the address of the sender, where it is not that of the connection. */
+  readonly addressOf?: () => string | undefined;
 }
 
 /** Answers a request. Rejects if that is impossible; the headers may have been sent by then. */
@@ -14,7 +16,7 @@ export async function answer(
   server: Pick<AgentServer, 'handle'>,
   req: IncomingMessage,
   res: ServerResponse,
-  { target, readBody, ...asked }: Asked,
+  { target, readBody, addressOf, ...asked }: Asked,
 ): Promise<void> {
   const { status, headers, body } = await server.handle({
     ...asked,
@@ -26,6 +28,10 @@ export async function answer(
     },
     method: req.method ?? 'GET',
     headers: headersOf(req),
+    // Read only by servers that need it.
+    get remoteAddress() {
+      return addressOf ? addressOf() : req.socket.remoteAddress;
+    },
     signal: leavingOf(res),
   });
   // Node.js would take the unread rest of the body for the next request.

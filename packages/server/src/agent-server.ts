@@ -9,6 +9,7 @@ import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { PREVIEW_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
 import { createAnswerCall, createCheckCaller } from './calls/answer-call.ts';
+import { createCallerLimiter } from './calls/caller-limits.ts';
 import { type CardInput, completeCard } from './card/complete-card.ts';
 import { derivedMembers } from './card/derived-members.ts';
 import { credentialHeaders } from './card/security.ts';
@@ -114,6 +115,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     options: {
       ...runtime.dependencies.options,
       alwaysTask: isTaskAgent(options.agent),
+      unfinishedTasks: options.callerLimits?.unfinishedTasks,
       idempotency: options.idempotency ?? 'authenticated',
       preview: options.preview?.includes(PREVIEW_VERSION) ?? false,
       generationWaitMs: options.generationWaitMs ?? 30_000,
@@ -123,9 +125,12 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
       skillOf: options.skillOf,
     },
   };
-  const { authenticate, tenants } = options;
+  const { authenticate, tenants, callerLimits } = options;
+  const hasAuthenticate = authenticate !== undefined;
+  const limiter = createCallerLimiter({ limits: callerLimits, store, queue, hasAuthenticate });
+  const admission = { authenticate, limiter };
   const handle = withCors(
-    createHandler(dependencies, { bindings, compatibility, authenticate, tenants }),
+    createHandler(dependencies, { bindings, compatibility, admission, tenants }),
     completeCors(options.cors, credentialHeaders(card)),
   );
   const leaveName = takeName(options.store, queue, options.card);
@@ -134,8 +139,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const server: AgentServer = {
     card,
     handle,
-    answerCall: createAnswerCall(dependencies, authenticate, tenants),
-    checkCaller: createCheckCaller(dependencies, authenticate),
+    answerCall: createAnswerCall(dependencies, admission, tenants),
+    checkCaller: createCheckCaller(dependencies, admission),
     closing: closing.signal,
     addInterface(entry) {
       added.push(entry);

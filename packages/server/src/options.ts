@@ -3,6 +3,7 @@ import type { TaskStore } from '@batonjs/store';
 import type { Agent } from './agent/agent.ts';
 import type { SkillOf } from './agent/skill-of.ts';
 import type { Authenticate } from './calls/authenticate.ts';
+import type { CallerLimits } from './calls/caller-limits.ts';
 import type { Tenants } from './calls/tenants.ts';
 import type { CardInput } from './card/complete-card.ts';
 import type { ExtendedCard, SignCard } from './card/served-cards.ts';
@@ -108,6 +109,11 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly publicUrl?: string;
   /** Finds out the caller of a request. Without it, all callers share their tasks. */
   readonly authenticate?: Authenticate;
+  /**
+   * How much one caller may use: requests, messages, unfinished tasks. Beyond it, calls are refused as
+   * RESOURCE_EXHAUSTED, with the time after which to try again. Needs a store with `take`. Default: no limit.
+   */
+  readonly callerLimits?: CallerLimits;
   /**
    * Finds the skill that a message is for, so that its `securityRequirements` are enforced before the message is
    * accepted. `typedSkills` of `@batonjs/extensions` brings one. Without it, no message names a skill.

@@ -4,12 +4,14 @@ import {
   type Committed,
   type Lease,
   type ListedTask,
+  type Rate,
   type StoredFact,
   StoreError,
   type TaskPage,
   type TaskQuery,
   type TaskStore,
   type TurnSchedule,
+  takenFrom,
 } from '@batonjs/store';
 import { override } from '../src/faults/override.ts';
 import { sabotage } from '../src/faults/sabotage.ts';
@@ -960,7 +962,83 @@ const schedules = broken('a schedule', {
   }),
 });
 
+/** Buckets that are kept in a map, with something wrong about them. */
+const bucketsIn =
+  (fullAt = new Map<string, number>(), change: (bucket: string) => string = (bucket) => bucket): Break =>
+  () => ({
+    async take(bucket, rate) {
+      const key = change(bucket);
+      const after = takenFrom(fullAt.get(key), rate, performance.now());
+      fullAt.set(key, after.fullAt);
+      return after.waitMs;
+    },
+  });
+const onTake =
+  (take: (store: TaskStore, bucket: string, rate: Rate) => Promise<number>): Break =>
+  (store) => ({ take: (bucket, rate) => take(store, bucket, rate) });
+
+const buckets = [
+  ...broken('take', {
+    'never refuses': onTake(async () => 0),
+    'always refuses': onTake(async () => 1),
+    'gives one more than the burst': onTake((store, bucket, { burst, everyMs }) =>
+      store.take!(bucket, { burst: burst + 1, everyMs }),
+    ),
+    'takes one though it refuses': () => {
+      const fullAt = new Map<string, number>();
+      return {
+        async take(bucket, rate) {
+          const now = performance.now();
+          const from = Math.max(fullAt.get(bucket) ?? now, now);
+          fullAt.set(bucket, from + rate.everyMs);
+          return Math.max(0, from + rate.everyMs - rate.burst * rate.everyMs - now);
+        },
+      };
+    },
+    'cuts the names of buckets': (store) => bucketsIn(new Map(), (bucket) => bucket.slice(0, 255))(store),
+    'has one bucket for all': (store) => bucketsIn(new Map(), () => '')(store),
+    'is never fuller than by the rate before': () => {
+      const fullAt = new Map<string, number>();
+      return {
+        async take(bucket, { burst, everyMs }) {
+          const now = performance.now();
+          const next = Math.max(fullAt.get(bucket) ?? now, now) + everyMs;
+          const waitMs = next - burst * everyMs - now;
+          if (waitMs <= everyMs / 100) fullAt.set(bucket, next);
+          return waitMs > everyMs / 100 ? waitMs : 0;
+        },
+      };
+    },
+    'never fills a bucket': (store) => {
+      const taken = new Map<string, number>();
+      return {
+        ...store,
+        async take(bucket, { burst }) {
+          const count = taken.get(bucket) ?? 0;
+          if (count < burst) taken.set(bucket, count + 1);
+          return count < burst ? 0 : 1;
+        },
+      };
+    },
+    'reads, and writes later what it decided': () => {
+      const fullAt = new Map<string, number>();
+      return {
+        async take(bucket, rate) {
+          const after = takenFrom(fullAt.get(bucket), rate, performance.now());
+          await soon();
+          fullAt.set(bucket, after.fullAt);
+          return after.waitMs;
+        },
+      };
+    },
+  }),
+  ...broken('take', {
+    'keeps the buckets of a process to itself': (store) => bucketsIn()(store),
+  }).map((one) => ({ ...one, onlySecond: true })),
+];
+
 export const brokenTaskStores: readonly Broken[] = [
+  ...buckets,
   ...sabotaged,
   ...commits,
   ...opens,

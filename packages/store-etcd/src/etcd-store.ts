@@ -1,4 +1,5 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import { Buckets } from './buckets.ts';
 import { Cluster } from './cluster/cluster.ts';
 import { Connections, type EtcdTls } from './cluster/connections.ts';
 import { WriteGroups } from './cluster/write-groups.ts';
@@ -63,6 +64,7 @@ export function etcdStore(
   const rows = new PushRows(shared);
   const pushConfigs = new PushConfigs(cluster, keys, rows);
   const deliveries = new Deliveries(cluster, keys, clock, rows);
+  const buckets = new Buckets(cluster, keys, clock);
   const calls = new OpenCalls(connections.name);
   let identity: Promise<string> | undefined;
   let closing: Promise<void> | undefined;
@@ -97,6 +99,7 @@ export function etcdStore(
     lease: (scope, taskId) => call(() => leases.read(scope, taskId)),
     waiting: (queue) => call(() => leases.waiting(queue)),
     prune: ({ closedBefore, limit }) => call(() => prune.delete(closedBefore, limit)),
+    take: (bucket, rate) => call(() => buckets.take(bucket, rate)),
     identity: () => call(started),
 
     probe: () =>

@@ -11,6 +11,7 @@ import {
   steadyNow,
   type TaskStore,
 } from '@batonjs/store';
+import { Buckets } from './buckets.ts';
 import { ClosedLogs } from './closed-logs.ts';
 import { type Log, Logs } from './log.ts';
 import { Outbox } from './outbox.ts';
@@ -46,6 +47,7 @@ export function memoryStore({
   const subscribers = new Subscribers();
   const outbox = new Outbox(logs, subscribers);
   const closed = new ClosedLogs(closedBytes);
+  const buckets = new Buckets();
   const identity = crypto.randomUUID();
 
   /** Every change of a row goes through here. */
@@ -159,6 +161,10 @@ export function memoryStore({
       }
       old.forEach(remove);
       return old.length;
+    },
+
+    async take(bucket, rate) {
+      return buckets.take(bucket, rate, monotonic());
     },
 
     async ping() {},

@@ -1,4 +1,5 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import { Buckets } from './buckets.ts';
 import type { Database } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { translated } from './database/postgres-error.ts';
@@ -43,6 +44,7 @@ export function storeOnDatabase(
   const tasks = new TaskList(quoted, transactions);
   const prune = new Prune(quoted, transactions, totals);
   const pushConfigs = new PushConfigs(quoted, transactions, deliveries);
+  const buckets = new Buckets(quoted, transactions);
   const calls = new OpenCalls(database.name);
   let migrated: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
@@ -79,6 +81,7 @@ export function storeOnDatabase(
     lease: (scope, taskId) => call(() => leases.read(scope, taskId)),
     waiting: (queue, atMost) => call(() => leases.waiting(queue, atMost)),
     prune: ({ closedBefore, limit }) => call(() => prune.delete(closedBefore, limit)),
+    take: (bucket, rate) => call(() => buckets.take(bucket, rate)),
     probe: () => call(() => probe(transactions, quoted)),
     ping: () => call(async () => void (await transactions.query('SELECT 1'))),
 

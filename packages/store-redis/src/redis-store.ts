@@ -1,4 +1,5 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import { takeFrom } from './buckets.ts';
 import { OpenCalls } from './calls/open-calls.ts';
 import { retryRead } from './calls/retry-read.ts';
 import { Subscribers } from './calls/subscribers.ts';
@@ -103,6 +104,7 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
     lease: (scope, taskId) => read(() => leases.read(scope, taskId)),
     prune: ({ closedBefore, limit }) => calls.pass(() => prune(database, closedBefore, limit)),
 
+    take: (bucket, rate) => calls.pass(() => takeFrom(database, bucket, rate)),
     probe: () => calls.pass(() => probe(database)),
     ping: () => read(async () => void (await database.identity())),
     identity: () => read(() => database.identity()),

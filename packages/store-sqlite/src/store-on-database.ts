@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { Buckets } from './buckets.ts';
 import { GroupCommit } from './database/group-commit.ts';
 import { hostMonotonic } from './database/host-clock.ts';
 import { OpenFile } from './database/open-file.ts';
@@ -63,6 +64,9 @@ export function storeOnDatabase(
   const calls = new OpenCalls(name, () => file.mustBeUsable());
   const confirmFile = () => file.mustBeHere();
   const group = new GroupCommit({ db, name, maxWaitMs, effects: [totals, changes], confirmFile, onGroup });
+  const buckets = new Buckets(db);
+  // Nothing is lost with what a power failure takes from a bucket, so that no take waits for the disk.
+  const unsynced = new GroupCommit({ db, name, maxWaitMs, effects: [], isUnsynced: true });
   /** Whether leases from before the last start of the host have been ended. */
   let hasEnded = !shared;
   let closing: Promise<void> | undefined;
@@ -110,6 +114,8 @@ export function storeOnDatabase(
           if (some < pruneAtOnce) return deleted;
         }
       }),
+
+    take: (bucket, rate) => calls.pass(() => unsynced.run(() => buckets.take(bucket, rate, monotonic()))),
 
     ping: () => read(() => void db.prepare('SELECT 1').get()),
 

@@ -10,6 +10,7 @@ export {
   mustMakeSense,
   type Row,
 } from './admit.ts';
+export { type BucketAfter, type Rate, takenFrom } from './bucket.ts';
 export { callSubscriber } from './call-subscriber.ts';
 export { cutPage } from './cut-page.ts';
 export { factsInOrder } from './facts-in-order.ts';

@@ -1,5 +1,6 @@
 import type { Fact, Head, Snapshot } from '@batonjs/lifecycle';
 import type { TaskState } from '@batonjs/protocol';
+import type { Rate } from './bucket.ts';
 
 /**
  * The agent, tenant and caller that tasks belong to, as one opaque string. Tasks of another scope do not exist for it.
@@ -259,6 +260,13 @@ export interface TaskStore {
 
   /** The lease of a task, or undefined for an unknown one. A store that cannot tell leaves it out. */
   lease?(scope: Scope, taskId: string): Promise<LeaseReading | undefined>;
+
+  /**
+   * Takes one from a bucket that all processes share, by the store's clock; see `takenFrom`. Resolves to 0, or to the
+   * milliseconds until there is one. The name of a bucket is as long as an id may be; a full bucket takes no room. After
+   * `UNAVAILABLE`, one may have been taken. A store that cannot do so in one step leaves it out.
+   */
+  take?(bucket: string, rate: Rate): Promise<number>;
 
   /**
    * Checks that commits can be stored now, by writing something small that no reader sees. Rejects as a commit would;

@@ -10,6 +10,8 @@ const rpc = messageTypes({
   ErrorInfo: '1 reason string, 2 domain string, 3 metadata string{}',
   FieldViolation: '1 field string, 2 description string',
   BadRequest: '1 field_violations FieldViolation[]',
+  Duration: '1 seconds int32, 2 nanos int32',
+  RetryInfo: '1 retry_delay Duration',
   // A detail of another type travels as its JSON.
   JsonDetail: '1 detail Struct',
 });
@@ -19,6 +21,7 @@ const structType = `${typePrefix}google.protobuf.Struct`;
 const detailTypes: Readonly<Record<string, MessageType>> = {
   [`${typePrefix}google.rpc.ErrorInfo`]: rpc.ErrorInfo,
   [`${typePrefix}google.rpc.BadRequest`]: rpc.BadRequest,
+  [`${typePrefix}google.rpc.RetryInfo`]: rpc.RetryInfo,
 };
 
 /** The most bytes of details: clients refuse trailers that are larger than 8 KB in all. */
@@ -41,7 +44,7 @@ export function encodeStatus(code: number, message: string, details: readonly Er
 /** The bytes of a detail, with fewer violations if they do not fit; undefined if it does not fit at all. */
 function shortened(detail: ErrorDetail, room: number): Uint8Array | undefined {
   const type = detailTypes[detail['@type']];
-  const bytes = type ? encodeMessage(type, detail) : structOf(detail);
+  const bytes = type ? encodeMessage(type, asMessage(type, detail)) : structOf(detail);
   if (bytes.length <= room) return bytes;
   const { fieldViolations } = detail;
   if (!Array.isArray(fieldViolations) || fieldViolations.length < 2) return undefined;
@@ -49,6 +52,18 @@ function shortened(detail: ErrorDetail, room: number): Uint8Array | undefined {
     { ...detail, fieldViolations: fieldViolations.slice(0, fieldViolations.length >> 1) },
     room,
   );
+}
+
+/** A duration is text in JSON, such as `3s`. */
+const asMessage = (type: MessageType, detail: ErrorDetail): object =>
+  type === rpc.RetryInfo
+    ? { retryDelay: { seconds: Math.ceil(Number.parseFloat(String(detail.retryDelay))) } }
+    : detail;
+
+function asJson(type: MessageType, message: Record<string, unknown>): Record<string, unknown> {
+  if (type !== rpc.RetryInfo) return message;
+  const { seconds = 0, nanos = 0 } = Object(message.retryDelay) as { seconds?: number; nanos?: number };
+  return { retryDelay: `${seconds + nanos / 1e9}s` };
 }
 
 /** The bytes of a Struct: those of the field that holds it, without its tag and length. */
@@ -74,7 +89,7 @@ export function decodeDetails(bytes: Uint8Array): ErrorDetail[] {
 function unpacked(typeUrl: string, value: Buffer): ErrorDetail[] {
   const name = typeUrl.slice(typeUrl.lastIndexOf('/') + 1);
   const type = detailTypes[typePrefix + name];
-  if (type) return [{ '@type': typePrefix + name, ...decodeMessage(type, value) }];
+  if (type) return [{ '@type': typePrefix + name, ...asJson(type, decodeMessage(type, value)) }];
   if (typePrefix + name !== structType) return [];
   const length = value.length;
   const varint: number[] = [];

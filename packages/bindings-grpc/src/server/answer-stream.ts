@@ -26,9 +26,7 @@ export async function answerStream(
   // Keeps an error after the end of the client from being thrown; grpc-js has a listener of its own before.
   call.on('error', () => {});
   try {
-    const answer = await target.answerCall(
-      toIncoming(method, version, call.request, call.metadata, disconnected.signal),
-    );
+    const answer = await target.answerCall(toIncoming(method, version, call, disconnected.signal));
     if (!('events' in answer)) return void call.end();
     events = answer.events;
     if (!call.cancelled) call.sendMetadata(extensionsIn(answer.extensions));

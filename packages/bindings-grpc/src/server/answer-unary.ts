@@ -21,7 +21,7 @@ export function answerUnary(
   });
   let extensions: readonly string[] = [];
   target
-    .answerCall(toIncoming(method, version, call.request, call.metadata, disconnected.signal))
+    .answerCall(toIncoming(method, version, call, disconnected.signal))
     .then((answer) => {
       extensions = answer.extensions;
       const { response, translation } = method;

@@ -1,29 +1,35 @@
 import type { IncomingCall } from '@batonjs/bindings';
-import type { Metadata } from '@grpc/grpc-js';
+import type { Metadata, ServerUnaryCall } from '@grpc/grpc-js';
 import { toRequestError } from '../errors/wire-error.ts';
 import { decodeMessage } from '../wire/decode-message.ts';
 import type { Method } from '../wire/service.ts';
+
+/** The members of a call of grpc-js with one request. */
+type ReceivedMessage = Pick<ServerUnaryCall<Buffer, unknown>, 'request' | 'metadata' | 'getPeer'>;
 
 /** The call in a request of gRPC. Its message is read when the caller is known. */
 export function toIncoming(
   { operation, path, request: type, translation }: Method,
   version: string,
-  request: Buffer,
-  metadata: Metadata,
+  call: ReceivedMessage,
   signal: AbortSignal,
 ): IncomingCall {
-  const headers = headersOf(metadata);
+  const headers = headersOf(call.metadata);
   return {
     operation,
     binding: 'GRPC',
     version,
     path,
     headers,
+    // Read only by servers that need it.
+    get remoteAddress() {
+      return addressIn(call.getPeer());
+    },
     signal,
     lastEventId: headers['last-event-id'] ?? translation?.impliedPosition,
     readParams() {
       try {
-        const params = decodeMessage(type, request);
+        const params = decodeMessage(type, call.request);
         return translation ? translation.readParams(params) : params;
       } catch (problem) {
         throw toRequestError(problem);
@@ -31,6 +37,9 @@ export function toIncoming(
     },
   };
 }
+
+/** The address in `address:port`; undefined for the path of a Unix socket. */
+const addressIn = (peer: string): string | undefined => /^(.+):\d+$/.exec(peer)?.[1];
 
 /** The metadata that is text, repeated values joined with a comma. */
 function headersOf(metadata: Metadata): Record<string, string> {

@@ -29,6 +29,7 @@ const farewellMs = 1_000;
 
 interface Admitted {
   readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly remoteAddress: string | undefined;
   readonly scope: string | undefined;
   readonly caller: CallerConnections | undefined;
 }
@@ -76,7 +77,7 @@ export function attachWebSocket(
         const caller = scope === undefined ? undefined : callers.enter(scope, connectionsPerCaller);
         if (scope !== undefined && !caller)
           throw new A2AError('UNAVAILABLE', 'Too many connections of this caller', { retryAfter: 1 });
-        return { headers, scope, caller };
+        return { headers, remoteAddress: request.socket.remoteAddress, scope, caller };
       },
       serve(socket, admitted) {
         const messages = new MessageCount(rate);

@@ -25,6 +25,7 @@ export interface ConnectionSettings extends ConnectionLimits {
   readonly target: CallTarget;
   /** The headers of the upgrade. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly remoteAddress: string | undefined;
   /** The scope of the caller; undefined if the server asks for no caller. */
   readonly scope: string | undefined;
   readonly messages: MessageCount;
@@ -161,6 +162,7 @@ export class Connection implements ServedSocket {
       path: '/',
       headers: { ...headers, ...serviceParams },
       opening: headers,
+      remoteAddress: this.#settings.remoteAddress,
       signal: call.signal,
       readParams,
     });

@@ -12,7 +12,8 @@ import type { Events as EventSource } from '../hooks/telemetry.ts';
 import type { EventBatch } from '../log/event-stream.ts';
 import type { Dependencies } from '../operations/call/dependencies.ts';
 import { toWireError } from '../operations/call/wire-error.ts';
-import { type Authenticate, callerOf, type RequestHead } from './authenticate.ts';
+import { type Admission, admittedCaller } from './admission.ts';
+import { callerOf, type RequestHead } from './authenticate.ts';
 import { contextOf, performCall, versionNotSupported } from './perform-call.ts';
 import type { Tenants } from './tenants.ts';
 import { inSpan } from './traced-answer.ts';
@@ -21,18 +22,17 @@ const noQuery = new URLSearchParams();
 
 /** Makes the function that answers calls of bindings that are not HTTP, with the checks of those that are. */
 export const createAnswerCall =
-  (
-    dependencies: Dependencies,
-    authenticate: Authenticate | undefined,
-    tenants: Tenants | undefined,
-  ): AnswerCall =>
+  (dependencies: Dependencies, admission: Admission, tenants: Tenants | undefined): AnswerCall =>
   async (incoming) => {
-    const { operation, path, headers, version, opening, binding } = incoming;
+    const { operation, path, headers, version, opening, binding, remoteAddress } = incoming;
     const { card, telemetry } = dependencies;
     const span = telemetry?.request({ operation, card, headers, version, binding });
     try {
-      const head = opening ? openingHead(path, opening) : { method: 'POST', path, query: noQuery, headers };
-      const caller = await callerOf(head, authenticate);
+      const head = opening
+        ? openingHead(path, opening, remoteAddress)
+        : { method: 'POST', path, query: noQuery, headers, remoteAddress };
+      const caller = await admittedCaller(head, admission);
+      if (admission.limiter) await admission.limiter.call(operation, head, caller);
       const stated = parseVersion(headers[A2A_VERSION.toLowerCase()]) ?? IMPLIED_VERSION;
       const isPreview =
         dependencies.options.preview && stated === PREVIEW_VERSION && version === PROTOCOL_VERSION;
@@ -61,7 +61,7 @@ export const createAnswerCall =
 
 /** Makes the function that finds out who opens a connection for several calls. */
 export const createCheckCaller =
-  (dependencies: Dependencies, authenticate: Authenticate | undefined): CallTarget['checkCaller'] =>
+  (dependencies: Dependencies, { authenticate }: Admission): CallTarget['checkCaller'] =>
   async ({ path, headers }) => {
     try {
       const caller = await callerOf(openingHead(path, headers), authenticate);
@@ -71,11 +71,12 @@ export const createCheckCaller =
     }
   };
 
-const openingHead = (path: string, headers: RequestHead['headers']): RequestHead => ({
+const openingHead = (path: string, headers: RequestHead['headers'], remoteAddress?: string): RequestHead => ({
   method: 'GET',
   path,
   query: noQuery,
   headers,
+  remoteAddress,
 });
 
 class Events implements CallEvents {

@@ -11,6 +11,11 @@ export interface RequestHead {
   readonly query: URLSearchParams;
   /** Names in lower case; repeated headers joined with a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /**
+   * The network address of the sender, if the adapter knows it. Behind a proxy it is that of the proxy, unless the
+   * framework was told to trust it.
+   */
+  readonly remoteAddress?: string | undefined;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Handle, HttpExchange } from './http-exchange.ts';
 import { readStream } from './request-body.ts';
 
 /** The members of a request that an adapter adds. Without `readBody`, the body of the request is read. */
-export type Asked = Pick<HttpExchange, 'path' | 'baseUrl' | 'isMountUnknown' | 'refusal'> &
+export type Asked = Pick<HttpExchange, 'path' | 'baseUrl' | 'isMountUnknown' | 'refusal' | 'remoteAddress'> &
   Partial<Pick<HttpExchange, 'readBody'>>;
 
 /** Answers a web-standard request. For adapters of frameworks with `Request` and `Response`. */

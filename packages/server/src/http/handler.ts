@@ -16,7 +16,7 @@ import {
   parseVersion,
 } from '@batonjs/protocol/headers';
 import type { Caller } from '../agent/caller.ts';
-import { type Authenticate, callerOf } from '../calls/authenticate.ts';
+import { type Admission, admittedCaller } from '../calls/admission.ts';
 import { type Answer, contextOf, performCall, versionNotSupported } from '../calls/perform-call.ts';
 import { checkTenant, type Tenants } from '../calls/tenants.ts';
 import { inSpan } from '../calls/traced-answer.ts';
@@ -35,7 +35,7 @@ import { isBelowUnknownMount, unknownMount } from './unknown-mount.ts';
 export interface HttpOptions {
   readonly bindings: readonly [ServerBinding, ...ServerBinding[]];
   readonly compatibility: readonly ServerCompatibility[];
-  readonly authenticate: Authenticate | undefined;
+  readonly admission: Admission;
   readonly tenants: Tenants | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface HttpOptions {
  * Answers requests: picks the binding, checks in the protocol's order, calls the operation, encodes. Spec: §5, §3.3.
  */
 export function createHandler(dependencies: Dependencies, http: HttpOptions): Handle {
-  const { bindings, authenticate } = http;
+  const { bindings, admission } = http;
   return async (exchange) => {
     const mount = cardMountOf(exchange, http);
     if (mount) return publicCard(exchange, mount, dependencies, http);
@@ -56,7 +56,7 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
     try {
       if (exchange.refusal) throw exchange.refusal;
       let asked: Promise<Caller | undefined> | undefined;
-      const ask = () => (asked ??= callerOf(exchange, authenticate));
+      const ask = () => (asked ??= admittedCaller(exchange, admission));
       if (isLarge(exchange)) await ask();
       request = {
         ...request,
@@ -77,6 +77,7 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
           bindings.map((other) => other.version),
         );
       if (!call) throw decoded.error;
+      if (admission.limiter) await admission.limiter.call(call.operation, exchange, caller);
       const { headers, signal, baseUrl } = exchange;
       const { lastEventId } = call;
       const context = contextOf(

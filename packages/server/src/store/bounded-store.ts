@@ -36,6 +36,7 @@ function boundedTasks(store: TaskStore, inTime: InTime): TaskStore {
     waiting: (queue, atMost) => inTime(() => store.waiting(queue, atMost)),
     prune: (options) => store.prune(options),
     ...(store.lease && { lease: (scope, taskId) => inTime(() => store.lease!(scope, taskId)) }),
+    ...(store.take && { take: (bucket, rate) => inTime(() => store.take!(bucket, rate)) }),
     ...(store.probe && { probe: () => inTime(() => store.probe!()) }),
     ping: () => inTime(() => store.ping()),
     identity: () => inTime(() => store.identity()),

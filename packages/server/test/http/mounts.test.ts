@@ -55,6 +55,32 @@ describe.each(mounts)('%s', (name, mount) => {
     });
   });
 
+  describe('the address of the sender', () => {
+    const forwarded = { ...usual, 'x-forwarded-for': '192.0.2.7' };
+    const seenFrom = async (trusted: boolean) => {
+      const seen: (string | undefined)[] = [];
+      const callerOf = ({ remoteAddress }: { remoteAddress?: string | undefined }) =>
+        void seen.push(remoteAddress);
+      const callerLimits = { requests: { limit: 1, perMs: 1 }, callerOf };
+      const server = serve(({ text }) => reply(text), { callerLimits });
+      const body = rpcBody('ListTasks', {});
+      const origin = await start(server, { trusted });
+      expect(
+        (await exchange(origin, { method: 'POST', path: '/agent', headers: forwarded, body })).status,
+      ).toBe(200);
+      return seen;
+    };
+
+    it('is that of the connection, and not what a client says', async () => {
+      expect(await seenFrom(false)).toEqual(['127.0.0.1']);
+    });
+
+    it('is what a trusted proxy says where the framework reads it', async () => {
+      const reads = name === 'Express' || name === 'Fastify';
+      expect(await seenFrom(true)).toEqual([reads ? '192.0.2.7' : '127.0.0.1']);
+    });
+  });
+
   describe('the address in the card', () => {
     const ask = async (place: Place, headers: Record<string, string>) =>
       exchange(await start(echo(), place), { path: `/agent${cardPath}`, headers });

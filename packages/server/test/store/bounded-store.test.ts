@@ -43,6 +43,7 @@ describe('A bounded store', () => {
         renew: 2,
         waiting: 2,
         lease: 2,
+        take: 2,
       };
       const more = { prune: 1, putPushConfig: 2, getPushConfig: 3, listPushConfigs: 3, removePushConfig: 3 };
       const rest = { claimDeliveries: 1, advance: 2, retryNow: 1, listDead: 2, revive: 3 };

@@ -1,4 +1,5 @@
 import type { Check } from '../bench/check.ts';
+import { takeChecks } from './buckets/take.ts';
 import { claimChecks, waitingChecks } from './claim.ts';
 import { claimOrderChecks } from './claim-order.ts';
 import { commitChecks } from './commit.ts';
@@ -27,6 +28,7 @@ export const taskStoreChecks: readonly Check[] = [
   ...claimOrderChecks,
   ...waitingChecks,
   ...scheduleChecks,
+  ...takeChecks,
   ...raceChecks,
   ...loadChecks,
   ...readFactsChecks,

@@ -41,6 +41,14 @@ export class Keys {
     return `${this.#prefix}/probe`;
   }
 
+  get buckets(): string {
+    return `${this.#prefix}/bucket/`;
+  }
+
+  bucket(name: string): string {
+    return `${this.buckets}${digestOf(name)}`;
+  }
+
   log(task: string): string {
     return `${this.#prefix}/log/${task}`;
   }

@@ -112,4 +112,12 @@ export const migrations: readonly ((schema: string) => string)[] = [
   );
   CREATE INDEX served_turns ON ${schema}.served (queue_key, turn);
   `,
+  // The buckets of rates. Not in the write-ahead log, so that no take waits for the disk: after a crash, all are full.
+  (schema) => `
+  CREATE UNLOGGED TABLE ${schema}.buckets (
+    key text COLLATE "C" PRIMARY KEY,
+    full_at double precision NOT NULL,
+    wait_ms double precision NOT NULL
+  );
+  `,
 ];

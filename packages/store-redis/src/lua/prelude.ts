@@ -16,6 +16,7 @@
  *   `served:<queue>` sorted by their last turn: scopes
  * - `hooks:<name>` sorted by text: ids of webhooks; `hook:<name> <id>` hash; `deliver:<queue>` sorted by when they can be
  *   claimed; `dead:<queue>` sorted by text
+ * - `bucket:<name>`: when a bucket is full, until then; the microseconds are a fraction
  * - `probe`: written to check that keys can be written
  *
  * A name is a task id, NUL and a scope; no id contains NUL. A place is `1` or `0` for closed or open, statusAt, NUL,

@@ -20,6 +20,8 @@ export interface GroupCommitOptions {
   /** How long a write waits for another process's lock on the file, in milliseconds. */
   readonly maxWaitMs: number;
   readonly effects: readonly SideEffect[];
+  /** The disk is not waited for: a power failure may undo these transactions, and a killed process does not. */
+  readonly isUnsynced?: boolean;
   /** Called after each commit, before its writes resolve. If it throws, they all reject with its error. */
   readonly confirmFile?: () => void;
   /** Called with the number of writes of each committed transaction. */
@@ -79,7 +81,19 @@ export class GroupCommit {
     this.#scheduled = false;
     const group = this.#waiting.splice(0, largestGroup);
     if (this.#waiting.length > 0) this.#schedule();
-    this.#transact(group);
+    if (this.#options.isUnsynced) this.#transactUnsynced(group);
+    else this.#transact(group);
+  }
+
+  #transactUnsynced(group: readonly Write[]): void {
+    const { db } = this.#options;
+    const usual = db.prepare('PRAGMA synchronous').get()?.synchronous;
+    db.exec('PRAGMA synchronous = NORMAL');
+    try {
+      this.#transact(group);
+    } finally {
+      db.exec(`PRAGMA synchronous = ${usual}`);
+    }
   }
 
   #transact(group: readonly Write[]): void {

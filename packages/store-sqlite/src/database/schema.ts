@@ -117,4 +117,11 @@ export const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX served_turns ON served (queue, turn);
   `,
+  // The buckets of rates. `full_at` is of the clock of leases.
+  `
+  CREATE TABLE buckets (
+    name TEXT PRIMARY KEY,
+    full_at REAL NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

@@ -19,6 +19,7 @@ import type { Dependencies } from '../call/dependencies.ts';
 import { toWireError } from '../call/wire-error.ts';
 import type { Accepted } from './accepted.ts';
 import { checkSkill, claimsOf } from './check-skill.ts';
+import { hasTooMany, tooManyTasks } from './check-unfinished.ts';
 import { derivedTaskId } from './derived-task-id.ts';
 import { checkInlineConfig } from './inline-config.ts';
 import { isSameMessage } from './same-message.ts';
@@ -119,8 +120,11 @@ async function beginLog(
   try {
     enter(live);
     if (!here && !isPutOff) await checkBacklog(dependencies);
-    if (live.known) {
+    const isFull = !live.known && (await hasTooMany(scope, dependencies));
+    if (live.known || isFull) {
       await live.refresh();
+      // The message may have started its task before, in another process perhaps.
+      if (!live.known) throw tooManyTasks();
       return await join(live, receive, dependencies);
     }
     await live.subscribe();

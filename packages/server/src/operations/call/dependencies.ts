@@ -11,6 +11,8 @@ import type { TurnDependencies, TurnOptions } from '../../turns/turn-dependencie
 export interface OperationOptions extends TurnOptions {
   /** Whether the agent always works on a task. */
   readonly alwaysTask: boolean;
+  /** How many tasks of a caller may be unfinished; undefined: any number. */
+  readonly unfinishedTasks: number | undefined;
   /** Whether the same `messageId` starts one task only. */
   readonly idempotency: boolean | 'authenticated';
   /** Whether the version 1.1 is spoken before it is released. */

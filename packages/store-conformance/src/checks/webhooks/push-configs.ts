@@ -4,8 +4,8 @@ import { type Check, section } from '../../bench/check.ts';
 import { same } from '../../bench/expectations.ts';
 import { vandalize } from '../../bench/vandalize.ts';
 import { logOf } from '../../samples/log.ts';
+import { oddIds } from '../../samples/odd-ids.ts';
 import { type Both, push } from '../../samples/webhook.ts';
-import { oddIds } from '../ids.ts';
 import { deliveryChecks } from './deliveries.ts';
 
 const kept = (id: string, more: Partial<PushConfig> = {}) => ({ ...push(id, more), attempts: 0 });

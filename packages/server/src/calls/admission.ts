@@ -1,0 +1,19 @@
+import type { Caller } from '../agent/caller.ts';
+import { type Authenticate, callerOf, type RequestHead } from './authenticate.ts';
+import type { CallerLimiter } from './caller-limits.ts';
+
+/** Who may call, and how much. */
+export interface Admission {
+  readonly authenticate: Authenticate | undefined;
+  readonly limiter: CallerLimiter | undefined;
+}
+
+/** The caller of a request, which is counted. Rejects as `callerOf` does, and with `RESOURCE_EXHAUSTED`. */
+export async function admittedCaller(
+  request: RequestHead,
+  { authenticate, limiter }: Admission,
+): Promise<Caller | undefined> {
+  const caller = await callerOf(request, authenticate);
+  if (limiter) await limiter.request(request, caller);
+  return caller;
+}
