@@ -1,0 +1,225 @@
+import {
+  append,
+  artifact,
+  coalesce,
+  completed,
+  data,
+  failed,
+  file,
+  type TaskUpdate,
+  type Turn,
+  type Updates,
+  working,
+} from '@batonjs/server';
+import type { FinishReason, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai';
+import { keep } from '../history/kept-messages.ts';
+import { outputsOf } from '../history/outputs.ts';
+import type { PendingCall } from '../history/pending-call.ts';
+import { Transcript } from '../history/transcript.ts';
+import { AI_SDK } from '../metadata.ts';
+import { failureFor, failureOf, ModelFailure } from './failures.ts';
+import type { HandUps } from './hand-up.ts';
+import type { ModelStream, StreamedAgentOptions } from './options.ts';
+import { PartReader, type Read } from './part-reader.ts';
+import { questionOf } from './questions.ts';
+import { toolUpdate } from './tool-updates.ts';
+
+/** What an answer needs besides its stream. */
+export interface AnswerSettings {
+  readonly options: StreamedAgentOptions;
+  readonly turn: Turn;
+  readonly handUps: HandUps;
+  readonly tools: ToolSet;
+}
+
+type AnyPart = TextStreamPart<ToolSet>;
+type Delta = Extract<AnyPart, { type: 'text-delta' | 'reasoning-delta' }>;
+
+/** One answer of a model: the updates of a task that its stream becomes. */
+export class Answer {
+  readonly #stream: ModelStream;
+  readonly #settings: AnswerSettings;
+  readonly #reader: PartReader;
+  readonly #transcript: Transcript;
+  readonly #started = new Set<string>();
+  readonly #sources: object[] = [];
+  #next: Read | null = null;
+  #step = 0;
+  #textStep = 0;
+  #files = 0;
+  #failure: ModelFailure | undefined;
+  #reason: FinishReason | undefined;
+  #usage: LanguageModelUsage | undefined;
+
+  constructor(stream: ModelStream, settings: AnswerSettings) {
+    const { handUps, tools, turn } = settings;
+    this.#stream = stream;
+    this.#settings = settings;
+    this.#transcript = new Transcript(outputsOf(tools));
+    this.#reader = new PartReader(stream.stream, turn.signal);
+    handUps.onChange(() => this.#reader.wake());
+  }
+
+  async *updates(): Updates {
+    const { options, turn } = this.#settings;
+    yield working();
+    try {
+      for (let read = await this.#read(); read; read = await this.#read()) yield* this.#updatesOf(read);
+      // A model that stops early after a cancel ends its stream as a whole answer does.
+      turn.signal.throwIfAborted();
+      if (this.#failure) throw this.#failure;
+      yield* this.#end();
+    } catch (error) {
+      turn.signal.throwIfAborted();
+      if (!(error instanceof ModelFailure)) throw error;
+      options.onError?.(error.cause);
+      yield failed(failureOf(error), this.#metadata());
+    } finally {
+      this.#reader.close();
+    }
+  }
+
+  async #read(): Promise<Read> {
+    if (this.#next !== null) {
+      const next = this.#next;
+      this.#next = null;
+      return next;
+    }
+    const read = await this.#reader.next().catch((error: unknown) => {
+      throw new ModelFailure(error);
+    });
+    if (read && read !== 'woken') await this.#transcript.add(read);
+    return read;
+  }
+
+  async *#updatesOf(read: Exclude<Read, undefined>): Updates {
+    const { options } = this.#settings;
+    if (read === 'woken') return yield* this.#handUp();
+    switch (read.type) {
+      case 'start-step':
+        this.#step += 1;
+        return;
+      case 'text-delta':
+        return yield* this.#text(options.artifact ?? 'answer', read);
+      case 'reasoning-delta':
+        if (options.showReasoning) yield* this.#text('reasoning', read);
+        return;
+      case 'file':
+        this.#files += 1;
+        return yield artifact(
+          { artifactId: `file-${this.#files}`, name: `file-${this.#files}` },
+          file(read.file.uint8Array, { mediaType: read.file.mediaType }),
+        );
+      case 'source': {
+        const { type: _, providerMetadata: __, ...source } = read;
+        this.#sources.push(source);
+        return;
+      }
+      case 'error':
+        this.#failure = new ModelFailure(read.error);
+        return;
+      case 'finish':
+        this.#reason = read.finishReason;
+        this.#usage = read.totalUsage;
+        return;
+    }
+    const shown = toolUpdate(read, options.shownTools ?? 'names');
+    if (shown) yield shown;
+    if (read.type.startsWith('tool-')) yield* this.#handUp();
+  }
+
+  /** Text of one kind as it comes, coalesced, until something else comes. A rerun replaces what an earlier attempt wrote. */
+  async *#text(name: string, first: Delta): Updates {
+    const { signal } = this.#settings.turn;
+    const isAnswer = first.type === 'text-delta';
+    // Models begin each step anew: without this, the last word of one would touch the first of the next.
+    const between = isAnswer && this.#started.has(name) && this.#textStep !== this.#step ? '\n\n' : '';
+    if (isAnswer) this.#textStep = this.#step;
+    let isFirst = true;
+    for await (const chunk of coalesce(this.#deltas(first), { signal, ...this.#settings.options.coalesce })) {
+      const words = isFirst ? between + chunk : chunk;
+      isFirst = false;
+      yield this.#started.has(name) ? append(name, words) : artifact(name, words);
+      this.#started.add(name);
+    }
+  }
+
+  async *#deltas(first: Delta): AsyncGenerator<string, void, void> {
+    yield first.text;
+    for (;;) {
+      const read = await this.#read();
+      if (read && read !== 'woken' && read.type === first.type) yield (read as Delta).text;
+      else if (!read || read === 'woken' || !isPunctuation.has(read.type)) {
+        this.#next = read;
+        return;
+      }
+    }
+  }
+
+  /** Keeps what was said before a question of another agent goes up, once no tool can go on without an answer. */
+  async *#handUp(): Updates {
+    const { handUps, turn, options } = this.#settings;
+    const transcript = this.#transcript;
+    const open = transcript.pending.filter(({ needs }) => needs === 'output').map(({ toolCallId }) => toolCallId);
+    if (!handUps.isDue((id) => transcript.has(id), open)) return;
+    const pending = transcript.pending.map(
+      (call): PendingCall => (
+        handUps.asks(call.toolCallId)
+          ? { ...call, needs: 'answer', call: handUps.callOf(call.toolCallId) }
+          : call),
+    );
+    const kept = await keep({ messages: transcript.messages(), pending }, turn.taskId, options.secret);
+    yield working({
+      messageId: crypto.randomUUID(),
+      role: 'ROLE_AGENT',
+      parts: [{ text: 'Waits for an answer to another agent' }],
+      metadata: kept as Record<string, never>,
+    });
+    handUps.release();
+  }
+
+  async *#end(): Updates {
+    const { options, turn } = this.#settings;
+    const { pending } = this.#transcript;
+    if (pending.length > 0) {
+      const messages = (await this.#messages()) as ModelMessage[];
+      const kept = await keep({ messages, pending }, turn.taskId, options.secret);
+      return yield questionOf(pending, turn, kept, this.#metadata(), options.question);
+    }
+    const { complete = ['stop'], artifact: name = 'answer' } = options;
+    const hasContent = this.#started.has(name) || this.#files > 0 || this.#reason !== 'stop';
+    if (this.#reason === undefined || !complete.includes(this.#reason) || !hasContent)
+      return yield failed(failureFor(this.#reason === 'stop' ? 'other' : this.#reason), this.#metadata());
+    if (this.#sources.length > 0) yield artifact('sources', data(this.#sources));
+    // Pollers see no metadata of updates, so that the artifact has it as well.
+    if (this.#started.has(name))
+      yield append({ artifactId: name, lastChunk: true, metadata: this.#metadata() as never }, '');
+    yield completed(undefined, this.#metadata());
+  }
+
+  /** The SDK knows best what its stream was, but not each stream comes from `streamText`. */
+  async #messages(): Promise<readonly ModelMessage[]> {
+    const own = this.#transcript.messages();
+    const { responseMessages } = this.#stream;
+    return responseMessages ? JSON.parse(JSON.stringify(await responseMessages)) : own;
+  }
+
+  #metadata(): Record<string, object> | undefined {
+    if (!this.#usage) return undefined;
+    const { inputTokens, outputTokens, totalTokens } = this.#usage;
+    return { [AI_SDK]: { usage: { inputTokens, outputTokens, totalTokens } } };
+  }
+}
+
+/** Parts that stand between two pieces of one text, and end neither. */
+const isPunctuation: ReadonlySet<string> = new Set([
+  'text-start',
+  'text-end',
+  'reasoning-start',
+  'reasoning-end',
+  'tool-input-start',
+  'tool-input-delta',
+  'tool-input-end',
+  'ping',
+  'raw',
+]);

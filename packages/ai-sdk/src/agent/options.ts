@@ -1,0 +1,60 @@
+import type { Turn } from '@batonjs/server';
+import type { FetchFileOptions } from '@batonjs/server/address-policy';
+import type { FinishReason, LanguageModel, ModelMessage, TextStreamPart, ToolSet } from 'ai';
+import type { QuestionText } from './questions.ts';
+import type { ShownTools } from './tool-updates.ts';
+
+/** What `streamedAgent` gives for one turn. */
+export interface ModelTurn<AnyTurn extends Turn = Turn> {
+  /**
+   * The conversation: completed tasks of the context, then this task, with what was kept at its questions and the answers
+   * to them. Pass it on whole; the SDK runs approved tools by its end.
+   */
+  readonly messages: ModelMessage[];
+  /** Aborted with the turn. Pass it on as `abortSignal`. */
+  readonly signal: AbortSignal;
+  readonly turn: AnyTurn;
+  /**
+   * A model whose answers are steps of the turn: after a crash, finished ones are not paid for again. Calls that run at
+   * the same time need a `name` each, in which they are numbered.
+   */
+  model(model: LanguageModel, name?: string): LanguageModel;
+  /** Tools whose results are steps of the turn: after a crash, finished ones do not run again. Results become JSON. */
+  tools<Tools extends ToolSet>(tools: Tools): Tools;
+}
+
+/** A stream of the AI SDK: the result of `streamText`, or of the `stream` method of its agents. */
+export interface ModelStream {
+  readonly stream: AsyncIterable<TextStreamPart<ToolSet>>;
+  readonly responseMessages?: PromiseLike<readonly ModelMessage[]>;
+}
+
+/** Options of `streamedAgent`. */
+export interface StreamedAgentOptions {
+  /** The name of the artifact with the answer. Default `answer`. */
+  readonly artifact?: string;
+  /** How text is put together: by default up to 1,024 bytes, for at most 100 milliseconds. */
+  readonly coalesce?: { readonly bytes?: number; readonly ms?: number };
+  /** Whether the model reads the completed tasks of the context, or only this task. Default `context`. */
+  readonly memory?: 'context' | 'task';
+  /** What clients see of tools. Default `names`. */
+  readonly shownTools?: ShownTools;
+  /** Whether the reasoning of the model becomes an artifact `reasoning`. Default false: clients do not see it. */
+  readonly showReasoning?: boolean;
+  /** With which reasons a stream must end to complete the task. Default `['stop']`. */
+  readonly complete?: readonly FinishReason[];
+  /** The words of a question about tool calls. Clients also get the calls as data. */
+  readonly question?: QuestionText;
+  /**
+   * Encrypts what questions keep for the next turn: messages of the model, its reasoning, inputs and results of tools.
+   * Without it, the caller of the task can read them in the metadata of the question. The same in every process.
+   */
+  readonly secret?: string;
+  /**
+   * How files are fetched that a message names by URL, where the model does not fetch them by itself. Default: as
+   * `fetchFile` does, which refuses addresses inside of this network.
+   */
+  readonly files?: FetchFileOptions;
+  /** Sees the errors of models, of which clients are told nothing. Default: they are dropped. */
+  readonly onError?: (error: unknown) => void;
+}

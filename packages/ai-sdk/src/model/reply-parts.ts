@@ -1,0 +1,108 @@
+import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from '@ai-sdk/provider';
+import { type AgentEvent, textOf } from '@batonjs/client';
+import type { Artifact, Json, Message, Part, Task } from '@batonjs/protocol';
+
+/**
+ * The parts of a model's stream that the events of a task become. Texts and data of artifacts are text, in a block for each
+ * artifact; messages of a working agent are reasoning; files are files, links sources. In JSON, only data is text.
+ */
+export class ReplyParts {
+  readonly #isJson: boolean;
+  /** What was given of each artifact. */
+  readonly #given = new Map<string, string>();
+  readonly #files = new Set<string>();
+  #open: string | undefined;
+  #blocks = 0;
+  #said: string | undefined;
+  #hasText = false;
+
+  constructor(isJson: boolean) {
+    this.#isJson = isJson;
+  }
+
+  *event({ task, message, statusUpdate, artifactUpdate }: AgentEvent): Generator<LanguageModelV4StreamPart> {
+    if (message) yield* this.#text('message', this.#wordsOf(message.parts));
+    for (const artifact of task?.artifacts ?? []) yield* this.#artifact(artifact, false);
+    if (artifactUpdate) yield* this.#artifact(artifactUpdate.artifact, artifactUpdate.append ?? false);
+    const status = (task ?? statusUpdate)?.status;
+    if (status?.state === 'TASK_STATE_WORKING' && status.message) yield* this.#progress(status.message);
+  }
+
+  /** What ends the stream: the words of a question, or of the end where there was no artifact. */
+  *end(task: Task | undefined, metadata: SharedV4ProviderMetadata): Generator<LanguageModelV4StreamPart> {
+    const { state, message } = task?.status ?? {};
+    const isQuestion = state?.endsWith('_REQUIRED') ?? false;
+    if (message && (isQuestion || !this.#hasText)) {
+      const words = isQuestion ? textOf(message) || this.#wordsOf(message.parts) : this.#wordsOf(message.parts);
+      yield* this.#text(`status ${message.messageId}`, words);
+    }
+    // Metadata must be at a part: the SDK hands that back with the next prompt, not the metadata of the end.
+    yield* this.#close();
+    const id = `${(this.#blocks += 1)}`;
+    yield { type: 'text-start', id, providerMetadata: metadata };
+    yield { type: 'text-end', id, providerMetadata: metadata };
+  }
+
+  *#artifact({ artifactId, parts }: Artifact, isMore: boolean): Generator<LanguageModelV4StreamPart> {
+    const given = this.#given.get(artifactId) ?? '';
+    const words = this.#wordsOf(parts);
+    if (isMore) yield* this.#text(artifactId, words);
+    // Text that was given cannot be taken back: what is not its continuation is a block of its own.
+    else if (words.startsWith(given)) yield* this.#text(artifactId, words.slice(given.length));
+    else {
+      yield* this.#close();
+      yield* this.#text(artifactId, words);
+    }
+    this.#given.set(artifactId, isMore ? given + words : words);
+    for (const [at, part] of parts.entries()) yield* this.#file(`${artifactId} ${isMore ? given.length : ''} ${at}`, part);
+  }
+
+  *#text(block: string, delta: string): Generator<LanguageModelV4StreamPart> {
+    if (delta === '') return;
+    if (this.#open !== block) {
+      yield* this.#close();
+      this.#blocks += 1;
+      this.#open = block;
+      yield { type: 'text-start', id: `${this.#blocks}` };
+    }
+    this.#hasText = true;
+    yield { type: 'text-delta', id: `${this.#blocks}`, delta };
+  }
+
+  *#close(): Generator<LanguageModelV4StreamPart> {
+    if (this.#open === undefined) return;
+    this.#open = undefined;
+    yield { type: 'text-end', id: `${this.#blocks}` };
+  }
+
+  *#progress(message: Message): Generator<LanguageModelV4StreamPart> {
+    const words = textOf(message);
+    if (this.#said === message.messageId || words === '') return;
+    this.#said = message.messageId;
+    yield* this.#close();
+    const id = `${(this.#blocks += 1)}`;
+    yield { type: 'reasoning-start', id };
+    yield { type: 'reasoning-delta', id, delta: words };
+    yield { type: 'reasoning-end', id };
+  }
+
+  *#file(key: string, part: Part): Generator<LanguageModelV4StreamPart> {
+    if ((!('raw' in part) && !('url' in part)) || this.#files.has(key)) return;
+    this.#files.add(key);
+    if ('url' in part) {
+      // As a file, the SDK would fetch it at once.
+      const { url, filename: title } = part;
+      return yield { type: 'source', sourceType: 'url', id: key, url, ...(title && { title }) };
+    }
+    const mediaType = part.mediaType || 'application/octet-stream';
+    yield { type: 'file', mediaType, data: { type: 'data', data: part.raw } };
+  }
+
+  #wordsOf(parts: readonly Part[]): string {
+    const words = (part: Part): string => {
+      if ('data' in part) return JSON.stringify(part.data satisfies Json);
+      return 'text' in part && !this.#isJson ? part.text : '';
+    };
+    return parts.map(words).join('');
+  }
+}

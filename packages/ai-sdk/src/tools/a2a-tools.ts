@@ -1,0 +1,130 @@
+import type { AgentClient, MessageInput, SendOptions } from '@batonjs/client';
+import { TYPED_SKILLS } from '@batonjs/extensions/client';
+import type { Callee, CallingTurn } from '@batonjs/nested-tasks';
+import type { Json, Struct } from '@batonjs/protocol';
+import { jsonSchema, type Schema, type Tool, type ToolExecutionOptions, type ToolSet, tool } from 'ai';
+import { cancelTask, connected } from '../connected.ts';
+import { type HandingUp, handUpKey } from '../hand-up-key.ts';
+import { isDurable } from '../durable/recorded-tools.ts';
+import { type A2AToolResult, toolResult } from './result.ts';
+import { type SkillTool, skillTools, toolName } from './skills.ts';
+
+/** Options of `a2aTools`. */
+export interface A2AToolsOptions {
+  /**
+   * The turn of a `streamedAgent` inside of `nestedTasks`: calls are children of its task then. They survive a crash, their
+   * questions become questions of the task, and they are canceled with it.
+   */
+  readonly turn?: CallingTurn;
+  /** Connects to an agent by its URL to read its card. Default: `connect` of the client. */
+  readonly connect?: (url: string) => Promise<AgentClient>;
+}
+
+/**
+ * Agents as tools of the AI SDK: one for each skill, named `<agent>_<skill>`, with the description of the skill, and with
+ * its schema where the card has one. Rejects if a card cannot be read. A client that is connected already needs no request.
+ *
+ * Without `turn`, a question of an agent is a result in the state `input-required`; another tool `<agent>_answer` sends
+ * the answer. Aborting cancels the task.
+ */
+export async function a2aTools(
+  agents: Readonly<Record<string, Callee>>,
+  { turn, connect }: A2AToolsOptions = {},
+): Promise<ToolSet> {
+  const taken = new Set<string>();
+  const opened = await Promise.all(
+    Object.entries(agents).map(async ([name, agent]) => ({
+      name,
+      agent,
+      client: await connected(agent, connect),
+    })),
+  );
+  const tools: ToolSet = {};
+  for (const { name, agent, client } of opened) {
+    for (const skill of skillTools(name, client.card, taken))
+      tools[skill.name] = turn ? childTool(skill, agent, turn) : plainTool(skill, client);
+    if (!turn) tools[toolName(`${name}_answer`, taken)] = answerTool(name, client);
+  }
+  return tools;
+}
+
+/** What a call sends: the message, and which skill is meant. */
+interface Sent {
+  readonly message: MessageInput;
+  readonly metadata?: Struct;
+  readonly extensions?: readonly string[];
+}
+
+function sentBy({ skillId }: SkillTool, input: unknown): Sent {
+  if (skillId === undefined) return { message: String(Object(input).message ?? '') };
+  return {
+    message: { data: input as Json },
+    metadata: { [TYPED_SKILLS]: { skillId } },
+    extensions: [TYPED_SKILLS],
+  };
+}
+
+const toolOf = (
+  { description, inputSchema }: { readonly description: string; readonly inputSchema: Schema<unknown> },
+  execute: (input: unknown, options: ToolExecutionOptions<never>) => Promise<A2AToolResult>,
+): Tool => tool({ description, inputSchema, execute: execute as never }) as Tool;
+
+/** A tool that starts a child of the turn's task. */
+function childTool(skill: SkillTool, agent: Callee, turn: CallingTurn): Tool {
+  const handUp = (turn as HandingUp)[handUpKey];
+  if (!handUp) throw new TypeError('`turn` is that of a `streamedAgent`');
+  const execute = async (input: unknown, { toolCallId }: { readonly toolCallId: string }) => {
+    const { message, ...options } = sentBy(skill, input);
+    const reply = await turn.call(agent, message, {
+      name: handUp.nameOf(toolCallId),
+      ...options,
+      async onQuestion() {
+        await handUp.ask(toolCallId);
+        return undefined;
+      },
+    });
+    return toolResult(reply);
+  };
+  return Object.assign(toolOf(skill, execute), { [isDurable]: true });
+}
+
+/** A tool for any program of the AI SDK. */
+const plainTool = (skill: SkillTool, client: AgentClient): Tool =>
+  toolOf(skill, (input, { abortSignal }) => {
+    const { message, ...options } = sentBy(skill, input);
+    return follow(client, message, options, abortSignal);
+  });
+
+const answerTool = (name: string, client: AgentClient): Tool =>
+  toolOf(
+    {
+      description: `Answers a question of "${name}": a result in the state "input-required" has the taskId`,
+      inputSchema: answerSchema,
+    },
+    (input, { abortSignal }) => {
+      const { taskId, answer } = Object(input) as { taskId: string; answer: string };
+      return follow(client, answer, { task: taskId }, abortSignal);
+    },
+  );
+
+const answerSchema: Schema<unknown> = jsonSchema({
+  type: 'object',
+  properties: { taskId: { type: 'string' }, answer: { type: 'string' } },
+  required: ['taskId', 'answer'],
+  additionalProperties: false,
+});
+
+async function follow(
+  client: AgentClient,
+  message: MessageInput,
+  options: SendOptions,
+  signal: AbortSignal | undefined,
+): Promise<A2AToolResult> {
+  const stream = client.stream(message, { ...options, signal });
+  try {
+    return toolResult(await stream.result());
+  } catch (error) {
+    if (signal?.aborted) cancelTask(client, stream.task?.id);
+    throw error;
+  }
+}

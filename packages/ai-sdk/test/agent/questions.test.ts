@@ -1,0 +1,120 @@
+import { answer, dataOf, textOf } from '@batonjs/client';
+import { extend, FORM_INPUT, formInput } from '@batonjs/extensions';
+import { formOf } from '@batonjs/extensions/client';
+import { describe, expect, it } from 'vitest';
+import { AI_SDK } from '../../src/index.ts';
+import type { ModelAnswer, ModelRequest } from '../openai-server.ts';
+import { start } from '../served-agent.ts';
+
+const visit = { id: 'call-1', name: 'visit', input: { place: 'Oulu' } };
+const weather = { id: 'call-2', name: 'weather', input: { place: 'Oulu' } };
+
+/** Calls tools first, and ends with what the tools gave. */
+const using =
+  (...calls: (typeof visit)[]) =>
+  (_: ModelRequest, number: number): ModelAnswer => (number === 1 ? { calls } : { text: ['Done'] });
+
+const toolsIn = ({ messages }: ModelRequest) =>
+  messages.flatMap(({ role, tool_call_id, content }) => (role === 'tool' ? [[tool_call_id, content]] : []));
+
+describe('a tool that needs an approval', () => {
+  it('becomes a question, with the call as data, and does not run', async () => {
+    const { client, visits } = await start(using(visit));
+    const { task } = await client.send('go');
+    expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(textOf(task?.status.message)).toBe('May the tool "visit" run with {"place":"Oulu"}?');
+    expect(dataOf(task?.status.message)).toEqual({
+      toolCalls: [{ toolCallId: 'call-1', toolName: 'visit', input: { place: 'Oulu' }, needs: 'approval' }],
+    });
+    expect(visits).toEqual([]);
+  });
+
+  it.each([
+    ['a text', 'Yes'],
+    ['data', { data: { approved: true } }],
+    ['data about the call', { data: { 'call-1': true } }],
+  ])('runs after a yes in %s, with the calls before it remembered', async (_how, yes) => {
+    const { client, visits, models } = await start((request, n) =>
+      n === 1 ? { calls: [weather] } : n === 2 ? { calls: [visit] } : using()(request, n),
+    );
+    const { task } = await client.send('go');
+    const { task: done } = await client.send(yes, { task: task! });
+    expect(done?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(textOf(done?.artifacts?.[0])).toBe('Done');
+    expect(visits).toEqual(['Oulu']);
+    expect(toolsIn(models.requests[2]!)).toEqual([
+      ['call-2', '{"place":"Oulu","degrees":7}'],
+      ['call-1', 'At Oulu'],
+    ]);
+  });
+
+  it.each([
+    ['a no', 'no', undefined],
+    ['another text, which is the reason', 'Yes, but only tomorrow', 'only tomorrow'],
+    ['data with a reason', { data: { 'call-1': { approved: false, reason: 'Too far' } } }, 'Too far'],
+    ['a yes that is none', { data: { 'call-1': 'true' } }, undefined],
+    ['an answer about another call', { data: { 'call-9': true } }, undefined],
+  ])('does not run after %s', async (_how, no, reason) => {
+    const { client, visits, models } = await start(using(visit));
+    const { task } = await client.send('go');
+    const { task: done } = await client.send(no, { task: task! });
+    expect(done?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(visits).toEqual([]);
+    const [[, told]] = toolsIn(models.requests[1]!) as [[string, string]];
+    expect(told).toMatch(reason ?? /denied/i);
+  });
+
+  it('is asked about together with the others, and each decision counts for its call', async () => {
+    const other = { ...visit, id: 'call-3', input: { place: 'Turku' } };
+    const { client, visits } = await start(using(visit, weather, other));
+    const { task } = await client.send('go');
+    expect(textOf(task?.status.message).split('\n')).toHaveLength(2);
+    await client.send({ data: { 'call-1': false, 'call-3': true } }, { task: task! });
+    expect(visits).toEqual(['Turku']);
+  });
+
+  it('is asked about with a form where the client takes forms', async () => {
+    const card = { name: 'Test', description: 'Answers' };
+    const { connectWith, visits } = await start(using(visit), {}, (agent) => extend({ card, agent }, formInput));
+    const client = await connectWith({ extensions: [FORM_INPUT] });
+    const { task } = await client.send('go');
+    expect(formOf(task!)?.schema).toMatchObject({ required: ['call-1'] });
+    const { task: again } = await client.send(answer(task!, { 'call-1': 'maybe' }));
+    expect(again?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    const { task: done } = await client.send(answer(again!, { 'call-1': true }));
+    expect(done?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(visits).toEqual(['Oulu']);
+  });
+});
+
+it('a tool without `execute` is run by the client, which answers with what it gives', async () => {
+  const ask = { id: 'call-1', name: 'ask', input: { place: 'Oulu' } };
+  const { client, models } = await start(using(ask, weather));
+  const { task } = await client.send('go');
+  expect(dataOf(task?.status.message)).toMatchObject({ toolCalls: [{ needs: 'output', toolName: 'ask' }] });
+  await client.send({ data: { 'call-1': { rooms: 3 } } }, { task: task! });
+  expect(toolsIn(models.requests[1]!)).toEqual([
+    ['call-2', '{"place":"Oulu","degrees":7}'],
+    ['call-1', '{"rooms":3}'],
+  ]);
+});
+
+describe('what a question keeps for the next turn', () => {
+  const both = (_: ModelRequest, n: number): ModelAnswer =>
+    n === 1 ? { reasoning: 'thought', calls: [weather, visit] } : { text: ['Done'] };
+
+  it('is readable in the metadata of the question without a secret', async () => {
+    const { client } = await start(both);
+    const { task } = await client.send('go');
+    expect(JSON.stringify(task?.status.message?.metadata?.[AI_SDK])).toMatch(/degrees/);
+  });
+
+  it('is encrypted with a secret, and read again in the next turn', async () => {
+    const { client, models } = await start(both, { secret: 'a secret' });
+    const { task } = await client.send('go');
+    expect(JSON.stringify(task)).not.toMatch(/degrees|thought/);
+    const { task: done } = await client.send('yes', { task: task! });
+    expect(done?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(toolsIn(models.requests[1]!)).toContainEqual(['call-2', '{"place":"Oulu","degrees":7}']);
+  });
+});

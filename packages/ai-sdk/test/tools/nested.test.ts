@@ -1,0 +1,153 @@
+import { connect, textOf } from '@batonjs/client';
+import { type CallingTurn, nestedTasks } from '@batonjs/nested-tasks';
+import { type Agent, artifact, completed, inputRequired } from '@batonjs/server';
+import { streamText } from 'ai';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { serve } from '../../../../test/kit/serve.ts';
+import { until } from '../../../../test/kit/until.ts';
+import { a2aTools, type StreamedAgentOptions, streamedAgent } from '../../src/index.ts';
+import { type ModelAnswer, type ModelRequest, modelAt, serveModel } from '../openai-server.ts';
+import { toolsFor } from '../served-agent.ts';
+
+/** Asks as often as its first message says, and ends with all that it was answered. */
+const hotels: Agent = async function* ({ messages, text }) {
+  const said = messages.filter(({ role }) => role === 'ROLE_USER').map(textOf);
+  if (text === 'wait') await new Promise(() => {});
+  if (said.length <= Number(said[0])) return yield inputRequired(`Question ${said.length}`);
+  yield artifact('room', `Room for ${said.join(', ')}`);
+  yield completed();
+};
+
+/** A parent with a model that has the hotels and local tools, until the test ends. */
+async function start(
+  answer: (request: ModelRequest, number: number) => ModelAnswer,
+  options: StreamedAgentOptions = {},
+  child: Agent = hotels,
+) {
+  const models = await serveModel(answer);
+  onTestFinished(() => models[Symbol.asyncDispose]());
+  const visits: string[] = [];
+  const agents = { hotels: serve(child, { cancelGraceMs: 0 }) };
+  const { agent, ...parent } = nestedTasks({
+    card: { name: 'Parent', description: 'Has tools' },
+    agents,
+    agent: streamedAgent<CallingTurn>(
+      async ({ messages, signal, model, tools, turn }) =>
+        streamText({
+          model: model(modelAt(models.url)),
+          messages,
+          abortSignal: signal,
+          tools: tools({ ...toolsFor(visits), ...(await a2aTools(agents, { turn })) }),
+          toolApproval: { visit: 'user-approval' },
+          stopWhen: ({ steps }) => steps.length === 4,
+          maxRetries: 0,
+          onError() {},
+        }),
+      options,
+    ),
+  });
+  const server = serve(agent, { cancelGraceMs: 5_000, ...parent });
+  const client = await connect('http://localhost', { fetch: (request) => server.fetch(request) });
+  const childClient = await connect('http://localhost', { fetch: (request) => agents.hotels.fetch(request) });
+  return { client, models, visits, hotels: agents.hotels, childClient };
+}
+
+const book = (message: string, id = 'call-1') => ({ id, name: 'hotels', input: { message } });
+
+const toolsIn = ({ messages }: ModelRequest) =>
+  messages.flatMap(({ role, tool_call_id, content }) => (role === 'tool' ? [[tool_call_id, content]] : []));
+
+describe('an agent as a tool of a streamed agent', () => {
+  it('is a child of the task, which the model reads the result of', async () => {
+    const { client, models, childClient } = await start((_, n) =>
+      n === 1 ? { calls: [book('0')] } : { text: ['Booked'] },
+    );
+    const { task } = await client.send('go');
+    expect(textOf(task?.artifacts?.[0])).toBe('Booked');
+    expect(toolsIn(models.requests[1]!)[0]?.[1]).toMatch('"text":"Room for 0"');
+    const { tasks } = await childClient.listTasks({ historyLength: 1 });
+    expect(tasks[0]?.history?.[0]?.referenceTaskIds).toEqual([task!.id]);
+  });
+
+  it('hands its questions up, and goes on with the answers, without another call of the model', async () => {
+    const { client, models, childClient } = await start((_, n) =>
+      n === 1 ? { calls: [book('2')] } : { text: ['Booked'] },
+    );
+    const { task } = await client.send('go');
+    expect([task?.status.state, textOf(task?.status.message)]).toEqual(['TASK_STATE_INPUT_REQUIRED', 'Question 1']);
+    const { task: again } = await client.send('red', { task: task! });
+    expect(textOf(again?.status.message)).toBe('Question 2');
+    const { task: done } = await client.send('big', { task: task! });
+    expect(done?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(models.requests).toHaveLength(2);
+    expect(toolsIn(models.requests[1]!)).toHaveLength(1);
+    expect(toolsIn(models.requests[1]!)[0]?.[1]).toMatch('Room for 2, red, big');
+    expect((await childClient.listTasks()).tasks).toHaveLength(1);
+  });
+
+  it('asks one question after the other where two ask, and remembers the tools that ran beside them', async () => {
+    const { client, models, childClient } = await start(
+      (_, n) =>
+        n === 1
+          ? {
+              calls: [book('1', 'call-1'), { id: 'call-2', name: 'weather', input: { place: 'Oulu' } }, book('1', 'call-3')],
+            }
+          : { text: ['Booked'] },
+      { secret: 'a secret' },
+    );
+    const { task } = await client.send('go');
+    await client.send('red', { task: task! });
+    const { task: done } = await client.send('blue', { task: task! });
+    expect(done?.status.state).toBe('TASK_STATE_COMPLETED');
+    const results = new Map(toolsIn(models.requests[1]!) as [string, string][]);
+    expect([...results.keys()].sort()).toEqual(['call-1', 'call-2', 'call-3']);
+    expect(results.get('call-2')).toMatch('degrees');
+    expect(`${results.get('call-1')}${results.get('call-3')}`).toMatch(/Room for 1, (red|blue).*Room for 1, (red|blue)/);
+    expect((await childClient.listTasks()).tasks).toHaveLength(2);
+    expect(JSON.stringify(done)).not.toMatch('degrees');
+  });
+
+  it('is another child where the model gives the id of an earlier call again', async () => {
+    const visit = { id: 'call-9', name: 'visit', input: { place: 'Oulu' } };
+    const answers: ModelAnswer[] = [{ calls: [book('0')] }, { calls: [visit] }, { calls: [book('0')] }];
+    const { client, childClient } = await start((_, n) => answers[n - 1] ?? { text: ['Booked'] });
+    const { task } = await client.send('go');
+    expect(textOf(task?.status.message)).toMatch('May the tool "visit" run');
+    const { task: done } = await client.send('yes', { task: task! });
+    expect(done?.status.state).toBe('TASK_STATE_COMPLETED');
+    expect((await childClient.listTasks()).tasks).toHaveLength(2);
+  });
+
+  it('is canceled with the task', async () => {
+    const began = Promise.withResolvers<string>();
+    const { client, hotels } = await start(
+      () => ({ calls: [book('wait')] }),
+      {},
+      async function* ({ taskId }) {
+        began.resolve(taskId);
+        yield artifact('half', 'Half');
+        await new Promise(() => {});
+      },
+    );
+    const { task } = await client.send('go', { returnImmediately: true });
+    const id = await began.promise;
+    expect((await client.cancelTask({ id: task!.id })).status.state).toBe('TASK_STATE_CANCELED');
+    await until(hotels, id, 'CANCELED');
+  });
+
+  it('waits with the approval of another tool, which is not given without being asked for', async () => {
+    const visit = { id: 'call-2', name: 'visit', input: { place: 'Oulu' } };
+    const { client, visits, models } = await start((_, n) =>
+      n === 1 ? { calls: [book('1'), visit] } : { text: ['Booked'] },
+    );
+    const { task } = await client.send('go');
+    expect(textOf(task?.status.message)).toBe('Question 1');
+    await client.send('yes', { task: task! });
+    expect(visits).toEqual([]);
+    expect(toolsIn(models.requests[1]!).find(([id]) => id === 'call-2')?.[1]).toMatch('not asked');
+  });
+});
+
+it('tools of a turn need a streamed agent', async () => {
+  await expect(a2aTools({ hotels: serve(hotels) }, { turn: {} as CallingTurn })).rejects.toThrow('`streamedAgent`');
+});
