@@ -33,6 +33,7 @@ const arrows: Record<string, readonly string[]> = {
   'from-executor': ['protocol', 'server'],
   'nested-tasks': ['client', 'extensions', 'lifecycle', 'protocol', 'server'],
   mcp: ['client', 'extensions', 'protocol', 'server'],
+  'ai-sdk': ['client', 'extensions', 'nested-tasks', 'protocol', 'server'],
   cli: [
     'auth',
     'bindings',

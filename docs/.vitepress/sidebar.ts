@@ -17,7 +17,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Write an agent',
-    pages: ['scheduling.md', 'nested-tasks.md', 'mcp.md', 'extensions.md'],
+    pages: ['scheduling.md', 'nested-tasks.md', 'language-models.md', 'mcp.md', 'extensions.md'],
   },
   {
     title: 'Serve it',

@@ -69,10 +69,18 @@ function write(response: ServerResponse, answer: ModelAnswer): void {
   }
   response.writeHead(200, { 'Content-Type': 'text/event-stream' });
   const send = (delta: object, finish: string | null = null) => {
-    const chunk = { id: 'c', created: 1, model: 'local', choices: [{ index: 0, delta, finish_reason: finish }] };
+    const chunk = {
+      id: 'c',
+      created: 1,
+      model: 'local',
+      choices: [{ index: 0, delta, finish_reason: finish }],
+    };
     response.write(`data: ${JSON.stringify(chunk)}\n\n`);
   };
-  if ('hang' in answer) return send({ role: 'assistant', content: answer.hang });
+  if ('hang' in answer) {
+    send({ role: 'assistant', content: answer.hang });
+    return;
+  }
   const { reasoning, text = [], calls } = answer;
   if (reasoning) send({ role: 'assistant', reasoning_content: reasoning });
   for (const content of text) send({ role: 'assistant', content });
@@ -87,7 +95,9 @@ function write(response: ServerResponse, answer: ModelAnswer): void {
   if (finish === undefined) return void response.destroy();
   send({}, finish);
   const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
-  response.end(`data: ${JSON.stringify({ id: 'c', created: 1, model: 'local', choices: [], usage })}\n\ndata: [DONE]\n\n`);
+  response.end(
+    `data: ${JSON.stringify({ id: 'c', created: 1, model: 'local', choices: [], usage })}\n\ndata: [DONE]\n\n`,
+  );
 }
 
 /** The model of a server, as the AI SDK calls it. */

@@ -1,4 +1,4 @@
-import { connect, type ConnectOptions } from '@batonjs/client';
+import { type ConnectOptions, connect } from '@batonjs/client';
 import type { Agent, AgentServerOptions } from '@batonjs/server';
 import { streamText, tool } from 'ai';
 import { onTestFinished } from 'vitest';
@@ -30,7 +30,11 @@ export const toolsFor = (visits: string[]) => ({
 });
 
 /** How the agents in these tests answer. `visit` needs an approval. */
-export const answering = ({ messages, signal, model, tools }: ModelTurn, url: string, visits: string[] = []) =>
+export const answering = (
+  { messages, signal, model, tools }: ModelTurn,
+  url: string,
+  visits: string[] = [],
+) =>
   streamText({
     model: model(modelAt(url)),
     messages,
@@ -52,7 +56,11 @@ export async function start(
   onTestFinished(() => models[Symbol.asyncDispose]());
   const visits: string[] = [];
   const { agent, ...more } = extend(streamedAgent((turn) => answering(turn, models.url, visits), options));
-  const card = { name: 'Test', description: 'Answers', defaultInputModes: ['text/*', 'application/json', 'image/*'] };
+  const card = {
+    name: 'Test',
+    description: 'Answers',
+    defaultInputModes: ['text/*', 'application/json', 'image/*'],
+  };
   const server = serve(agent, { card, cancelGraceMs: 5_000, ...more });
   const client = (options: ConnectOptions = {}) =>
     connect('http://localhost', { fetch: (request) => server.fetch(request), ...options });

@@ -6,7 +6,6 @@ import {
   data,
   failed,
   file,
-  type TaskUpdate,
   type Turn,
   type Updates,
   working,
@@ -160,13 +159,15 @@ export class Answer {
   async *#handUp(): Updates {
     const { handUps, turn, options } = this.#settings;
     const transcript = this.#transcript;
-    const open = transcript.pending.filter(({ needs }) => needs === 'output').map(({ toolCallId }) => toolCallId);
+    const open = transcript.pending
+      .filter(({ needs }) => needs === 'output')
+      .map(({ toolCallId }) => toolCallId);
     if (!handUps.isDue((id) => transcript.has(id), open)) return;
     const pending = transcript.pending.map(
-      (call): PendingCall => (
+      (call): PendingCall =>
         handUps.asks(call.toolCallId)
           ? { ...call, needs: 'answer', call: handUps.callOf(call.toolCallId) }
-          : call),
+          : call,
     );
     const kept = await keep({ messages: transcript.messages(), pending }, turn.taskId, options.secret);
     yield working({

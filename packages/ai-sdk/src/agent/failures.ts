@@ -26,7 +26,8 @@ const isRetryable = (error: unknown): boolean => {
 };
 
 /** What clients get for an answer that ended otherwise than the agent accepts. */
-export const failureFor = (reason: FinishReason | undefined): Failure => failures[reason ?? 'other'] ?? unfinished;
+export const failureFor = (reason: FinishReason | undefined): Failure =>
+  failures[reason ?? 'other'] ?? unfinished;
 
 const unfinished: Failure = {
   code: 'MODEL_FAILED',

@@ -3,9 +3,9 @@ import type { ToolSet } from 'ai';
 import { RecordedCalls } from '../durable/recorded-calls.ts';
 import { recordedModel, type StoredCall } from '../durable/recorded-model.ts';
 import { recordedTools } from '../durable/recorded-tools.ts';
+import { handUpKey } from '../hand-up-key.ts';
 import { historyOf } from '../history/task-messages.ts';
 import { Answer } from './answer.ts';
-import { handUpKey } from '../hand-up-key.ts';
 import { HandUps } from './hand-up.ts';
 import type { ModelStream, ModelTurn, StreamedAgentOptions } from './options.ts';
 
@@ -49,7 +49,8 @@ async function* updatesOf<AnyTurn extends Turn>(
       messages,
       signal: turn.signal,
       turn: Object.create(turn, { [handUpKey]: { value: handUps } }),
-      model: (model, name = 'model') => recordedModel(model, callsOf(name), (ids) => handUps.expect(ids), options.files),
+      model: (model, name = 'model') =>
+        recordedModel(model, callsOf(name), (ids) => handUps.expect(ids), options.files),
       tools: (given) => recordedTools(Object.assign(tools, given) as typeof given, turn),
     });
     yield* new Answer(stream, { options, turn, handUps, tools }).updates();

@@ -8,13 +8,18 @@ import { AI_SDK } from '../metadata.ts';
  */
 export type ShownTools = 'names' | 'data' | 'none';
 
-/** A call or a result of a tool as progress of the task; undefined for other parts, and for what is not shown. */
+/** A call or a result of a tool as progress of the task; undefined for other parts, and for those that are not shown. */
 export function toolUpdate(part: TextStreamPart<ToolSet>, shown: ShownTools): TaskUpdate | undefined {
   if (shown === 'none') return undefined;
   const isData = shown === 'data';
   switch (part.type) {
     case 'tool-call':
-      return progress(part, 'called', isData ? { input: part.input } : {}, `Calls ${part.title ?? part.toolName}`);
+      return progress(
+        part,
+        'called',
+        isData ? { input: part.input } : {},
+        `Calls ${part.title ?? part.toolName}`,
+      );
     case 'tool-result':
       return part.preliminary || !isData ? undefined : progress(part, 'done', { output: part.output });
     case 'tool-error':

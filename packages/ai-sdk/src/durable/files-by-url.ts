@@ -41,7 +41,8 @@ const isSupported = (
   url: string,
 ): boolean =>
   Object.entries(supported).some(
-    ([pattern, urls]) => covers(pattern.toLowerCase(), mediaType.toLowerCase()) && urls.some((each) => each.test(url)),
+    ([pattern, urls]) =>
+      covers(pattern.toLowerCase(), mediaType.toLowerCase()) && urls.some((each) => each.test(url)),
   );
 
 function covers(pattern: string, mediaType: string): boolean {

@@ -11,7 +11,7 @@ import { everyUrl, withFiles } from './files-by-url.ts';
 import type { RecordedCall, RecordedCalls } from './recorded-calls.ts';
 import { readParts, readResult, storedParts, storedResult } from './stored-parts.ts';
 
-/** What is stored of a call: the parts of its stream, or its whole result. */
+/** What the log has of a call: the parts of its stream, or its whole result. */
 export type StoredCall =
   | { readonly parts: readonly LanguageModelV4StreamPart[] }
   | { readonly result: LanguageModelV4GenerateResult };
@@ -30,7 +30,8 @@ export function recordedModel(
   onToolCalls: OnToolCalls,
   files: FetchFileOptions = {},
 ): LanguageModel {
-  const found = typeof model === 'string' ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(model) : model;
+  const found =
+    typeof model === 'string' ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(model) : model;
   const complete = async (inner: LanguageModelV4, params: LanguageModelV4CallOptions) => ({
     ...params,
     prompt: await withFiles(params.prompt, inner, files),
@@ -55,7 +56,9 @@ export function recordedModel(
           onToolCalls(toolCallsIn(parts));
           return { stream: streamOf(inOrder(parts)) };
         }
-        const { stream, ...rest } = await failing(call, async () => inner.doStream(await complete(inner, params)));
+        const { stream, ...rest } = await failing(call, async () =>
+          inner.doStream(await complete(inner, params)),
+        );
         return { ...rest, stream: streamOf(recording(stream, call, onToolCalls)) };
       },
     },
@@ -104,7 +107,13 @@ async function* recording(
 const endsText: ReadonlySet<string> = new Set(['tool-call', 'tool-approval-request', 'finish']);
 
 /** An answer that ended for another reason is none to keep: another attempt may get a better one. */
-const wholeReasons: ReadonlySet<string> = new Set(['stop', 'length', 'content-filter', 'tool-calls', 'other']);
+const wholeReasons: ReadonlySet<string> = new Set([
+  'stop',
+  'length',
+  'content-filter',
+  'tool-calls',
+  'other',
+]);
 
 const toolCallsIn = (parts: readonly LanguageModelV4StreamPart[]): string[] =>
   parts.flatMap((part) => (part.type === 'tool-call' && !part.providerExecuted ? [part.toolCallId] : []));

@@ -28,7 +28,10 @@ export function recordedTools<Tools extends ToolSet>(tools: Tools, turn: Turn): 
   };
   const entries = Object.entries(tools).map(([name, tool]) => {
     const { execute } = tool as Tool;
-    return [name, execute && !(isDurable in tool) ? { ...tool, execute: recorded(execute as Execute) } : tool];
+    return [
+      name,
+      execute && !(isDurable in tool) ? { ...tool, execute: recorded(execute as Execute) } : tool,
+    ];
   });
   return Object.fromEntries(entries) as Tools;
 }

@@ -28,9 +28,7 @@ export function storedParts(parts: readonly LanguageModelV4StreamPart[]): Langua
 
 /** The parts that `storedParts` gave, after JSON. */
 export const readParts = (parts: readonly LanguageModelV4StreamPart[]): LanguageModelV4StreamPart[] =>
-  parts.map((part) =>
-    part.type === 'response-metadata' ? { ...part, ...withDate(part) } : withUrl(part),
-  );
+  parts.map((part) => (part.type === 'response-metadata' ? { ...part, ...withDate(part) } : withUrl(part)));
 
 /** A whole result as it is stored. What request and response were on the wire is left out. */
 export const storedResult = ({
@@ -41,7 +39,9 @@ export const storedResult = ({
 }: LanguageModelV4GenerateResult): LanguageModelV4GenerateResult => ({
   ...rest,
   content: content.map(withoutBytes),
-  ...(response && { response: { id: response.id, timestamp: response.timestamp, modelId: response.modelId } }),
+  ...(response && {
+    response: { id: response.id, timestamp: response.timestamp, modelId: response.modelId },
+  }),
 });
 
 /** The result that `storedResult` gave, after JSON. */

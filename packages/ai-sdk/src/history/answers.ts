@@ -61,7 +61,8 @@ const outputOf = (value: unknown, text: string): Extract<Answer, { type: 'tool-r
 function valuesIn(messages: readonly Message[]): Readonly<Record<string, unknown>> {
   const values: Record<string, unknown> = {};
   for (const part of messages.flatMap(({ parts }) => parts)) {
-    if (!('data' in part) || typeof part.data !== 'object' || part.data === null || Array.isArray(part.data)) continue;
+    if (!('data' in part) || typeof part.data !== 'object' || part.data === null || Array.isArray(part.data))
+      continue;
     const { formId, values: inner } = part.data as { formId?: unknown; values?: unknown };
     const given = formId !== undefined && typeof inner === 'object' && inner !== null ? inner : part.data;
     for (const [name, value] of Object.entries(given))

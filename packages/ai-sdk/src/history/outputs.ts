@@ -6,7 +6,8 @@ export const outputsOf =
   (tools: ToolSet): OutputOf =>
   async (toolName, toolCallId, input, output) => {
     const tool = Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
-    if (tool?.toModelOutput) return tool.toModelOutput({ toolCallId, input: input as never, output: output as never });
+    if (tool?.toModelOutput)
+      return tool.toModelOutput({ toolCallId, input: input as never, output: output as never });
     if (typeof output === 'string') return { type: 'text', value: output };
     return { type: 'json', value: JSON.parse(JSON.stringify(output ?? null)) as JSONValue };
   };

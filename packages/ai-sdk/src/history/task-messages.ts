@@ -58,7 +58,9 @@ const waiting = ({ needs, toolCallId, call = toolCallId }: PendingCall): [string
 
 /** What the user asked in a task, and what the agent gave. */
 function exchangeOf({ history = [], artifacts = [] }: Task): ModelMessage[] {
-  const asked = history.filter(({ role }) => role === 'ROLE_USER').flatMap((message) => userMessage(message) ?? []);
+  const asked = history
+    .filter(({ role }) => role === 'ROLE_USER')
+    .flatMap((message) => userMessage(message) ?? []);
   const given = assistantMessage(artifacts.flatMap(({ parts }) => parts));
   return given ? [...asked, given] : asked;
 }
@@ -73,7 +75,13 @@ function withRequests({ messages, pending }: Kept): ModelMessage[] {
     if (message.role !== 'assistant' || typeof message.content === 'string') return message;
     const requests = message.content.flatMap((part) =>
       part.type === 'tool-call' && ids.has(part.toolCallId)
-        ? [{ type: 'tool-approval-request' as const, approvalId: part.toolCallId, toolCallId: part.toolCallId }]
+        ? [
+            {
+              type: 'tool-approval-request' as const,
+              approvalId: part.toolCallId,
+              toolCallId: part.toolCallId,
+            },
+          ]
         : [],
     );
     return requests.length > 0 ? { ...message, content: [...message.content, ...requests] } : message;

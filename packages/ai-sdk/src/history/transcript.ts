@@ -12,7 +12,12 @@ type Content = Exclude<AssistantModelMessage['content'], string>;
 type Output = Extract<ToolModelMessage['content'][number], { type: 'tool-result' }>['output'];
 
 /** Gives a result the form in which its model reads it. */
-export type OutputOf = (toolName: string, toolCallId: string, input: unknown, output: unknown) => Promise<Output>;
+export type OutputOf = (
+  toolName: string,
+  toolCallId: string,
+  input: unknown,
+  output: unknown,
+) => Promise<Output>;
 
 /** The messages that a stream makes, and its tool calls without a result. Built while the stream is read. */
 export class Transcript {
@@ -61,7 +66,14 @@ export class Transcript {
         if (!providerExecuted)
           this.#calls.set(toolCallId, { toolCallId, toolName, input: part.input, needs: 'output' });
         const input = part.invalid && typeof part.input !== 'object' ? {} : part.input;
-        this.#content.push({ type: 'tool-call', toolCallId, toolName, input, providerExecuted, providerOptions });
+        this.#content.push({
+          type: 'tool-call',
+          toolCallId,
+          toolName,
+          input,
+          providerExecuted,
+          providerOptions,
+        });
         return;
       }
       case 'tool-approval-request': {
@@ -82,7 +94,11 @@ export class Transcript {
         return this.#addResult(part, { type: 'execution-denied' });
       case 'tool-error':
         this.#calls.delete(part.toolCallId);
-        return this.#addResult(part, { type: 'error-text', value: messageOf(part.error) }, part.providerExecuted);
+        return this.#addResult(
+          part,
+          { type: 'error-text', value: messageOf(part.error) },
+          part.providerExecuted,
+        );
       case 'tool-result': {
         if (part.preliminary) return;
         this.#calls.delete(part.toolCallId);
@@ -118,7 +134,12 @@ export class Transcript {
     output: Output,
     isOfProvider = false,
   ): void {
-    (isOfProvider ? this.#content : this.#results).push({ type: 'tool-result', toolCallId, toolName, output });
+    (isOfProvider ? this.#content : this.#results).push({
+      type: 'tool-result',
+      toolCallId,
+      toolName,
+      output,
+    });
   }
 
   #endStep(): void {

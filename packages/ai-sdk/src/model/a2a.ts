@@ -44,8 +44,7 @@ export function a2a(agent: Callee, { contextId, connect }: A2AModelOptions = {})
     });
     return opening;
   };
-  const parts = async (options: LanguageModelV4CallOptions) =>
-    partsOf(await open(), options, contextId);
+  const parts = async (options: LanguageModelV4CallOptions) => partsOf(await open(), options, contextId);
   return {
     specificationVersion: 'v4',
     provider: 'a2a',

@@ -1,4 +1,8 @@
-import type { LanguageModelV4CallOptions, LanguageModelV4FilePart, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FilePart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
 import type { Part } from '@batonjs/protocol';
 import { toBase64 } from '../durable/stored-parts.ts';
 
@@ -24,7 +28,9 @@ export interface PromptMessages extends Continued {
 export function messageOf(prompt: Prompt, options: SharedV4ProviderOptions | undefined): PromptMessages {
   const given = continuedIn(options);
   const last = prompt.findLastIndex(({ role }) => role === 'assistant');
-  const known = prompt.flatMap((message) => (message.role === 'assistant' ? [continuedBy(message)] : [])).at(-1);
+  const known = prompt
+    .flatMap((message) => (message.role === 'assistant' ? [continuedBy(message)] : []))
+    .at(-1);
   const continued = given.contextId || given.taskId ? given : (known ?? {});
   const isNew = !continued.contextId && !continued.taskId;
   const latest = prompt.slice(last + 1).filter(({ role }) => role === 'user' || role === 'tool');

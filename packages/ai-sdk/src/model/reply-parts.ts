@@ -33,12 +33,14 @@ export class ReplyParts {
     const { state, message } = task?.status ?? {};
     const isQuestion = state?.endsWith('_REQUIRED') ?? false;
     if (message && (isQuestion || !this.#hasText)) {
-      const words = isQuestion ? textOf(message) || this.#wordsOf(message.parts) : this.#wordsOf(message.parts);
+      const words = isQuestion
+        ? textOf(message) || this.#wordsOf(message.parts)
+        : this.#wordsOf(message.parts);
       yield* this.#text(`status ${message.messageId}`, words);
     }
     // Metadata must be at a part: the SDK hands that back with the next prompt, not the metadata of the end.
     yield* this.#close();
-    const id = `${(this.#blocks += 1)}`;
+    const id = `${++this.#blocks}`;
     yield { type: 'text-start', id, providerMetadata: metadata };
     yield { type: 'text-end', id, providerMetadata: metadata };
   }
@@ -47,14 +49,15 @@ export class ReplyParts {
     const given = this.#given.get(artifactId) ?? '';
     const words = this.#wordsOf(parts);
     if (isMore) yield* this.#text(artifactId, words);
-    // Text that was given cannot be taken back: what is not its continuation is a block of its own.
+    // Text that was given cannot be taken back: another text is a block of its own.
     else if (words.startsWith(given)) yield* this.#text(artifactId, words.slice(given.length));
     else {
       yield* this.#close();
       yield* this.#text(artifactId, words);
     }
     this.#given.set(artifactId, isMore ? given + words : words);
-    for (const [at, part] of parts.entries()) yield* this.#file(`${artifactId} ${isMore ? given.length : ''} ${at}`, part);
+    for (const [at, part] of parts.entries())
+      yield* this.#file(`${artifactId} ${isMore ? given.length : ''} ${at}`, part);
   }
 
   *#text(block: string, delta: string): Generator<LanguageModelV4StreamPart> {
@@ -80,7 +83,7 @@ export class ReplyParts {
     if (this.#said === message.messageId || words === '') return;
     this.#said = message.messageId;
     yield* this.#close();
-    const id = `${(this.#blocks += 1)}`;
+    const id = `${++this.#blocks}`;
     yield { type: 'reasoning-start', id };
     yield { type: 'reasoning-delta', id, delta: words };
     yield { type: 'reasoning-end', id };

@@ -4,8 +4,8 @@ import type { Callee, CallingTurn } from '@batonjs/nested-tasks';
 import type { Json, Struct } from '@batonjs/protocol';
 import { jsonSchema, type Schema, type Tool, type ToolExecutionOptions, type ToolSet, tool } from 'ai';
 import { cancelTask, connected } from '../connected.ts';
-import { type HandingUp, handUpKey } from '../hand-up-key.ts';
 import { isDurable } from '../durable/recorded-tools.ts';
+import { type HandingUp, handUpKey } from '../hand-up-key.ts';
 import { type A2AToolResult, toolResult } from './result.ts';
 import { type SkillTool, skillTools, toolName } from './skills.ts';
 

@@ -7,7 +7,14 @@ import type { Json, Part } from '@batonjs/protocol';
  */
 export interface A2AToolResult {
   /** How the task ended; `input-required` where the agent asks something; `message` where it only answered. */
-  readonly state: 'completed' | 'failed' | 'canceled' | 'rejected' | 'input-required' | 'auth-required' | 'message';
+  readonly state:
+    | 'completed'
+    | 'failed'
+    | 'canceled'
+    | 'rejected'
+    | 'input-required'
+    | 'auth-required'
+    | 'message';
   /** The texts of the artifacts; without any, that of the status. Of a question, the question. */
   readonly text: string;
   /** The data of the artifacts, or that of the question; a list where there are several. */
@@ -52,7 +59,9 @@ function contentOf(parts: readonly Part[]): Pick<A2AToolResult, 'text' | 'data' 
   const files = parts.flatMap((part) => {
     if (!('raw' in part) && !('url' in part)) return [];
     const { filename: name, mediaType } = part;
-    return [{ ...(name && { name }), ...(mediaType && { mediaType }), ...('url' in part && { url: part.url }) }];
+    return [
+      { ...(name && { name }), ...(mediaType && { mediaType }), ...('url' in part && { url: part.url }) },
+    ];
   });
   return {
     text: textOf({ parts: [...parts] }),

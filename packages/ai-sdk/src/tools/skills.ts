@@ -68,7 +68,9 @@ function describe({ name, description, examples = [] }: Described, of?: Describe
 
 const messageSchema: Schema<unknown> = jsonSchema({
   type: 'object',
-  properties: { message: { type: 'string', description: 'What the agent is asked to do, complete by itself' } },
+  properties: {
+    message: { type: 'string', description: 'What the agent is asked to do, complete by itself' },
+  },
   required: ['message'],
   additionalProperties: false,
 });

@@ -12,7 +12,8 @@ const weather = { id: 'call-2', name: 'weather', input: { place: 'Oulu' } };
 /** Calls tools first, and ends with what the tools gave. */
 const using =
   (...calls: (typeof visit)[]) =>
-  (_: ModelRequest, number: number): ModelAnswer => (number === 1 ? { calls } : { text: ['Done'] });
+  (_: ModelRequest, number: number): ModelAnswer =>
+    number === 1 ? { calls } : { text: ['Done'] };
 
 const toolsIn = ({ messages }: ModelRequest) =>
   messages.flatMap(({ role, tool_call_id, content }) => (role === 'tool' ? [[tool_call_id, content]] : []));
@@ -75,7 +76,9 @@ describe('a tool that needs an approval', () => {
 
   it('is asked about with a form where the client takes forms', async () => {
     const card = { name: 'Test', description: 'Answers' };
-    const { connectWith, visits } = await start(using(visit), {}, (agent) => extend({ card, agent }, formInput));
+    const { connectWith, visits } = await start(using(visit), {}, (agent) =>
+      extend({ card, agent }, formInput),
+    );
     const client = await connectWith({ extensions: [FORM_INPUT] });
     const { task } = await client.send('go');
     expect(formOf(task!)?.schema).toMatchObject({ required: ['call-1'] });

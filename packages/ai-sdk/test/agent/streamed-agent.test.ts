@@ -16,7 +16,8 @@ describe('a streamed agent', () => {
     const { client } = await start(() => ({ text: words }));
     const chunks: string[] = [];
     const stream = client.stream('hello');
-    for await (const { artifactUpdate } of stream) if (artifactUpdate) chunks.push(textOf(artifactUpdate.artifact));
+    for await (const { artifactUpdate } of stream)
+      if (artifactUpdate) chunks.push(textOf(artifactUpdate.artifact));
     expect(chunks.join('')).toBe(words.join(''));
     expect(chunks.length).toBeLessThan(20);
     expect(stream.task?.status.state).toBe('TASK_STATE_COMPLETED');
@@ -116,7 +117,10 @@ describe('a model gets', () => {
     const { client, models } = await start(say, { files: { allow: ['127.0.0.1:*'] } });
     await client.send(message);
     const url = 'data:image/png;base64,aGVsbG8=';
-    expect(models.requests[0]!.messages[0]!.content).toContainEqual({ type: 'image_url', image_url: { url } });
+    expect(models.requests[0]!.messages[0]!.content).toContainEqual({
+      type: 'image_url',
+      image_url: { url },
+    });
   });
 });
 
@@ -131,12 +135,18 @@ describe('a task fails, and reveals nothing of why, when the model', () => {
     ['only calls tools', { calls: [call] }, 'MODEL_STEPS', undefined],
   ])('%s', async (_how, answer, code, retryable) => {
     const errors: unknown[] = [];
-    const { client } = await start((_, n) => ('calls' in answer ? { calls: [{ ...call, id: `c${n}` }] } : answer), {
-      onError: (error) => errors.push(error),
-    });
+    const { client } = await start(
+      (_, n) => ('calls' in answer ? { calls: [{ ...call, id: `c${n}` }] } : answer),
+      {
+        onError: (error) => errors.push(error),
+      },
+    );
     const { task } = await client.send('hello');
     expect(task?.status.state).toBe('TASK_STATE_FAILED');
-    expect(dataOf(task?.status.message)).toMatchObject({ code, ...(retryable !== undefined && { retryable }) });
+    expect(dataOf(task?.status.message)).toMatchObject({
+      code,
+      ...(retryable !== undefined && { retryable }),
+    });
     expect(JSON.stringify(task?.status)).not.toMatch('secret');
     if ('status' in answer) expect(String(errors[0])).toMatch('secret');
   });
@@ -196,7 +206,12 @@ describe('a cancel', () => {
       }),
     });
     const agent = streamedAgent((turn) =>
-      streamText({ model: turn.model(model), messages: turn.messages, abortSignal: turn.signal, onError() {} }),
+      streamText({
+        model: turn.model(model),
+        messages: turn.messages,
+        abortSignal: turn.signal,
+        onError() {},
+      }),
     );
     const server = serve(agent, { cancelGraceMs: 60_000 });
     const client = await connect('http://localhost', { fetch: (request) => server.fetch(request) });

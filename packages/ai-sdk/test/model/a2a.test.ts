@@ -1,5 +1,17 @@
 import { connect } from '@batonjs/client';
-import { type Agent, append, artifact, completed, data, failed, file, inputRequired, link, reply, working } from '@batonjs/server';
+import {
+  type Agent,
+  append,
+  artifact,
+  completed,
+  data,
+  failed,
+  file,
+  inputRequired,
+  link,
+  reply,
+  working,
+} from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { generateText, jsonSchema, type ModelMessage, Output, streamText } from 'ai';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +57,11 @@ describe('an agent as a language model', () => {
     const second = await generateText({ model, messages });
     const { contextId } = first.providerMetadata!.a2a as { contextId: string };
     expect(second.text).toBe(`You said "two" in ${contextId}`);
-    const named = await generateText({ model, prompt: 'three', providerOptions: { a2a: { contextId: 'mine' } } });
+    const named = await generateText({
+      model,
+      prompt: 'three',
+      providerOptions: { a2a: { contextId: 'mine' } },
+    });
     expect(named.text).toBe('You said "three" in mine');
   });
 
@@ -88,8 +104,16 @@ describe('an agent as a language model', () => {
         {
           role: 'user',
           content: [
-            { type: 'file', mediaType: 'text/plain', data: { type: 'data', data: new Uint8Array([104, 105]) } },
-            { type: 'file', mediaType: 'text/plain', data: { type: 'url', url: new URL('https://example.com/a') } },
+            {
+              type: 'file',
+              mediaType: 'text/plain',
+              data: { type: 'data', data: new Uint8Array([104, 105]) },
+            },
+            {
+              type: 'file',
+              mediaType: 'text/plain',
+              data: { type: 'url', url: new URL('https://example.com/a') },
+            },
           ],
         },
       ],
@@ -108,7 +132,10 @@ describe('an agent as a language model', () => {
         yield completed();
       }),
     );
-    const schema = jsonSchema<{ degrees: number }>({ type: 'object', properties: { degrees: { type: 'number' } } });
+    const schema = jsonSchema<{ degrees: number }>({
+      type: 'object',
+      properties: { degrees: { type: 'number' } },
+    });
     const { output } = await generateText({ model, prompt: 'x', output: Output.object({ schema }) });
     expect(output).toEqual({ degrees: 7 });
   });

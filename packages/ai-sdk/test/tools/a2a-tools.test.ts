@@ -29,13 +29,17 @@ const calculator = () => {
 /** An agent that asks, and answers with the answer. */
 const asking = () =>
   serve(async function* ({ messages, text, signal }) {
-    if (text === 'wait') await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    if (text === 'wait')
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     if (messages.length === 1) yield inputRequired('Which one?');
     else yield completed(`So ${text}`);
   });
 
 const perform = (tools: ToolSet, name: string, input: object, abortSignal?: AbortSignal) =>
-  (tools[name] as Tool).execute!(input as never, { toolCallId: 'c', messages: [], abortSignal, context: {} } as never);
+  (tools[name] as Tool).execute!(
+    input as never,
+    { toolCallId: 'c', messages: [], abortSignal, context: {} } as never,
+  );
 
 describe('the tools of an agent', () => {
   it('have the names, descriptions and schemas of its skills, read over HTTP', async () => {
@@ -77,7 +81,11 @@ describe('the tools of an agent', () => {
 
   it('give a question as a result, which the tool for answers answers', async () => {
     const tools = await a2aTools({ shop: asking() });
-    const asked = (await perform(tools, 'shop', { message: 'book' })) as { state: string; text: string; taskId: string };
+    const asked = (await perform(tools, 'shop', { message: 'book' })) as {
+      state: string;
+      text: string;
+      taskId: string;
+    };
     expect(asked).toMatchObject({ state: 'input-required', text: 'Which one?' });
     expect(await perform(tools, 'shop_answer', { taskId: asked.taskId, answer: 'red' })).toMatchObject({
       state: 'completed',

@@ -74,7 +74,10 @@ describe('an agent as a tool of a streamed agent', () => {
       n === 1 ? { calls: [book('2')] } : { text: ['Booked'] },
     );
     const { task } = await client.send('go');
-    expect([task?.status.state, textOf(task?.status.message)]).toEqual(['TASK_STATE_INPUT_REQUIRED', 'Question 1']);
+    expect([task?.status.state, textOf(task?.status.message)]).toEqual([
+      'TASK_STATE_INPUT_REQUIRED',
+      'Question 1',
+    ]);
     const { task: again } = await client.send('red', { task: task! });
     expect(textOf(again?.status.message)).toBe('Question 2');
     const { task: done } = await client.send('big', { task: task! });
@@ -90,7 +93,11 @@ describe('an agent as a tool of a streamed agent', () => {
       (_, n) =>
         n === 1
           ? {
-              calls: [book('1', 'call-1'), { id: 'call-2', name: 'weather', input: { place: 'Oulu' } }, book('1', 'call-3')],
+              calls: [
+                book('1', 'call-1'),
+                { id: 'call-2', name: 'weather', input: { place: 'Oulu' } },
+                book('1', 'call-3'),
+              ],
             }
           : { text: ['Booked'] },
       { secret: 'a secret' },
@@ -102,7 +109,9 @@ describe('an agent as a tool of a streamed agent', () => {
     const results = new Map(toolsIn(models.requests[1]!) as [string, string][]);
     expect([...results.keys()].sort()).toEqual(['call-1', 'call-2', 'call-3']);
     expect(results.get('call-2')).toMatch('degrees');
-    expect(`${results.get('call-1')}${results.get('call-3')}`).toMatch(/Room for 1, (red|blue).*Room for 1, (red|blue)/);
+    expect(`${results.get('call-1')}${results.get('call-3')}`).toMatch(
+      /Room for 1, (red|blue).*Room for 1, (red|blue)/,
+    );
     expect((await childClient.listTasks()).tasks).toHaveLength(2);
     expect(JSON.stringify(done)).not.toMatch('degrees');
   });
@@ -149,5 +158,7 @@ describe('an agent as a tool of a streamed agent', () => {
 });
 
 it('tools of a turn need a streamed agent', async () => {
-  await expect(a2aTools({ hotels: serve(hotels) }, { turn: {} as CallingTurn })).rejects.toThrow('`streamedAgent`');
+  await expect(a2aTools({ hotels: serve(hotels) }, { turn: {} as CallingTurn })).rejects.toThrow(
+    '`streamedAgent`',
+  );
 });
