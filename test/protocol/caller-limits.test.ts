@@ -39,3 +39,16 @@ everywhere('The rate of a caller', (serve) => {
     expect(again).toEqual(address === undefined ? expect.anything() : 'RESOURCE_EXHAUSTED');
   });
 });
+
+everywhere('The log', (serve) => {
+  it('names the request of a line by the id that it brought', async () => {
+    const lines: Readonly<Record<string, unknown>>[] = [];
+    const { call } = await serve(({ text }) => reply(text), {
+      authenticate: () => Promise.reject(new Error('no keys')),
+      log: (_level, _message, details) => void lines.push(details),
+    });
+    // A WebSocket authenticates first of all its upgrade, which has the headers of the call as well.
+    await call('ListTasks', {}, { 'X-Request-Id': 'req-1' }).catch(() => {});
+    expect(lines[0]).toMatchObject({ requestId: 'req-1', err: { message: 'no keys' } });
+  });
+});

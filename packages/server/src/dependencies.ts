@@ -15,7 +15,7 @@ export function turnDependencies(given: WorkerOptions, run: 'here' | 'workers'):
   if (typeof store?.commit !== 'function')
     throw new TypeError('`store` must be a task store, such as memoryStore()');
   mustBePositive({ leaseMs, maxAttempts });
-  const log = guardLog(given.log ?? consoleLog);
+  const log = guardLog(given.log ?? consoleLog, given.telemetry);
   const clock = { ...systemClock, ...given.clock };
   const onTurn = guardHook('turn', given.onTurn, log);
   const onTransition = guardHook('transition', given.onTransition, log);

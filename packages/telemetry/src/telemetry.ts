@@ -5,6 +5,7 @@ import { WebhookSpan } from './delivery-span.ts';
 import { instrumentsOf } from './metrics.ts';
 import { attributes as names, scope } from './names.ts';
 import { ServerRequestSpan } from './request-span.ts';
+import { activeIds } from './trace-context.ts';
 import { AttemptSpan } from './turn-span.ts';
 
 /** Options of `telemetry` and `clientTelemetry`. */
@@ -28,6 +29,7 @@ export function telemetry({ tracerProvider, meterProvider }: TelemetryOptions = 
     request: (start) => new ServerRequestSpan(start, tracer, instruments),
     turn: (start) => new AttemptSpan(start, tracer, instruments),
     delivery: (start) => new WebhookSpan(start, tracer, instruments),
+    active: activeIds,
     gaveUp: () => instruments().deliveries.add(1, { [names.outcome]: 'given_up' }),
     transition(from, to) {
       const [before, after] = [isOpen(from), isOpen(to)];

@@ -8,6 +8,14 @@ export function traceparentOf(span: Span): string | undefined {
   return `00-${spanContext.traceId}-${spanContext.spanId}-${flags}`;
 }
 
+/** The ids of the active span; undefined if there is none. */
+export function activeIds(): { readonly traceId: string; readonly spanId: string } | undefined {
+  const active = trace.getActiveSpan()?.spanContext();
+  return active && isSpanContextValid(active)
+    ? { traceId: active.traceId, spanId: active.spanId }
+    : undefined;
+}
+
 /** The link to a stored `traceparent`. Undefined if it is missing or does not parse. */
 export function linkTo(traceparent: string | undefined): Link | undefined {
   const [, traceId, spanId, flags] =

@@ -1,8 +1,9 @@
 import type { Log } from '@batonjs/server';
-import { isSpanContextValid, trace } from '@opentelemetry/api';
+import { activeIds } from './trace-context.ts';
 
 /**
- * Adds `traceId` and `spanId` of the active span to each line of a log, if there is one.
+ * Adds `traceId` and `spanId` of the active span to each line of a log, if there is one. For logs of your own: a server or
+ * worker with `telemetry` does so by itself.
  *
  * ```ts
  * const log = withTrace((level, message, details) => console.log(JSON.stringify({ level, message, ...details })));
@@ -10,8 +11,5 @@ import { isSpanContextValid, trace } from '@opentelemetry/api';
  */
 export const withTrace =
   (log: Log): Log =>
-  (level, message, details) => {
-    const active = trace.getActiveSpan()?.spanContext();
-    if (!active || !isSpanContextValid(active)) return log(level, message, details);
-    log(level, message, { ...details, traceId: active.traceId, spanId: active.spanId });
-  };
+  (level, message, details) =>
+    log(level, message, { ...details, ...activeIds() });

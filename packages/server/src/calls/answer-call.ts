@@ -15,6 +15,7 @@ import { toWireError } from '../operations/call/wire-error.ts';
 import { type Admission, admittedCaller } from './admission.ts';
 import { callerOf, type RequestHead } from './authenticate.ts';
 import { contextOf, performCall, versionNotSupported } from './perform-call.ts';
+import { requestIdOf } from './request-id.ts';
 import type { Tenants } from './tenants.ts';
 import { inSpan } from './traced-answer.ts';
 
@@ -25,7 +26,8 @@ export const createAnswerCall =
   (dependencies: Dependencies, admission: Admission, tenants: Tenants | undefined): AnswerCall =>
   async (incoming) => {
     const { operation, path, headers, version, opening, binding, remoteAddress } = incoming;
-    const { card, telemetry } = dependencies;
+    const { card, telemetry, clock, log } = dependencies;
+    const requestId = requestIdOf(headers, clock);
     const span = telemetry?.request({ operation, card, headers, version, binding });
     try {
       const head = opening
@@ -40,7 +42,7 @@ export const createAnswerCall =
       const call = { operation, params: incoming.readParams() };
       span?.received(call.params);
       const context = contextOf(
-        { ...incoming, isPreview },
+        { ...incoming, isPreview, requestId },
         call,
         caller,
         version,
@@ -53,7 +55,8 @@ export const createAnswerCall =
       if ('result' in answer) return { extensions, result: answer.result };
       return { extensions, events: new Events(answer.stream, answer.first, answer.onError) };
     } catch (error) {
-      const wire = toWireError(error, dependencies.log, { operation, path });
+      const translate = () => toWireError(error, log, { requestId, operation, path });
+      const wire = span ? span.run(translate) : translate();
       span?.end(wire);
       throw withChallenge(wire, dependencies.card);
     }
@@ -67,7 +70,8 @@ export const createCheckCaller =
       const caller = await callerOf(openingHead(path, headers), authenticate);
       return caller?.scope;
     } catch (error) {
-      throw withChallenge(toWireError(error, dependencies.log, { path }), dependencies.card);
+      const requestId = requestIdOf(headers, dependencies.clock);
+      throw withChallenge(toWireError(error, dependencies.log, { requestId, path }), dependencies.card);
     }
   };
 

@@ -22,6 +22,8 @@ export interface CallRequest {
   readonly baseUrl?: string | undefined;
   /** The position to resume a stream after; the header `last-event-id` if undefined. */
   readonly lastEventId?: string | undefined;
+  /** As in `CallContext`. */
+  readonly requestId: string;
   /** Whether the request names the coming version, which activates its extension. */
   readonly isPreview?: boolean;
 }
@@ -38,7 +40,7 @@ export type Answer =
 
 /** The context of a call in which a request asks for something, with the extensions that its card declares. */
 export function contextOf(
-  { headers, signal, baseUrl, lastEventId, isPreview }: CallRequest,
+  { headers, signal, baseUrl, lastEventId, isPreview, requestId }: CallRequest,
   call: Call | undefined,
   caller: Caller | undefined,
   version: string,
@@ -60,6 +62,7 @@ export function contextOf(
     signal,
     lastEventId: lastEventId ?? headers['last-event-id'],
     baseUrl,
+    requestId,
     ...(traceparent && { traceparent }),
   };
 }
@@ -78,10 +81,12 @@ export async function performCall(
   checkExtensions(context, dependencies);
   const { log, isOpen } = dependencies;
   const { operation } = call;
+  const { requestId } = context;
   const params = parseParams(operation, call.params);
   await checkTenant(params.tenant, context.caller, tenants);
   if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
-  const onError = (error: unknown) => toWireError(error, log, { operation, taskId: taskNamedIn(params) });
+  const onError = (error: unknown) =>
+    toWireError(error, log, { requestId, operation, taskId: taskNamedIn(params) });
   try {
     const answer = (service[operation] as AnyOperation)(params, context, dependencies);
     if (!(answer instanceof EventStream)) return { result: await answer };

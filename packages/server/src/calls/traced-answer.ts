@@ -14,7 +14,7 @@ export async function inSpan(span: RequestSpan, answer: () => Promise<Answer>): 
     stream: new TracedEvents(stream, span, first),
     first,
     onError(error) {
-      const wire = onError(error);
+      const wire = span.run(() => onError(error));
       span.end(wire);
       return wire;
     },

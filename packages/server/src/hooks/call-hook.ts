@@ -1,10 +1,12 @@
 import { consoleLog, type Log } from './log-hook.ts';
+import type { Telemetry } from './telemetry.ts';
 
-/** The log hook, guarded: it never throws, whatever the given one does. */
-export function guardLog(log: Log): Log {
+/** The log hook, guarded: it never throws, whatever the given one does. Lines in a span of telemetry name it. */
+export function guardLog(log: Log, telemetry?: Pick<Telemetry, 'active'>): Log {
   return (level, message, details) => {
     try {
-      log(level, message, withErr(details));
+      const span = telemetry?.active?.();
+      log(level, message, span ? { ...withErr(details), ...span } : withErr(details));
     } catch (error) {
       try {
         consoleLog('error', 'The log hook failed', { err: error });

@@ -102,6 +102,8 @@ export interface Telemetry {
   request(start: RequestStart): RequestSpan;
   turn(start: TurnStart): TurnSpan;
   delivery(start: DeliveryStart): DeliverySpan;
+  /** The ids of the span in whose context it is called, for the log; undefined if there is none. */
+  active?(): { readonly traceId: string; readonly spanId: string } | undefined;
   /** A webhook was given up. */
   gaveUp(): void;
   /** A task changed its state. `from` is undefined for a new task. */

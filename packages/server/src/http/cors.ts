@@ -34,9 +34,10 @@ const requestHeaders = [
   'traceparent',
   'tracestate',
   'x-a2a-extensions',
+  'x-request-id',
 ];
 const responseHeaders =
-  'a2a-extensions, allow, etag, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-a2a-extensions';
+  'a2a-extensions, allow, etag, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-a2a-extensions, x-request-id';
 
 /**
  * Completes the options. Undefined: pages may not call the agent. Throws `TypeError` for options that browsers refuse.

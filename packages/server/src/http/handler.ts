@@ -18,6 +18,7 @@ import {
 import type { Caller } from '../agent/caller.ts';
 import { type Admission, admittedCaller } from '../calls/admission.ts';
 import { type Answer, contextOf, performCall, versionNotSupported } from '../calls/perform-call.ts';
+import { REQUEST_ID, requestIdOf } from '../calls/request-id.ts';
 import { checkTenant, type Tenants } from '../calls/tenants.ts';
 import { inSpan } from '../calls/traced-answer.ts';
 import { credentialHeaders, withChallenge } from '../card/security.ts';
@@ -47,6 +48,7 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
   return async (exchange) => {
     const mount = cardMountOf(exchange, http);
     if (mount) return publicCard(exchange, mount, dependencies, http);
+    const requestId = requestIdOf(exchange.headers, dependencies.clock);
     let request = withoutBody(exchange);
     const candidates = bindings.filter((binding) => binding.matches(request));
     const of = (wanted: string) =>
@@ -60,7 +62,7 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
       if (isLarge(exchange)) await ask();
       request = {
         ...request,
-        body: await readBody(exchange, dependencies.options.limits, dependencies.log, ask),
+        body: await readBody(exchange, { ...dependencies, requestId, ask }),
       };
       const stated = statedVersion(request) ?? impliedVersion(request, http);
       const isPreview = dependencies.options.preview && stated === PREVIEW_VERSION;
@@ -81,7 +83,7 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
       const { headers, signal, baseUrl } = exchange;
       const { lastEventId } = call;
       const context = contextOf(
-        { headers, signal, baseUrl, lastEventId, isPreview },
+        { headers, signal, baseUrl, lastEventId, isPreview, requestId },
         call,
         caller,
         version,
@@ -94,18 +96,20 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
       if (context.extensions.length > 0)
         reply.headers[(binding.extensionsHeader ?? A2A_EXTENSIONS).toLowerCase()] =
           context.extensions.join(', ');
-      return privately(reply);
+      return privately(reply, requestId);
     } catch (error) {
       const { method, path } = exchange;
-      const wire = toWireError(error, dependencies.log, { method, path });
+      const translate = () => toWireError(error, dependencies.log, { requestId, method, path });
+      const wire = span ? span.run(translate) : translate();
       span?.end(wire);
-      return privately(binding.encodeError(withChallenge(wire, dependencies.card), request));
+      return privately(binding.encodeError(withChallenge(wire, dependencies.card), request), requestId);
     }
   };
 }
 
-/** Marks a reply to one caller as not for shared caches, unless it names its own caching. */
-function privately(reply: HttpReply): HttpReply {
+/** Names the request, and marks its reply as not for shared caches, unless it names its own caching. */
+function privately(reply: HttpReply, requestId: string): HttpReply {
+  reply.headers[REQUEST_ID] = requestId;
   reply.headers['cache-control'] ??= 'no-store';
   return reply;
 }
@@ -121,7 +125,7 @@ function cardMountOf({ path, baseUrl }: HttpExchange, { tenants }: HttpOptions):
 async function publicCard(
   exchange: HttpExchange,
   { baseUrl, tenant: encoded }: CardMount,
-  { log, cards }: Dependencies,
+  { log, cards, clock }: Dependencies,
   { bindings, compatibility, tenants }: HttpOptions,
 ): Promise<HttpReply> {
   const { method, path } = exchange;
@@ -138,7 +142,9 @@ async function publicCard(
     return cardReply(older ?? card, exchange);
   } catch (error) {
     const plain = bindings.find(({ name }) => name === 'HTTP+JSON') ?? bindings[0];
-    return privately(plain.encodeError(toWireError(error, log, { method, path }), withoutBody(exchange)));
+    const requestId = requestIdOf(exchange.headers, clock);
+    const wire = toWireError(error, log, { requestId, method, path });
+    return privately(plain.encodeError(wire, withoutBody(exchange)), requestId);
   }
 }
 

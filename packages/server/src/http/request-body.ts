@@ -5,6 +5,15 @@ import type { Log } from '../hooks/log-hook.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Body, HttpExchange } from './http-exchange.ts';
 
+/** How a body is read. */
+export interface BodyOptions {
+  readonly options: { readonly limits: Limits };
+  readonly log: Log;
+  readonly requestId: string;
+  /** Rejects if the caller may not send a large body. */
+  readonly ask: () => Promise<unknown>;
+}
+
 /**
  * The body of a POST request; undefined for other requests. Calls `ask` before it reads more than 64 kB of a body that
  * does not declare its length. Throws what `ask` throws, `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` if it is
@@ -12,14 +21,13 @@ import type { Body, HttpExchange } from './http-exchange.ts';
  */
 export async function readBody(
   { method, path, headers, readBody }: HttpExchange,
-  { bodyBytes, jsonDepth }: Limits,
-  log: Log,
-  ask: () => Promise<unknown>,
+  { options, log, requestId, ask }: BodyOptions,
 ): Promise<JsonBody | undefined> {
   if (method !== 'POST') return undefined;
+  const { bodyBytes, jsonDepth } = options.limits;
   const declared = Number(headers['content-length']);
   const read = declared > bodyBytes ? undefined : readBody(bodyBytes, ask);
-  const body = (await read?.catch((error) => lost(error, log, { method, path }))) ?? {
+  const body = (await read?.catch((error) => lost(error, log, { requestId, method, path }))) ?? {
     longerThan: bodyBytes,
   };
   if ('encoding' in body)

@@ -16,7 +16,7 @@ import { viewFor } from './call/view-for.ts';
  */
 export async function listTasks(
   request: ListTasksRequest,
-  { scope, extensions }: CallContext,
+  { scope, extensions, requestId }: CallContext,
   dependencies: Dependencies,
 ): Promise<ListTasksResponse> {
   const { contextId, status, statusTimestampAfter, pageSize = 50, pageToken } = request;
@@ -35,7 +35,7 @@ export async function listTasks(
     ...(after && { after }),
   });
   const page = tasks.slice(0, pageSize);
-  const wanted = { ...request, ...viewFor(extensions) };
+  const wanted = { ...request, ...viewFor(extensions), requestId };
   const viewed = await viewPage(page, wanted, scope, dependencies);
   const hasMore = isCut || viewed.length < tasks.length;
   const last = hasMore ? page[viewed.length - 1] : undefined;
@@ -51,7 +51,7 @@ export async function listTasks(
 const readPerReply = 4;
 
 /** What a list shows of its tasks. */
-type Wanted = ListTasksRequest & Pick<TaskView, 'metadata' | 'generation'>;
+type Wanted = ListTasksRequest & Pick<TaskView, 'metadata' | 'generation'> & Pick<CallContext, 'requestId'>;
 
 /** As many tasks as fit into one reply, at least the first. Undefined for a task that was pruned meanwhile. */
 async function viewPage(
@@ -84,7 +84,7 @@ interface View {
 
 async function view(
   listed: ListedTask,
-  { historyLength = 0, includeArtifacts = false, metadata, generation }: Wanted,
+  { historyLength = 0, includeArtifacts = false, metadata, generation, requestId }: Wanted,
   scope: string,
   { store, log, options: { currentStatusInHistory } }: Dependencies,
 ): Promise<View> {
@@ -115,7 +115,11 @@ async function view(
   } catch (error) {
     // Without the store there is no page. A single task that cannot be read does not affect the others.
     if (StoreError.is(error, 'UNAVAILABLE')) throw error;
-    log('error', 'A task cannot be read and is listed without its content', { taskId: id, error });
+    log('error', 'A task cannot be read and is listed without its content', {
+      requestId,
+      taskId: id,
+      error,
+    });
     return { task: { id, contextId, status: outlineOf(head) }, weight: 0 };
   }
 }

@@ -2,6 +2,7 @@ import { FACT_FORMAT, toStreamResponse } from '@batonjs/lifecycle';
 import { PREVIEW_VERSION } from '@batonjs/protocol/headers';
 import { type Delivery, type DeliveryOutcome, loadTask, type StoredFact } from '@batonjs/store';
 import { generationAt, generationIn } from '../generation/generation-at.ts';
+import type { DeliverySpan } from '../hooks/telemetry.ts';
 import { isoTime } from '../timing/clock.ts';
 import { type AttemptResult, attempt } from './attempt.ts';
 import { deliveryId } from './delivery-id.ts';
@@ -41,6 +42,7 @@ export async function deliver(
 ): Promise<DeliveryProgress> {
   const { store, push, clock } = dependencies;
   const { scope, taskId, id, cursor, attempts } = delivery.push;
+  let span: DeliverySpan | undefined;
   const advance = (outcome: DeliveryOutcome) => push.store.advance(delivery, outcome);
 
   const facts = await store.readFacts(scope, taskId, cursor, batch);
@@ -64,7 +66,8 @@ export async function deliver(
     const result = await send(stored, first);
     if (!result.delivered) {
       const before = stored === due[0] ? attempts : 0;
-      const outcome = closing.aborted ? handedBack(before) : outcomeOf(result, stored, before);
+      const decide = () => outcomeOf(result, stored, before);
+      const outcome = closing.aborted ? handedBack(before) : span ? span.run(decide) : decide();
       await advance(outcome);
       const againMs = 'retryAt' in outcome ? Date.parse(outcome.retryAt) - clock.now() : undefined;
       return { works: false, tookOne: stored !== due[0], againMs };
@@ -94,7 +97,7 @@ export async function deliver(
     const isCounted = format.version === PREVIEW_VERSION;
     const whole = isCounted ? generationIn(event, await generationOf(version)) : event;
     const parcel = { push: delivery.push, id: name, format, event: whole };
-    const span = dependencies.telemetry?.delivery({
+    const started = dependencies.telemetry?.delivery({
       taskId,
       configId: id,
       attempt: attempts + 1,
@@ -102,9 +105,11 @@ export async function deliver(
       lagMs: clock.now() - Date.parse(fact.at),
       traceparent: first.fact.type === 'message-received' ? first.fact.traceparent : undefined,
     });
-    if (!span) return attempt(parcel, dependencies, closing);
-    const result = await span.run(() => attempt({ ...parcel, headers: span.headers }, dependencies, closing));
-    span.end(result.delivered ? undefined : result.reason);
+    if (!started) return attempt(parcel, dependencies, closing);
+    span = started;
+    const { headers } = started;
+    const result = await started.run(() => attempt({ ...parcel, headers }, dependencies, closing));
+    started.end(result.delivered ? undefined : result.reason);
     return result;
   }
 

@@ -141,7 +141,9 @@ export class TaskRun {
       if (task.isFailureToWrite(error)) throw error;
       if (task.state.closed) return;
       if (task.state.cancelRequested) return task.cancel();
-      log('error', 'An agent failed', { taskId: task.live.taskId, error });
+      const note = () => log('error', 'An agent failed', { taskId: task.live.taskId, error });
+      if (span) span.run(note);
+      else note();
       await task.fail(failureOf(error));
     } finally {
       span?.end({ state: task.state.task?.status.state, halted: this.#halted, error: thrown });

@@ -160,7 +160,7 @@ async function beginLog(
     tasks.release(live);
     if (StoreError.is(error, 'QUEUE_FULL')) throw queueFull();
     // The outcome may be unknown: the client can look for the task under this id.
-    throw toWireError(error, dependencies.log, { taskId });
+    throw toWireError(error, dependencies.log, { requestId: context.requestId, taskId });
   } finally {
     reserved.release();
   }

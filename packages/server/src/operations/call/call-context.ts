@@ -18,6 +18,8 @@ export interface CallContext {
   readonly lastEventId?: string | undefined;
   /** The URL at which the server was reached, if the request can be trusted to say it. */
   readonly baseUrl?: string | undefined;
+  /** Names the request in the log. */
+  readonly requestId: string;
   /** Of the span of the request, if there is one. It is stored with a message. */
   readonly traceparent?: string;
 }
