@@ -29,6 +29,7 @@ const arrows: Record<string, readonly string[]> = {
   'server-hono': ['protocol', 'server', 'server-node'],
   telemetry: ['client', 'protocol', 'server'],
   client: ['bindings', 'protocol'],
+  oauth: ['client', 'protocol'],
   extensions: ['client', 'protocol', 'server'],
   'from-executor': ['protocol', 'server'],
   'nested-tasks': ['client', 'extensions', 'lifecycle', 'protocol', 'server'],

@@ -1,0 +1,132 @@
+import type { Credentials, CredentialsRequest } from '@batonjs/client';
+import type { AgentCard } from '@batonjs/protocol';
+import { type Access, checkScopes } from './card/access.ts';
+import { bearerChallenges } from './card/challenge.ts';
+import { choose } from './card/choose.ts';
+import { OAuthError } from './oauth-error.ts';
+import type { OAuthClient, OAuthOptions } from './options.ts';
+import { checkAddress, isSafeAddress, shown } from './servers/safe-address.ts';
+import { type TokenRequest, Tokens } from './tokens/tokens.ts';
+
+/** The `credentials` of `connect`, from OAuth 2 or OpenID Connect. */
+export interface OAuthCredentials extends Credentials {
+  /**
+   * Gives tokens for an agent these scopes too, from its next request on. For a task that waits in AUTH_REQUIRED.
+   * `agent`: any `http:` or `https:` URL of the origin that receives the requests.
+   */
+  addScopes(agent: string | URL, scopes: readonly string[]): void;
+}
+
+/**
+ * Gets the tokens that an agent's card asks for, from the authorization servers in `clients`: pass it as the
+ * `credentials` of `connect`. Tokens go only to origins that `connect` trusts, over https or to this machine. They are
+ * refreshed once for all parallel requests before they expire and when the agent refuses them, and replaced by one with
+ * more scopes when the agent asks for that. Throws a `TypeError` for a key of `clients` that is no such address. Spec: §7.
+ */
+export function oauth(options: OAuthOptions): OAuthCredentials {
+  const clients = normalized(options.clients);
+  const tokens = new Tokens(options);
+  const added = new Map<string, ReadonlySet<string>>();
+
+  const addTo = (key: string, scopes: readonly string[]) =>
+    void added.set(key, new Set([...(added.get(key) ?? []), ...scopes]));
+
+  /** A request for the token of an access, with the scopes that were added. */
+  const requestFor = (access: Access, agent: string, refused: string | undefined): TokenRequest => {
+    const { client, scheme } = access;
+    const learned = [...(added.get(agent) ?? []), ...(added.get(`${agent} ${scheme}`) ?? [])];
+    checkScopes(learned, client);
+    const scopes = [...new Set([...access.scopes, ...learned, ...(client.extraScopes ?? [])])];
+    return { access, agent, scopes, refused };
+  };
+
+  /** A token with the scopes that the agent misses; undefined if there can be none. */
+  const widened = async (request: TokenRequest, missing: readonly string[]) => {
+    const { access, agent, scopes, refused } = request;
+    checkScopes(missing, access.client);
+    if (missing.every((scope) => scopes.includes(scope))) {
+      // Another request may have got the better token in the meantime.
+      const kept = await tokens.kept(request);
+      return kept?.accessToken === refused ? undefined : kept;
+    }
+    const wider = { ...request, scopes: [...new Set([...scopes, ...missing])] };
+    const token = await tokens.get(wider).catch(unlessNoFlow);
+    addTo(`${agent} ${access.scheme}`, missing);
+    return token;
+  };
+
+  const tokenFor = async (request: CredentialsRequest, card: AgentCard) => {
+    const { url, isTrusted, challenge } = request;
+    const agent = new URL(url).origin;
+    const challenges = await bearerChallenges(challenge ?? '');
+    const { realm } = challenges[0] ?? {};
+    const isRefused = challenge !== undefined;
+    const { skills = [] } = options;
+    const choice = choose(card, { agent, clients, skills, isRefused, realm });
+    const [first] = choice.accesses;
+    if (!first) return undefined;
+    checkAgent(url, isTrusted);
+    const refused = request.refused?.authorization?.replace(/^Bearer /, '');
+    const requests = choice.accesses.map((access) => requestFor(access, agent, refused));
+
+    const isMissing = challenges.filter(({ error }) => error === 'insufficient_scope');
+    const missing = isMissing.find((one) => one.realm === first.scheme) ?? isMissing[0];
+    if (missing) return widened(requests[0]!, missing.scopes);
+
+    for (const wanted of requests) {
+      const kept = await tokens.kept(wanted);
+      if (kept && kept.accessToken !== refused) return kept;
+    }
+    if (choice.isOpen && !isRefused) return undefined;
+    let failure: unknown;
+    for (const wanted of requests) {
+      try {
+        return await tokens.get(wanted);
+      } catch (error) {
+        if (!isNoFlow(error)) throw error;
+        failure ??= error;
+      }
+    }
+    if (choice.isOptional) return undefined;
+    throw failure;
+  };
+
+  const credentials: Credentials = async (request) => {
+    const token = request.card && (await tokenFor(request, request.card));
+    return token && { authorization: `Bearer ${token.accessToken}` };
+  };
+  return Object.assign(credentials, {
+    addScopes: (agent: string | URL, scopes: readonly string[]) => addTo(new URL(agent).origin, scopes),
+  });
+}
+
+const isNoFlow = (error: unknown): boolean => error instanceof OAuthError && error.code === 'NO_FLOW';
+
+function unlessNoFlow(error: unknown): undefined {
+  if (!isNoFlow(error)) throw error;
+}
+
+/** The clients by the URLs of their servers, as `URL` writes them. */
+function normalized(clients: OAuthOptions['clients']): ReadonlyMap<string, OAuthClient> {
+  return new Map(
+    Object.entries(clients).map(([server, client]) => {
+      if (!isSafeAddress(server))
+        throw new TypeError(
+          `The key "${server}" of \`clients\` must be an https URL, or http on this machine`,
+        );
+      if (typeof client?.clientId !== 'string' || client.clientId === '')
+        throw new TypeError(`The client of ${server} needs a \`clientId\``);
+      return [new URL(server).href, client];
+    }),
+  );
+}
+
+/** Throws for an address that no token may travel to. */
+function checkAgent(url: string, isTrusted: boolean): void {
+  checkAddress(url, 'The address of the agent');
+  if (isTrusted) return;
+  throw new OAuthError(
+    'NOT_TRUSTED',
+    `The card names ${shown(url)}, which gets no token: list its origin in \`trustedOrigins\` if it may have one`,
+  );
+}

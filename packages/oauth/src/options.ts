@@ -1,0 +1,65 @@
+import type { TokenStore } from './tokens/token-store.ts';
+
+/** The program as it is registered at one authorization server. */
+export interface OAuthClient {
+  readonly clientId: string;
+  /** Sent in `Authorization: Basic`, or in the form if the server's metadata accepts nothing else. */
+  readonly clientSecret?: string;
+  /** Signs assertions in place of a secret: `private_key_jwt`. RFC 7523. */
+  readonly privateKey?: CryptoKey | { readonly key: CryptoKey; readonly kid: string };
+  /** Whether the `fetch` of the options presents a certificate that stands for the client. RFC 8705. */
+  readonly certificate?: boolean;
+  /** Origins of the agents that may receive its tokens. Default: all that the program connects to with these options. */
+  readonly agents?: readonly string[];
+  /** The only scopes that cards and challenges may ask for. Default: all that they ask for. */
+  readonly scopes?: readonly string[];
+  /** Scopes to request in addition to those that an agent asks for, such as `offline_access`. */
+  readonly extraScopes?: readonly string[];
+  /**
+   * The `resource` of every request, which becomes the audience of the tokens; `true`: the origin of the agent, so that
+   * an agent cannot use its tokens at other agents. RFC 8707.
+   */
+  readonly resource?: string | true;
+  /** Further parameters of requests for tokens, such as `prompt` or `audience`. */
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Asks a person in a browser. Calls `begin` with the address to which the authorization server is to redirect, opens the
+ * URL that it resolves to, and resolves to the URL that the server redirected to. The redirect address must have neither
+ * query nor fragment.
+ */
+export type Authorize = (begin: (redirectUri: string) => Promise<URL>) => Promise<URL | string>;
+
+/** What a person needs to confirm on another device. RFC 8628 §3.2. */
+export interface DeviceCode {
+  readonly userCode: string;
+  readonly verificationUri: string;
+  /** The same with the code in it. */
+  readonly verificationUriComplete: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** Options of `oauth`. */
+export interface OAuthOptions {
+  /**
+   * The clients by the authorization servers that they are registered at. A key is the issuer, or the token URL of a
+   * server without metadata. No secret and no person is sent to any other server, whatever a card says.
+   */
+  readonly clients: Readonly<Record<string, OAuthClient>>;
+  /** Makes the authorization code flow possible, which always uses PKCE. `loopback()` is one for programs of Node.js. */
+  readonly authorize?: Authorize;
+  /** Makes the device code flow possible: shows the code. The flow goes on until the code was confirmed or expires. */
+  readonly showDeviceCode?: (code: DeviceCode) => unknown;
+  /** Ids of skills whose requirements every token meets. Default: a token gets more scopes when the agent asks for them. */
+  readonly skills?: readonly string[];
+  /** Keeps the tokens. Default: in memory. */
+  readonly store?: TokenStore;
+  /** Sends the requests to authorization servers. Give one with a certificate for mutual TLS. Redirects are refused. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+  /** Milliseconds until an authorization server must have answered one request. Default 30,000. */
+  readonly timeoutMs?: number;
+  /** Milliseconds since 1970, for tests. */
+  readonly now?: () => number;
+}

@@ -1,0 +1,172 @@
+import { type Configuration, ResponseBodyError, type TokenEndpointResponse } from 'openid-client';
+import type { Access } from '../card/access.ts';
+import { obtain, possibleFlow, refresh, type TokenParameters } from '../flows/obtain.ts';
+import { OAuthError } from '../oauth-error.ts';
+import type { OAuthOptions } from '../options.ts';
+import { type AuthorizationServers, authorizationServers } from '../servers/authorization-server.ts';
+import { toOAuthError } from '../servers/refusals.ts';
+import { shown } from '../servers/safe-address.ts';
+import { isToken, memoryTokenStore, type StoredToken, type TokenStore } from './token-store.ts';
+
+/** A token for one agent, which it refused or not. */
+export interface TokenRequest {
+  readonly access: Access;
+  /** The origin of the agent. */
+  readonly agent: string;
+  readonly scopes: readonly string[];
+  /** The access token that the agent refused. */
+  readonly refused?: string | undefined;
+}
+
+/** Before this time a token that a person just confirmed is not asked for again, in milliseconds. */
+const patienceMs = 60_000;
+
+/** Gets, keeps and refreshes tokens. Parallel requests for the same token share one request to the server. */
+export class Tokens {
+  readonly #options: OAuthOptions;
+  readonly #servers: AuthorizationServers;
+  readonly #store: TokenStore;
+  readonly #now: () => number;
+  readonly #pending = new Map<string, Promise<StoredToken | undefined>>();
+
+  constructor(options: OAuthOptions) {
+    this.#options = options;
+    this.#servers = authorizationServers(options);
+    this.#store = options.store ?? memoryTokenStore();
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** The token that is kept, if it is still valid. Never asks a server. */
+  async kept(request: TokenRequest): Promise<StoredToken | undefined> {
+    const token = await this.#store.get(keyOf(request));
+    return isToken(token) && !this.#isOver(token) ? token : undefined;
+  }
+
+  /**
+   * A valid token that is not the refused one. Resolves to undefined if the agent refuses a token that a person has just
+   * confirmed: another one would not be better. Rejects with an `OAuthError`.
+   */
+  async get(request: TokenRequest): Promise<StoredToken | undefined> {
+    const key = keyOf(request);
+    for (;;) {
+      const pending = this.#pending.get(key);
+      if (!pending) return this.#once(key, request);
+      const token = await pending;
+      if (token?.accessToken !== request.refused) return token;
+    }
+  }
+
+  #once(key: string, request: TokenRequest): Promise<StoredToken | undefined> {
+    const started = this.#find(key, request).finally(() => this.#pending.delete(key));
+    this.#pending.set(key, started);
+    return started;
+  }
+
+  async #find(key: string, request: TokenRequest): Promise<StoredToken | undefined> {
+    const kept = await this.#store.get(key);
+    const token = isToken(kept) ? kept : undefined;
+    if (token && token.accessToken !== request.refused && !this.#isOver(token)) return token;
+    const { access } = request;
+    const server = `The authorization server ${shown(access.server)}`;
+    try {
+      const configuration = await this.#configurationOf(access);
+      const parameters = parametersOf(request);
+      const fresh =
+        token?.refreshToken && (await this.#refreshed(key, token, access, configuration, parameters));
+      if (fresh) return fresh;
+      const hasCredentials = Boolean(
+        access.client.clientSecret || access.client.privateKey || access.client.certificate,
+      );
+      const metadata = configuration.serverMetadata();
+      const flow = possibleFlow(access.flow, this.#options, hasCredentials, metadata);
+      if (!flow) throw noFlow(access);
+      const isNew = token && this.#now() - token.obtainedAt < patienceMs;
+      if (isNew && token.accessToken === request.refused && flow !== 'clientCredentials') return undefined;
+      return await this.#keep(key, await obtain(flow, configuration, parameters, this.#options));
+    } catch (error) {
+      throw toOAuthError(error, server);
+    }
+  }
+
+  async #configurationOf({ at, client }: Access): Promise<Configuration> {
+    if ('endpoints' in at) return this.#servers.described(at.endpoints, client);
+    const configuration = await this.#servers.discovered(at.issuer, client, at.how);
+    const { token_endpoint: tokenUrl } = configuration.serverMetadata();
+    if (tokenUrl === undefined)
+      throw new OAuthError('METADATA', `The issuer ${shown(at.issuer)} has no token endpoint`);
+    if (at.tokenUrl === undefined || new URL(tokenUrl).href === at.tokenUrl) return configuration;
+    throw new OAuthError(
+      'NO_CLIENT',
+      `The token URL of the card, ${shown(at.tokenUrl)}, is not that of ${shown(at.issuer)}; add it to \`clients\``,
+    );
+  }
+
+  /** A new token by the refresh token; undefined if the server no longer takes that. */
+  async #refreshed(
+    key: string,
+    { accessToken, refreshToken = '' }: StoredToken,
+    { at, client }: Access,
+    usual: Configuration,
+    parameters: TokenParameters,
+  ): Promise<StoredToken | undefined> {
+    const refreshUrl = 'endpoints' in at ? at.endpoints.refreshUrl : undefined;
+    const configuration = refreshUrl ? this.#servers.described({ tokenUrl: refreshUrl }, client) : usual;
+    try {
+      return await this.#keep(key, await refresh(configuration, refreshToken, parameters), refreshToken);
+    } catch (error) {
+      if (!(error instanceof ResponseBodyError) || error.error !== 'invalid_grant') throw error;
+      // Another process may have used the refresh token in the meantime, and kept its successor.
+      const kept = await this.#store.get(key);
+      if (isToken(kept) && kept.accessToken !== accessToken && !this.#isOver(kept)) return kept;
+      await this.#store.delete(key);
+      return undefined;
+    }
+  }
+
+  async #keep(key: string, answer: TokenEndpointResponse, refreshToken?: string): Promise<StoredToken> {
+    const { access_token: accessToken, token_type: type, expires_in: expiresIn } = answer;
+    // A token bound to a key of the client, such as by DPoP, is of no use without that key.
+    if (type.toLowerCase() !== 'bearer' || !/^[\x21-\x7e]+$/.test(accessToken))
+      throw new OAuthError('INVALID_ANSWER', 'The authorization server gives no bearer token');
+    const obtainedAt = this.#now();
+    const token: StoredToken = {
+      accessToken,
+      obtainedAt,
+      ...(expiresIn !== undefined && { expiresAt: obtainedAt + expiresIn * 1_000 }),
+      ...((answer.refresh_token ?? refreshToken) && { refreshToken: answer.refresh_token ?? refreshToken }),
+    };
+    await this.#store.set(key, token);
+    return token;
+  }
+
+  /** Whether a token ends so soon that a request might arrive too late. */
+  #isOver({ expiresAt, obtainedAt }: StoredToken): boolean {
+    if (expiresAt === undefined) return false;
+    return this.#now() >= expiresAt - Math.min(30_000, (expiresAt - obtainedAt) / 10);
+  }
+}
+
+/** Of each agent, server, client and set of scopes. */
+const keyOf = ({ agent, access, scopes }: TokenRequest): string => {
+  const { server, client, flow = '' } = access;
+  return JSON.stringify([agent, server, client.clientId, flow, client.resource ?? '', [...scopes].sort()]);
+};
+
+function parametersOf({ access, agent, scopes }: TokenRequest): TokenParameters {
+  const { parameters, resource } = access.client;
+  return {
+    ...parameters,
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+    ...(resource !== undefined && { resource: resource === true ? agent : resource }),
+  };
+}
+
+const noFlow = ({ flow, scheme }: Access): OAuthError => {
+  const needs = {
+    clientCredentials: 'a client with a secret, a key or a certificate',
+    authorizationCode: '`authorize`',
+    deviceCode: '`showDeviceCode`',
+  };
+  const wanted = flow ? needs[flow] : Object.values(needs).join(', or ');
+  return new OAuthError('NO_FLOW', `The scheme ${scheme} of the card needs ${wanted}`);
+};
