@@ -21,7 +21,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Serve it',
-    pages: ['frameworks.md', 'push.md', 'grpc.md', 'websocket.md', 'inspector.md'],
+    pages: ['frameworks.md', 'authentication.md', 'push.md', 'grpc.md', 'websocket.md', 'inspector.md'],
   },
   {
     title: 'Operate it',
