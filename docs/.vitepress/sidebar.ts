@@ -13,7 +13,7 @@ export interface Group {
 export const groups: readonly Group[] = [
   {
     title: 'Start',
-    pages: ['index.md', 'migrate-from-a2a-js.md', 'a2a-0.3.md'],
+    pages: ['index.md', 'tutorial.md', 'migrate-from-a2a-js.md', 'a2a-0.3.md'],
   },
   {
     title: 'Write an agent',
