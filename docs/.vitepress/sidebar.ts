@@ -36,6 +36,10 @@ export const groups: readonly Group[] = [
     ],
   },
   {
+    title: 'Look up',
+    pages: ['options.md', 'errors.md'],
+  },
+  {
     title: 'How it works',
     collapsed: true,
     pages: [

@@ -30,7 +30,7 @@ export interface WorkerOptions {
    * Servers and workers of one agent use the same name. Default `'agent'`.
    */
   readonly name?: string;
-  /** What happens to a turn whose process died: the task fails (default), or the agent is run again. */
+  /** What happens to a turn whose process died: the task fails, or the agent is run again. Default `'fail'`. */
   readonly restart?: 'fail' | 'rerun';
   /**
    * How many attempts of a turn count at most under `'rerun'`. One counts if it wrote something or was tried alone; in
@@ -100,7 +100,9 @@ export interface WorkerOptions {
 /** The options of `createAgentServer`. All times in milliseconds. */
 export interface AgentServerOptions extends WorkerOptions {
   readonly card: CardInput;
-  /** Whether this process runs the turns of its messages (default), or leaves them to `createWorker` elsewhere. */
+  /**
+   * Whether this process runs the turns of its messages, or leaves them to `createWorker` elsewhere. Default `'here'`.
+   */
   readonly run?: 'here' | 'workers';
   /**
    * Absolute URL at which clients reach this agent. Needed unless they are on this machine or come through a trusted
@@ -143,7 +145,7 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly blockingMs?: number;
   /** How long CancelTask waits for the task to end before it is returned as it is. Default 10,000. */
   readonly cancelWaitMs?: number;
-  /** Whether the stream of a send ends at INPUT_REQUIRED (default) or only with the task. */
+  /** Whether the stream of a send ends at INPUT_REQUIRED, or only with the task. Default true. */
   readonly closeStreamsOnInputRequired?: boolean;
   /**
    * Parts of coming versions of the protocol to speak where clients ask for them. `1.1`: the extension `GENERATION`,

@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { A2A_DOMAIN, type ErrorRow, errorTable } from '../../packages/protocol/src/errors.ts';
+import { root } from './links.ts';
+
+/** An option, as its docstring describes it. */
+export interface Option {
+  readonly name: string;
+  readonly isRequired: boolean;
+  /** The docstring without the sentence that names the default. */
+  readonly meaning: string;
+  /** The text of that sentence, such as `10,000`. */
+  readonly standard: string | undefined;
+}
+
+/** The members of an interface in a file of the repository. Throws if one has no docstring and no default. */
+export function optionsOf(path: string, type: string): Option[] {
+  const text = readFileSync(join(root, path), 'utf8');
+  const body = new RegExp(`^export interface ${type}\\b[^{]*{\\n([\\s\\S]*?)^}`, 'm').exec(text)?.[1];
+  if (body === undefined) throw new Error(`${path} has no interface ${type}`);
+  const member = /^ {2}(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s+)?readonly (\w+)(\?)?: /gm;
+  return Array.from(body.matchAll(member), ([, docstring = '', name = '', optional]) => {
+    const words = docstring.replaceAll(/\s*\n\s*\* ?|\s+/g, ' ').trim();
+    const [, standard] = /\bDefault:? ((?:[^.`(]|`[^`]*`|\([^)]*\)|\.(?=\S))+)/.exec(words) ?? [];
+    const meaning = words.replace(/\s*\bDefault:? (?:[^.`(]|`[^`]*`|\([^)]*\)|\.(?=\S))+\.?/, '');
+    return { name, isRequired: optional === undefined, meaning, standard };
+  });
+}
+
+/** Where the options of each heading on the page `options.md` are declared. */
+const optionTables: Readonly<Record<string, readonly [path: string, type: string, prefix?: string][]>> = {
+  server: [['options.ts', 'AgentServerOptions']],
+  both: [['options.ts', 'WorkerOptions']],
+  schedule: [['timing/schedule.ts', 'ScheduleOptions', 'schedule.']],
+  clocks: [['timing/task-deadlines.ts', 'TaskClocks', 'clocks.']],
+  limits: [['limits/limits.ts', 'Limits', 'limits.']],
+  retention: [['store/retention.ts', 'RetentionOptions', 'retention.']],
+  push: [
+    ['push/push-options.ts', 'PushOptions', 'push.'],
+    ['push/push-options.ts', 'PushRetry', 'push.retry.'],
+    ['address-policy/address-policy.ts', 'AddressPolicyOptions', 'push.'],
+  ],
+  cors: [['http/cors.ts', 'CorsOptions', 'cors.']],
+};
+
+/** What a name means whose docstring stands at its type. */
+const meaningOfType: Readonly<Record<string, string>> = {
+  agent: 'The agent: a function of a turn.',
+  card: 'The agent card: name, description, skills; the server adds the rest.',
+  limits: 'The sizes beyond which the server refuses: see below.',
+  'push.retry': 'When a delivery is tried again: see below.',
+  'push.sign': 'Signs each delivery: `signPush` of `@batonjs/auth`.',
+};
+
+/** The options of a heading, each with the name under which it is passed. */
+export function listedOptions(table: string): Option[] {
+  const sources = optionTables[table];
+  if (!sources) throw new Error(`There is no table of options called ${table}`);
+  const shown = new Map<string, Option>();
+  for (const [path, type, prefix = ''] of sources)
+    for (const option of optionsOf(`packages/server/src/${path}`, type)) {
+      const name = prefix + option.name;
+      const meaning = option.meaning || meaningOfType[name] || '';
+      // The first interface decides: it says what its own default is.
+      if (!shown.has(name)) shown.set(name, { ...option, name, meaning });
+    }
+  return [...shown.values()];
+}
+
+/** The options that `tables.test.ts` compares with the code: those of all tables. */
+export const allOptions = (): Option[] => Object.keys(optionTables).flatMap(listedOptions);
+
+function optionTable(table: string): string {
+  const rows = listedOptions(table).map(({ name, meaning, standard, isRequired }) =>
+    row(`\`${name}\``, meaning, standard ?? (isRequired && !table.startsWith('limit') ? 'required' : '–')),
+  );
+  return [row('option', 'meaning', 'default'), row('---', '---', '---'), ...rows].join('\n');
+}
+
+function errorRows(): string {
+  const rows = Object.entries(errorTable).map(([reason, error]: [string, ErrorRow]) => {
+    const { jsonRpc, http, status, message, domain, wireReason } = error;
+    const from = (domain ?? A2A_DOMAIN) === A2A_DOMAIN ? 'A2A' : 'Baton';
+    const called = wireReason ? `\`${wireReason}\` (${http})` : `\`${reason}\``;
+    return row(called, String(jsonRpc), String(http), `\`${status}\``, from, message);
+  });
+  const head = row('reason', 'JSON-RPC', 'HTTP', 'gRPC', 'defined by', 'message');
+  return [head, row('---', '---', '---', '---', '---', '---'), ...rows].join('\n');
+}
+
+const row = (...cells: readonly string[]): string =>
+  `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+
+/** A page with its tables as the code has them: each between `<!-- table: name -->` and `<!-- end -->`. */
+export function withTables(page: string): string {
+  return page.replaceAll(
+    /(<!-- table: (\w+) -->\n\n)[\s\S]*?(<!-- end -->)/g,
+    (_all, start: string, name: string, end: string) =>
+      `${start}${name === 'errors' ? errorRows() : optionTable(name)}\n\n${end}`,
+  );
+}
