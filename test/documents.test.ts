@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completeGroups } from '../docs/.vitepress/pages.ts';
+import { withTables } from '../docs/.vitepress/tables.ts';
 import { documents, readText, root } from './source-files.ts';
 
 const pages = documents().map((path) => ({ path, text: readText(path) }));
@@ -59,6 +60,14 @@ it('the README shows a program within the first screen, and pictures that exist'
   expect(lines.indexOf('```ts') + 1).toBeLessThanOrEqual(12);
   const pictures = Array.from(lines.join('\n').matchAll(/!\[[^\]]+\]\(([^)]+)\)/g), ([, target]) => target!);
   expect(pictures.filter((target) => !existsSync(join(root, target)))).toEqual([]);
+});
+
+describe.each(['options', 'errors'])('the tables of docs/%s.md', (name) => {
+  it('are those of the code: `pnpm docs:tables` writes them', () => {
+    const page = readText(`docs/${name}.md`);
+    expect(page.match(/<!-- table: /g)?.length).toBeGreaterThan(0);
+    expect(withTables(page)).toBe(page);
+  });
 });
 
 describe('the glossary', () => {

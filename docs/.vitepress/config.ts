@@ -34,7 +34,12 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    nav: [{ text: 'Deploy', link: '/deploy' }],
+    nav: [
+      { text: 'Tutorial', link: '/tutorial' },
+      { text: 'Recipes', link: '/recipes' },
+      { text: 'Options', link: '/options' },
+      { text: 'Comparison', link: '/comparison' },
+    ],
     sidebar: sidebar(),
     outline: [2, 3],
     search: {

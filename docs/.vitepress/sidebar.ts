@@ -13,21 +13,44 @@ export interface Group {
 export const groups: readonly Group[] = [
   {
     title: 'Start',
-    pages: ['index.md', 'tutorial.md', 'migrate-from-a2a-js.md', 'a2a-0.3.md'],
+    pages: ['index.md', 'tutorial.md', 'recipes.md', 'comparison.md', 'migrate-from-a2a-js.md', 'a2a-0.3.md'],
   },
   {
     title: 'Write an agent',
-    pages: ['scheduling.md', 'nested-tasks.md', 'language-models.md', 'mcp.md', 'extensions.md'],
+    pages: [
+      'streaming.md',
+      'questions.md',
+      'cancel.md',
+      'steps.md',
+      'scheduling.md',
+      'nested-tasks.md',
+      'language-models.md',
+      'mcp.md',
+      'extensions.md',
+      'testing.md',
+      'conformance-kits.md',
+    ],
   },
   {
     title: 'Serve it',
-    pages: ['frameworks.md', 'authentication.md', 'push.md', 'grpc.md', 'websocket.md', 'inspector.md'],
+    pages: [
+      'frameworks.md',
+      'authentication.md',
+      'browser.md',
+      'push.md',
+      'grpc.md',
+      'websocket.md',
+      'gateway.md',
+    ],
   },
   {
     title: 'Operate it',
     pages: [
       'deploy.md',
+      'scaling.md',
       'caller-limits.md',
+      'telemetry.md',
+      'inspector.md',
       'backup.md',
       'outages.md',
       'sql-stores.md',

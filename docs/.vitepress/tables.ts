@@ -34,6 +34,10 @@ const optionTables: Readonly<Record<string, readonly [path: string, type: string
   schedule: [['timing/schedule.ts', 'ScheduleOptions', 'schedule.']],
   clocks: [['timing/task-deadlines.ts', 'TaskClocks', 'clocks.']],
   limits: [['limits/limits.ts', 'Limits', 'limits.']],
+  callers: [
+    ['calls/caller-limits.ts', 'CallerLimits', 'callerLimits.'],
+    ['calls/caller-limits.ts', 'CallerRate', 'callerLimits.requests.'],
+  ],
   retention: [['store/retention.ts', 'RetentionOptions', 'retention.']],
   push: [
     ['push/push-options.ts', 'PushOptions', 'push.'],
@@ -67,7 +71,7 @@ export function listedOptions(table: string): Option[] {
   return [...shown.values()];
 }
 
-/** The options that `tables.test.ts` compares with the code: those of all tables. */
+/** The options that `option-defaults.test.ts` compares with the code: those of all tables. */
 export const allOptions = (): Option[] => Object.keys(optionTables).flatMap(listedOptions);
 
 function optionTable(table: string): string {

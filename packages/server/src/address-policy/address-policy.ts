@@ -9,8 +9,8 @@ import type { Resolve } from './resolve-host.ts';
 export interface AddressPolicyOptions {
   /**
    * Destinations that are accepted although they are not public: `'localhost:*'`, `'127.0.0.1:8080'`, `'[::1]:*'`,
-   * `'10.0.0.0/8'`, `'*.svc.cluster.local:443'`. Without a port, any port. A listed name is trusted whatever it
-   * resolves to.
+   * `'10.0.0.0/8'`, `'*.svc.cluster.local:443'`. Without a port, any port. The addresses of a listed name are
+   * not checked.
    */
   readonly allow?: readonly string[];
   /** Ports of public hosts. Default: 80, 443, and all from 1,024 on. */

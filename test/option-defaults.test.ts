@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { allOptions, withTables } from '../docs/.vitepress/tables.ts';
-import { readText, sourceFiles } from './source-files.ts';
-
-describe.each(['options', 'errors'])('the tables of docs/%s.md', (name) => {
-  it('are those of the code: `pnpm docs:tables` writes them', () => {
-    const page = readText(`docs/${name}.md`);
-    expect(page.match(/<!-- table: /g)?.length).toBeGreaterThan(0);
-    expect(withTables(page)).toBe(page);
-  });
-});
+import { allOptions } from '../docs/.vitepress/tables.ts';
+import { sourceFiles } from './source-files.ts';
 
 describe('the defaults in docstrings of options', () => {
   const code = sourceFiles('packages/server/src')
