@@ -95,7 +95,7 @@ export function guardedAgent({
       },
     authenticate,
     store: memoryStore(),
-    skillOf: ({ message }) => message.metadata?.skill as string | undefined,
+    skillOf: ({ metadata }) => metadata?.skill as string | undefined,
     log: () => {},
     ...more,
   });

@@ -1,0 +1,183 @@
+import { grpcClient, listenGrpc } from '@batonjs/bindings-grpc';
+import { v03, v03Client } from '@batonjs/bindings-v0-3';
+import { type ConnectOptions, dataOf } from '@batonjs/client';
+import { skill, typedSkills } from '@batonjs/extensions';
+import { completed } from '@batonjs/server';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { oauth } from '../src/index.ts';
+import { audience, failureOf, guardedAgent, textIn } from './agent.ts';
+import { type AuthorizationServer, secret, startAuthorizationServer } from './authorization-server.ts';
+
+let id: AuthorizationServer;
+beforeAll(async () => {
+  id = await startAuthorizationServer(audience);
+});
+afterAll(() => id.close());
+beforeEach(() => {
+  id.asked.length = 0;
+});
+
+const tokensAsked = () => id.asked.filter((path) => path === 'POST /token').length;
+const clients = (clientId = 'machine', more: { scopes?: string[] } = {}) => ({
+  [id.issuer]: { clientId, clientSecret: secret, ...more },
+});
+
+/** An agent with a skill that needs the scope `write`. */
+const ledger = (more: Partial<Parameters<typeof guardedAgent>[0]> = {}) =>
+  guardedAgent({
+    issuer: id.issuer,
+    scheme: 'machine',
+    skills: [
+      {
+        id: 'post',
+        name: 'Post',
+        description: 'Posts an entry',
+        tags: [],
+        securityRequirements: [{ schemes: { machine: { list: ['write'] } } }],
+      },
+    ],
+    ...more,
+  });
+const post = { metadata: { skill: 'post' } };
+
+describe('a skill that needs a scope which the token lacks', () => {
+  const bindings: readonly [string, ConnectOptions][] = [
+    ['JSON-RPC', { binding: 'JSONRPC' }],
+    ['HTTP+JSON', { binding: 'HTTP+JSON' }],
+    ['A2A 0.3', { version: '0.3', compatibility: [v03Client()] }],
+    ['gRPC', { binding: 'GRPC', bindings: [grpcClient()] }],
+  ];
+
+  it.each(bindings)(
+    'is refused over %s with a challenge, gets a token with that scope, and runs [R-AUTH-01] [R-AUTH-05] [R-ERR-08]',
+    async (name, options) => {
+      const guarded = ledger({ compatibility: [v03()] });
+      const trustedOrigins: string[] = [];
+      if (name === 'gRPC') {
+        const listener = await listenGrpc(guarded.server, { port: 0 });
+        onTestFinished(() => listener.close({ graceMs: 0 }));
+        trustedOrigins.push(`http://127.0.0.1:${listener.port}`);
+      }
+      const challenges: (string | undefined)[] = [];
+      const hook = oauth({ clients: clients() });
+      const agent = await guarded.connect({
+        ...options,
+        trustedOrigins,
+        credentials(request) {
+          if (request.challenge !== undefined) challenges.push(request.challenge);
+          return hook(request);
+        },
+      });
+      expect(textIn(await agent.send('hi', post))).toBe('Hello, machine');
+      expect(challenges).toEqual(['Bearer realm="machine", error="insufficient_scope", scope="write"']);
+      expect(tokensAsked()).toBe(2);
+      expect(textIn(await agent.send('hi', post))).toBe('Hello, machine');
+      expect(challenges).toHaveLength(1);
+      expect(tokensAsked()).toBe(2);
+    },
+  );
+
+  it('gets one better token for many parallel requests', async () => {
+    const agent = await ledger().connect({ credentials: oauth({ clients: clients() }) });
+    await agent.listTasks();
+    const replies = await Promise.all(Array.from({ length: 10 }, () => agent.send('hi', post)));
+    expect(new Set(replies.map(textIn))).toEqual(new Set(['Hello, machine']));
+    expect(tokensAsked()).toBe(2);
+  });
+
+  it('is met from the beginning, if the client names it', async () => {
+    const agent = await ledger().connect({ credentials: oauth({ clients: clients(), skills: ['post'] }) });
+    expect(textIn(await agent.send('hi', post))).toBe('Hello, machine');
+    expect(tokensAsked()).toBe(1);
+  });
+
+  it('stays refused where no flow can widen the token', async () => {
+    const { connect, seen } = ledger();
+    const credentials = oauth({ clients: { [id.issuer]: { clientId: 'program' } } });
+    const token = await tokenOf('read');
+    const agent = await connect({
+      credentials: async (request) =>
+        request.challenge ? credentials(request) : { authorization: `Bearer ${token}` },
+    });
+    expect(await failureOf(agent.send('hi', post))).toMatchObject({ reason: 'PERMISSION_DENIED' });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('stays refused where the token has the scope already, without another request', async () => {
+    const { connect, seen } = ledger({ scopes: ['read', 'write'] });
+    const agent = await connect({ credentials: oauth({ clients: clients() }) });
+    await agent.listTasks();
+    const credentials = oauth({ clients: clients() });
+    const request = { url: 'http://localhost/', isTrusted: true, card: agent.card };
+    const refused = await credentials(request);
+    const challenge = 'Bearer realm="machine", error="insufficient_scope", scope="write"';
+    expect(await credentials({ ...request, challenge, refused })).toBeUndefined();
+    expect(seen).toHaveLength(1);
+  });
+
+  it('gets no scope that the client does not allow', async () => {
+    const { connect, seen } = ledger();
+    const agent = await connect({
+      credentials: oauth({ clients: clients('machine', { scopes: ['read'] }) }),
+    });
+    expect(await failureOf(agent.send('hi', post))).toMatchObject({
+      code: 'CREDENTIALS',
+      cause: { code: 'SCOPE_NOT_ALLOWED', message: 'The agent asks for the scope write' },
+    });
+    expect(tokensAsked()).toBe(1);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('fails with the refusal of the authorization server, if that refuses the scope', async () => {
+    const agent = await ledger().connect({ credentials: oauth({ clients: clients('narrow') }) });
+    expect(await failureOf(agent.send('hi', post))).toMatchObject({
+      code: 'CREDENTIALS',
+      cause: { code: 'REFUSED', reason: 'invalid_scope' },
+    });
+    // Calls without the skill go on with the token that they had.
+    expect(textIn(await agent.send('hi'))).toBe('Hello, narrow');
+  });
+});
+
+describe('a task in AUTH_REQUIRED', () => {
+  it('goes on with a better token of the caller, whose scopes the agent named [R-STATE-14] [R-STATE-17]', async () => {
+    const { agent: run, card } = typedSkills(
+      { name: 'Ledger', description: 'For tests' },
+      skill({
+        id: 'post',
+        name: 'Post',
+        description: 'Posts an entry',
+        securityRequirements: [{ schemes: { machine: { list: ['write'] } } }],
+        input: z.object({ post: z.string() }),
+        run: async function* () {
+          yield completed('Posted');
+        },
+      }),
+    );
+    const { connect } = guardedAgent({ issuer: id.issuer, scheme: 'machine', agent: run, card });
+    const credentials = oauth({ clients: clients() });
+    const agent = await connect({ credentials });
+    // The message names no skill, so only the agent can find out that it needs more.
+    const { task } = await agent.send([{ data: { post: 'x' } }]);
+    expect(task?.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
+    const same = await agent.send('Go on', { task: task! });
+    expect(same.task?.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
+
+    const needs = dataOf(task?.status.message) as { details: { scopes: string[] } };
+    expect(needs.details.scopes).toEqual(['write']);
+    credentials.addScopes('http://localhost', needs.details.scopes);
+    expect(textIn(await agent.send('Go on', { task: task! }))).toBe('Posted');
+    expect(tokensAsked()).toBe(2);
+  });
+});
+
+/** A token of the machine with one scope. */
+async function tokenOf(scope: string): Promise<string> {
+  const response = await fetch(`${id.issuer}/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`machine:${secret}`)}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
