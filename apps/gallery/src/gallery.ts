@@ -107,6 +107,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     allow: actions,
     token: settings.inspectorToken,
     kill: settings.kill,
+    ...(settings.traceUrl && { traceUrl: settings.traceUrl }),
   });
   listener.on('request', createApp(exhibits, settings.perMinute, gateway, inspect));
 

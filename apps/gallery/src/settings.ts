@@ -14,6 +14,8 @@ export interface Settings {
   readonly publicUrl?: string;
   /** The URL of an OTLP receiver over HTTP, to which spans and metrics are sent. Undefined: none are made. */
   readonly otlpEndpoint?: string | undefined;
+  /** Where the inspector shows a trace, with `{traceId}` in place of its id. */
+  readonly traceUrl?: string | undefined;
   /** The number of requests to agents that one address may send in a minute. */
   readonly perMinute?: number;
   /** The token of the inspector, at least 16 characters. Default: a random one. */
@@ -24,7 +26,7 @@ export interface Settings {
 
 /**
  * Reads `HOST`, `PORT`, `GRPC_PORT`, `BATON_STORE`, `BATON_DATA`, `PUBLIC_URL`, `RATE_LIMIT`,
- * `OTEL_EXPORTER_OTLP_ENDPOINT` and `BATON_INSPECTOR_TOKEN`. Throws a `StartError` for an invalid value.
+ * `OTEL_EXPORTER_OTLP_ENDPOINT`, `TRACE_URL` and `BATON_INSPECTOR_TOKEN`. Throws a `StartError` for an invalid value.
  */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   return {
@@ -36,6 +38,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     otlpEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT
       ? readUrl('OTEL_EXPORTER_OTLP_ENDPOINT', env.OTEL_EXPORTER_OTLP_ENDPOINT)
       : undefined,
+    traceUrl: env.TRACE_URL ? readTraceUrl(env.TRACE_URL) : undefined,
     perMinute: env.RATE_LIMIT ? readCount(env.RATE_LIMIT) : undefined,
     inspectorToken: env.BATON_INSPECTOR_TOKEN ? readToken(env.BATON_INSPECTOR_TOKEN) : undefined,
   };
@@ -55,6 +58,12 @@ function readCount(text: string): number {
 function readToken(text: string): string {
   if (/^[\w-]{16,200}$/.test(text)) return text;
   throw new StartError('BATON_INSPECTOR_TOKEN must have 16 to 200 letters, digits, - or _.');
+}
+
+function readTraceUrl(text: string): string {
+  const url = readUrl('TRACE_URL', text);
+  if (url.includes('{traceId}')) return url;
+  throw new StartError(`TRACE_URL must contain {traceId}, unlike "${text}".`);
 }
 
 function readUrl(name: string, text: string): string {

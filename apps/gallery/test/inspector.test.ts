@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -24,7 +27,13 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 120_
     mkdirSync(pictures, { recursive: true });
     // Where the gallery looks for it: the build is otherwise that of the last `turbo run build`, or missing.
     await buildApp();
-    gallery = start();
+    const receiver = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    closing.push(() => receiver.close().closeAllConnections());
+    gallery = start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`,
+      TRACE_URL: 'http://traces.example/trace/{traceId}?from=inspector',
+    });
     closing.push(() => gallery[Symbol.asyncDispose]());
     const browser = await startChromium(executablePath!);
     closing.push(() => browser.close());
@@ -51,6 +60,11 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 120_
     await page.getByRole('textbox', { name: 'Your message' }).fill('Count to 12');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await entry('Step count 3').waitFor();
+    const trace = page.getByRole('link', { name: 'Trace' });
+    expect(await trace.getAttribute('href')).toMatch(
+      /^http:\/\/traces\.example\/trace\/[\da-f]{32}\?from=inspector$/,
+    );
+    expect(await trace.getAttribute('rel')).toBe('noreferrer');
     const address = page.url();
     await page.getByRole('button', { name: 'Kill the process' }).click();
     await page.getByText('The connection to the inspector is lost.').waitFor();

@@ -22,17 +22,47 @@ it('sends spans and metrics to the OTLP receiver that is named', async () => {
   );
   const folder = mkdtempSync(join(tmpdir(), 'baton-gallery-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const env = { PORT: '0', BATON_DATA: folder, OTEL_EXPORTER_OTLP_ENDPOINT: `${endpoint}/` };
+  const env = {
+    PORT: '0',
+    BATON_DATA: folder,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `${endpoint}/`,
+    TRACE_URL: 'http://traces.example/trace/{traceId}',
+  };
   const gallery = await openGallery(agents, readSettings(env));
   const agent = await connect(`${gallery.localUrl}/agents/expense`);
   const { task } = await agent.send('Lunch with a canary, $40');
+  const traceId = await tracedIn(gallery.inspectorUrl, task!.id);
   await gallery.close();
   const bodyOf = (path: string) => received.filter((each) => each.path === path).map(({ body }) => body);
   const [traces, metrics] = [bodyOf('/v1/traces').join(), bodyOf('/v1/metrics').join()];
-  for (const known of ['"SendMessage"', '"baton.turn"', task!.id, 'baton-gallery'])
+  for (const known of ['"SendMessage"', '"baton.turn"', task!.id, 'baton-gallery', `"traceId":"${traceId}"`])
     expect(traces).toContain(known);
   for (const known of ['baton.turn.duration', 'baton.tasks.active']) expect(metrics).toContain(known);
   expect(traces + metrics).not.toContain('canary');
+});
+
+/** The trace to which the inspector links the first message of a task. */
+async function tracedIn(inspectorUrl: string, taskId: string): Promise<string | undefined> {
+  const { origin, hash } = new URL(inspectorUrl);
+  const headers = { authorization: `Bearer ${hash.slice('#token='.length)}` };
+  const get = (path: string) => fetch(`${origin}/inspector/api/${path}`, { headers });
+  expect(await (await get('session')).json()).toMatchObject({
+    traceUrl: 'http://traces.example/trace/{traceId}',
+  });
+  const feed = await get(`agents/expense/tasks/${taskId}/timeline`);
+  let text = '';
+  for await (const piece of feed.body!) {
+    text += Buffer.from(piece).toString();
+    if (text.includes('traceparent')) break;
+  }
+  return /"traceparent":"00-([\da-f]{32})-/.exec(text)?.[1];
+}
+
+it.each([
+  ['traces/{traceId}', 'TRACE_URL must be an absolute http or https URL, not "traces/{traceId}".'],
+  ['http://localhost:16686/', 'TRACE_URL must contain {traceId}, unlike "http://localhost:16686/".'],
+])('does not start with the TRACE_URL %s', (TRACE_URL, message) => {
+  expect(() => readSettings({ TRACE_URL })).toThrow(message);
 });
 
 it('does not start with an address that is none', () => {

@@ -26,7 +26,8 @@ type Incoming = IncomingMessage & { readonly baseUrl?: string; readonly original
 
 /** Serves the app from `appFolder`, as {@link inspector} does from its own. */
 export function createInspector(options: InspectorOptions, appFolder: string): Inspector {
-  const { authenticate, allow = [], hosts = [], kill } = options;
+  const { authenticate, allow = [], hosts = [], kill, traceUrl } = options;
+  if (traceUrl !== undefined) mustBeTraceUrl(traceUrl);
   const single = options.server || options.store || options.url ? [options] : [];
   const inspection = new Inspection(options.agents ?? single);
   const token = authenticate ? undefined : accessToken(options.token);
@@ -73,6 +74,7 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
       viewer,
       inspection,
       process,
+      traceUrl,
       kill: isLoopback(request.socket.remoteAddress) ? kill : undefined,
       body: async () => Object(await readJson(request)) as Readonly<Record<string, unknown>>,
       async permit(action, target = {}) {
@@ -90,6 +92,12 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
     addressAt: (url: string) => `${url.replace(/(?<!\/)\/+$/, '')}/${token ? `#token=${token.text}` : ''}`,
     close: () => inspection.close(),
   });
+}
+
+function mustBeTraceUrl(traceUrl: string): void {
+  const { protocol } = URL.parse(traceUrl) ?? {};
+  if ((protocol === 'http:' || protocol === 'https:') && traceUrl.includes('{traceId}')) return;
+  throw new TypeError('`traceUrl` must be an absolute http or https URL that contains {traceId}');
 }
 
 const words = {

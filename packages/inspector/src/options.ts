@@ -63,6 +63,11 @@ export interface InspectorOptions extends InspectedAgent {
   readonly token?: string;
   /** Names of hosts under which the inspector is reached, besides those of this machine, such as `ops.example.com`. */
   readonly hosts?: readonly string[];
+  /**
+   * Where a trace is shown, with `{traceId}` in place of its id: `http://localhost:16686/trace/{traceId}` for Jaeger. Each
+   * task whose messages were traced has a link there; it needs the store of the agent. `http` or `https`.
+   */
+  readonly traceUrl?: string;
   /** Kills this process, which a parent starts again. The app then has a button for it, on loopback only. */
   readonly kill?: () => void;
 }

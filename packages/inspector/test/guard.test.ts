@@ -199,5 +199,7 @@ describe('the inspector', () => {
   it('needs an agent, and one that it can find', () => {
     expect(() => inspector({ agents: [{}] })).toThrow('needs `url`, `server`, or `store` with `name`');
     expect(() => inspector({ store: memoryStore() })).toThrow(TypeError);
+    for (const traceUrl of ['', '{traceId}', 'javascript:{traceId}', 'http://localhost/'])
+      expect(() => inspector({ url: 'http://localhost', traceUrl })).toThrow(/`traceUrl` must be/);
   });
 });

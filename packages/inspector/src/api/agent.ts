@@ -10,6 +10,8 @@ export interface SessionInfo {
   /** The actions that are allowed for this viewer. Each request is checked again. */
   readonly may: readonly Action[];
   readonly agents: readonly AgentSummary[];
+  /** Where a trace is shown, with `{traceId}` in place of its id. */
+  readonly traceUrl?: string;
   /** Changes when the process of the inspector is another one. */
   readonly process: string;
 }

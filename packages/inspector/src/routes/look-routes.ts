@@ -16,7 +16,7 @@ import { ANSWERED, type Route } from './route.ts';
 
 /** What can be looked at. */
 export const lookRoutes: Readonly<Record<string, Route>> = {
-  async 'GET /session'({ viewer, inspection, kill, process }): Promise<SessionInfo> {
+  async 'GET /session'({ viewer, inspection, kill, process, traceUrl }): Promise<SessionInfo> {
     await inspection.introduce();
     const asked = allActions.filter((action) => action !== 'kill' || kill);
     const may = await Promise.all(asked.map((action) => isAllowed(viewer, action, {})));
@@ -25,6 +25,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
       may: asked.filter((_, index) => may[index]),
       agents: inspection.agents.map(summaryOf),
       process,
+      ...(traceUrl !== undefined && { traceUrl }),
     };
   },
 

@@ -18,6 +18,8 @@ export interface Ask {
   permit(action: Action, target?: Target): Promise<void>;
   /** Kills this process; absent where that is not offered. */
   readonly kill?: (() => void) | undefined;
+  /** Where a trace is shown; absent if the inspector was not told. */
+  readonly traceUrl?: string | undefined;
   /** Identifies this process. */
   readonly process: string;
 }

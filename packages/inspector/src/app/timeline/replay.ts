@@ -8,6 +8,8 @@ export class Replay {
   /** Messages that arrived before there was a task. */
   readonly #early: Message[] = [];
   turn = 0;
+  /** The trace of the last message: 32 hexadecimal digits. Undefined for one that was not traced. */
+  traceId: string | undefined;
   attempt = 0;
 
   /** The task; undefined before it was created. */
@@ -33,6 +35,7 @@ export class Replay {
     switch (fact?.type) {
       case 'message-received':
         this.#receive(fact.message);
+        this.traceId = /^00-([\da-f]{32})-/.exec(fact.traceparent ?? '')?.[1];
         return;
       case 'task-created': {
         const { taskId: id, contextId } = fact;

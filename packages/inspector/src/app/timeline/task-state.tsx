@@ -1,5 +1,6 @@
 import { formOf } from '@batonjs/extensions/client';
 import type { Artifact, Message, Task } from '@batonjs/protocol';
+import { useSession } from '../data/session.ts';
 import { Section, StateBadge } from '../parts/bits.tsx';
 import { Content } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -40,6 +41,7 @@ export function TaskState({ replay, agent, row, isLive, onVersions }: TaskStateP
             {`Turn ${replay.turn}${replay.attempt > 1 ? `, attempt ${replay.attempt}` : ''}`}
           </span>
         )}
+        <TraceLink traceId={replay.traceId} />
         <TaskProgress task={task} />
       </div>
       <Section title="Conversation">
@@ -70,6 +72,18 @@ export function TaskState({ replay, agent, row, isLive, onVersions }: TaskStateP
         </details>
       )}
     </div>
+  );
+}
+
+/** Leads to the trace of the last message, and so of the turn that it started. */
+function TraceLink({ traceId }: { readonly traceId: string | undefined }) {
+  const { traceUrl } = useSession();
+  if (!traceUrl || !traceId) return null;
+  return (
+    <a class="chip" href={traceUrl.replaceAll('{traceId}', traceId)} target="_blank" rel="noreferrer">
+      <Icon name="wire" />
+      Trace
+    </a>
   );
 }
 
