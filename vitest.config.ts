@@ -42,6 +42,8 @@ export default defineConfig({
     // Much of what is tested waits for other processes: as many files as cores would leave a core idle.
     maxWorkers: 3,
     globalSetup: ['test/support/say-what-is-missing.ts', 'test/support/compile-once.ts'],
+    setupFiles: ['test/support/patience.ts'],
+    expect: { poll: { timeout: 30_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -35,6 +35,9 @@ const measured = (): Results => (existsSync(kept) ? JSON.parse(readFileSync(kept
 for (const name of values.page ? [] : positionals.length > 0 ? positionals : all) {
   const before = values.survivors ? measured()[name] : undefined;
   const retried = before && linesOf(before.survivors, (file) => readFileSync(join(root, file), 'utf8'));
+  const gone = before && retried ? before.survivors.length - retried.found.length : 0;
+  if (gone > 0)
+    console.error(`${name}: the lines of ${gone} survivors have changed: measure the whole part again`);
   if (values.survivors && !retried?.lines.length) continue;
   const options = { lines: retried?.lines, changed: values.changed, concurrency: Number(values.concurrency) };
   const found = await run(name, parts[name]!, join(root, '.reports/mutation'), options);

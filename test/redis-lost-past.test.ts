@@ -145,7 +145,7 @@ describe.skipIf(!redis)('When Redis begins again with an older dump', () => {
     const { steps, server, errors, id, follower } = await overtake({ sweepEveryMs: never });
     steps.open('d');
     await vi.waitFor(() => expect(follower.seen.at(-1)).toBe('INPUT_REQUIRED'), slowly);
-    expect(server.load.turns).toBe(0);
+    await vi.waitFor(() => expect(server.load.turns).toBe(0), slowly);
     await redis!.restart();
     expect(await follower.ended).toMatchObject(lost);
     await until(server, id, 'COMPLETED');

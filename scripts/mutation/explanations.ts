@@ -104,12 +104,6 @@ export const explanations: readonly Explanation[] = [
     why: 'The same: no state has that name, and this one is never asked whether it is terminal.',
   },
   {
-    file: 'packages/store/src/admit.ts',
-    line: "return row.head.dueAt !== undefined && Date.parse(row.head.dueAt) <= now ? 'due' : undefined;",
-    replacements: ['true'],
-    why: 'The same: a time that is absent parses to NaN, which is not before anything.',
-  },
-  {
     file: 'packages/store/src/cut-page.ts',
     line: 'if (bytes === Number.POSITIVE_INFINITY) return { tasks, total };',
     replacements: ['false'],

@@ -1,0 +1,24 @@
+import { vi } from 'vitest';
+
+/**
+ * Before each test file: `vi.waitFor` and `vi.waitUntil` fail after 30 s unless a test says otherwise, not after one second:
+ * a busy machine gets its time.
+ */
+const timeout = 30_000;
+const patient = Symbol.for('baton.patient');
+
+interface Waiting {
+  waitFor: typeof vi.waitFor;
+  waitUntil: typeof vi.waitUntil;
+  [patient]?: true;
+}
+
+const waiting = vi as Waiting;
+if (!waiting[patient]) {
+  const { waitFor, waitUntil } = waiting;
+  const optionsOf = (given?: number | object) =>
+    typeof given === 'number' ? { timeout: given } : { timeout, ...given };
+  waiting.waitFor = (check, options) => waitFor(check, optionsOf(options));
+  waiting.waitUntil = (check, options) => waitUntil(check, optionsOf(options));
+  waiting[patient] = true;
+}
