@@ -9,18 +9,9 @@ const conditions = ['@batonjs/source', 'module', 'node', 'development|production
  */
 const alone = [
   'apps/{boat-designer,currency,expense-agent}/test/agent.test.ts',
-  'packages/server/test/address-policy/**/*.test.ts',
   'packages/store/test/steady-now.test.ts',
   'packages/telemetry/test/**/*.test.ts',
-];
-
-/** Mostly child processes. The files of the first project start first: a long one at the end would leave a core idle. */
-const longest = [
-  'packages/nested-tasks/test/killed/killed.test.ts',
-  'packages/store-{etcd,postgres}/test/conformance.test.ts',
-  'packages/store-redis/test/database/cluster.test.ts',
-  'test/{chaos,etcd-scenarios,gateway-chaos,postgres-scenarios,readmes,redis-scenarios,start}.test.ts',
-  'test/{memory,runtimes}/**/*.test.ts',
+  'packages/server/test/address-policy/**/*.test.ts',
 ];
 
 export default defineConfig({
@@ -33,11 +24,11 @@ export default defineConfig({
         test: {
           name: 'in one process',
           include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
-          exclude: [...alone, ...longest, '**/node_modules/**'],
+          exclude: [...alone, '**/node_modules/**'],
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'alone', include: [...alone, ...longest] } },
+      { extends: true, test: { name: 'alone', include: alone } },
     ],
     // Much of what is tested waits for other processes: as many files as cores would leave a core idle.
     maxWorkers: 3,

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { cp } from 'node:fs/promises';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { pnpm } from '../scripts/packed/pack.ts';
+import { copyRepository } from './kit/copy-repository.ts';
 import { type Command, node, run } from './kit/processes.ts';
 import { root } from './source-files.ts';
 
@@ -21,14 +21,6 @@ const isOnlyForTests =
   /^(@biomejs|@cloudflare|@playwright|@stryker-mutator|@turbo|@typescript|better-sqlite3|esbuild|knip|miniflare|playwright|tsup|turbo|typedoc|typescript|vitepress|vitest|workerd)\b/;
 /** Node.js and its headers are most of it. */
 const MEGABYTES = 300;
-
-/** Copies what git knows or would add, as a clone has it. */
-async function copyRepository(clone: string): Promise<void> {
-  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const { stdout } = await promisify(execFile)('git', list, { cwd: root, maxBuffer: 1e8 });
-  const files = new Set(stdout.split('\0').filter((file) => file !== '' && existsSync(join(root, file))));
-  await Promise.all(Array.from(files, (file) => cp(join(root, file), join(clone, file))));
-}
 
 async function megabytesIn(folder: string): Promise<number> {
   const { stdout } = await promisify(execFile)('du', ['-sk', folder]);

@@ -12,6 +12,7 @@ export default defineConfig({
     // Inlined assets would need `data:` in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    license: true,
+    // A name that begins with "license" would pass for the license of the package when it is packed.
+    license: { fileName: 'third-party.md' },
   },
 });

@@ -81,7 +81,12 @@ function compileRoutes(): Map<number, Route[]> {
   }
   const fixed = ({ segments }: Route) => segments.reduce((length, { text }) => length + text.length, 0);
   const sorted = [...byTemplate.values()].sort((a, b) => fixed(b) - fixed(a));
-  return Map.groupBy(sorted, ({ segments }) => segments.length);
+  const byLength = new Map<number, Route[]>();
+  for (const route of sorted) {
+    const { length } = route.segments;
+    byLength.set(length, [...(byLength.get(length) ?? []), route]);
+  }
+  return byLength;
 }
 
 function segmentsOf(template: string): Segment[] {

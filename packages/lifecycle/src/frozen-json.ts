@@ -20,9 +20,7 @@ function copy(value: unknown): unknown {
   const isPlain =
     (prototype === Object.prototype || prototype === null) &&
     typeof (value as { toJSON?: unknown }).toJSON !== 'function';
-  if (isPlain) return copyMembers({ ...value });
-  const text = JSON.stringify(value) as string | undefined;
-  return text === undefined ? undefined : copy(JSON.parse(text));
+  return isPlain ? copyMembers({ ...value }) : copy(JSON.parse(JSON.stringify(value) ?? 'null'));
 }
 
 const copyItem = (item: unknown): unknown => copy(item) ?? null;

@@ -55,8 +55,8 @@ export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy
 
   function check(text: string): { url: URL; host: string; port: number } {
     if (text.length > longestUrl) throw new AddressRefused(`must have at most ${longestUrl} characters`);
-    const url = URL.parse(text);
-    if (!url) throw new AddressRefused('must be an absolute URL');
+    if (!URL.canParse(text)) throw new AddressRefused('must be an absolute URL');
+    const url = new URL(text);
     const { protocol, username, password } = url;
     if (protocol !== 'https:' && protocol !== 'http:') throw new AddressRefused('must be an https URL');
     if (username || password) throw new AddressRefused('must not contain credentials');

@@ -26,7 +26,7 @@ async function* updatesOf(
   turn: Turn,
 ): AsyncGenerator<TaskUpdate> {
   const waiting: Waiting[] = [];
-  let changed = Promise.withResolvers<void>();
+  let change = (): void => {};
   let over = false;
   const emit: Emit = (update) => {
     const done = new Promise<void>((resolve, reject) => {
@@ -36,13 +36,13 @@ async function* updatesOf(
     });
     // An update that is not awaited still fails the turn, below.
     done.catch(() => {});
-    changed.resolve();
+    change();
     return done;
   };
   let finished = false;
   const working = work(emit, turn).finally(() => {
     finished = true;
-    changed.resolve();
+    change();
   });
   working.catch(() => {});
   let failure: unknown;
@@ -60,8 +60,9 @@ async function* updatesOf(
       } else if (finished) {
         break;
       } else {
-        changed = Promise.withResolvers();
-        if (waiting.length === 0 && !finished) await changed.promise;
+        await new Promise<void>((resolve) => {
+          change = resolve;
+        });
       }
     }
     await working;

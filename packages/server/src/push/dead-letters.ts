@@ -32,6 +32,6 @@ export function pushDeliveries(push: Webhooks | undefined, queue: string): PushD
 }
 
 function toDeadLetter({ scope, taskId, id, config, dead = '', cursor }: PushConfig): DeadLetter {
-  const url = URL.parse(config.url);
-  return { scope, taskId, id, url: url ? url.origin + url.pathname : '', reason: dead, cursor };
+  const { origin = '', pathname = '' } = URL.canParse(config.url) ? new URL(config.url) : {};
+  return { scope, taskId, id, url: origin + pathname, reason: dead, cursor };
 }

@@ -82,6 +82,7 @@ export class FailingWebhooks {
 }
 
 /** The host and port that a webhook is at. */
-export const hostOf = ({ config }: PushConfig): string => URL.parse(config.url)?.host ?? '';
+export const hostOf = ({ config }: PushConfig): string =>
+  URL.canParse(config.url) ? new URL(config.url).host : '';
 
 const keyOf = ({ scope, taskId, id }: PushConfigName): string => JSON.stringify([scope, taskId, id]);
