@@ -11,6 +11,11 @@ import { plainPath, writePlainPages } from './plain-pages.ts';
 const base = process.env.DOCS_BASE ?? '/';
 const description = 'Durable tasks for AI agents that speak A2A 1.0, in TypeScript';
 
+const shape =
+  '<rect width="32" height="32" rx="7" fill="#3450b2"/><path d="M9 25 23 7" stroke="#fff" stroke-width="6" stroke-linecap="round"/>';
+const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${shape}</svg>`;
+const icon = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+
 export default defineConfig({
   base,
   lang: 'en',
@@ -53,6 +58,7 @@ export default defineConfig({
     },
     socialLinks: [{ icon: 'github', link: repository }],
   },
+  head: [['link', { rel: 'icon', href: icon, type: 'image/svg+xml' }]],
   transformHead: ({ page }) => [
     ['link', { rel: 'alternate', type: 'text/markdown', href: base + plainPath(page) }],
   ],

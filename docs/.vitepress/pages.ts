@@ -33,8 +33,9 @@ export function completeGroups(pages: readonly string[] = writtenPages()): Group
   return all;
 }
 
-/** The first heading of a page below `docs`, without marks; the name of its file if it has none. */
+/** The `title` in the head of a page below `docs`, or its first heading without marks, or the name of its file. */
 export function titleOf(page: string): string {
-  const heading = /^# (.+)$/m.exec(readFileSync(join(docs, page), 'utf8'))?.[1];
+  const text = readFileSync(join(docs, page), 'utf8');
+  const heading = /^---\n(?:.*\n)*?title: (.+)\n/.exec(text)?.[1] ?? /^# (.+)$/m.exec(text)?.[1];
   return heading?.replace(/[`*]|\\(?=\W)/g, '') ?? basename(page, '.md');
 }
