@@ -110,6 +110,39 @@ everywhere('Credentials', (serve) => {
     });
   });
 
+  it('without the scopes that the card requires are refused with the missing ones [R-AUTH-01] [R-ERR-08]', async () => {
+    const authenticate: Authenticate = Object.assign(
+      ({ headers }: Parameters<Authenticate>[0]) => ({
+        scope: 'ada',
+        ...(headers['x-scopes'] && { scopes: headers['x-scopes'].split(' ') }),
+        ...(headers['x-scheme'] && { schemes: [headers['x-scheme']] }),
+      }),
+      {
+        securitySchemes: { ...byKey.securitySchemes, ...byToken.securitySchemes },
+        securityRequirements: [
+          { schemes: { apiKey: { list: [] } } },
+          { schemes: { bearer: { list: ['read', 'tasks'] } } },
+        ],
+      },
+    );
+    const peer = await serve(done, { authenticate });
+    const byBearer = { 'x-scheme': 'bearer', 'x-scopes': 'read' };
+    const answer = await answerTo(peer, 'GetTask', byBearer);
+    expect(answer.status).toBe(403);
+    expect(answer.challenge).toContain('Bearer realm="bearer", error="insufficient_scope", scope="tasks"');
+    await expect(peer.call('ListTasks', {}, byBearer)).rejects.toMatchObject({
+      reason: 'PERMISSION_DENIED',
+      message: 'This agent needs the scope tasks',
+      metadata: { scope: 'tasks' },
+    });
+    const allowed: Record<string, string>[] = [
+      { 'x-scheme': 'bearer', 'x-scopes': 'tasks more read' },
+      { 'x-scheme': 'apiKey', 'x-scopes': 'none' },
+      { 'x-scheme': 'bearer' },
+    ];
+    for (const headers of allowed) expect((await peer.call('ListTasks', {}, headers)).tasks).toEqual([]);
+  });
+
   it('that cannot be checked are a fault of the server, which only its log shows', async () => {
     const logged: unknown[] = [];
     const authenticate: Authenticate = () => {

@@ -10,6 +10,7 @@ import { PREVIEW_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
 import { createAnswerCall, createCheckCaller } from './calls/answer-call.ts';
 import { createCallerLimiter } from './calls/caller-limits.ts';
+import { withRequiredScopes } from './calls/required-scopes.ts';
 import { type CardInput, completeCard } from './card/complete-card.ts';
 import { derivedMembers } from './card/derived-members.ts';
 import { credentialHeaders } from './card/security.ts';
@@ -128,7 +129,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const { authenticate, tenants, callerLimits } = options;
   const hasAuthenticate = authenticate !== undefined;
   const limiter = createCallerLimiter({ limits: callerLimits, store, queue, hasAuthenticate });
-  const admission = { authenticate, limiter };
+  const admission = { authenticate: withRequiredScopes(authenticate, card), limiter };
   const handle = withCors(
     createHandler(dependencies, { bindings, compatibility, admission, tenants }),
     completeCors(options.cors, credentialHeaders(card)),

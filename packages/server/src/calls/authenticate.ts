@@ -27,7 +27,10 @@ export interface Authenticate {
   (request: RequestHead): Caller | undefined | Promise<Caller | undefined>;
   /** The security schemes of the card, unless the card has its own. Spec: §7.3. */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
-  /** The security requirements of the card: callers meet any of them. */
+  /**
+   * The security requirements of the card: callers meet any of them. The server checks that callers with `scopes` have
+   * those that it lists.
+   */
   readonly securityRequirements?: readonly SecurityRequirement[];
 }
 

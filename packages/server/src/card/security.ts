@@ -1,6 +1,7 @@
 import type { AgentCard, SecurityScheme } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { challenge } from '@batonjs/protocol/headers';
+import type { Lacking } from '@batonjs/protocol/security';
 
 type Security = Pick<AgentCard, 'securitySchemes' | 'securityRequirements'>;
 
@@ -24,10 +25,33 @@ function challengeOf({ securitySchemes = {}, securityRequirements = [] }: Securi
   return challenges.join(', ') || undefined;
 }
 
+/**
+ * The refusal of a caller whose credentials are not enough for a part of the agent, such as `The skill "x"`: with the
+ * missing scopes in `metadata.scope` and in the challenge. Spec: §3.3.2.
+ */
+export function insufficient(
+  part: string,
+  lacking: Lacking,
+  security: Security,
+  metadata: Readonly<Record<string, string>> = {},
+): A2AError {
+  const scope = lacking.scopes.join(' ');
+  return new A2AError('PERMISSION_DENIED', `${part} needs ${inWords(lacking)}`, {
+    metadata: { ...metadata, ...(scope && { scope }) },
+    challenge: scopeChallenge(security, lacking),
+  });
+}
+
+function inWords({ schemes, scopes }: Lacking): string {
+  const named = (what: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [`the ${what}${names.length > 1 ? 's' : ''} ${names.join(', ')}`];
+  return [...named('scope', scopes), ...named('scheme', schemes)].join(' and ');
+}
+
 /** The challenge of a caller whose credentials are not enough. RFC 6750 §3.1. */
-export function scopeChallenge(
+function scopeChallenge(
   { securitySchemes = {} }: Security,
-  { schemes, scopes }: { readonly schemes: readonly string[]; readonly scopes: readonly string[] },
+  { schemes, scopes }: Lacking,
 ): string | undefined {
   const challenges = Object.entries(securitySchemes)
     .filter(([name]) => schemes.length === 0 || schemes.includes(name))

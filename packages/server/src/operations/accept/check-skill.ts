@@ -1,8 +1,8 @@
 import type { AgentCard } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { type Lacking, lackingFor } from '@batonjs/protocol/security';
+import { lackingFor } from '@batonjs/protocol/security';
 import type { Caller } from '../../agent/caller.ts';
-import { scopeChallenge } from '../../card/security.ts';
+import { insufficient } from '../../card/security.ts';
 
 /**
  * Refuses a message to a skill whose `securityRequirements` its caller does not meet: UNAUTHENTICATED without a caller,
@@ -13,17 +13,7 @@ export function checkSkill(skillId: string | undefined, caller: Caller | undefin
   const lacking = lackingFor(skill?.securityRequirements, caller);
   if (!skill || !lacking) return;
   if (!caller) throw new A2AError('UNAUTHENTICATED', `The skill "${skill.id}" needs credentials`);
-  const scope = lacking.scopes.join(' ');
-  throw new A2AError('PERMISSION_DENIED', `The skill "${skill.id}" needs ${inWords(lacking)}`, {
-    metadata: { skill: skill.id, ...(scope && { scope }) },
-    challenge: scopeChallenge(card, lacking),
-  });
-}
-
-function inWords({ schemes, scopes }: Lacking): string {
-  const named = (what: string, names: readonly string[]) =>
-    names.length === 0 ? [] : [`the ${what}${names.length > 1 ? 's' : ''} ${names.join(', ')}`];
-  return [...named('scope', scopes), ...named('scheme', schemes)].join(' and ');
+  throw insufficient(`The skill "${skill.id}"`, lacking, card, { skill: skill.id });
 }
 
 /**
