@@ -122,7 +122,7 @@ everywhere('Credentials', (serve) => {
         securityRequirements: [
           { schemes: { apiKey: { list: [] } } },
           { schemes: { bearer: { list: ['read', 'tasks'] } } },
-        ],
+        ] as NonNullable<Authenticate['securityRequirements']>,
       },
     );
     const peer = await serve(done, { authenticate });
