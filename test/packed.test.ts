@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,16 +8,17 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeBlocks, installTarballs } from '../scripts/packed/consumer.ts';
 import { packAll, root } from '../scripts/packed/pack.ts';
-import { freePort } from './kit/processes.ts';
+import { runScript, tryProject } from '../scripts/packed/try-project.ts';
+import { freePort, node } from './kit/processes.ts';
 
 const run = promisify(execFile);
 const runtimes = [
   { version: 'v22', node: join(root, 'test/node22/node_modules/node/bin/node') },
-  { version: 'v24', node: join(root, 'node_modules/node/bin/node') },
+  { version: 'v24', node },
 ];
 const [hello = '', ask = ''] = codeBlocks('README.md');
 
-describe("the README's first two programs, on the packed packages", () => {
+describe("the README's first two programs, on the packed packages,", () => {
   let folder: string;
 
   beforeAll(async () => {
@@ -28,7 +29,7 @@ describe("the README's first two programs, on the packed packages", () => {
       folder,
       tarballs.filter(({ name }) => name !== '@batonjs/store-conformance'),
     );
-  }, 60_000);
+  }, 180_000);
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -61,6 +62,32 @@ describe("the README's first two programs, on the packed packages", () => {
       server.kill('SIGKILL');
     }
   });
+
+  // All stores and both templates, each with an install of its own: `pnpm test:templates`.
+  it.each([
+    { template: 'plain', store: 'sqlite', said: /Packing 3 boxes\n3 boxes, order \S+\n/ },
+    { template: 'streaming', store: 'memory', said: /You said: hello\n/ },
+  ])(
+    'and a $template project of create-baton with $store passes its test and runs',
+    async ({ template, store, said }) => {
+      const [oldest, newest] = runtimes as [(typeof runtimes)[0], (typeof runtimes)[0]];
+      const program = join(folder, 'node_modules/create-baton/dist/main.js');
+      await run(oldest.node, [program, `${template}-agent`, '--store', store, '--template', template], {
+        cwd: folder,
+      });
+      // Its packages are those of the folder above.
+      const project = { folder: join(folder, `${template}-agent`), template, node: oldest.node };
+      const { dependencies } = JSON.parse(readFileSync(join(project.folder, 'package.json'), 'utf8'));
+      const { version } = JSON.parse(readFileSync(join(root, 'packages/server/package.json'), 'utf8'));
+      expect(dependencies['@batonjs/server']).toBe(`^${version}`);
+      await run('tsc', [], { cwd: project.folder }).catch((failure) => {
+        throw new Error(failure.stdout);
+      });
+      await runScript(project, 'test');
+      expect(await tryProject(project)).toMatch(said);
+      expect(await tryProject({ ...project, node: newest.node })).toMatch(said);
+    },
+  );
 });
 
 async function listening(server: ChildProcess, port: number): Promise<void> {

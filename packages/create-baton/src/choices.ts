@@ -1,0 +1,38 @@
+/** What a project can be. The first of each is the default. */
+export const stores = {
+  sqlite: 'a SQLite file: survives the process, nothing to run',
+  memory: 'this process: for trying things out',
+  redis: 'Redis: many machines',
+  postgres: 'PostgreSQL: many machines',
+} as const;
+export type Store = keyof typeof stores;
+
+/** The kinds of agent. */
+export const templates = {
+  plain: 'asks, works, gives an artifact',
+  streaming: 'streams the answer of a language model',
+} as const;
+export type Template = keyof typeof templates;
+
+/** A project to write. */
+export interface Project {
+  /** Where: a path, relative to the working folder. */
+  readonly folder: string;
+  readonly store: Store;
+  readonly template: Template;
+}
+
+/** Tells people what they gave is wrong. Nothing was written. */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+}
+
+/** One of the names of a choice. Throws an `InputError` that lists them. */
+export function chosen<Name extends string>(
+  what: string,
+  name: string,
+  from: Readonly<Record<Name, string>>,
+): Name {
+  if (Object.hasOwn(from, name)) return name as Name;
+  throw new InputError(`${what} is one of ${Object.keys(from).join(', ')}, not "${name}"`);
+}

@@ -1,0 +1,13 @@
+/** How the package manager that started this program installs and runs. */
+export interface Installer {
+  readonly name: string;
+  readonly install: string;
+  /** What comes before the name of a script. */
+  readonly run: string;
+}
+
+/** The package manager by `npm_config_user_agent`, such as `pnpm/10.0.0 npm/? node/v24`; npm where it is not known. */
+export function installerOf(userAgent = ''): Installer {
+  const name = ['pnpm', 'yarn', 'bun'].find((other) => userAgent.startsWith(`${other}/`)) ?? 'npm';
+  return { name, install: `${name} install`, run: `${name} run` };
+}

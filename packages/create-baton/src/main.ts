@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { ask, checkFolder, usualFolder } from './ask.ts';
+import { InputError, type Project } from './choices.ts';
+import { installerOf } from './installer.ts';
+import { projectFiles } from './project-files.ts';
+import { projectName } from './project-name.ts';
+import { readOptions, usage } from './read-options.ts';
+import { writeProject } from './write-project.ts';
+
+const { stdin, stdout, stderr, env } = process;
+
+try {
+  const options = readOptions(process.argv.slice(2));
+  if (options === 'help') stdout.write(usage);
+  else if (options === 'version') stdout.write(`${ownVersion()}\n`);
+  else {
+    if (options.folder !== undefined) checkFolder(options.folder);
+    const isComplete = options.folder !== undefined && options.store && options.template;
+    if (!options.yes && !isComplete && !stdin.isTTY)
+      throw new InputError('There is no terminal to ask: pass --yes, or a folder, --store and --template');
+    const usual: Project = { folder: usualFolder, store: 'sqlite', template: 'plain' };
+    create(options.yes || isComplete ? { ...usual, ...options } : await ask(options, stdin, stdout));
+  }
+} catch (error) {
+  if ((error as Error).name === 'AbortError') {
+    stderr.write('\nNothing was written\n');
+    process.exit(130);
+  }
+  const { message } = error as Error;
+  stderr.write(`create-baton: ${message}\n`);
+  if (error instanceof InputError) stderr.write('See npm create baton -- --help\n');
+  process.exit(error instanceof InputError ? 2 : 1);
+}
+
+function create(project: Project): void {
+  const { folder } = project;
+  const { install, run } = installerOf(env.npm_config_user_agent);
+  const name = projectName(folder);
+  writeProject(folder, projectFiles(name, project, run));
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const isOld = major < 22 || (major === 22 && minor < 18);
+  const services = { memory: '', sqlite: '', redis: 'redis', postgres: 'postgres' }[project.store];
+  const steps = [
+    ...(folder === '.' ? [] : [`cd ${/\s/.test(folder) ? JSON.stringify(folder) : folder}`]),
+    install,
+    `${run} test`,
+    ...(services && [`docker compose up -d ${services}`]),
+    `${run} start`,
+  ];
+  const note = isOld ? `\nIt needs Node.js 22.18 or newer; this is ${process.versions.node}.\n` : '';
+  stdout.write(`Wrote ${name}: ${project.template} agent, tasks in ${project.store}.\n${note}\n`);
+  stdout.write(`${steps.map((step) => `  ${step}\n`).join('')}`);
+}
+
+function ownVersion(): string {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+}

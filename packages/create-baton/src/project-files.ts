@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Project } from './choices.ts';
+import { titleOf } from './project-name.ts';
+
+const packageRoot = new URL('../', import.meta.url);
+
+/** npm leaves these out of packages under their real names. */
+const renamed: Readonly<Record<string, string>> = { gitignore: '.gitignore', dockerignore: '.dockerignore' };
+
+/** Services that the compose file starts beside the agent. */
+const services: Readonly<Record<Project['store'], string>> = {
+  memory: '',
+  sqlite: '',
+  redis: ', and Redis',
+  postgres: ', and PostgreSQL',
+};
+
+/** The files of a project by their path in it, with `/`. `run` is how its README runs a script. */
+export function projectFiles(
+  name: string,
+  { store, template }: Pick<Project, 'store' | 'template'>,
+  run: string,
+): ReadonlyMap<string, string> {
+  const values: Readonly<Record<string, string>> = {
+    name,
+    title: titleOf(name),
+    run,
+    services: services[store],
+  };
+  const folders = ['shared', `agents/${template}`, `stores/${store}`];
+  const files = new Map<string, string>([['package.json', manifest(name, store)]]);
+  for (const folder of folders) {
+    const root = fileURLToPath(new URL(`templates/${folder}/`, packageRoot));
+    for (const path of filesBelow(root)) {
+      const text = readFileSync(join(root, path), 'utf8');
+      files.set(
+        renamed[path] ?? path,
+        text.replaceAll(/\{\{(\w+)\}\}/g, (_, key) => values[key] ?? ''),
+      );
+    }
+  }
+  return files;
+}
+
+function filesBelow(root: string, folder = ''): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder ? `${folder}/${entry.name}` : entry.name;
+    return entry.isDirectory() ? filesBelow(root, path) : [path];
+  });
+}
+
+/**
+ * The manifest of a project. Its versions are those of this package's own `devDependencies`, which name the releases of
+ * the workspace once this package is packed.
+ */
+function manifest(name: string, store: Project['store']): string {
+  const own = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8'));
+  const versions = (...names: readonly string[]) =>
+    Object.fromEntries([...new Set(names)].sort().map((each) => [each, own.devDependencies[each]]));
+  const kept = `@batonjs/store-${store}`;
+  const forTests = ['@batonjs/store-memory', '@types/node', 'typescript'].filter((each) => each !== kept);
+  return `${JSON.stringify(
+    {
+      name,
+      version: '0.1.0',
+      private: true,
+      type: 'module',
+      engines: { node: '>=22.18' },
+      scripts: {
+        start: 'node src/main.ts',
+        dev: 'node --watch src/main.ts',
+        client: 'node src/client.ts',
+        test: 'node --test "test/*.test.ts"',
+        check: 'tsc',
+      },
+      dependencies: versions('@batonjs/client', '@batonjs/server', '@batonjs/server-node', kept),
+      devDependencies: versions(...forTests),
+    },
+    undefined,
+    2,
+  )}\n`;
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { connect, textOf } from '@batonjs/client';
+import { createAgentServer } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
+import { answerWith, card } from '../src/agent.ts';
+import { type Model, modelFrom } from '../src/model.ts';
+
+/** Sends a message to an agent with this model, and resolves to the task. */
+async function ask(model: Model, text: string) {
+  const server = createAgentServer({ card, agent: answerWith(model), store: memoryStore() });
+  const client = await connect('http://localhost', { fetch: server.fetch });
+  const { task } = await client.stream(text).result();
+  await server.close();
+  return task;
+}
+
+test('the answer of the model is an artifact', async () => {
+  const task = await ask(modelFrom({}), 'hello there');
+  assert.equal(task?.status.state, 'TASK_STATE_COMPLETED');
+  assert.equal(textOf(task.artifacts?.[0]), 'You said: hello there');
+});
+
+test('a model that fails halfway fails the task', async () => {
+  const task = await ask(async function* () {
+    yield 'half';
+    throw new Error('out of tokens');
+  }, 'hello');
+  assert.equal(task?.status.state, 'TASK_STATE_FAILED');
+});
+
+test('a model is called over the API that many have', async (context) => {
+  const api = createServer(async (request, response) => {
+    const { messages } = JSON.parse(Buffer.concat(await request.toArray()).toString());
+    for (const content of ['Echo: ', messages[0].content])
+      response.write(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`);
+    response.end('data: [DONE]\n\n');
+  }).listen(0, '127.0.0.1');
+  context.after(() => api.close());
+  await new Promise((resolve) => api.once('listening', resolve));
+  const { port } = api.address() as AddressInfo;
+  const task = await ask(modelFrom({ MODEL_URL: `http://127.0.0.1:${port}` }), 'hi');
+  assert.equal(textOf(task?.artifacts?.[0]), 'Echo: hi');
+});

@@ -1,0 +1,36 @@
+import { createServer } from 'node:http';
+import { createAgentServer } from '@batonjs/server';
+import { nodeHandler } from '@batonjs/server-node';
+import { agent, card } from './agent.ts';
+import { closeStore, store } from './store.ts';
+
+const { HOST = '127.0.0.1', PORT = '4000', PUBLIC_URL } = process.env;
+const week = 7 * 24 * 60 * 60 * 1_000;
+
+const server = createAgentServer({
+  card,
+  agent,
+  store,
+  // A turn whose process died is run again: `turn.step` keeps what must not be done twice.
+  restart: 'rerun',
+  // Questions that are not answered, and tasks that ended, are kept for a week.
+  clocks: { interruptedMs: week },
+  retention: { closedAfterMs: week },
+  log: (level, message, { err }) => console.error(level, message, err ?? ''),
+  ...(PUBLIC_URL && { publicUrl: PUBLIC_URL }),
+});
+const handle = nodeHandler(server);
+
+const http = createServer(async (request, response) => {
+  if (request.url === '/livez') response.end();
+  else if (request.url === '/readyz') response.writeHead((await server.ready()) ? 200 : 503).end();
+  else handle(request, response);
+});
+http.listen(Number(PORT), HOST, () => console.log(`${card.name} is at http://${HOST}:${PORT}`));
+
+/** Accepts no more requests and lets running turns finish before the process ends. */
+const stop = async () => {
+  await server.close({ graceMs: 20_000 });
+  http.close(closeStore);
+};
+process.once('SIGINT', stop).once('SIGTERM', stop);

@@ -1,0 +1,222 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { node, run } from '../../../test/kit/processes.ts';
+import { root } from '../../../test/source-files.ts';
+import { ask } from '../src/ask.ts';
+import { type Project, stores, templates } from '../src/choices.ts';
+import { installerOf } from '../src/installer.ts';
+import { projectFiles } from '../src/project-files.ts';
+import { projectName, titleOf } from '../src/project-name.ts';
+import { readOptions } from '../src/read-options.ts';
+import { writeProject } from '../src/write-project.ts';
+
+const main = join(root, 'packages/create-baton/src/main.ts');
+
+function temporary(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'create-baton-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** Runs the program in a folder, without a terminal. */
+async function create(cwd: string, ...args: string[]) {
+  await using command = run(node, [main, ...args], {
+    cwd,
+    env: { npm_config_user_agent: 'pnpm/12 node/v24' },
+  });
+  return { code: await command.ended, output: command.output };
+}
+
+describe('the program', () => {
+  it('writes a project without a question, and says what is next', async () => {
+    const folder = temporary();
+    const { code, output } = await create(folder, 'my-agent', '--store', 'redis', '--yes');
+    expect(output).toBe(
+      [
+        'Wrote my-agent: plain agent, tasks in redis.',
+        '',
+        ...[
+          'cd my-agent',
+          'pnpm install',
+          'pnpm run test',
+          'docker compose up -d redis',
+          'pnpm run start',
+        ].map((step) => `  ${step}`),
+        '',
+      ].join('\n'),
+    );
+    expect(code).toBe(0);
+    expect(readdirSync(join(folder, 'my-agent'), { recursive: true }).sort()).toEqual(
+      [
+        ...['.dockerignore', '.gitignore', 'Dockerfile', 'README.md', 'compose.yaml', 'package.json', 'src'],
+        ...['src/agent.ts', 'src/client.ts', 'src/main.ts', 'src/store.ts', 'test', 'test/agent.test.ts'],
+        'tsconfig.json',
+      ].sort(),
+    );
+    const again = await create(folder, 'my-agent', '--yes');
+    expect(again).toEqual({
+      code: 2,
+      output: expect.stringContaining(
+        'The folder "my-agent" is not empty: .dockerignore, .gitignore, Dockerfile and 6 more',
+      ),
+    });
+  });
+
+  it('asks nothing where there is no terminal, and writes nothing', async () => {
+    const folder = temporary();
+    const { code, output } = await create(folder, 'my-agent');
+    expect(code).toBe(2);
+    expect(output).toContain('There is no terminal to ask: pass --yes, or a folder, --store and --template');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('the arguments', () => {
+  it.each([
+    [['a', 'b'], 'One folder is enough: b'],
+    [['a', '--store', 'mongo'], '--store is one of sqlite, memory, redis, postgres, not "mongo"'],
+    [['a', '--store', 'toString'], 'not "toString"'],
+    [['a', '--template', 'chat'], '--template is one of plain, streaming, not "chat"'],
+    [['--colour'], "Unknown option '--colour'"],
+  ])('%j are refused', (args, message) => {
+    expect(() => readOptions(args)).toThrow(message);
+  });
+
+  it.each(['My-agent', 'a b', '-a', '.a', '_a', 'ä', 'node_modules', 'a/B', 'x'.repeat(215), '/'])(
+    'name no package %j',
+    (folder) => {
+      expect(() => projectName(folder)).toThrow(/cannot be the name|at most 214|has no name/);
+    },
+  );
+
+  it('name a package by its folder, and its title', () => {
+    expect(['a', './b/c-2', 'd/'].map(projectName)).toEqual(['a', 'c-2', 'd']);
+    expect(titleOf('my-little_agent')).toBe('My little agent');
+  });
+
+  it.each([
+    [undefined, 'npm install', 'npm run'],
+    ['npm/10.9.0 node/v24', 'npm install', 'npm run'],
+    ['pnpm/12.0.0 npm/? node/v24', 'pnpm install', 'pnpm run'],
+    ['yarn/4.1.0 npm/?', 'yarn install', 'yarn run'],
+    ['bun/1.4.5', 'bun install', 'bun run'],
+  ])('of %s say how to install', (agent, install, script) => {
+    expect(installerOf(agent)).toMatchObject({ install, run: script });
+  });
+});
+
+describe('the questions', () => {
+  /** Asks, and answers each question with the next of the answers. */
+  async function asked(options: Partial<Project>, answers: string[]) {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    let said = '';
+    output.on('data', (bytes) => {
+      said += bytes;
+      const answer = answers.at(0);
+      if (!/\): $/.test(said) || answer === undefined) return;
+      answers.shift();
+      if (answer === 'leave') input.end();
+      else input.write(`${answer}\n`);
+    });
+    const project = await ask({ yes: false, ...options }, input, output);
+    return { project, said };
+  }
+
+  it('are three, and can be answered with Enter, a number or a name', async () => {
+    const folder = join(temporary(), 'x');
+    expect((await asked({}, [folder, '', ''])).project).toEqual({
+      folder,
+      store: 'sqlite',
+      template: 'plain',
+    });
+    const { project, said } = await asked({}, [folder, '3', 'streaming']);
+    expect(project).toEqual({ folder, store: 'redis', template: 'streaming' });
+    expect(said.match(/\): /g)).toHaveLength(3);
+  });
+
+  it('leave out what the flags say', async () => {
+    const { said } = await asked({ folder: 'x', store: 'memory' }, ['2']);
+    expect(said).toMatch(/^Which kind of agent\?/);
+  });
+
+  it('come again after an answer that cannot be', async () => {
+    const folder = join(temporary(), 'taken');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'file'), '');
+    const good = join(folder, 'good');
+    const { said, project } = await asked({}, [folder, `${folder}/Bad`, good, '9', '1', 'toString', '1']);
+    expect(project.folder).toBe(good);
+    expect(said).toContain('is not empty: file');
+    expect(said).toContain('"Bad" cannot be the name of a package');
+    expect(said).toContain('The answer is one of sqlite, memory, redis, postgres, not "9"');
+    expect(said).toContain('not "toString"');
+  });
+
+  it('end when the user leaves', async () => {
+    await expect(asked({}, ['leave'])).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
+describe('a folder', () => {
+  const files = new Map([
+    ['a.txt', 'a'],
+    ['src/b.txt', 'b'],
+  ]);
+
+  it('may be new, deep, or of a repository that was just made', () => {
+    const folder = temporary();
+    mkdirSync(join(folder, '.git'));
+    writeProject(folder, files);
+    expect(readdirSync(folder).sort()).toEqual(['.git', 'a.txt', 'src']);
+    writeProject(join(folder, 'new/deep'), files);
+    expect(readFileSync(join(folder, 'new/deep/src/b.txt'), 'utf8')).toBe('b');
+  });
+
+  it('is refused if it is a file, or not empty, and stays as it was', () => {
+    const folder = temporary();
+    writeFileSync(join(folder, 'file'), 'mine');
+    expect(() => writeProject(join(folder, 'file'), files)).toThrow(/is a file, or below one/);
+    expect(() => writeProject(folder, files)).toThrow(/is not empty: file/);
+    expect(readdirSync(folder)).toEqual(['file']);
+  });
+
+  it.each([
+    ['new', 'new/deep'],
+    ['there', ''],
+  ])('that is %s is left as it was when a file cannot be written', (_what, below) => {
+    const folder = temporary();
+    // A file cannot be a folder: the third one fails.
+    const broken = new Map([...files, ['a.txt/c.txt', 'c']]);
+    expect(() => writeProject(join(folder, below), broken)).toThrow(/ENOTDIR|EEXIST/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe.each(Object.keys(templates) as Project['template'][])('the %s template', (template) => {
+  it.each(Object.keys(stores) as Project['store'][])(
+    'with %s leaves no placeholder, and has versions',
+    (store) => {
+      const files = projectFiles('my-agent', { store, template }, 'npm run');
+      for (const [path, text] of files)
+        expect(`${path}: ${text.match(/\{\{|\}\}|undefined/)?.[0]}`).toBe(`${path}: undefined`);
+      const manifest = JSON.parse(files.get('package.json')!);
+      const versions: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies };
+      expect(Object.keys(versions)).toContain(`@batonjs/store-${store}`);
+      for (const [name, version] of Object.entries(versions))
+        expect(version).toMatch(name.startsWith('@batonjs/') ? /^workspace:\^$/ : /^\^\d+\.\d+\.\d+$/);
+      // What the code of the project imports is what its manifest has.
+      const code = [...files].filter(([path]) => path.endsWith('.ts')).map(([, text]) => text);
+      const imported = code.flatMap((text) =>
+        Array.from(text.matchAll(/from '(@batonjs\/[\w-]+)/g), ([, name]) => name!),
+      );
+      expect([...new Set(imported)].sort()).toEqual(
+        Object.keys(versions)
+          .filter((name) => name.startsWith('@b'))
+          .sort(),
+      );
+    },
+  );
+});

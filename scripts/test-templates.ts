@@ -1,0 +1,82 @@
+/**
+ * `pnpm test:templates`: writes a project of create-baton for every template and store, installs it with npm from the
+ * packed packages, as on a fresh machine, and runs its types, its test, its server and its client. Prints how long a
+ * project takes from nothing to an answer.
+ */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { stores, templates } from '../packages/create-baton/src/choices.ts';
+import { postgresForTests } from '../test/support/postgres.ts';
+import { redisForTests } from '../test/support/redis.ts';
+import { packAll, type Tarball } from './packed/pack.ts';
+import { runScript, tryProject } from './packed/try-project.ts';
+
+const run = promisify(execFile);
+const node = process.execPath;
+const folder = mkdtempSync(join(tmpdir(), 'baton-templates-'));
+const redis = await redisForTests();
+const postgres = await postgresForTests();
+try {
+  const tarballs = await packAll(folder);
+  for (const store of Object.keys(stores))
+    for (const template of Object.keys(templates)) await tryOne(store, template, tarballs);
+} finally {
+  await Promise.all([redis?.stop(), postgres?.stop()]);
+  rmSync(folder, { recursive: true });
+}
+
+async function tryOne(store: string, template: string, tarballs: readonly Tarball[]): Promise<void> {
+  const env = serverOf(store);
+  if (!env) {
+    process.stdout.write(`${template}, ${store}: skipped, the server of the store is not here\n`);
+    process.exitCode = 1;
+    return;
+  }
+  const since = performance.now();
+  const name = `${template}-${store}`;
+  const create = tarballs.find((tarball) => tarball.name === 'create-baton')!;
+  // `npm create` runs the package from a folder of its own.
+  const unpacked = join(folder, `create-${name}`);
+  mkdirSync(unpacked);
+  await run('tar', ['-xzf', create.path, '-C', unpacked]);
+  const program = join(unpacked, 'package/dist/main.js');
+  await run(node, [program, name, '--store', store, '--template', template], { cwd: folder });
+  const project = { folder: join(folder, name), template, node, env };
+  await install(project.folder, tarballs);
+  const said = await tryProject(project);
+  const seconds = ((performance.now() - since) / 1_000).toFixed(1);
+  await runScript(project, 'check');
+  await runScript(project, 'test');
+  process.stdout.write(
+    `${template}, ${store}: ${seconds} s to ${JSON.stringify(said.trim().split('\n').at(-1))}\n`,
+  );
+}
+
+/** Where the store of a project is; undefined if its server cannot be had. */
+function serverOf(store: string): Readonly<Record<string, string>> | undefined {
+  if (store === 'redis') return redis && { REDIS_URL: redis.url };
+  if (store === 'postgres') return postgres && { DATABASE_URL: postgres.url };
+  return {};
+}
+
+/** Installs a project with npm. Our own packages are not in a registry yet: they come from the tarballs. */
+async function install(project: string, tarballs: readonly Tarball[]): Promise<void> {
+  const packed = Object.fromEntries(tarballs.map(({ name, path }) => [name, `file:${path}`]));
+  const path = join(project, 'package.json');
+  const manifest = JSON.parse(readFileSync(path, 'utf8'));
+  const local = (versions: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(versions).map(([name, version]) => [name, packed[name] ?? version]));
+  const { dependencies, devDependencies } = manifest;
+  const changed = {
+    ...manifest,
+    dependencies: local(dependencies),
+    devDependencies: local(devDependencies),
+    overrides: packed,
+  };
+  writeFileSync(path, JSON.stringify(changed));
+  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+  await run('npm', ['install', ...flags], { cwd: project });
+}
