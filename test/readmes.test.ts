@@ -18,7 +18,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** The text of the files in `test/<document>/`: what a document shows of them is checked where it stands. */
 function wholeFiles(document: string): string[] {
   const shown = join(root, 'test', basename(document, '.md'));
-  return existsSync(shown) ? readdirSync(shown).map((name) => readFileSync(join(shown, name), 'utf8')) : [];
+  const entries = existsSync(shown) ? readdirSync(shown, { withFileTypes: true }) : [];
+  return entries.filter((one) => one.isFile()).map(({ name }) => readFileSync(join(shown, name), 'utf8'));
 }
 
 describe('the code of every README, page and docstring', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { connect, textOf } from '@batonjs/client';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { codeBlocks } from '../../scripts/packed/consumer.ts';
 import { exchange } from '../kit/http/exchange.ts';
 import { usual } from '../kit/http/known-tasks.ts';
@@ -16,6 +16,7 @@ it('docs/frameworks.md shows programs that are run', () => {
   expect(codeBlocks('docs/frameworks.md')).toEqual([
     read('./koa.ts'),
     read('./route.ts'),
+    read('./nest.ts'),
     read('./worker.ts'),
   ]);
 });
@@ -35,6 +36,16 @@ describe('Koa', () => {
     const path = '/agents/echo/message:send';
     const reply = await exchange(origin, { method: 'POST', path, headers: usual, body: '{' });
     expectRefusal('HTTP+JSON', reply, { reason: 'PARSE_ERROR' });
+  });
+});
+
+describe('NestJS', () => {
+  it('serves the agent of the page', async () => {
+    const { app: nest } = await import('./nest.ts');
+    await nest.init();
+    onTestFinished(() => nest.close());
+    const agent = await connect(`${await listen(nest.getHttpAdapter().getInstance())}/agents/echo`);
+    expect(textOf((await agent.send('Hello')).message)).toBe('Hello');
   });
 });
 

@@ -69,6 +69,16 @@ function toText(bytes: Uint8Array): string {
   return text;
 }
 
+/** How long the answer to a request may take whose body is not read to its end, in milliseconds. */
+const answerMs = 1_000;
+
+/** Cancels a body, but not at once: frameworks then break the connection, which still has to carry the answer. */
+function letGo(body: Request['body']): void {
+  const timer: unknown = setTimeout(() => body?.cancel().catch(() => {}), answerMs);
+  // Only in Node.js is it an object.
+  (timer as { unref?: () => void }).unref?.();
+}
+
 /** Reads the body of a web request for `readBody`. Calls `ask` before it reads more than 64 kB. */
 export async function readStream(
   { headers, body }: Pick<Request, 'headers' | 'body'>,
@@ -79,12 +89,21 @@ export async function readStream(
   if (encoding) return { encoding };
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of body ?? []) {
-    const isFirstLarge = length <= small && length + chunk.byteLength > small;
-    length += chunk.byteLength;
-    if (isFirstLarge) await ask();
-    if (length > limit) return undefined;
-    chunks.push(chunk);
+  const reader = body?.getReader();
+  let isWhole = false;
+  try {
+    for (;;) {
+      const chunk = (await reader?.read())?.value;
+      isWhole = !chunk;
+      if (!chunk) return { bytes: concat(chunks) };
+      const isFirstLarge = length <= small && length + chunk.byteLength > small;
+      length += chunk.byteLength;
+      if (isFirstLarge) await ask();
+      if (length > limit) return undefined;
+      chunks.push(chunk);
+    }
+  } finally {
+    reader?.releaseLock();
+    if (!isWhole) letGo(body);
   }
-  return { bytes: concat(chunks) };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { type AgentServer, type AgentServerOptions, completed } from '../../src/index.ts';
@@ -76,7 +76,7 @@ describe('fetch', () => {
     expect(response.status).toBe(413);
     expect(await response.json()).toMatchObject({ id: null, error: { code: -32600 } });
     expect(sent).toBeLessThan(20);
-    expect(canceled).toBe(true);
+    await vi.waitFor(() => expect(canceled).toBe(true), 10_000);
     expect((await rpc(server, 'SendMessage', { message: say('hi') })).task.status.state).toMatch(/COMPLETED/);
   });
 

@@ -1,0 +1,2 @@
+/** Pages that are not there are no news. */
+export const handleError = () => {};
