@@ -44,6 +44,21 @@ describe('the code of every README, page and docstring', () => {
   });
 });
 
+describe('the page about tests', () => {
+  it('has tests that pass', async () => {
+    const [tests = ''] = codeBlocks('docs/testing.md');
+    const file = join(folder, 'page.test.ts');
+    writeFileSync(file, tests);
+    const { stdout } = await execute(node, [
+      '--conditions=@batonjs/source',
+      '--test',
+      '--test-reporter=tap',
+      file,
+    ]);
+    expect(stdout).toMatch(/^# pass 3$/m);
+  });
+});
+
 describe('the README', () => {
   const sources = '--conditions=@batonjs/source';
   const [hello = '', ask = ''] = codeBlocks('README.md');

@@ -50,6 +50,7 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
+        miniSearch: { searchOptions: { boostDocument } },
         // Tables that a script writes: they would be a third of the index, and hide the pages that are meant to be read.
         _render(text, env, markdown) {
           return writtenByScripts.includes(env.relativePath) ? '' : markdown.render(text, env);
@@ -81,6 +82,12 @@ function sidebar(): DefaultTheme.SidebarItem[] {
     items: entries.map(({ specifier, page }) => ({ text: specifier, link: `/reference/${page}` })),
   }));
   return [...written, { text: 'Packages', collapsed: true, items }];
+}
+
+/** Tables to look things up in come first, decisions and the reference of types last. Runs in the browser. */
+function boostDocument(id: string): number {
+  if (/\/(options|errors|recipes)\.html/.test(id)) return 3;
+  return /\/(decisions|reference)\//.test(id) ? 0.5 : 1;
 }
 
 /** The id of a heading as GitHub makes it, so that links to headings work on both. */
