@@ -1,5 +1,6 @@
 /**
- * `pnpm start`: installs what the sample agents need, builds the page of the inspector and serves the gallery.
+ * `pnpm start`: installs what the sample agents need, builds the page of the inspector and serves the gallery; with `--build`
+ * all but the last.
  *
  * Plain JavaScript without packages, for the machine's own Node.js (20 or newer): nothing is installed when it begins.
  * Only `dependencies` are installed, never what tests, benchmarks and documents need; a clone that has those keeps them.
@@ -15,7 +16,7 @@ const page = join(inspector, 'dist/app');
 install();
 const node = usableNode();
 buildPage();
-serve();
+if (!process.argv.includes('--build')) serve();
 
 function install() {
   const isComplete = existsSync(join(root, 'node_modules/.bin/vitest'));

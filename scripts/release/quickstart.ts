@@ -38,7 +38,9 @@ export const installers: readonly Installer[] = [
         unsafeHttpWhitelist: ['127.0.0.1'],
         npmMinimalAgeGate: 0,
         enableTelemetry: false,
+        // What it knows of earlier registries on loopback would be wrong here.
         enableGlobalCache: false,
+        globalFolder: './.yarn-global',
       },
     }),
   },
@@ -71,7 +73,10 @@ export async function installQuickstart(
   write('hello.js', hello);
   write('ask.js', ask.replaceAll(/'(http:[^']*)'/g, '`$1`'));
   const [program, ...args] = await command();
-  await execute(program, args, { cwd: folder, maxBuffer: 1e8 });
+  const env = { ...process.env, BUN_INSTALL_CACHE_DIR: join(folder, '.bun-cache') };
+  await execute(program, args, { cwd: folder, env, maxBuffer: 1e8 }).catch((cause) => {
+    throw new Error(`${name} does not install the quickstart:\n${cause.stdout}${cause.stderr}`);
+  });
 }
 
 /** Runs the two programs on a Node.js. Rejects unless the client prints the finished task. */

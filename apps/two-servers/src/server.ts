@@ -9,12 +9,14 @@ const server = createAgentServer({
   run: 'workers',
   publicUrl: process.env.PUBLIC_URL,
 });
-const { url, close } = await listen(server);
+const { HOST: host, PORT: port } = process.env;
+const { url, close } = await listen(server, { ...(host && { host }), port: Number(port ?? 0) });
 process.send?.({ url });
 
 process.once('SIGTERM', async () => {
   await close();
   await agentOptions.store.close();
-  process.disconnect();
+  // Without a parent that listens, in a container, there is no channel.
+  if (process.connected) process.disconnect();
 });
 process.on('disconnect', () => process.exit());

@@ -8,6 +8,6 @@ process.send?.({});
 process.once('SIGTERM', async () => {
   await worker.close();
   await agentOptions.store.close();
-  process.disconnect();
+  if (process.connected) process.disconnect();
 });
 process.on('disconnect', () => process.exit());
