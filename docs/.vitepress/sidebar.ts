@@ -47,6 +47,7 @@ export const groups: readonly Group[] = [
     title: 'Operate it',
     pages: [
       'deploy.md',
+      'containers.md',
       'scaling.md',
       'caller-limits.md',
       'telemetry.md',
