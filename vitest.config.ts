@@ -8,6 +8,7 @@ const conditions = ['@batonjs/source', 'module', 'node', 'development|production
  * others share one process for each worker: half of their CPU time was loading the sources anew for each file.
  */
 const alone = [
+  'test/language-models/*.test.ts',
   'apps/{boat-designer,currency,expense-agent}/test/agent.test.ts',
   'packages/store/test/steady-now.test.ts',
   'packages/telemetry/test/**/*.test.ts',
@@ -24,7 +25,7 @@ export default defineConfig({
         test: {
           name: 'in one process',
           include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
-          exclude: [...alone, '**/node_modules/**'],
+          exclude: [...alone, 'test/language-models/large/**', '**/node_modules/**'],
           isolate: false,
         },
       },

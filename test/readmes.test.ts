@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,11 +15,11 @@ const folder = join(root, '.reports', `readmes-${process.pid}`);
 beforeAll(() => mkdirSync(folder, { recursive: true }));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The text of the files in `test/<document>/`: what a document shows of them is checked where it stands. */
+/** The text of the files below `test/<document>/`: what a document shows of them is checked where it stands. */
 function wholeFiles(document: string): string[] {
   const shown = join(root, 'test', basename(document, '.md'));
-  const entries = existsSync(shown) ? readdirSync(shown, { withFileTypes: true }) : [];
-  return entries.filter((one) => one.isFile()).map(({ name }) => readFileSync(join(shown, name), 'utf8'));
+  const names = globSync('**/*.ts', { cwd: shown, exclude: (name) => name.includes('node_modules') });
+  return names.map((name) => readFileSync(join(shown, name), 'utf8'));
 }
 
 describe('the code of every README, page and docstring', () => {

@@ -24,6 +24,7 @@ export const groups: readonly Group[] = [
       'steps.md',
       'scheduling.md',
       'nested-tasks.md',
+      'ai-sdk.md',
       'language-models.md',
       'mcp.md',
       'extensions.md',

@@ -15,6 +15,8 @@ import type { ModelStream, ModelTurn, StreamedAgentOptions } from './options.ts'
  * `restart: 'rerun'` of the server, so that another process goes on after a crash.
  *
  * ```ts
+ * import { streamText } from 'ai';
+ *
  * const agent = streamedAgent(({ messages, signal, model }) =>
  *   streamText({ model: model('openai/gpt-5-mini'), messages, abortSignal: signal }),
  * );
