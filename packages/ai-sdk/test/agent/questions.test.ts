@@ -54,6 +54,7 @@ describe('a tool that needs an approval', () => {
     ['another text, which is the reason', 'Yes, but only tomorrow', 'only tomorrow'],
     ['data with a reason', { data: { 'call-1': { approved: false, reason: 'Too far' } } }, 'Too far'],
     ['a yes that is none', { data: { 'call-1': 'true' } }, undefined],
+    ['an approval that is no boolean', { data: { 'call-1': { approved: 'no' } } }, undefined],
     ['an answer about another call', { data: { 'call-9': true } }, undefined],
   ])('does not run after %s', async (_how, no, reason) => {
     const { client, visits, models } = await start(using(visit));

@@ -1,8 +1,11 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { connect, dataOf, textOf } from '@batonjs/client';
-import { streamText } from 'ai';
+import type { Agent } from '@batonjs/server';
+import { runTurn } from '@batonjs/server/testing';
+import { streamText, type ToolSet, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { listen } from '../../../../test/kit/listen.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { AI_SDK, streamedAgent } from '../../src/index.ts';
@@ -163,11 +166,72 @@ describe('a task fails, and reveals nothing of why, when the model', () => {
   });
 });
 
+/** A model whose stream a test writes, and an agent on it with tools. */
+function mocked(
+  write: (controller: Controller, signal: AbortSignal | undefined) => void,
+  tools: ToolSet = {},
+) {
+  const model = new MockLanguageModelV4({
+    doStream: async ({ abortSignal }) => ({
+      stream: new ReadableStream({ start: (controller) => write(controller, abortSignal) }),
+    }),
+  });
+  return streamedAgent((turn) =>
+    streamText({
+      model: turn.model(model),
+      messages: turn.messages,
+      abortSignal: turn.signal,
+      tools: turn.tools(tools),
+      maxRetries: 0,
+      onError() {},
+    }),
+  );
+}
+
+type Controller = ReadableStreamDefaultController<LanguageModelV4StreamPart>;
+
+const say = (controller: Controller, delta: string) => {
+  controller.enqueue({ type: 'text-start', id: '1' });
+  controller.enqueue({ type: 'text-delta', id: '1', delta });
+};
+
+const end = (controller: Controller, unified: 'stop' | 'tool-calls' = 'stop') => {
+  controller.enqueue({ type: 'finish', finishReason: { unified, raw: undefined }, usage });
+  controller.close();
+};
+
+const toolCall = { type: 'tool-call', toolCallId: 'call-1', toolName: 'run', input: '{}' } as const;
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 1, text: 1, reasoning: undefined },
+};
+
 it('a tool does not run for an answer that breaks off', async () => {
-  const { client, visits } = await start(() => ({ calls: [{ ...call, name: 'note' }], finish: undefined }));
-  const { task } = await client.send('hello');
-  expect(task?.status.state).toBe('TASK_STATE_FAILED');
-  expect(visits).toEqual([]);
+  const runs: string[] = [];
+  const run = tool({ inputSchema: z.object({}), execute: async () => runs.push('run') });
+  const agent = mocked(
+    (controller) => {
+      say(controller, 'Half');
+      controller.enqueue(toolCall);
+      // The SDK has time to run the tool.
+      setTimeout(() => controller.error(new Error('Broken')), 200);
+    },
+    { run },
+  );
+  const { updates } = await runTurn(agent as Agent, 'hello');
+  expect(updates.at(-1)).toMatchObject({ status: { state: 'TASK_STATE_FAILED' } });
+  expect(runs).toEqual([]);
+});
+
+it('a turn that runs out of time does not complete with half an answer', async () => {
+  const late = new AbortController();
+  const agent = mocked((controller) => {
+    say(controller, 'Half');
+    late.abort(Object.assign(new Error('Late'), { code: 'DEADLINE' }));
+    end(controller);
+  });
+  await expect(runTurn(agent as Agent, 'hello', { signal: late.signal })).rejects.toThrow('Late');
 });
 
 describe('a cancel', () => {
@@ -180,39 +244,16 @@ describe('a cancel', () => {
     await models.left;
   });
 
-  type Controller = ReadableStreamDefaultController<LanguageModelV4StreamPart>;
   it.each<[string, (controller: Controller) => void]>([
     ['stops early', (controller) => controller.close()],
     ['throws', (controller) => controller.error(new DOMException('Aborted', 'AbortError'))],
-    [
-      'says that it is done',
-      (controller) => {
-        controller.enqueue({ type: 'text-end', id: '1' });
-        controller.enqueue({ type: 'finish', finishReason: { unified: 'stop', raw: undefined }, usage });
-        controller.close();
-      },
-    ],
+    ['says that it is done', end],
     ['does not heed it', () => {}],
   ])('makes the task CANCELED where the model %s, with what it said before', async (_what, stop) => {
-    const model = new MockLanguageModelV4({
-      doStream: async ({ abortSignal }) => ({
-        stream: new ReadableStream({
-          start(controller) {
-            controller.enqueue({ type: 'text-start', id: '1' });
-            controller.enqueue({ type: 'text-delta', id: '1', delta: 'Half an answer' });
-            abortSignal?.addEventListener('abort', () => stop(controller));
-          },
-        }),
-      }),
-    });
-    const agent = streamedAgent((turn) =>
-      streamText({
-        model: turn.model(model),
-        messages: turn.messages,
-        abortSignal: turn.signal,
-        onError() {},
-      }),
-    );
+    const agent = mocked((controller, signal) => {
+      say(controller, 'Half an answer');
+      signal?.addEventListener('abort', () => stop(controller));
+    }) as Agent;
     const server = serve(agent, { cancelGraceMs: 60_000 });
     const client = await connect('http://localhost', { fetch: (request) => server.fetch(request) });
     const stream = client.stream('hello');
@@ -221,9 +262,24 @@ describe('a cancel', () => {
     expect(stream.task?.status.state).toBe('TASK_STATE_CANCELED');
     expect(textOf(stream.task?.artifacts?.[0])).toBe('Half an answer');
   });
-});
 
-const usage = {
-  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
-  outputTokens: { total: 1, text: 1, reasoning: undefined },
-};
+  it('does not wait for a tool that does not heed it', async () => {
+    const began = Promise.withResolvers<void>();
+    const execute = () => {
+      began.resolve();
+      return new Promise<string>(() => {});
+    };
+    const agent = mocked(
+      (controller) => {
+        controller.enqueue(toolCall);
+        end(controller, 'tool-calls');
+      },
+      { run: tool({ inputSchema: z.object({}), execute }) },
+    );
+    const server = serve(agent as Agent, { cancelGraceMs: 600_000 });
+    const client = await connect('http://localhost', { fetch: (request) => server.fetch(request) });
+    const { task } = await client.send('hello', { returnImmediately: true });
+    await began.promise;
+    expect((await client.cancelTask({ id: task!.id })).status.state).toBe('TASK_STATE_CANCELED');
+  });
+});
