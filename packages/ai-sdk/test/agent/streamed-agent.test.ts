@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { connect, dataOf, textOf } from '@batonjs/client';
-import type { Agent } from '@batonjs/server';
+import { type Agent, type Turn, taskAgent } from '@batonjs/server';
 import { runTurn } from '@batonjs/server/testing';
 import { streamText, type ToolSet, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
@@ -207,21 +207,35 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: undefined },
 };
 
-it('a tool does not run for an answer that breaks off', async () => {
+describe('a tool does not run for an answer', () => {
   const runs: string[] = [];
   const run = tool({ inputSchema: z.object({}), execute: async () => runs.push('run') });
-  const agent = mocked(
-    (controller) => {
-      say(controller, 'Half');
-      controller.enqueue(toolCall);
-      // The SDK has time to run the tool.
-      setTimeout(() => controller.error(new Error('Broken')), 200);
-    },
-    { run },
-  );
-  const { updates } = await runTurn(agent as Agent, 'hello');
-  expect(updates.at(-1)).toMatchObject({ status: { state: 'TASK_STATE_FAILED' } });
-  expect(runs).toEqual([]);
+
+  it('that breaks off', async () => {
+    const { client, visits } = await start(() => ({ calls: [{ ...call, name: 'note' }], finish: undefined }));
+    const { task } = await client.send('hello');
+    expect(task?.status.state).toBe('TASK_STATE_FAILED');
+    expect(visits).toEqual([]);
+  });
+
+  it('that cannot be recorded', async () => {
+    const agent = mocked(
+      (controller) => {
+        controller.enqueue(toolCall);
+        end(controller, 'tool-calls');
+      },
+      { run },
+    );
+    // The task was given to another process while the model answered.
+    const step: Turn['step'] = async (_name, fn) => {
+      await fn();
+      throw new Error('Fenced');
+    };
+    const fenced = taskAgent((turn) => agent(Object.create(turn, { step: { value: step } })));
+    const { updates } = await runTurn(fenced, 'hello');
+    expect(updates.at(-1)).toMatchObject({ status: { state: 'TASK_STATE_FAILED' } });
+    expect(runs).toEqual([]);
+  });
 });
 
 it('a turn that runs out of time does not complete with half an answer', async () => {
@@ -263,20 +277,17 @@ describe('a cancel', () => {
     expect(textOf(stream.task?.artifacts?.[0])).toBe('Half an answer');
   });
 
-  it('does not wait for a tool that does not heed it', async () => {
+  it('does not wait for a stream that does not heed it', async () => {
     const began = Promise.withResolvers<void>();
-    const execute = () => {
-      began.resolve();
-      return new Promise<string>(() => {});
+    const stream = {
+      [Symbol.asyncIterator]: () => ({
+        next() {
+          began.resolve();
+          return new Promise<never>(() => {});
+        },
+      }),
     };
-    const agent = mocked(
-      (controller) => {
-        controller.enqueue(toolCall);
-        end(controller, 'tool-calls');
-      },
-      { run: tool({ inputSchema: z.object({}), execute }) },
-    );
-    const server = serve(agent as Agent, { cancelGraceMs: 600_000 });
+    const server = serve(streamedAgent(() => ({ stream })) as Agent, { cancelGraceMs: 600_000 });
     const client = await connect('http://localhost', { fetch: (request) => server.fetch(request) });
     const { task } = await client.send('hello', { returnImmediately: true });
     await began.promise;
