@@ -79,7 +79,7 @@ const arrows: Record<string, readonly string[]> = {
   'sample-store': ['store', 'store-etcd', 'store-memory', 'store-postgres', 'store-redis', 'store-sqlite'],
   'expense-agent': ['client', 'extensions', 'server', 'server-node', 'sample-store'],
   'boat-designer': ['client', 'server', 'server-node', 'sample-store'],
-  assistant: ['client', 'server', 'server-node', 'sample-store'],
+  assistant: ['ai-sdk', 'client', 'server', 'server-node', 'sample-store'],
   concierge: ['client', 'nested-tasks', 'server', 'server-node', 'sample-store'],
   currency: ['client', 'server', 'server-node', 'sample-store'],
   'trip-planner': ['client', 'nested-tasks', 'server', 'server-node', 'sample-store'],
@@ -276,6 +276,11 @@ describe('a browser', () => {
       expect([...loaded].filter((specifier) => /^(zod|node:)/.test(specifier))).toEqual([]);
     },
   );
+});
+
+it('a program that loads the client of ai-sdk loads no server', () => {
+  const loaded = loadedFrom('packages/ai-sdk/src/client.ts');
+  expect([...loaded].filter((path) => path.startsWith('packages/server/'))).toEqual([]);
 });
 
 it('a browser that loads the client of the task gateway loads no other package', () => {

@@ -12,6 +12,7 @@ const server = createAgentServer({
   card,
   agent: assistant(modelFrom(process.env)),
   store,
+  restart: 'rerun',
 });
 const { url, close } = await listen(server, { port: Number(PORT) });
 console.log(`The assistant is at ${url}`);

@@ -1,12 +1,18 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
 
 /**
- * The model that the environment names, such as `ASSISTANT_MODEL=openai/gpt-5-mini` with `AI_GATEWAY_API_KEY`: any provider
- * of the gateway. Without it, the SDK's mock model, which repeats the conversation.
+ * The model that the environment names: `ASSISTANT_MODEL=openai/gpt-5-mini` with `AI_GATEWAY_API_KEY` for any provider of
+ * the gateway; with `ASSISTANT_URL`, a model behind any server that speaks the API of OpenAI, and `ASSISTANT_KEY` if that
+ * wants one. Without either, the SDK's mock model, which repeats the conversation.
  */
-export const modelFrom = (env: Readonly<Record<string, string | undefined>>): LanguageModel =>
-  env.ASSISTANT_MODEL || mockModel();
+export function modelFrom(env: Readonly<Record<string, string | undefined>>): LanguageModel {
+  const { ASSISTANT_URL: baseURL, ASSISTANT_KEY: apiKey, ASSISTANT_MODEL: model } = env;
+  if (!baseURL) return model || mockModel();
+  const provider = createOpenAICompatible({ name: 'assistant', baseURL, apiKey, includeUsage: true });
+  return provider(model || 'default');
+}
 
 /** A model that counts the messages and repeats them, a word at a time. */
 export const mockModel = (chunkDelayInMs: number | null = 5): LanguageModel =>

@@ -5,7 +5,8 @@ import { listen } from '@batonjs/server-node';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { assistant, card } from '../src/index.ts';
+import { serveModel } from '../../../packages/ai-sdk/test/openai-server.ts';
+import { assistant, card, modelFrom } from '../src/index.ts';
 
 type Chunk =
   Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer C> ? C : never;
@@ -35,24 +36,35 @@ it('completes with the whole answer of its model', async () => {
   expect(updates.at(-1)).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } });
 });
 
+it('takes a model from any server that speaks the API of OpenAI', async () => {
+  await using models = await serveModel(() => ({ text: ['Hello'] }));
+  const model = modelFrom({ ASSISTANT_URL: models.url, ASSISTANT_MODEL: 'local' });
+  const { updates } = await runTurn(assistant(model), 'hello');
+  expect(updates).toContainEqual(
+    expect.objectContaining({ artifact: expect.objectContaining({ name: 'answer' }) }),
+  );
+  expect(models.requests[0]?.messages.at(-1)).toEqual({ role: 'user', content: 'hello' });
+});
+
 describe('fails when its model does, and reveals nothing of why:', () => {
   const refusing = new MockLanguageModelV4({ doStream: () => Promise.reject(new Error('secret key')) });
   it.each([
-    ['it throws', refusing],
+    ['it throws', refusing, 'MODEL_FAILED'],
     [
       'its stream has an error in it',
       modelOf(...said('Half'), { type: 'error', error: new Error('secret') }),
+      'MODEL_FAILED',
     ],
-    ['it ends without any text', modelOf(finish('stop'))],
-    ['it ends without anything', modelOf()],
-    ['it ends early without saying why', modelOf(...said('Half'))],
-    ['it gives an error as its end', modelOf(...said('Half'), finish('error'))],
-    ['it reaches its length', modelOf(...said('Half'), finish('length'))],
-    ['it is filtered', modelOf(finish('content-filter'))],
-  ])('%s', async (_why, model) => {
+    ['it ends without any text', modelOf(finish('stop')), 'MODEL_FAILED'],
+    ['it ends without anything', modelOf(), 'MODEL_FAILED'],
+    ['it ends early without saying why', modelOf(...said('Half')), 'MODEL_FAILED'],
+    ['it gives an error as its end', modelOf(...said('Half'), finish('error')), 'MODEL_FAILED'],
+    ['it reaches its length', modelOf(...said('Half'), finish('length')), 'MODEL_LENGTH'],
+    ['it is filtered', modelOf(finish('content-filter')), 'MODEL_FILTERED'],
+  ])('%s', async (_why, model, code) => {
     const { updates } = await runTurn(assistant(model), 'hello');
     expect(updates.at(-1)).toMatchObject({
-      status: { state: 'TASK_STATE_FAILED', message: { parts: [{}, { data: { code: 'MODEL_FAILED' } }] } },
+      status: { state: 'TASK_STATE_FAILED', message: { parts: [{}, { data: { code } }] } },
     });
     expect(JSON.stringify(updates)).not.toMatch('secret');
   });

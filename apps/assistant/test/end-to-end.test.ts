@@ -10,7 +10,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('over %s', (binding) => {
     const stream = agent.stream('one two three');
     const texts: string[] = [];
     for await (const { artifactUpdate } of stream)
-      if (artifactUpdate) texts.push(textOf(artifactUpdate.artifact));
+      if (artifactUpdate && !artifactUpdate.lastChunk) texts.push(textOf(artifactUpdate.artifact));
     expect(texts.join('')).toBe('You said "one two three".');
     expect(texts.every((text) => text !== '')).toBe(true);
     const { task } = await agent.send('again', { contextId: stream.task!.contextId! });

@@ -32,6 +32,6 @@ function samples(url?: string): readonly [GalleryAgent, ...GalleryAgent[]] {
     { name: 'currency', agent: convertMoney, card: currencyCard, currentStatusInHistory: true },
     { name: 'boat-designer', agent: designBoat, card: boatCard },
     { name: 'trip-planner', ...planner, idempotency: true },
-    { name: 'assistant', agent: assistant(modelFrom(process.env)), card: assistantCard },
+    { name: 'assistant', agent: assistant(modelFrom(process.env)), card: assistantCard, restart: 'rerun' },
   ];
 }

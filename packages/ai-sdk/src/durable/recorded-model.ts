@@ -10,6 +10,7 @@ import { gateway, type LanguageModel, wrapLanguageModel } from 'ai';
 import { everyUrl, withFiles } from './files-by-url.ts';
 import type { RecordedCall, RecordedCalls } from './recorded-calls.ts';
 import { readParts, readResult, storedParts, storedResult } from './stored-parts.ts';
+import { streamOf } from './stream-of.ts';
 
 /** What the log has of a call: the parts of its stream, or its whole result. */
 export type StoredCall =
@@ -120,18 +121,4 @@ const toolCallsIn = (parts: readonly LanguageModelV4StreamPart[]): string[] =>
 
 async function* inOrder<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values;
-}
-
-/** A stream that reads a generator as it is read itself. */
-export function streamOf<T>(values: AsyncGenerator<T>): ReadableStream<T> {
-  return new ReadableStream<T>({
-    async pull(controller) {
-      const next = await values.next();
-      if (next.done) controller.close();
-      else controller.enqueue(next.value);
-    },
-    async cancel() {
-      await values.return(undefined);
-    },
-  });
 }

@@ -12,7 +12,7 @@ import { type AgentClient, textOf } from '@batonjs/client';
 import type { Callee } from '@batonjs/nested-tasks';
 import type { Task } from '@batonjs/protocol';
 import { cancelTask, connected } from '../connected.ts';
-import { streamOf } from '../durable/recorded-model.ts';
+import { streamOf } from '../durable/stream-of.ts';
 import { messageOf } from './prompt-message.ts';
 import { ReplyParts } from './reply-parts.ts';
 
