@@ -196,6 +196,25 @@ describe('an authorization server', () => {
     expect(inspect(error, { depth: 20 })).not.toContain(secret);
   });
 
+  it('with an endpoint for certificates without TLS is told nothing', async () => {
+    const { card, options } = await metadata((issuer) =>
+      json({
+        issuer,
+        token_endpoint: `${issuer}/token`,
+        mtls_endpoint_aliases: { token_endpoint: 'http://id.example/token' },
+      }),
+    );
+    const [[issuer = ''] = []] = Object.entries(options.clients);
+    const asked: string[] = [];
+    const sending = (request: Request) => {
+      asked.push(request.url);
+      return fetch(request);
+    };
+    const certified = { ...clientOf(issuer, { certificate: true }), fetch: sending };
+    expect(await failureOf(first(card, certified))).toMatchObject({ code: 'INSECURE_URL' });
+    expect(asked).toEqual([`${issuer}/.well-known/openid-configuration`]);
+  });
+
   const token = { access_token: canary, token_type: 'Bearer' };
 
   it.each<[string, RequestListener, string]>([

@@ -46,17 +46,10 @@ export class Tokens {
    * A valid token that is not the refused one. Resolves to undefined if the agent refuses a token that a person has just
    * confirmed: another one would not be better. Rejects with an `OAuthError`.
    */
-  async get(request: TokenRequest): Promise<StoredToken | undefined> {
+  get(request: TokenRequest): Promise<StoredToken | undefined> {
     const key = keyOf(request);
-    for (;;) {
-      const pending = this.#pending.get(key);
-      if (!pending) return this.#once(key, request);
-      const token = await pending;
-      if (token?.accessToken !== request.refused) return token;
-    }
-  }
-
-  #once(key: string, request: TokenRequest): Promise<StoredToken | undefined> {
+    const pending = this.#pending.get(key);
+    if (pending) return pending;
     const started = this.#find(key, request).finally(() => this.#pending.delete(key));
     this.#pending.set(key, started);
     return started;
