@@ -62,7 +62,7 @@ describe.skipIf(!executablePath)('the app of the inspector', { timeout: 60_000 }
     const { page } = app;
     await page.getByRole('textbox', { name: 'Address of an agent' }).fill(`${app.served.url}/nothing`);
     await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText('not with an agent card').waitFor();
+    await page.getByText('answers 404').waitFor();
     await page.getByText('INVALID_CARD').waitFor();
     await page.getByRole('button', { name: 'Try again' }).waitFor();
   });

@@ -88,7 +88,7 @@ async function cardIn(
   if (status === 401 || status === 403 || status === 429 || status >= 500) {
     httpJsonClient.decodeReply({ operation: 'GetExtendedAgentCard', params: {} }, { status, headers, body });
   }
-  if (status !== 200) throw invalid(`answers ${status}, not with an agent card`);
+  if (status !== 200) throw invalid(`answers ${status}`);
   let raw: unknown;
   try {
     raw = JSON.parse(body);
@@ -98,7 +98,7 @@ async function cardIn(
   await checkTrust(raw, settings);
   const card = parseCard(raw, settings);
   if (!Array.isArray(card?.supportedInterfaces) || card.supportedInterfaces.length === 0) {
-    throw invalid('is no agent card of A2A 1.0: it has no supportedInterfaces');
+    throw invalid('has no supportedInterfaces');
   }
   return card as AgentCard;
 }

@@ -76,12 +76,12 @@ async function send(
       return response;
     }
     discard(response);
-    if (credentials) throw noRedirect(url, 'and credentials do not follow redirects', location);
+    if (credentials) throw noRedirect(url, 'but credentials do not follow redirects', location);
     // Browsers hide the target of a redirect, so the request is repeated without the caller's headers.
     isTrusted &&= location !== null;
     if (location === null) continue;
     const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
-    if (!next?.protocol.startsWith('http')) throw noRedirect(url, 'which is no address of HTTP', location);
+    if (!next?.protocol.startsWith('http')) throw noRedirect(url, 'no address of HTTP', location);
     if (hops === MAX_REDIRECTS) throw noRedirect(url, `after ${hops} other redirects`, location);
     if (status < 307 && method === 'POST') {
       const { 'content-type': _, ...rest } = own;

@@ -35,7 +35,7 @@ export function noInterface(card: AgentCard): ClientError {
   );
   return new ClientError(
     'NO_INTERFACE',
-    `${card.name} has no interface that can be used here; its card lists ${offered.join(', ') || 'none'}`,
+    `${card.name} has no interface for this client, but ${offered.join(', ') || 'none'}`,
   );
 }
 

@@ -192,7 +192,7 @@ export class Session {
     if (!response.body) return;
     options.onOpen?.();
     // Also removes the deadline of the call, which applies until the stream has started.
-    const restartIdleLimit = () => deadline.limit(options.idleTimeoutMs, 'NETWORK', 'Nothing was heard');
+    const restartIdleLimit = () => deadline.limit(options.idleTimeoutMs, 'NETWORK', 'No data');
     const body = limitEvents(response.body, this.settings.maxEventBytes, restartIdleLimit);
     restartIdleLimit();
     for await (const { data, id } of decodeSse(body.stream)) {
