@@ -13,22 +13,29 @@ import { postgresForTests } from '../test/support/postgres.ts';
 import { redisForTests } from '../test/support/redis.ts';
 import { packAll, type Tarball } from './packed/pack.ts';
 import { runScript, tryProject } from './packed/try-project.ts';
+import { tool } from './release/tools.ts';
 
 const run = promisify(execFile);
-const node = process.execPath;
 const folder = mkdtempSync(join(tmpdir(), 'baton-templates-'));
 const redis = await redisForTests();
 const postgres = await postgresForTests();
 try {
   const tarballs = await packAll(folder);
   for (const store of Object.keys(stores))
-    for (const template of Object.keys(templates)) await tryOne(store, template, tarballs);
+    for (const template of Object.keys(templates)) await tryOne(store, template, process.execPath, tarballs);
+  await tryOne('memory', 'plain', await tool('node20'), tarballs);
+  await tryOne('sqlite', 'plain', await tool('node22'), tarballs);
 } finally {
   await Promise.all([redis?.stop(), postgres?.stop()]);
   rmSync(folder, { recursive: true });
 }
 
-async function tryOne(store: string, template: string, tarballs: readonly Tarball[]): Promise<void> {
+async function tryOne(
+  store: string,
+  template: string,
+  node: string,
+  tarballs: readonly Tarball[],
+): Promise<void> {
   const env = serverOf(store);
   if (!env) {
     process.stdout.write(`${template}, ${store}: skipped, the server of the store is not here\n`);
@@ -36,7 +43,8 @@ async function tryOne(store: string, template: string, tarballs: readonly Tarbal
     return;
   }
   const since = performance.now();
-  const name = `${template}-${store}`;
+  const { stdout: version } = await run(node, ['--version']);
+  const name = `${template}-${store}-${version.trim()}`;
   const create = tarballs.find((tarball) => tarball.name === 'create-baton')!;
   // `npm create` runs the package from a folder of its own.
   const unpacked = join(folder, `create-${name}`);
@@ -50,9 +58,7 @@ async function tryOne(store: string, template: string, tarballs: readonly Tarbal
   const seconds = ((performance.now() - since) / 1_000).toFixed(1);
   await runScript(project, 'check');
   await runScript(project, 'test');
-  process.stdout.write(
-    `${template}, ${store}: ${seconds} s to ${JSON.stringify(said.trim().split('\n').at(-1))}\n`,
-  );
+  process.stdout.write(`${name}: ${seconds} s to ${JSON.stringify(said.trim().split('\n').at(-1))}\n`);
 }
 
 /** Where the store of a project is; undefined if its server cannot be had. */

@@ -11,22 +11,30 @@ const companions = ['express', '@types/express', '@types/node'];
 
 /**
  * Makes `folder` a project that installed the tarballs: their dependencies on each other are met by tarballs too.
- * What comes from the registry is what the repository itself has installed, so that nothing is downloaded twice.
+ * `more` are versions of other packages to install. What comes from the registry is what the repository itself has installed, so that nothing is downloaded twice.
  */
-export async function installTarballs(folder: string, tarballs: readonly Tarball[]): Promise<void> {
+export async function installTarballs(
+  folder: string,
+  tarballs: readonly Tarball[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const packed = Object.fromEntries(tarballs.map(({ name, path }) => [name, `file:${path}`]));
   const installed = Object.fromEntries(companions.map((name) => [name, versionHere(name)]));
   const manifest = {
     name: 'consumer',
     private: true,
     type: 'module',
-    dependencies: { ...packed, ...installed },
+    dependencies: { ...packed, ...installed, ...more },
   };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   writeFileSync(
     join(folder, 'pnpm-workspace.yaml'),
-    // The install script of protobufjs, which gRPC brings, only prints a warning.
-    JSON.stringify({ overrides: packed, autoInstallPeers: false, allowBuilds: { protobufjs: false } }),
+    // The install script of protobufjs, which gRPC brings, only prints a warning; esbuild works without its own.
+    JSON.stringify({
+      overrides: packed,
+      autoInstallPeers: false,
+      allowBuilds: { protobufjs: false, esbuild: false },
+    }),
   );
   await run(pnpm, ['install', '--prefer-offline', '--reporter', 'append-only'], { cwd: folder });
 }

@@ -34,9 +34,12 @@ export async function tryProject(project: InstalledProject): Promise<string> {
   const { folder, node, env, template } = project;
   const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const port = String(await freePort());
-  const [program, ...args] = scripts.start.split(' ');
-  if (program !== 'node') throw new Error(`npm start runs ${program}`);
-  await using server: Command = run(node, args, { cwd: folder, env: { ...env, PORT: port } });
+  const argumentsOf = (script: string): string[] => {
+    const [program, ...args] = scripts[script].split(' ');
+    if (program !== 'node') throw new Error(`npm run ${script} runs ${program}`);
+    return args;
+  };
+  await using server: Command = run(node, argumentsOf('start'), { cwd: folder, env: { ...env, PORT: port } });
   await server.until(/ is at http/);
   for (const path of ['/livez', '/readyz']) {
     const { status } = await fetch(`http://127.0.0.1:${port}${path}`);
@@ -44,7 +47,10 @@ export async function tryProject(project: InstalledProject): Promise<string> {
   }
   const message = template === 'plain' ? '3 boxes' : 'hello';
   const url = `http://127.0.0.1:${port}`;
-  const client = run(node, ['src/client.ts', message], { cwd: folder, env: { AGENT_URL: url } });
+  await using client = run(node, [...argumentsOf('client'), message], {
+    cwd: folder,
+    env: { AGENT_URL: url },
+  });
   const code = await client.ended;
   if (code !== 0) throw new Error(`The client ended with ${code}:\n${client.output}`);
   server.signal('SIGTERM');

@@ -7,6 +7,21 @@ export const stores = {
 } as const;
 export type Store = keyof typeof stores;
 
+/** The oldest Node.js that runs a project: its adapter decides. */
+export const oldestNode: Readonly<Record<Store, string>> = {
+  sqlite: '22.13',
+  memory: '20.16',
+  redis: '22.13',
+  postgres: '22.13',
+};
+
+/** Whether this Node.js, such as `20.20.2`, runs a project with the store. */
+export function isNewEnough(version: string, store: Store): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldest = 0, oldestMinor = 0] = oldestNode[store].split('.').map(Number);
+  return major > oldest || (major === oldest && minor >= oldestMinor);
+}
+
 /** The kinds of agent. */
 export const templates = {
   plain: 'asks, works, gives an artifact',

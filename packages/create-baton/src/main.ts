@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { ask, checkFolder, usualFolder } from './ask.ts';
-import { InputError, type Project } from './choices.ts';
+import { InputError, isNewEnough, oldestNode, type Project } from './choices.ts';
 import { installerOf } from './installer.ts';
 import { projectFiles } from './project-files.ts';
 import { projectName } from './project-name.ts';
@@ -19,7 +19,8 @@ try {
     const isComplete = options.folder !== undefined && options.store && options.template;
     if (!options.yes && !isComplete && !stdin.isTTY)
       throw new InputError('There is no terminal to ask: pass --yes, or a folder, --store and --template');
-    const usual: Project = { folder: usualFolder, store: 'sqlite', template: 'plain' };
+    const store = isNewEnough(process.versions.node, 'sqlite') ? 'sqlite' : 'memory';
+    const usual: Project = { folder: usualFolder, store, template: 'plain' };
     create(options.yes || isComplete ? { ...usual, ...options } : await ask(options, stdin, stdout));
   }
 } catch (error) {
@@ -35,11 +36,10 @@ try {
 
 function create(project: Project): void {
   const { folder } = project;
-  const { install, run } = installerOf(env.npm_config_user_agent);
+  const installer = installerOf(env.npm_config_user_agent);
+  const { install, run } = installer;
   const name = projectName(folder);
-  writeProject(folder, projectFiles(name, project, run));
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const isOld = major < 22 || (major === 22 && minor < 18);
+  writeProject(folder, projectFiles(name, project, installer));
   const services = { memory: '', sqlite: '', redis: 'redis', postgres: 'postgres' }[project.store];
   const steps = [
     ...(folder === '.' ? [] : [`cd ${/\s/.test(folder) ? JSON.stringify(folder) : folder}`]),
@@ -48,7 +48,10 @@ function create(project: Project): void {
     ...(services && [`docker compose up -d ${services}`]),
     `${run} start`,
   ];
-  const note = isOld ? `\nIt needs Node.js 22.18 or newer; this is ${process.versions.node}.\n` : '';
+  const { node } = process.versions;
+  const note = isNewEnough(node, project.store)
+    ? ''
+    : `\nIt needs Node.js ${oldestNode[project.store]} or newer; this is ${node}.\n`;
   stdout.write(`Wrote ${name}: ${project.template} agent, tasks in ${project.store}.\n${note}\n`);
   stdout.write(`${steps.map((step) => `  ${step}\n`).join('')}`);
 }

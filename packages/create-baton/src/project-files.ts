@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Project } from './choices.ts';
+import { oldestNode, type Project } from './choices.ts';
+import type { Installer } from './installer.ts';
 import { titleOf } from './project-name.ts';
 
 const packageRoot = new URL('../', import.meta.url);
@@ -17,20 +18,23 @@ const services: Readonly<Record<Project['store'], string>> = {
   postgres: ', and PostgreSQL',
 };
 
-/** The files of a project by their path in it, with `/`. `run` is how its README runs a script. */
+/** The files of a project by their path in it, with `/`. Its README runs scripts as the installer does. */
 export function projectFiles(
   name: string,
   { store, template }: Pick<Project, 'store' | 'template'>,
-  run: string,
+  installer: Installer,
 ): ReadonlyMap<string, string> {
   const values: Readonly<Record<string, string>> = {
     name,
     title: titleOf(name),
-    run,
+    run: installer.run,
     services: services[store],
+    node: oldestNode[store],
   };
   const folders = ['shared', `agents/${template}`, `stores/${store}`];
   const files = new Map<string, string>([['package.json', manifest(name, store)]]);
+  // pnpm refuses packages with an install script that it was not told about: tsx brings esbuild.
+  if (installer.name === 'pnpm') files.set('pnpm-workspace.yaml', 'allowBuilds:\n  esbuild: true\n');
   for (const folder of folders) {
     const root = fileURLToPath(new URL(`templates/${folder}/`, packageRoot));
     for (const path of filesBelow(root)) {
@@ -60,19 +64,22 @@ function manifest(name: string, store: Project['store']): string {
   const versions = (...names: readonly string[]) =>
     Object.fromEntries([...new Set(names)].sort().map((each) => [each, own.devDependencies[each]]));
   const kept = `@batonjs/store-${store}`;
-  const forTests = ['@batonjs/store-memory', '@types/node', 'typescript'].filter((each) => each !== kept);
+  const forTests = ['@batonjs/store-memory', '@types/node', 'tsx', 'typescript'].filter(
+    (each) => each !== kept,
+  );
   return `${JSON.stringify(
     {
       name,
       version: '0.1.0',
       private: true,
       type: 'module',
-      engines: { node: '>=22.18' },
+      engines: { node: `>=${oldestNode[store]}` },
       scripts: {
-        start: 'node src/main.ts',
-        dev: 'node --watch src/main.ts',
-        client: 'node src/client.ts',
-        test: 'node --test "test/*.test.ts"',
+        // The process itself gets the signals. Node.js runs TypeScript without tsx from 22.18 on.
+        start: 'node --import tsx src/main.ts',
+        dev: 'node --import tsx --watch src/main.ts',
+        client: 'node --import tsx src/client.ts',
+        test: 'node --import tsx --test test/agent.test.ts',
         check: 'tsc',
       },
       dependencies: versions('@batonjs/client', '@batonjs/server', '@batonjs/server-node', kept),

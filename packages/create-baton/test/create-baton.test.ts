@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
 import { root } from '../../../test/source-files.ts';
 import { ask } from '../src/ask.ts';
-import { type Project, stores, templates } from '../src/choices.ts';
+import { isNewEnough, type Project, stores, templates } from '../src/choices.ts';
 import { installerOf } from '../src/installer.ts';
 import { projectFiles } from '../src/project-files.ts';
 import { projectName, titleOf } from '../src/project-name.ts';
@@ -53,14 +53,14 @@ describe('the program', () => {
       [
         ...['.dockerignore', '.gitignore', 'Dockerfile', 'README.md', 'compose.yaml', 'package.json', 'src'],
         ...['src/agent.ts', 'src/client.ts', 'src/main.ts', 'src/store.ts', 'test', 'test/agent.test.ts'],
-        'tsconfig.json',
+        ...['pnpm-workspace.yaml', 'tsconfig.json'],
       ].sort(),
     );
     const again = await create(folder, 'my-agent', '--yes');
     expect(again).toEqual({
       code: 2,
       output: expect.stringContaining(
-        'The folder "my-agent" is not empty: .dockerignore, .gitignore, Dockerfile and 6 more',
+        'The folder "my-agent" is not empty: .dockerignore, .gitignore, Dockerfile and 7 more',
       ),
     });
   });
@@ -106,6 +106,17 @@ describe('the arguments', () => {
   ])('of %s say how to install', (agent, install, script) => {
     expect(installerOf(agent)).toMatchObject({ install, run: script });
   });
+});
+
+it.each([
+  ['20.15.1', 'memory', false],
+  ['20.20.2', 'memory', true],
+  ['20.20.2', 'sqlite', false],
+  ['22.12.0', 'redis', false],
+  ['22.13.0', 'postgres', true],
+  ['24.0.0', 'sqlite', true],
+] as const)('Node.js %s runs a project with %s: %s', (version, store, expected) => {
+  expect(isNewEnough(version, store)).toBe(expected);
 });
 
 describe('the questions', () => {
@@ -199,9 +210,10 @@ describe.each(Object.keys(templates) as Project['template'][])('the %s template'
   it.each(Object.keys(stores) as Project['store'][])(
     'with %s leaves no placeholder, and has versions',
     (store) => {
-      const files = projectFiles('my-agent', { store, template }, 'npm run');
+      const files = projectFiles('my-agent', { store, template }, installerOf());
       for (const [path, text] of files)
         expect(`${path}: ${text.match(/\{\{|\}\}|undefined/)?.[0]}`).toBe(`${path}: undefined`);
+      expect(files.has('pnpm-workspace.yaml')).toBe(false);
       const manifest = JSON.parse(files.get('package.json')!);
       const versions: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies };
       expect(Object.keys(versions)).toContain(`@batonjs/store-${store}`);

@@ -104,24 +104,24 @@ function nextStep(turn: Turn, name: string): string {
 class LatestUpdate {
   #update: TaskUpdate | undefined;
   #isOver = false;
-  #changed = Promise.withResolvers<void>();
+  #wake = () => {};
 
   set(update: TaskUpdate): void {
     this.#update = update;
-    this.#changed.resolve();
+    this.#wake();
   }
 
   end(): void {
     this.#isOver = true;
-    this.#changed.resolve();
+    this.#wake();
   }
 
   /** Resolves to the next update, or to undefined at the end. */
   async next(): Promise<TaskUpdate | undefined> {
-    while (!this.#update && !this.#isOver) {
-      await this.#changed.promise;
-      this.#changed = Promise.withResolvers();
-    }
+    if (!this.#update && !this.#isOver)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     const update = this.#update;
     this.#update = undefined;
     return update;
