@@ -31,7 +31,9 @@ for (const { 0: all, 1: kind = '', 2: code = '', index } of page.matchAll(/^```(
   end = index + all.length;
 }
 
-it('does every step of the tutorial: the task goes on where the killed process left it', async () => {
+it('does every step of the tutorial: the task goes on where the killed process left it', {
+  timeout: 180_000,
+}, async () => {
   const port = String(await freePort());
   const results: string[] = [];
   for (const { kind, code, before } of blocks) {

@@ -14,4 +14,5 @@ export const timingSensitive: readonly string[] = [
   'packages/store-sqlite/test/database/',
   'test/protocol/cancel',
   'test/stuck',
+  'test/tutorial',
 ];
