@@ -11,6 +11,17 @@ const sourcesOf = (name: string): readonly string[] => [
 
 const testsOf = (name: string): string => `packages/${name}/test/**/*.test.ts`;
 
+const pushRules = [
+  'dead-letters',
+  'delivery-id',
+  'failing-webhooks',
+  'host-shares',
+  'push-format',
+  'retry-delay',
+  'wanted-update',
+  'webhooks',
+];
+
 /** What `pnpm mutate` takes as arguments. */
 export const parts: Readonly<Record<string, Part>> = {
   // The properties take seconds each, and would be run for nearly every mutation: the examples have to notice alone.
@@ -24,7 +35,15 @@ export const parts: Readonly<Record<string, Part>> = {
     tests: [testsOf('store'), 'packages/store-memory/test/memory-store.test.ts'],
   },
   auth: { mutate: sourcesOf('auth'), tests: [testsOf('auth')] },
-  push: { mutate: ['packages/server/src/push/*.ts'], tests: ['packages/server/test/push/*.test.ts'] },
+  // What goes by its arguments alone. Tests without webhooks and stores notice in a fraction of a second.
+  'push-rules': {
+    mutate: [`packages/server/src/push/{${pushRules.join(',')}}.ts`],
+    tests: ['packages/server/test/push/{options,rules}.test.ts'],
+  },
+  push: {
+    mutate: ['packages/server/src/push/*.ts', `!packages/server/src/push/{${pushRules.join(',')}}.ts`],
+    tests: ['packages/server/test/push/*.test.ts'],
+  },
   'store-memory': { mutate: sourcesOf('store-memory'), tests: [testsOf('store-memory')] },
   'store-sqlite': {
     mutate: ['packages/store-sqlite/src/tasks/{commits,leases,prune}.ts'],
