@@ -25,17 +25,17 @@ const reportOf = (...mutants: ReturnType<typeof mutant>[]): Report => ({
 
 it('a report is counted; what no test runs survives too', () => {
   const report = reportOf(
-    ...['Killed', 'Timeout', 'Survived', 'NoCoverage', 'Ignored'].map((one) => mutant(one)),
+    ...['Killed', 'RuntimeError', 'Timeout', 'Survived', 'NoCoverage', 'Ignored'].map((one) => mutant(one)),
   );
   const survivor = { file, line: '1 + 2;', original: '1 + 2', replacement: '1 - 2' };
   expect(resultOf(report, 'today')).toEqual({
     date: 'today',
-    killed: 1,
+    killed: 2,
     timeout: 1,
     survivors: [survivor, survivor],
   });
-  expect(() => resultOf(reportOf(mutant('RuntimeError')), 'today')).toThrow(
-    `${file}:2: a mutation is RuntimeError`,
+  expect(() => resultOf(reportOf(mutant('Pending')), 'today')).toThrow(
+    `${file}:2: a mutation is Pending`,
   );
 });
 

@@ -32,6 +32,8 @@ export interface Result {
   readonly survivors: readonly Survivor[];
 }
 
+/** Stryker's runner crashes over an error that nothing handles, with which a run of vitest fails. */
+const noticed: ReadonlySet<string> = new Set(['Killed', 'RuntimeError']);
 const undetected: ReadonlySet<string> = new Set(['Survived', 'NoCoverage']);
 
 /** Throws if a mutation was neither noticed nor missed: such a run says nothing. */
@@ -40,7 +42,7 @@ export function resultOf({ files }: Report, date: string): Result {
   for (const [file, { source, mutants }] of Object.entries(files)) {
     const lines = source.split('\n');
     for (const { location, replacement = '', status } of mutants) {
-      if (status === 'Killed') found.killed++;
+      if (noticed.has(status)) found.killed++;
       else if (status === 'Timeout') found.timeout++;
       else if (undetected.has(status)) {
         const line = lines[location.start.line - 1]?.trim() ?? '';

@@ -1,4 +1,5 @@
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { memoryStore } from '../src/index.ts';
 
 const onRealClock = () => ({ store: memoryStore() });
@@ -16,6 +17,6 @@ for (const [name, open] of [
   ['memoryStore', onRealClock],
   ['memoryStore on its own clock', onItsOwnClock],
 ] as const) {
-  describeTaskStore(name, open);
+  describeTaskStore(name, open, { runs: repetitions(10, 100) });
   describePushConfigStore(name, open);
 }
