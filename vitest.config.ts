@@ -10,9 +10,18 @@ const conditions = ['@batonjs/source', 'module', 'node', 'development|production
 const alone = [
   'test/language-models/*.test.ts',
   'apps/{boat-designer,currency,expense-agent}/test/agent.test.ts',
+  'packages/server/test/address-policy/**/*.test.ts',
   'packages/store/test/steady-now.test.ts',
   'packages/telemetry/test/**/*.test.ts',
-  'packages/server/test/address-policy/**/*.test.ts',
+];
+
+/** Mostly child processes. The files of the first project start first: a long one at the end would leave a core idle. */
+const longest = [
+  'packages/nested-tasks/test/killed/killed.test.ts',
+  'packages/store-{etcd,postgres}/test/conformance.test.ts',
+  'packages/store-redis/test/database/cluster.test.ts',
+  'test/{chaos,etcd-scenarios,gateway-chaos,postgres-scenarios,readmes,redis-scenarios,start}.test.ts',
+  'test/{memory,runtimes}/**/*.test.ts',
 ];
 
 export default defineConfig({
@@ -25,11 +34,11 @@ export default defineConfig({
         test: {
           name: 'in one process',
           include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
-          exclude: [...alone, 'test/language-models/large/**', '**/node_modules/**'],
+          exclude: [...alone, ...longest, 'test/language-models/large/**', '**/node_modules/**'],
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'alone', include: alone } },
+      { extends: true, test: { name: 'alone', include: [...alone, ...longest] } },
     ],
     // Much of what is tested waits for other processes: as many files as cores would leave a core idle.
     maxWorkers: 3,

@@ -23,7 +23,7 @@ export async function run(
   const fileName = join(reports, `${name}.json`);
   mkdirSync(reports, { recursive: true });
   // The configuration of vitest is read by processes that Stryker starts.
-  process.env.BATON_MUTATED_BY = JSON.stringify(part.tests);
+  process.env.BATON_MUTATED_BY = JSON.stringify(part);
   await new Stryker({
     mutate: [...(lines ?? part.mutate)],
     testRunner: 'vitest',

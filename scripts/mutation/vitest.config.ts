@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import type { Part } from './parts.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const conditions = ['@batonjs/source', 'module', 'node', 'development|production'];
@@ -24,7 +25,7 @@ const alias = readdirSync(join(root, 'packages')).flatMap((folder) => {
   });
 });
 
-const tests = JSON.parse(process.env.BATON_MUTATED_BY ?? '[]') as string[];
+const { tests = [], names = '' } = JSON.parse(process.env.BATON_MUTATED_BY ?? '{}') as Partial<Part>;
 
 export default defineConfig({
   root,
@@ -33,6 +34,7 @@ export default defineConfig({
   test: {
     include: tests.filter((path) => !path.startsWith('!')),
     exclude: tests.filter((path) => path.startsWith('!')).map((path) => path.slice(1)),
+    testNamePattern: new RegExp(names),
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

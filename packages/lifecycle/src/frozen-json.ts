@@ -20,7 +20,9 @@ function copy(value: unknown): unknown {
   const isPlain =
     (prototype === Object.prototype || prototype === null) &&
     typeof (value as { toJSON?: unknown }).toJSON !== 'function';
-  return isPlain ? copyMembers({ ...value }) : copy(JSON.parse(JSON.stringify(value) ?? 'null'));
+  if (isPlain) return copyMembers({ ...value });
+  const text = JSON.stringify(value) as string | undefined;
+  return text === undefined ? undefined : copy(JSON.parse(text));
 }
 
 const copyItem = (item: unknown): unknown => copy(item) ?? null;

@@ -23,6 +23,7 @@ describe('a frozen copy', () => {
     ['functions and symbols', { a: () => 1, b: Symbol('b'), c: [() => 1], d: 2 }],
     ['numbers that are none', { a: Number.NaN, b: [Number.POSITIVE_INFINITY] }],
     ['dates and urls', { a: new Date(0), b: [new URL('https://example.com/')], c: new Map([[1, 2]]) }],
+    ['objects that leave themselves out', { a: { toJSON: () => undefined }, b: [{ toJSON() {} }], c: 1 }],
     ['objects without a prototype', Object.assign(Object.create(null), { a: 1 })],
     ['a member named like the prototype', JSON.parse('{"__proto__":{"a":1}}')],
   ])('treats %s as JSON does', (_, value) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { etcdStore } from '../src/index.ts';
 import { type RemoteStores, startStoreProcess } from './remote-stores.ts';
@@ -27,5 +28,5 @@ describe.skipIf(!cluster)('etcd', () => {
   };
 
   for (const describeStore of [describeTaskStore, describePushConfigStore])
-    describeStore('etcdStore in two processes', inTwoProcesses, { runs: 5 });
+    describeStore('etcdStore in two processes', inTwoProcesses, { runs: repetitions(4, 30) });
 });

@@ -1,6 +1,7 @@
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
 import pg from 'pg';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { type PostgresStoreOptions, postgresStore } from '../src/index.ts';
 import { emptied } from './empty.ts';
@@ -45,7 +46,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   });
 
   for (const describeStore of [describeTaskStore, describePushConfigStore]) {
-    describeStore('postgresStore in two processes', inTwoProcesses, { runs: 5 });
-    describeStore('postgresStore that polls, on one pool', polling, { runs: 3 });
+    describeStore('postgresStore in two processes', inTwoProcesses, { runs: repetitions(5, 50) });
+    describeStore('postgresStore that polls, on one pool', polling, { runs: repetitions(3, 30) });
   }
 });

@@ -1,6 +1,7 @@
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll } from 'vitest';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { postgresStore } from '../src/index.ts';
 import { emptied } from './empty.ts';
 
@@ -24,4 +25,4 @@ async function twice() {
 }
 
 for (const describeStore of [describeTaskStore, describePushConfigStore])
-  describeStore('postgresStore, twice on one PGlite', twice, { runs: 5 });
+  describeStore('postgresStore, twice on one PGlite', twice, { runs: repetitions(3, 30) });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
 import { afterAll, describe } from 'vitest';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
 import { redisStore } from '../src/index.ts';
 
@@ -12,6 +13,6 @@ describe.skipIf(!valkey)('Valkey', () => {
     const options = { url: valkey!.url, prefix: `test-${randomUUID()}` };
     return { store: redisStore(options), second: redisStore(options) };
   };
-  describeTaskStore('redisStore', open);
+  describeTaskStore('redisStore', open, { runs: repetitions(5, 50) });
   describePushConfigStore('redisStore', open);
 });

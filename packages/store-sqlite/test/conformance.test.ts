@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
 import { afterAll, beforeAll } from 'vitest';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { type Durability, sqliteStore } from '../src/index.ts';
 import { newFolder, removeFolder } from './folder.ts';
 import { otherProcess } from './other-process.ts';
@@ -44,8 +45,9 @@ async function inTwoProcesses() {
 }
 
 for (const describeStore of [describeTaskStore, describePushConfigStore]) {
-  describeStore('sqliteStore in memory', inMemory);
-  describeStore('sqliteStore on a file', () => onFile());
-  describeStore('sqliteStore, twice on one file', twiceOnOneFile);
-  describeStore('sqliteStore, on one file in two processes', inTwoProcesses);
+  const options = { runs: repetitions(10, 100) };
+  describeStore('sqliteStore in memory', inMemory, options);
+  describeStore('sqliteStore on a file', () => onFile(), options);
+  describeStore('sqliteStore, twice on one file', twiceOnOneFile, options);
+  describeStore('sqliteStore, on one file in two processes', inTwoProcesses, options);
 }
