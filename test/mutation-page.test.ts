@@ -34,9 +34,7 @@ it('a report is counted; what no test runs survives too', () => {
     timeout: 1,
     survivors: [survivor, survivor],
   });
-  expect(() => resultOf(reportOf(mutant('Pending')), 'today')).toThrow(
-    `${file}:2: a mutation is Pending`,
-  );
+  expect(() => resultOf(reportOf(mutant('Pending')), 'today')).toThrow(`${file}:2: a mutation is Pending`);
 });
 
 it('a score is rounded down', () => {

@@ -1,8 +1,10 @@
 import type { Explanation } from './explanation.ts';
 import { explanationsOfAuth } from './explanations-of-auth.ts';
+import { explanationsOfPush } from './explanations-of-push.ts';
 
 export const explanations: readonly Explanation[] = [
   ...explanationsOfAuth,
+  ...explanationsOfPush,
   {
     file: 'packages/lifecycle/src/evolve.ts',
     line: 'if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;',

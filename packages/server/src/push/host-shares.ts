@@ -24,7 +24,7 @@ export class HostShares {
   /** Counts one more delivery to the host. Returns false if the host has its share already. */
   enter(host: string): boolean {
     const share = this.#shares.get(host) ?? { running: 0, failures: 0 };
-    if (this.free <= 0 || (share.running > 0 && share.running >= this.free)) return false;
+    if (this.free <= 0 || share.running >= this.free) return false;
     this.#shares.set(host, share);
     share.running++;
     this.#running++;

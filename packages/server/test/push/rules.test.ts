@@ -76,6 +76,8 @@ describe('the wait before a retry', () => {
     [' 7 ', 7_000],
     ['123456789', 123_456_789_000],
     ['1234567890', undefined],
+    ['1 Jan 2026 00:00:05 GMT', undefined],
+    ['x 1 Jan 2026 00:00:05 GMT', undefined],
     ['Thu, 01 Jan 2026 00:00:05 GMT', 5_000],
     ['Wed, 31 Dec 2025 00:00:05 GMT', 0],
   ])('is read from `Retry-After: %s` as %s ms', (header, ms) => {
@@ -149,6 +151,14 @@ describe('webhooks that fail', () => {
     expect(failing.hurry('b.example')).toEqual([]);
   });
 
+  it('stay when another one of their host works', () => {
+    const failing = new FailingWebhooks();
+    failing.over(push('http://unknown.example/'));
+    for (const id of ['v', 'w']) failing.failed(push('http://b.example/', id), failure);
+    failing.over(push('http://b.example/', 'v'));
+    expect(failing.hurry('b.example')).toMatchObject([{ id: 'w' }]);
+  });
+
   it('that keep failing on a host that works are tried at once three times, and again when the host was the reason', () => {
     const failing = new FailingWebhooks();
     const hurried = () => {
@@ -179,6 +189,17 @@ describe('webhooks that fail', () => {
     expect([failing.hurry('h1'), failing.hurry('h0')]).toMatchObject([[], [{ id: 'w0' }]]);
     expect(failing.hurry('x')).toHaveLength(9_998);
     expect(failing.hurry('y')).toHaveLength(1);
+  });
+
+  it('are forgotten one by one, and only while there are too many', () => {
+    const failing = new FailingWebhooks();
+    const add = (n: number) => failing.failed(push('http://x/', `w${n}`), failure);
+    for (let n = 0; n <= 10_000; n++) add(n);
+    expect(failing.hurry('x')).toHaveLength(10_000);
+    for (const n of [1, 2, 3]) failing.over(push('http://x/', `w${n}`));
+    for (const n of [1, 2, 3]) add(n);
+    for (let n = 4; n <= 10_000; n++) add(n);
+    expect(failing.hurry('x')).toHaveLength(10_000);
   });
 
   it('are of the host and port that their address names', () => {
