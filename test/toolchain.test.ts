@@ -35,7 +35,7 @@ describe.each(packages)('$manifest.name', ({ folder, manifest }) => {
       sideEffects: false,
       license: 'Apache-2.0',
       engines: { node: '>=22' },
-      files: expect.arrayContaining(['dist', 'src']),
+      files: expect.arrayContaining(['CHANGELOG.md', 'dist', 'src']),
       publishConfig: { access: 'public' },
     });
   });

@@ -58,7 +58,7 @@ export async function checkPublished(
   for (const target of targetsIn([source.exports, source.imports, source.bin]))
     complain(files.has(target.replace(/^\.\//, '')), `${target}, which the manifest names, is missing`);
   complain(
-    Array.from(files).every((file) => !/(^|\/)(test\/|node_modules\/|\.env|\.npmrc|tsconfig)/.test(file)),
+    Array.from(files).every((file) => !/^(test\/|tsconfig|\.env|\.npmrc)|(^|\/)node_modules\//.test(file)),
     'the tarball has files that are not for users',
   );
   complain(

@@ -25,12 +25,14 @@ export interface Published {
 export async function startRegistry(folder: string, upstream: string): Promise<Registry> {
   mkdirSync(folder, { recursive: true });
   const port = await freePort();
+  const ours = { access: '$all', publish: '$authenticated' };
   const config = {
     storage: join(folder, 'storage'),
     auth: { htpasswd: { file: join(folder, 'htpasswd'), max_users: 1 } },
     uplinks: { upstream: { url: upstream } },
     packages: {
-      '@batonjs/*': { access: '$all', publish: '$authenticated' },
+      '@batonjs/*': ours,
+      'create-baton': ours,
       '**': { access: '$all', proxy: 'upstream' },
     },
     max_body_size: '50mb',
