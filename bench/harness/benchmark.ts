@@ -31,6 +31,8 @@ export interface Measured {
   readonly results: readonly Result[];
   /** Also plain figures, where the goal is one. */
   readonly ratios: Readonly<Record<string, number>>;
+  /** The least and the most of a ratio, where each run has one of its own. */
+  readonly spreads?: Readonly<Record<string, readonly [least: number, most: number]>>;
 }
 
 export interface RunOptions {

@@ -7,6 +7,21 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }
 
+/** The median of a ratio, and its least and its most, among runs. */
+export interface Compared {
+  readonly ratio: number;
+  readonly spread: readonly [least: number, most: number];
+}
+
+/** For the report of a benchmark. */
+export function ratiosOf(compared: Readonly<Record<string, Compared>>) {
+  const entries = Object.entries(compared);
+  return {
+    ratios: Object.fromEntries(entries.map(([name, { ratio }]) => [name, ratio])),
+    spreads: Object.fromEntries(entries.map(([name, { spread }]) => [name, spread])),
+  };
+}
+
 /** Values by contender and unit, in the order they were measured. */
 export class Values {
   readonly #values = new Map<string, { contender: Contender; unit: string; runs: number[] }>();
@@ -20,14 +35,25 @@ export class Values {
 
   /** The median of a contender. Throws if it was not measured. */
   median(contender: Contender, unit: string): number {
+    return median(this.#runs(contender, unit));
+  }
+
+  #runs(contender: Contender, unit: string): readonly number[] {
     const known = this.#values.get(`${contender}\n${unit}`);
     if (!known) throw new Error(`${contender} has no ${unit}`);
-    return median(known.runs);
+    return known.runs;
   }
 
   /** How many times as much the first has as the second. */
   ratio(one: Contender, other: Contender, unit: string): number {
     return round(this.median(one, unit) / this.median(other, unit));
+  }
+
+  /** Compares what two contenders had in each run: `times` the one's value over the other's. */
+  compare(one: readonly [Contender, string], other: readonly [Contender, string], times = 1): Compared {
+    const below = this.#runs(...other);
+    const ratios = this.#runs(...one).map((value, run) => (times * value) / below[run]!);
+    return { ratio: round(median(ratios)), spread: [round(Math.min(...ratios)), round(Math.max(...ratios))] };
   }
 
   get results(): Result[] {

@@ -5,13 +5,14 @@ import { type Benchmark, type Goal, isReached, type Report } from './benchmark.t
 interface Row {
   readonly number: number;
   readonly ratio: string;
-  readonly value: number;
+  /** The ratio, and its least and most among runs. */
+  readonly value: string;
   readonly goal: string;
   readonly reached: string;
 }
 
 /** One row per ratio; those with a goal first. */
-function rowsOf({ number, goals }: Benchmark, { ratios }: Report): Row[] {
+function rowsOf({ number, goals }: Benchmark, { ratios, spreads }: Report): Row[] {
   const aims = new Map(goals.map((goal) => [goal.ratio, goal]));
   return Object.entries(ratios)
     .map(([ratio, value]) => {
@@ -19,7 +20,7 @@ function rowsOf({ number, goals }: Benchmark, { ratios }: Report): Row[] {
       return {
         number,
         ratio,
-        value,
+        value: figureOf(value, spreads?.[ratio]),
         goal: goal ? textOf(goal) : '',
         reached: goal ? (isReached(goal, value) ? 'yes' : 'no') : '',
       };
@@ -27,17 +28,22 @@ function rowsOf({ number, goals }: Benchmark, { ratios }: Report): Row[] {
     .sort((a, b) => Number(b.goal !== '') - Number(a.goal !== ''));
 }
 
+const figureOf = (value: number, spread: readonly number[] | undefined): string =>
+  value.toLocaleString('en') +
+  (spread ? ` (${spread.map((one) => one.toLocaleString('en')).join('–')})` : '');
+
 const textOf = ({ atLeast, atMost }: Goal): string =>
   atLeast !== undefined ? `≥ ${atLeast.toLocaleString('en')}` : `≤ ${atMost?.toLocaleString('en')}`;
 
 export function printTable(benchmarks: readonly Benchmark[], reports: readonly Report[]): void {
   const rows = benchmarks.flatMap((benchmark, n) => rowsOf(benchmark, reports[n]!));
   const width = Math.max(...rows.map(({ ratio }) => ratio.length));
+  const figures = Math.max(...rows.map(({ value }) => value.length));
   process.stdout.write(
-    `\n ${'#'.padStart(2)}  ${'ratio'.padEnd(width)}  ${'here'.padStart(9)}  ${'goal'.padEnd(9)}  reached\n`,
+    `\n ${'#'.padStart(2)}  ${'ratio'.padEnd(width)}  ${'here'.padStart(figures)}  ${'goal'.padEnd(9)}  reached\n`,
   );
   for (const { number, ratio, value, goal, reached } of rows) {
-    const figure = value.toLocaleString('en').padStart(9);
+    const figure = value.padStart(figures);
     process.stdout.write(
       `${String(number).padStart(3)}  ${ratio.padEnd(width)}  ${figure}  ${goal.padEnd(9)}  ${reached}\n`,
     );
@@ -93,7 +99,7 @@ export function writeResults(
       '| --- | ---: | --- | --- |',
     );
     for (const { ratio, value, goal, reached } of rowsOf(benchmark, reports[n]!))
-      lines.push(`| ${ratio} | ${value.toLocaleString('en')} | ${goal} | ${reached} |`);
+      lines.push(`| ${ratio} | ${value} | ${goal} | ${reached} |`);
     lines.push('');
   }
   const page = new URL('../../docs/performance.md', import.meta.url);

@@ -109,7 +109,6 @@ function sqliteIndexes(path: string): string[] {
 export const postgresIndexes: readonly string[] = [
   'tasks_by_status',
   'tasks_by_context',
-  'tasks_by_name',
   'tasks_waiting',
   'tasks_ready',
   'tasks_held',

@@ -33,7 +33,8 @@ export class Leases {
     const find = `SELECT ${taskColumns}, ${clock} AS now FROM ${schema}.tasks WHERE queue_key = $1`;
     this.#held = `${find} AND holder_key = $2 ORDER BY key LIMIT $3`;
     this.#ready = `${find} AND ready_at <= $2 ORDER BY ready_at LIMIT $3`;
-    this.#ofAnyScope = `${find} AND name_key = $2 ORDER BY key`;
+    // Tasks that cannot be claimed are not looked at: no index has the ids of all tasks.
+    this.#ofAnyScope = `${find} AND ready_at IS NOT NULL AND task_id = $2 ORDER BY key`;
     this.#named = `${find} AND key = $2`;
     this.#one = `SELECT ${taskColumns} FROM ${schema}.tasks WHERE key = $1`;
     this.#renew = `WITH held AS (
@@ -112,7 +113,7 @@ export class Leases {
 
   #findNamed({ taskId, scope }: ClaimRequest) {
     if (taskId === undefined) return undefined;
-    if (scope === undefined) return { query: this.#ofAnyScope, key: keyOf(taskId) };
+    if (scope === undefined) return { query: this.#ofAnyScope, key: taskId };
     return { query: this.#named, key: keyOf(scope, taskId) };
   }
 

@@ -76,7 +76,6 @@ const fixed: readonly Column[] = [
   ['scope', 'text', ({ scope }) => scope],
   ['task_id', 'text', ({ taskId }) => taskId],
   ['scope_key', 'text', ({ scope }) => keyOf(scope)],
-  ['name_key', 'text', ({ taskId }) => keyOf(taskId)],
 ];
 
 const changing: readonly Column[] = [
