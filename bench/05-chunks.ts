@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import pg from 'pg';
 import type { BareRedis } from './contenders/bare-redis.ts';
 import type { BareSqlite } from './contenders/bare-sqlite.ts';
+import type { OfficialSdkOptions } from './contenders/official-sdk.ts';
 import type { StoreChoice } from './contenders/stores.ts';
 import type { Benchmark, Contender, Measured, RunOptions } from './harness/benchmark.ts';
 import {
@@ -10,29 +12,36 @@ import {
   startBaton,
   startLoad,
   startOfficialSdk,
+  withPostgres,
   withRedis,
 } from './harness/contender.ts';
 import { round, Values } from './harness/measure.ts';
 import { Worker } from './harness/worker.ts';
 
-const stores = ['memory', 'sqlite', 'redis'] as const;
+const stores = ['memory', 'sqlite', 'redis', 'postgres'] as const;
 const modes = ['blocking', 'streaming'] as const;
 const counts = [1_000, 2_000, 4_000, 8_000];
 type Store = (typeof stores)[number];
 type Mode = (typeof modes)[number];
+/** The stores that the official SDK has too. */
+const peers = ['memory', 'sqlite', 'postgres'] as const;
+type Peer = (typeof peers)[number];
 
 const growth = (mode: Mode, store: Store) => `t(8000) / t(4000), ${mode}, ${store}`;
 const cpuGrowth = (mode: Mode, store: Store) => `CPU(8000) / CPU(1000), ${mode}, ${store}`;
 const bytesGrowth = (store: Store) => `bytes per chunk at 8000 / at 1000, ${store}`;
 const stall = (store: Store) => `longest stall in ms, ${store}`;
 const speedUp = (mode: Mode, store: Store) => `times as fast as official-sdk at 4000, ${mode}, ${store}`;
+const emittedSpeedUp = (store: Peer) => `times as fast as official-sdk at 4000, emitted, ${store}`;
 const each = <T>(of: (mode: Mode, store: Store) => T): T[] =>
   stores.flatMap((store) => modes.map((mode) => of(mode, store)));
 const constantBytes = stores.map((store) => ({ ratio: bytesGrowth(store), atMost: 1.25 }));
 
 /**
  * Many chunks of 48 bytes appended to one artifact. The bytes that are written for each are counted: by the system for the
- * files (and sockets) of a process on SQLite, by Redis for its append-only file; in memory, those handed to the store. The
+ * files (and sockets) of a process on SQLite, by Redis for its append-only file, by PostgreSQL for its write-ahead log; in
+ * memory, those handed to the store. Agents yield each chunk, and wait until it is stored; `emitted`: they go on at once, as
+ * executors of the official SDK do, and stream. The
  * floor of SQLite is a transaction for each commit: what the disk takes for chunks that are stored one by one.
  */
 export const benchmark: Benchmark = {
@@ -44,6 +53,7 @@ export const benchmark: Benchmark = {
     ...each((mode, store) => ({ ratio: growth(mode, store), atMost: 2.5 })),
     ...modes.map((mode) => ({ ratio: speedUp(mode, 'memory'), atLeast: 50 })),
     ...modes.map((mode) => ({ ratio: speedUp(mode, 'sqlite'), atLeast: 10 })),
+    { ratio: emittedSpeedUp('sqlite'), atLeast: 10 },
     { ratio: 'baton / bare-redis at 4000', atLeast: 0.6 },
     ...stores.map((store) => ({ ratio: stall(store), atMost: 50 })),
   ],
@@ -54,6 +64,7 @@ export const benchmark: Benchmark = {
 
 const time = (count: number, mode: Mode, store: Store) => `ms for ${count} chunks, ${mode}, ${store}`;
 const cpu = (count: number, mode: Mode, store: Store) => `ms CPU for ${count} chunks, ${mode}, ${store}`;
+const emittedTime = (store: Peer) => `ms for 4000 chunks, emitted, ${store}`;
 const bareTime = 'ms for 4000 commits';
 const bytes = (count: number, store: Store) => `bytes per chunk of ${count}, ${store}`;
 
@@ -62,7 +73,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   const less = short ? 4 : 1;
 
   async function chunksIn(
-    choice: Exclude<StoreChoice, { store: 'etcd' | 'postgres' }>,
+    choice: Exclude<StoreChoice, { store: 'etcd' }>,
     kept?: () => Promise<number>,
   ): Promise<void> {
     const { store } = choice;
@@ -99,9 +110,20 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
     await Promise.all([load.stop(), baton.stop()]);
   }
 
-  async function officialSdk(
-    choice: { store: 'memory' } | { store: 'sqlite'; folder: string },
-  ): Promise<void> {
+  async function emitted(choice: StoreChoice & { store: Peer }): Promise<void> {
+    const [load, baton] = await Promise.all([
+      startLoad(),
+      startBaton({ ...choice, http: 'express', emits: true }),
+    ]);
+    const url = await baton.ask('url');
+    await load.ask('chunks', { url, count: 1_000 / less, mode: 'streaming' });
+    const ms = await load.ask('chunks', { url, count: 4_000 / less, mode: 'streaming' });
+    values.add('baton', emittedTime(choice.store), ms);
+    await Promise.all([load.stop(), baton.stop()]);
+  }
+
+  async function officialSdk(choice: OfficialSdkOptions): Promise<void> {
+    if (choice.store === 'postgres') migrateOfficialSdk(choice.postgres);
     if (choice.store === 'sqlite') migrateOfficialSdk(`sqlite:${join(choice.folder, 'tasks.db')}`);
     const [load, sdk] = await Promise.all([startLoad(), startOfficialSdk(choice)]);
     const url = await sdk.ask('url');
@@ -136,6 +158,11 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
     await officialSdk({ store: 'memory' });
     await inFolder((folder) => chunksIn({ store: 'sqlite', folder }));
     await inFolder((folder) => officialSdk({ store: 'sqlite', folder }));
+    await emitted({ store: 'memory' });
+    await inFolder((folder) => emitted({ store: 'sqlite', folder }));
+    await withPostgres(({ url }) => chunksIn({ store: 'postgres', postgres: url }, () => bytesOfLog(url)));
+    await withPostgres(({ url }) => emitted({ store: 'postgres', postgres: url }));
+    await withPostgres(({ url }) => officialSdk({ store: 'postgres', postgres: url }));
     await inFolder(bareSqlite);
     await withRedis((redis) =>
       chunksIn({ store: 'redis', redis: redis.url }, async () =>
@@ -147,6 +174,17 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   return { results: values.results, ratios: ratiosOf(values) };
 }
 
+/** How much PostgreSQL has written to its write-ahead log so far. */
+async function bytesOfLog(url: string): Promise<number> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query(`SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS bytes`);
+  await client.end();
+  return Number(rows[0].bytes);
+}
+
+const isPeer = (store: Store): store is Peer => peers.some((peer) => peer === store);
+
 function ratiosOf(values: Values): Record<string, number> {
   const ratios: Record<string, number> = {};
   const of = (unit: string, contender: Contender = 'baton') => values.median(contender, unit);
@@ -157,10 +195,14 @@ function ratiosOf(values: Values): Record<string, number> {
       const [t4000, t8000] = [of(time(4_000, mode, store)), of(time(8_000, mode, store))];
       ratios[growth(mode, store)] = round(t8000 / t4000);
       ratios[cpuGrowth(mode, store)] = round(of(cpu(8_000, mode, store)) / of(cpu(1_000, mode, store)));
-      if (store !== 'redis')
+      if (isPeer(store))
         ratios[speedUp(mode, store)] = round(of(time(4_000, mode, store), 'official-sdk') / t4000);
     }
   }
+  for (const store of peers)
+    ratios[emittedSpeedUp(store)] = round(
+      of(time(4_000, 'streaming', store), 'official-sdk') / of(emittedTime(store)),
+    );
   for (const store of ['sqlite', 'redis'] as const) {
     const bare = of(bareTime, `bare-${store}`);
     ratios[`baton / bare-${store} at 4000`] = round(bare / of(time(4_000, 'blocking', store)));

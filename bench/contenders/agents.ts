@@ -1,4 +1,4 @@
-import { type Agent, append, artifact, completed, working } from '@batonjs/server';
+import { type Agent, append, artifact, completed, emitting, working } from '@batonjs/server';
 import { chunkText, quoteText } from './chunk-text.ts';
 import { produced } from './produced.ts';
 
@@ -25,3 +25,13 @@ export const agent: Agent = async function* ({ text }) {
   } else throw new Error(`Unknown task: ${what}`);
   yield completed();
 };
+
+/** Does `chunks <how many>`, waiting now and then: as executors of the official SDK publish, which wait for nothing. */
+export const emittingAgent: Agent = emitting(async (emit, { text }) => {
+  void emit(working());
+  for (let n = 0; n < Number(text.split(' ')[1]); n++) {
+    const emitted = emit(n === 0 ? artifact('chunks', chunkText(n)) : append('chunks', chunkText(n)));
+    if (n % 512 === 511) await emitted;
+  }
+  await emit(completed());
+});

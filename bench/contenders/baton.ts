@@ -7,11 +7,18 @@ import express from 'express';
 import { listen } from '../harness/listen.ts';
 import { vitals } from '../harness/vitals.ts';
 import { answer, given } from '../harness/worker.ts';
-import { agent, start } from './agents.ts';
+import { agent, emittingAgent, start } from './agents.ts';
 import { type StoreChoice, storeOf, type TaskStore } from './stores.ts';
 
-/** `counted`: counts what the store is given, which takes time. */
-export type BatonOptions = StoreChoice & { http: 'express' | 'node:http'; counted?: boolean };
+/**
+ * `counted`: counts what the store is given, which takes time. `emits`: the agent emits chunks without waiting for each,
+ * and does nothing else.
+ */
+export type BatonOptions = StoreChoice & {
+  http: 'express' | 'node:http';
+  counted?: boolean;
+  emits?: boolean;
+};
 
 const options = given<BatonOptions>();
 let groups: number[] = [];
@@ -19,7 +26,7 @@ let handed = 0;
 const store = storeOf(options, (size) => void groups.push(size));
 const server = createAgentServer({
   card: { name: 'Bench', description: 'Answers quotes' },
-  agent,
+  agent: options.emits ? emittingAgent : agent,
   store: options.counted ? counting(store) : store,
 });
 const http = createServer(

@@ -1,5 +1,6 @@
 import type { TaskUpdate } from '@batonjs/lifecycle';
 import { type Agent, type Turn, taskAgent } from './agent.ts';
+import { withWaiting } from './waiting-updates.ts';
 
 /** Emits an update. Resolves when it is committed; rejects when it is refused, which also fails the turn. */
 export type Emit = (update: TaskUpdate) => Promise<void>;
@@ -14,18 +15,31 @@ interface Waiting {
 const mostWaiting = 1_024;
 
 /**
- * An agent in callback style: call order is log order. The turn fails if an `emit` fails, even if its promise is not
+ * An agent in callback style: call order is log order. Artifacts that are emitted while the ones before are stored
+ * share a commit, so that emitting many without awaiting each is much faster. The turn fails if an `emit` fails, even if its promise is not
  * awaited. `emit` called after the function returned rejects.
  */
 export function emitting(work: (emit: Emit, turn: Turn) => Promise<void>): Agent {
-  return taskAgent((turn) => updatesOf(work, turn));
+  return taskAgent((turn) => {
+    const waiting: Waiting[] = [];
+    const taken: Waiting[] = [];
+    return withWaiting(updatesOf(work, turn, waiting, taken), {
+      take() {
+        if (!waiting[0] || !('artifact' in Object(waiting[0].update))) return undefined;
+        taken.push(waiting.shift()!);
+        return taken.at(-1)!.update;
+      },
+      putBack: () => void waiting.unshift(...taken.splice(0)),
+    });
+  });
 }
 
 async function* updatesOf(
   work: (emit: Emit, turn: Turn) => Promise<void>,
   turn: Turn,
+  waiting: Waiting[],
+  taken: Waiting[],
 ): AsyncGenerator<TaskUpdate> {
-  const waiting: Waiting[] = [];
   let change = (): void => {};
   let over = false;
   const emit: Emit = (update) => {
@@ -52,7 +66,7 @@ async function* updatesOf(
       if (next) {
         try {
           yield next.update;
-          next.resolve();
+          for (const { resolve } of [next, ...taken.splice(0)]) resolve();
         } catch (error) {
           failure ??= error;
           next.reject(error);
@@ -69,6 +83,6 @@ async function* updatesOf(
     if (failure) throw failure;
   } finally {
     over = true;
-    for (const { reject } of waiting) reject(new TypeError('The turn is over'));
+    for (const { reject } of [...taken, ...waiting]) reject(new TypeError('The turn is over'));
   }
 }

@@ -5,6 +5,7 @@ import { StoreError } from '@batonjs/store';
 import type { Answer } from '../agent/agent.ts';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
+import { takeWaiting, type WaitingUpdates, waitingIn } from '../agent/waiting-updates.ts';
 import { isoTime } from '../timing/clock.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
 import { nextRound } from '../timing/next-round.ts';
@@ -133,7 +134,7 @@ export class TaskRun {
       const called = new Promise<Answer>((resolve) => resolve(span ? span.run(call) : call()));
       const answer = await this.#orHalt(called);
       if (answer === halted) return await this.#stop();
-      if (isUpdates(answer)) await this.#consume(span ? span.iterate(answer) : answer);
+      if (isUpdates(answer)) await this.#consume(span ? span.iterate(answer) : answer, waitingIn(answer));
       else await this.#answer(answer);
     } catch (error) {
       thrown = error;
@@ -155,10 +156,10 @@ export class TaskRun {
     await this.#task.answer(message);
   }
 
-  async #consume(updates: AsyncIterable<TaskUpdate>): Promise<void> {
+  async #consume(updates: AsyncIterable<TaskUpdate>, waiting: WaitingUpdates | undefined): Promise<void> {
     const iterator = updates[Symbol.asyncIterator]();
     try {
-      if ((await this.#orHalt(this.#record(iterator))) !== halted) return;
+      if ((await this.#orHalt(this.#record(iterator, waiting))) !== halted) return;
       // Earlier updates of the agent are written first.
       await this.#task.idle();
       await this.#stop();
@@ -168,7 +169,7 @@ export class TaskRun {
   }
 
   /** Records the updates of the agent until it ends, its task ends, or the runner stops. */
-  async #record(iterator: AsyncIterator<TaskUpdate>): Promise<void> {
+  async #record(iterator: AsyncIterator<TaskUpdate>, waiting: WaitingUpdates | undefined): Promise<void> {
     const { clock } = this.#dependencies;
     let refusal: unknown;
     let since = clock.monotonic();
@@ -189,7 +190,7 @@ export class TaskRun {
       if (next.done) return this.#ended();
       try {
         checkUpdate(next.value);
-        await this.#task.update(next.value);
+        await (waiting ? this.#updateWith(next.value, waiting) : this.#task.update(next.value));
       } catch (error) {
         // An update that is not allowed is thrown at the `yield`, where the agent can catch it.
         if (!A2AError.is(error) || !iterator.throw) throw error;
@@ -198,6 +199,17 @@ export class TaskRun {
       }
       const { closed, openTurn } = this.#task.state;
       if (closed || !openTurn) return;
+    }
+  }
+
+  /** Writes an update, in one commit with those that wait behind it. If one of them is not allowed, alone. */
+  async #updateWith(update: TaskUpdate, waiting: WaitingUpdates): Promise<void> {
+    try {
+      await this.#task.update(update, takeWaiting(update, waiting));
+    } catch (error) {
+      if (!A2AError.is(error)) throw error;
+      waiting.putBack();
+      await this.#task.update(update);
     }
   }
 

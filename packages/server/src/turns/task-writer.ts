@@ -124,14 +124,16 @@ export class TaskWriter implements Held {
 
   /**
    * Writes an update of the agent. INPUT_REQUIRED also ends the turn and gives the task back. After a cancel request,
-   * COMPLETED becomes CANCELED unless the agent says that it finished before it noticed.
+   * COMPLETED becomes CANCELED unless the agent says that it finished before it noticed. `more`: artifacts that follow,
+   * in the same commit.
    */
-  update(update: TaskUpdate): Promise<unknown> {
+  update(update: TaskUpdate, more: readonly TaskUpdate[] = []): Promise<unknown> {
     const asks = 'status' in update && update.status.state === 'TASK_STATE_INPUT_REQUIRED';
     if (!asks)
-      return this.write((state) =>
-        this.#commandsFor(state, state.cancelRequested && claimsSuccess(update) ? canceled() : update),
-      );
+      return this.write((state) => [
+        ...this.#commandsFor(state, state.cancelRequested && claimsSuccess(update) ? canceled() : update),
+        ...more.map((next): Command => ({ type: 'update', update: next })),
+      ]);
     return this.write(
       (state) =>
         // A client canceled: a question would hide that until the next message.
