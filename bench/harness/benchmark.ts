@@ -40,6 +40,8 @@ export interface RunOptions {
   readonly runs: number;
   /** Little work, to see that it works and how it grows; its figures mean nothing. */
   readonly short: boolean;
+  /** How many tasks, where a benchmark is about many of them: instead of its own number. */
+  readonly size?: number;
 }
 
 export interface Benchmark {

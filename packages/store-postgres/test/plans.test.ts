@@ -1,11 +1,44 @@
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
-import { chunkAfter } from '../../../test/kit/task-logs.ts';
+import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { postgresStore } from '../src/index.ts';
 
 const server = await postgresForTests();
 afterAll(() => server?.stop());
+
+describe.skipIf(!server)('The first page of many tasks', () => {
+  it('reads as many as it shows, also before the tables are analyzed', async () => {
+    const schema = 'first_page';
+    const pool = new pg.Pool({ connectionString: server!.url, max: 1 });
+    const store = postgresStore(pool, { schema });
+    const read = async (): Promise<number> => {
+      await pool.query('SELECT pg_stat_force_next_flush()');
+      const { rows } = await pool.query(
+        'SELECT sum(idx_tup_read) AS rows FROM pg_stat_user_indexes WHERE schemaname = $1',
+        [schema],
+      );
+      return Number(rows[0].rows);
+    };
+    try {
+      const timeOf = (n: number) => new Date(Date.UTC(2026, 0, 1) + n).toISOString();
+      const commits = Array.from({ length: 2_000 }, (_, n) =>
+        chunkAfter(0, { taskId: `task ${n}`, head: headAt(1, { statusAt: timeOf(n) }) }),
+      );
+      await Promise.all(commits.map((commit) => store.commit(commit)));
+      const before = await read();
+      const page = await store.list('s', { limit: 10, totalAtMost: 100 });
+      expect(page.tasks.map(({ taskId }) => taskId)).toEqual(
+        Array.from({ length: 10 }, (_, n) => `task ${1_999 - n}`),
+      );
+      expect((await read()) - before).toBeLessThan(100);
+    } finally {
+      await store.close();
+      await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await pool.end();
+    }
+  });
+});
 
 describe.skipIf(!server)('A plan that was kept while there were few tasks', () => {
   it('reads no whole table once there are many', async () => {

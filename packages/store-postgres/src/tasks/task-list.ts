@@ -30,7 +30,12 @@ export class TaskList {
       const at = bind(Date.parse(after.statusAt));
       conditions.push(`t.status_at <= ${at} AND (t.status_at < ${at} OR t.task_id < ${bind(after.taskId)})`);
     }
-    const most = bind(limit);
+    const most = `${bind(limit)}::bigint`;
+    const matching = [`t.${place} = $1`, 't.state = st.state', ...conditions].join(' AND ');
+    // The index has the times but not the ids. Without the time of the last row of the page, all tasks of the state may be
+    // read and sorted.
+    const last = `SELECT t.status_at FROM ${this.#schema}.tasks AS t WHERE ${matching}
+      ORDER BY t.status_at DESC LIMIT 1 OFFSET ${most} - 1`;
     const order = 'ORDER BY status_at DESC, task_id DESC';
     // The first fact of a page is read whatever its size.
     const sql = `SELECT task_id, head, version, commit_id, fact, found FROM (
@@ -39,7 +44,7 @@ export class TaskList {
         FROM (
           SELECT one.* FROM (${states}) AS st CROSS JOIN LATERAL (
             SELECT t.key, t.task_id, t.status_at, t.status_version, t.head FROM ${this.#schema}.tasks AS t
-            WHERE ${[`t.${place} = $1`, 't.state = st.state', ...conditions].join(' AND ')}
+            WHERE ${matching} AND t.status_at >= coalesce((${last}), '-9223372036854775808'::bigint)
             ORDER BY t.status_at DESC, t.task_id DESC LIMIT ${most}
           ) AS one ${order} LIMIT ${most}
         ) AS p LEFT JOIN ${this.#schema}.facts AS f ON f.key = p.key AND f.version = p.status_version
