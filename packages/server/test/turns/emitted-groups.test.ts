@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { slowStore } from '../../../../test/kit/slow-store.ts';
-import { append, artifact, completed, type Emit, emitting, text } from '../../src/index.ts';
+import { append, artifact, completed, emitting, text } from '../../src/index.ts';
 
 /** A store that notes how many facts each commit had, and how many are stored. */
 function counting() {
@@ -57,7 +57,7 @@ describe('Artifacts that are emitted without awaiting each', () => {
     const { store } = counting();
     const refused: number[] = [];
     const server = serve(
-      emitting(async (emit: Emit) => {
+      emitting(async (emit) => {
         const emitted = upTo(20).map((n) =>
           emit(n === 7 ? append('unknown', text('x')) : chunk(n)).catch(() => refused.push(n)),
         );
