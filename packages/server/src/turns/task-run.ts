@@ -22,7 +22,6 @@ import {
   serverClosed,
   turnOver,
 } from './failure.ts';
-
 import type { TaskWriter } from './task-writer.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 import type { TurnEvent } from './turn-event.ts';
@@ -41,7 +40,6 @@ export class TaskRun {
   #attempt = 1;
   /** The turn as this run started it, while it is open. */
   #openTurn: OpenTurn | undefined;
-
   readonly #isAlone: boolean;
   /** The length of the log when the agent was called; undefined before. */
   beganAt: number | undefined;
