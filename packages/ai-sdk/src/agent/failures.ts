@@ -1,4 +1,3 @@
-import { APICallError } from '@ai-sdk/provider';
 import { A2AError, type Failure } from '@batonjs/server';
 import { type FinishReason, RetryError } from 'ai';
 
@@ -20,10 +19,25 @@ export const failureOf = ({ cause }: ModelFailure): Failure =>
     ? { code: cause.reason, message: cause.message, retryable: false }
     : { code: 'MODEL_FAILED', message: 'The language model failed', retryable: isRetryable(cause) };
 
+/** Whether the same request may succeed later: what the error says of itself, and yes where nothing is known. */
 const isRetryable = (error: unknown): boolean => {
-  const last = RetryError.isInstance(error) ? error.lastError : error;
-  return APICallError.isInstance(last) ? last.isRetryable : true;
+  const last = Object(RetryError.isInstance(error) ? error.lastError : error);
+  return typeof last.isRetryable === 'boolean' ? last.isRetryable : !setupErrors.has(last.name);
 };
+
+/** Names of errors that stay until the program or its settings change: a missing key, a model that is not there. */
+const setupErrors: ReadonlySet<unknown> = new Set([
+  'AI_InvalidArgumentError',
+  'AI_InvalidPromptError',
+  'AI_LoadAPIKeyError',
+  'AI_LoadSettingError',
+  'AI_NoSuchModelError',
+  'AI_NoSuchProviderError',
+  'AI_UnsupportedFunctionalityError',
+  // What `streamText` makes of a refused key of the gateway. In production it has the second name.
+  'GatewayAuthenticationError',
+  'GatewayError',
+]);
 
 /** What clients get for an answer that ended otherwise than the agent accepts. */
 export const failureFor = (reason: FinishReason | undefined): Failure =>
