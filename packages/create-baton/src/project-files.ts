@@ -18,6 +18,14 @@ const services: Readonly<Record<Project['store'], string>> = {
   postgres: ', and PostgreSQL',
 };
 
+/** What the README says of the settings of an agent. */
+const settings: Readonly<Record<Project['template'], string>> = {
+  plain: '',
+  streaming: `- \`MODEL_URL\` is the API of the model, such as \`http://127.0.0.1:11434/v1\` of Ollama, with \`MODEL_NAME\` and
+  \`MODEL_API_KEY\`. Without it, an echo answers. In a container, they go under \`environment\` of \`compose.yaml\`.
+`,
+};
+
 /** The files of a project by their path in it, with `/`. Its README runs scripts as the installer does. */
 export function projectFiles(
   name: string,
@@ -29,6 +37,7 @@ export function projectFiles(
     title: titleOf(name),
     run: installer.run,
     services: services[store],
+    settings: settings[template],
     node: oldestNode[store],
   };
   const folders = ['shared', `agents/${template}`, `stores/${store}`];

@@ -28,6 +28,7 @@ export function readOptions(args: readonly string[]): Options | 'help' | 'versio
   if (values.version) return 'version';
   const [folder, ...more] = positionals;
   if (more.length > 0) throw new InputError(`One folder is enough: ${more.join(' ')}`);
+  if (folder === '') throw new InputError('The folder has no name. "." is this one');
   return {
     yes: values.yes ?? false,
     ...(folder !== undefined && { folder }),

@@ -81,6 +81,7 @@ describe('the arguments', () => {
     [['a', '--store', 'toString'], 'not "toString"'],
     [['a', '--template', 'chat'], '--template is one of plain, streaming, not "chat"'],
     [['--colour'], "Unknown option '--colour'"],
+    [['', '--yes'], 'The folder has no name. "." is this one'],
   ])('%j are refused', (args, message) => {
     expect(() => readOptions(args)).toThrow(message);
   });

@@ -5,13 +5,22 @@ import { answer, connect, textOf } from '@batonjs/client';
 const agent = await connect(process.env.AGENT_URL ?? 'http://127.0.0.1:4000');
 let stream = agent.stream(process.argv.slice(2).join(' ') || 'Hello');
 for (;;) {
+  let end = '';
   for await (const { statusUpdate, artifactUpdate } of stream) {
     const said = textOf(statusUpdate?.status.message ?? artifactUpdate?.artifact);
-    if (said) stdout.write(`${said}\n`);
+    if (!said) continue;
+    // A text that streams grows in its line.
+    stdout.write(artifactUpdate?.append ? said : `${end}${said}`);
+    end = '\n';
   }
+  stdout.write(end);
   const { task } = stream;
   if (task?.status.state !== 'TASK_STATE_INPUT_REQUIRED') break;
-  const terminal = createInterface({ input: stdin, output: stdout });
-  stream = agent.stream(answer(task, await terminal.question('> ')));
+  stdout.write('> ');
+  const terminal = createInterface({ input: stdin });
+  const { value: line } = await terminal[Symbol.asyncIterator]().next();
   terminal.close();
+  // The input is at its end: the task waits for its answer.
+  if (line === undefined) break;
+  stream = agent.stream(answer(task, line));
 }
