@@ -16,6 +16,7 @@ const sourcesOf = (name: string): readonly string[] => [
 
 const testsOf = (name: string): string => `packages/${name}/test/**/*.test.ts`;
 
+const structures = ['closed-logs', 'groups', 'log', 'schedule', 'sorted-list', 'subscribers'];
 const pushRules = [
   'dead-letters',
   'delivery-id',
@@ -49,8 +50,12 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/server/src/push/*.ts', `!packages/server/src/push/{${pushRules.join(',')}}.ts`],
     tests: ['packages/server/test/push/*.test.ts'],
   },
+  'store-memory-structures': {
+    mutate: [`packages/store-memory/src/{${structures.join(',')}}.ts`],
+    tests: ['packages/store-memory/test/{sorted-list,structures}.test.ts'],
+  },
   'store-memory': {
-    mutate: sourcesOf('store-memory'),
+    mutate: [...sourcesOf('store-memory'), `!packages/store-memory/src/{${structures.join(',')}}.ts`],
     tests: [testsOf('store-memory')],
     names: '^(?!memoryStore)|on its own clock',
   },
