@@ -21,7 +21,8 @@ export type OAuthErrorCode =
 
 /**
  * A failure to get a token. A call of the client rejects with a `ClientError` of the code `CREDENTIALS` whose `cause` is
- * this error. It has no `cause` itself: answers of authorization servers contain secrets.
+ * this error, or what `authorize`, `showDeviceCode` or the store of the options failed with. It has no `cause` itself:
+ * answers of authorization servers contain secrets.
  */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';

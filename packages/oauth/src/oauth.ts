@@ -1,11 +1,11 @@
 import type { Credentials, CredentialsRequest } from '@batonjs/client';
 import type { AgentCard } from '@batonjs/protocol';
-import { type Access, checkScopes } from './card/access.ts';
+import { type Access, checkCount, checkScopes } from './card/access.ts';
 import { bearerChallenges } from './card/challenge.ts';
 import { choose } from './card/choose.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { OAuthClient, OAuthOptions } from './options.ts';
-import { checkAddress, isSafeAddress, shown } from './servers/safe-address.ts';
+import { insecure, isSafeAddress, shown } from './servers/safe-address.ts';
 import { type TokenRequest, Tokens } from './tokens/tokens.ts';
 
 /** The `credentials` of `connect`, from OAuth 2 or OpenID Connect. */
@@ -21,7 +21,7 @@ export interface OAuthCredentials extends Credentials {
  * Gets the tokens that an agent's card asks for, from the authorization servers in `clients`: pass it as the
  * `credentials` of `connect`. Tokens go only to origins that `connect` trusts, over https or to this machine. They are
  * refreshed once for all parallel requests before they expire and when the agent refuses them, and replaced by one with
- * more scopes when the agent asks for that. Throws a `TypeError` for a key of `clients` that is no such address. Spec: §7.
+ * more scopes when the agent asks for that. Throws a `TypeError` for `clients` that cannot work. Spec: §7.
  */
 export function oauth(options: OAuthOptions): OAuthCredentials {
   const clients = normalized(options.clients);
@@ -50,8 +50,10 @@ export function oauth(options: OAuthOptions): OAuthCredentials {
       return kept?.accessToken === refused ? undefined : kept;
     }
     const wider = { ...request, scopes: [...new Set([...scopes, ...missing])] };
+    checkCount(wider.scopes);
     const token = await tokens.get(wider).catch(unlessNoFlow);
-    addTo(`${agent} ${access.scheme}`, missing);
+    // Without a better token, the one that is kept still serves calls that need less.
+    if (token) addTo(`${agent} ${access.scheme}`, missing);
     return token;
   };
 
@@ -65,7 +67,9 @@ export function oauth(options: OAuthOptions): OAuthCredentials {
     const choice = choose(card, { agent, clients, skills, isRefused, realm });
     const [first] = choice.accesses;
     if (!first) return undefined;
-    checkAgent(url, isTrusted);
+    const problem = problemWith(url, isTrusted);
+    if (problem && choice.isOpen && !isRefused) return undefined;
+    if (problem) throw problem;
     const refused = request.refused?.authorization?.replace(/^Bearer /, '');
     const requests = choice.accesses.map((access) => requestFor(access, agent, refused));
 
@@ -114,18 +118,23 @@ function normalized(clients: OAuthOptions['clients']): ReadonlyMap<string, OAuth
         throw new TypeError(
           `The key "${server}" of \`clients\` must be an https URL, or http on this machine`,
         );
+      if (server.includes('/.well-known/'))
+        throw new TypeError(`The key "${server}" of \`clients\` must be the issuer, not where its metadata is`);
       if (typeof client?.clientId !== 'string' || client.clientId === '')
         throw new TypeError(`The client of ${server} needs a \`clientId\``);
+      const wrong = client.agents?.find((agent) => !URL.canParse(agent));
+      if (wrong !== undefined)
+        throw new TypeError(`The client of ${server} lists the agent "${wrong}", which must be a URL`);
       return [new URL(server).href, client];
     }),
   );
 }
 
-/** Throws for an address that no token may travel to. */
-function checkAgent(url: string, isTrusted: boolean): void {
-  checkAddress(url, 'The address of the agent');
-  if (isTrusted) return;
-  throw new OAuthError(
+/** Why no token may travel to an address; undefined if it may. */
+function problemWith(url: string, isTrusted: boolean): OAuthError | undefined {
+  if (!isSafeAddress(url)) return insecure(url, 'The address of the agent');
+  if (isTrusted) return undefined;
+  return new OAuthError(
     'NOT_TRUSTED',
     `The card names ${shown(url)}, which gets no token: list its origin in \`trustedOrigins\` if it may have one`,
   );

@@ -12,20 +12,26 @@ describe('a program that listens for the redirect', () => {
   it('answers nothing but the redirect of its flow, and listens no longer than that', async () => {
     let redirectUri = '';
     const statuses: number[] = [];
+    const visit = async (url: URL) => {
+      redirectUri = redirectOf(url);
+      const { origin } = new URL(redirectUri);
+      const ask = async (address: string, init?: RequestInit) =>
+        statuses.push((await fetch(address, init)).status);
+      await ask(`${redirectUri}?state=wrong&code=evil`);
+      await ask(`${redirectUri}?code=evil`);
+      await ask(`${origin}/other?state=right&code=evil`);
+      await ask(`${redirectUri}?state=right&code=evil`, { method: 'POST' });
+      await ask(`${redirectUri}?state=right&code=good`);
+    };
+    let visited: Promise<void> | undefined;
     const authorize = loopback({
-      async open(url) {
-        redirectUri = redirectOf(url);
-        const { origin } = new URL(redirectUri);
-        const ask = async (address: string, init?: RequestInit) =>
-          statuses.push((await fetch(address, init)).status);
-        await ask(`${redirectUri}?state=wrong&code=evil`);
-        await ask(`${redirectUri}?code=evil`);
-        await ask(`${origin}/other?state=right&code=evil`);
-        await ask(`${redirectUri}?state=right&code=evil`, { method: 'POST' });
-        await ask(`${redirectUri}?state=right&code=good`);
+      open(url) {
+        visited = visit(url);
+        return visited;
       },
     });
     const redirected = new URL(await authorize(begin));
+    await visited;
     expect(statuses).toEqual([404, 404, 404, 404, 200]);
     expect(redirected.searchParams.get('code')).toBe('good');
     expect(new URL(redirectUri).hostname).toBe('127.0.0.1');
@@ -42,6 +48,18 @@ describe('a program that listens for the redirect', () => {
       message: 'No redirect arrived within 10 ms',
     });
     await expect(fetch(redirectUri)).rejects.toThrow();
+  });
+
+  it('neither needs nor awaits the end of `open`', async () => {
+    const never = new Promise(() => {});
+    const open = () => never;
+    expect(await failureOf(loopback({ open, timeoutMs: 10 })(begin))).toMatchObject({ code: 'REFUSED' });
+    const browser = async (url: URL) => {
+      await fetch(`${redirectOf(url)}?state=right&code=good`);
+      await never;
+    };
+    const redirected = new URL(await loopback({ open: browser })(begin));
+    expect(redirected.searchParams.get('code')).toBe('good');
   });
 
   it('stops listening when the page cannot be opened', async () => {

@@ -5,7 +5,7 @@ import { skill, typedSkills } from '@batonjs/extensions';
 import { completed } from '@batonjs/server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { oauth } from '../src/index.ts';
+import { memoryTokenStore, oauth } from '../src/index.ts';
 import { audience, failureOf, guardedAgent, textIn } from './agent.ts';
 import { type AuthorizationServer, secret, startAuthorizationServer } from './authorization-server.ts';
 
@@ -102,6 +102,45 @@ describe('a skill that needs a scope which the token lacks', () => {
     });
     expect(await failureOf(agent.send('hi', post))).toMatchObject({ reason: 'PERMISSION_DENIED' });
     expect(seen).toHaveLength(1);
+  });
+
+  it('stays refused where no flow can widen the token that is kept, which goes on to serve other calls', async () => {
+    const store = memoryTokenStore();
+    await (await ledger().connect({ credentials: oauth({ clients: clients(), store }) })).listTasks();
+    const withoutSecret = { [id.issuer]: { clientId: 'machine' } };
+    const agent = await ledger().connect({ credentials: oauth({ clients: withoutSecret, store }) });
+    expect(await failureOf(agent.send('hi', post))).toMatchObject({ reason: 'PERMISSION_DENIED' });
+    expect(textIn(await agent.send('hi'))).toBe('Hello, machine');
+    expect(tokensAsked()).toBe(1);
+  });
+
+  it('cannot make a client collect scopes without end', async () => {
+    const asked: number[] = [];
+    const credentials = oauth({
+      clients: clients(),
+      fetch: async (request) => {
+        const text = request.method === 'POST' ? await request.text() : '';
+        if (text === '') return fetch(request);
+        asked.push(new URLSearchParams(text).get('scope')!.split(' ').length);
+        return Response.json({ access_token: `t${asked.length}`, token_type: 'Bearer' });
+      },
+    });
+    const { card } = await ledger().connect({});
+    const request = { url: 'http://localhost/', isTrusted: true, card };
+    const refused = await credentials(request);
+    const demand = (from: number, count: number) => {
+      const scope = Array.from({ length: count }, (_, n) => `s${from + n}`).join(' ');
+      const challenge = `Bearer realm="machine", error="insufficient_scope", scope="${scope}"`;
+      return Promise.resolve(credentials({ ...request, challenge, refused }));
+    };
+    await demand(0, 99);
+    expect(await failureOf(demand(99, 1))).toMatchObject({
+      code: 'SCOPE_NOT_ALLOWED',
+      message: 'The agent asks for more than 100 scopes',
+    });
+    // The token that the client has goes on to serve.
+    expect(await credentials(request)).toEqual({ authorization: 'Bearer t2' });
+    expect(asked).toEqual([1, 100]);
   });
 
   it('stays refused where the token has the scope already, without another request', async () => {

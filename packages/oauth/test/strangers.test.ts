@@ -123,10 +123,22 @@ describe('the card of a stranger', () => {
     'x'.repeat(100_000),
     '", "\\',
     'Basic realm="a"',
+    'Bearer realm="€"',
   ])('and a broken challenge of its agent make no error: %.50s', async (challenge) => {
     const card = { securitySchemes: {}, securityRequirements: [] } as unknown as AgentCard;
     const request = { url: audience, card, isTrusted: true, challenge, refused: {} };
     expect(await oauth(clientOf(mine))(request)).toBeUndefined();
+  });
+
+  it.each([
+    ['of another origin', 'https://evil.example/rpc', false],
+    ['without TLS', 'http://agent.example/rpc', true],
+  ])('that lets anyone in is called without a token at an address %s', async (_, url, isTrusted) => {
+    const { asked, fetch } = noting();
+    const card = cardWith(schemes(mine).machine);
+    const open = { ...card, securityRequirements: [...(card.securityRequirements ?? []), {}] } as AgentCard;
+    expect(await first(open, { ...clientOf(mine), fetch }, url, isTrusted)).toBeUndefined();
+    expect(asked).toEqual([]);
   });
 
   it('that needs a flow of a person fails where there is none', async () => {
@@ -141,9 +153,14 @@ describe('the options', () => {
     ['id.example', 'must be an https URL'],
     ['javascript:alert(1)', 'must be an https URL'],
     ['https://id.example', 'needs a `clientId`'],
+    ['https://id.example/.well-known/openid-configuration', 'must be the issuer'],
   ])('refuse the client of %s', (server, message) => {
     const clientId = server === 'https://id.example' ? '' : 'me';
     expect(() => oauth({ clients: { [server]: { clientId } } })).toThrow(message);
+  });
+
+  it('refuse an agent that is no URL', () => {
+    expect(() => oauth(clientOf(mine, { agents: ['a.example'] }))).toThrow('lists the agent "a.example"');
   });
 });
 

@@ -141,6 +141,32 @@ describe('a token', () => {
   });
 });
 
+describe('an error of a function in the options', () => {
+  const failure = new Error('No room');
+  const fail = () => {
+    throw failure;
+  };
+
+  it.each<[string, Partial<OAuthOptions>]>([
+    ['`authorize`', { authorize: fail }],
+    ['the store that reads', { store: { get: fail, set() {}, delete() {} } }],
+    ['the store that writes', { store: { get: () => undefined, set: fail, delete() {} } }],
+  ])('is the cause of the failed call: of %s', async (_, more) => {
+    const { connect, options } = person(more);
+    const agent = await connect({ credentials: oauth(options) });
+    const error = await failureOf(agent.listTasks());
+    expect(error).toMatchObject({ code: 'CREDENTIALS' });
+    expect(error.cause).toBe(failure);
+  });
+
+  it('is the cause of the failed call: of `showDeviceCode`', async () => {
+    const { connect } = guardedAgent({ issuer: id.issuer, scheme: 'device' });
+    const clients = { [id.issuer]: { clientId: 'device' } };
+    const agent = await connect({ credentials: oauth({ clients, showDeviceCode: fail }) });
+    expect((await failureOf(agent.listTasks())).cause).toBe(failure);
+  });
+});
+
 describe('a store in files', () => {
   const directory = async () => {
     const parent = await mkdtemp(join(tmpdir(), 'oauth-'));

@@ -56,6 +56,15 @@ export function accessFor(
   return { ...first, scopes };
 }
 
+/** More than any agent needs. A token is kept for each set of scopes, and an agent may ask for one more with each call. */
+const maximumScopes = 100;
+
+/** Throws `SCOPE_NOT_ALLOWED` for more scopes than that. */
+export function checkCount({ length }: readonly string[]): void {
+  if (length <= maximumScopes) return;
+  throw new OAuthError('SCOPE_NOT_ALLOWED', `The agent asks for more than ${maximumScopes} scopes`);
+}
+
 /** Throws `SCOPE_NOT_ALLOWED` for a scope that is not among those of the client, if it lists any. */
 export function checkScopes(scopes: readonly string[], { scopes: allowed }: OAuthClient): void {
   const refused = allowed && scopes.find((scope) => !allowed.includes(scope));

@@ -18,11 +18,11 @@ export interface BearerChallenge {
 /** The `Bearer` challenges of a `WWW-Authenticate` header; none if it is malformed or too long. */
 export async function bearerChallenges(header: string): Promise<readonly BearerChallenge[]> {
   if (header === '' || header.length > maximumLength) return [];
-  // The library has a parser of challenges, which it offers only for the answer to a request.
-  const answer = new Response(null, { status: 401, headers: { 'www-authenticate': header } });
   const configuration = new Configuration({ issuer: 'http://localhost' }, 'none');
   allowInsecureRequests(configuration);
-  configuration[customFetch] = async () => answer;
+  // The library has a parser of challenges, which it offers only for the answer to a request.
+  configuration[customFetch] = async () =>
+    new Response(null, { status: 401, headers: { 'www-authenticate': header } });
   try {
     await fetchProtectedResource(configuration, 'none', new URL('http://localhost'), 'GET');
     return [];

@@ -13,7 +13,8 @@ import {
 } from 'openid-client';
 import type { Flow } from '../card/access.ts';
 import { OAuthError } from '../oauth-error.ts';
-import type { Authorize, OAuthOptions } from '../options.ts';
+import type { Authorize, DeviceCode, OAuthOptions } from '../options.ts';
+import { callOwn } from '../servers/refusals.ts';
 import { checkAddress } from '../servers/safe-address.ts';
 
 /** The parameters of a request for a token, such as `scope` and `resource`. */
@@ -44,7 +45,7 @@ export function possibleFlow(
   );
 }
 
-/** Gets a token by a flow. Rejects with errors of the library. */
+/** Gets a token by a flow. Rejects with errors of the library, and with those of `callOwn`. */
 export function obtain(
   flow: Flow,
   configuration: Configuration,
@@ -65,7 +66,7 @@ async function byCode(configuration: Configuration, parameters: TokenParameters,
   const pkceCodeVerifier = randomPKCECodeVerifier();
   const expectedState = randomState();
   let redirectUri: string | undefined;
-  const redirected = await authorize(async (uri) => {
+  const begin = async (uri: string) => {
     redirectUri = uri;
     const url = buildAuthorizationUrl(configuration, {
       ...parameters,
@@ -76,7 +77,8 @@ async function byCode(configuration: Configuration, parameters: TokenParameters,
     });
     checkAddress(url.href, 'The authorization URL');
     return url;
-  });
+  };
+  const redirected = await callOwn(() => authorize(begin));
   if (redirectUri === undefined) throw new OAuthError('REFUSED', '`authorize` did not call `begin`');
   const answer = new URL(redirectUri);
   answer.search = new URL(redirected).search;
@@ -99,12 +101,13 @@ async function byDevice(
   const started = await initiateDeviceAuthorization(configuration, parameters);
   checkAddress(started.verification_uri, 'The verification URL of the authorization server');
   const validMs = Math.min(started.expires_in * 1_000, maximumDeviceMs);
-  await show({
+  const code: DeviceCode = {
     userCode: started.user_code,
     verificationUri: started.verification_uri,
     verificationUriComplete: started.verification_uri_complete,
     expiresAt: now() + validMs,
-  });
+  };
+  await callOwn(() => show(code));
   const { resource } = parameters;
   return pollDeviceAuthorizationGrant(configuration, started, resource === undefined ? {} : { resource }, {
     signal: AbortSignal.timeout(validMs),

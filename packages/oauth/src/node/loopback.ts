@@ -6,7 +6,7 @@ import type { Authorize } from '../options.ts';
 
 /** Options of `loopback`. */
 export interface LoopbackOptions {
-  /** Opens the authorization page, such as in the browser, or prints its address. */
+  /** Opens the authorization page, such as in the browser, or prints its address. If it fails, so does the flow. */
   readonly open: (url: URL) => unknown;
   /** Default 0: any free port, which authorization servers must accept for loopback addresses. RFC 8252 §7.3. */
   readonly port?: number;
@@ -40,10 +40,12 @@ export const loopback =
       const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
       const url = await begin(redirectUri);
       const redirected = redirectTo(server, redirectUri, url.searchParams.get('state'), timeoutMs, page);
-      // `open` may fail while nothing waits for the redirect yet.
-      redirected.catch(() => {});
-      await open(url);
-      return await redirected;
+      const opened = async () => {
+        await open(url);
+        return redirected;
+      };
+      // Some commands that open a browser end only when the person closes it.
+      return await Promise.race([redirected, opened()]);
     } finally {
       server.close();
       server.closeAllConnections();

@@ -6,6 +6,24 @@ import {
 } from 'openid-client';
 import { OAuthError } from '../oauth-error.ts';
 
+/** An error of a function in the options, whose `cause` the caller gets as it is. */
+class OwnError extends Error {}
+
+/** Calls a function in the options, so that `toFailure` can tell its errors from those of the authorization server. */
+export async function callOwn<T>(call: () => T | Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    // `authorize` passes on what `begin` rejects with.
+    if (error instanceof OAuthError || error instanceof ClientError) throw error;
+    throw new OwnError('A function in the options failed', { cause: error });
+  }
+}
+
+/** The error that a function in the options failed with, as it is; for other errors as `toOAuthError`. */
+export const toFailure = (error: unknown, server: string): unknown =>
+  error instanceof OwnError ? error.cause : toOAuthError(error, server);
+
 /**
  * The error for a failed request to an authorization server. The library's own errors hold whole answers, with their
  * secrets, so nothing but the server's code and the library's sentence is taken from them.

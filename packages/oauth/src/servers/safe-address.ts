@@ -9,9 +9,12 @@ export function isSafeAddress(url: string): boolean {
 
 /** Throws `INSECURE_URL` for a URL that secrets may not travel to. `what` names it in the message. */
 export function checkAddress(url: string, what: string): void {
-  if (isSafeAddress(url)) return;
-  throw new OAuthError('INSECURE_URL', `${what} is ${shown(url)}: it must be https, or http on this machine`);
+  if (!isSafeAddress(url)) throw insecure(url, what);
 }
+
+/** The error for a URL that secrets may not travel to. */
+export const insecure = (url: string, what: string): OAuthError =>
+  new OAuthError('INSECURE_URL', `${what} is ${shown(url)}: it must be https, or http on this machine`);
 
 const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);

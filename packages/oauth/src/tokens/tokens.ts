@@ -4,7 +4,7 @@ import { obtain, possibleFlow, refresh, type TokenParameters } from '../flows/ob
 import { OAuthError } from '../oauth-error.ts';
 import type { OAuthOptions } from '../options.ts';
 import { type AuthorizationServers, authorizationServers } from '../servers/authorization-server.ts';
-import { toOAuthError } from '../servers/refusals.ts';
+import { callOwn, toFailure } from '../servers/refusals.ts';
 import { shown } from '../servers/safe-address.ts';
 import { isToken, memoryTokenStore, type StoredToken, type TokenStore } from './token-store.ts';
 
@@ -44,7 +44,7 @@ export class Tokens {
 
   /**
    * A valid token that is not the refused one. Resolves to undefined if the agent refuses a token that a person has just
-   * confirmed: another one would not be better. Rejects with an `OAuthError`.
+   * confirmed: another one would not be better. Rejects with an `OAuthError`, or with the error of a function in the options.
    */
   get(request: TokenRequest): Promise<StoredToken | undefined> {
     const key = keyOf(request);
@@ -77,7 +77,7 @@ export class Tokens {
       if (isNew && token.accessToken === request.refused && flow !== 'clientCredentials') return undefined;
       return await this.#keep(key, await obtain(flow, configuration, parameters, this.#options));
     } catch (error) {
-      throw toOAuthError(error, server);
+      throw toFailure(error, server);
     }
   }
 
@@ -109,9 +109,9 @@ export class Tokens {
     } catch (error) {
       if (!(error instanceof ResponseBodyError) || error.error !== 'invalid_grant') throw error;
       // Another process may have used the refresh token in the meantime, and kept its successor.
-      const kept = await this.#store.get(key);
+      const kept = await callOwn(() => this.#store.get(key));
       if (isToken(kept) && kept.accessToken !== accessToken && !this.#isOver(kept)) return kept;
-      await this.#store.delete(key);
+      await callOwn(() => this.#store.delete(key));
       return undefined;
     }
   }
@@ -128,7 +128,7 @@ export class Tokens {
       ...(expiresIn !== undefined && { expiresAt: obtainedAt + expiresIn * 1_000 }),
       ...((answer.refresh_token ?? refreshToken) && { refreshToken: answer.refresh_token ?? refreshToken }),
     };
-    await this.#store.set(key, token);
+    await callOwn(() => this.#store.set(key, token));
     return token;
   }
 
