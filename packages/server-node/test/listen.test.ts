@@ -1,3 +1,4 @@
+import { connect as dial } from 'node:net';
 import { connect, textOf } from '@batonjs/client';
 import { type Agent, completed, createAgentServer, reply, working } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
@@ -16,6 +17,33 @@ describe('listen', () => {
     expect(textOf((await agent.send('Hello')).message)).toBe('Hello');
     await close();
     await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('limits clients that reset their connections, by the name of those without an address', async () => {
+    let runs = 0;
+    const server = createAgentServer({
+      card,
+      agent() {
+        runs += 1;
+        return reply('Hello');
+      },
+      store: memoryStore(),
+      publicUrl: 'https://agent.example',
+      callerLimits: {
+        messages: { limit: 1, perMs: 3_600_000 },
+        callerOf: ({ remoteAddress }) => remoteAddress ?? 'unknown',
+      },
+    });
+    const { url, close } = await listen(server);
+    for (let n = 0; n < 8; n += 1) {
+      const message = { messageId: `m${n}`, role: 'ROLE_USER', parts: [{ text: 'Hello' }] };
+      await sendAndReset(url, JSON.stringify({ message }));
+      // Answered after the message.
+      expect((await fetch(`${url}/tasks`, { headers: { 'a2a-version': '1.0' } })).status).toBe(200);
+    }
+    await close();
+    // One by the address, if the server still found that out, and one for all others.
+    expect(runs).toBeLessThanOrEqual(2);
   });
 
   it('lets what runs finish, and answers who waits for it, before it frees the port', async () => {
@@ -60,3 +88,16 @@ describe('listen', () => {
     await close();
   });
 });
+
+/** Sends a message over HTTP+JSON, and resets the connection. */
+const sendAndReset = (url: string, body: string): Promise<void> =>
+  new Promise((resolve) => {
+    const head = ['A2A-Version: 1.0', 'Content-Type: application/json', `Content-Length: ${body.length}`];
+    const socket = dial(Number(new URL(url).port), new URL(url).hostname, () =>
+      socket.write(
+        ['POST /message:send HTTP/1.1', 'Host: localhost', ...head, '', body].join('\r\n'),
+        () => void socket.resetAndDestroy(),
+      ),
+    );
+    socket.on('close', () => resolve());
+  });

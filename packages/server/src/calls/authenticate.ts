@@ -12,8 +12,8 @@ export interface RequestHead {
   /** Names in lower case; repeated headers joined with a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /**
-   * The network address of the sender, if the adapter knows it. Behind a proxy it is that of the proxy, unless the
-   * framework was told to trust it.
+   * The network address of the sender, if the adapter knows it: a client that has left already has none. Behind a proxy
+   * it is that of the proxy, unless the framework was told to trust it.
    */
   readonly remoteAddress?: string | undefined;
 }

@@ -29,7 +29,8 @@ export interface CallerLimits {
   readonly unfinishedTasks?: number;
   /**
    * Names the one that the rates count for. Undefined: it is not limited. Default: the `scope` of the caller. Needed
-   * without `authenticate`: `({ remoteAddress }) => remoteAddress`, for example.
+   * without `authenticate`: `({ remoteAddress }) => remoteAddress ?? 'unknown'`, for example. A client that has left
+   * already has no address.
    */
   readonly callerOf?: (request: RequestHead, caller: Caller | undefined) => string | undefined;
 }
