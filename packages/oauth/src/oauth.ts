@@ -119,7 +119,9 @@ function normalized(clients: OAuthOptions['clients']): ReadonlyMap<string, OAuth
           `The key "${server}" of \`clients\` must be an https URL, or http on this machine`,
         );
       if (server.includes('/.well-known/'))
-        throw new TypeError(`The key "${server}" of \`clients\` must be the issuer, not where its metadata is`);
+        throw new TypeError(
+          `The key "${server}" of \`clients\` must be the issuer, not where its metadata is`,
+        );
       if (typeof client?.clientId !== 'string' || client.clientId === '')
         throw new TypeError(`The client of ${server} needs a \`clientId\``);
       const wrong = client.agents?.find((agent) => !URL.canParse(agent));
