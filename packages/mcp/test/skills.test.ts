@@ -180,6 +180,16 @@ describe.each(versions)('the tools of an agent, for a client of MCP %s', (versio
     );
   });
 
+  it('report the cancellation that a call asked for as no error', async () => {
+    const { url, agent } = await serveSkills();
+    const client = await mcpClient(url, version);
+    const { id: taskId } = taskOf(await client.callTool({ name: 'name' }));
+    const result = await client.callTool({ name: 'continue_task', arguments: { taskId, cancel: true } });
+    expect(textOf(result)).toBe('The task was canceled');
+    expect(result.isError).toBeUndefined();
+    expect(await states(agent)).toEqual(['TASK_STATE_CANCELED']);
+  });
+
   it('report that an authorization is needed', async () => {
     const { url } = await serveSkills();
     const result = await (await mcpClient(url, version, [])).callTool({ name: 'sign' });

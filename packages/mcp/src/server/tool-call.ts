@@ -74,7 +74,12 @@ export async function continueTask(
   if (!parsed.success) return invalid(parsed.error);
   const { taskId, answer: text, values, cancel } = parsed.data;
   const handle = call.agent.task(taskId);
-  if (cancel) return resultOf({ task: await handle.cancel() });
+  if (cancel) {
+    const task = await handle.cancel();
+    const { isError, ...result } = resultOf({ task });
+    // The call did what it was asked: a task that is canceled is no error here.
+    return isError && task.status.state !== 'TASK_STATE_CANCELED' ? { ...result, isError } : result;
+  }
   // An answer to a question of a request before belongs to that request.
   const isResumed = call.context.mcpReq.requestState() !== undefined;
   if (isResumed || (text === undefined && values === undefined))
