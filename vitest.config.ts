@@ -34,7 +34,7 @@ export default defineConfig({
         test: {
           name: 'in one process',
           include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
-          exclude: [...alone, ...longest, 'test/language-models/large/**', '**/node_modules/**'],
+          exclude: [...alone, ...longest, 'test/{frameworks,language-models}/large/**', '**/node_modules/**'],
           isolate: false,
         },
       },

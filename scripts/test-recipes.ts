@@ -1,26 +1,33 @@
 /**
  * `pnpm test:recipes`: installs the frameworks that are too large for every clone, compiles their recipes of
- * docs/language-models.md and runs them.
+ * docs/language-models.md and docs/frameworks.md and runs them.
  */
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..');
-const folder = join(root, 'test/language-models/large');
 const bin = join(root, 'node_modules/.bin');
+const languageModels = join(root, 'test/language-models/large');
+const frameworks = join(root, 'test/frameworks/large');
 
-// Their own lockfile; none of them needs its install scripts here.
-run(process.env.npm_execpath ?? 'pnpm', [
-  'install',
-  '--ignore-workspace',
-  '--ignore-scripts',
-  '--frozen-lockfile',
-]);
-run(join(bin, 'tsc'), ['-p', '.']);
-run(join(bin, 'vitest'), ['run']);
+install(languageModels);
+run(languageModels, join(bin, 'tsc'), ['-p', '.']);
+run(languageModels, join(bin, 'vitest'), ['run']);
 
-function run(command: string, args: readonly string[]): void {
-  const { status, error } = spawnSync(command, args, { cwd: folder, stdio: 'inherit' });
+// The build of Next.js takes packages as they are installed, and compiles the app itself.
+install(join(frameworks, 'next'));
+const packages = ['server', 'store-memory'].map((name) => `--filter=@batonjs/${name}`);
+run(root, process.execPath, [join(root, 'scripts/turbo.ts'), 'build', ...packages]);
+run(frameworks, join(bin, 'vitest'), ['run']);
+
+/** Installs from the folder's own lockfile; no package needs its install scripts here. */
+function install(folder: string): void {
+  const options = ['--ignore-workspace', '--ignore-scripts', '--frozen-lockfile'];
+  run(folder, process.env.npm_execpath ?? 'pnpm', ['install', ...options]);
+}
+
+function run(cwd: string, command: string, args: readonly string[]): void {
+  const { status, error } = spawnSync(command, args, { cwd, stdio: 'inherit' });
   if (error) throw error;
   if (status !== 0) process.exit(status ?? 1);
 }

@@ -8,14 +8,16 @@ import { expectRefusal } from '../kit/http/refusal.ts';
 import { said } from '../kit/http/wrong-sends.ts';
 import { listen } from '../kit/listen.ts';
 import { app } from './koa.ts';
-import * as route from './route.ts';
+import * as route from './large/next/app/agents/echo/[[...path]]/route.ts';
+import { echo } from './next.ts';
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
 it('docs/frameworks.md shows programs that are run', () => {
   expect(codeBlocks('docs/frameworks.md')).toEqual([
     read('./koa.ts'),
-    read('./route.ts'),
+    read('./next.ts'),
+    read('./large/next/app/agents/echo/[[...path]]/route.ts'),
     read('./nest.ts'),
     read('./worker.ts'),
   ]);
@@ -49,13 +51,13 @@ describe('NestJS', () => {
   });
 });
 
-describe('a route of Next.js', () => {
+describe('Next.js', () => {
   const url = 'http://localhost:3000/agents/echo';
   const post = (path: string, body: object) =>
-    route.POST(new Request(`${url}${path}`, { method: 'POST', headers: usual, body: JSON.stringify(body) }));
+    echo.fetch(new Request(`${url}${path}`, { method: 'POST', headers: usual, body: JSON.stringify(body) }));
 
   it('has the card and both bindings below its path', async () => {
-    const card = await (await route.GET(new Request(`${url}/.well-known/agent-card.json`))).json();
+    const card = await (await echo.fetch(new Request(`${url}/.well-known/agent-card.json`))).json();
     expect(card.supportedInterfaces[0].url).toBe(url);
     const message = said({ parts: [{ text: 'Hello' }] });
     const rest = await (await post('/message:send', { message })).json();

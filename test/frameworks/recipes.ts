@@ -13,12 +13,10 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import Koa from 'koa';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
+import { path } from './echo.ts';
 
 /** Serves an agent at `/agents/echo` as the page about frameworks shows. */
 type Recipe = (server: AgentServer) => Promise<RequestListener>;
-
-/** Where every recipe has its agent. */
-export const path = '/agents/echo';
 
 class AppModule {}
 

@@ -1,0 +1,6 @@
+import { join } from 'node:path';
+
+export default {
+  // The packages of Baton are links into this repository: an app that installed them needs no `root`.
+  turbopack: { root: join(import.meta.dirname, '../../../..') },
+};
