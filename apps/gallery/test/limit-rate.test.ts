@@ -27,6 +27,10 @@ describe('an address that sends too much', () => {
     reason: 'RESOURCE_EXHAUSTED',
     domain: 'batonjs.dev',
   };
+  const retry = {
+    '@type': 'type.googleapis.com/google.rpc.RetryInfo',
+    retryDelay: expect.stringMatching(/^\d+s$/),
+  };
   const message = 'Too many requests from this address';
 
   it('is refused by every agent in the words of its binding, and says when to come back [R-OP-12]', async () => {
@@ -39,14 +43,14 @@ describe('an address that sends too much', () => {
         '/expense/tasks',
         {},
         'application/a2a+json',
-        { code: 429, status: 'RESOURCE_EXHAUSTED', details: [info] },
+        { code: 429, status: 'RESOURCE_EXHAUSTED', details: [info, retry] },
       ],
-      ['/currency', { method: 'POST', body }, 'application/json', { code: -32603, data: [info] }],
+      ['/currency', { method: 'POST', body }, 'application/json', { code: -32603, data: [info, retry] }],
       [
         '/currency/.well-known/agent-card.json',
         {},
         'application/a2a+json',
-        { code: 429, status: 'RESOURCE_EXHAUSTED', details: [info] },
+        { code: 429, status: 'RESOURCE_EXHAUSTED', details: [info, retry] },
       ],
     ] as const) {
       const refused = await at(path, init);
