@@ -18,7 +18,7 @@ const alone = [
 /** Mostly child processes. The files of the first project start first: a long one at the end would leave a core idle. */
 const longest = [
   'packages/nested-tasks/test/killed/killed.test.ts',
-  'packages/store-{etcd,postgres}/test/conformance.test.ts',
+  'packages/store-{etcd,postgres,sqlite}/test/conformance.test.ts',
   'packages/store-redis/test/database/cluster.test.ts',
   'test/{chaos,etcd-scenarios,gateway-chaos,postgres-scenarios,readmes,redis-scenarios,start}.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',

@@ -25,7 +25,8 @@ describe('the sleep of the system clock', () => {
     ['so many milliseconds', 10, 10],
     ['at most as long as a timer can', Number.POSITIVE_INFINITY, 2 ** 31 - 1],
   ])('lasts %s', async (_, ms, expected) => {
-    vi.useFakeTimers();
+    // Not the clocks: others of this process would stay ahead.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     let isOver = false;
     void sleep(ms).then(() => {
@@ -38,7 +39,8 @@ describe('the sleep of the system clock', () => {
   });
 
   it('leaves no timer and no listener when it is aborted', async () => {
-    vi.useFakeTimers();
+    // Not the clocks: others of this process would stay ahead.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const abort = new AbortController();
     const { signal, listening } = listened(abort);
