@@ -16,7 +16,10 @@ function failures(report) {
   return (report?.testResults ?? []).flatMap(({ name, status, message, assertionResults = [] }) => {
     const failed = assertionResults.filter((result) => result.status === 'failed');
     if (status === 'failed' && failed.length === 0) return [`FAILED ${relative(name)}\n${indented(message)}`];
-    return failed.map(({ fullName, failureMessages = [] }) => `FAILED ${relative(name)} ${fullName}\n${indented(failureMessages.join('\n'))}`);
+    return failed.map(
+      ({ fullName, failureMessages = [] }) =>
+        `FAILED ${relative(name)} ${fullName}\n${indented(failureMessages.join('\n'))}`,
+    );
   });
 }
 
