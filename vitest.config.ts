@@ -11,6 +11,7 @@ const alone = [
   'test/language-models/*.test.ts',
   'apps/{boat-designer,currency,expense-agent}/test/agent.test.ts',
   'packages/server/test/address-policy/**/*.test.ts',
+  'packages/server/test/push/hostile-webhooks.test.ts',
   'packages/store/test/steady-now.test.ts',
   'packages/telemetry/test/**/*.test.ts',
 ];

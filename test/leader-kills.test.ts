@@ -9,6 +9,6 @@ describe.skipIf(!(await canStartEtcd()))('An etcd cluster whose leader is killed
     expect(await command.ended, command.output).toBe(0);
     const report = JSON.parse(command.output.trimEnd().split('\n').at(-1) ?? '');
     expect(report).toMatchObject({ kills: 6, lost: 0, disordered: 0, different: 0 });
-    expect(report.acknowledged).toBeGreaterThanOrEqual(50);
+    expect(report.acknowledged).toBeGreaterThanOrEqual(54);
   });
 });

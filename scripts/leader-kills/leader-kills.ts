@@ -28,6 +28,9 @@ export interface LeaderKillsReport {
 /** Tasks that are written without a pause meanwhile, so that each kill falls into some commits. */
 const busyTasks = ['busy 1', 'busy 2', 'busy 3'];
 
+/** What each of them has acknowledged anew before the next kill, however slow the machine is. */
+const commitsBetweenKills = 3;
+
 /** Writes one log and remembers what was acknowledged. */
 class Writer {
   readonly acknowledged: string[] = [];
@@ -83,6 +86,7 @@ export async function leaderKills({ commits, seed }: LeaderKillsOptions): Promis
       while (!isOver) await one.commit().catch(note);
     });
     for (let n = 0; n < commits && !isOver; n++) {
+      const before = busy.map(({ acknowledged }) => acknowledged.length);
       const leader = await cluster.leader();
       // Before the commit is sent, while it is under way, or as soon as it is acknowledged.
       const kill = [
@@ -104,6 +108,11 @@ export async function leaderKills({ commits, seed }: LeaderKillsOptions): Promis
       await kill[n % kill.length]!().catch(note);
       leader.start();
       await cluster.healthy();
+      while (
+        !isOver &&
+        busy.some(({ acknowledged }, i) => acknowledged.length < before[i]! + commitsBetweenKills)
+      )
+        await sleep(5);
     }
     isOver = true;
     await Promise.all(working);
