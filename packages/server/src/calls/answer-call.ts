@@ -8,7 +8,7 @@ import {
   parseVersion,
 } from '@batonjs/protocol/headers';
 import { withChallenge } from '../card/security.ts';
-import type { Events as EventSource } from '../hooks/telemetry.ts';
+import { type Events as EventSource, runIn } from '../hooks/telemetry.ts';
 import type { EventBatch } from '../log/event-stream.ts';
 import type { Dependencies } from '../operations/call/dependencies.ts';
 import { toWireError } from '../operations/call/wire-error.ts';
@@ -55,8 +55,7 @@ export const createAnswerCall =
       if ('result' in answer) return { extensions, result: answer.result };
       return { extensions, events: new Events(answer.stream, answer.first, answer.onError) };
     } catch (error) {
-      const translate = () => toWireError(error, log, { requestId, operation, path });
-      const wire = span ? span.run(translate) : translate();
+      const wire = runIn(span, () => toWireError(error, log, { requestId, operation, path }));
       span?.end(wire);
       throw withChallenge(wire, dependencies.card);
     }

@@ -24,6 +24,9 @@ export interface Span {
   run<T>(fn: () => T): T;
 }
 
+/** Calls a function in the context of a span, if there is one. */
+export const runIn = <T>(span: Span | undefined, fn: () => T): T => (span ? span.run(fn) : fn());
+
 /** A call while it is answered. */
 export interface RequestSpan extends Span {
   /** The `traceparent` of the span, to be stored with a message; undefined if there is none. W3C Trace Context §3.2. */

@@ -23,7 +23,7 @@ import { checkTenant, type Tenants } from '../calls/tenants.ts';
 import { inSpan } from '../calls/traced-answer.ts';
 import { credentialHeaders, withChallenge } from '../card/security.ts';
 import type { CardMount } from '../card/served-cards.ts';
-import type { RequestSpan } from '../hooks/telemetry.ts';
+import { type RequestSpan, runIn } from '../hooks/telemetry.ts';
 import type { Dependencies } from '../operations/call/dependencies.ts';
 import { toWireError } from '../operations/call/wire-error.ts';
 import { cardReply, extendedCardReply } from './card-reply.ts';
@@ -99,8 +99,7 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
       return privately(reply, requestId);
     } catch (error) {
       const { method, path } = exchange;
-      const translate = () => toWireError(error, dependencies.log, { requestId, method, path });
-      const wire = span ? span.run(translate) : translate();
+      const wire = runIn(span, () => toWireError(error, dependencies.log, { requestId, method, path }));
       span?.end(wire);
       return privately(binding.encodeError(withChallenge(wire, dependencies.card), request), requestId);
     }

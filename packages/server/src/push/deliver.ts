@@ -2,7 +2,7 @@ import { FACT_FORMAT, toStreamResponse } from '@batonjs/lifecycle';
 import { PREVIEW_VERSION } from '@batonjs/protocol/headers';
 import { type Delivery, type DeliveryOutcome, loadTask, type StoredFact } from '@batonjs/store';
 import { generationAt, generationIn } from '../generation/generation-at.ts';
-import type { DeliverySpan } from '../hooks/telemetry.ts';
+import { type DeliverySpan, runIn } from '../hooks/telemetry.ts';
 import { isoTime } from '../timing/clock.ts';
 import { type AttemptResult, attempt } from './attempt.ts';
 import { deliveryId } from './delivery-id.ts';
@@ -66,8 +66,9 @@ export async function deliver(
     const result = await send(stored, first);
     if (!result.delivered) {
       const before = stored === due[0] ? attempts : 0;
-      const decide = () => outcomeOf(result, stored, before);
-      const outcome = closing.aborted ? handedBack(before) : span ? span.run(decide) : decide();
+      const outcome = closing.aborted
+        ? handedBack(before)
+        : runIn(span, () => outcomeOf(result, stored, before));
       await advance(outcome);
       const againMs = 'retryAt' in outcome ? Date.parse(outcome.retryAt) - clock.now() : undefined;
       return { works: false, tookOne: stored !== due[0], againMs };

@@ -6,6 +6,7 @@ import type { Answer } from '../agent/agent.ts';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
 import { takeWaiting, type WaitingUpdates, waitingIn } from '../agent/waiting-updates.ts';
+import { runIn } from '../hooks/telemetry.ts';
 import { isoTime } from '../timing/clock.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
 import { nextRound } from '../timing/next-round.ts';
@@ -128,8 +129,7 @@ export class TaskRun {
     try {
       const turn = new AgentTurn(task, this.#dependencies, this.#signal, span);
       task.enterAgent();
-      const call = () => agent(turn);
-      const called = new Promise<Answer>((resolve) => resolve(span ? span.run(call) : call()));
+      const called = new Promise<Answer>((resolve) => resolve(runIn(span, () => agent(turn))));
       const answer = await this.#orHalt(called);
       if (answer === halted) return await this.#stop();
       if (isUpdates(answer)) await this.#consume(span ? span.iterate(answer) : answer, waitingIn(answer));
@@ -140,9 +140,7 @@ export class TaskRun {
       if (task.isFailureToWrite(error)) throw error;
       if (task.state.closed) return;
       if (task.state.cancelRequested) return task.cancel();
-      const note = () => log('error', 'An agent failed', { taskId: task.live.taskId, error });
-      if (span) span.run(note);
-      else note();
+      runIn(span, () => log('error', 'An agent failed', { taskId: task.live.taskId, error }));
       await task.fail(failureOf(error));
     } finally {
       span?.end({ state: task.state.task?.status.state, halted: this.#halted, error: thrown });
