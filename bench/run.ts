@@ -2,7 +2,7 @@
  * `pnpm bench` runs every benchmark, prints the ratios against their goals, and writes `bench/results.json` and the table
  * in `docs/performance.md`. `pnpm bench <number>` runs one and ends with a line of JSON. `--short`: little work, for CI; fails
  * only if something does not work or grows as it must not. `--runs <n>`: instead of five. `--size <n>`: so many tasks in the
- * benchmark of stores with many.
+ * benchmark of stores with many. `--store <name>`: only on this store, where a benchmark has several.
  */
 import { readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -10,10 +10,15 @@ import { type Benchmark, isReached, type Report } from './harness/benchmark.ts';
 import { printTable, writeResults } from './harness/report.ts';
 
 const { values, positionals } = parseArgs({
-  options: { short: { type: 'boolean', default: false }, runs: { type: 'string' }, size: { type: 'string' } },
+  options: {
+    short: { type: 'boolean', default: false },
+    runs: { type: 'string' },
+    size: { type: 'string' },
+    store: { type: 'string' },
+  },
   allowPositionals: true,
 });
-const { short } = values;
+const { short, store } = values;
 const size = values.size === undefined ? undefined : Number(values.size);
 const runs = Number(values.runs ?? (short ? 1 : 5));
 
@@ -27,7 +32,7 @@ if (chosen.length === 0) throw new Error(`There is no benchmark ${positionals.jo
 const reports: Report[] = [];
 for (const benchmark of chosen) {
   process.stdout.write(`${benchmark.number}. ${benchmark.work} …\n`);
-  const measured = await benchmark.run({ runs, short, size });
+  const measured = await benchmark.run({ runs, short, size, store });
   reports.push({ bench: `${String(benchmark.number).padStart(2, '0')}-${benchmark.name}`, ...measured });
 }
 printTable(chosen, reports);

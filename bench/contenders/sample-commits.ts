@@ -47,12 +47,12 @@ export const textsOf = (commits: readonly Commit[]): CommitTexts =>
 export function commitsOfTasks(commits: readonly Commit[], tasks: number): Commit[][] {
   const [first] = commits;
   const text = JSON.stringify(commits);
-  const holder = first?.turn?.acquire?.holder ?? '';
-  const contextId = first?.head?.contextId ?? '';
+  const holder = first?.turn?.acquire?.holder;
+  const contextId = first?.head?.contextId;
   return Array.from({ length: tasks }, () => {
     let own = text;
     for (const id of [first!.taskId, contextId, holder, ...commits.map(({ commitId }) => commitId)])
-      own = own.replaceAll(id, growingId());
+      if (id) own = own.replaceAll(id, growingId());
     return JSON.parse(own) as Commit[];
   });
 }

@@ -42,6 +42,8 @@ export interface RunOptions {
   readonly short: boolean;
   /** How many tasks, where a benchmark is about many of them: instead of its own number. */
   readonly size?: number;
+  /** Only this store, where a benchmark has several and lets one be chosen. */
+  readonly store?: string;
 }
 
 export interface Benchmark {

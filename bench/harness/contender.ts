@@ -84,11 +84,14 @@ export async function withRedis<T>(use: (redis: Redis) => Promise<T>): Promise<T
   }
 }
 
-/** Calls with the URLs of a cluster of three members that keep their data in memory. */
-export async function withEtcd<T>(use: (urls: readonly string[]) => Promise<T>): Promise<T> {
+/** Calls with the URLs and the process ids of a cluster of three members that keep their data in memory. */
+export async function withEtcd<T>(
+  use: (urls: readonly string[], pids: readonly number[]) => Promise<T>,
+): Promise<T> {
   const cluster = await startEtcd({ inMemory: true });
   try {
-    return await use(cluster.urls);
+    const pids = cluster.members.map(({ pid }) => pid);
+    return await use(cluster.urls, pids);
   } finally {
     await cluster.stop();
   }

@@ -1,0 +1,105 @@
+import type { StoreChoice } from './contenders/stores.ts';
+import type { WaitingTurns } from './contenders/waiting-turns.ts';
+import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
+import { inFolder, withEtcd, withPostgres, withRedis } from './harness/contender.ts';
+import { round, Values } from './harness/measure.ts';
+import { cpuOfTree } from './harness/process-cpu.ts';
+import { Worker } from './harness/worker.ts';
+
+/** Calls with somewhere new to keep tasks, and with the CPU time of what keeps them, in microseconds. */
+type Use = (choice: StoreChoice, databaseCpu: () => number) => Promise<void>;
+
+const places: Record<StoreChoice['store'], (use: Use) => Promise<void>> = {
+  memory: (use) => use({ store: 'memory' }, () => 0),
+  sqlite: (use) => inFolder((folder) => use({ store: 'sqlite', folder }, () => 0)),
+  redis: (use) => withRedis(({ url, pid }) => use({ store: 'redis', redis: url }, () => cpuOfTree(pid) ?? 0)),
+  postgres: (use) => withPostgres(({ url, cpu }) => use({ store: 'postgres', postgres: url }, cpu)),
+  etcd: (use) =>
+    withEtcd((etcd, pids) =>
+      use({ store: 'etcd', etcd }, () => pids.reduce((sum, pid) => sum + (cpuOfTree(pid) ?? 0), 0)),
+    ),
+};
+type Store = keyof typeof places;
+const stores = Object.keys(places) as Store[];
+/** Those that need no program of their own. */
+const inProcess: readonly Store[] = ['memory', 'sqlite'];
+
+const kinds = ['sends', 'turns'] as const;
+type Kind = (typeof kinds)[number];
+
+const growth = (kind: Kind, store: Store) => `most / none waiting, CPU of ${kind}, ${store}`;
+const drained = (store: Store) => `longest stall in ms while the queue is drained, ${store}`;
+
+/**
+ * What a send costs that has to wait, and a turn that comes out of the queue, while few and many others wait there. The
+ * CPU time of the database counts.
+ */
+export const benchmark: Benchmark = {
+  number: 22,
+  name: 'waiting-turns',
+  work: 'sends and turns while 0, 1,000, 20,000 and 100,000 (`--size`) turns wait, each store (`--store`)',
+  goals: stores.flatMap((store) => [
+    ...kinds.map((kind) => ({ ratio: growth(kind, store), atMost: 1.25 })),
+    ...(store === 'memory' ? [{ ratio: drained(store), atMost: 50 }] : []),
+  ]),
+  // What visits all that wait takes ten times as long and more.
+  growth: inProcess.flatMap((store) => kinds.map((kind) => ({ ratio: growth(kind, store), atMost: 4 }))),
+  run,
+};
+
+async function run({ runs, short, size = 100_000, store: only }: RunOptions): Promise<Measured> {
+  const values = new Values();
+  const ratios: Record<string, number> = {};
+  const sizes = short ? [0, 4_000] : [0, 1_000, 20_000, size];
+  const requests = short ? 100 : 1_000;
+  const cpuUnit = (kind: Kind, waiting: number, store: Store) =>
+    `µs CPU, one of the ${kind}, ${waiting} waiting, ${store}`;
+  const rateUnit = (kind: Kind, waiting: number, store: Store) => `${kind}/s, ${waiting} waiting, ${store}`;
+
+  const measure = (store: Store) => async (choice: StoreChoice, databaseCpu: () => number) => {
+    const worker = await Worker.start<WaitingTurns>('contenders/waiting-turns.ts', { ...choice, turns: 8 });
+    const cpu = async () => (await worker.ask('cpu')) + databaseCpu();
+    await worker.ask('sends', requests);
+    await worker.ask('turns', requests);
+    for (const waiting of sizes) {
+      await worker.ask('fill', waiting);
+      for (let n = 0; n < Math.max(3, runs); n++) {
+        for (const kind of kinds) {
+          const before = await cpu();
+          const ms = await worker.ask(kind, requests);
+          values.add('baton', cpuUnit(kind, waiting, store), ((await cpu()) - before) / requests);
+          values.add('baton', rateUnit(kind, waiting, store), (requests / ms) * 1_000);
+        }
+      }
+      const left = await worker.ask('waiting');
+      if (left < waiting) throw new Error(`${left} instead of ${waiting} turns wait`);
+    }
+    await worker.stop();
+    for (const kind of kinds) {
+      const [none, most] = [0, sizes.at(-1)!].map((n) => values.median('baton', cpuUnit(kind, n, store)));
+      ratios[growth(kind, store)] = round(most! / none!);
+    }
+  };
+
+  /** All turns at once, as many as a server runs unless it is told otherwise. */
+  const drain = (store: Store) => async (choice: StoreChoice) => {
+    const waiting = short ? 1_000 : 10_000;
+    const worker = await Worker.start<WaitingTurns>('contenders/waiting-turns.ts', {
+      ...choice,
+      turns: 1_000,
+    });
+    for (let n = 0; n < runs; n++) {
+      await worker.ask('fill', waiting);
+      values.add('baton', drained(store), await worker.ask('drain', waiting));
+    }
+    await worker.stop();
+    ratios[drained(store)] = round(values.median('baton', drained(store)));
+  };
+
+  for (const store of stores) {
+    if (only === undefined ? short && !inProcess.includes(store) : only !== store) continue;
+    await places[store](measure(store));
+    if (store === 'memory') await places[store](drain(store));
+  }
+  return { results: values.results, ratios };
+}
