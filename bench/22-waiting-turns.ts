@@ -24,6 +24,8 @@ const stores = Object.keys(places) as Store[];
 /** Those that need no program of their own. */
 const inProcess: readonly Store[] = ['memory', 'sqlite'];
 
+/** How many turns run at once. */
+const held = 8;
 const kinds = ['sends', 'turns'] as const;
 type Kind = (typeof kinds)[number];
 
@@ -57,10 +59,12 @@ async function run({ runs, short, size = 100_000, store: only }: RunOptions): Pr
   const rateUnit = (kind: Kind, waiting: number, store: Store) => `${kind}/s, ${waiting} waiting, ${store}`;
 
   const measure = (store: Store) => async (choice: StoreChoice, databaseCpu: () => number) => {
-    const worker = await Worker.start<WaitingTurns>('contenders/waiting-turns.ts', { ...choice, turns: 8 });
+    const worker = await Worker.start<WaitingTurns>('contenders/waiting-turns.ts', {
+      ...choice,
+      turns: held,
+    });
     const cpu = async () => (await worker.ask('cpu')) + databaseCpu();
-    await worker.ask('sends', requests);
-    await worker.ask('turns', requests);
+    for (const kind of kinds) await worker.ask(kind, short ? requests : 5 * requests);
     for (const waiting of sizes) {
       await worker.ask('fill', waiting);
       for (let n = 0; n < Math.max(3, runs); n++) {
@@ -72,7 +76,8 @@ async function run({ runs, short, size = 100_000, store: only }: RunOptions): Pr
         }
       }
       const left = await worker.ask('waiting');
-      if (left < waiting) throw new Error(`${left} instead of ${waiting} turns wait`);
+      // Turns that were free when the queue was filled have taken some since.
+      if (left < waiting - held) throw new Error(`${left} instead of ${waiting} turns wait`);
     }
     await worker.stop();
     for (const kind of kinds) {
