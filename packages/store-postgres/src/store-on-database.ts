@@ -15,7 +15,7 @@ import { prepareCommit } from './tasks/prepared-commit.ts';
 import { Prune } from './tasks/prune.ts';
 import { TaskList } from './tasks/task-list.ts';
 import { TaskRows } from './tasks/task-row.ts';
-import { Totals } from './tasks/totals.ts';
+import { partOfPrunes, Totals } from './tasks/totals.ts';
 import { Turns } from './tasks/turns.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
 import { PushConfigs } from './webhooks/push-configs.ts';
@@ -42,7 +42,7 @@ export function storeOnDatabase(
   const leases = new Leases(quoted, transactions, rows, new Turns(quoted));
   const facts = new Facts(quoted, transactions);
   const tasks = new TaskList(quoted, transactions);
-  const prune = new Prune(quoted, transactions, totals);
+  const prune = new Prune(quoted, transactions, new Totals(quoted, partOfPrunes));
   const pushConfigs = new PushConfigs(quoted, transactions, deliveries);
   const buckets = new Buckets(quoted, transactions);
   const calls = new OpenCalls(database.name);

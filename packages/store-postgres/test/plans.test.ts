@@ -71,3 +71,62 @@ describe.skipIf(!server)('A plan that was kept while there were few tasks', () =
     }
   });
 });
+
+describe.skipIf(!server)('Pruning many tasks a few at a time', () => {
+  it('reads each of them about once, also while the database cannot forget the deleted ones', async () => {
+    const schema = 'pruned';
+    const pool = new pg.Pool({ connectionString: server!.url, max: 2 });
+    const store = postgresStore(pool, { schema });
+    const reader = new pg.Client({ connectionString: server!.url });
+    const counts = async () => {
+      await pool.query('SELECT pg_stat_force_next_flush()');
+      const { rows } = await pool.query(
+        `SELECT sum(idx_tup_read)::int AS read FROM pg_stat_user_indexes
+         WHERE schemaname = $1 AND indexrelname = 'tasks_closed'`,
+        [schema],
+      );
+      return rows[0].read as number;
+    };
+    try {
+      const timeOf = (n: number) => new Date(Date.UTC(2026, 0, 1) + n).toISOString();
+      const commits = Array.from({ length: 1_000 }, (_, n) =>
+        chunkAfter(0, { taskId: `task ${n}`, head: headAt(1, { statusAt: timeOf(n), closed: true }) }),
+      );
+      await Promise.all(commits.map((commit) => store.commit(commit)));
+      await pool.query(`ANALYZE ${schema}.tasks`);
+      await reader.connect();
+      await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+      await reader.query('SELECT 1');
+      const before = await counts();
+      for (let n = 0; n < 20; n++)
+        expect(await store.prune({ closedBefore: timeOf(2_000), limit: 50 })).toBe(50);
+      expect((await counts()) - before).toBeLessThan(2_000);
+      expect((await store.list('s', { limit: 1 })).total).toBe(0);
+    } finally {
+      await reader.end();
+      await store.close();
+      await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await pool.end();
+    }
+  });
+
+  it('finds a log that ended before those that were deleted', async () => {
+    const schema = 'pruned_late';
+    const pool = new pg.Pool({ connectionString: server!.url, max: 2 });
+    const store = postgresStore(pool, { schema });
+    const close = (taskId: string, statusAt: string) =>
+      store.commit(chunkAfter(0, { taskId, head: headAt(1, { statusAt, closed: true }) }));
+    const prune = (limit: number) => store.prune({ closedBefore: '2026-02-01T00:00:00.000Z', limit });
+    try {
+      await close('second', '2026-01-02T00:00:00.000Z');
+      expect(await prune(1)).toBe(1);
+      await close('first', '2026-01-01T00:00:00.000Z');
+      expect(await prune(1)).toBe(1);
+      expect(await prune(1)).toBe(0);
+    } finally {
+      await store.close();
+      await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await pool.end();
+    }
+  });
+});

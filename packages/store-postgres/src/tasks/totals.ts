@@ -1,7 +1,8 @@
-import type { Session } from '../database/database.ts';
-
 /** How many rows count the logs of one scope and state: processes that write at once do not wait for one row. */
 const parts = 16;
+
+/** The row that prunes count in, which no commit waits for. */
+export const partOfPrunes = parts;
 
 /** Changes of the counters that one transaction makes. */
 export class TotalChanges {
@@ -25,12 +26,12 @@ export class TotalChanges {
 /** Counters of the logs of each scope and state. */
 export class Totals {
   readonly #schema: string;
-  readonly #write: string;
-  readonly #part = Math.floor(Math.random() * parts);
+  readonly #part: number;
 
-  constructor(schema: string) {
+  /** `part`: the row to count in. Default: one that few processes share. */
+  constructor(schema: string, part: number = Math.floor(Math.random() * parts)) {
     this.#schema = schema;
-    this.#write = this.statement(1);
+    this.#part = part;
   }
 
   /** The statement that writes changes, with the values `$first` and following. */
@@ -49,10 +50,5 @@ export class Totals {
       all.map((one) => one.tasks),
     ];
     return [...columns, this.#part];
-  }
-
-  /** The last statement before the commit: others wait for these rows. */
-  async write(session: Session, changes: TotalChanges): Promise<void> {
-    if (changes.all.length > 0) await session.query(this.#write, this.valuesOf(changes));
   }
 }
