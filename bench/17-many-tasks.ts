@@ -17,9 +17,9 @@ const stores = Object.keys(places) as Store[];
 const reads = ['load', 'first page', 'last page'] as const;
 
 const growth = (work: string, store: Store) => `most / fewest tasks, ${work}, ${store}`;
-const delay = (store: Store) => `longest commit in ms while tasks are pruned, ${store}`;
+const delay = (store: Store) => `ms that pruning adds to the longest commit, ${store}`;
 
-/** The stores alone, with few tasks, then with many: single reads, and a prune of a tenth while sends go on. */
+/** The stores alone, with few tasks and with many: single reads, and a prune of a tenth while sends go on. */
 export const benchmark: Benchmark = {
   number: 17,
   name: 'many-tasks',
@@ -35,39 +35,63 @@ export const benchmark: Benchmark = {
 
 async function run({ runs, short, size = 100_000 }: RunOptions): Promise<Measured> {
   const values = new Values();
+  const ratios: Record<string, number> = {};
   const [few, many] = short ? [500, 10_000] : [10_000, size];
-  const requests = short ? 100 : 1_000;
+  const rounds = short ? 3 : 10 * Math.max(1, runs);
   const unit = (work: string, tasks: number, store: Store) => `µs, ${work}, ${tasks} tasks, ${store}`;
 
-  async function measure(store: Store, choice: StoreChoice): Promise<void> {
-    const worker = await Worker.start<LargeStore>('contenders/large-store.ts', choice);
-    let filled = 0;
-    for (const tasks of [few, many]) {
-      await worker.ask('fill', { from: filled, to: tasks });
-      filled = tasks;
-      await worker.ask('reads', { size: tasks, requests });
-      for (let n = 0; n < Math.max(3, runs); n++) {
-        const medians = await worker.ask('reads', { size: tasks, requests });
-        for (const work of reads) values.add('baton', unit(work, tasks, store), medians[work]!);
+  /** Few and many tasks take turns, so that other work on the machine disturbs both alike. */
+  async function compareReads(store: Store, workers: ReadonlyMap<number, Worker<LargeStore>>) {
+    for (let round = 0; round <= rounds; round++) {
+      for (const [tasks, worker] of workers) {
+        const medians = await worker.ask('reads', { size: tasks, requests: 100 });
+        // The first round only warms up.
+        if (round > 0)
+          for (const work of reads) values.add('baton', unit(work, tasks, store), medians[work]!);
       }
     }
-    const { ms, before, during, p99 } = await worker.ask('prune', many / 10);
-    values.add('baton', `ms to prune ${many / 10} tasks, ${store}`, ms);
-    values.add('baton', `ms, longest commit before, ${store}`, before);
-    values.add('baton', `ms, longest commit meanwhile, ${store}`, during);
-    values.add('baton', `ms, p99 of commits meanwhile, ${store}`, p99);
-    await worker.stop();
-  }
-
-  for (const store of stores) await places[store]((choice) => measure(store, choice));
-
-  const ratios: Record<string, number> = {};
-  for (const store of stores) {
     for (const work of reads) {
       const [least, most] = [few, many].map((tasks) => values.median('baton', unit(work, tasks, store)));
       ratios[growth(work, store)] = round(most! / least!);
     }
-    ratios[delay(store)] = values.median('baton', `ms, longest commit meanwhile, ${store}`);
   }
+
+  /** Sends with a prune beside them, and for as long without one, take turns. */
+  async function prune(store: Store, worker: Worker<LargeStore>) {
+    const steps = short ? 1 : 10;
+    const units = (when: string) => [
+      `ms, longest commit ${when}, ${store}`,
+      `ms, p99 of commits ${when}, ${store}`,
+    ];
+    const [during, alone] = [units('while tasks are pruned'), units('without')];
+    const step = many / 10 / steps;
+    for (let n = 0; n < steps; n++) {
+      const { ms, longest, p99 } = await worker.ask('prune', { from: n * step, to: (n + 1) * step });
+      const without = await worker.ask('sendFor', ms);
+      values.add('baton', `ms to prune ${step} tasks, ${store}`, ms);
+      for (const [index, value] of [longest, p99].entries()) values.add('baton', during[index]!, value);
+      for (const [index, value] of [without.longest, without.p99].entries())
+        values.add('baton', alone[index]!, value);
+    }
+    ratios[delay(store)] = round(values.median('baton', during[0]!) - values.median('baton', alone[0]!));
+  }
+
+  for (const store of stores)
+    await places[store]((small) =>
+      places[store](async (large) => {
+        const workers = new Map<number, Worker<LargeStore>>();
+        for (const [tasks, choice] of [
+          [few, small],
+          [many, large],
+        ] as const) {
+          const worker = await Worker.start<LargeStore>('contenders/large-store.ts', choice);
+          await worker.ask('fill', { from: 0, to: tasks });
+          workers.set(tasks, worker);
+        }
+        await compareReads(store, workers);
+        await prune(store, workers.get(many)!);
+        for (const worker of workers.values()) await worker.stop();
+      }),
+    );
   return { results: values.results, ratios };
 }

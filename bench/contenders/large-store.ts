@@ -45,6 +45,14 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
+/** Of the milliseconds of commits, in order. */
+const spreadOf = (times: readonly number[]) => ({
+  longest: times.at(-1)!,
+  p99: times[Math.floor(times.length * 0.99)]!,
+  middle: median([...times]),
+  commits: times.length,
+});
+
 let sent = 0;
 
 /** Commits what sends commit, of eight tasks at a time, until `isOver`. Resolves to the milliseconds of each commit. */
@@ -52,7 +60,7 @@ async function send(isOver: () => boolean): Promise<number[]> {
   const times: number[] = [];
   const one = async () => {
     while (!isOver()) {
-      const taskId = `sent-${++sent}`;
+      const taskId = `sent-${process.pid}-${++sent}`;
       const now = new Date().toISOString();
       for (const [n, commit] of sample.entries()) {
         const { turn, writer } = commit;
@@ -100,27 +108,24 @@ const questions = {
     }
     return medians;
   },
-  /** Deletes the oldest tasks while sends go on. In milliseconds: the longest commit before, meanwhile, and all of it. */
-  async prune(count: number) {
-    const start = performance.now();
-    const before = await send(() => performance.now() - start > 2_000);
+  /** Deletes tasks `from` to `to`, the oldest, while sends go on. Resolves to milliseconds: of all, and of the commits. */
+  async prune({ from, to }: { from: number; to: number }) {
     let isOver = false;
     const during = send(() => isOver);
     const ms = await timed(async () => {
-      for (let deleted = 0; deleted < count; ) {
-        const some = await store.prune({ closedBefore: atOf(count), limit: prunedAtOnce });
-        if (some === 0) throw new Error(`Only ${deleted} of ${count} were deleted`);
+      for (let deleted = from; deleted < to; ) {
+        const some = await store.prune({ closedBefore: atOf(to), limit: prunedAtOnce });
+        if (some === 0) throw new Error(`Only ${deleted} of ${to} were deleted`);
         deleted += some;
       }
     });
     isOver = true;
-    const times = await during;
-    return {
-      ms,
-      before: before.at(-1)!,
-      during: times.at(-1)!,
-      p99: times[Math.floor(times.length * 0.99)]!,
-    };
+    return { ms, ...spreadOf(await during) };
+  },
+  /** Sends for so many milliseconds, and nothing else. */
+  async sendFor(ms: number) {
+    const start = performance.now();
+    return spreadOf(await send(() => performance.now() - start > ms));
   },
 };
 export type LargeStore = typeof questions;
