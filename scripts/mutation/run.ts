@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
+import { startRedis } from '../../test/support/redis.ts';
 import type { Part } from './parts.ts';
 import { type Report, type Result, resultOf } from './result.ts';
 
@@ -24,6 +25,9 @@ export async function run(
   mkdirSync(reports, { recursive: true });
   // The configuration of vitest is read by processes that Stryker starts.
   process.env.BATON_MUTATED_BY = JSON.stringify(part);
+  // One server for the whole run: starting one for each mutation takes longer than most tests.
+  const redis = part.redis ? await startRedis({ appendfsync: 'no' }) : undefined;
+  if (redis) process.env.REDIS_URL = redis.url;
   await new Stryker({
     mutate: [...(lines ?? part.mutate)],
     testRunner: 'vitest',
@@ -34,8 +38,8 @@ export async function run(
     // Not the report itself: Stryker writes both at the same time.
     incrementalFile: join(reports, `${name}.incremental.json`),
     // A run that hangs counts as noticed. On a busy machine slow runs must not count as hung.
-    timeoutMS: 90_000,
-    timeoutFactor: 10,
+    timeoutMS: 60_000,
+    timeoutFactor: 5,
     dryRunTimeoutMinutes: 20,
     tempDirName: '.reports/mutation/sandbox',
     ignorePatterns: ['/docs', '/bench', '/apps', '**/dist', '.reports', '.data', '.turbo'],
@@ -44,7 +48,9 @@ export async function run(
     reporters: ['json', 'progress-append-only'],
     jsonReporter: { fileName },
     allowConsoleColors: false,
-  }).runMutationTest();
+  })
+    .runMutationTest()
+    .finally(() => redis?.stop());
   return resultOf(
     JSON.parse(readFileSync(fileName, 'utf8')) as Report,
     new Date().toISOString().slice(0, 10),
