@@ -75,8 +75,9 @@ describe.each(stores)('with %s', (_name, create_) => {
     });
     const server = servePushing(create_()(), { timeoutMs: 150 });
     await send(server, { url: hook.url() });
-    await hook.until(heard.length);
-    expect(hook.acknowledged).toEqual(heard);
+    await eventually(() => expect(hook.acknowledged).toContain('COMPLETED'));
+    // An answer that took a busy machine longer than the limit is asked for again.
+    expect([...new Set(hook.acknowledged)]).toEqual(heard);
     expect(new Set(idsOf(hook.received.slice(0, 3))).size).toBe(1);
   });
 
