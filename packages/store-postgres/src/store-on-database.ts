@@ -79,7 +79,7 @@ export function storeOnDatabase(
     claim: (request) => call(() => leases.claim(request)),
     renew: (held, ttlMs) => call(() => leases.renew(held, ttlMs)),
     lease: (scope, taskId) => call(() => leases.read(scope, taskId)),
-    waiting: (queue, atMost) => call(() => leases.waiting(queue, atMost)),
+    waiting: (queue) => call(() => leases.waiting(queue)),
     prune: ({ closedBefore, limit }) => call(() => prune.delete(closedBefore, limit)),
     take: (bucket, rate) => call(() => buckets.take(bucket, rate)),
     probe: () => call(() => probe(transactions, quoted)),

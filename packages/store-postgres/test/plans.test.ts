@@ -130,3 +130,61 @@ describe.skipIf(!server)('Pruning many tasks a few at a time', () => {
     }
   });
 });
+
+describe.skipIf(!server)('The number of waiting tasks', () => {
+  const sending = (taskId: string) =>
+    chunkAfter(0, { taskId, turn: { queue: 'q', want: true, waitingAtMost: 10_000 } });
+
+  it('is read without a look at the tasks, by a send that waits too', async () => {
+    const schema = 'waiting';
+    const pool = new pg.Pool({ connectionString: server!.url, max: 1 });
+    const store = postgresStore(pool, { schema });
+    const read = async (): Promise<number> => {
+      await pool.query('SELECT pg_stat_force_next_flush()');
+      const { rows } = await pool.query(
+        `SELECT sum(idx_tup_read)::int AS rows FROM pg_stat_user_indexes WHERE schemaname = $1
+         AND indexrelname IN ('tasks_waiting', 'tasks_ready', 'tasks_turns')`,
+        [schema],
+      );
+      return rows[0].rows;
+    };
+    try {
+      await Promise.all(Array.from({ length: 500 }, (_, n) => store.commit(sending(`task ${n}`))));
+      const before = await read();
+      for (let n = 0; n < 5; n++) await store.commit(sending(`next ${n}`));
+      expect(await store.waiting('q', 10_000)).toBe(505);
+      expect((await read()) - before).toBeLessThan(100);
+    } finally {
+      await store.close();
+      await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await pool.end();
+    }
+  });
+
+  it('is counted for a schema of an older release, and while that one still writes to it', async () => {
+    const schema = 'waiting_before';
+    const pool = new pg.Pool({ connectionString: server!.url, max: 2 });
+    const stores = [postgresStore(pool, { schema }), postgresStore(pool, { schema })] as const;
+    try {
+      for (const taskId of ['a', 'b', 'c']) await stores[0].commit(sending(taskId));
+      // As the release before left it.
+      await pool.query(`DROP FUNCTION ${schema}.count_waiting CASCADE; DROP TABLE ${schema}.waiting;
+        UPDATE ${schema}.meta SET value = '4' WHERE name = 'version'`);
+      const waiting = () => stores[1].waiting('q');
+      expect(await waiting()).toBe(3);
+      await pool.query(
+        `UPDATE ${schema}.tasks SET waiting_since = NULL, ready_at = NULL WHERE task_id = 'a'`,
+      );
+      expect(await waiting()).toBe(2);
+      await pool.query(`DELETE FROM ${schema}.tasks WHERE task_id = 'b'`);
+      expect(await waiting()).toBe(1);
+      const claim = { queue: 'q', holder: 'h', ttlMs: 60_000, limit: 1 };
+      expect((await stores[1].claim(claim)).map(({ taskId }) => taskId)).toEqual(['c']);
+      expect(await waiting()).toBe(0);
+    } finally {
+      for (const store of stores) await store.close();
+      await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await pool.end();
+    }
+  });
+});

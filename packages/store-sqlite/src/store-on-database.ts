@@ -102,7 +102,7 @@ export function storeOnDatabase(
 
     renew: (held, ttlMs) => write(() => leases.renew(held, ttlMs, moment())),
     lease: (scope, taskId) => read(() => leases.read(scope, taskId)),
-    waiting: (queue, atMost) => read(() => leases.waiting(queue, atMost)),
+    waiting: (queue) => read(() => rows.waiting(queue)),
 
     prune: ({ closedBefore, limit }) =>
       calls.pass(async () => {

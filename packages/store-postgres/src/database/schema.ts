@@ -127,4 +127,37 @@ export const migrations: readonly ((schema: string) => string)[] = [
   ALTER TABLE ${schema}.tasks ALTER COLUMN name_key DROP NOT NULL;
   DROP INDEX ${schema}.tasks_by_name;
   `,
+  // How many tasks wait in each queue. A trigger counts, so that processes of older releases do as well; each in rows of its
+  // own, so that they do not wait for each other.
+  (schema) => `
+  CREATE TABLE ${schema}.waiting (
+    queue_key text COLLATE "C" NOT NULL,
+    part smallint NOT NULL,
+    tasks bigint NOT NULL,
+    PRIMARY KEY (queue_key, part)
+  );
+  LOCK TABLE ${schema}.tasks IN SHARE ROW EXCLUSIVE MODE;
+  INSERT INTO ${schema}.waiting SELECT queue_key, 0, count(*) FROM ${schema}.tasks
+    WHERE waiting_since IS NOT NULL GROUP BY queue_key;
+
+  CREATE FUNCTION ${schema}.count_waiting() RETURNS trigger LANGUAGE plpgsql AS $count$
+    BEGIN
+      IF TG_OP <> 'INSERT' AND OLD.waiting_since IS NOT NULL THEN ${counted(schema, 'OLD', -1)}; END IF;
+      IF TG_OP <> 'DELETE' AND NEW.waiting_since IS NOT NULL THEN ${counted(schema, 'NEW', 1)}; END IF;
+      RETURN NULL;
+    END $count$;
+  CREATE TRIGGER waiting_inserted AFTER INSERT ON ${schema}.tasks FOR EACH ROW
+    WHEN (NEW.waiting_since IS NOT NULL) EXECUTE FUNCTION ${schema}.count_waiting();
+  CREATE TRIGGER waiting_changed AFTER UPDATE ON ${schema}.tasks FOR EACH ROW
+    WHEN ((OLD.waiting_since IS NULL) <> (NEW.waiting_since IS NULL)
+      OR NEW.waiting_since IS NOT NULL AND OLD.queue_key <> NEW.queue_key)
+    EXECUTE FUNCTION ${schema}.count_waiting();
+  CREATE TRIGGER waiting_deleted AFTER DELETE ON ${schema}.tasks FOR EACH ROW
+    WHEN (OLD.waiting_since IS NOT NULL) EXECUTE FUNCTION ${schema}.count_waiting();
+  `,
 ];
+
+/** One more or one less waiting task. */
+const counted = (schema: string, row: 'OLD' | 'NEW', tasks: number): string =>
+  `INSERT INTO ${schema}.waiting AS w VALUES (${row}.queue_key, pg_backend_pid() % 16, ${tasks})
+      ON CONFLICT (queue_key, part) DO UPDATE SET tasks = w.tasks + excluded.tasks`;

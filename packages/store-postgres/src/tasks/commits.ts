@@ -30,8 +30,8 @@ export class Commits {
     this.#tables = tables;
     this.#findOnce = `SELECT o.key, o.once_key, o.version FROM ${schema}.once_keys AS o
       JOIN unnest($1::text[], $2::text[]) AS u(key, once_key) ON o.key = u.key AND o.once_key = u.once_key`;
-    this.#countWaiting = `SELECT queue, count(*) AS tasks FROM ${schema}.tasks
-      WHERE queue_key = ANY($1::text[]) AND waiting_since IS NOT NULL GROUP BY queue`;
+    this.#countWaiting = `SELECT queue_key, sum(tasks) AS tasks FROM ${schema}.waiting
+      WHERE queue_key = ANY($1::text[]) GROUP BY queue_key`;
     this.#write = writing(schema, tables);
     this.#plan = `baton_${keyOf(this.#write)}`;
   }
@@ -105,12 +105,12 @@ export class Commits {
       for (const { key, once_key, version } of await session.query(this.#findOnce, values))
         once.set(onceName(String(key), String(once_key)), Number(version));
     }
-    const bounded = commits.flatMap(({ commit: { turn } }) =>
-      turn?.waitingAtMost === undefined ? [] : [keyOf(turn.queue)],
-    );
-    if (bounded.length > 0) {
-      for (const { queue, tasks } of await session.query(this.#countWaiting, [[...new Set(bounded)]]))
-        waiting.set(String(queue), Number(tasks));
+    const bounded = new Map<string, string>();
+    for (const { commit } of commits)
+      if (commit.turn?.waitingAtMost !== undefined) bounded.set(keyOf(commit.turn.queue), commit.turn.queue);
+    if (bounded.size > 0) {
+      for (const { queue_key, tasks } of await session.query(this.#countWaiting, [[...bounded.keys()]]))
+        waiting.set(bounded.get(String(queue_key))!, Number(tasks));
     }
     return { once, waiting };
   }

@@ -46,8 +46,7 @@ export class Leases {
       UPDATE ${schema}.tasks AS t
       SET revision = t.revision + 1, lease_until = ${clock} + $4::bigint, ready_at = ${clock} + $4::bigint
       FROM held WHERE t.key = held.key RETURNING t.key, t.holder, t.fence`;
-    this.#waiting = `SELECT count(*) AS tasks FROM
-      (SELECT 1 FROM ${schema}.tasks WHERE queue_key = $1 AND waiting_since IS NOT NULL LIMIT $2) AS counted`;
+    this.#waiting = `SELECT coalesce(sum(tasks), 0) AS tasks FROM ${schema}.waiting WHERE queue_key = $1`;
   }
 
   async claim(request: ClaimRequest): Promise<Lease[]> {
@@ -133,8 +132,8 @@ export class Leases {
     return found && leaseReading(toTaskRow(found).row);
   }
 
-  async waiting(queue: string, atMost?: number): Promise<number> {
-    const [row] = await this.#transactions.query(this.#waiting, [keyOf(queue), atMost ?? null]);
+  async waiting(queue: string): Promise<number> {
+    const [row] = await this.#transactions.query(this.#waiting, [keyOf(queue)]);
     return Number(row!.tasks);
   }
 }

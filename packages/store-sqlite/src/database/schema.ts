@@ -124,4 +124,26 @@ export const migrations: readonly string[] = [
     full_at REAL NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  // How many tasks wait in each queue. Triggers count, so that processes of older releases do as well.
+  `
+  CREATE TABLE waiting (
+    queue TEXT PRIMARY KEY,
+    tasks INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO waiting SELECT queue, count(*) FROM tasks WHERE waiting_since IS NOT NULL GROUP BY queue;
+  CREATE TRIGGER waiting_inserted AFTER INSERT ON tasks WHEN new.waiting_since IS NOT NULL BEGIN
+    INSERT INTO waiting VALUES (new.queue, 1) ON CONFLICT DO UPDATE SET tasks = tasks + 1;
+  END;
+  CREATE TRIGGER waiting_begun AFTER UPDATE OF queue, waiting_since ON tasks
+  WHEN new.waiting_since IS NOT NULL AND (old.waiting_since IS NULL OR old.queue <> new.queue) BEGIN
+    INSERT INTO waiting VALUES (new.queue, 1) ON CONFLICT DO UPDATE SET tasks = tasks + 1;
+  END;
+  CREATE TRIGGER waiting_ended AFTER UPDATE OF queue, waiting_since ON tasks
+  WHEN old.waiting_since IS NOT NULL AND (new.waiting_since IS NULL OR old.queue <> new.queue) BEGIN
+    UPDATE waiting SET tasks = tasks - 1 WHERE queue = old.queue;
+  END;
+  CREATE TRIGGER waiting_deleted AFTER DELETE ON tasks WHEN old.waiting_since IS NOT NULL BEGIN
+    UPDATE waiting SET tasks = tasks - 1 WHERE queue = old.queue;
+  END;
+  `,
 ];

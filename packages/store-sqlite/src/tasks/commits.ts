@@ -32,7 +32,6 @@ export class Commits {
   readonly #insertFact;
   readonly #putSnapshot;
   readonly #lastAt;
-  readonly #countWaiting;
 
   constructor(tables: CommitTables) {
     this.#tables = tables;
@@ -42,9 +41,6 @@ export class Commits {
     this.#insertFact = db.prepare('INSERT INTO facts (task, version, commit_id, fact) VALUES (?, ?, ?, ?)');
     this.#lastAt = db.prepare(
       `SELECT CASE WHEN json_valid(fact) THEN fact ->> 'at' END AS at FROM facts WHERE task = ? AND version = ?`,
-    );
-    this.#countWaiting = db.prepare(
-      'SELECT count(*) AS tasks FROM tasks WHERE queue = ? AND waiting_since IS NOT NULL',
     );
     this.#putSnapshot = db.prepare('REPLACE INTO snapshots (task, version, snapshot) VALUES (?, ?, ?)');
   }
@@ -67,7 +63,7 @@ export class Commits {
       if (repeated) return { version: Number(repeated.version), repeated: true };
       const before = found && toRow(found);
       const after = admit(before, kept, at.leaseNow);
-      mustHaveRoom(after, kept, (queue) => this.#waiting(queue));
+      mustHaveRoom(after, kept, (queue) => this.#tables.rows.waiting(queue));
 
       const hasPush = found ? found.has_push === 1 : this.#tables.deliveries.any(scope, taskId);
       const id = found
@@ -90,10 +86,6 @@ export class Commits {
     return factsInOrder({ expectedVersion: 'open', facts: parsed }, last?.at ?? undefined).map((fact) =>
       JSON.stringify(fact),
     );
-  }
-
-  #waiting(queue: string): number {
-    return (this.#countWaiting.get(queue) as { tasks: number }).tasks;
   }
 
   #create(scope: string, taskId: string, after: Row, hasPush: boolean, at: Moment): number {

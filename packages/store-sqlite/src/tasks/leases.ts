@@ -19,7 +19,6 @@ export class Leases {
   readonly #due;
   readonly #left;
   readonly #ofAnyScope;
-  readonly #countWaiting;
   readonly #later;
   readonly #endLater;
 
@@ -38,10 +37,6 @@ export class Leases {
     this.#later = db.prepare('SELECT 1 FROM tasks WHERE holder IS NOT NULL AND leased_at > ? LIMIT 1');
     this.#endLater = db.prepare(
       'UPDATE tasks SET lease_until = 0, leased_at = 0 WHERE holder IS NOT NULL AND leased_at > ?',
-    );
-    this.#countWaiting = db.prepare(
-      `SELECT count(*) AS tasks FROM
-        (SELECT 1 FROM tasks WHERE queue = ? AND waiting_since IS NOT NULL LIMIT ?)`,
     );
   }
 
@@ -92,10 +87,6 @@ export class Leases {
   read(scope: Scope, taskId: string): LeaseReading | undefined {
     const found = this.#rows.find(scope, taskId);
     return found && leaseReading(toRow(found));
-  }
-
-  waiting(queue: string, atMost = -1): number {
-    return (this.#countWaiting.get(queue, atMost) as { tasks: number }).tasks;
   }
 
   /** Tasks that the holder has already come first, then those that have been ready longest. */

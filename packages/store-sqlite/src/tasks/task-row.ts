@@ -103,6 +103,7 @@ export class TaskRows {
   readonly #insert;
   readonly #updates;
   readonly #order;
+  readonly #waiting;
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(`SELECT ${taskColumns} FROM tasks WHERE task_id = ? AND scope = ?`);
@@ -111,6 +112,7 @@ export class TaskRows {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#order = db.prepare('UPDATE tasks SET ahead_ms = ?, turn_at = ? WHERE id = ?');
+    this.#waiting = db.prepare('SELECT tasks FROM waiting WHERE queue = ?');
     // Setting a column updates every index over it, even if the value stays the same.
     this.#updates = {
       neither: db.prepare('UPDATE tasks SET version = ?, head = ? WHERE id = ?'),
@@ -124,6 +126,11 @@ export class TaskRows {
 
   find(scope: Scope, taskId: string): TaskRow | undefined {
     return this.#find.get(taskId, scope) as TaskRow | undefined;
+  }
+
+  /** How many tasks of a queue wait for a turn. */
+  waiting(queue: string): number {
+    return (this.#waiting.get(queue) as { tasks: number } | undefined)?.tasks ?? 0;
   }
 
   /** Returns the id of the new row. */
