@@ -18,6 +18,7 @@ import { prepareCommit } from './tasks/prepared-commit.ts';
 import { Prune } from './tasks/prune.ts';
 import { TaskCache } from './tasks/task-cache.ts';
 import { TaskList } from './tasks/task-list.ts';
+import { WaitingCounts } from './tasks/waiting-counts.ts';
 import { Deliveries } from './webhooks/deliveries.ts';
 import { PushConfigs } from './webhooks/push-configs.ts';
 import { PushRows } from './webhooks/push-rows.ts';
@@ -56,7 +57,8 @@ export function etcdStore(
   const wakeups = new Wakeups(keys, watches);
   const parts = new Parts(cluster, keys);
   const shared = { cluster, keys, clock, groups, parts, wakeups, cache: new TaskCache(), lanes: new Lanes() };
-  const commits = new Commits(shared);
+  const waiting = new WaitingCounts(cluster, keys);
+  const commits = new Commits({ ...shared, waiting });
   const leases = new Leases(shared);
   const facts = new Facts(cluster, keys, parts);
   const tasks = new TaskList(cluster, keys, facts);
@@ -97,7 +99,7 @@ export function etcdStore(
     claim: (request) => call(() => leases.claim(request)),
     renew: (held, ttlMs) => call(() => leases.renew(held, ttlMs)),
     lease: (scope, taskId) => call(() => leases.read(scope, taskId)),
-    waiting: (queue) => call(() => leases.waiting(queue)),
+    waiting: (queue, atMost) => call(() => waiting.of(queue, atMost)),
     prune: ({ closedBefore, limit }) => call(() => prune.delete(closedBefore, limit)),
     take: (bucket, rate) => call(() => buckets.take(bucket, rate)),
     identity: () => call(started),

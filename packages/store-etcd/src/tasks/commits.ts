@@ -11,6 +11,7 @@ import { knownOf, readsOf, readsPerTask } from './known-tasks.ts';
 import type { Lanes } from './lanes.ts';
 import type { PreparedCommit } from './prepared-commit.ts';
 import type { KnownTask, TaskCache } from './task-cache.ts';
+import type { WaitingCounts } from './waiting-counts.ts';
 
 export interface CommitsOptions {
   readonly cluster: Cluster;
@@ -21,6 +22,7 @@ export interface CommitsOptions {
   readonly cache: TaskCache;
   readonly lanes: Lanes;
   readonly wakeups: Wakeups;
+  readonly waiting: WaitingCounts;
 }
 
 /** What was read for a commit. */
@@ -82,11 +84,10 @@ export class Commits {
   }
 
   async #moment({ turn }: Commit): Promise<Moment> {
-    const { cluster, clock, keys } = this.#options;
+    const { clock, waiting } = this.#options;
     const moment = { now: Date.now(), leaseNow: turn?.acquire ? clock.now() : 0, waiting: 0 };
     if (turn?.waitingAtMost === undefined) return moment;
-    const [range] = await cluster.read([{ ...inside(keys.wanted(turn.queue)), countOnly: true }]);
-    return { ...moment, waiting: range!.count ?? 0 };
+    return { ...moment, waiting: await waiting.of(turn.queue, turn.waitingAtMost) };
   }
 
   async #write(

@@ -180,12 +180,6 @@ export class Leases {
     const found = taskRowOf(log!.kvs[0], turn!.kvs[0]);
     return found && leaseReading(found.row);
   }
-
-  async waiting(queue: string): Promise<number> {
-    const { cluster, keys } = this.#options;
-    const [range] = await cluster.read([{ ...inside(keys.wanted(queue)), countOnly: true }]);
-    return range!.count ?? 0;
-  }
 }
 
 const timeAndTask = (key: string): string => key.split('/').slice(-2).join('/');

@@ -1,0 +1,71 @@
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { chunkAfter } from '../../../test/kit/task-logs.ts';
+import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { Cluster } from '../src/cluster/cluster.ts';
+import { Connections } from '../src/cluster/connections.ts';
+import { etcdStore } from '../src/index.ts';
+import { Keys } from '../src/layout/keys.ts';
+import { WaitingCounts } from '../src/tasks/waiting-counts.ts';
+import type { RangeRequest } from '../src/wire/messages.ts';
+
+const etcd = (await canStartEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
+afterAll(() => etcd?.stop());
+
+/** A cluster that notes how often it is read. */
+class CountedCluster extends Cluster {
+  reads = 0;
+
+  override read(ranges: readonly RangeRequest[]) {
+    this.reads++;
+    return super.read(ranges);
+  }
+}
+
+describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
+  it('are counted once for all who ask at a moment, and now and then if there is much room', async () => {
+    const store = etcdStore(etcd!.urls);
+    onTestFinished(() => store.close());
+    const want = async (taskId: string) =>
+      store.commit(chunkAfter(0, { taskId, turn: { queue: 'q', want: true, waitingAtMost: 10_000 } }));
+    await Promise.all(['a', 'b', 'c'].map(want));
+
+    const connections = new Connections(etcd!.urls, undefined);
+    onTestFinished(() => connections.close());
+    const cluster = new CountedCluster(connections, 20_000);
+    let now = 0;
+    const counts = new WaitingCounts(cluster, new Keys('baton'), () => now);
+    const readFor = async (asked: () => Promise<unknown>): Promise<number> => {
+      const before = cluster.reads;
+      await asked();
+      return cluster.reads - before;
+    };
+    const askAtOnce = () => Promise.all(Array.from({ length: 100 }, () => counts.of('q', 10)));
+    expect(await readFor(async () => expect(await askAtOnce()).toEqual(Array(100).fill(3)))).toBe(1);
+
+    // With little room each moment is counted, and with much room only the first of many.
+    await want('d');
+    const ask = async (most: number, tasks: number) => expect(await counts.of('q', most)).toBe(tasks);
+    expect(await readFor(() => ask(2_003, 4))).toBe(1);
+    await want('e');
+    expect(await readFor(() => ask(2_005, 4))).toBe(0);
+    expect(await readFor(() => ask(2_004, 5))).toBe(1);
+    now += 100;
+    await want('f');
+    expect(await readFor(() => ask(10_000, 6))).toBe(1);
+  });
+
+  it('are counted anew for those who ask while a count runs', async () => {
+    const connections = new Connections(etcd!.urls, undefined);
+    onTestFinished(() => connections.close());
+    const cluster = new CountedCluster(connections, 20_000);
+    const counts = new WaitingCounts(cluster, new Keys('another'));
+    const first = counts.of('q');
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(cluster.reads).toBe(1);
+    await Promise.all([first, counts.of('q'), counts.of('q')]);
+    expect(cluster.reads).toBe(2);
+    await counts.of('q');
+    expect(cluster.reads).toBe(3);
+  });
+});
