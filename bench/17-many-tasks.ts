@@ -33,7 +33,7 @@ export const benchmark: Benchmark = {
   run,
 };
 
-async function run({ runs, short, size = 100_000 }: RunOptions): Promise<Measured> {
+async function run({ runs, short, size = 100_000, store: only }: RunOptions): Promise<Measured> {
   const values = new Values();
   const ratios: Record<string, number> = {};
   const [few, many] = short ? [500, 10_000] : [10_000, size];
@@ -76,7 +76,7 @@ async function run({ runs, short, size = 100_000 }: RunOptions): Promise<Measure
     ratios[delay(store)] = round(values.median('baton', during[0]!) - values.median('baton', alone[0]!));
   }
 
-  for (const store of stores)
+  for (const store of stores.filter((one) => only === undefined || only === one))
     await places[store]((small) =>
       places[store](async (large) => {
         const workers = new Map<number, Worker<LargeStore>>();
