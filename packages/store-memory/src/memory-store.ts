@@ -12,8 +12,8 @@ import {
   type TaskStore,
 } from '@batonjs/store';
 import { Buckets } from './buckets.ts';
-import { ClosedLogs } from './closed-logs.ts';
-import { type Log, Logs } from './log.ts';
+import { ClosedLogs } from './logs/closed-logs.ts';
+import { Log, Logs } from './logs/log.ts';
 import { Outbox } from './outbox.ts';
 import { pushConfigs } from './push-configs.ts';
 import { isWaiting, ReadyQueue } from './ready-queue.ts';
@@ -34,7 +34,7 @@ export interface MemoryStoreOptions {
 
 /**
  * Tasks in the memory of this process, gone when it ends. Servers and workers share tasks by sharing one store object.
- * The objects it returns are frozen and shared between readers.
+ * What it returns is a copy, or frozen and shared between readers.
  */
 export function memoryStore({
   now = steadyNow,
@@ -73,7 +73,7 @@ export function memoryStore({
     async commit(commit) {
       const { scope, taskId, commitId, once } = commit;
       const known = logs.get(scope, taskId);
-      const counted = once === undefined ? undefined : known?.once?.get(once);
+      const counted = once === undefined ? undefined : known?.usedAt(once);
       if (counted !== undefined) return { version: counted, repeated: true };
 
       const before = known?.row;
@@ -81,22 +81,24 @@ export function memoryStore({
       const after = admit(before, commit, monotonic());
       mustHaveRoom(after, commit, (queue) => ready.waiting(queue));
       const row = commit.head ? { ...after, head: Object.freeze({ ...commit.head }) } : after;
-      const facts = factsInOrder(commit, known?.facts.at(-1)?.fact.at).map((fact, n) =>
+      const lastAt = commit.expectedVersion === 'open' ? known?.facts.at(length)?.fact.at : undefined;
+      const facts = factsInOrder(commit, lastAt).map((fact, n) =>
         Object.freeze({ version: length + n + 1, commitId, fact: frozenJson(fact) }),
       );
       const snapshot = frozenJson(commit.snapshot);
 
       // Everything that can fail is above: from here on the commit is applied.
-      const log = known ?? { scope, taskId, row, facts: [] };
+      const log = known ?? new Log(scope, taskId, row);
       if (!known) logs.add(log);
       for (const fact of facts) log.facts.push(fact);
-      log.snapshot = snapshot ?? log.snapshot;
-      if (once !== undefined) log.once = (log.once ?? new Map()).set(once, length + 1);
+      if (snapshot) log.snapshot = snapshot;
+      if (once !== undefined) log.use(once, length + 1);
       replace(log, before, row);
       outbox.grew(log);
       if (facts.length > 0) subscribers.notify({ scope, taskId }, row.version);
       if (isWaiting(row)) subscribers.notify({ queue: row.queue });
       if (row.head.closed) {
+        log.close();
         closed.add(log);
         closed.surplus((one) => outbox.isUndelivered(one)).forEach(remove);
       }
@@ -107,14 +109,14 @@ export function memoryStore({
       const log = logs.get(scope, taskId);
       if (!log) return undefined;
       const { row, snapshot, facts } = log;
-      return { head: row.head, version: row.version, snapshot, facts: facts.slice(snapshot?.version) };
+      return { head: row.head, version: row.version, snapshot, facts: facts.after(snapshot?.version ?? 0) };
     },
 
     async readFacts(scope, taskId, after, limit, lastCommitId) {
-      const facts = logs.get(scope, taskId)?.facts ?? [];
-      if (lastCommitId !== undefined && facts[after - 1]?.commitId !== lastCommitId)
+      const facts = logs.get(scope, taskId)?.facts;
+      if (lastCommitId !== undefined && facts?.at(after)?.commitId !== lastCommitId)
         throw diverged(taskId, after);
-      return facts.slice(after, after + limit);
+      return facts?.after(after, limit) ?? [];
     },
 
     async list(scope, query) {

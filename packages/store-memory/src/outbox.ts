@@ -1,5 +1,5 @@
 import type { Delivery, PushConfig } from '@batonjs/store';
-import type { Log, Logs } from './log.ts';
+import type { Log, Logs } from './logs/log.ts';
 import { Schedule } from './schedule.ts';
 import type { Subscribers } from './subscribers.ts';
 

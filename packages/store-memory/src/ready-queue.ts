@@ -1,6 +1,6 @@
 import { type Claimed, type ClaimRequest, claimed, type Row, type TurnSchedule } from '@batonjs/store';
 import { Groups } from './groups.ts';
-import type { Log } from './log.ts';
+import type { Log } from './logs/log.ts';
 import { Schedule } from './schedule.ts';
 import { Turns } from './turns.ts';
 

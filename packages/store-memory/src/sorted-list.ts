@@ -2,14 +2,14 @@ const CHUNK = 256;
 
 /**
  * Items in order, in chunks: adding, removing and counting up to a position cost about the same however many there
- * are. `compare` orders any two items and is 0 only for the same one.
+ * are. `compare` orders any two items and is 0 only for the same one. `Key` is the part of an item that it compares.
  */
-export class SortedList<T> {
-  readonly #compare: (a: T, b: T) => number;
+export class SortedList<T extends Key, Key = T> {
+  readonly #compare: (a: Key, b: Key) => number;
   readonly #chunks: T[][] = [];
   #length = 0;
 
-  constructor(compare: (a: T, b: T) => number) {
+  constructor(compare: (a: Key, b: Key) => number) {
     this.#compare = compare;
   }
 
@@ -45,7 +45,7 @@ export class SortedList<T> {
   }
 
   /** How many items come before this one, whether or not it is in the list. */
-  rank(item: T): number {
+  rank(item: Key): number {
     const at = this.#chunkOf(item);
     let before = 0;
     for (let n = 0; n < at; n++) before += this.#chunks[n]!.length;
@@ -59,7 +59,7 @@ export class SortedList<T> {
   }
 
   /** Backwards from the last item, or from the last one before `below`. */
-  *descending(below?: T): Generator<T> {
+  *descending(below?: Key): Generator<T> {
     let at =
       below === undefined ? this.#chunks.length - 1 : Math.min(this.#chunkOf(below), this.#chunks.length - 1);
     let index = Number.POSITIVE_INFINITY;
@@ -71,12 +71,12 @@ export class SortedList<T> {
   }
 
   /** The first chunk that does not end before the item. */
-  #chunkOf(item: T): number {
+  #chunkOf(item: Key): number {
     return search(this.#chunks.length, (n) => this.#compare(this.#chunks[n]!.at(-1)!, item) >= 0);
   }
 
   /** The first place in a chunk that is not before the item. */
-  #indexIn(chunk: readonly T[], item: T): number {
+  #indexIn(chunk: readonly T[], item: Key): number {
     return search(chunk.length, (n) => this.#compare(chunk[n]!, item) >= 0);
   }
 }

@@ -1,22 +1,19 @@
 import { cutPage, type Row, type TaskPage, type TaskQuery } from '@batonjs/store';
-import type { Log } from './log.ts';
+import { LargeMap } from './logs/large-map.ts';
+import { type Log, logsOf, type OneOrMore, withLog, withoutLog } from './logs/log.ts';
 import { SortedList } from './sorted-list.ts';
 
 /** A place in the order of a list. */
-interface Place {
-  readonly statusAt: string;
-  readonly taskId: string;
-  readonly log?: Log;
-}
+type Place = Pick<Log, 'statusAt' | 'taskId'>;
 
-/**
- * The places of all logs of a scope or context in one state; `''` is for logs without a state. A scope or context has
- * few groups, so that searching them costs less than a map for each of many contexts.
- */
+/** The logs of a scope or context in one state; `''` is for logs without a state. */
 interface Group {
   readonly state: string;
-  readonly list: SortedList<Place>;
+  readonly list: SortedList<Log, Place>;
 }
+
+/** A scope or context with more logs has groups. */
+const mostUngrouped = 16;
 
 /** Older status first, of equals the smaller id. */
 const olderFirst = (a: Place, b: Place): number =>
@@ -30,11 +27,9 @@ const olderFirst = (a: Place, b: Place): number =>
           ? 1
           : 0;
 
-const scopeOf = ({ log }: Place): string => log?.scope ?? '';
-
 /** Older first too, where there are tasks of all scopes. */
-const olderFirstAnywhere = (a: Place, b: Place): number =>
-  olderFirst(a, b) || (scopeOf(a) < scopeOf(b) ? -1 : scopeOf(a) > scopeOf(b) ? 1 : 0);
+const olderFirstAnywhere = (a: Log, b: Log): number =>
+  olderFirst(a, b) || (a.scope < b.scope ? -1 : a.scope > b.scope ? 1 : 0);
 
 /** How many logs may wait to be put in place: more would make the next page slow. */
 const mostWaiting = 256;
@@ -44,13 +39,22 @@ const mostWaiting = 256;
  * when a page is read: most tasks change a few times before, and only the last place matters.
  */
 export class TaskIndex {
-  readonly #groups = new Map<string, Group[]>();
-  readonly #closed = new SortedList<Place>(olderFirstAnywhere);
+  /** The logs of scopes and contexts that have few, in no order: groups would take as much memory as the logs. */
+  readonly #few = new LargeMap<OneOrMore>();
+  /** Those with many logs. Each has few groups: searching them costs less than a map. */
+  readonly #many = new Map<string, Group[]>();
+  readonly #closed = new SortedList<Log>(olderFirstAnywhere);
   readonly #moved = new Set<Log>();
 
   /** Called for every log that was made or changed. */
   changed(log: Log, before: Row | undefined): void {
     if (before && isListedAlike(before, log.row)) return;
+    if (log.row.head.closed) {
+      // It stays where it is now.
+      this.#moved.delete(log);
+      this.#move(log);
+      return;
+    }
     this.#moved.add(log);
     if (this.#moved.size >= mostWaiting) this.#settle();
   }
@@ -64,8 +68,7 @@ export class TaskIndex {
   page(scope: string, query: TaskQuery): TaskPage {
     this.#settle();
     const { contextId, state, statusSince = '', limit, answered } = query;
-    const groups = this.#groups.get(keyOf(scope, contextId)) ?? [];
-    const lists = groups
+    const lists = this.#groupsOf(keyOf(scope, contextId))
       .filter((group) => (state ? group.state === state : answered || group.state !== ''))
       .map(({ list }) => list);
     const since = { statusAt: statusSince, taskId: '' };
@@ -81,69 +84,111 @@ export class TaskIndex {
   /** Closed logs of all scopes, the oldest first. Do not change the index while iterating. */
   *closedBefore(time: string): Generator<Log> {
     this.#settle();
-    for (const { log, statusAt } of this.#closed.ascending()) {
-      if (statusAt >= time) return;
-      yield log!;
+    for (const log of this.#closed.ascending()) {
+      if (log.statusAt >= time) return;
+      yield log;
     }
   }
 
   #settle(): void {
-    for (const log of this.#moved) {
-      this.#remove(log);
-      this.#add(log);
-    }
+    for (const log of this.#moved) this.#move(log);
     this.#moved.clear();
+  }
+
+  #move(log: Log): void {
+    this.#remove(log);
+    this.#add(log);
+  }
+
+  #groupsOf(key: string): readonly Group[] {
+    return this.#many.get(key) ?? groupsWith(logsOf(this.#few.get(key)));
   }
 
   #add(log: Log): void {
     const { scope, row } = log;
-    const { state = '' } = row.head;
-    const place = placeOf(log, row);
+    const { contextId, closed, statusAt } = row.head;
     log.placed = row;
-    if (row.head.closed) this.#closed.add(place);
-    for (const key of [keyOf(scope), keyOf(scope, row.head.contextId)]) {
-      const groups = this.#groups.get(key) ?? [];
-      if (groups.length === 0) this.#groups.set(key, groups);
-      const known = groups.find((group) => group.state === state);
-      const group = known ?? { state, list: new SortedList<Place>(olderFirst) };
-      if (!known) groups.push(group);
-      group.list.add(place);
+    log.statusAt = statusAt;
+    if (closed) this.#closed.add(log);
+    this.#addUnder(keyOf(scope), log);
+    this.#addUnder(keyOf(scope, contextId), log);
+  }
+
+  #addUnder(key: string, log: Log): void {
+    const many = this.#many.get(key);
+    if (many) {
+      addTo(many, log);
+      return;
     }
+    const few = withLog(this.#few.get(key), log);
+    if (logsOf(few).length <= mostUngrouped) {
+      this.#few.set(key, few);
+      return;
+    }
+    this.#few.delete(key);
+    this.#many.set(key, groupsWith(logsOf(few)));
   }
 
   #remove(log: Log): void {
-    if (!log.placed) return;
-    const { head } = log.placed;
-    const place = placeOf(log, log.placed);
-    if (head.closed) this.#closed.remove(place);
-    for (const key of [keyOf(log.scope), keyOf(log.scope, head.contextId)]) {
-      const groups = this.#groups.get(key) ?? [];
-      const at = groups.findIndex(({ state }) => state === (head.state ?? ''));
-      groups[at]?.list.remove(place);
-      if (groups[at]?.list.length === 0) groups.splice(at, 1);
-      if (groups.length === 0) this.#groups.delete(key);
-    }
+    const placed = placedBy(log);
+    if (!placed) return;
+    const { contextId, closed, state = '' } = placed.head;
+    if (closed) this.#closed.remove(log);
+    this.#removeUnder(keyOf(log.scope), state, log);
+    this.#removeUnder(keyOf(log.scope, contextId), state, log);
   }
+
+  #removeUnder(key: string, state: string, log: Log): void {
+    const many = this.#many.get(key);
+    if (many) {
+      removeFrom(many, state, log);
+      if (many.length === 0) this.#many.delete(key);
+      return;
+    }
+    const few = withoutLog(this.#few.get(key), log);
+    if (few) this.#few.set(key, few);
+    else this.#few.delete(key);
+  }
+}
+
+const keyOf = (scope: string, contextId?: string): string =>
+  contextId === undefined ? scope : `${scope}\0${contextId}`;
+
+/** The row by which it is placed, if it is. */
+const placedBy = (log: Log): Row | undefined => (log.isClosed ? log.row : log.placed);
+
+function addTo(groups: Group[], log: Log): void {
+  const { state = '' } = placedBy(log)!.head;
+  const known = groups.find((group) => group.state === state);
+  const group = known ?? { state, list: new SortedList<Log, Place>(olderFirst) };
+  if (!known) groups.push(group);
+  group.list.add(log);
+}
+
+function removeFrom(groups: Group[], state: string, log: Log): void {
+  const at = groups.findIndex((group) => group.state === state);
+  groups[at]?.list.remove(log);
+  if (groups[at]?.list.length === 0) groups.splice(at, 1);
+}
+
+function groupsWith(logs: readonly Log[]): Group[] {
+  const groups: Group[] = [];
+  for (const log of logs) addTo(groups, log);
+  return groups;
 }
 
 const isListedAlike = ({ head: a }: Row, { head: b }: Row): boolean =>
   a.statusAt === b.statusAt && a.state === b.state && a.contextId === b.contextId && a.closed === b.closed;
 
-function newest(list: SortedList<Place>, { limit, after, statusSince = '' }: TaskQuery): Place[] {
-  const found: Place[] = [];
-  for (const place of list.descending(after)) {
-    if (found.length === limit || place.statusAt < statusSince) break;
-    found.push(place);
+function newest(list: SortedList<Log, Place>, { limit, after, statusSince = '' }: TaskQuery): Log[] {
+  const found: Log[] = [];
+  for (const log of list.descending(after)) {
+    if (found.length === limit || log.statusAt < statusSince) break;
+    found.push(log);
   }
   return found;
 }
 
-const placeOf = (log: Log, { head }: Row): Place => ({ statusAt: head.statusAt, taskId: log.taskId, log });
-
-function show({ log }: Place) {
-  const { taskId, row, facts } = log!;
-  return { taskId, head: row.head, fact: facts[row.head.statusVersion - 1]! };
+function show({ taskId, row: { head }, facts }: Log) {
+  return { taskId, head, fact: facts.at(head.statusVersion)! };
 }
-
-const keyOf = (scope: string, contextId?: string) =>
-  contextId === undefined ? scope : `${scope}\0${contextId}`;

@@ -1,5 +1,5 @@
 import { type ClaimRequest, pickTurns, type Row, TurnGate, type TurnSchedule } from '@batonjs/store';
-import type { Log } from './log.ts';
+import type { Log } from './logs/log.ts';
 import { SortedList } from './sorted-list.ts';
 
 /** A task that a schedule orders, while it is free. */

@@ -1,6 +1,6 @@
 import type { Row } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
-import type { Log } from '../src/log.ts';
+import { Log } from '../src/logs/log.ts';
 import { type Candidate, ReadyQueue } from '../src/ready-queue.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -20,19 +20,15 @@ const row = (more: Partial<Row>): Row => ({ version: 1, head, queue: 'q', wanted
 /** Logs that count how often they are read. */
 function crowd(queue: ReadyQueue, size: number, make: (n: number) => Row) {
   const reads = { count: 0 };
+  class Counted extends Log {
+    override get row(): Row {
+      reads.count++;
+      return super.row;
+    }
+  }
   for (let n = 0; n < size; n++) {
     const after = make(n);
-    const log: Log = {
-      scope: 's',
-      taskId: `t${n}`,
-      facts: [],
-      get row() {
-        reads.count++;
-        return after;
-      },
-      set row(_) {},
-    };
-    queue.replace(log, undefined, after, now + n);
+    queue.replace(new Counted('s', `t${n}`, after), undefined, after, now + n);
   }
   return reads;
 }

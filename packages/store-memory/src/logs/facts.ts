@@ -1,0 +1,92 @@
+import type { StoredFact } from '@batonjs/store';
+
+/** How many facts share one text. */
+const perPage = 64;
+
+/** One for all logs. */
+const none: readonly never[] = Object.freeze([]);
+
+/** Stands between the parts of a page. Neither ids nor JSON contain it. */
+const separator = '\0';
+
+/**
+ * The facts of one log. The newest are objects that readers share. Older ones, and those of a closed log, are text:
+ * objects take several times as much memory, and the collector visits each of them.
+ */
+export class Facts {
+  #pages: readonly string[] = none;
+  /** Undefined once the log is closed. */
+  #newest: StoredFact[] | undefined = [];
+  #bytes = 0;
+
+  /** How many bytes the text takes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(stored: StoredFact): void {
+    if (!this.#newest) throw new TypeError('The log is closed');
+    // A few at a time: a long log would otherwise block the process when it closes.
+    if (this.#newest.length === 2 * perPage) this.#turnPage(this.#newest.splice(0, perPage));
+    this.#newest.push(stored);
+  }
+
+  /** Called when the last fact is there. */
+  close(): void {
+    const { length = 0 } = this.#newest ?? none;
+    for (let n = 0; n < length; n += perPage) this.#turnPage(this.#newest!.slice(n, n + perPage));
+    this.#newest = undefined;
+  }
+
+  /** The fact at a position. */
+  at(version: number): StoredFact | undefined {
+    return this.after(version - 1, 1)[0];
+  }
+
+  /** Up to `limit` facts after a position, in order. */
+  after(version: number, limit = Number.POSITIVE_INFINITY): StoredFact[] {
+    const until = version + limit;
+    const inPages = this.#pages.length * perPage;
+    const facts: StoredFact[] = [];
+    for (let first = version - (version % perPage); first < Math.min(until, inPages); first += perPage)
+      readPage(this.#pages[first / perPage]!, first, version, until, facts);
+    if (!this.#newest || until <= inPages) return facts;
+    const newest = this.#newest.slice(Math.max(0, version - inPages), until - inPages);
+    return facts.length === 0 ? newest : [...facts, ...newest];
+  }
+
+  #turnPage(facts: readonly StoredFact[]): void {
+    const page = pageOf(facts);
+    this.#bytes += bytesOf(page);
+    // An array that grows has room for 16 more.
+    this.#pages = [...this.#pages, page];
+  }
+}
+
+/** The id of its commit and the JSON of each fact. The id is empty if it is that of the fact before. */
+function pageOf(facts: readonly StoredFact[]): string {
+  const parts: string[] = [];
+  let last: string | undefined;
+  for (const { commitId, fact } of facts) {
+    parts.push(commitId === last ? '' : commitId, JSON.stringify(fact));
+    last = commitId;
+  }
+  return parts.join(separator);
+}
+
+/** Adds the facts of a page after position `after` and up to `until`. The page begins after position `first`. */
+function readPage(page: string, first: number, after: number, until: number, facts: StoredFact[]): void {
+  const parts = page.split(separator);
+  let commitId = '';
+  for (let n = 0; n < parts.length; n += 2) {
+    const version = first + n / 2 + 1;
+    if (version > until) return;
+    commitId = parts[n] || commitId;
+    if (version > after) facts.push({ version, commitId, fact: JSON.parse(parts[n + 1]!) });
+  }
+}
+
+/** How many bytes the characters of a string take in memory: V8 keeps two of each unless all are Latin-1. */
+export const bytesOf = (text: string): number => (isWide.test(text) ? 2 * text.length : text.length);
+
+const isWide = /[\u0100-\uffff]/;

@@ -1,0 +1,121 @@
+import type { Commit, Row } from '@batonjs/store';
+import { bytesOf, Facts } from './facts.ts';
+import { LargeMap } from './large-map.ts';
+
+type Snapshot = NonNullable<Commit['snapshot']>;
+
+/** About how many bytes a closed log takes besides its text, with its places in lists and maps: measured. */
+const perLog = 650;
+
+/**
+ * One task. Rows, facts and snapshots are replaced, never changed. All of a closed log but its names is text: see
+ * `Facts`.
+ */
+export class Log {
+  readonly scope: string;
+  readonly taskId: string;
+  readonly facts = new Facts();
+  /** The time by which it is placed in lists: perhaps that of an earlier row. */
+  statusAt = '';
+  /** The row by which it is placed in lists, if it is and the log is open. */
+  placed: Row | undefined;
+  /** Its neighbours among closed logs. */
+  older: Log | undefined;
+  newer: Log | undefined;
+  /** How many bytes it takes, about. 0 until it is closed. */
+  bytes = 0;
+  #row: Row | string;
+  #snapshot: Snapshot | string | undefined;
+  /** The `once` keys that were used, with the position of the first fact of their commits. */
+  #once: Map<string, number> | string | undefined;
+
+  constructor(scope: string, taskId: string, row: Row) {
+    this.scope = scope;
+    this.taskId = taskId;
+    this.#row = row;
+  }
+
+  get row(): Row {
+    return read(this.#row);
+  }
+
+  set row(row: Row) {
+    this.#row = row;
+  }
+
+  get snapshot(): Snapshot | undefined {
+    return read(this.#snapshot);
+  }
+
+  set snapshot(snapshot: Snapshot) {
+    this.#snapshot = snapshot;
+  }
+
+  /** The position of the first fact of the commit that used this key, or undefined. */
+  usedAt(once: string): number | undefined {
+    return typeof this.#once === 'string'
+      ? new Map(read<[string, number][]>(this.#once)).get(once)
+      : this.#once?.get(once);
+  }
+
+  use(once: string, version: number): void {
+    if (typeof this.#once !== 'string') this.#once = (this.#once ?? new Map()).set(once, version);
+  }
+
+  get isClosed(): boolean {
+    return typeof this.#row === 'string';
+  }
+
+  /** Called once, after the commit that closes it: nothing is set any more. */
+  close(): void {
+    const { facts } = this;
+    facts.close();
+    const row = JSON.stringify(this.row);
+    const once = this.#once && JSON.stringify([...this.#once]);
+    const snapshot = this.#snapshot && JSON.stringify(this.#snapshot);
+    this.bytes = perLog + facts.bytes;
+    for (const text of [row, once, snapshot]) if (text) this.bytes += bytesOf(text);
+    this.#row = row;
+    this.#once = once;
+    this.#snapshot = snapshot;
+    this.placed = undefined;
+  }
+}
+
+const read = <T>(value: T | string): T => (typeof value === 'string' ? JSON.parse(value) : value);
+
+/** Logs by scope and task id. */
+export class Logs {
+  /** Hardly ever do several scopes have a task of the same id. */
+  readonly #byTaskId = new LargeMap<OneOrMore>();
+
+  get(scope: string, taskId: string): Log | undefined {
+    const logs = this.#byTaskId.get(taskId);
+    if (!(logs instanceof Log)) return logs?.find((log) => log.scope === scope);
+    return logs.scope === scope ? logs : undefined;
+  }
+
+  add(log: Log): void {
+    this.#byTaskId.set(log.taskId, withLog(this.#byTaskId.get(log.taskId), log));
+  }
+
+  delete(log: Log): void {
+    const left = withoutLog(this.#byTaskId.get(log.taskId), log);
+    if (left) this.#byTaskId.set(log.taskId, left);
+    else this.#byTaskId.delete(log.taskId);
+  }
+}
+
+/** The logs under one key: mostly one, for which an array would take as much memory as a map does. */
+export type OneOrMore = Log | readonly Log[];
+
+export const logsOf = (logs: OneOrMore = []): readonly Log[] => (logs instanceof Log ? [logs] : logs);
+
+export const withLog = (logs: OneOrMore | undefined, log: Log): OneOrMore =>
+  logs ? [...logsOf(logs), log] : log;
+
+/** Undefined if none is left. */
+export function withoutLog(logs: OneOrMore | undefined, log: Log): OneOrMore | undefined {
+  const left = logsOf(logs).filter((one) => one !== log);
+  return left.length > 1 ? left : left[0];
+}
