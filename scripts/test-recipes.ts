@@ -1,6 +1,6 @@
 /**
  * `pnpm test:recipes`: installs the frameworks that are too large for every clone, compiles their recipes of
- * docs/language-models.md and docs/frameworks.md and runs them.
+ * docs/agents/language-models.md and docs/serving/frameworks.md and runs them.
  */
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';

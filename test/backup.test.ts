@@ -24,7 +24,7 @@ interface Kept {
   restore(): Promise<void>;
 }
 
-/** As docs/deploy.md says for SQLite. */
+/** As docs/operating/deploy.md says for SQLite. */
 function sqlite(): Kept {
   const folder = temporaryFolder();
   const [path, copy] = [join(folder, 'tasks.db'), join(folder, 'backup.db')];
@@ -46,7 +46,7 @@ function sqlite(): Kept {
 
 let schemas = 0;
 
-/** As docs/deploy.md says for PostgreSQL. */
+/** As docs/operating/deploy.md says for PostgreSQL. */
 function onPostgres(): Kept {
   const { url, run } = postgres!;
   const schema = `kept_${++schemas}`;

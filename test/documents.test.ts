@@ -51,7 +51,9 @@ describe('the sidebar of the site', () => {
     const shown = completeGroups().flatMap((group) => group.pages);
     expect(shown).toContain('index.md');
     expect(() => completeGroups([...shown, 'new-page.md'])).toThrow('docs/new-page.md is in no group');
-    expect(() => completeGroups(shown.filter((page) => page !== 'deploy.md'))).toThrow('does not exist');
+    expect(() => completeGroups(shown.filter((page) => page !== 'operating/deploy.md'))).toThrow(
+      'does not exist',
+    );
   });
 });
 

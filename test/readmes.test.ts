@@ -46,7 +46,7 @@ describe('the code of every README, page and docstring', () => {
 
 describe('the page about tests', () => {
   it('has tests that pass', async () => {
-    const [tests = ''] = codeBlocks('docs/testing.md');
+    const [tests = ''] = codeBlocks('docs/agents/testing.md');
     const file = join(folder, 'page.test.ts');
     writeFileSync(file, tests);
     const { stdout } = await execute(node, [

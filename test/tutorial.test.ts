@@ -23,7 +23,7 @@ interface Block {
   readonly before: string;
 }
 
-const page = readText('docs/tutorial.md');
+const page = readText('docs/start/tutorial.md');
 const blocks: Block[] = [];
 let end = 0;
 for (const { 0: all, 1: kind = '', 2: code = '', index } of page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)) {

@@ -40,10 +40,10 @@ export default defineConfig({
   },
   themeConfig: {
     nav: [
-      { text: 'Tutorial', link: '/tutorial' },
-      { text: 'Recipes', link: '/recipes' },
+      { text: 'Tutorial', link: '/start/tutorial' },
+      { text: 'Recipes', link: '/start/recipes' },
       { text: 'Options', link: '/options' },
-      { text: 'Comparison', link: '/comparison' },
+      { text: 'Comparison', link: '/start/comparison' },
     ],
     sidebar: sidebar(),
     outline: [2, 3],

@@ -13,8 +13,8 @@ import { echo } from './next.ts';
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-it('docs/frameworks.md shows programs that are run', () => {
-  expect(codeBlocks('docs/frameworks.md')).toEqual([
+it('docs/serving/frameworks.md shows programs that are run', () => {
+  expect(codeBlocks('docs/serving/frameworks.md')).toEqual([
     read('./koa.ts'),
     read('./next.ts'),
     read('./large/next/app/agents/echo/[[...path]]/route.ts'),

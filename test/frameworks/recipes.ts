@@ -20,7 +20,7 @@ type Recipe = (server: AgentServer) => Promise<RequestListener>;
 
 class AppModule {}
 
-/** The recipes of `docs/frameworks.md`, apart from those that have packages. */
+/** The recipes of `docs/serving/frameworks.md`, apart from those that have packages. */
 export const recipes: readonly (readonly [name: string, recipe: Recipe])[] = [
   [
     'Koa',

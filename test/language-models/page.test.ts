@@ -7,12 +7,12 @@ const recipes = globSync(['*.ts', 'large/*.ts'], { cwd: import.meta.dirname }).f
   (name) => !/\.(test|config)\.ts$/.test(name),
 );
 
-it.each(recipes)('docs/language-models.md shows %s as it is, in at most 40 lines', (name) => {
+it.each(recipes)('docs/agents/language-models.md shows %s as it is, in at most 40 lines', (name) => {
   const text = readFileSync(join(import.meta.dirname, name), 'utf8');
-  expect(codeBlocks('docs/language-models.md')).toContain(text);
+  expect(codeBlocks('docs/agents/language-models.md')).toContain(text);
   expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
 });
 
-it('docs/language-models.md shows a recipe for each of four frameworks', () => {
+it('docs/agents/language-models.md shows a recipe for each of four frameworks', () => {
   expect(recipes).toHaveLength(4);
 });

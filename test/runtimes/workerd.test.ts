@@ -10,7 +10,7 @@ import { serveInWorkerd } from './workerd.ts';
 const gated = new URL('./gated-worker.ts', import.meta.url);
 
 describe('in workerd, without modules of Node.js', () => {
-  it('the agent of docs/frameworks.md is served over both bindings, and streams', async () => {
+  it('the agent of docs/serving/frameworks.md is served over both bindings, and streams', async () => {
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
     await serveInWorkerd(new URL('../frameworks/worker.ts', import.meta.url), { port, publicUrl });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { losses } from '../../src/index.ts';
 
 it('the page about 0.3 lists the losses of a translation, and nothing else [R-V03-13]', () => {
-  const page = readFileSync(new URL('../../../../docs/a2a-0.3.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../../docs/start/a2a-0.3.md', import.meta.url), 'utf8');
   const directions = { up: '0.3 → 1.0', down: '1.0 → 0.3', both: 'both' };
   const rows = Object.entries(losses).map(([code, row]) => {
     const mark = 'harmless' in row ? ' *' : '';
