@@ -48,14 +48,28 @@ const questions = {
   ...vitals,
   url: () => url,
   followers: () => followers.size,
-  /** Writes so many events to all who follow, one every so many milliseconds, and ends their streams. */
-  async produce({ count, everyMs }: { count: number; everyMs: number }): Promise<void> {
+  /**
+   * Writes so many events to all who follow, one every so many milliseconds, and ends their streams. `each`: makes each
+   * event for each of them, as for streams of different tasks.
+   */
+  async produce({
+    count,
+    everyMs,
+    each = false,
+  }: {
+    count: number;
+    everyMs: number;
+    each?: boolean;
+  }): Promise<void> {
     let version = 0;
     const write = (update: unknown, text: string) => {
       version++;
-      const result = JSON.stringify(update).replace('"text":""', `"text":${JSON.stringify(text)}`);
-      for (const [res, id] of followers)
-        res.write(`id: ${origin}.${version}\ndata: {"jsonrpc":"2.0","id":${id},"result":${result}}\n\n`);
+      const make = () => JSON.stringify(update).replace('"text":""', `"text":${JSON.stringify(text)}`);
+      const result = make();
+      for (const [res, id] of followers) {
+        const own = each ? make() : result;
+        res.write(`id: ${origin}.${version}\ndata: {"jsonrpc":"2.0","id":${id},"result":${own}}\n\n`);
+      }
     };
     for await (const text of produced(count, everyMs))
       write(

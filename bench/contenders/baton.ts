@@ -28,6 +28,7 @@ const server = createAgentServer({
   card: { name: 'Bench', description: 'Answers quotes' },
   agent: options.emits ? emittingAgent : agent,
   store: options.counted ? counting(store) : store,
+  limits: { turns: 20_000, followersPerTask: 20_000 },
 });
 const http = createServer(
   options.http === 'express' ? express().use(a2aExpress(server)) : nodeHandler(server),
@@ -77,6 +78,18 @@ const questions = {
       }
     };
     await Promise.all(Array.from({ length: 64 }, send));
+  },
+  /** Starts so many tasks and leaves them to the agent, without HTTP around it. Resolves to their ids. */
+  async begin({ tasks, text }: { tasks: number; text: string }): Promise<string[]> {
+    const ids: string[] = [];
+    for (let n = 0; n < tasks; n++) {
+      const message = { messageId: `begun-${n}-${text}`, role: 'ROLE_USER', parts: [{ text }] };
+      const params = { message, configuration: { returnImmediately: true } };
+      const { status, body } = await handle('/message:send', params);
+      if (status !== 200) throw new Error(String(body));
+      ids.push((JSON.parse(String(body)) as { task: { id: string } }).task.id);
+    }
+    return ids;
   },
   /** Resumes a stream after an event, without HTTP around it. Resolves to milliseconds and the number of events. */
   async resume({ taskId, lastEventId }: { taskId: string; lastEventId: string }) {

@@ -32,15 +32,22 @@ export async function begin({ url, text }: { url: string; text: string }): Promi
 }
 
 /** Opens so many streams on a task; resolves when all have their first event. Each then expects `count` chunks in order. */
-export async function follow(params: {
+export const follow = (params: { url: string; taskId: string; followers: number; count: number }) =>
+  followEach({ ...params, taskIds: Array.from({ length: params.followers }, () => params.taskId) });
+
+/** Opens a stream on each of these tasks. */
+export async function followEach({
+  url,
+  taskIds,
+  count,
+}: {
   url: string;
-  taskId: string;
-  followers: number;
+  taskIds: readonly string[];
   count: number;
 }): Promise<void> {
   const begun: Promise<void>[] = [];
-  for (let n = 0; n < params.followers; n++) {
-    const { following: one, first } = await followOne(params);
+  for (const taskId of taskIds) {
+    const { following: one, first } = await followOne({ url, taskId, count });
     following.push(one);
     begun.push(first);
   }

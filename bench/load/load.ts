@@ -2,7 +2,7 @@
 import { answer } from '../harness/worker.ts';
 import { chunks } from './chunks.ts';
 import { coldStart } from './cold-start.ts';
-import { begin, follow, followed } from './follow.ts';
+import { begin, follow, followEach, followed } from './follow.ts';
 import { grpc, grpcBegin, grpcFollow, grpcFollowed, grpcSamples } from './grpc.ts';
 import { reads, walk } from './reads.ts';
 import { record, resume } from './resume.ts';
@@ -15,6 +15,7 @@ const questions = {
   chunks,
   begin,
   follow,
+  followEach,
   followed,
   reads,
   walk,
