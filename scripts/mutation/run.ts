@@ -23,15 +23,16 @@ export async function run(
 ): Promise<Result> {
   const fileName = join(reports, `${name}.json`);
   mkdirSync(reports, { recursive: true });
-  // The configuration of vitest is read by processes that Stryker starts.
+  // Read by the processes that Stryker starts.
   process.env.BATON_MUTATED_BY = JSON.stringify(part);
   // One server for the whole run: starting one for each mutation takes longer than most tests.
   const redis = part.redis ? await startRedis({ appendfsync: 'no' }) : undefined;
   if (redis) process.env.REDIS_URL = redis.url;
   await new Stryker({
     mutate: [...(lines ?? part.mutate)],
-    testRunner: 'vitest',
-    plugins: ['@stryker-mutator/vitest-runner'],
+    testRunner: part.warm ? 'warm' : 'vitest',
+    plugins: ['@stryker-mutator/vitest-runner', new URL('./warm/runner.ts', import.meta.url).href],
+    testRunnerNodeArgs: part.warm ? ['--conditions=@batonjs/source'] : [],
     vitest: { configFile: 'scripts/mutation/vitest.config.ts', related: false },
     concurrency,
     incremental: changed,

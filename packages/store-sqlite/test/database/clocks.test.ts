@@ -2,7 +2,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { sqliteStore } from '../../src/index.ts';
 import { freshPath } from '../folder.ts';
 import { chunk, commitOf, create } from '../logs.ts';
-import { otherProcess } from '../other-process.ts';
 
 const claim = (holder: string) => ({ queue: 'q', holder, ttlMs: 1_000, limit: 10 });
 const acquire = { turn: { queue: 'q', acquire: { holder: 'a', ttlMs: 1_000 } } };
@@ -87,18 +86,4 @@ it('a deadline goes by the wall clock', async () => {
   expect(await store.claim(claim('b'))).toEqual([]);
   time.now += 60_000;
   expect(await store.claim(claim('b'))).toMatchObject([{ cause: 'due' }]);
-});
-
-it('a process that was started later measures leases by the same clock', async () => {
-  const path = freshPath();
-  const store = sqliteStore(path, { durability: 'normal' });
-  onTestFinished(() => store.close());
-  const other = otherProcess();
-  onTestFinished(() => void other.child.kill());
-  const second = await other.open(path);
-  await create(store, 'long', { turn: { queue: 'q', acquire: { holder: 'a', ttlMs: 3_600_000 } } });
-  await create(store, 'short', { turn: { queue: 'q', acquire: { holder: 'b', ttlMs: 1 } } });
-  await expect
-    .poll(async () => (await second.claim(claim('c'))).map(({ taskId }) => taskId))
-    .toEqual(['short']);
 });

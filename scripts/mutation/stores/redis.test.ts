@@ -1,0 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
+import { redisStore } from '@batonjs/store-redis';
+
+/** On the Redis of the run. */
+const open = (shards: number) => () => ({
+  store: redisStore({ url: process.env.REDIS_URL!, prefix: `test-${randomUUID()}`, shards }),
+});
+
+describeTaskStore('redisStore with one shard', open(1), { runs: 3 });
+describePushConfigStore('redisStore with one shard', open(1));
+describeTaskStore('redisStore with 3 shards', open(3), { runs: 3 });

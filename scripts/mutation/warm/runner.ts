@@ -1,0 +1,118 @@
+/**
+ * A test runner for Stryker that keeps the sources and tests in memory from one mutation to the next: starting vitest for
+ * each takes longer than most tests do.
+ */
+import { globSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Part } from '../parts.ts';
+import { sourcesByName } from '../sources.ts';
+import { collect, runTest, type Test, tests } from './vitest.ts';
+
+/** What the mutated sources read and write. */
+interface Mutated {
+  activeMutant?: string | undefined;
+  currentTestId?: string | undefined;
+  hitCount?: number | undefined;
+  hitLimit?: number | undefined;
+  mutantCoverage?: unknown;
+}
+
+interface MutantRun {
+  readonly testFilter?: readonly string[];
+  readonly hitLimit?: number;
+  readonly activeMutant: { readonly id: string };
+  readonly mutantActivation: 'runtime' | 'static';
+}
+
+const shared = globalThis as { __stryker__?: Mutated };
+shared.__stryker__ ??= {};
+const mutated = shared.__stryker__;
+const testTimeoutMs = 30_000;
+const [success, failed] = [0, 1];
+
+class WarmRunner {
+  static readonly inject = [] as const;
+  #loaded: Promise<void> | undefined;
+
+  capabilities() {
+    // A module is imported once: mutations of what it does when it is imported need another process.
+    return { reloadEnvironment: false };
+  }
+
+  init(): void {
+    // What a mutation that failed a test left running may fail later: that says nothing about the next one.
+    for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, () => {});
+  }
+
+  async dryRun() {
+    await this.#load();
+    const results = [];
+    for (const test of tests) {
+      mutated.currentTestId = idOf(test);
+      const started = performance.now();
+      const error = await failureOf(test);
+      mutated.currentTestId = undefined;
+      const result = { id: idOf(test), name: test.name, timeSpentMs: performance.now() - started };
+      results.push(
+        error === undefined
+          ? { ...result, status: success }
+          : { ...result, status: failed, failureMessage: error },
+      );
+    }
+    return { status: 'complete', tests: results, mutantCoverage: mutated.mutantCoverage };
+  }
+
+  async mutantRun({ testFilter, hitLimit, activeMutant, mutantActivation }: MutantRun) {
+    if (mutantActivation === 'static') mutated.activeMutant = activeMutant.id;
+    await this.#load();
+    mutated.activeMutant = activeMutant.id;
+    mutated.hitCount = hitLimit === undefined ? undefined : 0;
+    mutated.hitLimit = hitLimit;
+    const wanted = testFilter && new Set(testFilter);
+    let nrOfTests = 0;
+    for (const test of tests) {
+      if (wanted && !wanted.has(idOf(test))) continue;
+      nrOfTests++;
+      const failureMessage = await failureOf(test);
+      if (hitLimit !== undefined && (mutated.hitCount ?? 0) > hitLimit)
+        return { status: 'timeout', reason: `${test.name} passed the changed code too often` };
+      if (failureMessage === undefined) continue;
+      return { status: 'killed', killedBy: [idOf(test)], failureMessage, nrOfTests };
+    }
+    return { status: 'survived', nrOfTests };
+  }
+
+  #load(): Promise<void> {
+    this.#loaded ??= load(process.cwd());
+    return this.#loaded;
+  }
+}
+
+const idOf = ({ file, name }: Test): string => `${file}#${name}`;
+
+const failureOf = (test: Test): Promise<string | undefined> =>
+  runTest(test, testTimeoutMs).then(
+    () => undefined,
+    (error: unknown) => String(error),
+  );
+
+/** Imports the tests below this root, with the sources below it. */
+async function load(root: string): Promise<void> {
+  const sources = sourcesByName(root);
+  const own = new URL('./vitest.ts', import.meta.url).href;
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (specifier === 'vitest' && context.parentURL !== own) return { url: own, shortCircuit: true };
+      const source = sources.get(specifier);
+      return source ? { url: pathToFileURL(source).href, shortCircuit: true } : next(specifier, context);
+    },
+  });
+  const { tests: patterns } = JSON.parse(process.env.BATON_MUTATED_BY ?? '{"tests":[]}') as Part;
+  for (const path of globSync([...patterns], { cwd: root }).sort())
+    await collect(path, () => import(pathToFileURL(resolve(root, path)).href));
+}
+
+/** Read by Stryker. */
+export const strykerPlugins = [{ kind: 'TestRunner', name: 'warm', injectableClass: WarmRunner }];

@@ -1,0 +1,115 @@
+/**
+ * As much of vitest as the tests of warm parts use. Tests are collected once, and run as often as is asked for, in the
+ * process that imported them.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { format } from 'node:util';
+
+export { expect } from 'vitest';
+
+type Run = (...args: never[]) => unknown;
+
+interface Suite {
+  readonly name: string;
+  readonly parent: Suite | undefined;
+  readonly before: Run[];
+  readonly after: Run[];
+}
+
+export interface Test {
+  /** The names of its suites and its own. */
+  readonly name: string;
+  readonly file: string;
+  readonly suite: Suite;
+  readonly run: () => unknown;
+}
+
+export const tests: Test[] = [];
+/** How often `vi.waitFor` checks before it gives up: on a busy machine that takes longer than on an idle one. */
+const checksAtMost = 1_000;
+const checkEveryMs = 5;
+
+const newSuite = (name: string, parent?: Suite): Suite => ({ name, parent, before: [], after: [] });
+let suite = newSuite('');
+let file = '';
+
+/** Collects the tests of a file by importing it. */
+export async function collect(path: string, load: () => Promise<unknown>): Promise<void> {
+  suite = newSuite('');
+  file = path;
+  await load();
+}
+
+function suitesOf(test: Test): Suite[] {
+  const suites: Suite[] = [];
+  for (let one: Suite | undefined = test.suite; one; one = one.parent) suites.unshift(one);
+  return suites;
+}
+
+const finished = new AsyncLocalStorage<Run[]>();
+
+/** Runs one test with the hooks of its suites. Rejects if it fails, or takes longer than `timeoutMs`. */
+export async function runTest(test: Test, timeoutMs: number): Promise<void> {
+  const cleanUps: Run[] = [];
+  const suites = suitesOf(test);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('The test did not end')), timeoutMs);
+  });
+  try {
+    await finished.run(cleanUps, async () => {
+      for (const { before } of suites) for (const hook of before) await hook();
+      await Promise.race([test.run(), late]);
+    });
+  } finally {
+    clearTimeout(timer);
+    for (const cleanUp of cleanUps.reverse()) await cleanUp();
+    for (const { after } of suites.reverse()) for (const hook of after) await hook();
+  }
+}
+
+export const onTestFinished = (cleanUp: Run): void => void finished.getStore()!.push(cleanUp);
+export const beforeAll = (hook: Run): void => void suite.before.push(hook);
+export const afterAll = (hook: Run): void => void suite.after.push(hook);
+
+const each =
+  (define: (name: string, run: Run) => void) => (rows: readonly unknown[]) => (name: string, run: Run) => {
+    for (const row of rows) {
+      const values = Array.isArray(row) ? row : [row];
+      const placeholders = name.match(/%[sdifjo]/g)?.length ?? 0;
+      define(format(name, ...values.slice(0, placeholders)), () => run(...(values as never[])));
+    }
+  };
+
+function defineSuite(name: string, run: Run): void {
+  const parent = suite;
+  suite = newSuite(name, parent);
+  run();
+  suite = parent;
+}
+
+function defineTest(name: string, run: Run): void {
+  const names: string[] = [name];
+  for (let one: Suite | undefined = suite; one?.name; one = one.parent) names.unshift(one.name);
+  tests.push({ name: names.join(' > '), file, suite, run });
+}
+
+const nothing = (): void => {};
+export const describe = Object.assign(defineSuite, {
+  each: each(defineSuite),
+  skipIf: (isSkipped: unknown) => (isSkipped ? nothing : defineSuite),
+});
+export const it = Object.assign(defineTest, { each: each(defineTest) });
+
+export const vi = {
+  async waitFor<T>(check: () => T | Promise<T>): Promise<T> {
+    for (let n = 1; ; n++) {
+      try {
+        return await check();
+      } catch (error) {
+        if (n === checksAtMost) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, checkEveryMs));
+    }
+  },
+};
