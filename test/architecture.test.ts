@@ -19,6 +19,7 @@ const arrows: Record<string, readonly string[]> = {
   'store-conformance': ['lifecycle', 'protocol', 'store'],
   'store-memory': ['store'],
   'store-sqlite': ['store'],
+  'store-durable-object': ['store', 'store-sqlite'],
   'store-postgres': ['store'],
   'store-etcd': ['store'],
   'store-redis': ['store'],

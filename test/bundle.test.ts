@@ -41,13 +41,19 @@ const echo = `
   });`;
 
 describe('a bundle', () => {
-  it.each(['client', 'store-memory', 'server', 'bindings', 'bindings-v0-3', 'auth', 'protocol'])(
-    'of %s has no import of Node.js',
-    async (name) => {
-      const code = `import * as all from '@batonjs/${name}'; console.log(all);`;
-      expect(ofNode(await bundle(code, file()))).toEqual([]);
-    },
-  );
+  it.each([
+    'client',
+    'store-memory',
+    'store-durable-object',
+    'server',
+    'bindings',
+    'bindings-v0-3',
+    'auth',
+    'protocol',
+  ])('of %s has no import of Node.js', async (name) => {
+    const code = `import * as all from '@batonjs/${name}'; console.log(all);`;
+    expect(ofNode(await bundle(code, file()))).toEqual([]);
+  });
 
   it('of a server imports the modules of Node.js where the bundler has its condition', async () => {
     expect(ofNode(await bundle(echo, file(), ['node']))).toContain('node:crypto');

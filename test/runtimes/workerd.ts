@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
 import { onTestFinished } from 'vitest';
+import { workerBundle } from './worker-bundle.ts';
 
 /**
  * Bundles a module as wrangler does, without modules of Node.js, and serves its object `Greeter` in workerd until the
@@ -11,18 +10,9 @@ export async function serveInWorkerd(
   module: URL,
   { port, publicUrl }: { readonly port: number; readonly publicUrl: string },
 ): Promise<void> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(module)],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    target: 'es2022',
-    conditions: ['@batonjs/source', 'workerd', 'worker', 'browser'],
-    logLevel: 'silent',
-  });
   const runtime = new Miniflare({
     modules: true,
-    script: outputFiles[0]!.text,
+    script: await workerBundle(module),
     compatibilityDate: '2026-07-01',
     host: '127.0.0.1',
     port,

@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { type Rate, takenFrom } from '@batonjs/store';
+import type { Database } from './sql/database.ts';
 
 /** How many takes of this process there are between two sweeps. */
 const sweepEvery = 1_000;
@@ -11,7 +11,7 @@ export class Buckets {
   readonly #deleteFull;
   #takes = 0;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: Database) {
     this.#find = db.prepare('SELECT full_at FROM buckets WHERE name = ?');
     this.#put = db.prepare(
       'INSERT INTO buckets (name, full_at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET full_at = excluded.full_at',

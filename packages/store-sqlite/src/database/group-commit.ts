@@ -1,17 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@batonjs/store';
+import type { SideEffect } from '../sql/transactions.ts';
 import { Backoff } from './backoff.ts';
 import { held, isBusy, unavailable } from './sqlite-error.ts';
-
-/** Work that belongs to a transaction as a whole. */
-export interface SideEffect {
-  /** The last writes of the transaction. */
-  write(): void;
-  /** Called when it is committed. */
-  announce?(): void;
-  /** Called when it is rolled back. */
-  forget(): void;
-}
 
 export interface GroupCommitOptions {
   readonly db: DatabaseSync;
@@ -104,7 +95,7 @@ export class GroupCommit {
     try {
       settled = group.map(attempt);
       oneFailed = false;
-      for (const effect of effects) effect.write();
+      for (const effect of effects) effect.write?.();
       this.#commit.run();
       confirmFile?.();
     } catch (error) {
@@ -130,7 +121,7 @@ export class GroupCommit {
   /** Nothing of the group is stored. If one write failed, each is tried again on its own, so that it fails alone. */
   #undo(group: readonly Write[], error: unknown, oneFailed: boolean): void {
     const { db, effects } = this.#options;
-    for (const effect of effects) effect.forget();
+    for (const effect of effects) effect.forget?.();
     // A full disk or a failing one has rolled the transaction back already, and would do so again.
     const mediumFailed = !db.isTransaction;
     try {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@batonjs/store';
-import { applicationId, migrations } from './schema.ts';
+import { applicationId, migrations } from '../sql/schema.ts';
 
 /**
  * Brings a file to the newest version of the schema, in one transaction: other processes see the old one or the new

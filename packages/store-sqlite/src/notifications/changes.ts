@@ -1,35 +1,22 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { Topic } from '@batonjs/store';
+import type { SideEffect } from '../sql/transactions.ts';
 import { numberOf, type Subscribers } from './subscribers.ts';
 
-/** How many transactions the file remembers. A process that falls further behind notifies all its subscribers. */
-const remembered = 1_024;
+/** Topics, by number, each with the new length of the task's log. */
+type Touched = ReadonlyMap<number, number | undefined>;
 
-/** Topics, by number, and how long their logs are, in pairs: `[1234, 5, 678, null]`. */
-type Touched = (number | null)[];
-
-/**
- * The topics that each transaction changed: subscribers of this process are notified at once, others through the file.
- */
-export class Changes {
+/** The topics that a transaction changed. Their subscribers are notified when it is committed. */
+export class Changes implements SideEffect {
   readonly #subscribers: Subscribers;
-  readonly #insert;
-  readonly #forgetOld;
-  readonly #since;
-  readonly #last;
-  readonly #version;
   #touched = new Map<number, number | undefined>();
-  #sequence = 0;
-  #seen = 0;
-  #dataVersion: unknown;
 
-  constructor(db: DatabaseSync, subscribers: Subscribers) {
+  constructor(subscribers: Subscribers) {
     this.#subscribers = subscribers;
-    this.#insert = db.prepare('INSERT INTO changes (touched) VALUES (?)');
-    this.#forgetOld = db.prepare('DELETE FROM changes WHERE sequence <= ?');
-    this.#since = db.prepare('SELECT sequence, touched FROM changes WHERE sequence > ? ORDER BY sequence');
-    this.#last = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM changes');
-    this.#version = db.prepare('PRAGMA data_version');
+  }
+
+  /** The topics so far. */
+  get touched(): Touched {
+    return this.#touched;
   }
 
   /** Notes a change made by the present transaction. `version`: the new length of the task's log. */
@@ -37,57 +24,24 @@ export class Changes {
     this.#touched.set(numberOf(topic), version);
   }
 
-  /** Writes the changes of this transaction to the file, for other processes. */
-  write(): void {
-    if (this.#touched.size === 0) return;
-    const touched: Touched = [];
-    for (const [number, version] of this.#touched) touched.push(number, version ?? null);
-    this.#sequence = Number(this.#insert.run(JSON.stringify(touched)).lastInsertRowid);
-    if (this.#sequence % 256 === 0) this.#forgetOld.run(this.#sequence - remembered);
+  announce(): void {
+    const touched = this.take();
+    if (touched) this.notify(touched);
   }
 
-  /** Notifies the subscribers of this process. Called when the transaction is committed. */
-  announce(): void {
-    if (this.#touched.size === 0) return;
+  /** Returns the changes of the transaction that was committed, to notify of them later; undefined if there are none. */
+  take(): Touched | undefined {
+    if (this.#touched.size === 0) return undefined;
     const touched = this.#touched;
     this.#touched = new Map();
-    // No other process wrote in between: `refresh` need not read these changes again.
-    if (this.#sequence === this.#seen + 1) this.#seen = this.#sequence;
+    return touched;
+  }
+
+  notify(touched: Touched): void {
     for (const [number, version] of touched) this.#subscribers.notify(number, version);
   }
 
   forget(): void {
     this.#touched.clear();
-  }
-
-  /** Begins to follow other processes: `refresh` finds what they change from here on. */
-  start(): void {
-    this.#dataVersion = this.#readDataVersion();
-    this.#seen = (this.#last.get() as { sequence: number }).sequence;
-  }
-
-  /** Notifies of what other processes changed since the last time. Returns whether they changed anything. */
-  refresh(): boolean {
-    const dataVersion = this.#readDataVersion();
-    if (dataVersion === this.#dataVersion) return false;
-    const changes = this.#since.all(this.#seen) as { sequence: number; touched: string }[];
-    this.#dataVersion = dataVersion;
-    const first = changes[0];
-    if (!first) return false;
-    const missed = first.sequence !== this.#seen + 1;
-    this.#seen = changes.at(-1)!.sequence;
-    if (missed) this.#subscribers.notifyAll();
-    else for (const { touched } of changes) this.#notify(JSON.parse(touched));
-    return true;
-  }
-
-  #notify(touched: Touched): void {
-    for (let index = 0; index < touched.length; index += 2) {
-      this.#subscribers.notify(touched[index]!, touched[index + 1] ?? undefined);
-    }
-  }
-
-  #readDataVersion(): unknown {
-    return (this.#version.get() as { data_version: number }).data_version;
   }
 }

@@ -1,4 +1,3 @@
-import type { DatabaseSync } from 'node:sqlite';
 import {
   admit,
   type Commit,
@@ -9,6 +8,8 @@ import {
   type Row,
 } from '@batonjs/store';
 import type { Changes } from '../notifications/changes.ts';
+import type { Database } from '../sql/database.ts';
+import { type LongTexts, snapshotVersion } from '../sql/long-texts.ts';
 import type { Deliveries } from '../webhooks/deliveries.ts';
 import type { Contexts } from './contexts.ts';
 import { type Moment, stateOf, type TaskRow, type TaskRows, toRow } from './task-row.ts';
@@ -16,12 +17,13 @@ import type { Totals } from './totals.ts';
 
 /** The tables that a commit writes besides the facts. */
 export interface CommitTables {
-  readonly db: DatabaseSync;
+  readonly db: Database;
   readonly rows: TaskRows;
   readonly contexts: Contexts;
   readonly totals: Totals;
   readonly deliveries: Deliveries;
   readonly changes: Changes;
+  readonly texts: LongTexts;
 }
 
 /** Writes commits. Called inside the caller's transaction. */
@@ -40,7 +42,7 @@ export class Commits {
     this.#insertOnce = db.prepare('INSERT INTO once_keys (task, key, version) VALUES (?, ?, ?)');
     this.#insertFact = db.prepare('INSERT INTO facts (task, version, commit_id, fact) VALUES (?, ?, ?, ?)');
     this.#lastAt = db.prepare(
-      `SELECT CASE WHEN json_valid(fact) THEN fact ->> 'at' END AS at FROM facts WHERE task = ? AND version = ?`,
+      `SELECT CASE WHEN json_valid(fact) THEN coalesce(fact ->> 'at', fact ->> 1) END AS at FROM facts WHERE task = ? AND version = ?`,
     );
     this.#putSnapshot = db.prepare('REPLACE INTO snapshots (task, version, snapshot) VALUES (?, ?, ?)');
   }
@@ -72,8 +74,15 @@ export class Commits {
       let version = found?.version ?? 0;
       if (once !== undefined) this.#insertOnce.run(id, once, version + 1);
       const inOrder = kept.expectedVersion === 'open' ? this.#inOrder(id, version, facts) : facts;
-      for (const fact of inOrder) this.#insertFact.run(id, ++version, commitId, fact);
-      if (snapshot) this.#putSnapshot.run(id, snapshot.version, snapshot.json);
+      const { texts } = this.#tables;
+      for (const fact of inOrder) {
+        version++;
+        this.#insertFact.run(id, version, commitId, texts.keep(id, version, fact));
+      }
+      if (snapshot) {
+        texts.forget(id, snapshotVersion);
+        this.#putSnapshot.run(id, snapshot.version, texts.keep(id, snapshotVersion, snapshot.json));
+      }
       this.#touch(kept, after, hasPush, at.now);
       return { version, lease: granted(after, kept) };
     };

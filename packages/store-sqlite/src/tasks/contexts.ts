@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { Scope } from '@batonjs/store';
+import type { Database } from '../sql/database.ts';
 
 /** A row of the table `contexts`. */
 export interface ContextRow {
@@ -15,7 +15,7 @@ export class Contexts {
   readonly #deleteUnused;
   readonly #find;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: Database) {
     this.#enter = db.prepare(
       `INSERT INTO contexts (scope, context_id, tasks) VALUES (?, ?, ?)
        ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks RETURNING id`,

@@ -1,6 +1,7 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { diverged, parseFact, type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
-import type { Reads } from '../database/reads.ts';
+import type { Database } from '../sql/database.ts';
+import { type LongTexts, snapshotVersion } from '../sql/long-texts.ts';
+import type { Transactions } from '../sql/transactions.ts';
 import type { TaskRows } from './task-row.ts';
 
 /** How long one slice of a read may block the event loop, in milliseconds. */
@@ -14,15 +15,17 @@ interface FactRow {
 
 /** Reads logs. A long log is read in slices, so that the event loop is not blocked. */
 export class Facts {
-  readonly #reads: Reads;
   readonly #rows: TaskRows;
+  readonly #texts: LongTexts;
+  readonly #transactions: Transactions;
   readonly #snapshot;
   readonly #facts;
   readonly #commitId;
 
-  constructor(db: DatabaseSync, rows: TaskRows, reads: Reads) {
-    this.#reads = reads;
+  constructor(db: Database, rows: TaskRows, texts: LongTexts, transactions: Transactions) {
     this.#rows = rows;
+    this.#texts = texts;
+    this.#transactions = transactions;
     this.#snapshot = db.prepare('SELECT version, snapshot FROM snapshots WHERE task = ?');
     this.#facts = db.prepare(
       `SELECT version, commit_id, fact FROM facts WHERE task = ? AND version > ? AND version <= ? ORDER BY version`,
@@ -31,10 +34,10 @@ export class Facts {
   }
 
   async load(scope: Scope, taskId: string): Promise<StoredLog | undefined> {
-    const start = await this.#reads.run(() => {
+    const start = await this.#transactions.read(() => {
       const row = this.#rows.find(scope, taskId);
       if (!row) return undefined;
-      const snapshot = this.#snapshot.get(row.id) as { version: number; snapshot: string } | undefined;
+      const snapshot = this.#snapshotOf(row.id);
       return { row, snapshot, facts: this.#slice(row.id, snapshot?.version ?? 0, row.version) };
     });
     if (!start) return undefined;
@@ -58,7 +61,7 @@ export class Facts {
     limit: number,
     lastCommitId?: string,
   ): Promise<StoredFact[]> {
-    const start = await this.#reads.run(() => {
+    const start = await this.#transactions.read(() => {
       const row = this.#rows.find(scope, taskId);
       if (lastCommitId !== undefined && (row && this.#commitIdAt(row.id, after)) !== lastCommitId)
         throw diverged(taskId, after);
@@ -74,6 +77,11 @@ export class Facts {
     return this.#rest(id, facts, after, last);
   }
 
+  #snapshotOf(task: number): { version: number; snapshot: string } | undefined {
+    const found = this.#snapshot.get(task) as { version: number; snapshot: string } | undefined;
+    return found && { ...found, snapshot: this.#texts.read(task, snapshotVersion, found.snapshot) };
+  }
+
   #commitIdAt(task: number, version: number): string | undefined {
     return (this.#commitId.get(task, version) as { commit_id: string } | undefined)?.commit_id;
   }
@@ -83,8 +91,8 @@ export class Facts {
     for (;;) {
       const end = facts.at(-1)?.version ?? after;
       if (end >= last) return facts;
-      await new Promise((resolve) => setImmediate(resolve));
-      const slice = await this.#reads.run(() => this.#slice(task, end, last));
+      await this.#transactions.pause();
+      const slice = await this.#transactions.read(() => this.#slice(task, end, last));
       if (slice.length === 0) return facts;
       for (const fact of slice) facts.push(fact);
     }
@@ -96,7 +104,11 @@ export class Facts {
     const facts: StoredFact[] = [];
     for (const found of this.#facts.iterate(task, after, last)) {
       const { version, commit_id, fact } = found as unknown as FactRow;
-      facts.push({ version, commitId: commit_id, fact: parseFact(fact, version) });
+      facts.push({
+        version,
+        commitId: commit_id,
+        fact: parseFact(this.#texts.read(task, version, fact), version),
+      });
       if (performance.now() > end) break;
     }
     return facts;

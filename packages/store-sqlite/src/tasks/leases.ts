@@ -1,4 +1,3 @@
-import type { DatabaseSync } from 'node:sqlite';
 import {
   type ClaimRequest,
   claimed,
@@ -8,6 +7,7 @@ import {
   type Scope,
   type TurnSchedule,
 } from '@batonjs/store';
+import type { Database } from '../sql/database.ts';
 import { type Moment, type TaskRow, type TaskRows, taskColumns, toRow } from './task-row.ts';
 import type { Turns } from './turns.ts';
 
@@ -21,10 +21,10 @@ export class Leases {
   readonly #ofAnyScope;
   readonly #later;
   readonly #endLater;
-
+  readonly #endAll;
   readonly #turns: Turns;
 
-  constructor(db: DatabaseSync, rows: TaskRows, turns: Turns) {
+  constructor(db: Database, rows: TaskRows, turns: Turns) {
     this.#rows = rows;
     this.#turns = turns;
     const find = (condition: string) =>
@@ -38,6 +38,7 @@ export class Leases {
     this.#endLater = db.prepare(
       'UPDATE tasks SET lease_until = 0, leased_at = 0 WHERE holder IS NOT NULL AND leased_at > ?',
     );
+    this.#endAll = db.prepare('UPDATE tasks SET lease_until = 0, leased_at = 0 WHERE holder IS NOT NULL');
   }
 
   /** Whether a claim would find a task. Reads without the write lock, so that the answer may be outdated at once. */
@@ -82,6 +83,11 @@ export class Leases {
    */
   endThoseOfEarlierStarts({ leaseNow }: Moment): void {
     this.#endLater.run(leaseNow);
+  }
+
+  /** Ends all leases, where no other process can have one. */
+  endAll(): void {
+    this.#endAll.run();
   }
 
   read(scope: Scope, taskId: string): LeaseReading | undefined {

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { Database } from '../sql/database.ts';
 import type { Contexts } from './contexts.ts';
 import type { Totals } from './totals.ts';
 
@@ -18,7 +18,7 @@ export class Prune {
   readonly #deletions;
   readonly #deletePushConfigs;
 
-  constructor(db: DatabaseSync, totals: Totals, contexts: Contexts) {
+  constructor(db: Database, totals: Totals, contexts: Contexts) {
     this.#totals = totals;
     this.#contexts = contexts;
     this.#closed = db.prepare(
@@ -28,7 +28,7 @@ export class Prune {
        ) ORDER BY status_at LIMIT ?`,
     );
     this.#deletions = [
-      ...['facts', 'snapshots', 'once_keys'].map((table) =>
+      ...['facts', 'pieces', 'snapshots', 'once_keys'].map((table) =>
         db.prepare(`DELETE FROM ${table} WHERE task = ?`),
       ),
       db.prepare('DELETE FROM tasks WHERE id = ?'),

@@ -1,5 +1,6 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { type ListedTask, parseFact, type Scope, type TaskPage, type TaskQuery } from '@batonjs/store';
+import type { Database, SqlValue, Statement } from '../sql/database.ts';
+import type { LongTexts } from '../sql/long-texts.ts';
 import type { Contexts } from './contexts.ts';
 import type { Totals } from './totals.ts';
 
@@ -9,7 +10,11 @@ interface Shelf {
   readonly value: string | number;
 }
 
+/** How many statements a compound SELECT may have in Durable Objects. SQLite itself allows 500. */
+const mostInCompound = 5;
+
 interface ListedRow {
+  readonly task: number;
   readonly task_id: string;
   readonly head: string;
   readonly version: number;
@@ -22,15 +27,17 @@ interface ListedRow {
  * and logs that are not tasks are never visited.
  */
 export class TaskList {
-  readonly #db: DatabaseSync;
+  readonly #db: Database;
   readonly #totals: Totals;
   readonly #contexts: Contexts;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #texts: LongTexts;
+  readonly #statements = new Map<string, Statement>();
 
-  constructor(db: DatabaseSync, totals: Totals, contexts: Contexts) {
+  constructor(db: Database, totals: Totals, contexts: Contexts, texts: LongTexts) {
     this.#db = db;
     this.#totals = totals;
     this.#contexts = contexts;
+    this.#texts = texts;
   }
 
   list(scope: Scope, query: TaskQuery): TaskPage {
@@ -61,20 +68,28 @@ export class TaskList {
     ];
     const walk = `SELECT id, task_id, status_at, head FROM tasks WHERE ${conditions.filter(Boolean).join(' AND ')}`;
     const order = 'ORDER BY status_at DESC, task_id DESC';
-    const sql = `SELECT found.task_id, found.head, facts.version, facts.commit_id, facts.fact
-      FROM (${states.map(() => walk).join(' UNION ALL ')} ${order} LIMIT ?) AS found
+    const merge = (parts: readonly string[]) => `${parts.join(' UNION ALL ')} ${order} LIMIT ?`;
+    const groups = Array.from({ length: Math.ceil(states.length / mostInCompound) }, (_, n) =>
+      states.slice(n * mostInCompound, (n + 1) * mostInCompound),
+    );
+    const merged = groups.map((group) => merge(group.map(() => walk)));
+    const all = merged.length === 1 ? merged[0] : merge(merged.map((one) => `SELECT * FROM (${one})`));
+    const sql = `SELECT found.task_id, found.head, facts.task, facts.version, facts.commit_id, facts.fact
+      FROM (${all}) AS found
       JOIN facts ON facts.task = found.id AND facts.version = found.head ->> 'statusVersion'
       ${order}`;
-    const values = states.flatMap((state): SQLInputValue[] => [
+    const valuesOf = (state: string): SqlValue[] => [
       value,
       state,
       ...(statusSince === undefined ? [] : [Date.parse(statusSince)]),
       ...(after ? [Date.parse(after.statusAt), after.taskId] : []),
-    ]);
+    ];
+    const values = groups.flatMap((group) => [...group.flatMap(valuesOf), limit]);
+    if (groups.length > 1) values.push(limit);
     const tasks: ListedTask[] = [];
     let left = bytes;
-    for (const found of this.#prepare(sql).iterate(...values, limit)) {
-      const row = found as unknown as ListedRow;
+    for (const found of this.#prepare(sql).iterate(...values)) {
+      const row = this.#whole(found as unknown as ListedRow);
       left -= row.fact.length;
       if (left < 0 && tasks.length > 0) return { tasks, isCut: true };
       tasks.push({ taskId: row.task_id, head: JSON.parse(row.head), fact: factOf(row) });
@@ -105,7 +120,11 @@ export class TaskList {
     );
   }
 
-  #prepare(sql: string): StatementSync {
+  #whole(row: ListedRow): ListedRow {
+    return { ...row, fact: this.#texts.read(row.task, row.version, row.fact) };
+  }
+
+  #prepare(sql: string): Statement {
     const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;

@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { Row, Scope } from '@batonjs/store';
+import type { Database } from '../sql/database.ts';
 
 type Head = Row['head'];
 
@@ -105,11 +105,11 @@ export class TaskRows {
   readonly #order;
   readonly #waiting;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: Database) {
     this.#find = db.prepare(`SELECT ${taskColumns} FROM tasks WHERE task_id = ? AND scope = ?`);
     this.#insert = db.prepare(
       `INSERT INTO tasks (scope, task_id, has_push, version, head, ${listed}, ${claimed})
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
     );
     this.#order = db.prepare('UPDATE tasks SET ahead_ms = ?, turn_at = ? WHERE id = ?');
     this.#waiting = db.prepare('SELECT tasks FROM waiting WHERE queue = ?');
@@ -125,7 +125,7 @@ export class TaskRows {
   }
 
   find(scope: Scope, taskId: string): TaskRow | undefined {
-    return this.#find.get(taskId, scope) as TaskRow | undefined;
+    return this.#find.get(taskId, scope) as unknown as TaskRow | undefined;
   }
 
   /** How many tasks of a queue wait for a turn. */
@@ -135,7 +135,7 @@ export class TaskRows {
 
   /** Returns the id of the new row. */
   insert(scope: Scope, taskId: string, row: Row, context: number, hasPush: boolean, at: Moment): number {
-    const { lastInsertRowid } = this.#insert.run(
+    const { id } = this.#insert.get(
       scope,
       taskId,
       hasPush ? 1 : 0,
@@ -143,9 +143,9 @@ export class TaskRows {
       JSON.stringify(row.head),
       ...listColumns(row.head, context),
       ...claimColumns(row, at.now, at.leaseNow),
-    );
-    if (row.aheadMs !== undefined) this.#order.run(row.aheadMs, turnAt(row, at.now), lastInsertRowid);
-    return Number(lastInsertRowid);
+    ) as { id: number };
+    if (row.aheadMs !== undefined) this.#order.run(row.aheadMs, turnAt(row, at.now), id);
+    return id;
   }
 
   update(before: TaskRow, row: Row, context: number, { now, leaseNow }: Moment): void {

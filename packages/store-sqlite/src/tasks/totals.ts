@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { Scope } from '@batonjs/store';
+import type { Database } from '../sql/database.ts';
 
 /** Counters of the logs of each scope and state. */
 export class Totals {
@@ -7,7 +7,7 @@ export class Totals {
   readonly #read;
   #pending = new Map<Scope, Map<string, number>>();
 
-  constructor(db: DatabaseSync) {
+  constructor(db: Database) {
     this.#add = db.prepare(
       'INSERT INTO totals (scope, state, tasks) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks',
     );

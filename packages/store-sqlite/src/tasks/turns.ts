@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { type ClaimRequest, pickTurns, TurnGate, type TurnSchedule } from '@batonjs/store';
+import type { Database } from '../sql/database.ts';
 import { type Moment, type TaskRow, taskColumns } from './task-row.ts';
 
 /** A caller that got no turn for so many turns of the queue comes first anyway: its last one is forgotten. */
@@ -15,13 +15,13 @@ export class Turns {
   readonly #serve;
   readonly #forget;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: Database) {
     this.#running = db.prepare(
       'SELECT scope, context FROM tasks WHERE queue = ? AND lease_until IS NOT NULL',
     );
     // From one caller to the next on the index: reads as many entries as there are callers, not tasks.
     const next = (condition: string) =>
-      `SELECT scope FROM tasks WHERE queue = :queue AND turn_at IS NOT NULL ${condition} ORDER BY scope LIMIT 1`;
+      `SELECT scope FROM tasks WHERE queue = ?1 AND turn_at IS NOT NULL ${condition} ORDER BY scope LIMIT 1`;
     this.#callers = db.prepare(
       `WITH RECURSIVE callers (scope) AS (
          SELECT (${next('')})
@@ -29,15 +29,15 @@ export class Turns {
          SELECT (${next('AND scope > callers.scope')}) FROM callers WHERE callers.scope IS NOT NULL
        )
        SELECT callers.scope, coalesce(served.turn, 0) AS turn, (SELECT min(turn_at) FROM tasks
-         WHERE queue = :queue AND scope = callers.scope AND turn_at IS NOT NULL) AS first
-       FROM callers LEFT JOIN served ON served.queue = :queue AND served.scope = callers.scope
+         WHERE queue = ?1 AND scope = callers.scope AND turn_at IS NOT NULL) AS first
+       FROM callers LEFT JOIN served ON served.queue = ?1 AND served.scope = callers.scope
        WHERE callers.scope IS NOT NULL`,
     );
     this.#plain = [
       'waiting_since IS NOT NULL ORDER BY waiting_since',
-      'ready_at <= :now ORDER BY ready_at',
+      'ready_at <= ?3 ORDER BY ready_at',
     ].map((condition) =>
-      db.prepare(`SELECT ${taskColumns} FROM tasks WHERE queue = :queue AND ${condition} LIMIT :limit`),
+      db.prepare(`SELECT ${taskColumns} FROM tasks WHERE queue = ?1 AND ${condition} LIMIT ?2`),
     );
     this.#ready = db.prepare(
       `SELECT ${taskColumns} FROM tasks
@@ -58,11 +58,11 @@ export class Turns {
     // Stored without an order, before a schedule was used.
     const [waiting, due] = this.#plain;
     const plain = [
-      ...(waiting!.all({ queue, limit }) as unknown as TaskRow[]),
-      ...(due!.all({ queue, limit, now }) as unknown as TaskRow[]),
+      ...(waiting!.all(queue, limit) as unknown as TaskRow[]),
+      ...(due!.all(queue, limit, now) as unknown as TaskRow[]),
     ].filter(({ ahead_ms }) => ahead_ms === null);
     const callers: TaskRow[][] = [plain];
-    const known = this.#callers.all({ queue }) as { scope: string; turn: number; first: number }[];
+    const known = this.#callers.all(queue) as { scope: string; turn: number; first: number }[];
     known.sort((one, other) => one.turn - other.turn || one.first - other.first);
     for (const { scope, first } of known) {
       if (callers.length > most) break;

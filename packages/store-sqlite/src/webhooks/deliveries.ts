@@ -1,6 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { Delivery, DeliveryOutcome, PushConfigName, PushConfigStore, Scope } from '@batonjs/store';
 import type { Changes } from '../notifications/changes.ts';
+import type { Database } from '../sql/database.ts';
 import { type PushRow, toPushConfig } from './push-row.ts';
 
 type ClaimDeliveries = Parameters<PushConfigStore['claimDeliveries']>[0];
@@ -19,8 +19,9 @@ export class Deliveries {
   readonly #failed;
   readonly #givenUp;
   readonly #retryNow;
+  readonly #endAll;
 
-  constructor(db: DatabaseSync, changes: Changes) {
+  constructor(db: Database, changes: Changes) {
     this.#changes = changes;
     this.#plan = db.prepare(
       `UPDATE push_configs SET ready_at = max(coalesce(retry_at, 0), coalesce(lease_until, ?))
@@ -51,6 +52,10 @@ export class Deliveries {
       `UPDATE push_configs SET retry_at = NULL, ready_at = NULL WHERE scope = ? AND task_id = ? AND config_id = ?
          AND retry_at IS NOT NULL AND holder IS NULL AND dead IS NULL`,
     );
+    this.#endAll = db.prepare(
+      `UPDATE push_configs SET holder = NULL, lease_until = NULL,
+         ready_at = CASE WHEN ready_at IS NOT NULL THEN coalesce(retry_at, 0) END WHERE holder IS NOT NULL`,
+    );
   }
 
   /** Whether the task has a webhook. */
@@ -78,6 +83,11 @@ export class Deliveries {
       this.#hold.run(holder, fence, now + ttlMs, now + ttlMs, row.id);
       return { push: toPushConfig(row), holder, fence };
     });
+  }
+
+  /** Ends all deliveries that are under way, where no other process can have one: they are due again. */
+  endAll(): void {
+    this.#endAll.run();
   }
 
   retryNow(webhooks: readonly PushConfigName[], now: number): void {

@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { PushConfig, PushConfigStore, Scope } from '@batonjs/store';
+import type { Database } from '../sql/database.ts';
 import type { Deliveries } from './deliveries.ts';
 import { type PushRow, toPushConfig } from './push-row.ts';
 
@@ -17,7 +17,7 @@ export class PushConfigs {
   readonly #dead;
   readonly #revive;
 
-  constructor(db: DatabaseSync, deliveries: Deliveries) {
+  constructor(db: Database, deliveries: Deliveries) {
     this.#deliveries = deliveries;
     const one = 'scope = ? AND task_id = ? AND config_id = ?';
     this.#put = db.prepare(

@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
 import { openDatabase } from '../../src/database/open-database.ts';
-import { migrations } from '../../src/database/schema.ts';
 import { sqliteStore } from '../../src/index.ts';
+import { migrations } from '../../src/sql/schema.ts';
 import { freshPath } from '../folder.ts';
 import { chunk, commitOf, complete, create } from '../logs.ts';
 

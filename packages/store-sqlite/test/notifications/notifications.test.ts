@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { FileChanges } from '../../src/database/file-changes.ts';
 import { openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
 import { Changes } from '../../src/notifications/changes.ts';
@@ -41,15 +42,18 @@ it('every subscriber is notified when more happened than the file remembers', ()
   const topic = (taskId: string) => ({ scope: 's', taskId });
   for (const taskId of ['first', 'last', 'never'])
     subscribers.add(topic(taskId), () => notified.push(taskId));
-  const noticed = new Changes(mine, subscribers);
+  const noticed = new FileChanges(mine, new Changes(subscribers), subscribers);
   noticed.start();
-  const written = new Changes(theirs, new Subscribers());
+  const others = new Subscribers();
+  const changes = new Changes(others);
+  const written = new FileChanges(theirs, changes, others);
   const write = (taskId: string, version: number) => {
     theirs.exec('BEGIN IMMEDIATE');
-    written.touch(topic(taskId), version);
+    changes.touch(topic(taskId), version);
     written.write();
     theirs.exec('COMMIT');
     written.announce();
+    changes.announce();
   };
   write('first', 1);
   expect([noticed.refresh(), noticed.refresh(), notified]).toEqual([true, false, ['first']]);

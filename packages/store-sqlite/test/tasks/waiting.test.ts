@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database/open-database.ts';
-import { migrations } from '../../src/database/schema.ts';
 import { sqliteStore } from '../../src/index.ts';
+import { migrations } from '../../src/sql/schema.ts';
 import { storeOnDatabase } from '../../src/store-on-database.ts';
 import { freshPath } from '../folder.ts';
 import { complete, create } from '../logs.ts';
@@ -47,7 +47,8 @@ describe('the number of waiting tasks', () => {
     onTestFinished(() => db.close());
     // As the release before left it.
     for (const name of ['inserted', 'begun', 'ended', 'deleted']) db.exec(`DROP TRIGGER waiting_${name}`);
-    db.exec(`DROP TABLE waiting; PRAGMA user_version = ${migrations.length - 1}`);
+    const before = migrations.findIndex((step) => step.includes('CREATE TABLE waiting'));
+    db.exec(`DROP TABLE waiting; DROP TABLE pieces; PRAGMA user_version = ${before}`);
     const other = sqliteStore(path);
     onTestFinished(() => other.close());
     expect(await other.waiting('q')).toBe(3);

@@ -1,6 +1,7 @@
 import type { Lease, Scope, Unsubscribe } from '@batonjs/store';
 import type { LiveTasks } from '../../log/live-tasks.ts';
 import { newId } from '../../timing/new-id.ts';
+import { nextRound } from '../../timing/next-round.ts';
 import type { Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
 import { ParkedTasks } from './parked-tasks.ts';
@@ -91,7 +92,7 @@ export class Claimer {
   async #breathe(): Promise<void> {
     const now = this.#dependencies.clock.monotonic();
     if (now - this.#breathedAt < longestHoldMs) return;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextRound();
     this.#breathedAt = this.#dependencies.clock.monotonic();
   }
 

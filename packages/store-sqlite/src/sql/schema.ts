@@ -146,4 +146,14 @@ export const migrations: readonly string[] = [
     UPDATE waiting SET tasks = tasks - 1 WHERE queue = old.queue;
   END;
   `,
+  // Texts that are longer than a value may be, where the database has a bound. Version 0 is that of the snapshot.
+  `
+  CREATE TABLE pieces (
+    task INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    piece INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (task, version, piece)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

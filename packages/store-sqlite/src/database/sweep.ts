@@ -1,6 +1,6 @@
 import type { Topic, Unsubscribe } from '@batonjs/store';
-import type { Changes } from './changes.ts';
-import type { Subscribers } from './subscribers.ts';
+import type { Subscribers } from '../notifications/subscribers.ts';
+import type { FileChanges } from './file-changes.ts';
 
 // How often the file is read for changes of other processes, in milliseconds.
 const busyMs = 10;
@@ -9,12 +9,12 @@ const idleMs = 25;
 /** Reads changes of other processes from the file while there are subscribers. */
 export class Sweep {
   readonly #subscribers: Subscribers;
-  readonly #changes: Changes;
+  readonly #changes: FileChanges;
   readonly #shared: boolean;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `shared`: whether other processes can write to the database at all. */
-  constructor(subscribers: Subscribers, changes: Changes, shared: boolean) {
+  constructor(subscribers: Subscribers, changes: FileChanges, shared: boolean) {
     this.#subscribers = subscribers;
     this.#changes = changes;
     this.#shared = shared;

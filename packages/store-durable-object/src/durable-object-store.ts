@@ -1,0 +1,81 @@
+import { type PushConfigStore, StoreError, steadyNow, type TaskStore } from '@batonjs/store';
+import { OpenCalls, storeOnTables } from '@batonjs/store-sqlite/tables';
+import { known } from './migrate.ts';
+import { storeError, storeName } from './object-error.ts';
+import type { ObjectStorage } from './object-storage.ts';
+import { openObject } from './open-object.ts';
+
+export interface DurableObjectStoreOptions {
+  /**
+   * How soon the object is started again after it was evicted or died while a turn ran or waited, in milliseconds.
+   * While there is such work, an alarm goes off that often. The first store of an object decides. Default 30,000.
+   */
+  readonly recoverAfterMs?: number;
+}
+
+/** Tasks in a Durable Object. */
+export interface DurableObjectStore extends TaskStore, PushConfigStore {
+  /**
+   * To be called by the method `alarm` of the class. The store sets the alarm of the object while turns run or wait, and
+   * for the time at which a task or webhook is due; the object cannot have other alarms.
+   */
+  alarm(): Promise<void>;
+}
+
+/** Large enough to need pages of its own: the write fails if the database cannot grow. */
+const probe = ' '.repeat(32 * 1024);
+
+/**
+ * Tasks in the SQLite of a Durable Object: give it `ctx.storage`, in the constructor of the class. Several stores on
+ * the storage of one object share their tasks. Throws a `StoreError` of code `UNUSABLE` if the object has no SQLite,
+ * has tables of the same names, or was written by a newer release.
+ * Calls resolve when what they wrote is on disk.
+ */
+export function durableObjectStore(
+  storage: ObjectStorage,
+  { recoverAfterMs = 30_000 }: DurableObjectStoreOptions = {},
+): DurableObjectStore {
+  if (!(recoverAfterMs > 0))
+    throw new RangeError(`recoverAfterMs is ${recoverAfterMs}, and must be more than 0`);
+  const { identity, tables, subscribers, transactions, alarm } = openObject(storage, recoverAfterMs);
+  const calls = new OpenCalls(storeName, () => alarm.mustWork());
+  let closing: Promise<void> | undefined;
+
+  return {
+    ...storeOnTables({
+      tables,
+      transactions,
+      calls,
+      now: steadyNow,
+      leaseNow: steadyNow,
+      subscribe: (topic, notify) => subscribers.add(topic, notify),
+    }),
+
+    probe: () =>
+      calls.pass(() =>
+        transactions.write(() => {
+          // No task has this number.
+          storage.sql.exec('INSERT INTO snapshots (task, version, snapshot) VALUES (-1, 0, ?)', probe);
+          storage.sql.exec('DELETE FROM snapshots WHERE task = -1');
+        }),
+      ),
+
+    identity: () =>
+      calls.pass(() =>
+        transactions.read(() => {
+          if (known(storage)?.identity === identity) return identity;
+          throw new StoreError('UNUSABLE', `The data ${storeName} was deleted while it was in use`);
+        }),
+      ),
+
+    alarm: () =>
+      alarm.setNext().catch((error: unknown) => {
+        throw storeError(error);
+      }),
+
+    close() {
+      closing ??= calls.close();
+      return closing;
+    },
+  };
+}

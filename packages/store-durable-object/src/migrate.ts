@@ -1,0 +1,53 @@
+import { StoreError } from '@batonjs/store';
+import { migrations } from '@batonjs/store-sqlite/tables';
+import { storeName } from './object-error.ts';
+import type { ObjectStorage } from './object-storage.ts';
+
+/**
+ * Brings the tables to the newest version of the schema, all or not at all. Returns the identity of the data. Throws a
+ * `StoreError` of code `UNUSABLE` for tables of a newer release, and for tables of the same name that are not ours.
+ */
+export function migrate(storage: ObjectStorage, steps: readonly string[] = migrations): string {
+  const { sql } = storage;
+  return storage.transactionSync(() => {
+    const { version, identity } = known(storage) ?? { version: 0, identity: crypto.randomUUID() };
+    if (version > steps.length) {
+      const why = `was written by a newer release: its schema has version ${version}, this release knows ${steps.length}`;
+      throw new StoreError('UNUSABLE', `The SQLite ${storeName} ${why}`);
+    }
+    if (version === steps.length) return identity;
+    if (version === 0) {
+      mustBeFree(storage, steps);
+      sql.exec('CREATE TABLE baton (version INTEGER NOT NULL, identity TEXT NOT NULL) STRICT');
+      sql.exec('INSERT INTO baton (version, identity) VALUES (0, ?)', identity);
+    }
+    for (const step of steps.slice(version)) sql.exec(step);
+    sql.exec('UPDATE baton SET version = ?', steps.length);
+    return identity;
+  });
+}
+
+/** The version of the schema and the identity of the data; undefined if there are no tables. */
+export function known({ sql }: ObjectStorage): { version: number; identity: string } | undefined {
+  const [table] = sql.exec("SELECT 1 FROM sqlite_schema WHERE name = 'baton'").toArray();
+  if (!table) return undefined;
+  const [row] = sql.exec('SELECT version, identity FROM baton').toArray();
+  return row as { version: number; identity: string } | undefined;
+}
+
+/** The object may have tables of its own, by other names. */
+function mustBeFree({ sql }: ObjectStorage, steps: readonly string[]): void {
+  const names = steps.flatMap((step) => Array.from(step.matchAll(/CREATE TABLE (\w+)/g), ([, name]) => name));
+  const taken = sql
+    .exec(
+      'SELECT name FROM sqlite_schema WHERE name IN (SELECT value FROM json_each(?))',
+      JSON.stringify(names),
+    )
+    .toArray();
+  if (taken.length === 0) return;
+  const tables = taken.map(({ name }) => name).join(', ');
+  throw new StoreError(
+    'UNUSABLE',
+    `The SQLite ${storeName} has other tables of these names: ${tables}. Use another class for the agent`,
+  );
+}

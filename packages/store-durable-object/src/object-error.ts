@@ -1,0 +1,26 @@
+import { StoreError } from '@batonjs/store';
+
+/** What errors call the database. */
+export const storeName = 'of this Durable Object';
+
+/**
+ * The error for a failed call. SQLite's own errors become `UNAVAILABLE`, because a later attempt may succeed, or
+ * `UNUSABLE` once the tables are gone.
+ */
+export function storeError(error: unknown): unknown {
+  if (StoreError.is(error)) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (message.includes('no such table')) {
+    const why = `The tables ${storeName} were deleted while it was in use`;
+    return new StoreError('UNUSABLE', why, { cause: error });
+  }
+  const isFull = message.includes('SQLITE_FULL');
+  return new StoreError(
+    'UNAVAILABLE',
+    `The SQLite ${storeName} ${isFull ? 'is full' : 'failed'}: ${message}`,
+    {
+      cause: error,
+      trouble: isFull ? 'disk-full' : undefined,
+    },
+  );
+}

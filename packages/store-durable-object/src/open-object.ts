@@ -1,0 +1,62 @@
+import { StoreError, steadyNow } from '@batonjs/store';
+import {
+  Changes,
+  openTables,
+  Subscribers,
+  type Tables,
+  type Transactions,
+} from '@batonjs/store-sqlite/tables';
+import { Alarm } from './alarm.ts';
+import { known, migrate } from './migrate.ts';
+import { objectDatabase } from './object-database.ts';
+import { storeName } from './object-error.ts';
+import type { ObjectStorage } from './object-storage.ts';
+import { objectTransactions } from './object-transactions.ts';
+
+/** What all stores on the storage of one object share. */
+export interface OpenObject {
+  readonly identity: string;
+  readonly tables: Tables;
+  readonly subscribers: Subscribers;
+  readonly transactions: Transactions;
+  readonly alarm: Alarm;
+}
+
+/** A value may have 2 MB. A character of JavaScript is up to 3 bytes of UTF-8. */
+const longestText = 500_000;
+
+const openObjects = new WeakMap<ObjectStorage, OpenObject>();
+
+/**
+ * Opens the storage of an object, once for each start of the object. No other process can have a lease then: those that
+ * are left belonged to the object that was evicted or died, and end at once.
+ */
+export function openObject(storage: ObjectStorage, recoverAfterMs: number): OpenObject {
+  mustHaveSql(storage);
+  const open = openObjects.get(storage);
+  if (open && known(storage)?.identity === open.identity) return open;
+
+  const identity = migrate(storage);
+  const subscribers = new Subscribers();
+  const changes = new Changes(subscribers);
+  const tables = openTables(objectDatabase(storage), changes, { longestText });
+  const nextWorkAt = () => tables.nextWork.at();
+  const alarm = new Alarm({ storage, nextWorkAt, now: steadyNow, recoverAfterMs });
+  const transactions = objectTransactions(storage, tables, () => alarm.plan());
+  storage.transactionSync(() => {
+    tables.leases.endAll();
+    tables.deliveries.endAll();
+  });
+  const opened = { identity, tables, subscribers, transactions, alarm };
+  openObjects.set(storage, opened);
+  return opened;
+}
+
+function mustHaveSql(storage: ObjectStorage): void {
+  try {
+    storage.sql.exec('SELECT 1').toArray();
+  } catch (error) {
+    const advice = 'List its class in `new_sqlite_classes` of a migration';
+    throw new StoreError('UNUSABLE', `The storage ${storeName} has no SQLite. ${advice}`, { cause: error });
+  }
+}

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { type Commit, StoreError } from '@batonjs/store';
+import { migrations } from '@batonjs/store-sqlite/tables';
+import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
+import { durableObjectStore, type ObjectStorage } from '../src/index.ts';
+import { migrate } from '../src/migrate.ts';
+
+/** What `ctx.storage` has besides. */
+export interface WholeStorage extends ObjectStorage {
+  getAlarm(): Promise<number | null>;
+  deleteAll(): Promise<void>;
+}
+
+/** The storage as the next object gets it, after this one was evicted. */
+const nextStart = (storage: ObjectStorage): ObjectStorage => ({
+  sql: storage.sql,
+  transactionSync: (work) => storage.transactionSync(work),
+  setAlarm: (at) => storage.setAlarm(at),
+  sync: () => storage.sync(),
+});
+
+const refuses = (code: string, message: RegExp, trouble?: string) => (error: unknown) => {
+  assert.ok(StoreError.is(error), `${error}`);
+  assert.deepEqual([error.code, error.trouble], [code, trouble]);
+  assert.match(error.message, message);
+  return true;
+};
+
+const count = (storage: ObjectStorage, table: string) =>
+  storage.sql.exec(`SELECT count(*) AS rows FROM ${table}`).toArray()[0]?.rows;
+
+/** 3.2 MB, with a character of two halves wherever a piece may end. */
+const long = 'x😀'.repeat(400_000) + '\u{10ffff}'.repeat(400_000);
+const late = '2026-02-01T00:00:00.000Z';
+const longFact: Commit['facts'][number] = {
+  format: 1,
+  at: late,
+  type: 'message-received',
+  message: { messageId: 'm', contextId: 'c', role: 'ROLE_USER', parts: [{ text: long }] },
+};
+const wanted = { queue: 'q', want: true };
+const held = { queue: 'q', acquire: { holder: 'h', ttlMs: 600_000 } };
+const all = { queue: 'q', holder: 'next', ttlMs: 600_000, limit: 10 };
+const webhook = {
+  scope: 's',
+  taskId: 't',
+  id: 'w',
+  config: { taskId: 't', id: 'w', url: 'https://example.com/' },
+  protocolVersion: '1.0',
+  queue: 'q',
+  cursor: 0,
+};
+
+/** What a store on the storage of an object does, each on an object of its own. */
+export const cases: Readonly<Record<string, (storage: WholeStorage) => Promise<void>>> = {
+  async 'keeps facts and snapshots that are longer than a value of SQLite may be'(storage) {
+    const store = durableObjectStore(storage);
+    const snapshot = { version: 1, long } as never;
+    await store.commit(chunkAfter(0, { facts: [longFact], snapshot }));
+    assert.ok(Number(count(storage, 'pieces')) > 4);
+    const [read] = await store.readFacts('s', 't', 0, 9);
+    assert.deepEqual(read?.fact, longFact);
+    assert.deepEqual((await store.load('s', 't'))?.snapshot, snapshot);
+    const page = await store.list('s', { limit: 9, bytes: 1 });
+    assert.deepEqual(page.tasks[0]?.fact?.fact, longFact);
+
+    const another = { version: 1, long: long.slice(0, 600_000) } as never;
+    await store.commit(chunkAfter(1, { facts: [longFact], snapshot: another }));
+    assert.deepEqual((await store.load('s', 't'))?.snapshot, another);
+    const appended = { ...chunkAfter(2), expectedVersion: 'open', once: 'k', head: undefined } as const;
+    await store.commit(appended);
+    const [last] = await store.readFacts('s', 't', 2, 9);
+    assert.equal(last?.fact.at, late, 'no fact is earlier than the long one before it');
+
+    await store.commit(chunkAfter(3, { head: headAt(4, { closed: true, state: 'TASK_STATE_COMPLETED' }) }));
+    assert.equal(await store.prune({ closedBefore: late, limit: 9 }), 1);
+    assert.equal(count(storage, 'pieces'), 0);
+  },
+
+  async 'lists tasks of more states than a compound SELECT may have'(storage) {
+    const store = durableObjectStore(storage);
+    const states = [
+      'SUBMITTED',
+      'WORKING',
+      'COMPLETED',
+      'FAILED',
+      'CANCELED',
+      'INPUT_REQUIRED',
+      'REJECTED',
+      'AUTH_REQUIRED',
+    ];
+    for (const [n, name] of [...states, ...states].entries()) {
+      const statusAt = new Date(Date.UTC(2026, 0, 1) + n).toISOString();
+      const head = headAt(1, { state: `TASK_STATE_${name}` as 'TASK_STATE_WORKING', statusAt });
+      await store.commit(chunkAfter(0, { taskId: `t${n}`, head }));
+    }
+    const listed: string[] = [];
+    let after: { statusAt: string; taskId: string } | undefined;
+    for (let page = await store.list('s', { limit: 3 }); page.tasks.length > 0; ) {
+      assert.equal(page.total, 16);
+      listed.push(...page.tasks.map(({ taskId }) => taskId));
+      const last = page.tasks.at(-1)!;
+      after = { statusAt: last.head.statusAt, taskId: last.taskId };
+      page = await store.list('s', { limit: 3, after, statusSince: '2026-01-01T00:00:00.000Z' });
+    }
+    assert.deepEqual(
+      listed,
+      Array.from({ length: 16 }, (_, n) => `t${15 - n}`),
+    );
+  },
+
+  async 'ends the leases and deliveries of the object before it, and of no other store on this one'(storage) {
+    const store = durableObjectStore(storage);
+    await store.commit(chunkAfter(0, { turn: held }));
+    await store.putPushConfig(webhook);
+    assert.equal((await store.claimDeliveries(all)).length, 1);
+    const second = durableObjectStore(storage);
+    assert.deepEqual(await second.claim(all), []);
+    assert.deepEqual(await second.claimDeliveries(all), []);
+
+    const next = durableObjectStore(nextStart(storage));
+    const [lease] = await next.claim(all);
+    assert.deepEqual([lease?.cause, lease?.fence], ['expired', 2]);
+    const [delivery] = await next.claimDeliveries(all);
+    assert.equal(delivery?.fence, 2);
+  },
+
+  async 'notifies the subscribers of all stores on it, and closes each by itself'(storage) {
+    const [store, second] = [durableObjectStore(storage), durableObjectStore(storage)];
+    const versions: unknown[] = [];
+    await second.subscribe({ scope: 's', taskId: 't' }, (version) => versions.push(version));
+    await store.commit(chunkAfter(0));
+    await store.close();
+    await assert.rejects(store.ping(), refuses('UNAVAILABLE', /of this Durable Object is closed/));
+    await second.commit(chunkAfter(1));
+    assert.deepEqual(versions, [1, 2]);
+  },
+
+  async 'sets the alarm while a turn waits or runs, for the time of the next task, and not without work'(
+    storage,
+  ) {
+    let times = 0;
+    const setAlarm = (at: number) => {
+      times++;
+      return storage.setAlarm(at);
+    };
+    const store = durableObjectStore({ ...nextStart(storage), setAlarm }, { recoverAfterMs: 60_000 });
+    const alarmIn = async () => ((await storage.getAlarm()) ?? Number.NaN) - Date.now();
+    const head = headAt(1, { closed: true });
+    await store.commit(chunkAfter(0, { taskId: 'closed', head, turn: { queue: 'q' } }));
+    await store.alarm();
+    assert.equal(await storage.getAlarm(), null);
+
+    const dueAt = new Date(Date.now() + 3_600_000).toISOString();
+    await store.commit(chunkAfter(0, { taskId: 'due', head: headAt(1, { dueAt }), turn: { queue: 'q' } }));
+    assert.equal(await storage.getAlarm(), Date.parse(dueAt));
+    const soon = new Date(Date.now() + 1_800_000).toISOString();
+    await store.commit(
+      chunkAfter(0, { taskId: 'soon', head: headAt(1, { dueAt: soon }), turn: { queue: 'other' } }),
+    );
+    assert.equal(await storage.getAlarm(), Date.parse(soon));
+
+    await store.commit(chunkAfter(0, { taskId: 'later', head: headAt(1, { dueAt }), turn: { queue: 'q' } }));
+    assert.deepEqual([await storage.getAlarm(), times], [Date.parse(soon), 2]);
+
+    await store.commit(chunkAfter(0, { taskId: 'waits', turn: wanted }));
+    assert.ok((await alarmIn()) <= 60_000);
+    await store.alarm();
+    assert.ok((await alarmIn()) <= 60_000);
+    const [lease] = await store.claim(all);
+    await store.alarm();
+    assert.ok((await alarmIn()) <= 60_000, 'while a turn runs');
+    const end = { writer: lease!, head: headAt(2, { closed: true }) };
+    await store.commit(chunkAfter(1, { taskId: 'waits', ...end }));
+    await store.alarm();
+    assert.equal(await storage.getAlarm(), Date.parse(soon));
+  },
+
+  async 'sets the alarm for a webhook that has to be told again'(storage) {
+    const store = durableObjectStore(storage);
+    await store.putPushConfig(webhook);
+    await store.commit(chunkAfter(0));
+    const [delivery] = await store.claimDeliveries(all);
+    const retryAt = new Date(Date.now() + 3_600_000).toISOString();
+    await store.advance(delivery!, { attempts: 1, retryAt });
+    await store.alarm();
+    assert.equal(await storage.getAlarm(), Date.parse(retryAt));
+  },
+
+  async 'stores nothing of a transaction that fails, notifies of none, and works on'(storage) {
+    const store = durableObjectStore(storage);
+    storage.sql.exec(
+      "CREATE TRIGGER broken BEFORE INSERT ON facts WHEN new.version = 2 BEGIN SELECT RAISE(ABORT, 'broken'); END",
+    );
+    const versions: unknown[] = [];
+    await store.subscribe({ scope: 's', taskId: 't' }, (version) => versions.push(version));
+    await store.commit(chunkAfter(0));
+    const rejected = store.commit(chunkAfter(1, { head: headAt(2, { state: 'TASK_STATE_FAILED' }) }));
+    await assert.rejects(rejected, refuses('UNAVAILABLE', /SQLite of this Durable Object failed: .*broken/));
+    assert.equal((await store.load('s', 't'))?.version, 1);
+    assert.equal((await store.list('s', { limit: 9 })).total, 1);
+    storage.sql.exec('DROP TRIGGER broken');
+    await store.commit(chunkAfter(1));
+    assert.deepEqual(versions, [1, 2]);
+    assert.equal((await store.list('s', { limit: 9, state: 'TASK_STATE_FAILED' })).total, 0);
+    await store.probe!();
+    assert.equal(count(storage, 'snapshots'), 0);
+  },
+
+  async 'resolves calls, and notifies, when what they wrote or read is on disk'(storage) {
+    const disk: PromiseWithResolvers<void>[] = [];
+    const sync = () => {
+      const next = Promise.withResolvers<void>();
+      disk.push(next);
+      return next.promise;
+    };
+    const store = durableObjectStore({ ...nextStart(storage), sync });
+    const seen: string[] = [];
+    await store.subscribe({ scope: 's', taskId: 't' }, () => seen.push('notified'));
+    const note = (name: string) => () => seen.push(name);
+    const calls = [
+      store.commit(chunkAfter(0)).then(note('written')),
+      store.load('s', 't').then(note('read')),
+    ];
+    await assert.rejects(store.commit(chunkAfter(7)), refuses('VERSION_CONFLICT', /at 1, not 7/));
+    await new Promise((resolve) => setTimeout(resolve));
+    assert.deepEqual(seen, []);
+    disk[0]!.resolve();
+    await Promise.all(calls);
+    assert.deepEqual(seen.toSorted(), ['notified', 'read', 'written']);
+    assert.equal((await store.load('s', 't'))?.version, 1);
+
+    const failing = store.commit(chunkAfter(1));
+    disk[1]!.reject(new Error('The disk failed'));
+    await assert.rejects(failing, refuses('UNAVAILABLE', /The disk failed/));
+  },
+
+  async 'brings tables of an older release forward, and refuses those of a newer one'(storage) {
+    const identity = migrate(storage, migrations.slice(0, 2));
+    assert.throws(() => storage.sql.exec('SELECT * FROM pieces'));
+    const broken = [...migrations, 'CREATE TABLE more (id INTEGER); SELECT * FROM nothing'];
+    assert.throws(() => migrate(storage, broken));
+    assert.throws(() => storage.sql.exec('SELECT * FROM pieces'), 'all migrations or none');
+    const store = durableObjectStore(storage);
+    await store.commit(chunkAfter(0));
+    assert.equal(await store.identity(), identity);
+    migrate(storage, [...migrations, 'CREATE TABLE more (id INTEGER)']);
+    const [newer, own] = [migrations.length + 1, migrations.length];
+    assert.throws(
+      () => durableObjectStore(nextStart(storage)),
+      refuses('UNUSABLE', new RegExp(`a newer release: .* ${newer}, .* knows ${own}`)),
+    );
+  },
+
+  async 'leaves tables of the object alone, and refuses those that have the names of its own'(storage) {
+    storage.sql.exec('CREATE TABLE visits (at INTEGER)');
+    storage.sql.exec('CREATE TABLE tasks (title TEXT); CREATE TABLE facts (title TEXT)');
+    assert.throws(
+      () => durableObjectStore(storage),
+      refuses('UNUSABLE', /other tables .*: (tasks, facts|facts, tasks)\./),
+    );
+    storage.sql.exec('DROP TABLE tasks; DROP TABLE facts');
+    await durableObjectStore(storage).commit(chunkAfter(0));
+    assert.equal(count(storage, 'visits'), 0);
+  },
+
+  async 'cannot be used any more once the data of the object was deleted; the next one can'(storage) {
+    const store = durableObjectStore(storage);
+    await store.commit(chunkAfter(0));
+    const identity = await store.identity();
+    await storage.deleteAll();
+    await assert.rejects(
+      store.commit(chunkAfter(1)),
+      refuses('UNUSABLE', /were deleted while it was in use/),
+    );
+    await assert.rejects(store.identity(), refuses('UNUSABLE', /was deleted while it was in use/));
+    const next = durableObjectStore(storage);
+    assert.notEqual(await next.identity(), identity);
+    assert.equal(await next.load('s', 't'), undefined);
+    await next.commit(chunkAfter(0));
+  },
+};

@@ -1,0 +1,24 @@
+/** Work that belongs to a transaction as a whole. */
+export interface SideEffect {
+  /** The last writes of the transaction. */
+  write?(): void;
+  /** Called when it is committed. */
+  announce?(): void;
+  /** Called when it is rolled back. */
+  forget?(): void;
+}
+
+/** How the work of a store becomes transactions. */
+export interface Transactions {
+  /** Runs `work`, which only reads, on one state of the database. */
+  read<T>(work: () => T): Promise<T>;
+  /**
+   * Runs `work` in a transaction. Resolves once that is committed. `work` refuses by throwing a `StoreError` before it
+   * changes anything.
+   */
+  write<T>(work: () => T): Promise<T>;
+  /** The same for what a power failure may undo. */
+  writeUnsynced<T>(work: () => T): Promise<T>;
+  /** Lets the event loop do other work. */
+  pause(): Promise<void>;
+}
