@@ -7,6 +7,7 @@ import { startEtcd } from '../../test/support/etcd.ts';
 import { canStartPostgres, startPostgres } from '../../test/support/postgres.ts';
 import { startRedis } from '../../test/support/redis.ts';
 import type { BareSse } from '../contenders/bare-sse.ts';
+import type { BareStreams } from '../contenders/bare-streams.ts';
 import type { BareWs } from '../contenders/bare-ws.ts';
 import type { Baton, BatonOptions } from '../contenders/baton.ts';
 import type { BatonStore } from '../contenders/baton-store.ts';
@@ -47,6 +48,9 @@ export const startFloor = (name: 'express' | 'node-http', sample: Sample) =>
   Worker.start<Floor>(`contenders/${name}.ts`, sample);
 
 export const startBareSse = () => Worker.start<BareSse>('contenders/bare-sse.ts', {}, ['--expose-gc']);
+
+export const startBareStreams = (samples: readonly Sample[]) =>
+  Worker.start<BareStreams>('contenders/bare-streams.ts', samples);
 
 export const startTaskGateway = () =>
   Worker.start<TaskGatewayContender>('contenders/task-gateway.ts', {}, ['--expose-gc']);

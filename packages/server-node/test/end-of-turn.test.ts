@@ -22,3 +22,13 @@ it('the end of a turn of the event loop comes after its callbacks, and each turn
   expect(steps).toEqual(['what was there', 'the end']);
   expect(endOfTurn()).not.toBe(first);
 });
+
+it('the 64th that waits for the end of a turn ends the wait of all', async () => {
+  const steps: string[] = [];
+  await endOfTurn();
+  setImmediate(() => steps.push('the next turn'));
+  await Promise.all(Array.from({ length: 64 }, () => endOfTurn().then(() => steps.push('on'))));
+  expect(steps).toEqual(Array.from({ length: 64 }, () => 'on'));
+  await endOfTurn();
+  expect(steps.at(-1)).toBe('the next turn');
+});

@@ -33,7 +33,8 @@ export class Deliverer {
   start(): void {
     const { store, log } = this.#dependencies;
     const { queue } = this.#dependencies.options;
-    this.#unsubscribe = store.subscribe({ queue }, () => this.#notified.abort());
+    // With a reason: an abort without one creates an error with a stack, for every notification.
+    this.#unsubscribe = store.subscribe({ queue }, () => this.#notified.abort('notified'));
     this.#unsubscribe.catch((error: unknown) =>
       log('error', 'Could not subscribe to the queue', { queue, error }),
     );

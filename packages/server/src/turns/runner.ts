@@ -2,11 +2,18 @@ import type { Lease } from '@batonjs/store';
 import type { LiveTask } from '../log/live-task.ts';
 import type { LiveTasks } from '../log/live-tasks.ts';
 import { LinkedList } from '../timing/linked-list.ts';
+import { RoundLimit } from '../timing/round-limit.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { StallWatch } from './stall-watch.ts';
 import { TaskRun } from './task-run.ts';
 import { TaskWriter, type TurnProcess } from './task-writer.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
+
+/**
+ * How many turns start in one round of the event loop. Agents that wait for nothing would otherwise all run to their end
+ * before the next request is read.
+ */
+const startsPerRound = 64;
 
 /** Room for turns that may start here soon. */
 export interface Reserved {
@@ -28,6 +35,7 @@ export class Runner implements TurnProcess {
   readonly heartbeat: Heartbeat;
   readonly stalls: StallWatch;
   readonly #running = new LinkedList<Running>();
+  readonly #starts = new RoundLimit(startsPerRound);
   #reserved = 0;
   #refused = false;
   #onFree: () => void = () => {};
@@ -86,7 +94,9 @@ export class Runner implements TurnProcess {
     this.stalls.turnStarts();
     const running: Running = { run, over: Promise.resolve() };
     const node = this.#running.add(running);
-    running.over = run.run(started).then(() => {
+    const later = this.#starts.enter();
+    const ended = later ? later.then(() => run.run(started)) : run.run(started);
+    running.over = ended.then(() => {
       this.heartbeat.remove(kept);
       this.stalls.turnEnds();
       this.#tasks.release(live);

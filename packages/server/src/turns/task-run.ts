@@ -123,6 +123,7 @@ export class TaskRun {
     const task = this.#task;
     this.#openTurn = task.state.openTurn;
     this.#notice();
+    if (this.#halted) return this.#stop();
     void this.#keepTime();
     const span = telemetry?.turn(turnStart(task, isImmediate));
     let thrown: unknown;
@@ -257,10 +258,9 @@ export class TaskRun {
 
   /** Ends the turn when a clock of the task runs out. */
   async #keepTime(): Promise<void> {
-    const { clock } = this.#dependencies;
-    const { clocks } = this.#dependencies.options;
+    const { clock, options } = this.#dependencies;
     for (;;) {
-      const due = dueWhileRunning(this.#task.state, clocks);
+      const due = dueWhileRunning(this.#task.state, options.clocks);
       if (due === undefined) return;
       if (due <= clock.now()) return this.halt('deadline');
       await clock.sleep(due - clock.now(), this.#over.signal);
