@@ -85,8 +85,9 @@ export async function performCall(
   const params = parseParams(operation, call.params);
   await checkTenant(params.tenant, context.caller, tenants);
   if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
-  const onError = (error: unknown) =>
-    toWireError(error, log, { requestId, operation, taskId: taskNamedIn(params) });
+  // The function lives as long as a stream does, and must not keep the message that opened it.
+  const taskId = taskNamedIn(params);
+  const onError = (error: unknown) => toWireError(error, log, { requestId, operation, taskId });
   try {
     const answer = (service[operation] as AnyOperation)(params, context, dependencies);
     if (!(answer instanceof EventStream)) return { result: await answer };

@@ -9,7 +9,7 @@ import type { A2AError } from '@batonjs/protocol/errors';
 import type { Events } from '../hooks/telemetry.ts';
 import type { EventBatch } from '../log/event-stream.ts';
 import type { Clock } from '../timing/clock.ts';
-import { deadlinesOf } from '../timing/deadline-timers.ts';
+import { deadlinesOf, type Expiring } from '../timing/deadline-timers.ts';
 
 const heartbeatMs = 15_000;
 /** About how many characters are written at once. */
@@ -38,7 +38,7 @@ type Text = IteratorResult<string, undefined>;
 const over: Text = { done: true, value: undefined };
 
 /** Not a generator: thousands may follow, and each stays in memory as long as its stream is open. */
-class StreamBody implements AsyncIterableIterator<string, undefined> {
+class StreamBody implements AsyncIterableIterator<string, undefined>, Expiring {
   readonly #stream: Events<EventBatch>;
   readonly #encoder: StreamEncoder;
   readonly #errorEvent: string | undefined;
@@ -86,6 +86,14 @@ class StreamBody implements AsyncIterableIterator<string, undefined> {
   async return(): Promise<Text> {
     this.#end();
     return over;
+  }
+
+  /** Sends a comment if no event came for a while. */
+  expire(): void {
+    this.#startHeartbeat();
+    if (!this.#pending || this.#text !== '') return;
+    this.#text = sseHeartbeat;
+    this.#hand();
   }
 
   #read(): void {
@@ -138,12 +146,7 @@ class StreamBody implements AsyncIterableIterator<string, undefined> {
   }
 
   #startHeartbeat(): void {
-    this.#heartbeat = deadlinesOf(heartbeatMs, this.#clock).add(() => {
-      this.#startHeartbeat();
-      if (!this.#pending || this.#text !== '') return;
-      this.#text = sseHeartbeat;
-      this.#hand();
-    });
+    this.#heartbeat = deadlinesOf(heartbeatMs, this.#clock).add(this);
   }
 
   #end(): void {

@@ -51,7 +51,6 @@ export class Cursor {
   #isReadingStore = false;
   #isClosed = false;
   readonly #advance = () => this.#next();
-  readonly #stopListening: () => void;
 
   constructor(live: LiveTask, { version, commitId }: LogPosition, signal: AbortSignal, follower: Follower) {
     this.#live = live;
@@ -59,7 +58,7 @@ export class Cursor {
     this.#follower = follower;
     this.#version = version;
     this.#commitId = commitId;
-    this.#stopListening = live.onChange(this.#advance);
+    live.listeners.add(this.#advance);
     signal.addEventListener('abort', this.#advance);
   }
 
@@ -73,7 +72,7 @@ export class Cursor {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#stopListening();
+    this.#live.listeners.delete(this.#advance);
     this.#signal.removeEventListener('abort', this.#advance);
   }
 

@@ -31,7 +31,8 @@ export class LiveTask {
   #state: State | undefined;
   #head: Head | undefined;
   #snapshot: StoredSnapshot = { version: 0, weight: 0, ownWeight: 0 };
-  readonly #listeners = new Set<() => void>();
+  /** Called when facts were added, a read failed or the server closes. */
+  readonly listeners = new Set<() => void>();
   #isSubscribed = false;
   #unsubscribe: Promise<Unsubscribe | undefined> | undefined;
   #refreshing: Promise<void> | undefined;
@@ -129,14 +130,6 @@ export class LiveTask {
   /** Whether no more facts will be added: the log is closed, the store lost facts of it, or the server closes. */
   get isOver(): boolean {
     return this.#isServerClosing || this.#isDiverged || this.state.closed;
-  }
-
-  /**
-   * Calls `listener` when facts were added, a read failed or the server closes, until the returned function is called.
-   */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
   }
 
   /** Whether what other processes write is followed: by notifications and by the sweep. */
@@ -295,6 +288,6 @@ export class LiveTask {
   }
 
   #callListeners(): void {
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.listeners) listener();
   }
 }

@@ -38,7 +38,7 @@ export function waitForFact(
       end,
     });
     const deadlines = ms === undefined ? undefined : deadlinesOf(ms, live.dependencies.clock);
-    const deadline = deadlines?.add(() => end());
+    const deadline = deadlines?.add({ expire: end });
     cursor.read();
   });
 }

@@ -1,10 +1,14 @@
 import type { Clock } from './clock.ts';
 import { LinkedList, type ListNode } from './linked-list.ts';
 
-/** A function to call at a time. */
+/** Is told when its time is over. */
+export interface Expiring {
+  expire(): void;
+}
+
 interface Deadline {
   readonly until: number;
-  readonly expire: () => void;
+  readonly waiting: Expiring;
 }
 
 /**
@@ -22,9 +26,9 @@ class Deadlines {
     this.#clock = clock;
   }
 
-  /** Calls `expire` when the time is over, unless it was removed by then. */
-  add(expire: () => void): ListNode<Deadline> {
-    const node = this.#waiting.add({ until: this.#clock.monotonic() + this.#ms, expire });
+  /** Calls `expire` of the object when the time is over, unless it was removed by then. */
+  add(waiting: Expiring): ListNode<Deadline> {
+    const node = this.#waiting.add({ until: this.#clock.monotonic() + this.#ms, waiting });
     if (!this.#ticking) void this.#tick();
     return node;
   }
@@ -46,7 +50,7 @@ class Deadlines {
   #expire(now: number): void {
     for (let late = this.#waiting.first; late && late.until <= now; late = this.#waiting.first) {
       this.#waiting.removeFirst();
-      late.expire();
+      late.waiting.expire();
     }
   }
 }

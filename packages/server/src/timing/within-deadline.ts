@@ -29,9 +29,11 @@ export function bounded<T>(
   return new Promise((resolve, reject) => {
     let isLate = false;
     const deadlines = deadlinesOf(ms, clock);
-    const deadline = deadlines.add(() => {
-      isLate = true;
-      reject(new StoreError('UNAVAILABLE', `The store did not answer within ${ms} ms`));
+    const deadline = deadlines.add({
+      expire() {
+        isLate = true;
+        reject(new StoreError('UNAVAILABLE', `The store did not answer within ${ms} ms`));
+      },
     });
     call.then(
       (value) => {

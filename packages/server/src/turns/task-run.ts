@@ -57,7 +57,8 @@ export class TaskRun {
   async run(started: boolean): Promise<void> {
     const { log } = this.#dependencies;
     const { live } = this.#task;
-    const stopListening = live.onChange(() => this.#notice());
+    const notice = () => this.#notice();
+    live.listeners.add(notice);
     try {
       if (!started) await live.subscribe();
       await this.#act(started);
@@ -67,7 +68,7 @@ export class TaskRun {
         log('error', 'A turn could not be recorded', { taskId: live.taskId, error });
     } finally {
       if (this.#halted === 'fenced' && !this.#task.hasEnded) this.#report('lost');
-      stopListening();
+      live.listeners.delete(notice);
       this.#signal.abort(turnOver);
       this.#over.abort(turnOver);
     }

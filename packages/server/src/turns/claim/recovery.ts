@@ -97,14 +97,15 @@ export class Recovery {
     const running = this.#runner.start(live, lease, { since: heldUntil - leaseMs, isAlone: true });
     const shown = new AbortController();
     const show = () => shown.abort();
-    const stopListening = live.onChange(() => {
+    const look = () => {
       const { beganAt } = running.run;
       if (beganAt !== undefined && live.version > beganAt) show();
-    });
+    };
+    live.listeners.add(look);
     this.#stop.signal.addEventListener('abort', show);
     void running.over.then(show);
     await clock.sleep(leaseMs / 10, shown.signal);
     this.#stop.signal.removeEventListener('abort', show);
-    stopListening();
+    live.listeners.delete(look);
   }
 }
