@@ -10,7 +10,7 @@ const clerk: Agent = async function* (turn) {
   const { text, attempt, signal } = turn;
   if (text === 'ask') return yield inputRequired('Which one?');
   yield working(`attempt ${attempt}`);
-  if (text === 'sleep' && !turn.woken) return await turn.wakeAt(Date.now() + 3_000);
+  if (text === 'sleep' && !turn.woken) return await turn.wakeAt(Date.now() + 1_500);
   // Runs until it is canceled or its process dies; another attempt is not as slow.
   if (text === 'slow' && attempt === 1)
     await new Promise((_, reject) => {
@@ -26,7 +26,7 @@ export class Office {
   readonly #servers;
 
   constructor({ storage }: { readonly storage: ObjectStorage }, { PUBLIC_URL: publicUrl }: Env) {
-    const store = durableObjectStore(storage, { recoverAfterMs: 1_000 });
+    const store = durableObjectStore(storage, { recoverAfterMs: 500 });
     const serve = (name: string, restart: 'fail' | 'rerun') =>
       createAgentServer({
         card: { name, description: 'Writes letters' },
