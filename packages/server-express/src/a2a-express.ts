@@ -26,7 +26,7 @@ export function a2aExpress(
         target: req.url,
         readBody: read,
         baseUrl: baseUrlOf(req),
-        addressOf: () => req.ip,
+        remoteAddress: req.ip,
         refusal,
       });
     } catch (error) {

@@ -27,7 +27,7 @@ export function a2aFastify(server: Pick<AgentServer, 'handle'>): FastifyPluginCa
             path: mount,
             trusted: request.ips !== undefined,
           }),
-          addressOf: () => request.ip,
+          remoteAddress: request.ip,
           refusal,
         });
       } catch (error) {

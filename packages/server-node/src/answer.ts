@@ -4,11 +4,10 @@ import { endOfTurn } from './end-of-turn.ts';
 import { pump } from './pump.ts';
 
 /** The members of a request that an adapter adds. */
-export interface Asked extends Pick<HttpExchange, 'readBody' | 'baseUrl' | 'refusal'> {
+export interface Asked
+  extends Pick<HttpExchange, 'readBody' | 'baseUrl' | 'refusal' | 'remoteAddress'> {
   /** Path below the mount and query, as they were sent. */
   readonly target: string;
-  /** Finds the address of the sender, where it is not that of the connection. */
-  readonly addressOf?: () => string | undefined;
 }
 
 /** Answers a request. Rejects if that is impossible; the headers may have been sent by then. */
@@ -16,7 +15,7 @@ export async function answer(
   server: Pick<AgentServer, 'handle'>,
   req: IncomingMessage,
   res: ServerResponse,
-  { target, readBody, addressOf, ...asked }: Asked,
+  { target, readBody, ...asked }: Asked,
 ): Promise<void> {
   const { status, headers, body } = await server.handle({
     ...asked,
@@ -28,10 +27,6 @@ export async function answer(
     },
     method: req.method ?? 'GET',
     headers: headersOf(req),
-    // Read only by servers that need it.
-    get remoteAddress() {
-      return addressOf ? addressOf() : req.socket.remoteAddress;
-    },
     signal: leavingOf(res),
   });
   // Node.js would take the unread rest of the body for the next request.

@@ -31,6 +31,7 @@ export function nodeHandler(
     const asked = {
       target,
       readBody: (limit: number) => readIncomingBody(req, limit),
+      remoteAddress: req.socket.remoteAddress,
       baseUrl: mountUrlOf(req.socket, {
         // Every socket of Bun has the member.
         protocol: 'encrypted' in req.socket && req.socket.encrypted ? 'https' : 'http',

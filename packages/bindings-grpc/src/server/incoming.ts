@@ -21,10 +21,7 @@ export function toIncoming(
     version,
     path,
     headers,
-    // Read only by servers that need it.
-    get remoteAddress() {
-      return addressIn(call.getPeer());
-    },
+    remoteAddress: addressIn(call.getPeer()),
     signal,
     lastEventId: headers['last-event-id'] ?? translation?.impliedPosition,
     readParams() {

@@ -50,7 +50,8 @@ export class TaskRun {
     this.#task = task;
     this.#dependencies = dependencies;
     this.#isAlone = isAlone;
-    task.onLost = () => this.halt('fenced');
+    const onLost = () => this.halt('fenced');
+    task.onLost = onLost;
   }
 
   /** Never rejects. `started`: the turn began with the commit that took the lease. */
