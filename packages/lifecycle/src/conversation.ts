@@ -8,8 +8,8 @@ export interface Conversation {
   readonly positions: ReadonlyMap<string, number>;
 }
 
-/** A conversation without messages. */
-export const emptyConversation = (): Conversation => ({ messages: emptyList, positions: new Map() });
+/** A conversation without messages. The first message makes a map of its own. */
+export const emptyConversation: Conversation = { messages: emptyList, positions: new Map() };
 
 /** The position of the message with this id, or -1. */
 export function positionOf({ messages, positions }: Conversation, messageId: string): number {

@@ -149,7 +149,7 @@ const noSteps: Readonly<Record<string, unknown>> = Object.freeze({});
 const ownedBy = (taskId: string, contextId: string, { messages }: Conversation): Conversation =>
   toArray(messages).reduce(
     (all, message) => addMessage(all, { ...message, taskId, contextId }),
-    emptyConversation(),
+    emptyConversation,
   );
 
 /** Folds a whole log. */
@@ -170,7 +170,7 @@ function begin(fact: Fact): State {
     createdAt: fact.at,
     at: fact.at,
     closed: false,
-    conversation: addMessage(emptyConversation(), fact.message),
+    conversation: addMessage(emptyConversation, fact.message),
     statusMessageAt: -1,
     untaken: [fact],
     taken: [],

@@ -38,7 +38,7 @@ export function fromSnapshot({ format, state }: Snapshot): State {
   const { conversation, task, ...rest } = state;
   return {
     ...rest,
-    conversation: conversation.reduce(addMessage, emptyConversation()),
+    conversation: conversation.reduce(addMessage, emptyConversation),
     ...(task && {
       task: {
         ...task,

@@ -56,7 +56,7 @@ describe('a conversation', () => {
     const steps = fc.array(fc.tuple(fc.nat(1_000), fc.nat(12)), { maxLength: 60 });
     fc.assert(
       fc.property(steps, (choices) => {
-        const all = [{ conversation: emptyConversation(), model: [] as string[] }];
+        const all = [{ conversation: emptyConversation, model: [] as string[] }];
         for (const [choice, number] of choices) {
           const { conversation, model } = all[choice % all.length]!;
           const id = `m${number}`;
@@ -80,8 +80,8 @@ describe('a conversation', () => {
 
   it('contains no text that was not added', () => {
     for (const id of ['', 'constructor', '__proto__', '0']) {
-      expect(positionOf(addMessage(emptyConversation(), said('m1')), id)).toBe(-1);
-      expect(messageOf(addMessage(emptyConversation(), said('m1')), id)).toBeUndefined();
+      expect(positionOf(addMessage(emptyConversation, said('m1')), id)).toBe(-1);
+      expect(messageOf(addMessage(emptyConversation, said('m1')), id)).toBeUndefined();
     }
   });
 });

@@ -37,41 +37,77 @@ export interface Written {
  * agent never goes on from a commit that may or may not have happened. Rejects with the error of `decide`, or with a
  * `StoreError`.
  */
-export async function write(
+export function write(
   live: LiveTask,
   decide: (state: State | undefined) => Decision,
   options: WriteOptions = {},
 ): Promise<Written> {
   const { store, clock } = live.dependencies;
   const since = clock.monotonic();
-  live.writeStarts();
+  let draft: Draft | undefined;
   try {
-    let draft = draftOf(live, decide, options);
-    // The first attempt usually succeeds, and is bounded by the time limit of a store call: it needs no deadline.
-    let attempt = draft && store.commit(draft.commit);
-    while (draft && attempt) {
-      const deadline = options.giveUp ? Number.POSITIVE_INFINITY : writeDeadline(since, live);
-      let outcome: Outcome;
-      try {
-        outcome = await attempt;
-        if (outcome.repeated) outcome = await outcomeOfRepeated(live, draft.commit, outcome);
-      } catch (error) {
-        outcome = await outcomeAfter(error, live, draft.commit, deadline);
-        if (outcome === 'unknown') {
-          const waitMs = backoffMs(clock);
-          if (options.giveUp?.() || clock.monotonic() + waitMs >= deadline) throw error;
-          await clock.sleep(waitMs);
-        }
-      }
-      if (outcome === 'repeated') return { facts: [], first: 1, repeated: true };
-      if (typeof outcome === 'object') return addWritten(live, draft, outcome);
-      if (outcome === 'overtaken') draft = draftOf(live, decide, options);
-      attempt = draft && commitUntil(live, draft.commit, deadline);
-    }
-    return { facts: [], first: live.version, before: live.known };
-  } finally {
-    live.writeEnds();
+    draft = draftOf(live, decide, options);
+  } catch (error) {
+    return Promise.reject(error);
   }
+  if (!draft) return Promise.resolve(nothingWritten(live));
+  live.writeStarts();
+  // The first attempt usually succeeds, and is bounded by the time limit of a store call: it needs no deadline.
+  const begun = { draft, attempt: store.commit(draft.commit), since };
+  const goOn = () => persist(live, decide, options, begun).finally(() => live.writeEnds());
+  return begun.attempt.then((committed) => {
+    if (committed.repeated) return goOn();
+    try {
+      return addWritten(live, begun.draft, committed);
+    } finally {
+      live.writeEnds();
+    }
+  }, goOn);
+}
+
+const nothingWritten = (live: LiveTask): Written => ({ facts: [], first: live.version, before: live.known });
+
+/** A write whose first attempt is made. */
+interface Begun {
+  readonly draft: Draft;
+  readonly attempt: Promise<Committed>;
+  /** When the write began, on the monotonic clock. */
+  readonly since: number;
+}
+
+/**
+ * The rest of a write whose first attempt was repeated or failed. Apart from `write`: an async function with many
+ * locals costs several times as much at each call.
+ */
+async function persist(
+  live: LiveTask,
+  decide: (state: State | undefined) => Decision,
+  options: WriteOptions,
+  begun: Begun,
+): Promise<Written> {
+  const { clock } = live.dependencies;
+  const deadline = options.giveUp ? Number.POSITIVE_INFINITY : writeDeadline(begun.since, live);
+  let draft: Draft | undefined = begun.draft;
+  let attempt: Promise<Committed> | undefined = begun.attempt;
+  while (draft && attempt) {
+    let outcome: Outcome;
+    try {
+      outcome = await attempt;
+      if (outcome.repeated) outcome = await outcomeOfRepeated(live, draft.commit, outcome);
+    } catch (error) {
+      outcome = await outcomeAfter(error, live, draft.commit, deadline);
+      if (outcome === 'unknown') {
+        const waitMs = backoffMs(clock);
+        if (options.giveUp?.() || clock.monotonic() + waitMs >= deadline) throw error;
+        await clock.sleep(waitMs);
+      }
+    }
+    if (outcome === 'repeated') return { facts: [], first: 1, repeated: true };
+    if (typeof outcome === 'object') return addWritten(live, draft, outcome);
+    if (outcome === 'overtaken') draft = draftOf(live, decide, options);
+    attempt = draft && commitUntil(live, draft.commit, deadline);
+  }
+  return nothingWritten(live);
 }
 
 /** A decision and its commit. */
