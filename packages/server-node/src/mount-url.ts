@@ -19,11 +19,9 @@ export interface Mount {
  */
 export function mountUrlOf(socket: Socket, { protocol, host, path, trusted }: Mount): string | undefined {
   const { remoteAddress, localAddress, localPort } = socket;
+  if (!trusted && !isLoopback(remoteAddress) && !isGone(socket)) return undefined;
   const named = hostIn(host);
-  if (!trusted) {
-    if (!isLoopback(remoteAddress) && !isGone(socket)) return undefined;
-    if (named !== undefined && !isLoopbackName(new URL(`http://${named}`).hostname)) return undefined;
-  }
+  if (!trusted && named !== undefined && !namesLoopback(named)) return undefined;
   const arrived = localAddress?.includes(':')
     ? `[${localAddress}]:${localPort}`
     : `${localAddress}:${localPort}`;
@@ -40,6 +38,10 @@ const hostIn = (header = ''): string | undefined =>
   /^[^\s/\\?#@]+$/.test(header) && URL.canParse(`http://${header}`) ? header : undefined;
 
 const isLoopback = (address = '') => /^(::1$|127\.|::ffff:127\.)/.test(address);
+
+/** Whether a valid host with or without a port is this machine. Nearly all are written in the way that needs no parser. */
+const namesLoopback = (host: string): boolean =>
+  isLoopbackName(host.replace(/:\d+$/, '')) || isLoopbackName(new URL(`http://${host}`).hostname);
 
 const isLoopbackName = (hostname: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname) || hostname.endsWith('.localhost');

@@ -9,10 +9,12 @@ export interface Admission {
 }
 
 /** The caller of a request, which is counted. Rejects as `callerOf` does, and with `RESOURCE_EXHAUSTED`. */
-export async function admittedCaller(
-  request: RequestHead,
-  { authenticate, limiter }: Admission,
-): Promise<Caller | undefined> {
+export const admittedCaller = (request: RequestHead, admission: Admission): Promise<Caller | undefined> =>
+  admission.authenticate || admission.limiter ? admit(request, admission) : anyone;
+
+const anyone = Promise.resolve(undefined);
+
+async function admit(request: RequestHead, { authenticate, limiter }: Admission): Promise<Caller | undefined> {
   const caller = await callerOf(request, authenticate);
   if (limiter) await limiter.request(request, caller);
   return caller;

@@ -38,6 +38,9 @@ export type Answer =
       readonly onError: (error: unknown) => A2AError;
     };
 
+const activation = A2A_EXTENSIONS.toLowerCase();
+const olderActivation = LEGACY_EXTENSIONS.toLowerCase();
+
 /** The context of a call in which a request asks for something, with the extensions that its card declares. */
 export function contextOf(
   { headers, signal, baseUrl, lastEventId, isPreview, requestId }: CallRequest,
@@ -48,16 +51,14 @@ export function contextOf(
   traceparent?: string,
 ): CallContext {
   const tenant = typeof call?.params.tenant === 'string' ? call.params.tenant : undefined;
-  const declared = card.capabilities.extensions ?? [];
-  const requested = parseExtensions(
-    headers[A2A_EXTENSIONS.toLowerCase()],
-    headers[LEGACY_EXTENSIONS.toLowerCase()],
-    isPreview ? GENERATION : undefined,
-  );
+  const { extensions: declared } = card.capabilities;
+  const requested = declared
+    ? parseExtensions(headers[activation], headers[olderActivation], isPreview ? GENERATION : undefined)
+    : [];
   return {
     scope: scopeOf(options.queue, tenant, caller),
     caller,
-    extensions: requested.filter((uri) => declared.some((extension) => extension.uri === uri)),
+    extensions: requested.filter((uri) => declared?.some((extension) => extension.uri === uri)),
     version,
     signal,
     lastEventId: lastEventId ?? headers['last-event-id'],
@@ -83,7 +84,7 @@ export async function performCall(
   const { operation } = call;
   const { requestId } = context;
   const params = parseParams(operation, call.params);
-  await checkTenant(params.tenant, context.caller, tenants);
+  if (tenants) await checkTenant(params.tenant, context.caller, tenants);
   if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
   // The function lives as long as a stream does, and must not keep the message that opened it.
   const taskId = taskNamedIn(params);

@@ -18,8 +18,9 @@ export function checkInputModes(card: AgentCard, { parts }: Message): void {
 
 /** Throws `CONTENT_TYPE_NOT_SUPPORTED` if the client accepts nothing that the agent writes. Spec: §3.2.2. */
 export function checkOutputModes(card: AgentCard, accepted: readonly string[] = []): void {
+  if (accepted.length === 0) return;
   const modes = [...card.defaultOutputModes, ...card.skills.flatMap((skill) => skill.outputModes ?? [])];
-  if (accepted.length === 0 || modes.length === 0) return;
+  if (modes.length === 0) return;
   if (accepted.some((type) => modes.some((mode) => covers(mode, type) || covers(type, mode)))) return;
   throw new A2AError(
     'CONTENT_TYPE_NOT_SUPPORTED',

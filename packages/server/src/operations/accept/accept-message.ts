@@ -101,7 +101,8 @@ async function beginLog(
   enter: (live: LiveTask) => void,
 ): Promise<Accepted> {
   const { clock, tasks, runner } = dependencies;
-  const { clocks, queue, leaseMs, alwaysTask, idempotency, limits, schedule } = dependencies.options;
+  const { clocks, queue, leaseMs, alwaysTask, idempotency, limits, schedule, unfinishedTasks } =
+    dependencies.options;
   const { scope } = context;
   const { messageId } = receive.message;
   const derived = idempotency === 'authenticated' ? context.caller !== undefined : idempotency;
@@ -120,7 +121,7 @@ async function beginLog(
   try {
     enter(live);
     if (!here && !isPutOff) await checkBacklog(dependencies);
-    const isFull = !live.known && (await hasTooMany(scope, dependencies));
+    const isFull = !live.known && unfinishedTasks !== undefined && (await hasTooMany(scope, dependencies));
     if (live.known || isFull) {
       await live.refresh();
       // The message may have started its task before, in another process perhaps.
