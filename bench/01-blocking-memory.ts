@@ -1,6 +1,6 @@
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
 import { startBaton, startFloor, startOfficialSdk } from './harness/contender.ts';
-import { alternate, Values } from './harness/measure.ts';
+import { alternate, ratiosOf, Values } from './harness/measure.ts';
 import { cpuPerRequest, measureSends, perSecond, sampleOfBaton } from './harness/measure-sends.ts';
 
 /** Blocking sends to a task of four events (submitted, working, an artifact, completed), kept in memory, over Express. */
@@ -29,11 +29,11 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   });
   return {
     results: values.results,
-    ratios: {
-      'baton / express': values.ratio('baton', 'express', perSecond),
-      'baton / official-sdk': values.ratio('baton', 'official-sdk', perSecond),
-      'express CPU / baton CPU': values.ratio('express', 'baton', cpuPerRequest),
-      'official-sdk CPU / baton CPU': values.ratio('official-sdk', 'baton', cpuPerRequest),
-    },
+    ...ratiosOf({
+      'baton / express': values.spread('baton', 'express', perSecond),
+      'baton / official-sdk': values.spread('baton', 'official-sdk', perSecond),
+      'express CPU / baton CPU': values.spread('express', 'baton', cpuPerRequest),
+      'official-sdk CPU / baton CPU': values.spread('official-sdk', 'baton', cpuPerRequest),
+    }),
   };
 }

@@ -1,6 +1,6 @@
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
 import { startBareSse, startBaton, startLoad } from './harness/contender.ts';
-import { median, Values } from './harness/measure.ts';
+import { median, ratiosOf, Values } from './harness/measure.ts';
 
 const p50 = 'µs, median of a run';
 const p99 = 'µs, 99th percentile of a run';
@@ -53,9 +53,9 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   }
   return {
     results: values.results,
-    ratios: {
-      'baton / bare-sse (p50)': values.ratio('baton', 'bare-sse', p50),
-      'baton / bare-sse (p99)': values.ratio('baton', 'bare-sse', p99),
-    },
+    ...ratiosOf({
+      'baton / bare-sse (p50)': values.spread('baton', 'bare-sse', p50),
+      'baton / bare-sse (p99)': values.spread('baton', 'bare-sse', p99),
+    }),
   };
 }

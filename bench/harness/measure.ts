@@ -56,6 +56,11 @@ export class Values {
     return { ratio: round(median(ratios)), spread: [round(Math.min(...ratios)), round(Math.max(...ratios))] };
   }
 
+  /** The same in one unit: how many times as much the first has as the second, in each run. */
+  spread(one: Contender, other: Contender, unit: string): Compared {
+    return this.compare([one, unit], [other, unit]);
+  }
+
   get results(): Result[] {
     return [...this.#values.values()].map(({ contender, unit, runs }) => ({
       contender,

@@ -4,8 +4,7 @@ import { endOfTurn } from './end-of-turn.ts';
 import { pump } from './pump.ts';
 
 /** The members of a request that an adapter adds. */
-export interface Asked
-  extends Pick<HttpExchange, 'readBody' | 'baseUrl' | 'refusal' | 'remoteAddress'> {
+export interface Asked extends Pick<HttpExchange, 'readBody' | 'baseUrl' | 'refusal' | 'remoteAddress'> {
   /** Path below the mount and query, as they were sent. */
   readonly target: string;
 }

@@ -41,7 +41,7 @@ const isLoopback = (address = '') => /^(::1$|127\.|::ffff:127\.)/.test(address);
 
 /** Whether a valid host with or without a port is this machine. Nearly all are written in the way that needs no parser. */
 const namesLoopback = (host: string): boolean =>
-  isLoopbackName(host.replace(/:\d+$/, '')) || isLoopbackName(new URL(`http://${host}`).hostname);
+  isLoopbackName(host.replace(/:\d{1,5}$/, '')) || isLoopbackName(new URL(`http://${host}`).hostname);
 
 const isLoopbackName = (hostname: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname) || hostname.endsWith('.localhost');

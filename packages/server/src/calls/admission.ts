@@ -14,7 +14,10 @@ export const admittedCaller = (request: RequestHead, admission: Admission): Prom
 
 const anyone = Promise.resolve(undefined);
 
-async function admit(request: RequestHead, { authenticate, limiter }: Admission): Promise<Caller | undefined> {
+async function admit(
+  request: RequestHead,
+  { authenticate, limiter }: Admission,
+): Promise<Caller | undefined> {
   const caller = await callerOf(request, authenticate);
   if (limiter) await limiter.request(request, caller);
   return caller;
