@@ -45,13 +45,16 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     // With little room each moment is counted, and with much room only the first of many.
     await want('d');
     const ask = async (most: number, tasks: number) => expect(await counts.of('q', most)).toBe(tasks);
-    expect(await readFor(() => ask(2_003, 4))).toBe(1);
+    expect(await readFor(() => ask(23, 4))).toBe(1);
     await want('e');
-    expect(await readFor(() => ask(2_005, 4))).toBe(0);
-    expect(await readFor(() => ask(2_004, 5))).toBe(1);
-    now += 100;
+    expect(await readFor(() => ask(25, 4))).toBe(0);
+    expect(await readFor(() => ask(24, 5))).toBe(1);
+    now += 10;
+    expect(await readFor(() => ask(1_000, 5))).toBe(0);
+    expect(await readFor(() => ask(200, 5))).toBe(1);
+    now += 1_000;
     await want('f');
-    expect(await readFor(() => ask(10_000, 6))).toBe(1);
+    expect(await readFor(() => ask(1_000_000, 6))).toBe(1);
   });
 
   it('are counted anew for those who ask while a count runs', async () => {

@@ -14,6 +14,7 @@ import { inside, insideUntil, type Keys, lastPart } from '../layout/keys.ts';
 import type { RangeRequest } from '../wire/messages.ts';
 import { knownOf, readsOf, readTasks, unchanged } from './known-tasks.ts';
 import type { Lanes } from './lanes.ts';
+import { QueueFronts } from './queue-fronts.ts';
 import type { KnownTask, TaskCache } from './task-cache.ts';
 import { moves } from './task-indexes.ts';
 import { sinceOf, type TaskRow, taskRowOf, turnValue } from './task-row.ts';
@@ -33,6 +34,7 @@ const atOnce = 100;
 /** Grants and renews leases. */
 export class Leases {
   readonly #options: LeasesOptions;
+  readonly #fronts = new QueueFronts();
 
   constructor(options: LeasesOptions) {
     this.#options = options;
@@ -65,12 +67,13 @@ export class Leases {
   async #find(request: ClaimRequest, limit: number): Promise<{ tasks: string[]; isAll: boolean }> {
     const { cluster, clock, keys } = this.#options;
     const { queue, holder, taskId, scope } = request;
+    const wanted = keys.wanted(queue);
     const ranges: RangeRequest[] = [inside(keys.heldBy(holder))];
     if (taskId !== undefined) {
       if (scope === undefined) ranges.push(inside(keys.named(taskId)));
     } else
       ranges.push(
-        inside(keys.wanted(queue)),
+        this.#fronts.range(wanted),
         insideUntil(keys.later(queue, 'due'), Date.now()),
         insideUntil(keys.later(queue, 'held'), clock.now()),
       );
@@ -78,6 +81,12 @@ export class Leases {
     const [held, ...others] = await cluster.read(
       ranges.map((range) => ({ ...range, limit: isByTime ? limit : undefined, keysOnly: true })),
     );
+    if (isByTime) {
+      const { kvs, count = 0 } = others[0]!;
+      if (this.#fronts.isTooShort(wanted, kvs.length, limit)) return this.#find(request, limit);
+      const front = this.#fronts.rangeToFind(wanted, count);
+      if (front) this.#fronts.remember(wanted, (await cluster.read([front]))[0]!.kvs);
+    }
     const found = others.flatMap(({ kvs }) => kvs.map(({ key }) => String(key)));
     // By the time in the key: the last parts are a time and a task.
     if (isByTime) found.sort((a, b) => (timeAndTask(a) < timeAndTask(b) ? -1 : 1));

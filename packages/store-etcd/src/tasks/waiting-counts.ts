@@ -1,10 +1,10 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import { inside, type Keys } from '../layout/keys.ts';
 
-/** How long a count is good enough for a queue with room for as many more tasks as could be added since. */
-const reusedMs = 100;
-/** More tasks than all processes together write to a cluster in that time. */
-const mostMeanwhile = 2_000;
+/** More tasks than all processes together add to a queue in a millisecond. */
+const mostPerMs = 20;
+/** How long a count may be used, in milliseconds. */
+const mostMs = 1_000;
 
 interface Count {
   readonly tasks: number;
@@ -14,7 +14,7 @@ interface Count {
 
 /**
  * Counts the tasks that wait in queues. etcd visits the keys of all of them for each count, so commits of one moment
- * share one, and a queue that is far from full is counted a few times a second.
+ * share one, and a queue that cannot have become full since the last one is not counted again.
  */
 export class WaitingCounts {
   readonly #cluster: Cluster;
@@ -36,7 +36,8 @@ export class WaitingCounts {
   /** `most`: the caller only compares the number with that. */
   async of(queue: string, most = 0): Promise<number> {
     const last = this.#last.get(queue);
-    if (last && this.#now() - last.at < reusedMs && last.tasks + mostMeanwhile < most) return last.tasks;
+    const ageMs = last ? this.#now() - last.at : mostMs;
+    if (last && ageMs < mostMs && last.tasks + (1 + ageMs) * mostPerMs < most) return last.tasks;
     const { tasks } = await (this.#next.get(queue) ?? this.#begin(queue));
     return tasks;
   }
