@@ -21,8 +21,10 @@ const longest = [
   'packages/nested-tasks/test/killed/killed.test.ts',
   'packages/store-{etcd,postgres,sqlite}/test/conformance.test.ts',
   'packages/store-redis/test/database/cluster.test.ts',
-  'test/{chaos,etcd-scenarios,gateway-chaos,postgres-scenarios,readmes,redis-scenarios,start}.test.ts',
+  'test/commands/{chaos,gateway-chaos,start}.test.ts',
+  'test/documents/readmes.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',
+  'test/stores/*-scenarios.test.ts',
 ];
 
 export default defineConfig({

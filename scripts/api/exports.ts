@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { codeOnly, root, type Workspace, workspaces } from '../../test/source-files.ts';
+import { codeOnly, root, type Workspace, workspaces } from '../../test/repository/source-files.ts';
 
 /** A name that an entry exports. A class is both a value and a type, and so is a schema with its type. */
 export interface Export {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { root, type Workspace, workspaces } from '../../test/source-files.ts';
+import { root, type Workspace, workspaces } from '../../test/repository/source-files.ts';
 import { entriesOf, exportsOf } from './exports.ts';
 
 /** The packages that are published. */

@@ -12,9 +12,9 @@ export const timingSensitive: readonly string[] = [
   'packages/store-etcd/test/clocks',
   'packages/store-memory/test/clocks',
   'packages/store-sqlite/test/database/',
-  'test/later.test',
+  'test/documents/tutorial',
+  'test/later/',
   'test/protocol/cancel',
-  'test/redis-lost-past',
-  'test/stuck',
-  'test/tutorial',
+  'test/stores/redis-lost-past',
+  'test/stores/stuck',
 ];

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { root } from '../source-files.ts';
+import { root } from '../repository/source-files.ts';
 
 /** Copies what git knows or would add, as a clone has it. */
 export async function copyRepository(clone: string): Promise<void> {

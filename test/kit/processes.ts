@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { root } from '../source-files.ts';
+import { root } from '../repository/source-files.ts';
 
 /** A command that runs in a process group of its own, as it would in a terminal. */
 export interface Command {

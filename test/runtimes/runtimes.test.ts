@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { codeBlocks } from '../../scripts/packed/consumer.ts';
 import { freePort, run } from '../kit/processes.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
-import { root } from '../source-files.ts';
+import { root } from '../repository/source-files.ts';
 import { npmRuntime } from '../support/npm-runtime.ts';
 
 const suites = [

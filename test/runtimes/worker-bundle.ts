@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { root } from '../source-files.ts';
+import { root } from '../repository/source-files.ts';
 
 /**
  * A module, by its place or its code, as one file for workerd, as wrangler makes it. Modules of Node.js stay imports, and

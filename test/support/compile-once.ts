@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { root } from '../source-files.ts';
+import { root } from '../repository/source-files.ts';
 
 /**
  * Before a run of the tests: the processes that tests start share what Node.js compiled, types stripped, in

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { root } from '../source-files.ts';
+import { root } from '../repository/source-files.ts';
 import { reportMissing } from './missing.ts';
 
 const exec = promisify(execFile);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Command, freePort, node, run } from '../kit/processes.ts';
-import { root } from '../source-files.ts';
+import { root } from '../repository/source-files.ts';
 
 /** A sample agent that runs alone, as `pnpm --filter <app> start` would run it, on a port and a database of its own. */
 export interface SampleApp {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { root } from '../../../test/source-files.ts';
+import { root } from '../../../test/repository/source-files.ts';
 import { agents } from '../src/agents.ts';
 import { type Gallery, openGallery } from '../src/gallery.ts';
 import { readSettings } from '../src/settings.ts';

@@ -11,7 +11,7 @@ import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
-import { readText, root } from '../../../test/source-files.ts';
+import { readText, root } from '../../../test/repository/source-files.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
 import { postgresIndexes } from '../src/deployment/store-checks.ts';

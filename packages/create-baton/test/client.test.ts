@@ -4,7 +4,7 @@ import { listen } from '@batonjs/server-node';
 import { expect, it, onTestFinished } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
 import { serve } from '../../../test/kit/serve.ts';
-import { root } from '../../../test/source-files.ts';
+import { root } from '../../../test/repository/source-files.ts';
 import { installerOf } from '../src/installer.ts';
 import { projectFiles } from '../src/project-files.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
-import { root } from '../../../test/source-files.ts';
+import { root } from '../../../test/repository/source-files.ts';
 import { ask } from '../src/ask.ts';
 import { isNewEnough, type Project, stores, templates } from '../src/choices.ts';
 import { installerOf } from '../src/installer.ts';

@@ -1,0 +1,107 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeBlocks, installTarballs } from '../../scripts/packed/consumer.ts';
+import { packAll, root } from '../../scripts/packed/pack.ts';
+import { runScript, tryProject } from '../../scripts/packed/try-project.ts';
+import { freePort, node } from '../kit/processes.ts';
+
+const run = promisify(execFile);
+const runtimes = [
+  { version: 'v22', node: join(root, 'test/node22/node_modules/node/bin/node') },
+  { version: 'v24', node },
+];
+const createBaton = JSON.parse(readFileSync(join(root, 'packages/create-baton/package.json'), 'utf8'));
+const [hello = '', ask = ''] = codeBlocks('README.md');
+
+describe("the README's first two programs, on the packed packages,", () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'baton-consumer-'));
+    const tarballs = await packAll(folder);
+    // The suite needs vitest, which a project that runs a server does not install.
+    await installTarballs(
+      folder,
+      tarballs.filter(({ name }) => name !== '@batonjs/store-conformance'),
+      { tsx: createBaton.devDependencies.tsx },
+    );
+  }, 180_000);
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('begin with an agent of at most 12 lines, imports included', () => {
+    expect(hello).toContain('createAgentServer');
+    expect(hello.trimEnd().split('\n').length).toBeLessThanOrEqual(12);
+  });
+
+  it('type-check against the published declarations, which are checked too', async () => {
+    writeFileSync(join(folder, 'hello.ts'), hello);
+    writeFileSync(join(folder, 'ask.ts'), ask);
+    const options = '--noEmit --strict --target es2023 --module nodenext --types node --skipLibCheck false';
+    await run('tsc', [...options.split(' '), 'hello.ts', 'ask.ts'], { cwd: folder }).catch((failure) => {
+      throw new Error(failure.stdout);
+    });
+  });
+
+  it.each(runtimes)('run on Node.js $version', async ({ version, node }) => {
+    expect((await run(node, ['--version'])).stdout).toMatch(`${version}.`);
+    const port = await freePort();
+    writeFileSync(join(folder, `hello-${version}.ts`), hello.replaceAll('4000', String(port)));
+    writeFileSync(join(folder, `ask-${version}.ts`), ask.replaceAll('4000', String(port)));
+
+    const server = spawn(node, [`hello-${version}.ts`], { cwd: folder, stdio: 'inherit' });
+    try {
+      await listening(server, port);
+      const { stdout } = await run(node, [`ask-${version}.ts`], { cwd: folder });
+      expect(stdout.trim()).not.toBe('');
+    } finally {
+      server.kill('SIGKILL');
+    }
+  });
+
+  // All stores and both templates, each with an install of its own: `pnpm test:templates`.
+  it.each([
+    { template: 'plain', store: 'sqlite', runtime: 0, said: /Packing 3 boxes\n3 boxes, order \S+\n/ },
+    { template: 'streaming', store: 'memory', runtime: 1, said: /You said: hello\n/ },
+  ])(
+    'and a $template project of create-baton with $store passes its test and runs',
+    async ({ template, store, runtime, said }) => {
+      const { node } = runtimes[runtime]!;
+      const program = join(folder, 'node_modules/create-baton/dist/main.js');
+      const args = [`${template}-agent`, '--store', store, '--template', template];
+      await run(node, [program, ...args], { cwd: folder });
+      // Its packages are those of the folder above.
+      const project = { folder: join(folder, `${template}-agent`), template, node };
+      const { dependencies } = JSON.parse(readFileSync(join(project.folder, 'package.json'), 'utf8'));
+      const { version } = JSON.parse(readFileSync(join(root, 'packages/server/package.json'), 'utf8'));
+      expect(dependencies['@batonjs/server']).toBe(`^${version}`);
+      await run('tsc', [], { cwd: project.folder }).catch((failure) => {
+        throw new Error(failure.stdout);
+      });
+      await runScript(project, 'test');
+      expect(await tryProject(project)).toMatch(said);
+    },
+    180_000,
+  );
+});
+
+async function listening(server: ChildProcess, port: number): Promise<void> {
+  while (server.exitCode === null) {
+    if (await answers(port)) return;
+    await pause(20);
+  }
+  throw new Error(`The server ended with ${server.exitCode} before it listened`);
+}
+
+function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  return promise.finally(() => socket.destroy());
+}

@@ -1,0 +1,98 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { completeGroups } from '../../docs/.vitepress/pages.ts';
+import { withTables } from '../../docs/.vitepress/tables.ts';
+import { documents, readText, root } from '../repository/source-files.ts';
+
+const pages = documents().map((path) => ({ path, text: readText(path) }));
+
+describe.each(pages)('$path', ({ path, text }) => {
+  // Written by a script from titles of tests: a page to look things up, not to read.
+  const isWritten = ['docs/conformance.md', 'docs/mutation.md'].includes(path);
+
+  it('links only to what exists', () => {
+    const links = Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target!.split('#')[0]!);
+    const local = links.filter((target) => target !== '' && !/^[a-z]+:/.test(target));
+    expect(local.filter((target) => !existsSync(join(root, dirname(path), target)))).toEqual([]);
+  });
+
+  it('names only files and folders that exist', () => {
+    const named = Array.from(
+      text.matchAll(/`((?:packages|apps|test|scripts|docs|bench)\/[\w./-]+)`/g),
+      ([, name]) => name!,
+    );
+    const places = [root, join(root, dirname(path))];
+    expect(named.filter((name) => !places.some((place) => existsSync(join(place, name))))).toEqual([]);
+  });
+
+  it('has lines of at most 120 characters, tables and the targets of links aside', () => {
+    const lines = isWritten ? [] : text.split('\n').filter((line) => !line.startsWith('|'));
+    expect(lines.filter((line) => line.replaceAll(/\]\([^)]*\)/g, ']').length > 120)).toEqual([]);
+  });
+
+  it('names the subject of its sentences', () => {
+    const words = isWritten
+      ? []
+      : (text.match(/\b(whoever|somebody|nobody|whatever|what is|bells|skins?)\b/gi) ?? []);
+    expect(words).toEqual([]);
+  });
+
+  it('is short enough to be read', () => {
+    const limit = /^(packages|apps)\//.test(path) ? 48 : path === 'README.md' ? 140 : 220;
+    // What a script writes is looked up, not read.
+    const isWritten = path === 'docs/conformance.md' || path === 'docs/mutation.md';
+    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(isWritten ? 1_000 : limit);
+  });
+});
+
+describe('the sidebar of the site', () => {
+  it('has every page below docs exactly once', () => {
+    const shown = completeGroups().flatMap((group) => group.pages);
+    expect(shown).toContain('index.md');
+    expect(() => completeGroups([...shown, 'new-page.md'])).toThrow('docs/new-page.md is in no group');
+    expect(() => completeGroups(shown.filter((page) => page !== 'operating/deploy.md'))).toThrow(
+      'does not exist',
+    );
+  });
+});
+
+it('the README shows a program within the first screen, and pictures that exist', () => {
+  const lines = readText('README.md').split('\n');
+  expect(lines.indexOf('```ts') + 1).toBeLessThanOrEqual(12);
+  const pictures = Array.from(lines.join('\n').matchAll(/!\[[^\]]+\]\(([^)]+)\)/g), ([, target]) => target!);
+  expect(pictures.filter((target) => !existsSync(join(root, target)))).toEqual([]);
+});
+
+describe.each(['options', 'errors'])('the tables of docs/%s.md', (name) => {
+  it('are those of the code: `pnpm docs:tables` writes them', () => {
+    const page = readText(`docs/${name}.md`);
+    expect(page.match(/<!-- table: /g)?.length).toBeGreaterThan(0);
+    expect(withTables(page)).toBe(page);
+  });
+});
+
+describe('the glossary', () => {
+  it('has at most 25 words', () => {
+    const page = readText('docs/architecture.md');
+    const rows =
+      page
+        .split('## Glossary')[1]!
+        .split('\n## ')[0]!
+        .match(/^\| [a-z]+ +\|/gm) ?? [];
+    expect(rows.length).toBeGreaterThan(10);
+    // The row of the headings is not a word.
+    expect(rows.length - 1).toBeLessThanOrEqual(25);
+  });
+});
+
+describe('CONTRIBUTING', () => {
+  it('answers at least ten questions "Where is … ?" with one existing file each', () => {
+    const table = readText('CONTRIBUTING.md').split('## Where is it done')[1]!.split('\n## ')[0]!;
+    const files = Array.from(table.matchAll(/^\| .* \| `([^`]+)` +\|$/gm), ([, path]) => path!);
+    expect(files.length).toBeGreaterThanOrEqual(10);
+    expect(files.filter((path) => !statSync(join(root, path), { throwIfNoEntry: false })?.isFile())).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,24 @@
+import { randomUUID } from 'node:crypto';
+import type { TaskStore } from '@batonjs/store';
+import { etcdStore } from '@batonjs/store-etcd';
+import { afterAll, describe } from 'vitest';
+import { generationScenarios } from '../../packages/server/test/scenarios/generation.ts';
+import { laterScenarios } from '../../packages/server/test/scenarios/later.ts';
+import { lossScenarios } from '../../packages/server/test/scenarios/loss.ts';
+import { severalServersScenarios } from '../../packages/server/test/scenarios/several-servers.ts';
+import { closedAfterTest } from '../kit/closed-after-test.ts';
+import { canStartEtcd, startEtcd } from '../support/etcd.ts';
+
+const cluster = (await canStartEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
+afterAll(() => cluster?.stop());
+
+/** Each has its own keys in the one cluster. */
+const newStore = (): TaskStore =>
+  closedAfterTest(etcdStore(cluster!.urls, { prefix: `scenarios/${randomUUID()}` }));
+
+describe.skipIf(!cluster)('on etcd', () => {
+  describe('what an agent said', () => lossScenarios(newStore, [0]));
+  describe('several servers', () => severalServersScenarios(newStore));
+  describe('later', () => laterScenarios(newStore));
+  describe('generations', () => generationScenarios(newStore));
+});

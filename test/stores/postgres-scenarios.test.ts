@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import type { TaskStore } from '@batonjs/store';
+import { postgresStore } from '@batonjs/store-postgres';
+import { afterAll, describe } from 'vitest';
+import { generationScenarios } from '../../packages/server/test/scenarios/generation.ts';
+import { laterScenarios } from '../../packages/server/test/scenarios/later.ts';
+import { lossScenarios } from '../../packages/server/test/scenarios/loss.ts';
+import { scheduleScenarios } from '../../packages/server/test/scenarios/schedule.ts';
+import { severalServersScenarios } from '../../packages/server/test/scenarios/several-servers.ts';
+import { closedAfterTest } from '../kit/closed-after-test.ts';
+import { postgresForTests } from '../support/postgres.ts';
+
+const postgres = await postgresForTests();
+afterAll(() => postgres?.stop());
+
+/** Each has its own schema in the one PostgreSQL. */
+const newStore = (): TaskStore =>
+  closedAfterTest(postgresStore(postgres!.url, { schema: `scenarios-${randomUUID()}`, connections: 3 }));
+
+describe.skipIf(!postgres)('on PostgreSQL', () => {
+  describe('what an agent said', () => lossScenarios(newStore, [0]));
+  describe('several servers', () => severalServersScenarios(newStore));
+  describe('later', () => laterScenarios(newStore));
+  describe('generations', () => generationScenarios(newStore));
+  describe('with a schedule', () => scheduleScenarios(newStore));
+});

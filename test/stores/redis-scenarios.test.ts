@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import type { TaskStore } from '@batonjs/store';
+import { redisStore } from '@batonjs/store-redis';
+import { afterAll, describe } from 'vitest';
+import { generationScenarios } from '../../packages/server/test/scenarios/generation.ts';
+import { laterScenarios } from '../../packages/server/test/scenarios/later.ts';
+import { lossScenarios } from '../../packages/server/test/scenarios/loss.ts';
+import { scheduleScenarios } from '../../packages/server/test/scenarios/schedule.ts';
+import { severalServersScenarios } from '../../packages/server/test/scenarios/several-servers.ts';
+import { closedAfterTest } from '../kit/closed-after-test.ts';
+import { redisForTests } from '../support/redis.ts';
+
+const redis = await redisForTests();
+afterAll(() => redis?.stop());
+
+/** Each has its own part of the one Redis. */
+const newStore = (): TaskStore =>
+  closedAfterTest(redisStore({ url: redis?.url, prefix: `scenarios-${randomUUID()}` }));
+
+describe.skipIf(!redis)('on Redis', () => {
+  describe('what an agent said', () => lossScenarios(newStore, [0]));
+  describe('several servers', () => severalServersScenarios(newStore));
+  describe('later', () => laterScenarios(newStore));
+  describe('generations', () => generationScenarios(newStore));
+  describe('with a schedule', () => scheduleScenarios(newStore));
+});
