@@ -3,7 +3,7 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { artifact, completed, createAgentServer, working } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
-import { vitals } from '../harness/vitals.ts';
+import { threadCpu, vitals } from '../harness/vitals.ts';
 import { answer, given } from '../harness/worker.ts';
 
 /** `closedBytes`: the bound of the store; without, it keeps all. */
@@ -24,12 +24,6 @@ let longestPause = 0;
 new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries()) longestPause = Math.max(longestPause, duration);
 }).observe({ entryTypes: ['gc'] });
-
-/** CPU time of this thread so far, in milliseconds. */
-function threadCpu(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-}
 
 /** Sends 100 characters and waits for the answer. Resolves to milliseconds. */
 async function send(): Promise<number> {

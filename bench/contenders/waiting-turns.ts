@@ -1,7 +1,8 @@
 /** A server on any store, without HTTP around it, whose turns wait in the queue until they are asked for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { completed, createAgentServer } from '@batonjs/server';
-import { vitals } from '../harness/vitals.ts';
+import { createWorker } from '@batonjs/server/worker';
+import { threadCpu, vitals } from '../harness/vitals.ts';
 import { answer, given } from '../harness/worker.ts';
 import { commitsOfTasks } from './sample-commits.ts';
 import { type StoreChoice, storeOf } from './stores.ts';
@@ -92,6 +93,40 @@ async function endTurns(count: number): Promise<number> {
   return performance.now() - start;
 }
 
+/**
+ * Starts a worker on a new memory store with so many waiting turns that never wait themselves. In milliseconds: how long
+ * the event loop did not turn, and the most CPU time that one of its turns took.
+ */
+async function drain(count: number): Promise<{ stall: number; busiest: number }> {
+  const full = storeOf({ store: 'memory' });
+  for (const commit of commitsOfTasks(sample, count).flat()) await full.commit(commit);
+  vitals.stall();
+  // The first interval after a reset is not counted.
+  await sleep(50);
+  let left = count;
+  let busiest = 0;
+  const drained = Promise.withResolvers<void>();
+  const worker = createWorker({
+    store: full,
+    onTransition({ to }) {
+      if (to === 'TASK_STATE_COMPLETED' && --left === 0) drained.resolve();
+    },
+    async *agent({ text }) {
+      yield completed(text);
+    },
+  });
+  const watch = (since: number) => {
+    const now = threadCpu();
+    busiest = Math.max(busiest, now - since);
+    if (left > 0) setImmediate(watch, now);
+  };
+  setImmediate(watch, threadCpu());
+  await drained.promise;
+  await worker.close();
+  await sleep(50);
+  return { stall: vitals.stall(), busiest };
+}
+
 const queue = sample[0]!.turn!.queue;
 
 const questions = {
@@ -109,15 +144,7 @@ const questions = {
   sends: (count: number) => inTurn(count, 16, send),
   /** Lets so many turns end. Resolves to milliseconds. */
   turns: endTurns,
-  /** Lets so many turns end. Resolves to the longest that the event loop did not turn meanwhile, in milliseconds. */
-  async drain(count: number): Promise<number> {
-    vitals.stall();
-    // The first interval after a reset is not counted.
-    await sleep(50);
-    await endTurns(count);
-    await sleep(50);
-    return vitals.stall();
-  },
+  drain,
 };
 export type WaitingTurns = typeof questions;
 answer(questions);

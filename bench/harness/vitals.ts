@@ -4,6 +4,12 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
 
+/** CPU time of this thread so far, in milliseconds. */
+export function threadCpu(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
 /** What every contender says about itself. */
 export const vitals = {
   /** CPU time so far, all threads, in microseconds. */
