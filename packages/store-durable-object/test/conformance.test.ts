@@ -6,7 +6,7 @@ import { startWorkerd } from '../../../test/runtimes/workerd-process.ts';
 let workerd: Awaited<ReturnType<typeof startWorkerd>>;
 beforeAll(async () => {
   const module = new URL('./checks-worker.ts', import.meta.url);
-  // The checks import `node:assert`. The store imports nothing of Node.js: test/bundle.test.ts.
+  // The checks import `node:assert`. The store imports nothing of Node.js: test/repository/bundle.test.ts.
   workerd = await startWorkerd({ module, classes: { Subject: 'Subject' }, node: true });
 });
 afterAll(() => workerd[Symbol.asyncDispose]());
