@@ -4,7 +4,7 @@ export interface Limits {
   readonly turns: number;
   /**
    * Tasks waiting for a turn; beyond it, sends are answered RESOURCE_EXHAUSTED. Counted in the write itself; Redis
-   * Cluster counts each shard there and all of them shortly before. Default 10,000.
+   * Cluster counts each shard there and all of them shortly before, and etcd is counted shortly before. Default 10,000.
    */
   readonly queuedTurns: number;
   /**
