@@ -45,7 +45,7 @@ export function memoryStore({
 }: MemoryStoreOptions = {}): TaskStore & PushConfigStore {
   const logs = new Logs();
   const index = new TaskIndex();
-  const ready = new ReadyQueue();
+  const ready = new ReadyQueue(logs);
   const subscribers = new Subscribers();
   const outbox = new Outbox(logs, subscribers);
   const closed = new ClosedLogs(closedBytes);

@@ -1,10 +1,10 @@
 import type { Delivery, PushConfig } from '@batonjs/store';
 import type { Log, Logs } from './logs/log.ts';
-import { Schedule } from './schedule.ts';
+import { Schedule, type Scheduled } from './order/schedule.ts';
 import type { Subscribers } from './subscribers.ts';
 
 /** A webhook, and the holder of the right to deliver to it. */
-export interface Webhook {
+export interface Webhook extends Scheduled {
   push: PushConfig;
   fence: number;
   holder?: string;

@@ -9,7 +9,8 @@ export function pushConfigs(outbox: Outbox, now: () => number): PushConfigStore 
       if (!known && outbox.get(push).size >= atMost) return false;
       const cursor = Math.max(push.cursor, known?.push.cursor ?? 0);
       if (known) outbox.remove(known);
-      outbox.put({ push: frozenJson({ ...push, cursor, attempts: 0 }), fence: (known?.fence ?? 0) + 1 });
+      const fresh = frozenJson({ ...push, cursor, attempts: 0 });
+      outbox.put({ push: fresh, fence: (known?.fence ?? 0) + 1, scheduled: undefined });
       return true;
     },
 

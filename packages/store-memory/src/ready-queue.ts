@@ -1,7 +1,7 @@
 import { type Claimed, type ClaimRequest, claimed, type Row, type TurnSchedule } from '@batonjs/store';
 import { Groups } from './groups.ts';
-import type { Log } from './logs/log.ts';
-import { Schedule } from './schedule.ts';
+import type { Log, Logs } from './logs/log.ts';
+import { Schedule } from './order/schedule.ts';
 import { Turns } from './turns.ts';
 
 /** A log that a claim may have, and what the claim makes of its row. */
@@ -15,10 +15,14 @@ export class ReadyQueue {
   readonly #schedule = new Schedule<Log>();
   /** Held tasks, by the end of the lease on the clock of leases. */
   readonly #held = new Schedule<Log>();
-  readonly #byTaskId = new Groups<string, Log>();
   readonly #byHolder = new Groups<string, Log>();
   readonly #waiting = new Map<string, number>();
   readonly #turns = new Turns();
+  readonly #logs: Logs;
+
+  constructor(logs: Logs) {
+    this.#logs = logs;
+  }
 
   /** Called for every row that replaces another; undefined stands for a log that is new or gone. */
   replace(log: Log, before: Row | undefined, after: Row | undefined, now: number): void {
@@ -35,8 +39,7 @@ export class ReadyQueue {
     if (after?.queue !== undefined && at !== undefined) {
       const schedule = after.holder === undefined ? this.#schedule : this.#held;
       schedule.set(log, after.queue, at);
-      this.#byTaskId.add(log.taskId, log);
-    } else this.#byTaskId.delete(log.taskId, log);
+    }
   }
 
   /** Up to `limit` logs that the claim may have, first those whose lease the token holds already. */
@@ -46,7 +49,7 @@ export class ReadyQueue {
     const most = limit + held.length;
     const due =
       taskId !== undefined
-        ? this.#byTaskId.get(taskId)
+        ? this.#logs.named(taskId)
         : schedule
           ? this.#scheduled(request, schedule, now, leaseNow)
           : [...this.#schedule.due(queue, now, most), ...this.#held.due(queue, leaseNow, most)]

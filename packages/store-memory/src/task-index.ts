@@ -1,7 +1,7 @@
 import { cutPage, type Row, type TaskPage, type TaskQuery } from '@batonjs/store';
 import { LargeMap } from './logs/large-map.ts';
 import { type Log, logsOf, type OneOrMore, withLog, withoutLog } from './logs/log.ts';
-import { SortedList } from './sorted-list.ts';
+import { SortedList } from './order/sorted-list.ts';
 
 /** A place in the order of a list. */
 type Place = Pick<Log, 'statusAt' | 'taskId'>;
@@ -44,24 +44,26 @@ export class TaskIndex {
   /** Those with many logs. Each has few groups: searching them costs less than a map. */
   readonly #many = new Map<string, Group[]>();
   readonly #closed = new SortedList<Log>(olderFirstAnywhere);
-  readonly #moved = new Set<Log>();
+  /** Those that wait to be put in place, and some that do not any more. */
+  #moved: Log[] = [];
 
   /** Called for every log that was made or changed. */
   changed(log: Log, before: Row | undefined): void {
     if (before && isListedAlike(before, log.row)) return;
     if (log.row.head.closed) {
       // It stays where it is now.
-      this.#moved.delete(log);
       this.#move(log);
       return;
     }
-    this.#moved.add(log);
-    if (this.#moved.size >= mostWaiting) this.#settle();
+    if (log.isMoved) return;
+    log.isMoved = true;
+    this.#moved.push(log);
+    if (this.#moved.length >= mostWaiting) this.#settle();
   }
 
   /** Called for every log that was deleted. */
   deleted(log: Log): void {
-    this.#moved.delete(log);
+    log.isMoved = false;
     this.#remove(log);
   }
 
@@ -91,11 +93,12 @@ export class TaskIndex {
   }
 
   #settle(): void {
-    for (const log of this.#moved) this.#move(log);
-    this.#moved.clear();
+    for (const log of this.#moved) if (log.isMoved) this.#move(log);
+    this.#moved = [];
   }
 
   #move(log: Log): void {
+    log.isMoved = false;
     this.#remove(log);
     this.#add(log);
   }

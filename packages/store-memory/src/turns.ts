@@ -1,6 +1,6 @@
 import { type ClaimRequest, pickTurns, type Row, TurnGate, type TurnSchedule } from '@batonjs/store';
 import type { Log } from './logs/log.ts';
-import { SortedList } from './sorted-list.ts';
+import { SortedList } from './order/sorted-list.ts';
 
 /** A task that a schedule orders, while it is free. */
 interface Place {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SortedList } from '../src/sorted-list.ts';
+import { SortedList } from '../src/order/sorted-list.ts';
 
 /** Even numbers from 0, enough for three chunks of 256. */
 const size = 700;

@@ -1,6 +1,6 @@
 import type { Row } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
-import { Log } from '../src/logs/log.ts';
+import { Log, Logs } from '../src/logs/log.ts';
 import { type Candidate, ReadyQueue } from '../src/ready-queue.ts';
 
 const now = Date.UTC(2026, 0, 1);
@@ -18,7 +18,7 @@ const head = {
 const row = (more: Partial<Row>): Row => ({ version: 1, head, queue: 'q', wanted: false, fence: 0, ...more });
 
 /** Logs that count how often they are read. */
-function crowd(queue: ReadyQueue, size: number, make: (n: number) => Row) {
+function crowd(queue: ReadyQueue, logs: Logs, size: number, make: (n: number) => Row) {
   const reads = { count: 0 };
   class Counted extends Log {
     override get row(): Row {
@@ -28,7 +28,9 @@ function crowd(queue: ReadyQueue, size: number, make: (n: number) => Row) {
   }
   for (let n = 0; n < size; n++) {
     const after = make(n);
-    queue.replace(new Counted('s', `t${n}`, after), undefined, after, now + n);
+    const log = new Counted('s', `t${n}`, after);
+    logs.add(log);
+    queue.replace(log, undefined, after, now + n);
   }
   return reads;
 }
@@ -45,15 +47,17 @@ describe('the ready queue', () => {
     ],
     ['idle', () => row({})],
   ])('does not read 10,000 tasks that are %s', (_, make) => {
-    const queue = new ReadyQueue();
-    const reads = crowd(queue, 10_000, make);
+    const logs = new Logs();
+    const queue = new ReadyQueue(logs);
+    const reads = crowd(queue, logs, 10_000, make);
     expect(queue.candidates(request, now, now)).toEqual([]);
     expect(reads.count).toBe(0);
   });
 
   it('reads as many wanted tasks as it gives out, the oldest first', () => {
-    const queue = new ReadyQueue();
-    const reads = crowd(queue, 10_000, () => row({ wanted: true }));
+    const logs = new Logs();
+    const queue = new ReadyQueue(logs);
+    const reads = crowd(queue, logs, 10_000, () => row({ wanted: true }));
     expect(ids(queue.candidates(request, now + 60_000, now + 60_000))).toEqual(['t0', 't1', 't2', 't3']);
     expect(ids(queue.candidates({ ...request, taskId: 't9000' }, now + 60_000, now + 60_000))).toEqual([
       't9000',
@@ -63,9 +67,11 @@ describe('the ready queue', () => {
   });
 
   it('gives out what ran out longest ago first, whatever it is', () => {
-    const queue = new ReadyQueue();
+    const logs = new Logs();
+    const queue = new ReadyQueue(logs);
     crowd(
       queue,
+      logs,
       3,
       (n) =>
         [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SortedList } from '../src/sorted-list.ts';
+import { SortedList } from '../src/order/sorted-list.ts';
 
 /** A list that counts how often two items are compared. */
 function counting() {

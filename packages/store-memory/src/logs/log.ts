@@ -1,4 +1,5 @@
 import type { Commit, Row } from '@batonjs/store';
+import type { Scheduled } from '../order/schedule.ts';
 import { bytesOf, Facts } from './facts.ts';
 import { LargeMap } from './large-map.ts';
 
@@ -11,7 +12,7 @@ const perLog = 650;
  * One task. Rows, facts and snapshots are replaced, never changed. All of a closed log but its names is text: see
  * `Facts`.
  */
-export class Log {
+export class Log implements Scheduled {
   readonly scope: string;
   readonly taskId: string;
   readonly facts = new Facts();
@@ -19,6 +20,9 @@ export class Log {
   statusAt = '';
   /** The row by which it is placed in lists, if it is and the log is open. */
   placed: Row | undefined;
+  /** Whether it waits to be placed in lists. */
+  isMoved = false;
+  scheduled: Scheduled['scheduled'];
   /** Its neighbours among closed logs. */
   older: Log | undefined;
   newer: Log | undefined;
@@ -93,6 +97,11 @@ export class Logs {
     const logs = this.#byTaskId.get(taskId);
     if (!(logs instanceof Log)) return logs?.find((log) => log.scope === scope);
     return logs.scope === scope ? logs : undefined;
+  }
+
+  /** Those of all scopes. */
+  named(taskId: string): readonly Log[] {
+    return logsOf(this.#byTaskId.get(taskId));
   }
 
   add(log: Log): void {

@@ -2,10 +2,19 @@ import { SortedList } from './sorted-list.ts';
 
 /** An item and when it is due. */
 interface Place<Item> {
+  readonly schedule: object;
   readonly item: Item;
   readonly queue: string;
   readonly at: number;
   readonly order: number;
+}
+
+/**
+ * What may be in one schedule at a time, and knows its place there. Not a map of places: the tables of a map whose entries
+ * come and go stay in memory until the next full collection.
+ */
+export interface Scheduled {
+  scheduled: Place<unknown> | undefined;
 }
 
 /** An item that is due, and for how long. */
@@ -18,28 +27,27 @@ const earlierFirst = (a: Place<unknown>, b: Place<unknown>): number =>
   a.at < b.at ? -1 : a.at > b.at ? 1 : a.order - b.order;
 
 /** Items by when they are due in a queue, of equals in the order they came. */
-export class Schedule<Item> {
-  readonly #queues = new Map<string, SortedList<Place<Item>>>();
-  readonly #places = new Map<Item, Place<Item>>();
+export class Schedule<Item extends Scheduled> {
+  readonly #queues = new Map<string, SortedList<Place<Item>, Place<unknown>>>();
   #order = 0;
 
-  /** Makes the item due at that time of one clock and at no other. */
+  /** Makes the item due at that time of one clock and at no other. It must be in no other schedule. */
   set(item: Item, queue: string, at: number): void {
     this.delete(item);
-    const place = { item, queue, at, order: ++this.#order };
-    const list = this.#queues.get(queue) ?? new SortedList<Place<Item>>(earlierFirst);
+    const place: Place<Item> = { schedule: this, item, queue, at, order: ++this.#order };
+    const list = this.#queues.get(queue) ?? new SortedList<Place<Item>, Place<unknown>>(earlierFirst);
     list.add(place);
     this.#queues.set(queue, list);
-    this.#places.set(item, place);
+    item.scheduled = place;
   }
 
   delete(item: Item): void {
-    const place = this.#places.get(item);
-    if (!place) return;
+    const place = item.scheduled;
+    if (place?.schedule !== this) return;
     const list = this.#queues.get(place.queue);
     list?.remove(place);
     if (list?.length === 0) this.#queues.delete(place.queue);
-    this.#places.delete(item);
+    item.scheduled = undefined;
   }
 
   /** All items of a queue, the earliest first. */

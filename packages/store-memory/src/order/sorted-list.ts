@@ -32,7 +32,7 @@ export class SortedList<T extends Key, Key = T> {
     this.#chunks.splice(at + 1, 0, chunk.splice(cut));
   }
 
-  remove(item: T): void {
+  remove(item: Key): void {
     const at = this.#chunkOf(item);
     const chunk = this.#chunks[at];
     if (!chunk) return;

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import { ClosedLogs } from '../src/logs/closed-logs.ts';
+import { LargeMap } from '../src/logs/large-map.ts';
+import { Log, Logs } from '../src/logs/log.ts';
+import { TaskIndex } from '../src/task-index.ts';
+
+const at = '2026-01-01T00:00:00.000Z';
+const fact = { format: 1, at, type: 'woken' } as const;
+const head = {
+  closed: true,
+  contextId: 'c',
+  version: 1,
+  statusAt: at,
+  statusVersion: 1,
+  generation: 1,
+  turn: 0,
+  attempt: 0,
+};
+const logOf = (taskId: string, facts = 1, scope = 's'): Log => {
+  const log = new Log(scope, taskId, { version: facts, head, wanted: false, fence: 0 });
+  for (let n = 0; n < facts; n++) log.facts.push({ version: n + 1, commitId: 'c', fact });
+  return log;
+};
+const closedLog = (taskId: string, facts = 1): Log => {
+  const log = logOf(taskId, facts);
+  log.close();
+  return log;
+};
+
+describe('closed logs', () => {
+  /** What a log costs with one fact, and each further fact. */
+  const one = closedLog('a').bytes;
+  const each = closedLog('a', 2).bytes - one;
+  const none = () => false;
+
+  it('are surplus beyond the bound to the byte, the first that closed first', () => {
+    const [a, b, c] = [closedLog('a'), closedLog('b', 2), closedLog('c')];
+    const all = 3 * one + each;
+    for (const [bound, surplus] of [
+      [all, []],
+      [all - 1, [a]],
+      [all - one, [a]],
+      [all - one - 1, [a, b]],
+      [one, [a, b]],
+      [0, [a, b]],
+    ] as const) {
+      const closed = new ClosedLogs(bound);
+      for (const log of [a, b, c]) closed.add(log);
+      expect(closed.surplus(none)).toEqual(surplus);
+      for (const log of [a, b, c]) closed.delete(log);
+    }
+  });
+
+  it('that must be kept stay, and others go in their place; deleted ones cost nothing', () => {
+    const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => closedLog(id)) as [Log, Log, Log, Log];
+    const closed = new ClosedLogs(2 * one);
+    for (const log of [a, b, c, d]) closed.add(log);
+    expect(closed.surplus((log) => log === a)).toEqual([b, c]);
+    closed.delete(b);
+    closed.delete(closedLog('never added'));
+    expect(closed.surplus(none)).toEqual([a]);
+    closed.delete(d);
+    closed.delete(a);
+    expect(closed.surplus(none)).toEqual([]);
+    const e = closedLog('e', 100);
+    closed.add(e);
+    expect(closed.surplus(none)).toEqual([c]);
+  });
+});
+
+describe('a closed log', () => {
+  it('reads as it did while it was open, at every position and limit', () => {
+    const length = 300;
+    const log = logOf('a', 0);
+    const all = Array.from({ length }, (_, n) => {
+      const stored = { version: n + 1, commitId: `c${Math.floor(n / 3)}`, fact: { ...fact, n } };
+      log.facts.push(stored);
+      return stored;
+    });
+    const mustRead = () => {
+      for (const after of [0, 1, 63, 64, 65, 127, 128, 172, 250, 299, 300, 999])
+        for (const limit of [1, 2, 64, 65, 200, Number.POSITIVE_INFINITY])
+          expect(log.facts.after(after, limit)).toEqual(all.slice(after, after + limit));
+      for (const { version } of all) expect(log.facts.at(version)).toEqual(all[version - 1]);
+      expect([log.facts.at(0), log.facts.at(length + 1)]).toEqual([undefined, undefined]);
+    };
+    mustRead();
+    log.close();
+    mustRead();
+    expect(() => log.facts.push(all[0]!)).toThrow('closed');
+  });
+
+  it('keeps its row, its snapshot and its keys', () => {
+    const snapshot = { format: 1, version: 1, state: { weight: 7 } } as never;
+    const [log, bare] = [logOf('a'), logOf('b')];
+    log.snapshot = snapshot;
+    log.use('k', 1);
+    log.use('l', 2);
+    const { row } = log;
+    const mustBeKept = () => {
+      expect([log.row, log.snapshot, log.usedAt('k'), log.usedAt('l'), log.usedAt('m')]).toEqual([
+        row,
+        snapshot,
+        1,
+        2,
+        undefined,
+      ]);
+      expect([bare.snapshot, bare.usedAt('k')]).toEqual([undefined, undefined]);
+    };
+    mustBeKept();
+    for (const one of [log, bare]) one.close();
+    mustBeKept();
+    const besides =
+      JSON.stringify(snapshot).length +
+      JSON.stringify([
+        ['k', 1],
+        ['l', 2],
+      ]).length;
+    expect(log.bytes - bare.bytes).toBe(besides);
+  });
+
+  it('costs two bytes for each character of a text with one beyond Latin-1, and one otherwise', () => {
+    const bytesWith = (text: string) => {
+      const log = logOf('a', 0);
+      log.facts.push({ version: 1, commitId: 'c', fact: { ...fact, text } as never });
+      log.close();
+      return log.facts.bytes;
+    };
+    const latin = bytesWith('ÿ'.repeat(100));
+    expect([bytesWith('x'.repeat(100)), bytesWith('Ā'.repeat(100))]).toEqual([latin, 2 * latin]);
+  });
+});
+
+describe('the index', () => {
+  const states = ['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED'] as const;
+  const placed = (index: TaskIndex, n: number): Log => {
+    const isClosed = n % 2 === 1;
+    const statusAt = new Date(n).toISOString();
+    const row = { version: 1, head: { ...head, closed: isClosed, state: states[n % 2]!, statusAt } };
+    const log = new Log('s', `t${n}`, { ...row, wanted: false, fence: 0 });
+    log.facts.push({ version: 1, commitId: 'c', fact });
+    index.changed(log, undefined);
+    if (isClosed) log.close();
+    return log;
+  };
+
+  it('lists a context that has few tasks, then many, then few again', () => {
+    const index = new TaskIndex();
+    const logs: Log[] = [];
+    const mustList = () => {
+      for (const contextId of ['c', undefined])
+        for (const state of [undefined, ...states]) {
+          const { tasks, total } = index.page('s', { contextId, state, limit: 1_000 });
+          const expected = logs.filter(({ row }) => !state || row.head.state === state).reverse();
+          expect(tasks.map(({ taskId }) => taskId)).toEqual(expected.map(({ taskId }) => taskId));
+          expect(total).toBe(expected.length);
+        }
+    };
+    mustList();
+    for (let n = 0; n < 40; n++) {
+      logs.push(placed(index, n));
+      mustList();
+    }
+    while (logs.length > 0) {
+      index.deleted(logs.splice(Math.floor(logs.length / 2), 1)[0]!);
+      mustList();
+    }
+    logs.push(placed(index, 1));
+    mustList();
+  });
+});
+
+it('logs are found by scope and id, and gone when they are deleted', () => {
+  const logs = new Logs();
+  const [a, b] = [logOf('a'), logOf('b')];
+  const elsewhere = logOf('a', 1, 'r');
+  logs.delete(a);
+  for (const log of [a, b, elsewhere]) logs.add(log);
+  expect([logs.get('s', 'a'), logs.get('s', 'b'), logs.get('r', 'a'), logs.get('r', 'b')]).toEqual([
+    a,
+    b,
+    elsewhere,
+    undefined,
+  ]);
+  logs.delete(a);
+  expect([logs.get('s', 'a'), logs.get('s', 'b'), logs.get('r', 'a')]).toEqual([undefined, b, elsewhere]);
+  logs.delete(b);
+  expect(logs.get('s', 'b')).toBeUndefined();
+});
+
+it('a large map keeps every string, and forgets what is deleted', () => {
+  const map = new LargeMap<number>();
+  const keys = ['', 'a', 'ab', ...Array.from({ length: 2_000 }, (_, n) => `task-${n}`)];
+  for (const [n, key] of keys.entries()) map.set(key, n);
+  expect(keys.every((key, n) => map.get(key) === n)).toBe(true);
+  for (const key of keys) map.delete(key);
+  expect(keys.every((key) => map.get(key) === undefined)).toBe(true);
+});
