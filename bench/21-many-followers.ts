@@ -23,7 +23,7 @@ export const benchmark: Benchmark = {
     ...shapes.map((shape) => ({ ratio: ratioOf(bytesOf(shape)), atMost: 1.3 })),
   ],
   // Few followers share what a server takes anyway.
-  growth: shapes.map((shape) => ({ ratio: ratioOf(bytesOf(shape)), atMost: 2 })),
+  growth: shapes.map((shape) => ({ ratio: ratioOf(bytesOf(shape)), atMost: 1.4 })),
   run,
 };
 

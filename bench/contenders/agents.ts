@@ -4,8 +4,14 @@ import { produced } from './produced.ts';
 
 let go = Promise.withResolvers<void>();
 
+let waiting = 0;
+
+/** How many wait with `ticks`. */
+export const waitingAgents = (): number => waiting;
+
 /** Lets those who wait with `ticks` begin. */
 export function start(): void {
+  waiting = 0;
   go.resolve();
   go = Promise.withResolvers();
 }
@@ -19,6 +25,7 @@ export const agent: Agent = async function* ({ text }) {
     yield artifact('chunks', chunkText(0));
     for (let n = 1; n < Number(count); n++) yield append('chunks', chunkText(n));
   } else if (what === 'ticks') {
+    waiting++;
     await go.promise;
     for await (const tick of produced(Number(count), Number(everyMs)))
       yield tick.startsWith('0 ') ? artifact('ticks', tick) : append('ticks', tick);

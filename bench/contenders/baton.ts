@@ -7,7 +7,7 @@ import express from 'express';
 import { listen } from '../harness/listen.ts';
 import { vitals } from '../harness/vitals.ts';
 import { answer, given } from '../harness/worker.ts';
-import { agent, emittingAgent, start } from './agents.ts';
+import { agent, emittingAgent, start, waitingAgents } from './agents.ts';
 import { type StoreChoice, storeOf, type TaskStore } from './stores.ts';
 
 /**
@@ -79,9 +79,10 @@ const questions = {
     };
     await Promise.all(Array.from({ length: 64 }, send));
   },
-  /** Starts so many tasks and leaves them to the agent, without HTTP around it. Resolves to their ids. */
+  /** Starts so many tasks with `ticks`, without HTTP around it. Resolves to their ids, when all agents wait. */
   async begin({ tasks, text }: { tasks: number; text: string }): Promise<string[]> {
     const ids: string[] = [];
+    const before = waitingAgents();
     for (let n = 0; n < tasks; n++) {
       const message = { messageId: `begun-${n}-${text}`, role: 'ROLE_USER', parts: [{ text }] };
       const params = { message, configuration: { returnImmediately: true } };
@@ -89,6 +90,7 @@ const questions = {
       if (status !== 200) throw new Error(String(body));
       ids.push((JSON.parse(String(body)) as { task: { id: string } }).task.id);
     }
+    while (waitingAgents() < before + tasks) await new Promise((resolve) => setImmediate(resolve));
     return ids;
   },
   /** Resumes a stream after an event, without HTTP around it. Resolves to milliseconds and the number of events. */

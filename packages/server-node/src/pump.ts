@@ -10,11 +10,12 @@ export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
   const fail = () => void res.destroy();
   const next = () => void texts.next().then(write, fail);
   const write = ({ done, value }: IteratorResult<string>) => {
+    const isFirst = !isBegun;
     isBegun = true;
     try {
       if (done) res.end();
       // If the buffer is full, `drain` continues.
-      else if (res.write(value)) next();
+      else if (isFirst ? writeFirst(res, value) : res.write(value)) next();
     } catch {
       fail();
     }
@@ -26,4 +27,17 @@ export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
   void endOfTurn().then(() => {
     if (!isBegun) res.flushHeaders();
   });
+}
+
+/**
+ * Sends the headers together with the first text. Not joined with it: Node.js would keep the headers, for as long as the
+ * stream is open, in the 30 pieces that it makes them of.
+ */
+function writeFirst(res: ServerResponse, text: string): boolean {
+  const { socket } = res;
+  socket?.cork();
+  res.flushHeaders();
+  const isRoom = res.write(text);
+  socket?.uncork();
+  return isRoom;
 }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
-import { expect, it } from 'vitest';
+import { Socket } from 'node:net';
+import { expect, it, vi } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { pump } from '../src/pump.ts';
 
@@ -16,4 +17,25 @@ it('sends the headers of a stream that has no text yet', async () => {
   expect(response.headers.get('x-stream')).toBe('yes');
   begin.resolve();
   expect(await response.text()).toBe('first');
+});
+
+it('gives the socket the headers and the first text at once, the headers as a piece of their own', async () => {
+  async function* texts() {
+    yield 'first';
+    yield 'second';
+  }
+  const pieces: string[][] = [];
+  const origin = await listen(
+    createServer((_, res) => {
+      vi.spyOn(res.socket!, '_writev').mockImplementation(function (this: Socket, chunks, callback) {
+        pieces.push(chunks.map(({ chunk }) => String(chunk)));
+        Socket.prototype._writev!.call(this, chunks, callback);
+      });
+      pump(texts(), res.writeHead(200, { 'x-stream': 'yes' }));
+    }),
+  );
+  expect(await (await fetch(origin)).text()).toBe('firstsecond');
+  const [[headers, ...first] = []] = pieces;
+  expect(headers).toMatch(/^HTTP\/1\.1 200 OK\r\nx-stream: yes\r\n.*\r\n\r\n$/s);
+  expect(first.join('')).toBe('5\r\nfirst\r\n');
 });
