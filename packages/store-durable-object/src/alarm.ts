@@ -1,15 +1,19 @@
 import { StoreError } from '@batonjs/store';
+import type { Tables } from '@batonjs/store-sqlite/tables';
+import { storeError } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 
 export interface AlarmOptions {
   readonly storage: ObjectStorage;
-  /** When the next task or webhook is due; 0 while a turn runs or waits; undefined if there is nothing to do. */
-  readonly nextWorkAt: () => number | undefined;
+  readonly nextWork: Tables['nextWork'];
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** How soon the object is woken after it died with a turn that ran or waited, in milliseconds. */
   readonly recoverAfterMs: number;
 }
+
+/** The longest time between two alarms while something is ready that no agent of the object takes, in milliseconds. */
+const longestMs = 3_600_000;
 
 /**
  * Keeps an alarm set while there is work, so that an object that was evicted or killed starts again without a request.
@@ -19,33 +23,48 @@ export class Alarm {
   readonly #options: AlarmOptions;
   /** When the alarm goes off, if this object set it. The alarm of the object before goes off as well. */
   #at = Number.NEGATIVE_INFINITY;
+  #isPlanned = false;
   #fault: StoreError | undefined;
 
   constructor(options: AlarmOptions) {
     this.#options = options;
   }
 
-  /** Throws the error of an alarm that could not be set. */
+  /** Throws the error of a class that cannot be woken, or that of `end`. */
   mustWork(): void {
     if (this.#fault) throw this.#fault;
   }
 
+  /** The data is not that of this object's stores any more. `mustWork` throws `why` from now on. */
+  end(why: StoreError): void {
+    this.#fault = why;
+  }
+
   /**
    * Sets the alarm if it is needed earlier than it is set. Called in the same turn of the event loop as the write, so
-   * that both are stored or none. Rejects with code `UNUSABLE` if the class has no method `alarm`.
+   * that both are stored or none. Rejects with code `UNAVAILABLE`.
    */
   plan(): Promise<void> | undefined {
-    const { storage, nextWorkAt, now: clock, recoverAfterMs } = this.#options;
+    const { now: clock, recoverAfterMs } = this.#options;
     const now = clock();
     const isSet = this.#at > now;
+    this.#isPlanned = true;
     // Near enough: this object is awake, and the alarm is for the one after it.
     if (isSet && this.#at <= now + recoverAfterMs) return undefined;
-    const next = nextWorkAt();
-    if (next === undefined) return undefined;
-    const at = next > now ? next : now + recoverAfterMs;
-    if (isSet && this.#at <= at) return undefined;
+    const at = this.#neededAt(now);
+    if (at === undefined || (isSet && this.#at <= at)) return undefined;
     this.#at = at;
-    return this.#set(storage, at);
+    return this.#set(at);
+  }
+
+  /**
+   * Sets the alarm if none is stored although there is work. Does so once: Cloudflare gives up an alarm when the class
+   * failed six times, and then a start without a write would set no other.
+   */
+  restore(): Promise<void> | undefined {
+    if (this.#isPlanned) return undefined;
+    this.#isPlanned = true;
+    return this.#restore();
   }
 
   /** Sets the next alarm, after one went off. */
@@ -54,10 +73,33 @@ export class Alarm {
     await this.plan();
   }
 
-  async #set(storage: ObjectStorage, at: number): Promise<void> {
+  async #restore(): Promise<void> {
     try {
-      await storage.setAlarm(at);
+      // The alarm that started the object may not be postponed.
+      if ((await this.#options.storage.getAlarm()) === null) await this.plan();
     } catch (error) {
+      this.#isPlanned = false;
+      throw storeError(error);
+    }
+  }
+
+  /** Undefined if there is nothing to do before the next request. */
+  #neededAt(now: number): number | undefined {
+    const { nextWork, recoverAfterMs } = this.#options;
+    const { isRunning, readySince, dueAt } = nextWork.at(now);
+    if (isRunning) return now + recoverAfterMs;
+    if (readySince === undefined) return dueAt;
+    // Twice as late each time: a task that is ready for long is of an agent that the object does not have any more.
+    const again = now + Math.max(recoverAfterMs, Math.min(now - readySince, longestMs));
+    return dueAt === undefined ? again : Math.min(again, dueAt);
+  }
+
+  async #set(at: number): Promise<void> {
+    try {
+      await this.#options.storage.setAlarm(at);
+    } catch (error) {
+      this.#at = Number.NEGATIVE_INFINITY;
+      if (!/alarm\(\) handler/.test(String(error))) throw storeError(error);
       const message =
         'This Durable Object cannot be woken. Its class needs a method `alarm() { return store.alarm(); }`';
       this.#fault = new StoreError('UNUSABLE', message, { cause: error });

@@ -1,7 +1,7 @@
-import { type PushConfigStore, StoreError, steadyNow, type TaskStore } from '@batonjs/store';
+import { type PushConfigStore, steadyNow, type TaskStore } from '@batonjs/store';
 import { OpenCalls, storeOnTables } from '@batonjs/store-sqlite/tables';
 import { known } from './migrate.ts';
-import { storeError, storeName } from './object-error.ts';
+import { dataDeleted, storeError, storeName } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 import { openObject } from './open-object.ts';
 
@@ -49,6 +49,7 @@ export function durableObjectStore(
       now: steadyNow,
       leaseNow: steadyNow,
       subscribe: (topic, notify) => subscribers.add(topic, notify),
+      beforeClaim: () => alarm.restore(),
     }),
 
     probe: () =>
@@ -64,14 +65,18 @@ export function durableObjectStore(
       calls.pass(() =>
         transactions.read(() => {
           if (known(storage)?.identity === identity) return identity;
-          throw new StoreError('UNUSABLE', `The data ${storeName} was deleted while it was in use`);
+          throw dataDeleted();
         }),
       ),
 
-    alarm: () =>
-      alarm.setNext().catch((error: unknown) => {
+    async alarm() {
+      try {
+        // Nothing is left to be woken for once the data was deleted: Cloudflare would repeat an alarm that fails.
+        if (known(storage)?.identity === identity) await alarm.setNext();
+      } catch (error) {
         throw storeError(error);
-      }),
+      }
+    },
 
     close() {
       closing ??= calls.close();

@@ -3,6 +3,9 @@ import { migrations } from '@batonjs/store-sqlite/tables';
 import { storeName } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 
+/** As SQLite keeps it: a table of that name with another definition is not ours. */
+const ownTable = 'CREATE TABLE baton (version INTEGER NOT NULL, identity TEXT NOT NULL) STRICT';
+
 /**
  * Brings the tables to the newest version of the schema, all or not at all. Returns the identity of the data. Throws a
  * `StoreError` of code `UNUSABLE` for tables of a newer release, and for tables of the same name that are not ours.
@@ -18,7 +21,7 @@ export function migrate(storage: ObjectStorage, steps: readonly string[] = migra
     if (version === steps.length) return identity;
     if (version === 0) {
       mustBeFree(storage, steps);
-      sql.exec('CREATE TABLE baton (version INTEGER NOT NULL, identity TEXT NOT NULL) STRICT');
+      sql.exec(ownTable);
       sql.exec('INSERT INTO baton (version, identity) VALUES (0, ?)', identity);
     }
     for (const step of steps.slice(version)) sql.exec(step);
@@ -29,25 +32,27 @@ export function migrate(storage: ObjectStorage, steps: readonly string[] = migra
 
 /** The version of the schema and the identity of the data; undefined if there are no tables. */
 export function known({ sql }: ObjectStorage): { version: number; identity: string } | undefined {
-  const [table] = sql.exec("SELECT 1 FROM sqlite_schema WHERE name = 'baton'").toArray();
-  if (!table) return undefined;
+  const [table] = sql.exec("SELECT sql FROM sqlite_schema WHERE name = 'baton'").toArray();
+  if (table?.sql !== ownTable) return undefined;
   const [row] = sql.exec('SELECT version, identity FROM baton').toArray();
   return row as { version: number; identity: string } | undefined;
 }
 
 /** The object may have tables of its own, by other names. */
 function mustBeFree({ sql }: ObjectStorage, steps: readonly string[]): void {
-  const names = steps.flatMap((step) => Array.from(step.matchAll(/CREATE TABLE (\w+)/g), ([, name]) => name));
+  const names = [ownTable, ...steps].flatMap((step) =>
+    Array.from(step.matchAll(/CREATE (?:TABLE|INDEX|TRIGGER) (\w+)/g), ([, name]) => name),
+  );
   const taken = sql
     .exec(
-      'SELECT name FROM sqlite_schema WHERE name IN (SELECT value FROM json_each(?))',
+      'SELECT name FROM sqlite_schema WHERE lower(name) IN (SELECT value FROM json_each(?))',
       JSON.stringify(names),
     )
     .toArray();
   if (taken.length === 0) return;
-  const tables = taken.map(({ name }) => name).join(', ');
+  const own = taken.map(({ name }) => name).join(', ');
   throw new StoreError(
     'UNUSABLE',
-    `The SQLite ${storeName} has other tables of these names: ${tables}. Use another class for the agent`,
+    `The SQLite ${storeName} has other tables or indexes of these names: ${own}. Use another class for the agent`,
   );
 }

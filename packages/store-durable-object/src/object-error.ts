@@ -3,6 +3,10 @@ import { StoreError } from '@batonjs/store';
 /** What errors call the database. */
 export const storeName = 'of this Durable Object';
 
+/** The error of a store whose data was deleted by `deleteAll`. */
+export const dataDeleted = (): StoreError =>
+  new StoreError('UNUSABLE', `The data ${storeName} was deleted while it was in use`);
+
 /**
  * The error for a failed call. SQLite's own errors become `UNAVAILABLE`, because a later attempt may succeed, or
  * `UNUSABLE` once the tables are gone.

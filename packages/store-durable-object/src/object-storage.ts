@@ -12,6 +12,7 @@ export interface SqlCursor {
 export interface ObjectStorage {
   readonly sql: { exec(sql: string, ...values: SqlValue[]): SqlCursor };
   transactionSync<T>(work: () => T): T;
+  getAlarm(): Promise<number | null>;
   setAlarm(at: number): Promise<void>;
   /** Resolves when all that was written is on disk. */
   sync(): Promise<void>;

@@ -9,7 +9,7 @@ import {
 import { Alarm } from './alarm.ts';
 import { known, migrate } from './migrate.ts';
 import { objectDatabase } from './object-database.ts';
-import { storeName } from './object-error.ts';
+import { dataDeleted, storeName } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 import { objectTransactions } from './object-transactions.ts';
 
@@ -35,17 +35,18 @@ export function openObject(storage: ObjectStorage, recoverAfterMs: number): Open
   mustHaveSql(storage);
   const open = openObjects.get(storage);
   if (open && known(storage)?.identity === open.identity) return open;
+  open?.alarm.end(dataDeleted());
 
   const identity = migrate(storage);
   const subscribers = new Subscribers();
   const changes = new Changes(subscribers);
   const tables = openTables(objectDatabase(storage), changes, { longestText });
-  const nextWorkAt = () => tables.nextWork.at();
-  const alarm = new Alarm({ storage, nextWorkAt, now: steadyNow, recoverAfterMs });
+  const alarm = new Alarm({ storage, nextWork: tables.nextWork, now: steadyNow, recoverAfterMs });
   const transactions = objectTransactions(storage, tables, () => alarm.plan());
+  const now = steadyNow();
   storage.transactionSync(() => {
-    tables.leases.endAll();
-    tables.deliveries.endAll();
+    tables.leases.endAll({ now, leaseNow: now });
+    tables.deliveries.endAll(now);
   });
   const opened = { identity, tables, subscribers, transactions, alarm };
   openObjects.set(storage, opened);

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { StoreError } from '@batonjs/store';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { durableObjectStore, type ObjectStorage } from '../src/index.ts';
-import { cases, type WholeStorage } from './object-cases.ts';
+import { alarmCases } from './alarm-cases.ts';
+import { cases } from './object-cases.ts';
+import type { WholeStorage } from './object-storage.ts';
 
 type Env = Readonly<
   Record<string, { getByName(name: string): { fetch(request: Request): Promise<Response> } }>
@@ -29,7 +31,7 @@ abstract class Subject {
 export class Alarmed extends Subject {
   fetch(request: Request): Promise<Response> {
     const title = new URL(request.url).searchParams.get('title')!;
-    return answerTo(() => cases[title]!(this.storage));
+    return answerTo(() => ({ ...cases, ...alarmCases })[title]!(this.storage));
   }
 
   alarm(): void {}

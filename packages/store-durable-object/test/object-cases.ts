@@ -1,33 +1,10 @@
 import assert from 'node:assert/strict';
-import { type Commit, StoreError } from '@batonjs/store';
+import type { Commit } from '@batonjs/store';
 import { migrations } from '@batonjs/store-sqlite/tables';
 import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
-import { durableObjectStore, type ObjectStorage } from '../src/index.ts';
+import { durableObjectStore } from '../src/index.ts';
 import { migrate } from '../src/migrate.ts';
-
-/** What `ctx.storage` has besides. */
-export interface WholeStorage extends ObjectStorage {
-  getAlarm(): Promise<number | null>;
-  deleteAll(): Promise<void>;
-}
-
-/** The storage as the next object gets it, after this one was evicted. */
-const nextStart = (storage: ObjectStorage): ObjectStorage => ({
-  sql: storage.sql,
-  transactionSync: (work) => storage.transactionSync(work),
-  setAlarm: (at) => storage.setAlarm(at),
-  sync: () => storage.sync(),
-});
-
-const refuses = (code: string, message: RegExp, trouble?: string) => (error: unknown) => {
-  assert.ok(StoreError.is(error), `${error}`);
-  assert.deepEqual([error.code, error.trouble], [code, trouble]);
-  assert.match(error.message, message);
-  return true;
-};
-
-const count = (storage: ObjectStorage, table: string) =>
-  storage.sql.exec(`SELECT count(*) AS rows FROM ${table}`).toArray()[0]?.rows;
+import { all, type Case, count, held, nextStart, refuses, webhook } from './object-storage.ts';
 
 /** 3.2 MB, with a character of two halves wherever a piece may end. */
 const long = 'x😀'.repeat(400_000) + '\u{10ffff}'.repeat(400_000);
@@ -38,21 +15,9 @@ const longFact: Commit['facts'][number] = {
   type: 'message-received',
   message: { messageId: 'm', contextId: 'c', role: 'ROLE_USER', parts: [{ text: long }] },
 };
-const wanted = { queue: 'q', want: true };
-const held = { queue: 'q', acquire: { holder: 'h', ttlMs: 600_000 } };
-const all = { queue: 'q', holder: 'next', ttlMs: 600_000, limit: 10 };
-const webhook = {
-  scope: 's',
-  taskId: 't',
-  id: 'w',
-  config: { taskId: 't', id: 'w', url: 'https://example.com/' },
-  protocolVersion: '1.0',
-  queue: 'q',
-  cursor: 0,
-};
 
 /** What a store on the storage of an object does, each on an object of its own. */
-export const cases: Readonly<Record<string, (storage: WholeStorage) => Promise<void>>> = {
+export const cases: Readonly<Record<string, Case>> = {
   async 'keeps facts and snapshots that are longer than a value of SQLite may be'(storage) {
     const store = durableObjectStore(storage);
     const snapshot = { version: 1, long } as never;
@@ -136,57 +101,6 @@ export const cases: Readonly<Record<string, (storage: WholeStorage) => Promise<v
     assert.deepEqual(versions, [1, 2]);
   },
 
-  async 'sets the alarm while a turn waits or runs, for the time of the next task, and not without work'(
-    storage,
-  ) {
-    let times = 0;
-    const setAlarm = (at: number) => {
-      times++;
-      return storage.setAlarm(at);
-    };
-    const store = durableObjectStore({ ...nextStart(storage), setAlarm }, { recoverAfterMs: 60_000 });
-    const alarmIn = async () => ((await storage.getAlarm()) ?? Number.NaN) - Date.now();
-    const head = headAt(1, { closed: true });
-    await store.commit(chunkAfter(0, { taskId: 'closed', head, turn: { queue: 'q' } }));
-    await store.alarm();
-    assert.equal(await storage.getAlarm(), null);
-
-    const dueAt = new Date(Date.now() + 3_600_000).toISOString();
-    await store.commit(chunkAfter(0, { taskId: 'due', head: headAt(1, { dueAt }), turn: { queue: 'q' } }));
-    assert.equal(await storage.getAlarm(), Date.parse(dueAt));
-    const soon = new Date(Date.now() + 1_800_000).toISOString();
-    await store.commit(
-      chunkAfter(0, { taskId: 'soon', head: headAt(1, { dueAt: soon }), turn: { queue: 'other' } }),
-    );
-    assert.equal(await storage.getAlarm(), Date.parse(soon));
-
-    await store.commit(chunkAfter(0, { taskId: 'later', head: headAt(1, { dueAt }), turn: { queue: 'q' } }));
-    assert.deepEqual([await storage.getAlarm(), times], [Date.parse(soon), 2]);
-
-    await store.commit(chunkAfter(0, { taskId: 'waits', turn: wanted }));
-    assert.ok((await alarmIn()) <= 60_000);
-    await store.alarm();
-    assert.ok((await alarmIn()) <= 60_000);
-    const [lease] = await store.claim(all);
-    await store.alarm();
-    assert.ok((await alarmIn()) <= 60_000, 'while a turn runs');
-    const end = { writer: lease!, head: headAt(2, { closed: true }) };
-    await store.commit(chunkAfter(1, { taskId: 'waits', ...end }));
-    await store.alarm();
-    assert.equal(await storage.getAlarm(), Date.parse(soon));
-  },
-
-  async 'sets the alarm for a webhook that has to be told again'(storage) {
-    const store = durableObjectStore(storage);
-    await store.putPushConfig(webhook);
-    await store.commit(chunkAfter(0));
-    const [delivery] = await store.claimDeliveries(all);
-    const retryAt = new Date(Date.now() + 3_600_000).toISOString();
-    await store.advance(delivery!, { attempts: 1, retryAt });
-    await store.alarm();
-    assert.equal(await storage.getAlarm(), Date.parse(retryAt));
-  },
-
   async 'stores nothing of a transaction that fails, notifies of none, and works on'(storage) {
     const store = durableObjectStore(storage);
     storage.sql.exec(
@@ -260,6 +174,15 @@ export const cases: Readonly<Record<string, (storage: WholeStorage) => Promise<v
       refuses('UNUSABLE', /other tables .*: (tasks, facts|facts, tasks)\./),
     );
     storage.sql.exec('DROP TABLE tasks; DROP TABLE facts');
+    for (const [taken, create, drop] of [
+      ['baton', 'CREATE TABLE baton (notes TEXT)', 'DROP TABLE baton'],
+      ['Tasks', 'CREATE TABLE Tasks (title TEXT)', 'DROP TABLE Tasks'],
+      ['tasks_ready', 'CREATE INDEX tasks_ready ON visits (at)', 'DROP INDEX tasks_ready'],
+    ] as const) {
+      storage.sql.exec(create);
+      assert.throws(() => durableObjectStore(storage), refuses('UNUSABLE', new RegExp(`: ${taken}\\.`)));
+      storage.sql.exec(drop);
+    }
     await durableObjectStore(storage).commit(chunkAfter(0));
     assert.equal(count(storage, 'visits'), 0);
   },
@@ -274,9 +197,18 @@ export const cases: Readonly<Record<string, (storage: WholeStorage) => Promise<v
       refuses('UNUSABLE', /were deleted while it was in use/),
     );
     await assert.rejects(store.identity(), refuses('UNUSABLE', /was deleted while it was in use/));
+    await store.alarm();
     const next = durableObjectStore(storage);
     assert.notEqual(await next.identity(), identity);
     assert.equal(await next.load('s', 't'), undefined);
-    await next.commit(chunkAfter(0));
+    await assert.rejects(
+      store.commit(chunkAfter(0)),
+      refuses('UNUSABLE', /was deleted while it was in use/),
+      'the new data is not that of the store before',
+    );
+    await next.commit(chunkAfter(0, { turn: { queue: 'q', want: true } }));
+    await storage.deleteAlarm();
+    await store.alarm();
+    assert.equal(await storage.getAlarm(), null);
   },
 };

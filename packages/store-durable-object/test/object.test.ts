@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkerd } from '../../../test/runtimes/workerd-process.ts';
 import { durableObjectStore } from '../src/index.ts';
 import { storeError } from '../src/object-error.ts';
+import { alarmCases } from './alarm-cases.ts';
 import { cases } from './object-cases.ts';
 
 let workerd: Awaited<ReturnType<typeof startWorkerd>>;
@@ -22,7 +23,7 @@ async function passes(search: Readonly<Record<string, string>>): Promise<void> {
 }
 
 describe('a store on the storage of a Durable Object', () => {
-  it.each(Object.keys(cases))('%s', (title) => passes({ class: 'Alarmed', title }));
+  it.each(Object.keys({ ...cases, ...alarmCases }))('%s', (title) => passes({ class: 'Alarmed', title }));
 
   it('says what to add to a class without the method `alarm`, once it needs one', () =>
     passes({ class: 'Unalarmed' }));

@@ -1,36 +1,64 @@
+import { retentionLog } from '@batonjs/store';
 import type { Database } from './sql/database.ts';
 
+/** What a store has to do, for a process that decides when it is needed. Times are milliseconds since 1970. */
+export interface Work {
+  /** Whether a turn has a lease that has not run out. */
+  readonly isRunning: boolean;
+  /** Since when the task or webhook could be claimed that became ready last; absent if none is ready. */
+  readonly readySince?: number;
+  /** When the next task or webhook is due; absent if none will be. */
+  readonly dueAt?: number;
+}
+
+type Table = 'tasks' | 'push_configs';
+
 /** From one queue to the next on an index: reads as many entries as there are queues, not tasks. */
-const soonestOf = (table: string): string => `
+function overQueues(table: Table, column: string, pick: 'min' | 'max', condition = ''): string {
+  const next = (from: string) =>
+    `SELECT queue FROM ${table} WHERE ${column} IS NOT NULL AND queue ${from} ORDER BY queue LIMIT 1`;
+  return `
   WITH RECURSIVE queues (queue) AS (
-    SELECT (SELECT queue FROM ${table} WHERE ready_at IS NOT NULL AND queue >= '' ORDER BY queue LIMIT 1)
+    SELECT (${next(">= ''")})
     UNION ALL
-    SELECT (SELECT queue FROM ${table} WHERE ready_at IS NOT NULL AND queue > queues.queue ORDER BY queue LIMIT 1)
-    FROM queues WHERE queues.queue IS NOT NULL
+    SELECT (${next('> queues.queue')}) FROM queues WHERE queues.queue IS NOT NULL
   )
-  SELECT min((SELECT min(ready_at) FROM ${table}
-    WHERE ready_at IS NOT NULL AND ${table}.queue = queues.queue)) AS at FROM queues WHERE queue IS NOT NULL`;
+  SELECT ${pick}((SELECT ${pick}(${column}) FROM ${table}
+    WHERE ${column} IS NOT NULL AND ${table}.queue = queues.queue ${condition})) AS at
+  FROM queues WHERE queue IS NOT NULL`;
+}
 
 /** Finds out when a process is needed, where none runs without a reason. */
 export class NextWork {
-  readonly #busy;
-  readonly #soonest;
+  readonly #leased;
+  readonly #waiting;
+  readonly #ready;
+  readonly #due;
 
   constructor(db: Database) {
-    this.#busy = db.prepare(
-      `SELECT EXISTS (SELECT 1 FROM tasks WHERE holder >= '')
-         OR EXISTS (SELECT 1 FROM tasks WHERE queue >= '' AND waiting_since IS NOT NULL) AS busy`,
+    this.#leased = db.prepare(
+      overQueues('tasks', 'lease_until', 'max', `AND tasks.queue <> '${retentionLog}'`),
     );
-    this.#soonest = ['tasks', 'push_configs'].map((table) => db.prepare(soonestOf(table)));
+    this.#waiting = db.prepare(overQueues('tasks', 'waiting_since', 'max'));
+    const ofBoth = (pick: 'min' | 'max', condition: string) =>
+      (['tasks', 'push_configs'] as const).map((table) =>
+        db.prepare(overQueues(table, 'ready_at', pick, condition)),
+      );
+    this.#ready = ofBoth('max', 'AND ready_at <= ?');
+    this.#due = ofBoth('min', 'AND ready_at > ?');
   }
 
-  /**
-   * When the next task or webhook is due, in milliseconds since 1970; 0 while a turn runs or waits; undefined if there
-   * is nothing to do before the next request.
-   */
-  at(): number | undefined {
-    if (this.#busy.get()?.busy === 1) return 0;
-    const due = this.#soonest.map((statement) => statement.get()?.at).filter((at) => typeof at === 'number');
-    return due.length > 0 ? Math.min(...due) : undefined;
+  /** `now`: milliseconds since 1970, of the clock that leases go by as well. */
+  at(now: number): Work {
+    const lasts = [this.#leased.get(), this.#waiting.get(), ...this.#ready.map((last) => last.get(now))];
+    const [leasedUntil, ...ready] = lasts.map((row) => row?.at ?? undefined) as (number | undefined)[];
+    const isRunning = leasedUntil !== undefined && leasedUntil > now;
+    const since = (isRunning ? ready : [leasedUntil, ...ready]).filter((at) => at !== undefined);
+    const due = this.#due.map((first) => first.get(now)?.at).filter((at) => typeof at === 'number');
+    return {
+      isRunning,
+      ...(since.length > 0 && { readySince: Math.max(...since) }),
+      ...(due.length > 0 && { dueAt: Math.min(...due) }),
+    };
   }
 }

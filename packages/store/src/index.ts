@@ -24,6 +24,7 @@ export type {
   PushConfigName,
   PushConfigStore,
 } from './push-config-store.ts';
+export { retentionLog } from './retention-log.ts';
 export { steadyNow } from './steady-now.ts';
 export { diverged, StoreError, type StoreErrorCode, type StoreTrouble } from './store-error.ts';
 export type {

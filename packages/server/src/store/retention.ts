@@ -1,5 +1,5 @@
 import { FACT_FORMAT, type Fact, headOf } from '@batonjs/lifecycle';
-import { type Lease, StoreError, type TaskStore } from '@batonjs/store';
+import { type Lease, retentionLog as name, StoreError, type TaskStore } from '@batonjs/store';
 import type { Log } from '../hooks/log-hook.ts';
 import { type Clock, isoTime } from '../timing/clock.ts';
 import { newId } from '../timing/new-id.ts';
@@ -26,7 +26,6 @@ export interface RetentionSource {
 }
 
 /** The log whose lease gives the right to delete: no scope of callers, and no queue of agents, is called so. */
-const name = 'baton:retention';
 const row = { scope: name, taskId: name };
 
 /** The shortest time between two questions of one process, in parts of `everyMs`; a lease lasts as long. */

@@ -7,6 +7,9 @@ import type { TaskRows } from './task-row.ts';
 /** How long one slice of a read may block the event loop, in milliseconds. */
 const sliceMs = 8;
 
+/** How many characters a slice reads at most, one fact aside: clocks stand still where a Worker does not wait. */
+const sliceLength = 1_000_000;
+
 interface FactRow {
   readonly version: number;
   readonly commit_id: string;
@@ -98,18 +101,17 @@ export class Facts {
     }
   }
 
-  /** The facts after a position that one slice of time allows, at least one if there is any. */
+  /** The facts after a position that one slice allows, at least one if there is any. */
   #slice(task: number, after: number, last: number): StoredFact[] {
     const end = performance.now() + sliceMs;
     const facts: StoredFact[] = [];
+    let length = 0;
     for (const found of this.#facts.iterate(task, after, last)) {
       const { version, commit_id, fact } = found as unknown as FactRow;
-      facts.push({
-        version,
-        commitId: commit_id,
-        fact: parseFact(this.#texts.read(task, version, fact), version),
-      });
-      if (performance.now() > end) break;
+      const text = this.#texts.read(task, version, fact);
+      facts.push({ version, commitId: commit_id, fact: parseFact(text, version) });
+      length += text.length;
+      if (length > sliceLength || performance.now() > end) break;
     }
     return facts;
   }

@@ -38,7 +38,7 @@ export class Leases {
     this.#endLater = db.prepare(
       'UPDATE tasks SET lease_until = 0, leased_at = 0 WHERE holder IS NOT NULL AND leased_at > ?',
     );
-    this.#endAll = db.prepare('UPDATE tasks SET lease_until = 0, leased_at = 0 WHERE holder IS NOT NULL');
+    this.#endAll = db.prepare(`UPDATE tasks SET lease_until = ? WHERE holder >= '' AND lease_until > ?`);
   }
 
   /** Whether a claim would find a task. Reads without the write lock, so that the answer may be outdated at once. */
@@ -85,9 +85,9 @@ export class Leases {
     this.#endLater.run(leaseNow);
   }
 
-  /** Ends all leases, where no other process can have one. */
-  endAll(): void {
-    this.#endAll.run();
+  /** Ends all leases that have not run out, where no other process can have one. */
+  endAll({ leaseNow }: Moment): void {
+    this.#endAll.run(leaseNow, leaseNow);
   }
 
   read(scope: Scope, taskId: string): LeaseReading | undefined {

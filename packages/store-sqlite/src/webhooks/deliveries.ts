@@ -54,7 +54,7 @@ export class Deliveries {
     );
     this.#endAll = db.prepare(
       `UPDATE push_configs SET holder = NULL, lease_until = NULL,
-         ready_at = CASE WHEN ready_at IS NOT NULL THEN coalesce(retry_at, 0) END WHERE holder IS NOT NULL`,
+         ready_at = CASE WHEN ready_at IS NOT NULL THEN coalesce(retry_at, ?) END WHERE holder IS NOT NULL`,
     );
   }
 
@@ -86,8 +86,8 @@ export class Deliveries {
   }
 
   /** Ends all deliveries that are under way, where no other process can have one: they are due again. */
-  endAll(): void {
-    this.#endAll.run();
+  endAll(now: number): void {
+    this.#endAll.run(now);
   }
 
   retryNow(webhooks: readonly PushConfigName[], now: number): void {

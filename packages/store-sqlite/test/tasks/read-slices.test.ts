@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { sqliteStore } from '../../src/index.ts';
 import { freshPath } from '../folder.ts';
 import { chunk, commitOf, complete, create } from '../logs.ts';
@@ -30,6 +30,26 @@ describe('reading a long log', () => {
     expect((await store.readFacts('s', 't', 5, 50_000)).map(({ version }) => version)).toEqual(
       Array.from({ length: 50_000 }, (_, n) => n + 6),
     );
+  });
+
+  it('lets other things happen in between where the clock stands still meanwhile, as in a Worker', async () => {
+    const store = sqliteStore(freshPath(), { durability: 'normal' });
+    onTestFinished(() => store.close());
+    await create(store, 't');
+    const parts = [{ text: 'x'.repeat(600_000) }];
+    const long = Array.from({ length: 6 }, () => ({ ...chunk(2), artifact: { artifactId: 'a', parts } }));
+    await store.commit(commitOf('t', 1, long));
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
+    onTestFinished(() => clock.mockRestore());
+    let rounds = 0;
+    const round = () => {
+      rounds++;
+      next = setImmediate(round);
+    };
+    let next = setImmediate(round);
+    expect((await store.load('s', 't'))?.facts.length).toBe(7);
+    clearImmediate(next);
+    expect(rounds).toBeGreaterThan(1);
   });
 
   it('gives the log of one moment, whatever is appended meanwhile', async () => {
