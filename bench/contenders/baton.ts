@@ -18,6 +18,8 @@ export type BatonOptions = StoreChoice & {
   http: 'express' | 'node:http';
   counted?: boolean;
   emits?: boolean;
+  /** Which processes run turns; `workers`: others. */
+  run?: 'here' | 'workers';
 };
 
 const options = given<BatonOptions>();
@@ -28,6 +30,7 @@ const server = createAgentServer({
   card: { name: 'Bench', description: 'Answers quotes' },
   agent: options.emits ? emittingAgent : agent,
   store: options.counted ? counting(store) : store,
+  run: options.run,
   limits: { turns: 20_000, followersPerTask: 20_000 },
 });
 const http = createServer(

@@ -16,6 +16,7 @@ export type Contender =
   | 'bare-redis'
   | 'bare-postgres'
   | 'bare-etcd'
+  | 'bare-notify'
   | 'bare-sse'
   | 'bare-ws'
   | 'grpc-js';

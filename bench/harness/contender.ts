@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { startEtcd } from '../../test/support/etcd.ts';
 import { canStartPostgres, startPostgres } from '../../test/support/postgres.ts';
 import { startRedis } from '../../test/support/redis.ts';
+import type { BareNotify } from '../contenders/bare-notify.ts';
 import type { BareSse } from '../contenders/bare-sse.ts';
 import type { BareStreams } from '../contenders/bare-streams.ts';
 import type { BareWs } from '../contenders/bare-ws.ts';
@@ -23,12 +24,19 @@ import type { Sample } from '../contenders/template.ts';
 import type { GrpcSamples } from '../load/grpc.ts';
 import type { Load } from '../load/load.ts';
 import { cpuOfTree } from './process-cpu.ts';
+import type { Vitals } from './vitals.ts';
 import { Worker } from './worker.ts';
 
 export const startLoad = () => Worker.start<Load>('load/load.ts');
 
 export const startBaton = (options: BatonOptions) =>
   Worker.start<Baton>('contenders/baton.ts', options, ['--expose-gc']);
+
+export const startBatonWorker = (options: StoreChoice) =>
+  Worker.start<Vitals>('contenders/worker.ts', options);
+
+export const startBareNotify = (options: StoreChoice & { role: 'ping' | 'pong' }) =>
+  Worker.start<BareNotify>('contenders/bare-notify.ts', options);
 
 export const startBatonStore = (options: StoreChoice) =>
   Worker.start<BatonStore>('contenders/baton-store.ts', options);

@@ -7,7 +7,7 @@ import { grpc, grpcBegin, grpcFollow, grpcFollowed, grpcSamples } from './grpc.t
 import { reads, walk } from './reads.ts';
 import { record, resume } from './resume.ts';
 import { sampleOf, sends } from './sends.ts';
-import { sampleStream, streamsAtOnce } from './streams-at-once.ts';
+import { sampleStream, streamsAtOnce, streamsInTurn } from './streams-at-once.ts';
 import { closeSockets, openSockets, watchedTasks, watchTasks } from './updates.ts';
 
 const questions = {
@@ -28,6 +28,7 @@ const questions = {
   openSockets,
   closeSockets,
   streamsAtOnce,
+  streamsInTurn,
   sampleStream,
   grpc,
   grpcSamples,

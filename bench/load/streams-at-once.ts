@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { quoteText } from '../contenders/chunk-text.ts';
 import type { Sample } from '../contenders/template.ts';
 import { Connection } from './connection.ts';
@@ -31,6 +32,23 @@ export async function streamsAtOnce({ url, streams }: { url: string; streams: nu
   for (let n = 0; n < streams; n++) open.push(await Connection.open(url));
   const seen = await Promise.all(open.map((connection) => stream(connection, host)));
   for (const connection of open) connection.close();
+  return seen;
+}
+
+/** Sends `quote` as a stream, so many times, one after another with pauses between them. Every event is checked. */
+export async function streamsInTurn(params: {
+  url: string;
+  streams: number;
+  pauseMs: number;
+}): Promise<Seen[]> {
+  const { url, streams, pauseMs } = params;
+  const seen: Seen[] = [];
+  const connection = await Connection.open(url);
+  for (let n = 0; n < streams; n++) {
+    await pause(Math.random() * pauseMs);
+    seen.push(await stream(connection, new URL(url).host));
+  }
+  connection.close();
   return seen;
 }
 

@@ -61,7 +61,7 @@ export class TaskRun {
     const notice = () => this.#notice();
     live.listeners.add(notice);
     try {
-      if (!started) await live.subscribe();
+      if (!started) void live.subscribe(); // The first write finds out if the log has become longer meanwhile.
       await this.#act(started);
     } catch (error) {
       if (isLost(error)) this.#halted = 'fenced';
