@@ -15,6 +15,9 @@ export interface AlarmOptions {
 /** The longest time between two alarms while something is ready that no agent of the object takes, in milliseconds. */
 const longestMs = 3_600_000;
 
+/** The alarm for a later time goes off after so many milliseconds, and sets the next: those after 2189 are refused. */
+const farthestMs = 366 * 24 * 3_600_000;
+
 /**
  * Keeps an alarm set while there is work, so that an object that was evicted or killed starts again without a request.
  * While a turn runs, the alarms also keep the object from being evicted: that happens only to objects without events.
@@ -85,6 +88,11 @@ export class Alarm {
 
   /** Undefined if there is nothing to do before the next request. */
   #neededAt(now: number): number | undefined {
+    const at = this.#workAt(now);
+    return at === undefined ? undefined : Math.min(at, now + farthestMs);
+  }
+
+  #workAt(now: number): number | undefined {
     const { nextWork, recoverAfterMs } = this.#options;
     const { isRunning, readySince, dueAt } = nextWork.at(now);
     if (isRunning) return now + recoverAfterMs;

@@ -8,7 +8,8 @@ import { openObject } from './open-object.ts';
 export interface DurableObjectStoreOptions {
   /**
    * How soon the object is started again after it was evicted or died while a turn ran or waited, in milliseconds.
-   * While there is such work, an alarm goes off that often. The first store of an object decides. Default 30,000.
+   * While there is such work, an alarm goes off that often. The first store of an object decides. More than 0, at most
+   * 86,400,000. Default 30,000.
    */
   readonly recoverAfterMs?: number;
 }
@@ -35,8 +36,10 @@ export function durableObjectStore(
   storage: ObjectStorage,
   { recoverAfterMs = 30_000 }: DurableObjectStoreOptions = {},
 ): DurableObjectStore {
-  if (!(recoverAfterMs > 0))
-    throw new RangeError(`recoverAfterMs is ${recoverAfterMs}, and must be more than 0`);
+  if (!(recoverAfterMs > 0 && recoverAfterMs <= 86_400_000))
+    throw new RangeError(
+      `recoverAfterMs is ${recoverAfterMs}, and must be more than 0 and at most 86,400,000`,
+    );
   const { identity, tables, subscribers, transactions, alarm } = openObject(storage, recoverAfterMs);
   const calls = new OpenCalls(storeName, () => alarm.mustWork());
   let closing: Promise<void> | undefined;

@@ -53,6 +53,8 @@ export const alarmCases: Readonly<Record<string, Case>> = {
     await store.putPushConfig(webhook);
     await store.commit(chunkAfter(0));
     const [delivery] = await store.claimDeliveries(all);
+    await store.alarm();
+    assert.ok((await storage.getAlarm())! <= Date.now() + minute, 'while it is told');
     const retryAt = new Date(Date.now() + 3_600_000).toISOString();
     await store.advance(delivery!, { attempts: 1, retryAt });
     await store.alarm();
@@ -133,5 +135,17 @@ export const alarmCases: Readonly<Record<string, Case>> = {
     fails = false;
     await store.commit(chunkAfter(1));
     assert.ok((await storage.getAlarm())! <= Date.now() + minute);
+  },
+
+  async 'sets an alarm for a time that is later than an alarm can be'(storage) {
+    const store = durableObjectStore(storage);
+    for (const [n, dueAt] of ['2400-01-01T00:00:00.000Z', '+275760-09-13T00:00:00.000Z'].entries()) {
+      await store.commit(
+        chunkAfter(0, { taskId: `t${n}`, head: headAt(1, { dueAt }), turn: { queue: 'q' } }),
+      );
+      await store.alarm();
+      const at = (await storage.getAlarm()) ?? 0;
+      assert.ok(at > Date.now() + 60 * minute && at < Date.parse(dueAt));
+    }
   },
 };

@@ -31,7 +31,7 @@ describe('a store on the storage of a Durable Object', () => {
   it('refuses an object without SQLite, and says what to change', () => passes({ class: 'Unqueried' }));
 
   it('refuses a time of recovery that is none', () => {
-    for (const recoverAfterMs of [0, -1, Number.NaN])
+    for (const recoverAfterMs of [0, -1, Number.NaN, 86_400_001, Number.POSITIVE_INFINITY])
       expect(() => durableObjectStore({} as never, { recoverAfterMs })).toThrow(RangeError);
   });
 

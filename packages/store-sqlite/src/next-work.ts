@@ -3,7 +3,7 @@ import type { Database } from './sql/database.ts';
 
 /** What a store has to do, for a process that decides when it is needed. Times are milliseconds since 1970. */
 export interface Work {
-  /** Whether a turn has a lease that has not run out. */
+  /** Whether a turn or a delivery has a lease that has not run out. */
   readonly isRunning: boolean;
   /** Since when the task or webhook could be claimed that became ready last; absent if none is ready. */
   readonly readySince?: number;
@@ -31,6 +31,7 @@ function overQueues(table: Table, column: string, pick: 'min' | 'max', condition
 /** Finds out when a process is needed, where none runs without a reason. */
 export class NextWork {
   readonly #leased;
+  readonly #delivering;
   readonly #waiting;
   readonly #ready;
   readonly #due;
@@ -38,6 +39,9 @@ export class NextWork {
   constructor(db: Database) {
     this.#leased = db.prepare(
       overQueues('tasks', 'lease_until', 'max', `AND tasks.queue <> '${retentionLog}'`),
+    );
+    this.#delivering = db.prepare(
+      "SELECT 1 FROM push_configs WHERE holder >= '' AND lease_until > ? LIMIT 1",
     );
     this.#waiting = db.prepare(overQueues('tasks', 'waiting_since', 'max'));
     const ofBoth = (pick: 'min' | 'max', condition: string) =>
@@ -52,11 +56,11 @@ export class NextWork {
   at(now: number): Work {
     const lasts = [this.#leased.get(), this.#waiting.get(), ...this.#ready.map((last) => last.get(now))];
     const [leasedUntil, ...ready] = lasts.map((row) => row?.at ?? undefined) as (number | undefined)[];
-    const isRunning = leasedUntil !== undefined && leasedUntil > now;
-    const since = (isRunning ? ready : [leasedUntil, ...ready]).filter((at) => at !== undefined);
+    const hasTurn = leasedUntil !== undefined && leasedUntil > now;
+    const since = (hasTurn ? ready : [leasedUntil, ...ready]).filter((at) => at !== undefined);
     const due = this.#due.map((first) => first.get(now)?.at).filter((at) => typeof at === 'number');
     return {
-      isRunning,
+      isRunning: hasTurn || this.#delivering.get(now) !== undefined,
       ...(since.length > 0 && { readySince: Math.max(...since) }),
       ...(due.length > 0 && { dueAt: Math.min(...due) }),
     };
