@@ -1,6 +1,5 @@
 import type { Lease } from '@batonjs/store';
 import type { LiveTasks } from '../../log/live-tasks.ts';
-import { LinkedList, type ListNode } from '../../timing/linked-list.ts';
 import type { Held } from '../heartbeat.ts';
 import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
@@ -10,7 +9,6 @@ import type { ParkedTasks } from './parked-tasks.ts';
 interface Left extends Held {
   readonly since: number;
   readonly reserved: Reserved;
-  readonly kept: ListNode<Held>;
   isLost: boolean;
 }
 
@@ -24,7 +22,7 @@ export class Recovery {
   readonly #tasks: LiveTasks;
   readonly #runner: Runner;
   readonly #parked: ParkedTasks;
-  readonly #left = new LinkedList<Left>();
+  readonly #left = new Set<Left>();
   readonly #stop = new AbortController();
   #over: Promise<void> | undefined;
 
@@ -50,8 +48,8 @@ export class Recovery {
         held.isLost = true;
       },
     };
-    const kept = this.#runner.heartbeat.add(held);
-    this.#left.add(Object.assign(held, { since, kept, reserved: this.#runner.reserve(1) }));
+    this.#runner.heartbeat.add(held);
+    this.#left.add(Object.assign(held, { since, reserved: this.#runner.reserve(1) }));
     this.#over ??= this.#run().finally(() => {
       this.#over = undefined;
     });
@@ -62,9 +60,9 @@ export class Recovery {
     this.#stop.abort();
     await this.#over;
     const left = [...this.#left];
-    for (const { kept, reserved } of left) {
-      this.#runner.heartbeat.remove(kept);
-      reserved.release();
+    for (const one of left) {
+      this.#runner.heartbeat.remove(one);
+      one.reserved.release();
     }
     if (left.length === 0) return;
     const leases = left.map(({ lease }) => lease);
@@ -73,16 +71,17 @@ export class Recovery {
   }
 
   async #run(): Promise<void> {
-    for (let next = this.#left.first; next && !this.#stop.signal.aborted; next = this.#left.first) {
-      this.#left.removeFirst();
+    for (const next of this.#left) {
+      if (this.#stop.signal.aborted) return;
+      this.#left.delete(next);
       try {
         if (!next.isLost) await this.#start(next);
       } catch (error) {
         // Removed first: otherwise, the heartbeat would shorten the lease again.
-        this.#runner.heartbeat.remove(next.kept);
+        this.#runner.heartbeat.remove(next);
         await this.#parked.park(next.lease, error);
       } finally {
-        this.#runner.heartbeat.remove(next.kept);
+        this.#runner.heartbeat.remove(next);
         next.reserved.release();
       }
     }
