@@ -3,7 +3,14 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completeGroups } from '../../docs/.vitepress/pages.ts';
 import { withTables } from '../../docs/.vitepress/tables.ts';
-import { documents, readText, root } from '../repository/source-files.ts';
+import {
+  commentsOf,
+  documents,
+  readText,
+  root,
+  sourceFiles,
+  workspaces,
+} from '../repository/source-files.ts';
 
 const pages = documents().map((path) => ({ path, text: readText(path) }));
 
@@ -44,6 +51,23 @@ describe.each(pages)('$path', ({ path, text }) => {
     const isWritten = path === 'docs/conformance.md' || path === 'docs/mutation.md';
     expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(isWritten ? 1_000 : limit);
   });
+});
+
+it('comments name only files of the repository that exist', () => {
+  const parts = workspaces().flatMap(({ folder }) => [`${folder}/src`, `${folder}/test`]);
+  const files = [...parts, 'bench', 'scripts', 'test/kit', 'test/support'].flatMap(sourceFiles);
+  const fileName =
+    /(?<![\w./*-])(?:packages|apps|test|scripts|docs|bench)\/[\w./-]+\.(?:md|tsx?|svg|json)\b/g;
+  const isPlaceholder = (name: string) => /\/[xy][/.]/.test(name);
+  const isThere = (name: string, path: string) =>
+    path.split('/').some((_, n, names) => existsSync(join(root, ...names.slice(0, n), name)));
+  const dead = files.flatMap(({ path, text }) =>
+    Array.from(commentsOf(text).join('\n').matchAll(fileName), ([name]) => name)
+      .filter((name) => !isPlaceholder(name) && !isThere(name, path))
+      .map((name) => `${path}: ${name}`),
+  );
+  expect(files.length).toBeGreaterThan(1_000);
+  expect(dead).toEqual([]);
 });
 
 describe('the sidebar of the site', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
@@ -34,6 +35,18 @@ describe('migrations', () => {
     migrate(db, 'file', [...migrations, ...next]);
     expect(versionOf(db)).toBe(migrations.length + 2);
     expect(db.prepare('SELECT colour FROM tasks').all()).toEqual([]);
+  });
+
+  it('make the tables that the README describes', () => {
+    const db = new DatabaseSync(':memory:');
+    migrate(db, 'file');
+    const tables = db
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+      .all();
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    const rows = Array.from(readme.matchAll(/^\| (`\w+`(?:, `\w+`)*) /gm), ([, names = '']) => names);
+    const described = rows.flatMap((names) => names.split(', ')).map((name) => name.replaceAll('`', ''));
+    expect(described.toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
   });
 
   it('bring an older file forward and keep its contents', async () => {
