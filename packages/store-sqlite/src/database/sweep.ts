@@ -2,7 +2,8 @@ import type { Topic, Unsubscribe } from '@batonjs/store';
 import type { Subscribers } from '../notifications/subscribers.ts';
 import type { FileChanges } from './file-changes.ts';
 
-// How often the file is read for changes of other processes, in milliseconds.
+// How often the file is read for changes of other processes, in milliseconds. Busy: after a change, and while a task is
+// followed, whose next update another process may be about to write.
 const busyMs = 10;
 const idleMs = 25;
 
@@ -12,6 +13,9 @@ export class Sweep {
   readonly #changes: FileChanges;
   readonly #shared: boolean;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isIdle = true;
+  /** How many subscriptions are on tasks. */
+  #onTasks = 0;
 
   /** `shared`: whether other processes can write to the database at all. */
   constructor(subscribers: Subscribers, changes: FileChanges, shared: boolean) {
@@ -22,19 +26,29 @@ export class Sweep {
 
   subscribe(topic: Topic, notify: (version?: number) => void): Unsubscribe {
     const remove = this.#subscribers.add(topic, notify);
+    const onTasks = 'taskId' in topic ? 1 : 0;
     try {
-      if (this.#shared && this.#timer === undefined) {
-        this.#changes.start();
-        this.#sweepIn(idleMs);
-      }
+      if (this.#shared) this.#begin(onTasks > 0);
     } catch (error) {
       remove();
       throw error;
     }
+    this.#onTasks += onTasks;
+    let isOver = false;
     return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#onTasks -= onTasks;
       remove();
       if (this.#subscribers.isEmpty) this.stop();
     };
+  }
+
+  #begin(isBusy: boolean): void {
+    if (this.#timer === undefined) this.#changes.start();
+    // A busy wait is not begun anew: many subscriptions would put the sweep off for ever.
+    else if (!isBusy || !this.#isIdle) return;
+    this.#sweepSoon(isBusy);
   }
 
   stop(): void {
@@ -42,9 +56,11 @@ export class Sweep {
     this.#timer = undefined;
   }
 
-  #sweepIn(ms: number): void {
+  #sweepSoon(isBusy: boolean): void {
+    clearTimeout(this.#timer);
+    this.#isIdle = !isBusy;
     // Subscribers alone do not keep the process alive.
-    this.#timer = setTimeout(() => this.#sweep(), ms).unref();
+    this.#timer = setTimeout(() => this.#sweep(), isBusy ? busyMs : idleMs).unref();
   }
 
   #sweep(): void {
@@ -54,6 +70,6 @@ export class Sweep {
     } catch {
       // The file is locked or fails just now. The next sweep finds the same changes; calls report the error.
     }
-    if (this.#timer !== undefined) this.#sweepIn(changed ? busyMs : idleMs);
+    if (this.#timer !== undefined) this.#sweepSoon(changed || this.#onTasks > 0);
   }
 }
