@@ -100,7 +100,7 @@ export const alarmCases: Readonly<Record<string, Case>> = {
     const next = durableObjectStore(nextStart(storage));
     await next.alarm();
     assert.ok((await storage.getAlarm())! <= Date.now() + minute, 'soon after the object was started');
-    age('tasks', 'lease_until', 10 * minute);
+    age('tasks', 'leased_at', 10 * minute);
     await durableObjectStore(nextStart(storage)).alarm();
     assert.ok((await storage.getAlarm())! > Date.now() + 5 * minute, 'a turn that no object takes over');
 

@@ -83,9 +83,11 @@ export const cases: Readonly<Record<string, Case>> = {
     assert.deepEqual(await second.claim(all), []);
     assert.deepEqual(await second.claimDeliveries(all), []);
 
+    await second.commit(chunkAfter(0, { taskId: 'waits', turn: { queue: 'q', want: true } }));
+    storage.sql.exec('UPDATE tasks SET waiting_since = 5 WHERE waiting_since IS NOT NULL');
     const next = durableObjectStore(nextStart(storage));
-    const [lease] = await next.claim(all);
-    assert.deepEqual([lease?.cause, lease?.fence], ['expired', 2]);
+    const [lease] = await next.claim({ ...all, limit: 1 });
+    assert.deepEqual([lease?.taskId, lease?.cause, lease?.fence], ['t', 'expired', 2]);
     const [delivery] = await next.claimDeliveries(all);
     assert.equal(delivery?.fence, 2);
   },

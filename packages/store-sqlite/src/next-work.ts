@@ -31,6 +31,7 @@ function overQueues(table: Table, column: string, pick: 'min' | 'max', condition
 /** Finds out when a process is needed, where none runs without a reason. */
 export class NextWork {
   readonly #leased;
+  readonly #left;
   readonly #delivering;
   readonly #waiting;
   readonly #ready;
@@ -40,6 +41,8 @@ export class NextWork {
     this.#leased = db.prepare(
       overQueues('tasks', 'lease_until', 'max', `AND tasks.queue <> '${retentionLog}'`),
     );
+    // Reads all tasks with a lease, of which none runs then.
+    this.#left = db.prepare("SELECT max(leased_at) AS at FROM tasks WHERE holder >= '' AND queue <> ?");
     this.#delivering = db.prepare(
       "SELECT 1 FROM push_configs WHERE holder >= '' AND lease_until > ? LIMIT 1",
     );
@@ -54,10 +57,11 @@ export class NextWork {
 
   /** `now`: milliseconds since 1970, of the clock that leases go by as well. */
   at(now: number): Work {
-    const lasts = [this.#leased.get(), this.#waiting.get(), ...this.#ready.map((last) => last.get(now))];
-    const [leasedUntil, ...ready] = lasts.map((row) => row?.at ?? undefined) as (number | undefined)[];
-    const hasTurn = leasedUntil !== undefined && leasedUntil > now;
-    const since = (hasTurn ? ready : [leasedUntil, ...ready]).filter((at) => at !== undefined);
+    const leasedUntil = this.#leased.get()?.at;
+    const hasTurn = typeof leasedUntil === 'number' && leasedUntil > now;
+    const lasts = [this.#waiting.get(), ...this.#ready.map((last) => last.get(now))];
+    if (!hasTurn) lasts.push(this.#left.get(retentionLog));
+    const since = lasts.map((row) => row?.at).filter((at) => typeof at === 'number');
     const due = this.#due.map((first) => first.get(now)?.at).filter((at) => typeof at === 'number');
     return {
       isRunning: hasTurn || this.#delivering.get(now) !== undefined,

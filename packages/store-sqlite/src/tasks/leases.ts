@@ -38,7 +38,9 @@ export class Leases {
     this.#endLater = db.prepare(
       'UPDATE tasks SET lease_until = 0, leased_at = 0 WHERE holder IS NOT NULL AND leased_at > ?',
     );
-    this.#endAll = db.prepare(`UPDATE tasks SET lease_until = ? WHERE holder >= '' AND lease_until > ?`);
+    this.#endAll = db.prepare(
+      `UPDATE tasks SET lease_until = 0, leased_at = ? WHERE holder >= '' AND lease_until > 0`,
+    );
   }
 
   /** Whether a claim would find a task. Reads without the write lock, so that the answer may be outdated at once. */
@@ -85,9 +87,12 @@ export class Leases {
     this.#endLater.run(leaseNow);
   }
 
-  /** Ends all leases that have not run out, where no other process can have one. */
+  /**
+   * Ends all leases, where no other process can have one. Their tasks come before those that wait. `leased_at` is when
+   * they were ended.
+   */
   endAll({ leaseNow }: Moment): void {
-    this.#endAll.run(leaseNow, leaseNow);
+    this.#endAll.run(leaseNow);
   }
 
   read(scope: Scope, taskId: string): LeaseReading | undefined {
