@@ -47,6 +47,11 @@ export class TaskIndex {
   /** Those that wait to be put in place, and some that do not any more. */
   #moved: Log[] = [];
 
+  /** How many scopes and contexts have logs. */
+  get size(): number {
+    return this.#few.size + this.#many.size;
+  }
+
   /** Called for every log that was made or changed. */
   changed(log: Log, before: Row | undefined): void {
     if (before && isListedAlike(before, log.row)) return;

@@ -165,6 +165,7 @@ describe('the index', () => {
       index.deleted(logs.splice(Math.floor(logs.length / 2), 1)[0]!);
       mustList();
     }
+    expect(index.size).toBe(0);
     logs.push(placed(index, 1));
     mustList();
   });
@@ -193,6 +194,7 @@ it('a large map keeps every string, and forgets what is deleted', () => {
   const keys = ['', 'a', 'ab', ...Array.from({ length: 2_000 }, (_, n) => `task-${n}`)];
   for (const [n, key] of keys.entries()) map.set(key, n);
   expect(keys.every((key, n) => map.get(key) === n)).toBe(true);
+  expect(map.size).toBe(keys.length);
   for (const key of keys) map.delete(key);
   expect(keys.every((key) => map.get(key) === undefined)).toBe(true);
 });

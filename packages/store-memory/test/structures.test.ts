@@ -94,6 +94,8 @@ describe('a schedule', () => {
     // Another schedule leaves it alone.
     new Schedule<Item>().delete(b);
     expect(namesIn(schedule.items('q'))).toEqual(['b']);
+    schedule.delete(b);
+    expect(namesIn(schedule.items('q'))).toEqual([]);
   });
 });
 

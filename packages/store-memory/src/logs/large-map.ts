@@ -8,6 +8,10 @@ const parts = 256;
 export class LargeMap<Value> {
   readonly #parts: Map<string, Value>[] = Array.from({ length: parts }, () => new Map());
 
+  get size(): number {
+    return this.#parts.reduce((sum, { size }) => sum + size, 0);
+  }
+
   get(key: string): Value | undefined {
     return this.#partOf(key).get(key);
   }
