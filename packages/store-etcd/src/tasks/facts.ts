@@ -9,6 +9,9 @@ import { taskRowOf } from './task-row.ts';
 /** The most commits that are read at once. */
 const atOnce = 200;
 
+/** How many facts are read together with the row of their task: all of them, of most tasks. */
+const withRow = 32;
+
 /** The value of `fact/<task>/<position>`: the facts of one commit. */
 interface Entry {
   readonly commitId: string;
@@ -31,7 +34,9 @@ export class Facts {
   async load(scope: Scope, taskId: string): Promise<StoredLog | undefined> {
     const task = digestOf(scope, taskId);
     const keys = [this.#keys.log(task), this.#keys.turn(task), this.#keys.snapshot(task)];
-    const [log, turn, kept] = await this.#cluster.read(keys.map((key) => ({ key })));
+    // Not by a limit: etcd visits all keys of a range.
+    const begin = { key: this.#keys.fact(task, 1), rangeEnd: this.#keys.fact(task, withRow + 1) };
+    const [log, turn, kept, begun] = await this.#cluster.read([...keys.map((key) => ({ key })), begin]);
     const found = taskRowOf(log!.kvs[0], turn!.kvs[0]);
     if (!found) return undefined;
     const { head, version } = found.row;
@@ -42,8 +47,11 @@ export class Facts {
       throw unreadable(`The snapshot of task ${taskId}`, error);
     });
     const start = snapshot?.version ?? 0;
+    const isWhole = !stored && version <= withRow;
     // Facts never change: all up to this version existed when the row was read.
-    const facts = await this.#read(task, start, version, version);
+    const facts = await (isWhole
+      ? this.#factsOf(task, begun!.kvs)
+      : this.#read(task, start, version, version));
     // The log was deleted meanwhile.
     if (facts.length < version - start) return undefined;
     return { head, version, facts, ...(snapshot && { snapshot }) };
@@ -74,13 +82,17 @@ export class Facts {
       const limit = Math.min(atOnce, last - position);
       const range = { ...inside(this.#keys.facts(task)), key: this.#keys.fact(task, position + 1), limit };
       const { kvs } = (await this.#cluster.read([range]))[0]!;
-      for (const kept of kvs) {
-        const found = await this.entryOf(task, kept);
-        facts.push(...found.filter(({ version }) => version > after && version <= last));
-      }
+      const found = await this.#factsOf(task, kvs);
+      facts.push(...found.filter(({ version }) => version > after && version <= last));
       position = kvs.length === 0 ? last : positionOf(kvs.at(-1)!);
       if (kvs.length < limit && end === undefined) break;
     }
+    return facts;
+  }
+
+  async #factsOf(task: string, kvs: readonly KeyValue[]): Promise<StoredFact[]> {
+    const facts: StoredFact[] = [];
+    for (const kept of kvs) facts.push(...(await this.entryOf(task, kept)));
     return facts;
   }
 

@@ -1,10 +1,12 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { chunkAfter } from '../../../test/kit/task-logs.ts';
+import { chunk, chunkAfter } from '../../../test/kit/task-logs.ts';
 import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
 import { Keys } from '../src/layout/keys.ts';
+import { Parts } from '../src/layout/parts.ts';
+import { Facts } from '../src/tasks/facts.ts';
 import { WaitingCounts } from '../src/tasks/waiting-counts.ts';
 import type { RangeRequest } from '../src/wire/messages.ts';
 
@@ -71,4 +73,28 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     await counts.of('q');
     expect(cluster.reads).toBe(3);
   });
+});
+
+it.skipIf(!etcd)('A short log is read together with its task, and a longer one right after it', async () => {
+  const store = etcdStore(etcd!.urls);
+  const connections = new Connections(etcd!.urls, undefined);
+  onTestFinished(async () => {
+    await store.close();
+    connections.close();
+  });
+  const cluster = new CountedCluster(connections, 20_000);
+  const keys = new Keys('baton');
+  const facts = new Facts(cluster, keys, new Parts(cluster, keys));
+  for (const [taskId, length, reads] of [
+    ['short', 32, 1],
+    ['longer', 33, 2],
+  ] as const) {
+    for (let version = 0; version < length; version++) await store.commit(chunkAfter(version, { taskId }));
+    cluster.reads = 0;
+    const log = await facts.load('s', taskId);
+    expect(cluster.reads).toBe(reads);
+    expect(log?.facts.map(({ version, fact }) => [version, fact])).toEqual(
+      Array.from({ length }, (_, n) => [n + 1, chunk(n + 1)]),
+    );
+  }
 });
