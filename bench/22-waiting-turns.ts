@@ -54,7 +54,7 @@ async function run({ runs, short, size = 100_000, store: only }: RunOptions): Pr
   const values = new Values();
   const ratios: Record<string, number> = {};
   const sizes = short ? [0, 4_000] : [0, 1_000, 20_000, size];
-  const requests = short ? 100 : 1_000;
+  const requests = short ? 50 : 1_000;
   const cpuUnit = (kind: Kind, waiting: number, store: Store) =>
     `µs CPU, one of the ${kind}, ${waiting} waiting, ${store}`;
   const rateUnit = (kind: Kind, waiting: number, store: Store) => `${kind}/s, ${waiting} waiting, ${store}`;
