@@ -50,7 +50,7 @@ it('little of a request, its response and its task outlives a young collection b
     const promoted = oldBytes() - before;
     collect({ type: 'major' });
     const kept = oldBytes() - before;
-    expect((promoted - kept) / (rounds * each)).toBeLessThan(5_500);
+    expect((promoted - kept) / (rounds * each)).toBeLessThan(3_300);
   } finally {
     sockets.destroy();
     await close();

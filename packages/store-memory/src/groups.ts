@@ -1,6 +1,11 @@
+/** Emptied when it is removed: an outgrown hash table keeps what was in it until the next full collection. */
+interface Group<Member> {
+  members: readonly [] | readonly [Member] | Set<Member>;
+}
+
 /** Members by key; a key without members is gone. Most keys have one member, so a set is made only for more. */
 export class Groups<Key, Member> {
-  readonly #groups = new Map<Key, readonly [Member] | Set<Member>>();
+  readonly #groups = new Map<Key, Group<Member>>();
 
   /** How many keys have members. */
   get size(): number {
@@ -8,20 +13,23 @@ export class Groups<Key, Member> {
   }
 
   get(key: Key): readonly Member[] | ReadonlySet<Member> {
-    return this.#groups.get(key) ?? [];
+    return this.#groups.get(key)?.members ?? [];
   }
 
   add(key: Key, member: Member): void {
-    const members = this.#groups.get(key);
-    if (!members) this.#groups.set(key, [member]);
-    else if (members instanceof Set) members.add(member);
-    else this.#groups.set(key, new Set([...members, member]));
+    const group = this.#groups.get(key);
+    if (!group) this.#groups.set(key, { members: [member] });
+    else if (group.members instanceof Set) group.members.add(member);
+    else group.members = new Set([...group.members, member]);
   }
 
   delete(key: Key, member: Member): void {
-    const members = this.#groups.get(key);
-    if (members instanceof Set) members.delete(member);
-    if (members instanceof Set ? members.size === 0 : members?.[0] === member) this.#groups.delete(key);
+    const group = this.#groups.get(key);
+    if (!group) return;
+    if (group.members instanceof Set) group.members.delete(member);
+    else if (group.members[0] === member) group.members = [];
+    const { members } = group;
+    if ((members instanceof Set ? members.size : members.length) === 0) this.#groups.delete(key);
   }
 
   clear(): void {

@@ -4,8 +4,9 @@ import { LiveTask } from './live-task.ts';
 import type { LogDependencies } from './log-dependencies.ts';
 import { StoreIdentity } from './store-identity.ts';
 
+/** Emptied when it is removed: a busy map holds on to removed entries for a while, see `LinkedList`. */
 interface Entry {
-  readonly live: LiveTask;
+  live: LiveTask | undefined;
   users: number;
 }
 
@@ -73,6 +74,7 @@ export class LiveTasks {
     const entry = this.#entries.get(key);
     if (entry?.live !== live || --entry.users > 0) return;
     this.#entries.delete(key);
+    entry.live = undefined;
     live.unsubscribe().catch((error: unknown) => {
       this.dependencies.log('error', 'Could not unsubscribe from a task', { taskId: live.taskId, error });
     });
@@ -81,12 +83,12 @@ export class LiveTasks {
   /** Ends the sweep and all cursors. */
   close(): void {
     this.#stop.abort();
-    for (const { live } of this.#entries.values()) live.endFollowing();
+    for (const { live } of this.#entries.values()) live?.endFollowing();
   }
 
   #use(scope: Scope, taskId: string, make: () => LiveTask): LiveTask {
     const entry = this.#find(scope, taskId);
-    if (entry) {
+    if (entry?.live) {
       entry.users++;
       return entry.live;
     }
@@ -98,7 +100,7 @@ export class LiveTasks {
   /** After the store lost facts of a task, its users keep the live task they have; later callers get a new one. */
   #find(scope: Scope, taskId: string): Entry | undefined {
     const entry = this.#entries.get(keyOf(scope, taskId));
-    return entry?.live.isDiverged ? undefined : entry;
+    return entry?.live?.isDiverged ? undefined : entry;
   }
 
   /** Every `sweepEveryMs`, reads new facts of subscribed tasks, and whether the store is still the same one. */
@@ -109,8 +111,8 @@ export class LiveTasks {
     while (!this.#stop.signal.aborted) {
       await clock.sleep(sweepEveryMs, this.#stop.signal);
       if (this.#stop.signal.aborted) return;
-      const subscribed = [...this.#entries.values()].filter(({ live }) => live.isSubscribed);
-      await Promise.all([this.#identity.refresh(), ...subscribed.map(({ live }) => live.sweep())]);
+      const subscribed = [...this.#entries.values()].filter(({ live }) => live?.isSubscribed);
+      await Promise.all([this.#identity.refresh(), ...subscribed.map(({ live }) => live?.sweep())]);
     }
   }
 }

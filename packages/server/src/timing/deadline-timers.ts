@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts';
+import { LinkedList, type ListNode } from './linked-list.ts';
 
 /** Is told when its time is over. */
 export interface Expiring {
   expire(): void;
 }
 
-/** A place among the deadlines. */
-export interface Deadline {
+interface Deadline {
   readonly until: number;
   readonly waiting: Expiring;
 }
@@ -18,7 +18,7 @@ export interface Deadline {
 class Deadlines {
   readonly #ms: number;
   readonly #clock: Clock;
-  readonly #waiting = new Set<Deadline>();
+  readonly #waiting = new LinkedList<Deadline>();
   #ticking = false;
 
   constructor(ms: number, clock: Clock) {
@@ -27,36 +27,30 @@ class Deadlines {
   }
 
   /** Calls `expire` of the object when the time is over, unless it was removed by then. */
-  add(waiting: Expiring): Deadline {
-    const deadline = { until: this.#clock.monotonic() + this.#ms, waiting };
-    this.#waiting.add(deadline);
+  add(waiting: Expiring): ListNode<Deadline> {
+    const node = this.#waiting.add({ until: this.#clock.monotonic() + this.#ms, waiting });
     if (!this.#ticking) void this.#tick();
-    return deadline;
+    return node;
   }
 
-  remove(deadline: Deadline): void {
-    this.#waiting.delete(deadline);
+  remove(node: ListNode<Deadline>): void {
+    this.#waiting.remove(node);
   }
 
   async #tick(): Promise<void> {
     this.#ticking = true;
     // Only the time is held while it sleeps: a removed deadline and everything that it captures can be collected.
-    for (let until = this.#next; until !== undefined; until = this.#next) {
+    for (let until = this.#waiting.first?.until; until !== undefined; until = this.#waiting.first?.until) {
       await this.#clock.sleep(Math.max(1, until - this.#clock.monotonic()));
       this.#expire(this.#clock.monotonic());
     }
     this.#ticking = false;
   }
 
-  get #next(): number | undefined {
-    return this.#waiting.values().next().value?.until;
-  }
-
   #expire(now: number): void {
-    for (const deadline of this.#waiting) {
-      if (deadline.until > now) return;
-      this.#waiting.delete(deadline);
-      deadline.waiting.expire();
+    for (let late = this.#waiting.first; late && late.until <= now; late = this.#waiting.first) {
+      this.#waiting.removeFirst();
+      late.waiting.expire();
     }
   }
 }

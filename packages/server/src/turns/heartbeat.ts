@@ -1,4 +1,5 @@
 import { type Lease, StoreError } from '@batonjs/store';
+import { LinkedList, type ListNode } from '../timing/linked-list.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 
 /** A lease that this process keeps alive. */
@@ -16,7 +17,7 @@ export interface Held {
  */
 export class Heartbeat {
   readonly #dependencies: TurnDependencies;
-  readonly #held = new Set<Held>();
+  readonly #held = new LinkedList<Held>();
   #beating = false;
   /** When the latest call that renewed all leases was sent, on the monotonic clock. */
   #renewedAt = 0;
@@ -26,13 +27,14 @@ export class Heartbeat {
     this.#dependencies = dependencies;
   }
 
-  add(held: Held): void {
-    this.#held.add(held);
+  add(held: Held): ListNode<Held> {
+    const node = this.#held.add(held);
     if (!this.#beating) void this.#beat();
+    return node;
   }
 
-  remove(held: Held): void {
-    this.#held.delete(held);
+  remove(node: ListNode<Held>): void {
+    this.#held.remove(node);
   }
 
   /** Whether this process keeps a lease of this holder alive. */
@@ -93,19 +95,21 @@ export class Heartbeat {
   async #renewAll(): Promise<boolean> {
     const { store, clock, log } = this.#dependencies;
     const { leaseMs } = this.#dependencies.options;
-    const all = [...this.#held];
-    const leases = all.map(({ lease }) => lease);
+    const nodes = this.#held.nodes();
+    const leases = nodes.map(({ item }) => item!.lease);
     const asked = clock.monotonic();
     try {
       // A late answer is not awaited: the next attempt may be faster.
       const kept = await this.#atMost(leaseMs / 3, store.renew(leases, leaseMs));
       const keys = new Set(kept.map(keyOf));
-      for (const held of all) {
-        if (!this.#held.has(held)) continue;
+      for (const { item: held } of nodes) {
+        if (!held) continue;
         if (keys.has(keyOf(held.lease))) held.heldUntil = Math.max(held.heldUntil, asked + leaseMs);
         else held.lost();
       }
-      for (const held of all) if (!keys.has(keyOf(held.lease))) this.#held.delete(held);
+      for (const node of nodes) {
+        if (node.item && !keys.has(keyOf(node.item.lease))) this.#held.remove(node);
+      }
       this.#renewedAt = asked;
       return true;
     } catch (error) {

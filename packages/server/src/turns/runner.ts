@@ -1,6 +1,7 @@
 import type { Lease } from '@batonjs/store';
 import type { LiveTask } from '../log/live-task.ts';
 import type { LiveTasks } from '../log/live-tasks.ts';
+import { LinkedList } from '../timing/linked-list.ts';
 import { RoundLimit } from '../timing/round-limit.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { StallWatch } from './stall-watch.ts';
@@ -33,7 +34,7 @@ export class Runner implements TurnProcess {
   readonly #tasks: LiveTasks;
   readonly heartbeat: Heartbeat;
   readonly stalls: StallWatch;
-  readonly #running = new Set<Running>();
+  readonly #running = new LinkedList<Running>();
   readonly #starts = new RoundLimit(startsPerRound);
   #reserved = 0;
   #refused = false;
@@ -89,17 +90,17 @@ export class Runner implements TurnProcess {
   ): Running {
     const task = new TaskWriter(live, lease, since, this.#dependencies, this);
     const run = new TaskRun(task, this.#dependencies, isAlone || this.#running.size === 0);
-    this.heartbeat.add(task);
+    const kept = this.heartbeat.add(task);
     this.stalls.turnStarts();
     const running: Running = { run, over: Promise.resolve() };
-    this.#running.add(running);
+    const node = this.#running.add(running);
     const later = this.#starts.enter();
     const ended = later ? later.then(() => run.run(started)) : run.run(started);
     running.over = ended.then(() => {
-      this.heartbeat.remove(task);
+      this.heartbeat.remove(kept);
       this.stalls.turnEnds();
       this.#tasks.release(live);
-      this.#leave(() => this.#running.delete(running));
+      this.#leave(() => this.#running.remove(node));
       if (this.#dependencies.options.schedule) this.#onFree();
     });
     return running;

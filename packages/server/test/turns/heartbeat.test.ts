@@ -90,7 +90,7 @@ it('a lease that the store renews is sure from when it was asked; one that it do
   const bench = beating(store);
   const kept = hold(await lease(memory, 'kept'), bench.now() + leaseMs);
   const gone = hold({ ...(await lease(memory, 'gone')), fence: 7 }, bench.now() + leaseMs);
-  for (const held of [kept, gone]) bench.heartbeat.add(held);
+  const places = [bench.heartbeat.add(kept), bench.heartbeat.add(gone)];
   const before = bench.now();
   bench.pass(leaseMs / 3);
   await vi.waitFor(() => expect(gone.lost).toHaveBeenCalledTimes(1));
@@ -103,7 +103,7 @@ it('a lease that the store renews is sure from when it was asked; one that it do
   });
   // A lost lease is not renewed again.
   expect(asked.slice(0, 2)).toEqual([['kept', 'gone'], ['kept']]);
-  for (const held of [kept, gone]) bench.heartbeat.remove(held);
+  for (const place of places) bench.heartbeat.remove(place);
 });
 
 it('a lease that was given back while the store was asked is not lost', async () => {
@@ -120,11 +120,11 @@ it('a lease that was given back while the store was asked is not lost', async ()
   const bench = beating(store);
   const returned = hold(await lease(memory, 'returned'), bench.now() + leaseMs);
   const lost = hold(await lease(memory, 'lost'), bench.now() + leaseMs);
-  bench.heartbeat.add(returned);
+  const place = bench.heartbeat.add(returned);
   bench.heartbeat.add(lost);
   bench.pass(leaseMs / 3);
   await wasAsked.promise;
-  bench.heartbeat.remove(returned);
+  bench.heartbeat.remove(place);
   answer.resolve();
   await vi.waitFor(() => expect(lost.lost).toHaveBeenCalled());
   expect(returned.lost).not.toHaveBeenCalled();
@@ -141,7 +141,7 @@ it('a store that cannot be asked loses no lease, and is asked again sooner', asy
   });
   const bench = beating(store);
   const held = hold(await lease(memory, 'held'), bench.now() + leaseMs);
-  bench.heartbeat.add(held);
+  const place = bench.heartbeat.add(held);
   const began = bench.now();
   bench.pass(leaseMs / 3);
   for (const count of [1, 2]) {
@@ -153,5 +153,5 @@ it('a store that cannot be asked loses no lease, and is asked again sooner', asy
   await vi.waitFor(() => expect(held.heldUntil).toBe(began + leaseMs / 3 + leaseMs / 5 + leaseMs));
   expect([attempts, held.lost.mock.calls.length]).toEqual([3, 0]);
   expect(bench.errors).toEqual(['Could not renew leases', 'Could not renew leases']);
-  bench.heartbeat.remove(held);
+  bench.heartbeat.remove(place);
 });

@@ -1,5 +1,6 @@
 import type { Lease } from '@batonjs/store';
 import type { LiveTasks } from '../../log/live-tasks.ts';
+import { LinkedList, type ListNode } from '../../timing/linked-list.ts';
 import type { Held } from '../heartbeat.ts';
 import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
@@ -9,6 +10,7 @@ import type { ParkedTasks } from './parked-tasks.ts';
 interface Left extends Held {
   readonly since: number;
   readonly reserved: Reserved;
+  readonly kept: ListNode<Held>;
   isLost: boolean;
 }
 
@@ -22,7 +24,7 @@ export class Recovery {
   readonly #tasks: LiveTasks;
   readonly #runner: Runner;
   readonly #parked: ParkedTasks;
-  readonly #left = new Set<Left>();
+  readonly #left = new LinkedList<Left>();
   readonly #stop = new AbortController();
   #over: Promise<void> | undefined;
 
@@ -48,8 +50,8 @@ export class Recovery {
         held.isLost = true;
       },
     };
-    this.#runner.heartbeat.add(held);
-    this.#left.add(Object.assign(held, { since, reserved: this.#runner.reserve(1) }));
+    const kept = this.#runner.heartbeat.add(held);
+    this.#left.add(Object.assign(held, { since, kept, reserved: this.#runner.reserve(1) }));
     this.#over ??= this.#run().finally(() => {
       this.#over = undefined;
     });
@@ -60,9 +62,9 @@ export class Recovery {
     this.#stop.abort();
     await this.#over;
     const left = [...this.#left];
-    for (const one of left) {
-      this.#runner.heartbeat.remove(one);
-      one.reserved.release();
+    for (const { kept, reserved } of left) {
+      this.#runner.heartbeat.remove(kept);
+      reserved.release();
     }
     if (left.length === 0) return;
     const leases = left.map(({ lease }) => lease);
@@ -71,17 +73,16 @@ export class Recovery {
   }
 
   async #run(): Promise<void> {
-    for (const next of this.#left) {
-      if (this.#stop.signal.aborted) return;
-      this.#left.delete(next);
+    for (let next = this.#left.first; next && !this.#stop.signal.aborted; next = this.#left.first) {
+      this.#left.removeFirst();
       try {
         if (!next.isLost) await this.#start(next);
       } catch (error) {
         // Removed first: otherwise, the heartbeat would shorten the lease again.
-        this.#runner.heartbeat.remove(next);
+        this.#runner.heartbeat.remove(next.kept);
         await this.#parked.park(next.lease, error);
       } finally {
-        this.#runner.heartbeat.remove(next);
+        this.#runner.heartbeat.remove(next.kept);
         next.reserved.release();
       }
     }
