@@ -1,10 +1,14 @@
 import type { Explanation } from './explanation.ts';
 import { explanationsOfAuth } from './explanations-of-auth.ts';
 import { explanationsOfPush } from './explanations-of-push.ts';
+import { explanationsOfStoreMemory } from './explanations-of-store-memory.ts';
+import { explanationsOfStoreSqlite } from './explanations-of-store-sqlite.ts';
 
 export const explanations: readonly Explanation[] = [
   ...explanationsOfAuth,
   ...explanationsOfPush,
+  ...explanationsOfStoreMemory,
+  ...explanationsOfStoreSqlite,
   {
     file: 'packages/lifecycle/src/evolve.ts',
     line: 'if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;',

@@ -18,7 +18,7 @@ const sourcesOf = (name: string): readonly string[] => [
 
 const testsOf = (name: string): string => `packages/${name}/test/**/*.test.ts`;
 
-const structures = ['closed-logs', 'groups', 'log', 'schedule', 'sorted-list', 'subscribers'];
+const structures = ['groups', 'logs/*', 'order/*', 'subscribers'];
 const pushRules = [
   'dead-letters',
   'delivery-id',
@@ -60,7 +60,7 @@ export const parts: Readonly<Record<string, Part>> = {
   'store-memory-structures': {
     warm: true,
     mutate: [`packages/store-memory/src/{${structures.join(',')}}.ts`],
-    tests: ['packages/store-memory/test/{list-chunks,structures}.test.ts'],
+    tests: ['packages/store-memory/test/{list-chunks,logs,structures}.test.ts'],
   },
   'store-memory': {
     warm: true,
@@ -75,7 +75,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/store-sqlite/src/tasks/{commits,leases,prune}.ts'],
     tests: [
       'scripts/mutation/stores/sqlite.test.ts',
-      'packages/store-sqlite/test/{tasks/claim,tasks/contents,database/clocks}.test.ts',
+      'packages/store-sqlite/test/{database/clocks,tasks/*}.test.ts',
     ],
   },
   'store-redis': {
@@ -83,7 +83,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/store-redis/src/tasks/{commits,leases,prune}.ts'],
     tests: [
       'scripts/mutation/stores/redis.test.ts',
-      'packages/store-redis/test/tasks/{claim,claimed}.test.ts',
+      'packages/store-redis/test/{database/out-of-memory,tasks/*}.test.ts',
     ],
     redis: true,
   },

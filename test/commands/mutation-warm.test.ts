@@ -6,8 +6,10 @@ it('the warm runner runs a collected test as often as asked, with its hooks, and
   let isBroken = false;
   await warm.collect('one.test.ts', async () => {
     warm.describe('a suite', () => {
-      warm.beforeAll(() => void done.push('before'));
-      warm.afterAll(() => void done.push('after'));
+      warm.beforeAll(() => void done.push('before all'));
+      warm.beforeEach(() => void done.push('before'));
+      warm.afterEach(() => void done.push('after'));
+      warm.afterAll(() => void done.push('after all'));
       warm.describe.each(['x', 'y'])('with %s', (letter: string) => {
         warm.it.each([[1, 'one']])('counts %d', (count: number, name: string) => {
           warm.onTestFinished(() => void done.push('clean up'));
@@ -29,11 +31,13 @@ it('the warm runner runs a collected test as often as asked, with its hooks, and
   const around = (inner: string) => ['before', inner, 'clean up', 'after'];
   await warm.runTest(x!, 60_000);
   await warm.runTest(y!, 60_000);
-  expect(done).toEqual([...around('x1one'), ...around('y1one')]);
+  expect(done.splice(0)).toEqual(['before all', ...around('x1one'), ...around('y1one')]);
   isBroken = true;
   await expect(warm.runTest(x!, 60_000)).rejects.toThrow('expected true to be false');
-  expect(done.slice(8)).toEqual(around('x1one'));
+  expect(done.splice(0)).toEqual(around('x1one'));
   await expect(warm.runTest(hangs!, 1)).rejects.toThrow('The test did not end');
+  await warm.end();
+  expect(done).toEqual(['after all']);
 });
 
 it('the warm runner waits for what holds after some checks', async () => {

@@ -53,6 +53,7 @@ describe('closed logs', () => {
 
   it('that must be kept stay, and others go in their place; deleted ones cost nothing', () => {
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => closedLog(id)) as [Log, Log, Log, Log];
+    expect(new ClosedLogs(0).surplus(none)).toEqual([]);
     const closed = new ClosedLogs(2 * one);
     for (const log of [a, b, c, d]) closed.add(log);
     expect(closed.surplus((log) => log === a)).toEqual([b, c]);
@@ -88,6 +89,9 @@ describe('a closed log', () => {
     log.close();
     mustRead();
     expect(() => log.facts.push(all[0]!)).toThrow('closed');
+    // A whole page, and no more.
+    const page = closedLog('b', 64);
+    expect([page.facts.after(0).length, page.facts.after(64)]).toEqual([64, []]);
   });
 
   it('keeps its row, its snapshot and its keys', () => {
@@ -96,7 +100,8 @@ describe('a closed log', () => {
     log.snapshot = snapshot;
     log.use('k', 1);
     log.use('l', 2);
-    const { row } = log;
+    const row = { ...log.row, fence: 7 };
+    log.row = row;
     const mustBeKept = () => {
       expect([log.row, log.snapshot, log.usedAt('k'), log.usedAt('l'), log.usedAt('m')]).toEqual([
         row,
@@ -108,7 +113,10 @@ describe('a closed log', () => {
       expect([bare.snapshot, bare.usedAt('k')]).toEqual([undefined, undefined]);
     };
     mustBeKept();
+    bare.row = row;
+    expect(log.isClosed).toBe(false);
     for (const one of [log, bare]) one.close();
+    expect(log.isClosed).toBe(true);
     mustBeKept();
     const besides =
       JSON.stringify(snapshot).length +
@@ -187,6 +195,10 @@ it('logs are found by scope and id, and gone when they are deleted', () => {
   expect([logs.get('s', 'a'), logs.get('s', 'b'), logs.get('r', 'a')]).toEqual([undefined, b, elsewhere]);
   logs.delete(b);
   expect(logs.get('s', 'b')).toBeUndefined();
+  const third = logOf('a', 1, 'q');
+  for (const log of [a, third]) logs.add(log);
+  logs.delete(elsewhere);
+  expect(['s', 'r', 'q'].map((scope) => logs.get(scope, 'a'))).toEqual([a, undefined, third]);
 });
 
 it('a large map keeps every string, and forgets what is deleted', () => {

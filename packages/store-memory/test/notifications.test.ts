@@ -57,6 +57,16 @@ describe('subscribers of a memory store', () => {
 });
 
 describe('a memory store', () => {
+  it('keeps schedules, and refuses a task beyond those that may wait', async () => {
+    const store = memoryStore();
+    expect(store.schedules).toBe(true);
+    const turn = { queue: 'q', want: true, waitingAtMost: 1 };
+    await store.commit(chunkAfter(0, { turn }));
+    await expect(store.commit(chunkAfter(0, { taskId: 'u', turn }))).rejects.toMatchObject({
+      code: 'QUEUE_FULL',
+    });
+  });
+
   it('without clocks of its own goes by those of the process', async () => {
     const store = memoryStore();
     await store.commit(chunkAfter(0, { turn: { queue: 'q', acquire: { holder: 'h', ttlMs: 60_000 } } }));

@@ -97,6 +97,15 @@ describe('a schedule', () => {
     schedule.delete(b);
     expect(namesIn(schedule.items('q'))).toEqual([]);
   });
+
+  it('finds an item that came before one that is due earlier', () => {
+    const schedule = new Schedule<Item>();
+    const [late, early] = [new Item('late'), new Item('early')];
+    schedule.set(late, 'q', 20);
+    schedule.set(early, 'q', 10);
+    schedule.delete(late);
+    expect(namesIn(schedule.items('q'))).toEqual(['early']);
+  });
 });
 
 describe('subscribers', () => {
@@ -109,19 +118,20 @@ describe('subscribers', () => {
       other: { scope: 's', taskId: 'u' },
       elsewhere: { scope: 'r', taskId: 't' },
       queue: { queue: 's\0t' },
+      otherQueue: { queue: 'p' },
     };
     const ends = Object.entries(topics).map(([name, topic]) => subscribers.add(topic, note(name)));
-    expect(subscribers.topics).toBe(4);
+    expect(subscribers.topics).toBe(5);
     for (const topic of Object.values(topics)) subscribers.notify(topic, 7);
     expect(seen).toEqual(Object.keys(topics).map((name) => [name, 7]));
     for (const end of ends) end();
     for (const topic of Object.values(topics)) subscribers.notify(topic);
-    expect([seen.length, subscribers.topics]).toEqual([4, 0]);
+    expect([seen.length, subscribers.topics]).toEqual([5, 0]);
     const twice = note('twice');
     const [first] = [1, 2].map(() => subscribers.add(topics.task, twice));
     first!();
     subscribers.notify(topics.task, 8);
-    expect(seen.slice(4)).toEqual([['twice', 8]]);
+    expect(seen.slice(5)).toEqual([['twice', 8]]);
     subscribers.clear();
     expect(subscribers.topics).toBe(0);
   });

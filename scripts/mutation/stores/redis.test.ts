@@ -7,6 +7,6 @@ const open = (shards: number) => () => ({
   store: redisStore({ url: process.env.REDIS_URL!, prefix: `test-${randomUUID()}`, shards }),
 });
 
-describeTaskStore('redisStore with one shard', open(1), { runs: 3 });
+describeTaskStore('redisStore with one shard', open(1), { runs: 2 });
 describePushConfigStore('redisStore with one shard', open(1));
-describeTaskStore('redisStore with 3 shards', open(3), { runs: 3 });
+describeTaskStore('redisStore with 3 shards', open(3), { runs: 1 });

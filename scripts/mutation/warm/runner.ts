@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Part } from '../parts.ts';
 import { sourcesByName } from '../sources.ts';
-import { collect, runTest, type Test, tests } from './vitest.ts';
+import { collect, end, runTest, type Test, tests } from './vitest.ts';
 
 /** What the mutated sources read and write. */
 interface Mutated {
@@ -82,6 +82,10 @@ class WarmRunner {
       return { status: 'killed', killedBy: [idOf(test)], failureMessage, nrOfTests };
     }
     return { status: 'survived', nrOfTests };
+  }
+
+  dispose(): Promise<void> {
+    return end();
   }
 
   #load(): Promise<void> {

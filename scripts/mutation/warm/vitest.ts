@@ -12,8 +12,10 @@ type Run = (...args: never[]) => unknown;
 interface Suite {
   readonly name: string;
   readonly parent: Suite | undefined;
+  /** Run once, by the first test that needs them. */
   readonly before: Run[];
-  readonly after: Run[];
+  readonly beforeEach: Run[];
+  readonly afterEach: Run[];
 }
 
 export interface Test {
@@ -29,7 +31,13 @@ export const tests: Test[] = [];
 const checksAtMost = 1_000;
 const checkEveryMs = 5;
 
-const newSuite = (name: string, parent?: Suite): Suite => ({ name, parent, before: [], after: [] });
+const newSuite = (name: string, parent?: Suite): Suite => ({
+  name,
+  parent,
+  before: [],
+  beforeEach: [],
+  afterEach: [],
+});
 let suite = newSuite('');
 let file = '';
 
@@ -58,19 +66,29 @@ export async function runTest(test: Test, timeoutMs: number): Promise<void> {
   });
   try {
     await finished.run(cleanUps, async () => {
-      for (const { before } of suites) for (const hook of before) await hook();
+      for (const { before } of suites) for (const hook of before.splice(0)) await hook();
+      for (const one of suites) for (const hook of one.beforeEach) await hook();
       await Promise.race([test.run(), late]);
     });
   } finally {
     clearTimeout(timer);
     for (const cleanUp of cleanUps.reverse()) await cleanUp();
-    for (const { after } of suites.reverse()) for (const hook of after) await hook();
+    for (const one of suites.reverse()) for (const hook of one.afterEach) await hook();
   }
+}
+
+const atTheEnd: Run[] = [];
+
+/** Runs what the files want to be run after all of their tests. */
+export async function end(): Promise<void> {
+  for (const hook of atTheEnd.splice(0)) await hook();
 }
 
 export const onTestFinished = (cleanUp: Run): void => void finished.getStore()!.push(cleanUp);
 export const beforeAll = (hook: Run): void => void suite.before.push(hook);
-export const afterAll = (hook: Run): void => void suite.after.push(hook);
+export const afterAll = (hook: Run): void => void atTheEnd.push(hook);
+export const beforeEach = (hook: Run): void => void suite.beforeEach.push(hook);
+export const afterEach = (hook: Run): void => void suite.afterEach.push(hook);
 
 const each =
   (define: (name: string, run: Run) => void) => (rows: readonly unknown[]) => (name: string, run: Run) => {

@@ -44,7 +44,8 @@ describe('a delivery', () => {
   });
 
   it('reads the first fact of the log once more only where it is needed', async () => {
-    const { store, dependencies, failing } = await logged([received, ...Array(17).fill(woken), status()]);
+    const facts = [received, status(), ...Array(30).fill(woken), status()];
+    const { store, dependencies, failing } = await logged(facts);
     const reads: number[] = [];
     const watched = change(store, {
       readFacts: (read) => (scope, taskId, after, limit) => {
@@ -52,9 +53,9 @@ describe('a delivery', () => {
         return read(scope, taskId, after, limit);
       },
     });
-    for (let n = 0; n < 2; n++)
+    for (let n = 0; n < 3; n++)
       await deliver(await claimed(store), { ...dependencies, store: watched }, failing, open);
-    expect(reads).toEqual([0, 16, 0]);
+    expect(reads).toEqual([0, 16, 32, 0]);
   });
 
   it('posts at most those of 16 facts, and the rest in the next one, of the same task', async () => {
@@ -109,7 +110,7 @@ describe('a delivery', () => {
   });
 
   it('keeps its claim from one update to the next, and gives it back after the last', async () => {
-    const { store, dependencies, failing } = await logged([received, status(), status(), woken]);
+    const { store, dependencies, failing } = await logged([received, status(), status(), status(), woken]);
     const outcomes: unknown[] = [];
     const watched = change(store, {
       advance: (advance) => (delivery, outcome) => {
@@ -119,7 +120,8 @@ describe('a delivery', () => {
     });
     const watching = { ...dependencies, push: { ...dependencies.push, store: watched } };
     await deliver(await claimed(store), watching, failing, open);
-    expect(outcomes).toEqual([{ cursor: 2, keep: { ttlMs: deliveryMs(dependencies) } }, { cursor: 4 }]);
+    const keep = { ttlMs: deliveryMs(dependencies) };
+    expect(outcomes).toEqual([{ cursor: 2, keep }, { cursor: 3, keep }, { cursor: 5 }]);
   });
 
   it('that lost its claim leaves the rest to the process that has it', async () => {

@@ -67,13 +67,15 @@ async function held() {
 describe('a deliverer', () => {
   it('delivers what it finds, and what it is notified of, while no time passes', async () => {
     const hook = await webhook();
-    const { deliverer, store, sleeps } = delivererOn();
-    await updated(store, [push(hook.url(), 'w', { cursor: 0 })]);
+    const { deliverer, store, sleeps, limits, hurried } = delivererOn();
+    await updated(store, many(1, hook.url()));
     deliverer.start();
     await hook.until(1);
     await eventually(() => expect(sleeps).toContain(1_000));
-    await updated(store, [push(hook.url(), 'w', { cursor: 0 })], 'u');
+    expect(limits).toEqual([32]);
+    await updated(store, many(1, hook.url()), 'u');
     await hook.until(2);
+    expect(hurried).toEqual([]);
   });
 
   it.each([
@@ -112,7 +114,11 @@ describe('a deliverer', () => {
 
   it('puts a delivery off, by a random part of the poll interval, whose host has its share', async () => {
     const { hook, answers, arrived } = await held();
-    const { deliverer, store, pass } = delivererOn({ concurrency: 2 }, {}, 0.25);
+    const { deliverer, store, pass } = delivererOn(
+      { concurrency: 2, retry: { baseDelayMs: 4_000 } },
+      {},
+      0.25,
+    );
     await updated(store, many(2, hook.url()));
     deliverer.start();
     await arrived(1);
@@ -273,5 +279,38 @@ describe('a deliverer that closes', () => {
     pass(1);
     await closing;
     expect((await unset(store)).map(({ cursor }) => cursor).sort()).toEqual([0, 2]);
+  });
+
+  it('delivers what happens while it waits, and is over without having begun', async () => {
+    const { hook, arrived, answers } = await held();
+    const { deliverer, store, limits } = delivererOn();
+    await updated(store, many(1, hook.url()));
+    deliverer.start();
+    await arrived(1);
+    const closing = deliverer.close(5_000);
+    await eventually(() => expect(limits).toHaveLength(2));
+    await updated(store, many(1, hook.url()), 'u');
+    answers[0]!(200);
+    await arrived(2);
+    answers[1]!(200);
+    await closing;
+    await new Deliverer(delivering().dependencies).close(1);
+  });
+
+  it.each([
+    ['delivers what is due if it may wait for that, and waits for nothing else', 60_000, 3],
+    ['leaves what is due to others if it may not wait', 0, 1],
+  ])('%s', async (_, graceMs, expected) => {
+    const hook = await webhook();
+    // It is not notified, and does not poll: no time passes.
+    const subscribe: Store['subscribe'] = async () => async () => {};
+    const { deliverer, store, sleeps } = delivererOn({}, { subscribe });
+    await updated(store, many(1, hook.url()));
+    deliverer.start();
+    await hook.until(1);
+    await eventually(() => expect(sleeps).toContain(1_000));
+    await updated(store, many(2, hook.url()), 'u');
+    await deliverer.close(graceMs);
+    expect(hook.received).toHaveLength(expected);
   });
 });

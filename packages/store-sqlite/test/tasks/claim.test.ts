@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { sqliteStore } from '../../src/index.ts';
-import { chunk, commitOf, complete, create } from '../logs.ts';
+import { chunk, commitOf, complete, create, received } from '../logs.ts';
 
 const claim = { queue: 'q', holder: 'h', ttlMs: 60_000, limit: 1 };
 const wanted = { turn: { queue: 'q', want: true } };
@@ -28,4 +28,69 @@ it('tasks are claimed in the order in which they became ready, whatever made the
   const claimed = [];
   for (let n = 0; n < 4; n++) claimed.push(...(await store.claim({ ...claim, holder: `h${n}` })));
   expect(claimed.map(({ taskId }) => taskId)).toEqual(['first', 'left', 'last']);
+});
+
+/** A store on a clock of its own, and what one claim of another holder each time gives out. */
+function onClock() {
+  const time = { now: 1_000 };
+  const store = sqliteStore(':memory:', { now: () => time.now, monotonic: () => time.now });
+  onTestFinished(() => store.close());
+  let holders = 0;
+  const next = async (more: object = {}) => {
+    const leases = await store.claim({ ...claim, holder: `h${++holders}`, ...more });
+    return leases.map(({ scope, taskId }) => `${scope} ${taskId}`);
+  };
+  return { time, store, next };
+}
+const schedule = { schedule: { concurrency: 9 } };
+const ordered = { turn: { queue: 'q', want: true, aheadMs: 0 } };
+
+it('of tasks that became ready at the same time, the one that was created first is claimed first', async () => {
+  const { store, next } = onClock();
+  const due = commitOf('due', 0, [received], { turn: { queue: 'q' } });
+  const dueAt = new Date(1_000).toISOString();
+  await store.commit({ ...due, head: { ...due.head!, dueAt } });
+  await create(store, 'waiting', wanted);
+  expect(await next({ limit: 2 })).toEqual(['s due', 's waiting']);
+});
+
+it('a holder that asks for one task gets no other one that it holds', async () => {
+  const { store, next } = onClock();
+  for (const taskId of ['t', 'u']) await create(store, taskId, wanted);
+  await next({ holder: 'h', limit: 9 });
+  expect(await next({ holder: 'h', limit: 9, taskId: 'u' })).toEqual(['s u']);
+  expect(await next({ holder: 'h', limit: 9, taskId: 'u', scope: 'other' })).toEqual([]);
+});
+
+it('a task that no schedule orders is no turn of its caller', async () => {
+  const { store, time, next } = onClock();
+  await create(store, 'plain', { scope: 'a', ...wanted });
+  for (const scope of ['a', 'b']) {
+    time.now++;
+    await create(store, 'ordered', { scope, ...ordered });
+  }
+  expect(await next({ taskId: 'plain' })).toEqual(['a plain']);
+  expect(await next(schedule)).toEqual(['a ordered']);
+});
+
+it('a lease that its holder has already is no further turn of its caller', async () => {
+  const { store, time, next } = onClock();
+  for (const taskId of ['first', 'second']) {
+    for (const scope of ['a', 'b']) {
+      time.now++;
+      await create(store, taskId, { scope, ...ordered });
+    }
+  }
+  expect(await next({ holder: 'h', ...schedule, limit: 2 })).toEqual(['a first', 'b first']);
+  expect(await next({ holder: 'h', taskId: 'first', scope: 'a' })).toEqual(['a first']);
+  expect(await next(schedule)).toEqual(['a second']);
+});
+
+it('a schedule passes over leases that their holders are about to renew', async () => {
+  const { store, time, next } = onClock();
+  for (const holder of ['kept', 'dead'])
+    await create(store, holder, { turn: { queue: 'q', aheadMs: 0, acquire: { holder, ttlMs: 10 } } });
+  time.now += 20;
+  const isKept = (holder: string) => holder === 'kept';
+  expect(await next({ ...schedule, isKept })).toEqual(['s dead']);
 });

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { sqliteStore } from '../../src/index.ts';
 import { freshPath } from '../folder.ts';
-import { chunk, commitOf, complete, create } from '../logs.ts';
+import { chunk, commitOf, complete, create, received } from '../logs.ts';
 
 /** A store, and how many rows each table of its file has; counts that are 0 are no rows. */
 function open() {
@@ -75,4 +75,23 @@ it('a task that changes its context leaves the one before, which goes when it wa
   ]);
   await move('u', 1, 'd');
   expect(contexts()).toEqual([{ context_id: 'd', tasks: 2 }]);
+});
+
+it('a log counts in its context once it is a task, and not before', async () => {
+  const { store, contexts } = open();
+  await create(store, 'other');
+  const first = commitOf('t', 0, [received]);
+  await store.commit({ ...first, head: { ...first.head!, state: undefined } });
+  expect(contexts()).toEqual([{ context_id: 'c', tasks: 1 }]);
+  await store.commit(commitOf('t', 1, [chunk(1)]));
+  expect(contexts()).toEqual([{ context_id: 'c', tasks: 2 }]);
+});
+
+it('a log that never was a task is pruned without a change of its context', async () => {
+  const { store, contexts } = open();
+  await create(store, 'other');
+  const only = commitOf('t', 0, [received]);
+  await store.commit({ ...only, head: { ...only.head!, state: undefined, closed: true } });
+  expect(await store.prune({ closedBefore: '2027-01-01T00:00:00.000Z', limit: 10 })).toBe(1);
+  expect(contexts()).toEqual([{ context_id: 'c', tasks: 1 }]);
 });
