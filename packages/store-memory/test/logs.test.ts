@@ -191,6 +191,7 @@ it('logs are found by scope and id, and gone when they are deleted', () => {
     elsewhere,
     undefined,
   ]);
+  expect(['a', 'b', 'c'].map((taskId) => logs.named(taskId))).toEqual([[a, elsewhere], [b], []]);
   logs.delete(a);
   expect([logs.get('s', 'a'), logs.get('s', 'b'), logs.get('r', 'a')]).toEqual([undefined, b, elsewhere]);
   logs.delete(b);

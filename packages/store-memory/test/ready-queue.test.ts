@@ -93,7 +93,7 @@ describe('the ready queue', () => {
   });
 
   it('gives out a task that waits in its turn, though its row changes meanwhile', () => {
-    const queue = new ReadyQueue();
+    const queue = new ReadyQueue(new Logs());
     const [a, b] = ['a', 'b'].map((taskId) => logOf(taskId, row({ wanted: true })));
     for (const [n, log] of [a!, b!].entries()) queue.replace(log, undefined, log.row, now + n);
     change(queue, a!, { version: 2 }, now + 2);
@@ -101,7 +101,7 @@ describe('the ready queue', () => {
   });
 
   it('gives a holder what it holds first, and not what it held', () => {
-    const queue = new ReadyQueue();
+    const queue = new ReadyQueue(new Logs());
     const lease = { fence: 1, leaseUntil: now };
     const [was, is] = ['was', 'is'].map((taskId) => logOf(taskId, row({ holder: 'h', ...lease })));
     const waits = logOf('waits', row({ wanted: true }));
@@ -121,7 +121,7 @@ describe('the ready queue', () => {
   });
 
   it('gives out as many as are asked for, whatever else is held or closed', () => {
-    const queue = new ReadyQueue();
+    const queue = new ReadyQueue(new Logs());
     const dueAt = new Date(now - 20).toISOString();
     const closed = logOf('closed', row({ head: { ...head, closed: true, dueAt } }));
     const elsewhere = row({ queue: 'other', holder: 'h', fence: 1, leaseUntil: now + 60_000 });
@@ -129,13 +129,13 @@ describe('the ready queue', () => {
     for (const log of [closed, logOf('elsewhere', elsewhere), ...waiting])
       queue.replace(log, undefined, log.row, now);
     expect(ids(queue.candidates({ ...request, limit: 2 }, now, now))).toEqual(['a', 'b']);
-    const alone = new ReadyQueue();
+    const alone = new ReadyQueue(new Logs());
     for (const log of [closed, waiting[0]!]) alone.replace(log, undefined, log.row, now);
     expect(ids(alone.candidates({ ...request, limit: 1 }, now, now))).toEqual(['a']);
   });
 
   it('gives out nothing that is gone', () => {
-    const queue = new ReadyQueue();
+    const queue = new ReadyQueue(new Logs());
     const ordered = logOf('ordered', row({ wanted: true, aheadMs: 0 }));
     queue.replace(ordered, undefined, ordered.row, now);
     queue.replace(ordered, ordered.row, undefined, now);
@@ -144,7 +144,7 @@ describe('the ready queue', () => {
   });
 
   it('gives a turn in place of a lease that its holder is about to renew', () => {
-    const queue = new ReadyQueue();
+    const queue = new ReadyQueue(new Logs());
     const kept = logOf('kept', row({ holder: 'busy', fence: 1, leaseUntil: now - 1, aheadMs: 0 }));
     const waits = logOf('waits', row({ wanted: true, aheadMs: 0 }));
     for (const log of [kept, waits]) queue.replace(log, undefined, log.row, now);
