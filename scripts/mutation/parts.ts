@@ -75,7 +75,7 @@ export const parts: Readonly<Record<string, Part>> = {
     mutate: ['packages/store-sqlite/src/tasks/{commits,leases,prune}.ts'],
     tests: [
       'scripts/mutation/stores/sqlite.test.ts',
-      'packages/store-sqlite/test/{database/clocks,tasks/*}.test.ts',
+      'packages/store-sqlite/test/{database/clocks,tasks/{claim,contents,notifications,waiting}}.test.ts',
     ],
   },
   'store-redis': {
