@@ -96,4 +96,19 @@ export const explanationsOfStoreSqlite: readonly Explanation[] = [
     replacements: ['["Stryker was here"]'],
     why: 'The same: a text is no row of the task that is asked for, and left out.',
   },
+  {
+    file: leases,
+    line: 'endAll({ leaseNow }: Moment): void {',
+    why: 'Only a Durable Object ends all leases when it starts: `store-durable-object` has the test.',
+  },
+  {
+    file: leases,
+    line: 'this.#endAll.run(leaseNow);',
+    why: 'Only a Durable Object ends all leases when it starts: `store-durable-object` has the test.',
+  },
+  {
+    file: commits,
+    line: 'texts.forget(id, snapshotVersion);',
+    why: 'The same: a file keeps long texts whole, so that there are no pieces to delete.',
+  },
 ];
