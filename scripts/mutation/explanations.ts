@@ -2,12 +2,14 @@ import type { Explanation } from './explanation.ts';
 import { explanationsOfAuth } from './explanations-of-auth.ts';
 import { explanationsOfPush } from './explanations-of-push.ts';
 import { explanationsOfStoreMemory } from './explanations-of-store-memory.ts';
+import { explanationsOfStoreRedis } from './explanations-of-store-redis.ts';
 import { explanationsOfStoreSqlite } from './explanations-of-store-sqlite.ts';
 
 export const explanations: readonly Explanation[] = [
   ...explanationsOfAuth,
   ...explanationsOfPush,
   ...explanationsOfStoreMemory,
+  ...explanationsOfStoreRedis,
   ...explanationsOfStoreSqlite,
   {
     file: 'packages/lifecycle/src/evolve.ts',

@@ -31,4 +31,25 @@ describe.skipIf(!redis)('Tasks that wait for a turn', () => {
     expect(claimed.map(({ taskId }) => taskId)).toEqual(['first', 'second', 'third']);
     await store.close();
   });
+
+  it('are given out once, beside those that the holder has already, from every shard', async () => {
+    const store = redisStore({ url: redis!.url, prefix: `test-${randomUUID()}`, shards: 2 });
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    for (const taskId of ids) await store.commit(chunkAfter(0, { taskId, ...wanted }));
+    const claim = (limit: number) => store.claim({ queue: 'q', holder: 'h', ttlMs: 60_000, limit });
+    await claim(4);
+    const leases = await claim(99);
+    expect(leases.map(({ taskId }) => taskId).toSorted()).toEqual(ids);
+    await store.close();
+  });
+
+  it('are claimed by their names where a schedule orders them, too', async () => {
+    const store = redisStore({ url: redis!.url, prefix: `test-${randomUUID()}`, shards: 1 });
+    const ordered = { turn: { ...wanted.turn, aheadMs: 0 } };
+    for (const taskId of ['first', 'second']) await store.commit(chunkAfter(0, { taskId, ...ordered }));
+    const request = { queue: 'q', holder: 'h', ttlMs: 60_000, limit: 9, schedule: { concurrency: 9 } };
+    const leases = await store.claim({ ...request, taskId: 'second' });
+    expect(leases.map(({ taskId }) => taskId)).toEqual(['second']);
+    await store.close();
+  });
 });

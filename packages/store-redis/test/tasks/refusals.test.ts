@@ -40,4 +40,30 @@ describe.skipIf(!redis)('A commit that is refused', () => {
     expect(await refused(chunkAfter(2))).toEqual(['LOG_CLOSED', 'The log of task t is closed']);
     await store.close();
   });
+
+  it('is one that was written before if its key says so, even if it contradicts itself', async () => {
+    const store = redisStore({ url: redis!.url, prefix: `test-${randomUUID()}`, shards: 1 });
+    const wrong = { head: headAt(9) };
+    await store.commit(chunkAfter(0, { once: 'a' }));
+    await store.commit(chunkAfter(1, { once: 'b' }));
+    expect(await store.commit(chunkAfter(2, { ...wrong, once: 'b' }))).toEqual({
+      version: 2,
+      repeated: true,
+    });
+    const invalid = { code: 'INVALID_COMMIT' };
+    await expect(store.commit(chunkAfter(2, { ...wrong, once: 'c' }))).rejects.toMatchObject(invalid);
+    await expect(store.commit(chunkAfter(2, wrong))).rejects.toMatchObject(invalid);
+    await store.close();
+  });
+
+  it('is told which time of it cannot be read, and that a schedule needs one shard', async () => {
+    const store = redisStore({ url: redis!.url, prefix: `test-${randomUUID()}`, shards: 2 });
+    for (const name of ['dueAt', 'statusAt']) {
+      const commit = chunkAfter(0, { head: headAt(1, { [name]: 'soon' }) });
+      await expect(store.commit(commit)).rejects.toThrow(name);
+    }
+    const turn = { queue: 'q', want: true, aheadMs: 0 };
+    await expect(store.commit(chunkAfter(0, { turn }))).rejects.toThrow('shards: 1');
+    await store.close();
+  });
 });
