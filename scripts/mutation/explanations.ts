@@ -12,6 +12,30 @@ export const explanations: readonly Explanation[] = [
   ...explanationsOfStoreRedis,
   ...explanationsOfStoreSqlite,
   {
+    file: 'packages/store/src/admit.ts',
+    line: "return dueAt !== undefined && Date.parse(dueAt) <= now ? 'due' : undefined;",
+    replacements: ['true'],
+    why: 'The same: no time at all is not a number, and no number is less.',
+  },
+  {
+    file: 'packages/store/src/pick-turns.ts',
+    line: 'const contexts = [...(this.#callers.get(scope)?.contexts ?? [])];',
+    replacements: ['["Stryker was here"]'],
+    why: 'The same: the letters of a text are no number of turns, and are never full.',
+  },
+  {
+    file: 'packages/store/src/pick-turns.ts',
+    line: 'while (left.length > 0 && picked.length < limit) {',
+    replacements: ['true', 'picked.length <= limit'],
+    why: 'Slower, but the same: in one more round each caller is left out.',
+  },
+  {
+    file: 'packages/store/src/pick-turns.ts',
+    line: 'if (picked.length === limit) return false;',
+    replacements: ['true'],
+    why: 'The same: after this round there is none.',
+  },
+  {
     file: 'packages/lifecycle/src/evolve.ts',
     line: 'if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;',
     replacements: ['[]', 'false'],

@@ -8,6 +8,7 @@ import {
   type Commit,
   claimed,
   granted,
+  leaseReading,
   mustHaveRoom,
   type Row,
   StoreError,
@@ -392,4 +393,22 @@ describe('claimed', () => {
   ])('gives the row of a task that is %s', (_, before, changes) => {
     expect(claimed(before, request, now)?.row).toEqual({ ...before, ...changes, leaseUntil: now + 100 });
   });
+});
+
+describe('how much longer a task counts as having waited', () => {
+  const turn = (aheadMs: number) => commit({ turn: { queue: 'q', want: true, aheadMs } });
+
+  it.each<[string, Row, number, number]>([
+    ['grows while the task waits', row({ wanted: true, aheadMs: 5 }), 7, 7],
+    ['does not shrink while the task waits', row({ wanted: true, aheadMs: 5 }), 3, 5],
+    ['begins with a task that waits without', row({ wanted: true }), 3, 3],
+    ['begins anew when no turn is wanted', row({ aheadMs: 5 }), 3, 3],
+    ['begins anew while a turn runs', held({ wanted: true, aheadMs: 5 }), 3, 3],
+  ])('%s', (_, before, aheadMs, after) => {
+    expect(admit(before, turn(aheadMs), now).aheadMs).toBe(after);
+  });
+});
+
+it('the reading of a free task has no holder', () => {
+  expect(leaseReading(row({ fence: 3 }))).toStrictEqual({ fence: 3, isWanted: false });
 });

@@ -52,4 +52,12 @@ describe('a bucket', () => {
     expect(first).toEqual({ fullAt: 200, waitMs: 100 });
     expect(takenFrom(first.fullAt, rate, 100).waitMs).toBe(0);
   });
+
+  it.each([
+    [100, 1],
+    [50, 0.5],
+  ])('that gets one every %i ms takes a wait of %f ms for none', (everyMs, missing) => {
+    expect(takenFrom(1_000 + missing, { burst: 1, everyMs }, 1_000).waitMs).toBe(0);
+    expect(takenFrom(1_002, { burst: 1, everyMs }, 1_000).waitMs).toBe(2);
+  });
 });
