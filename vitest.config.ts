@@ -10,6 +10,7 @@ const conditions = ['@batonjs/source', 'module', 'node', 'development|production
 const alone = [
   'test/language-models/*.test.ts',
   'apps/{boat-designer,currency,expense-agent}/test/agent.test.ts',
+  'packages/server-node/test/die-young.test.ts',
   'packages/server/test/address-policy/**/*.test.ts',
   'packages/server/test/push/hostile-webhooks.test.ts',
   'packages/server/test/timing/sleep.test.ts',

@@ -50,7 +50,8 @@ it('little of a request, its response and its task outlives a young collection b
     const promoted = oldBytes() - before;
     collect({ type: 'major' });
     const kept = oldBytes() - before;
-    expect((promoted - kept) / (rounds * each)).toBeLessThan(3_300);
+    // 2,800, and 7,200 or more if a line makes V8 place what it creates in old space at once.
+    expect((promoted - kept) / (rounds * each)).toBeLessThan(5_000);
   } finally {
     sockets.destroy();
     await close();
