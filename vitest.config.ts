@@ -14,6 +14,7 @@ const alone = [
   'packages/server/test/address-policy/**/*.test.ts',
   'packages/server/test/push/hostile-webhooks.test.ts',
   'packages/server/test/timing/sleep.test.ts',
+  'packages/store-sqlite/test/notifications/sweep.test.ts',
   'packages/store/test/steady-now.test.ts',
   'packages/telemetry/test/**/*.test.ts',
 ];
