@@ -27,7 +27,7 @@ export class Buckets {
         SELECT CASE WHEN wait > least($3::float8 / 100, 1) THEN start ELSE start + $3::float8 END,
           CASE WHEN wait > least($3::float8 / 100, 1) THEN wait ELSE 0 END
         FROM (
-          SELECT start, start + $3::float8 - whole - now AS wait FROM (
+          SELECT start, least(start + $3::float8 - whole - now, $3::float8) AS wait FROM (
             SELECT now, whole, least(greatest(b.full_at, now), now + whole) AS start FROM (
               SELECT excluded.full_at - $3::float8 AS now, $2::float8 * $3::float8 AS whole
             ) AS asked

@@ -8,7 +8,7 @@ export interface Rate {
 export interface BucketAfter {
   /** When the bucket will be full again, in milliseconds of the store's clock. */
   readonly fullAt: number;
-  /** 0 if one was taken; otherwise the milliseconds until there is one. */
+  /** 0 if one was taken; otherwise the milliseconds until there is one, at most `everyMs`. */
   readonly waitMs: number;
 }
 
@@ -20,8 +20,8 @@ export interface BucketAfter {
 export function takenFrom(fullAt: number | undefined, { burst, everyMs }: Rate, now: number): BucketAfter {
   const wholeMs = burst * everyMs;
   const from = Math.min(Math.max(fullAt ?? now, now), now + wholeMs);
-  const waitMs = from + everyMs - wholeMs - now;
   // Sums of fractions of a millisecond are not exact, and neither are clocks.
+  const waitMs = Math.min(from + everyMs - wholeMs - now, everyMs);
   return waitMs > Math.min(everyMs / 100, 1)
     ? { fullAt: from, waitMs }
     : { fullAt: from + everyMs, waitMs: 0 };
