@@ -128,6 +128,19 @@ describe.skipIf(!server)('A database that cannot write', () => {
     expect(await store.commit(chunkAfter(1))).toMatchObject({ version: 2 });
   });
 
+  it('is read-only where its name led to before a failover: the next call opens a connection anew', async () => {
+    await open().commit(chunkAfter(0));
+    // A session keeps this setting, as a connection to a primary that was replaced stays one to that server.
+    await sql('CREATE ROLE moving LOGIN SUPERUSER');
+    cleanUps.push(() => sql('DROP ROLE moving'));
+    await sql('ALTER ROLE moving SET default_transaction_read_only = on');
+    const store = open({}, server!.url.replace('postgres@', 'moving@'));
+    const refusal = { code: 'UNAVAILABLE', trouble: 'read-only' };
+    await expect(store.commit(chunkAfter(1))).rejects.toMatchObject(refusal);
+    await sql('ALTER ROLE moving RESET default_transaction_read_only');
+    expect(await store.commit(chunkAfter(1))).toMatchObject({ version: 2 });
+  });
+
   it('has a full disk: calls say so, nothing is stored, and writes go on afterwards', async () => {
     const store = open();
     await store.commit(chunkAfter(0));

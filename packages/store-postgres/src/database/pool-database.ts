@@ -8,7 +8,7 @@ import {
   OutcomeUnknown,
   type Session,
 } from './database.ts';
-import { Raced, translated } from './postgres-error.ts';
+import { isReadOnly, Raced, translated } from './postgres-error.ts';
 
 export interface PoolDatabaseOptions {
   readonly name: string;
@@ -25,6 +25,13 @@ const isAnswer = (error: unknown): boolean => {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^(?!08|57|XX)[0-9A-Z]{5}$/.test(code) && code !== '25P03';
 };
+
+/**
+ * Whether a connection is as good as before. One to a server that is read-only is not: after a failover, a new
+ * connection may lead to another server.
+ */
+const isReusableAfter = (error: unknown): boolean =>
+  error instanceof FromWork || (isAnswer(error) && !isReadOnly(error));
 
 /** A pool of connections of `pg`. */
 export function poolDatabase(
@@ -50,7 +57,7 @@ export function poolDatabase(
       broken = false;
       return result;
     } catch (error) {
-      broken = !(error instanceof FromWork || isAnswer(error)) || !(await rolledBack(client));
+      broken = !isReusableAfter(error) || !(await rolledBack(client));
       throw error instanceof FromWork ? error.cause : error;
     } finally {
       client.off('error', ignore);
@@ -126,7 +133,7 @@ export function poolDatabase(
   };
 }
 
-/** An error that `work` threw without the database: the connection is as good as before. */
+/** An error that `work` threw without the database. */
 class FromWork extends Error {
   constructor(cause: unknown) {
     super('', { cause });

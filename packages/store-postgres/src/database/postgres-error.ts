@@ -35,6 +35,9 @@ export const isAboutValues = (error: unknown): boolean => /^(22|23|54)/.test(sta
 /** Whether the error says that the schema or one of its tables does not exist. */
 export const isMissing = (error: unknown): boolean => ['3F000', '42P01'].includes(stateOf(error) ?? '');
 
+/** Whether the server takes no writes, as a replica. */
+export const isReadOnly = (error: unknown): boolean => stateOf(error) === '25006';
+
 /** Whether the role lacks a privilege. */
 export const isForbidden = (error: unknown): boolean => stateOf(error) === '42501';
 
