@@ -215,6 +215,22 @@ describe.skipIf(!server)('A row that another process holds', () => {
   });
 });
 
+describe.skipIf(!server)('A lease whose time is up and that its holder keeps', () => {
+  it('does not keep a claim from the tasks that wait after it', async () => {
+    const store = open();
+    const acquire = { holder: 'kept', ttlMs: 60_000 };
+    await store.commit(chunkAfter(0, { turn: { queue: 'q', acquire } }));
+    await sql('UPDATE baton.tasks SET lease_until = 0, ready_at = 0');
+    await store.commit(chunkAfter(0, { taskId: 'u', turn: { queue: 'q', want: true } }));
+    const request = { queue: 'q', ttlMs: 60_000, limit: 1 };
+    const isKept = (holder: string) => holder === 'kept';
+    const claim = async (holder: string) => (await store.claim({ ...request, holder, isKept }))[0];
+    expect(await claim('a')).toMatchObject({ taskId: 'u', cause: 'wanted' });
+    expect(await claim('b')).toBeUndefined();
+    expect(await store.claim({ ...request, holder: 'c' })).toMatchObject([{ taskId: 't', cause: 'expired' }]);
+  });
+});
+
 describe.skipIf(!server)('A pool without a free connection', () => {
   it('rejects a call in time, and says what is wrong', async () => {
     const pool = new pg.Pool({ connectionString: server!.url, max: 1 });

@@ -6,7 +6,7 @@ import {
   leaseReading,
   type Scope,
 } from '@batonjs/store';
-import { clock } from '../database/database.ts';
+import { clock, type DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';
 import { type TaskRow, type TaskRows, taskColumns, toTaskRow, waitingSinceOf } from './task-row.ts';
@@ -18,6 +18,7 @@ export class Leases {
   readonly #rows: TaskRows;
   readonly #held: string;
   readonly #ready: string;
+  readonly #free: string;
   readonly #ofAnyScope: string;
   readonly #named: string;
   readonly #renew: string;
@@ -33,6 +34,7 @@ export class Leases {
     const find = `SELECT ${taskColumns}, ${clock} AS now FROM ${schema}.tasks WHERE queue_key = $1`;
     this.#held = `${find} AND holder_key = $2 ORDER BY key LIMIT $3`;
     this.#ready = `${find} AND ready_at <= $2 ORDER BY ready_at LIMIT $3`;
+    this.#free = `${find} AND ready_at <= $2 AND holder_key IS NULL ORDER BY ready_at LIMIT $3`;
     // Tasks that cannot be claimed are not looked at: no index has the ids of all tasks.
     this.#ofAnyScope = `${find} AND ready_at IS NOT NULL AND task_id = $2 ORDER BY key`;
     this.#named = `${find} AND key = $2`;
@@ -90,7 +92,13 @@ export class Leases {
         take(keys.flatMap((key) => found.get(key) ?? []));
         const started = turns.flatMap((key) => (writes.has(key) ? (found.get(key)?.scope ?? []) : []));
         await this.#turns.serve(session, request.queue, started);
-      } else if (leases.length < limit) take(await lock(this.#ready, now, limit, ' SKIP LOCKED'));
+      } else if (leases.length < limit) {
+        const ready = await lock(this.#ready, now, limit, ' SKIP LOCKED');
+        take(ready);
+        // All that were read may be leases that are kept, and come before the tasks that wait.
+        if (ready.length === limit && leases.length < limit)
+          take(await lock(this.#free, now, limit, ' SKIP LOCKED'));
+      }
       await this.#rows.update(session, [...writes.values()]);
       return leases;
     });
@@ -100,14 +108,18 @@ export class Leases {
   async #any(request: ClaimRequest): Promise<boolean> {
     const { queue, holder, limit } = request;
     const named = this.#findNamed(request);
-    const read = async (query: string, ...values: readonly unknown[]) => {
-      const found = await this.#transactions.query(query, [keyOf(queue), ...values]);
-      return found.some((one) => claimed(toTaskRow(one).row, request, Number(one.now)));
-    };
-    if (await read(this.#held, keyOf(holder), limit)) return true;
-    if (named) return read(named.query, named.key);
+    const read = (query: string, ...values: readonly unknown[]) =>
+      this.#transactions.query(query, [keyOf(queue), ...values]);
     // The clock as a query of its own is read once, and so can be compared with the index.
-    return read(this.#ready.replace('$2', `(SELECT ${clock})`).replace('$3', '$2'), limit);
+    const readNow = (query: string) =>
+      read(query.replace('$2', `(SELECT ${clock})`).replace('$3', '$2'), limit);
+    const canTakeAny = (found: readonly DatabaseRow[]) =>
+      found.some((one) => claimed(toTaskRow(one).row, request, Number(one.now)));
+    if (canTakeAny(await read(this.#held, keyOf(holder), limit))) return true;
+    if (named) return canTakeAny(await read(named.query, named.key));
+    const ready = await readNow(this.#ready);
+    if (canTakeAny(ready)) return true;
+    return ready.length === limit && canTakeAny(await readNow(this.#free));
   }
 
   #findNamed({ taskId, scope }: ClaimRequest) {
