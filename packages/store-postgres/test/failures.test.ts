@@ -278,18 +278,3 @@ describe.skipIf(!server)('A schema', () => {
     });
   });
 });
-
-describe.skipIf(!server)('Commits that arrive together', () => {
-  it('share transactions, and one that the database does not take fails alone', async () => {
-    const sizes: number[] = [];
-    const store = open({ onGroup: (size) => sizes.push(size) });
-    await store.identity();
-    const tasks = Array.from({ length: 40 }, (_, n) => chunkAfter(0, { taskId: `t${n}` }));
-    const wrong = chunkAfter(0, { taskId: 'wrong', commitId: 'a\0b' });
-    const outcomes = await Promise.allSettled([...tasks, wrong].map((commit) => store.commit(commit)));
-    expect(outcomes.map(({ status }) => status)).toEqual([...tasks.map(() => 'fulfilled'), 'rejected']);
-    sizes.length = 0;
-    await Promise.all(tasks.map(({ taskId }) => store.commit(chunkAfter(1, { taskId }))));
-    expect(Math.max(...sizes)).toBeGreaterThan(10);
-  });
-});

@@ -20,8 +20,10 @@ export interface GroupCommitOptions {
   readonly onGroup: ((size: number) => void) | undefined;
 }
 
-/** The most commits of a transaction: more would keep rows locked for too long. */
+// More of them, or longer ones, would keep rows locked for too long. The facts of all are one string on the wire, and
+// a string cannot have more than half a gigabyte.
 const largestGroup = 256;
+const mostCharacters = 4 * 1024 * 1024;
 
 /**
  * Commits that arrive while a transaction runs share the next one. A commit that is refused fails alone; a database
@@ -48,8 +50,20 @@ export class GroupCommit {
   }
 
   async #flush(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#transact(this.#waiting.splice(0, largestGroup));
+    while (this.#waiting.length > 0) await this.#transact(this.#next());
     this.#running = false;
+  }
+
+  /** The oldest commits that fit into one transaction, in order. */
+  #next(): Write[] {
+    let count = 0;
+    let size = 0;
+    for (const { prepared } of this.#waiting) {
+      size += prepared.size;
+      if (count === largestGroup || (count > 0 && size > mostCharacters)) break;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
   }
 
   async #transact(group: readonly Write[]): Promise<void> {

@@ -10,11 +10,14 @@ export interface PreparedCommit {
   /** The `at` of the last fact. */
   readonly lastAt: string | undefined;
   readonly snapshot: { readonly version: number; readonly json: string } | undefined;
+  /** How many characters its facts and its snapshot have. */
+  readonly size: number;
 }
 
 export function prepareCommit(commit: Commit): PreparedCommit {
   const { scope, taskId, once, snapshot } = commit;
   const facts = commit.facts.map((fact) => JSON.stringify(fact));
+  const kept = snapshot && { version: snapshot.version, json: JSON.stringify(snapshot) };
   return {
     commit: {
       ...commit,
@@ -25,6 +28,7 @@ export function prepareCommit(commit: Commit): PreparedCommit {
     onceKey: once === undefined ? undefined : keyOf(once),
     facts,
     lastAt: commit.facts.at(-1)?.at,
-    snapshot: snapshot && { version: snapshot.version, json: JSON.stringify(snapshot) },
+    snapshot: kept,
+    size: facts.reduce((size, fact) => size + fact.length, kept?.json.length ?? 0),
   };
 }

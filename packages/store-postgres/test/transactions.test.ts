@@ -1,7 +1,7 @@
-import type { Lease } from '@batonjs/store';
+import type { Lease, TaskStore } from '@batonjs/store';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { chunkAfter } from '../../../test/kit/task-logs.ts';
+import { chunk, chunkAfter } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { postgresStore } from '../src/index.ts';
 
@@ -74,4 +74,39 @@ describe.skipIf(!server)('A transaction that the database cannot serialize (seri
       await store.close();
     }
   });
+});
+
+describe.skipIf(!server)('Commits that arrive together', () => {
+  async function withSizes(use: (store: TaskStore, sizes: number[]) => Promise<void>): Promise<void> {
+    const sizes: number[] = [];
+    const store = postgresStore(server!.url, { schema, onGroup: (size) => sizes.push(size) });
+    try {
+      await store.identity();
+      await use(store, sizes);
+    } finally {
+      await store.close();
+    }
+  }
+
+  it('share transactions, and one that the database does not take fails alone', () =>
+    withSizes(async (store, sizes) => {
+      const tasks = Array.from({ length: 40 }, (_, n) => chunkAfter(0, { taskId: `t${n}` }));
+      const wrong = chunkAfter(0, { taskId: 'wrong', commitId: 'a\0b' });
+      const outcomes = await Promise.allSettled([...tasks, wrong].map((commit) => store.commit(commit)));
+      expect(outcomes.map(({ status }) => status)).toEqual([...tasks.map(() => 'fulfilled'), 'rejected']);
+      sizes.length = 0;
+      await Promise.all(tasks.map(({ taskId }) => store.commit(chunkAfter(1, { taskId }))));
+      expect(Math.max(...sizes)).toBeGreaterThan(10);
+    }));
+
+  it('share none that would be too long for one statement', () =>
+    withSizes(async (store, sizes) => {
+      const text = 'x'.repeat(3 * 1024 * 1024);
+      const long = { ...chunk(1), artifact: { artifactId: 'a', parts: [{ text }] } };
+      const commits = [long, long, chunk(1), chunk(1)].map((fact, n) =>
+        chunkAfter(0, { taskId: `t${n}`, facts: [fact] }),
+      );
+      await Promise.all(commits.map((commit) => store.commit(commit)));
+      expect(sizes).toEqual([1, 3]);
+    }));
 });
