@@ -102,20 +102,35 @@ export function poolDatabase(
       }),
 
     async listen(channel, { onMessage, onLost }: Listener) {
-      const client = new pg.Client({ ...pool.options, connectionTimeoutMillis: timeoutMs });
+      // Pools hide the password: it is not copied with the rest.
+      const { options } = pool;
+      const client = new pg.Client({
+        ...options,
+        password: options.password,
+        connectionTimeoutMillis: timeoutMs,
+      });
       let stopped = false;
+      let timer: ReturnType<typeof setTimeout> | undefined;
       const lost = () => {
         if (stopped) return;
         stopped = true;
+        clearTimeout(timer);
         void client.end().catch(() => {});
         onLost();
       };
       client.on('error', lost);
       client.on('end', lost);
       client.on('notification', ({ payload }) => onMessage(payload ?? ''));
+      // A connection that was cut silently is silent like one without messages.
+      const checkLater = () => {
+        if (stopped) return;
+        const check = () => void client.query(statement('SELECT 1')).then(checkLater, lost);
+        timer = setTimeout(check, timeoutMs / 2).unref();
+      };
       try {
         await client.connect();
         await client.query(statement(`LISTEN ${channel}`));
+        checkLater();
       } catch (error) {
         stopped = true;
         void client.end().catch(() => {});
@@ -123,6 +138,10 @@ export function poolDatabase(
       }
       return async () => {
         stopped = true;
+        clearTimeout(timer);
+        // `end` alone may wait until the operating system gives up a server that cannot be reached. After a statement
+        // without an answer, it does not wait.
+        await client.query(statement('UNLISTEN *')).catch(() => {});
         await client.end().catch(() => {});
       };
     },

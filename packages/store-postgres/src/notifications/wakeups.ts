@@ -12,6 +12,9 @@ const topicsOfMessage = 300;
 /** The waits before a lost connection is opened again, in milliseconds. */
 const reconnectMs = { first: 50, longest: 5_000 };
 
+/** What a store sends. Any role of the database can send to the channel, and other text is no message of a store. */
+const messageOfStore = /^\["[\w-]+"(,\d+,(\d+|null))+\]$/;
+
 /** A topic's number and the length of its log. */
 type Touched = (number | null)[];
 
@@ -95,6 +98,7 @@ export class Wakeups {
   }
 
   #receive(message: string): void {
+    if (!messageOfStore.test(message)) return;
     const [sender, ...touched] = JSON.parse(message) as [string, ...Touched];
     if (sender === this.#sender) return;
     for (let index = 0; index < touched.length; index += 2) {

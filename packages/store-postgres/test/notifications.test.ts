@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import type { TaskStore } from '@batonjs/store';
+import pg from 'pg';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { chunkAfter, untilItWorks } from '../../../test/kit/task-logs.ts';
+import { canStartPostgres, startPostgres } from '../../../test/support/postgres.ts';
+import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
+import { postgresStore } from '../src/index.ts';
+
+const server = (await canStartPostgres()) ? await startPostgres(['-c', 'fsync=off']) : undefined;
+const admin = new pg.Pool({ connectionString: server?.url, max: 1 });
+const sql = async (text: string) => (await admin.query(text)).rows;
+const topic = { scope: 's', taskId: 't' };
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+afterAll(async () => {
+  await admin.end();
+  await server?.stop();
+});
+
+function closedAfterTest(store: TaskStore): TaskStore {
+  cleanUps.push(() => store.close());
+  return store;
+}
+
+/** A store that listens, and a proxy that can cut it off. */
+async function openBehindProxy() {
+  const proxy = await startTcpProxy(server!.port);
+  cleanUps.push(() => proxy.close());
+  const url = server!.url.replace(`:${server!.port}/`, `:${proxy.port}/`);
+  const store = closedAfterTest(postgresStore(url, { timeoutMs: 1_000 }));
+  const notified = Promise.withResolvers<number | undefined>();
+  await untilItWorks(() => store.subscribe(topic, notified.resolve));
+  return { proxy, store, notified: notified.promise };
+}
+
+describe.skipIf(!server)('The connection that listens', () => {
+  it('is made anew when it fell silent, though no call is made', async () => {
+    const { proxy, notified } = await openBehindProxy();
+    proxy.freeze();
+    await proxy.nextClient();
+    proxy.thaw();
+    // The poll does not know the task: only a connection that listens again notifies of whatever was missed.
+    expect(await notified).toBeUndefined();
+  });
+
+  it('does not keep the store from closing while it is silent', async () => {
+    const { proxy, store } = await openBehindProxy();
+    proxy.freeze();
+    await store.close();
+  });
+
+  it('has the password of the pool', async () => {
+    await sql(`CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'secret'`);
+    const [file] = await sql('SHOW hba_file');
+    const allowed = [
+      'host all guarded 127.0.0.1/32 scram-sha-256',
+      'host all all 127.0.0.1/32 trust',
+    ].map((line) => `('${line}')`);
+    await sql(`COPY (VALUES ${allowed}) TO '${file!.hba_file}'`);
+    await sql('SELECT pg_reload_conf()');
+    const at = { host: '127.0.0.1', port: server!.port, user: 'guarded', database: 'postgres' };
+    const isRefused = async () => {
+      const client = new pg.Client(at);
+      client.on('error', () => {});
+      return client.connect().then(
+        () => client.end(),
+        () => true,
+      );
+    };
+    await expect.poll(isRefused, { timeout: 20_000 }).toBe(true);
+    const pool = new pg.Pool({ ...at, password: 'secret', max: 2 });
+    cleanUps.push(() => pool.end());
+    const store = closedAfterTest(postgresStore(pool, { timeoutMs: 60_000 }));
+    await store.subscribe(topic, () => {});
+    const listening = `SELECT usename FROM pg_stat_activity WHERE query LIKE 'LISTEN %'`;
+    expect(await sql(listening)).toEqual([{ usename: 'guarded' }]);
+  });
+
+  it('ignores messages that no store has sent', async () => {
+    const schema = 'messages';
+    const [store, writer] = [1, 2].map(() => closedAfterTest(postgresStore(server!.url, { schema })));
+    const versions: (number | undefined)[] = [];
+    await store!.subscribe(topic, (version) => versions.push(version));
+    const channel = `baton_${createHash('sha256').update(schema).digest('hex').slice(0, 16)}`;
+    for (const message of ['', 'null', '[', '{}', '["a"]', '["a","b",1]'])
+      await sql(`NOTIFY ${channel}, '${message}'`);
+    await writer!.commit(chunkAfter(0));
+    await expect.poll(() => versions, { timeout: 20_000 }).toEqual([1]);
+  });
+});
