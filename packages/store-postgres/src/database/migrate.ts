@@ -13,7 +13,7 @@ export async function migrate(
   database: Database,
   schema: string,
   quoted: string,
-  steps: readonly ((schema: string) => string)[] = migrations,
+  steps: typeof migrations = migrations,
 ): Promise<void> {
   if ((await versionOf(database, schema, quoted, steps.length)) === steps.length) return;
   try {
@@ -28,7 +28,7 @@ export async function migrate(
       const [kept] = await session.query(`SELECT value FROM ${quoted}.meta WHERE name = 'version'`);
       const version = Number(kept?.value ?? 0);
       for (const step of steps.slice(version))
-        for (const statement of statementsOf(step(quoted))) await session.query(statement);
+        for (const statement of step(quoted)) await session.query(statement);
       await session.query(
         `INSERT INTO ${quoted}.meta (name, value) VALUES ('version', $1), ('identity', $2)
          ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE meta.name = 'version'`,
@@ -60,7 +60,3 @@ async function versionOf(
     throw error;
   }
 }
-
-/** Each begins at an indentation of two; the body of a function, which has semicolons too, has a larger one. */
-const statementsOf = (step: string): string[] =>
-  step.split(/;\n(?! {4})/).filter((statement) => statement.trim() !== '');
