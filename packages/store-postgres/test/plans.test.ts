@@ -72,6 +72,52 @@ describe.skipIf(!server)('A plan that was kept while there were few tasks', () =
   });
 });
 
+describe.skipIf(!server)('A prepared statement', () => {
+  it('is not left behind on a connection with `notify: false`: behind PgBouncer, others use it next', async () => {
+    const schema = 'prepared';
+    const pool = new pg.Pool({ connectionString: server!.url, max: 1 });
+    const polling = postgresStore(pool, { schema, notify: false });
+    const store = postgresStore(pool, { schema });
+    const prepared = async () => (await pool.query('SELECT name FROM pg_prepared_statements')).rows.length;
+    try {
+      await polling.commit(chunkAfter(0));
+      await polling.claim({ queue: 'q', holder: 'h', ttlMs: 60_000, limit: 1 });
+      await polling.load('s', 't');
+      expect(await prepared()).toBe(0);
+      await store.commit(chunkAfter(1));
+      expect(await prepared()).toBe(1);
+    } finally {
+      for (const one of [polling, store]) await one.close();
+      await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await pool.end();
+    }
+  });
+});
+
+describe.skipIf(!server)('The buckets of rates', () => {
+  it('are deleted by and by when they are full, and are in no write-ahead log', async () => {
+    const schema = 'buckets';
+    const pool = new pg.Pool({ connectionString: server!.url, max: 8 });
+    const store = postgresStore(pool, { schema });
+    const slow = { burst: 1, everyMs: 1e9 };
+    const quick = { burst: 1, everyMs: 0.001 };
+    try {
+      await store.take!('slow', slow);
+      await Promise.all(Array.from({ length: 1_020 }, (_, n) => store.take!(`b${n}`, quick)));
+      const { rows } = await pool.query(`SELECT count(*)::int AS count FROM ${schema}.buckets`);
+      expect(rows[0].count).toBeLessThan(500);
+      expect(await store.take!('slow', slow)).toBeGreaterThan(0);
+      const table = `${schema}.buckets`;
+      const kept = await pool.query('SELECT relpersistence FROM pg_class WHERE oid = $1::regclass', [table]);
+      expect(kept.rows).toEqual([{ relpersistence: 'u' }]);
+    } finally {
+      await store.close();
+      await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await pool.end();
+    }
+  });
+});
+
 describe.skipIf(!server)('Pruning many tasks a few at a time', () => {
   it('reads each of them about once, also while the database cannot forget the deleted ones', async () => {
     const schema = 'pruned';
