@@ -56,10 +56,7 @@ describe.skipIf(!server)('The connection that listens', () => {
   it('has the password of the pool', async () => {
     await sql(`CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'secret'`);
     const [file] = await sql('SHOW hba_file');
-    const allowed = [
-      'host all guarded 127.0.0.1/32 scram-sha-256',
-      'host all all 127.0.0.1/32 trust',
-    ].map((line) => `('${line}')`);
+    const allowed = `('host all guarded 127.0.0.1/32 scram-sha-256'), ('host all all 127.0.0.1/32 trust')`;
     await sql(`COPY (VALUES ${allowed}) TO '${file!.hba_file}'`);
     await sql('SELECT pg_reload_conf()');
     const at = { host: '127.0.0.1', port: server!.port, user: 'guarded', database: 'postgres' };
@@ -77,7 +74,7 @@ describe.skipIf(!server)('The connection that listens', () => {
     const store = closedAfterTest(postgresStore(pool, { timeoutMs: 60_000 }));
     await store.subscribe(topic, () => {});
     const listening = `SELECT usename FROM pg_stat_activity WHERE query LIKE 'LISTEN %'`;
-    expect(await sql(listening)).toEqual([{ usename: 'guarded' }]);
+    expect(await sql(listening)).toContainEqual({ usename: 'guarded' });
   });
 
   it('ignores messages that no store has sent', async () => {
