@@ -2,7 +2,10 @@ import type { TaskUpdate } from '@batonjs/lifecycle';
 import { type Agent, type Turn, taskAgent } from './agent.ts';
 import { withWaiting } from './waiting-updates.ts';
 
-/** Emits an update. Resolves when it is committed; rejects when it is refused, which also fails the turn. */
+/**
+ * Emits an update. Resolves when it is committed; rejects when it is refused, which also fails the turn, and when the
+ * turn is over before it is committed.
+ */
 export type Emit = (update: TaskUpdate) => Promise<void>;
 
 interface Waiting {
@@ -22,23 +25,29 @@ const mostWaiting = 1_024;
 export function emitting(work: (emit: Emit, turn: Turn) => Promise<void>): Agent {
   return taskAgent((turn) => {
     const waiting: Waiting[] = [];
-    const taken: Waiting[] = [];
-    return withWaiting(updatesOf(work, turn, waiting, taken), {
+    const underWay: Waiting[] = [];
+    return withWaiting(updatesOf(work, turn, waiting, underWay), {
       take() {
         if (!waiting[0] || !('artifact' in Object(waiting[0].update))) return undefined;
-        taken.push(waiting.shift()!);
-        return taken.at(-1)!.update;
+        underWay.push(waiting.shift()!);
+        return underWay.at(-1)!.update;
       },
-      putBack: () => void waiting.unshift(...taken.splice(0)),
+      putBack: () => void waiting.unshift(...underWay.splice(1)),
+      stored: () => resolveAll(underWay),
     });
   });
 }
 
+function resolveAll(stored: Waiting[]): void {
+  for (const { resolve } of stored.splice(0)) resolve();
+}
+
+/** `underWay`: the update that was yielded last and those that were taken after it, until they are settled. */
 async function* updatesOf(
   work: (emit: Emit, turn: Turn) => Promise<void>,
   turn: Turn,
   waiting: Waiting[],
-  taken: Waiting[],
+  underWay: Waiting[],
 ): AsyncGenerator<TaskUpdate> {
   let change = (): void => {};
   let over = false;
@@ -64,12 +73,13 @@ async function* updatesOf(
     for (;;) {
       const next = waiting.shift();
       if (next) {
+        underWay.push(next);
         try {
           yield next.update;
-          for (const { resolve } of [next, ...taken.splice(0)]) resolve();
+          resolveAll(underWay);
         } catch (error) {
           failure ??= error;
-          next.reject(error);
+          for (const { reject } of underWay.splice(0)) reject(error);
         }
       } else if (finished) {
         break;
@@ -83,6 +93,7 @@ async function* updatesOf(
     if (failure) throw failure;
   } finally {
     over = true;
-    for (const { reject } of [...taken, ...waiting]) reject(new TypeError('The turn is over'));
+    // The turn may also end at the `yield`: after the update that ends it, or while an update is stored.
+    for (const { reject } of [...underWay, ...waiting]) reject(new TypeError('The turn is over'));
   }
 }

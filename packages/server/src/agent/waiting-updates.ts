@@ -4,10 +4,15 @@ import { checkUpdate } from './check-agent-output.ts';
 
 /** Updates that an agent gave without waiting until each was stored: they may share the commit of the one before. */
 export interface WaitingUpdates {
-  /** Takes the next one, if it is an artifact. It counts as stored once the iterator is asked for its next value. */
+  /**
+   * Takes the next one, if it is an artifact. It counts as stored once `stored` is called or the iterator is asked for
+   * its next value.
+   */
   take(): TaskUpdate | undefined;
   /** Those that were taken are not stored: the iterator yields them. */
   putBack(): void;
+  /** The update that the iterator yielded last is stored, and so are those that were taken after it. */
+  stored(): void;
 }
 
 const waitingUpdates = Symbol('waitingUpdates');

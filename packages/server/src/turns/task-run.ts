@@ -197,8 +197,10 @@ export class TaskRun {
         continue;
       }
       const { closed, openTurn } = this.#task.state;
-      if (closed || !openTurn) return;
+      if (closed || !openTurn) break;
     }
+    // The iterator is not asked for its next value, which would tell it so.
+    if (!refusal) waiting?.stored();
   }
 
   /** Writes an update, in one commit with those that wait behind it. If one of them is not allowed, alone. */

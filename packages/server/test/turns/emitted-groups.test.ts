@@ -1,11 +1,23 @@
 import type { Task } from '@batonjs/protocol';
-import type { TaskStore } from '@batonjs/store';
+import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
+import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { slowStore } from '../../../../test/kit/slow-store.ts';
-import { append, artifact, completed, emitting, text } from '../../src/index.ts';
+import { until } from '../../../../test/kit/until.ts';
+import {
+  append,
+  artifact,
+  completed,
+  emitting,
+  failed,
+  inputRequired,
+  text,
+  working,
+} from '../../src/index.ts';
+import { systemClock } from '../../src/timing/clock.ts';
 
 /** A store that notes how many facts each commit had, and how many are stored. */
 function counting() {
@@ -85,5 +97,87 @@ describe('Artifacts that are emitted without awaiting each', () => {
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     expect(task.artifacts[0].parts).toHaveLength(21);
     expect(Math.max(...commits)).toBe(4);
+  });
+});
+
+describe('The last emit of a turn', () => {
+  it.each([
+    ['completes the task', completed('Done')],
+    ['fails the task', failed({ code: 'BROKEN', message: 'It is broken' })],
+    ['asks', inputRequired('Well?')],
+  ])('resolves once it is stored, where it %s', async (_, update) => {
+    const { store, stored } = counting();
+    const resolved = Promise.withResolvers<number>();
+    const agent = emitting((emit) => emit(update).then(() => resolved.resolve(stored()), resolved.reject));
+    await rpc(serve(agent, { store }), 'SendMessage', { message: say('go') });
+    expect(await resolved.promise).toBe(5);
+  });
+
+  it('resolves for the artifacts that share the commit in which the server gives up the agent', async () => {
+    const gate = Promise.withResolvers<void>();
+    const committing = Promise.withResolvers<void>();
+    const store = change(memoryStore(), {
+      commit: (commit) => async (one) => {
+        if (one.facts.some(({ type }) => type === 'artifact-updated')) {
+          committing.resolve();
+          await gate.promise;
+        }
+        return commit(one);
+      },
+    });
+    const outcome = Promise.withResolvers<unknown>();
+    const agent = emitting(async (emit) => {
+      const emitted = upTo(3).map((n) => emit(chunk(n)));
+      Promise.all(emitted).then(outcome.resolve, outcome.reject);
+      await new Promise(() => {});
+    });
+    const cancelGraceMs = 5_000;
+    const sleep: typeof systemClock.sleep = async (ms, signal) => {
+      if (ms !== cancelGraceMs) return systemClock.sleep(ms, signal);
+      setImmediate(gate.resolve);
+    };
+    const server = serve(agent, { store, cancelGraceMs, clock: { sleep } });
+    const { task } = await rpc(server, 'SendMessage', {
+      message: say('go'),
+      configuration: { returnImmediately: true },
+    });
+    await committing.promise;
+    await rpc(server, 'CancelTask', { id: task.id });
+    expect(await outcome.promise).toHaveLength(3);
+  });
+
+  it('rejects if the task was given to another process meanwhile', async () => {
+    const store = change(memoryStore(), {
+      commit: (commit) => async (one) => {
+        if (one.facts.some(({ type }) => type === 'artifact-updated')) throw new StoreError('FENCED', 'Taken');
+        return commit(one);
+      },
+    });
+    const outcome = Promise.withResolvers<unknown>();
+    const agent = emitting((emit) => emit(chunk(0)).then(outcome.resolve, outcome.reject));
+    void rpc(serve(agent, { store }), 'SendMessage', {
+      message: say('go'),
+      configuration: { returnImmediately: true },
+    });
+    await expect(outcome.promise).rejects.toThrow('The turn is over');
+  });
+
+  it('rejects if the server had given up the agent before', async () => {
+    const gate = Promise.withResolvers<void>();
+    const outcome = Promise.withResolvers<unknown>();
+    const agent = emitting(async (emit) => {
+      await emit(working());
+      await gate.promise;
+      await emit(completed()).then(outcome.resolve, outcome.reject);
+    });
+    const server = serve(agent, { cancelGraceMs: 1 });
+    const { task } = await rpc(server, 'SendMessage', {
+      message: say('go'),
+      configuration: { returnImmediately: true },
+    });
+    await rpc(server, 'CancelTask', { id: task.id });
+    await until(server, task.id, 'CANCELED');
+    gate.resolve();
+    await expect(outcome.promise).rejects.toThrow('The turn is over');
   });
 });
