@@ -10,10 +10,11 @@ import { runIn } from '../hooks/telemetry.ts';
 import { isoTime } from '../timing/clock.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
 import { nextRound } from '../timing/next-round.ts';
-import { deadlineOf, dueAt, dueWhileRunning, startsAt } from '../timing/task-deadlines.ts';
+import { deadlineOf, dueAt, startsAt } from '../timing/task-deadlines.ts';
 import { AgentTurn, turnStart } from './agent-turn.ts';
 import { isSpent } from './attempts.ts';
 import { callCancelHook } from './call-cancel-hook.ts';
+import { DeadlineWatch } from './deadline-watch.ts';
 import {
   because,
   deadlineExceeded,
@@ -41,6 +42,7 @@ export class TaskRun {
   #attempt = 1;
   /** The turn as this run started it, while it is open. */
   #openTurn: OpenTurn | undefined;
+  #deadline: DeadlineWatch | undefined;
   readonly #isAlone: boolean;
   /** The length of the log when the agent was called; undefined before. */
   beganAt: number | undefined;
@@ -126,7 +128,8 @@ export class TaskRun {
     this.#openTurn = task.state.openTurn;
     this.#notice();
     if (this.#halted) return this.#stop();
-    void this.#keepTime();
+    this.#deadline = new DeadlineWatch(task, this.#dependencies, this.#over, () => this.halt('deadline'));
+    this.#deadline.look();
     const span = telemetry?.turn(turnStart(task, isImmediate));
     let thrown: unknown;
     try {
@@ -253,23 +256,12 @@ export class TaskRun {
       if (!this.#task.isWriting) this.#task.lost();
     }
     if (this.#task.live.isDiverged) this.#task.lost();
+    this.#deadline?.look();
     if (!cancelRequested || this.#signal.aborted) return;
     this.#signal.abort(because('canceled'));
     const { clock } = this.#dependencies;
     const { cancelGraceMs } = this.#dependencies.options;
     void clock.sleep(cancelGraceMs, this.#over.signal).then(() => this.halt('canceled'));
-  }
-
-  /** Ends the turn when a clock of the task runs out. */
-  async #keepTime(): Promise<void> {
-    const { clock, options } = this.#dependencies;
-    for (;;) {
-      const due = dueWhileRunning(this.#task.state, options.clocks);
-      if (due === undefined) return;
-      if (due <= clock.now()) return this.halt('deadline');
-      await clock.sleep(due - clock.now(), this.#over.signal);
-      if (this.#over.aborted) return;
-    }
   }
 
   /** The value, or `halted` if the runner must stop waiting for it. Leaves nothing behind on either. */

@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Task } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
 import { describe, expect, it, vi } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
+import { passableClock } from '../../../../test/kit/passable-clock.ts';
 import { brief, rpc, type Seen, say, stream } from '../../../../test/kit/rpc.ts';
 import { serveWith } from '../../../../test/kit/serve.ts';
 import { slowStore } from '../../../../test/kit/slow-store.ts';
@@ -466,23 +466,4 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
       }
     });
   });
-}
-
-/** The system's clock, with which long sleeps end only when `pass` lets so many milliseconds pass. */
-function passableClock() {
-  let passed = 0;
-  const now = () => Date.now() + passed;
-  const sleepers = new Set<{ until: number; wake: () => void }>();
-  const sleep = (ms: number, signal?: AbortSignal) =>
-    ms < 10_000
-      ? pause(ms, undefined, { signal, ref: false }).catch(() => {})
-      : new Promise<void>((wake) => {
-          sleepers.add({ until: now() + ms, wake });
-          signal?.addEventListener('abort', () => wake());
-        });
-  const pass = (ms: number) => {
-    passed += ms;
-    for (const sleeper of sleepers) if (sleeper.until <= now()) sleeper.wake();
-  };
-  return { clock: { now, sleep }, pass };
 }
