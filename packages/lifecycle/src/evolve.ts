@@ -77,13 +77,23 @@ function fold(next: Draft, fact: Fact): void {
     case 'turn-started': {
       const { turn, attempt, messageIds } = fact;
       const { taken, left } = take(next.untaken, messageIds);
-      const kept = next.openTurn?.number === turn ? next.openTurn.steps : noSteps;
+      const kept = next.openTurn?.number === turn ? next.openTurn : undefined;
       if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;
       next.turns = turn;
-      next.woken = undefined;
-      if (attempt === 1) next.wakeAt = undefined;
+      // A later attempt is the same turn: what was asked for while an earlier one ran is asked for still.
+      if (attempt === 1) {
+        next.woken = undefined;
+        next.wakeAt = undefined;
+      }
       next.untaken = left;
-      next.openTurn = { number: turn, attempt, messageIds, startedAt: fact.at, steps: kept };
+      next.openTurn = {
+        number: turn,
+        attempt,
+        messageIds,
+        takenLater: kept?.takenLater,
+        startedAt: fact.at,
+        steps: kept?.steps ?? noSteps,
+      };
       return;
     }
     case 'message-taken': {
@@ -91,7 +101,13 @@ function fold(next: Draft, fact: Fact): void {
       const { openTurn } = next;
       next.untaken = left;
       next.taken = [...next.taken, ...taken];
-      next.openTurn = openTurn && { ...openTurn, messageIds: [...openTurn.messageIds, fact.messageId] };
+      if (!openTurn) return;
+      const { messageIds, takenLater = [] } = openTurn;
+      next.openTurn = {
+        ...openTurn,
+        messageIds: [...messageIds, fact.messageId],
+        takenLater: [...takenLater, fact.messageId],
+      };
       return;
     }
     case 'turn-ended':

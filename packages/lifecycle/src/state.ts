@@ -22,6 +22,8 @@ export interface OpenTurn {
   readonly attempt: number;
   /** The messages it took, in this attempt and those before. */
   readonly messageIds: readonly string[];
+  /** Those among them that an attempt took while it ran. Absent without any, and in snapshots of earlier releases. */
+  readonly takenLater?: readonly string[];
   readonly startedAt: string;
   /** Results of completed steps, by name; `null` for a step without a result. Look up with `Object.hasOwn`: a name may be any text. */
   readonly steps: Readonly<Record<string, unknown>>;

@@ -1,9 +1,11 @@
 import {
   type Command,
+  decide,
   evolve,
   type Fact,
   fromSnapshot,
   nextTurnAt,
+  type State,
   toSnapshot,
   viewTask,
 } from '@batonjs/lifecycle';
@@ -108,6 +110,13 @@ describe('a turn', () => {
     expect(log.when(startTurn)[0]).toMatchObject({ turn: 2, messageIds: [] });
   });
 
+  it('that was asked for while another ran is still asked for when that one is tried again', () => {
+    const again = given(receive('m1'), create, startTurn, to('AUTH_REQUIRED'), wake, startTurn);
+    expect(again.now).toMatchObject({ woken: {}, openTurn: { number: 1, attempt: 2 } });
+    const next = given(receive('m1'), create, startTurn, to('AUTH_REQUIRED'), wake, startTurn, endTurn);
+    expect(next.when(startTurn)).toMatchObject([{ turn: 2, attempt: 1, messageIds: [] }]);
+  });
+
   it('ends before the fact that closes the log', () => {
     for (const last of [to('COMPLETED'), to('FAILED'), to('CANCELED'), to('REJECTED'), answer('r1')]) {
       const facts = given(receive('m1'), create, startTurn).when(last);
@@ -162,6 +171,33 @@ describe('a turn whose process died', () => {
     expect(again.now.openTurn?.messageIds).toEqual(['m1', 'm2']);
     expect(again.now.taken.map(({ message }) => message.messageId)).toEqual(['m1', 'm2']);
     expect(again.now.untaken).toEqual([]);
+  });
+
+  it('keeps apart what its attempts took while they ran', () => {
+    const taken = [...open, receive('m2'), take('m2'), startTurn, receive('m3'), take('m3')];
+    expect(given(...open, startTurn).now.openTurn?.takenLater).toBeUndefined();
+    expect(given(...taken).now.openTurn).toMatchObject({ attempt: 2, takenLater: ['m2', 'm3'] });
+    expect(given(...taken, startTurn).now.openTurn).toMatchObject({
+      attempt: 3,
+      messageIds: ['m1', 'm2', 'm3'],
+      takenLater: ['m2', 'm3'],
+    });
+    const next = given(...taken, endTurn, receive('m4'), startTurn).now;
+    expect(next.openTurn).toMatchObject({ number: 2, messageIds: ['m4'] });
+    expect(next.openTurn?.takenLater).toBeUndefined();
+  });
+
+  it('goes on from a snapshot of a release that did not keep it apart', () => {
+    const { now } = given(...open, receive('m2'), take('m2'), receive('m3'));
+    const { takenLater: _, ...openTurn } = now.openTurn!;
+    const earlier = fromSnapshot(stored(toSnapshot({ ...now, openTurn })));
+    const again = decide(earlier, startTurn, at(20));
+    expect(again).toMatchObject([{ attempt: 2, messageIds: ['m1', 'm2'] }]);
+    const later = [...again, ...decide(again.reduce<State>(evolve, earlier), take('m3'), at(20))];
+    expect(later.reduce<State>(evolve, earlier).openTurn).toMatchObject({
+      messageIds: ['m1', 'm2', 'm3'],
+      takenLater: ['m3'],
+    });
   });
 
   it('leaves the messages that were not taken for later', () => {
