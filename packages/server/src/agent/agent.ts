@@ -53,7 +53,10 @@ export interface TurnContext {
   messages(): Promise<Message[]>;
 }
 
-/** Messages that arrive while the turn runs. Taking one is recorded; one that no turn takes starts the next turn. */
+/**
+ * Messages that arrive while the turn runs. Taking one is recorded; one that no turn takes starts the next turn. A later
+ * attempt of the turn first gets those that the attempts before it took.
+ */
 export interface Inbox extends AsyncIterable<Message> {
   /** The next message, at once if it is there; undefined when the turn is over. */
   take(): Promise<Message | undefined>;
@@ -89,7 +92,7 @@ type MemberOf<Member> = undefined extends Member
 
 /** One run of an agent: the message that started it, with its conversation, caller and tools. */
 export interface Turn {
-  /** The message to answer; the latest if several waited. */
+  /** The message to answer; the latest if several waited. The same in every attempt of the turn. */
   readonly message: Message;
   /** The whole conversation of this task, whatever `history` shows to clients, oldest first. */
   readonly messages: readonly Message[];

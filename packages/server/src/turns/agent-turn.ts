@@ -3,6 +3,7 @@ import {
   historyOf,
   type MessageReceived,
   type Metadata,
+  type OpenTurn,
   type State,
   viewTask,
 } from '@batonjs/lifecycle';
@@ -10,7 +11,6 @@ import type { Message, Task } from '@batonjs/protocol';
 import type { Claims, Inbox, References, Turn, TurnContext } from '../agent/agent.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
 import type { TurnSpan, TurnStart } from '../hooks/telemetry.ts';
-import { isoTime } from '../timing/clock.ts';
 import type { LazyAbort } from '../timing/lazy-abort.ts';
 import { momentOf } from '../timing/moment.ts';
 import { contextOf } from './context/context-tasks.ts';
@@ -28,7 +28,8 @@ interface Inner {
   readonly abort: LazyAbort;
   /** The task when the turn began. */
   readonly state: State;
-  readonly latest: MessageReceived;
+  /** The message that the turn answers. */
+  readonly started: MessageReceived;
   readonly span: TurnSpan | undefined;
   message: Message | undefined;
   messages: Message[] | undefined;
@@ -61,7 +62,7 @@ export class AgentTurn implements Turn {
       dependencies,
       abort,
       state,
-      latest: latestTaken(state),
+      started: startedWith(state),
       span,
       message: undefined,
       messages: undefined,
@@ -72,7 +73,7 @@ export class AgentTurn implements Turn {
 
   // Agents get copies: they may change them without changing the state.
   get message(): Message {
-    this[inner].message ??= structuredClone(this[inner].latest.message);
+    this[inner].message ??= structuredClone(this[inner].started.message);
     return this[inner].message;
   }
 
@@ -82,7 +83,7 @@ export class AgentTurn implements Turn {
   }
 
   get text(): string {
-    return linesOf(this[inner].latest.message);
+    return linesOf(this[inner].started.message);
   }
 
   get values(): Readonly<Record<string, unknown>> {
@@ -107,26 +108,26 @@ export class AgentTurn implements Turn {
   }
 
   get references(): () => Promise<References> {
-    const { writer, dependencies, latest } = this[inner];
+    const { writer, dependencies, started } = this[inner];
     const { store } = dependencies;
     const { limits } = dependencies.options;
-    return () => referencesOf(store, writer.live.scope, latest.message, limits.replyBytes);
+    return () => referencesOf(store, writer.live.scope, started.message, limits.replyBytes);
   }
 
   get caller(): Claims {
-    return this[inner].latest.caller ?? {};
+    return this[inner].started.caller ?? {};
   }
 
   get metadata(): Readonly<Metadata> {
-    return this[inner].latest.metadata ?? {};
+    return this[inner].started.metadata ?? {};
   }
 
   get acceptedOutputModes(): readonly string[] {
-    return this[inner].latest.configuration?.acceptedOutputModes ?? [];
+    return this[inner].started.configuration?.acceptedOutputModes ?? [];
   }
 
   get extensions(): readonly string[] {
-    return this[inner].latest.extensions ?? [];
+    return this[inner].started.extensions ?? [];
   }
 
   get step(): Turn['step'] {
@@ -135,8 +136,8 @@ export class AgentTurn implements Turn {
   }
 
   get inbox(): Inbox {
-    const { writer, abort, dependencies } = this[inner];
-    this[inner].inbox ??= createInbox(writer, abort.signal, () => isoTime(dependencies.clock.now()));
+    const { writer, abort, dependencies, state } = this[inner];
+    this[inner].inbox ??= createInbox(writer, abort.signal, dependencies.clock, takenLater(state));
     return this[inner].inbox;
   }
 
@@ -154,7 +155,8 @@ export class AgentTurn implements Turn {
   }
 
   get woken(): boolean {
-    return this[inner].state.openTurn?.messageIds.length === 0;
+    const { openTurn } = this[inner].state;
+    return openTurn !== undefined && isWithoutMessage(openTurn);
   }
 
   get wakeKey(): string {
@@ -173,15 +175,29 @@ const stepsIn = ({ writer, abort, span }: Inner): StepRecord => ({
 
 /** What telemetry learns of an attempt that begins. */
 export function turnStart({ state, live }: TaskWriter, isImmediate: boolean): TurnStart {
-  const { number = 1, attempt = 1, messageIds = [] } = state.openTurn ?? {};
-  const cause = attempt > 1 ? 'recovery' : messageIds.length === 0 ? 'woken' : 'message';
-  const { traceparent } = latestTaken(state);
+  const { openTurn } = state;
+  const { number = 1, attempt = 1 } = openTurn ?? {};
+  const isWoken = !openTurn || isWithoutMessage(openTurn);
+  const cause = attempt > 1 ? 'recovery' : isWoken ? 'woken' : 'message';
+  const { traceparent } = startedWith(state);
   const { taskId } = live;
   return { taskId, contextId: state.contextId, turn: number, attempt, cause, traceparent, isImmediate };
 }
 
-function latestTaken({ taken, untaken }: State): MessageReceived {
-  const latest = taken.at(-1) ?? untaken.at(-1);
+/** The latest of the messages that the first attempt started with. If there was none, that of the turn before. */
+function startedWith(state: State): MessageReceived {
+  const { taken, untaken } = state;
+  const latest = taken.findLast((received) => !isTakenLater(state, received)) ?? untaken.at(-1);
   if (!latest) throw new TypeError('A turn needs a message');
   return latest;
 }
+
+/** Whether an attempt of the open turn took the message while it ran. */
+const isTakenLater = ({ openTurn }: State, { message }: MessageReceived): boolean =>
+  openTurn?.takenLater?.includes(message.messageId) === true;
+
+const takenLater = (state: State): MessageReceived[] =>
+  state.taken.filter((received) => isTakenLater(state, received));
+
+const isWithoutMessage = (turn: OpenTurn): boolean =>
+  turn.messageIds.length === (turn.takenLater?.length ?? 0);

@@ -2,6 +2,7 @@ import { SCHEDULING } from '@batonjs/protocol/headers';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
+import { passableClock } from '../../../../test/kit/passable-clock.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { serveWith } from '../../../../test/kit/serve.ts';
@@ -226,6 +227,37 @@ describe('a message that is put off', () => {
     sent.resolve();
     const { status } = await until(server, task.id, 'INPUT_REQUIRED');
     expect(status.message?.parts).toEqual([{ text: 'go: 1, now' }]);
+  });
+
+  it.each([
+    ['gets it when its time has come', 'COMPLETED', 'later'],
+    ['gets nothing if the task is canceled before', 'CANCELED', undefined],
+  ])('a turn that waits for the next message %s', async (_, state, expected) => {
+    const taken = Promise.withResolvers<string | undefined>();
+    const agent: Agent = async function* ({ inbox }) {
+      yield working();
+      taken.resolve((await inbox.take())?.messageId);
+      yield completed();
+    };
+    const { clock, pass } = passableClock();
+    const waits = Promise.withResolvers<void>();
+    const sleep: typeof clock.sleep = (ms, signal) => {
+      const slept = clock.sleep(ms, signal);
+      if (ms > hour / 2) waits.resolve();
+      return slept;
+    };
+    const server = serve(agent, { clock: { ...clock, sleep }, cancelGraceMs: hour / 3 });
+    const { task } = await rpc(server, 'SendMessage', {
+      message: say('go'),
+      configuration: { returnImmediately: true },
+    });
+    const notBefore = new Date(Date.now() + hour).toISOString();
+    await send(server, { notBefore }, { taskId: task.id, messageId: 'later' });
+    await waits.promise;
+    if (expected) pass(hour);
+    else void rpc(server, 'CancelTask', { id: task.id });
+    expect(await taken.promise).toBe(expected);
+    await until(server, task.id, state);
   });
 });
 
