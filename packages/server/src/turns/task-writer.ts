@@ -151,16 +151,23 @@ export class TaskWriter implements Held {
     );
   }
 
-  /** Ends the task, if nothing else has, and records its children as they are then. */
+  /** Ends the task, if nothing else has, and records its children as they are then. If they are refused, without them. */
   async finish(update: TaskUpdate, children: readonly ChildUpdate[] = []): Promise<void> {
-    await this.write((state) =>
-      state.closed
-        ? []
-        : [
-            ...children.map((child): Command => ({ type: 'update', update: { child } })),
-            ...this.#commandsFor(state, update),
-          ],
-    );
+    try {
+      await this.write((state) =>
+        state.closed
+          ? []
+          : [
+              ...children.map((child): Command => ({ type: 'update', update: { child } })),
+              ...this.#commandsFor(state, update),
+            ],
+      );
+    } catch (error) {
+      if (children.length === 0 || StoreError.is(error)) throw error;
+      const { log } = this.#dependencies;
+      log('error', 'The children of a task could not be recorded', { taskId: this.live.taskId, error });
+      await this.finish(update);
+    }
   }
 
   fail(failure: Failure): Promise<void> {

@@ -1,3 +1,4 @@
+import type { ChildUpdate } from '@batonjs/lifecycle';
 import { TASK_TREE } from '@batonjs/protocol/headers';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
@@ -104,4 +105,32 @@ it('a hook that returns something else, or fails, ends the task all the same', a
     await rpc(server, 'CancelTask', { id });
     await until(server, id, 'CANCELED');
   }
+});
+
+describe('a log that is full ends with', () => {
+  const full = { card, limits: { factsPerTask: 6 } };
+  const cancel = async (onCancel: () => Promise<readonly ChildUpdate[]>) => {
+    const lines: unknown[][] = [];
+    const server = serve(parent, { ...full, onCancel, log: (...line) => lines.push(line) });
+    const id = await start(server, 'ask');
+    await until(server, id, 'INPUT_REQUIRED');
+    await rpc(server, 'CancelTask', { id });
+    await until(server, id, 'CANCELED');
+    return { lines, children: await childrenOf(server, id) };
+  };
+  const ended = { name: 'c', agent: 'Other', taskId: 't', state: 'TASK_STATE_CANCELED' as const };
+
+  it('the children that the hook returns', async () => {
+    expect(await cancel(async () => [ended])).toEqual({ lines: [], children: canceledChild });
+  });
+
+  it.each([
+    ['need too much room', { ...ended, record: 'x'.repeat(65 * 1024) }],
+    ['cannot be stored', { ...ended, record: 1n }],
+    ['are none', null as never],
+  ])('its children as they were, if those that the hook returns %s', async (_, child) => {
+    const { lines, children } = await cancel(async () => [child]);
+    expect(children).toEqual([{ ...canceledChild[0], state: 'TASK_STATE_WORKING' }]);
+    expect(lines).toMatchObject([['error', 'The children of a task could not be recorded', {}]]);
+  });
 });

@@ -7,14 +7,20 @@ import type { Decision } from './decision.ts';
 
 type TaskLimits = Pick<Limits, 'factsPerTask' | 'bytesPerTask'>;
 
-/** The size in bytes up to which the update that ends a task is accepted, even if the task is full. */
+/** The size in bytes up to which the update that ends a task is accepted, even if the task is full. Of its children too. */
 const lastWords = 64 * 1024;
 
 /** Throws `RESOURCE_EXHAUSTED` if a decision makes the log of a task longer or larger than the limits. */
 export function checkDecided({ facts, state }: Decision, { factsPerTask, bytesPerTask }: TaskLimits): void {
   if (!state || (state.version <= factsPerTask && state.weight <= bytesPerTask)) return;
-  if (!facts.every(isAllowedBeyond) && facts[0]?.type !== 'turn-started') throw tooLarge();
+  if (facts[0]?.type === 'turn-started') return;
+  const children = facts.filter(({ type }) => type === 'child-updated');
+  const isLast = state.closed && sizeOf(children) <= lastWords;
+  if (!facts.every((fact) => isAllowedBeyond(fact) || (isLast && fact.type === 'child-updated')))
+    throw tooLarge();
 }
+
+const sizeOf = (facts: readonly Fact[]): number => facts.reduce((sum, fact) => sum + weigh(fact), 0);
 
 /** Whether a full log still takes a fact: it does if the task needs the fact to be canceled, run or ended. */
 function isAllowedBeyond(fact: Fact): boolean {
@@ -52,7 +58,7 @@ export function takeRoom(
   { factsPerTask, bytesPerTask }: TaskLimits,
 ): () => void {
   if (facts.length === 0) return () => {};
-  const own = { facts: facts.length, bytes: facts.reduce((sum, fact) => sum + weigh(fact), 0) };
+  const own = { facts: facts.length, bytes: sizeOf(facts) };
   const others = underWay.get(live) ?? { facts: 0, bytes: 0 };
   const { version, weight } = live.state;
   if (version + others.facts + own.facts > factsPerTask || weight + others.bytes + own.bytes > bytesPerTask)

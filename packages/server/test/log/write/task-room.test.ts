@@ -60,4 +60,15 @@ describe('a full log', () => {
   ])('refuses %s', (_what, facts) => {
     expect(refusal(facts)).toBe('RESOURCE_EXHAUSTED');
   });
+
+  it('takes short news of children with the fact that closes it, and refuses them without it or if they are long', () => {
+    const news = (record: string) => fact('child-updated', { name: 'c', child: { agent: 'Other', record } });
+    const last = [fact('turn-ended'), status('CANCELED', 'Done')];
+    const closed = { ...full, closed: true };
+    expect(refusal([news('x'), news('y'), ...last], closed)).toBeUndefined();
+    expect(refusal([news('x')])).toBe('RESOURCE_EXHAUSTED');
+    const half = 'x'.repeat(33 * 1024);
+    expect(refusal([news(half), ...last], closed)).toBeUndefined();
+    expect(refusal([news(half), news(half), ...last], closed)).toBe('RESOURCE_EXHAUSTED');
+  });
 });
