@@ -149,7 +149,8 @@ describe('The last emit of a turn', () => {
   it('rejects if the task was given to another process meanwhile', async () => {
     const store = change(memoryStore(), {
       commit: (commit) => async (one) => {
-        if (one.facts.some(({ type }) => type === 'artifact-updated')) throw new StoreError('FENCED', 'Taken');
+        if (one.facts.some(({ type }) => type === 'artifact-updated'))
+          throw new StoreError('FENCED', 'Taken');
         return commit(one);
       },
     });
