@@ -8,13 +8,13 @@ import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-ag
 import { takeWaiting, type WaitingUpdates, waitingIn } from '../agent/waiting-updates.ts';
 import { runIn } from '../hooks/telemetry.ts';
 import { isoTime } from '../timing/clock.ts';
+import { DeadlineWatch } from '../timing/deadline-watch.ts';
 import { LazyAbort } from '../timing/lazy-abort.ts';
 import { nextRound } from '../timing/next-round.ts';
 import { deadlineOf, dueAt, startsAt } from '../timing/task-deadlines.ts';
 import { AgentTurn, turnStart } from './agent-turn.ts';
 import { isSpent } from './attempts.ts';
 import { callCancelHook } from './call-cancel-hook.ts';
-import { DeadlineWatch } from './deadline-watch.ts';
 import {
   because,
   deadlineExceeded,

@@ -1,12 +1,17 @@
-import type { LazyAbort } from '../timing/lazy-abort.ts';
-import { dueWhileRunning } from '../timing/task-deadlines.ts';
-import type { TaskWriter } from './task-writer.ts';
-import type { TurnDependencies } from './turn-dependencies.ts';
+import type { State } from '@batonjs/lifecycle';
+import type { Clock } from './clock.ts';
+import type { LazyAbort } from './lazy-abort.ts';
+import { dueWhileRunning, type TaskClocks } from './task-deadlines.ts';
+
+interface Dependencies {
+  readonly clock: Clock;
+  readonly options: { readonly clocks: TaskClocks };
+}
 
 /** Finds out when a clock of a task runs out while its turn runs. */
 export class DeadlineWatch {
-  readonly #task: TaskWriter;
-  readonly #dependencies: TurnDependencies;
+  readonly #task: { readonly state: State };
+  readonly #dependencies: Dependencies;
   readonly #over: LazyAbort;
   readonly #onLate: () => void;
   /** The position of the status for which the deadline was worked out. */
@@ -15,7 +20,12 @@ export class DeadlineWatch {
   #wakesAt = Number.POSITIVE_INFINITY;
 
   /** `onLate`: called when the time is over. `over`: aborted when the turn is over, and the watch with it. */
-  constructor(task: TaskWriter, dependencies: TurnDependencies, over: LazyAbort, onLate: () => void) {
+  constructor(
+    task: { readonly state: State },
+    dependencies: Dependencies,
+    over: LazyAbort,
+    onLate: () => void,
+  ) {
     this.#task = task;
     this.#dependencies = dependencies;
     this.#over = over;
