@@ -2,7 +2,12 @@ import { createServer } from 'node:http';
 import { type AgentClient, connect } from '@batonjs/client';
 import { type AgentServer, type AgentServerOptions, createAgentServer } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
-import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport,
+  type StreamableHTTPClientTransportOptions,
+} from '@modelcontextprotocol/client';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { onTestFinished } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
@@ -47,7 +52,12 @@ export async function serveSkills(gate: Gate = closedGate(), options: McpHandler
 export type Answers = readonly (Record<string, string | number> | undefined | false)[];
 
 /** A client of the MCP SDK. With answers, it shows forms. */
-export async function mcpClient(url: URL, version: Version, answers?: Answers) {
+export async function mcpClient(
+  url: URL,
+  version: Version,
+  answers?: Answers,
+  transport: StreamableHTTPClientTransportOptions = {},
+) {
   const asked: { message: string; requestedSchema?: object }[] = [];
   const options: ClientOptions = {
     capabilities: answers ? { elicitation: { form: {} } } : {},
@@ -62,7 +72,7 @@ export async function mcpClient(url: URL, version: Version, answers?: Answers) {
       if (content === undefined) return { action: 'cancel' };
       return content === false ? { action: 'decline' } : { action: 'accept', content };
     });
-  await client.connect(new StreamableHTTPClientTransport(url));
+  await client.connect(new StreamableHTTPClientTransport(url, transport));
   onTestFinished(() => client.close());
   return Object.assign(client, { asked });
 }

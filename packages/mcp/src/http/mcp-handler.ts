@@ -2,10 +2,11 @@ import type { AgentClient } from '@batonjs/client';
 import {
   createMcpHandler,
   isLegacyRequest,
-  type McpRequestContext,
+  type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { type McpFactory, type McpOptions, toMcp } from '../server/to-mcp.ts';
+import { type McpOptions, serverFactory } from '../server/to-mcp.ts';
+import { errorResponse, refusal } from './refusal.ts';
 import { Sessions } from './sessions.ts';
 
 /** Options of `mcpHandler`. */
@@ -17,6 +18,14 @@ export interface McpHandlerOptions extends McpOptions {
   readonly sessions?: number;
 }
 
+/** The caller of a request, and the agent that answers it. */
+export interface McpCaller {
+  /** Names the caller, the same in each of its requests. A session answers only its own caller. Never empty. */
+  readonly caller: string;
+  /** Such as a client with credentials for this caller. */
+  readonly agent: AgentClient;
+}
+
 /** MCP over streamable HTTP, for any server that speaks `fetch`. */
 export interface McpHandler {
   /** Answers a request to the endpoint, whatever its path. */
@@ -26,32 +35,39 @@ export interface McpHandler {
 }
 
 /**
- * Serves an agent as an MCP server over streamable HTTP. A function chooses the agent for a request, such as one with
- * the credentials of its caller: once for each request, and once for each session of an older client.
+ * Serves an agent as an MCP server over streamable HTTP. For several users, a function checks the caller of each
+ * request, those of a session included, and chooses its agent. It reads headers, not the body. It refuses a caller with
+ * an `A2AError`, such as `UNAUTHENTICATED`, which the caller sees with its challenge. Other errors go to `onError`.
  *
- * It checks neither callers nor the `Host` and `Origin` headers: put it behind what does.
+ * Without a function, every request reaches the agent with the same credentials. It does not check the `Host` and
+ * `Origin` headers: put it behind what does. Throws `RangeError` for options out of bounds.
  */
 export function mcpHandler(
-  agent: AgentClient | ((request: Request) => AgentClient | Promise<AgentClient>),
+  agent: AgentClient | ((request: Request) => McpCaller | Promise<McpCaller>),
   options: McpHandlerOptions = {},
 ): McpHandler {
-  const onerror = options.onError;
-  const shared: McpFactory | undefined = typeof agent === 'function' ? undefined : toMcp(agent, options);
-  const serverFor = async (connection: Pick<McpRequestContext, 'era' | 'requestInfo'>) => {
-    if (shared) return shared(connection);
-    const chosen = typeof agent === 'function' ? await agent(connection.requestInfo!) : agent;
-    return toMcp(chosen, options)(connection);
-  };
-  const stateless = createMcpHandler(serverFor, { legacy: 'reject', ...(onerror && { onerror }) });
+  const { onError: onerror } = options;
+  const createServer = serverFactory(options);
   const sessions = new Sessions(options.sessions ?? 1_000);
+  const identify = typeof agent === 'function' ? agent : () => ({ caller: 'anyone', agent });
+  /** The agent of each request: a session outlives the credentials that it began with. */
+  const agents = new WeakMap<Request, AgentClient>();
+  const agentOf = ({ http }: ServerContext) => agents.get(http!.req!)!;
+  const serverFor = (era: 'legacy' | 'modern', request: Request) =>
+    createServer(era, agents.get(request)!.card, agentOf);
 
-  const startSession = async (request: Request): Promise<Response> => {
+  const stateless = createMcpHandler(({ era, requestInfo }) => serverFor(era, requestInfo!), {
+    legacy: 'reject',
+    ...(onerror && { onerror }),
+  });
+
+  const startSession = async (request: Request, caller: string): Promise<Response> => {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
-      onsessioninitialized: (id) => sessions.add(id, { transport, server }),
+      onsessioninitialized: (id) => sessions.add(id, { caller, transport, server }),
       onsessionclosed: (id) => sessions.remove(id),
     });
-    const server = await serverFor({ era: 'legacy', requestInfo: request });
+    const server = serverFor('legacy', request);
     await server.connect(transport);
     const response = await transport.handleRequest(request);
     // The request was no `initialize`, and was refused.
@@ -61,11 +77,18 @@ export function mcpHandler(
 
   return {
     async fetch(request) {
+      let caller: string;
+      try {
+        const identified = checked(await identify(request));
+        caller = identified.caller;
+        agents.set(request, identified.agent);
+      } catch (error) {
+        return refusal(error, onerror);
+      }
       const id = request.headers.get('mcp-session-id');
-      const session = id === null ? undefined : sessions.get(id);
-      if (session) return session.transport.handleRequest(request);
-      if (id !== null) return sessionNotFound();
-      return (await isLegacyRequest(request.clone())) ? startSession(request) : stateless.fetch(request);
+      if (id !== null)
+        return sessions.get(id, caller)?.transport.handleRequest(request) ?? errorResponse(404, ...notFound);
+      return (await isLegacyRequest(request)) ? startSession(request, caller) : stateless.fetch(request);
     },
     async close() {
       await Promise.all([stateless.close(), sessions.close()]);
@@ -74,8 +97,11 @@ export function mcpHandler(
 }
 
 /** Clients start a new session then. Spec: MCP 2025-11-25, Session Management. */
-const sessionNotFound = (): Response =>
-  Response.json(
-    { jsonrpc: '2.0', id: null, error: { code: -32_001, message: 'Session not found' } },
-    { status: 404 },
-  );
+const notFound = [-32_001, 'Session not found'] as const;
+
+/** Callers without a name would share their sessions. */
+function checked(given: McpCaller): McpCaller {
+  const { caller, agent } = Object(given) as Partial<McpCaller>;
+  if (typeof caller === 'string' && caller !== '' && agent) return { caller, agent };
+  throw new TypeError('The function of mcpHandler returns { caller, agent }, and the caller is a name');
+}

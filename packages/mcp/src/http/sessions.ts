@@ -2,6 +2,8 @@ import type { Server, WebStandardStreamableHTTPServerTransport } from '@modelcon
 
 /** The session of a client before protocol 2026-07-28. */
 interface Session {
+  /** Who began it. */
+  readonly caller: string;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
 }
@@ -27,12 +29,12 @@ export class Sessions {
     }
   }
 
-  get(id: string): Session | undefined {
+  /** The session of a caller. Undefined for another caller: an id is no proof of who calls. */
+  get(id: string, caller: string): Session | undefined {
     const session = this.#sessions.get(id);
-    if (session) {
-      this.#sessions.delete(id);
-      this.#sessions.set(id, session);
-    }
+    if (session?.caller !== caller) return undefined;
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
     return session;
   }
 

@@ -55,7 +55,7 @@ export function toMcpTask({ id, status }: Task): McpTask {
  */
 export function addTaskMethods(
   server: Server,
-  agent: AgentClient,
+  agentOf: (context: ServerContext) => AgentClient,
   converse: (context: ServerContext) => Conversation,
   onError: OnError,
 ): void {
@@ -71,17 +71,21 @@ export function addTaskMethods(
         throw protocolError(error, onError);
       }
     });
-  add('tasks/get', ofTask, async ({ taskId }) => ({ ...toMcpTask(await agent.task(taskId).get()) }));
-  add('tasks/list', ofPage, async ({ cursor }) => {
-    const { tasks, nextPageToken } = await agent.listTasks({ ...(cursor && { pageToken: cursor }) });
+  add('tasks/get', ofTask, async ({ taskId }, context) => ({
+    ...toMcpTask(await agentOf(context).task(taskId).get()),
+  }));
+  add('tasks/list', ofPage, async ({ cursor }, context) => {
+    const { tasks, nextPageToken } = await agentOf(context).listTasks({
+      ...(cursor && { pageToken: cursor }),
+    });
     return { tasks: tasks.map(toMcpTask), ...(nextPageToken && { nextCursor: nextPageToken }) };
   });
-  add('tasks/cancel', ofTask, async ({ taskId }) => {
-    const before = await agent.task(taskId).get();
-    const { status } = toMcpTask(before);
+  add('tasks/cancel', ofTask, async ({ taskId }, context) => {
+    const task = agentOf(context).task(taskId);
+    const { status } = toMcpTask(await task.get());
     if (status === 'completed' || status === 'failed' || status === 'cancelled')
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has ended already: ${status}`);
-    return { ...toMcpTask(await agent.task(taskId).cancel()) };
+    return { ...toMcpTask(await task.cancel()) };
   });
   add('tasks/result', ofTask, async ({ taskId }, context) => {
     const { reply, refusal } = await converse(context).wait(taskId);

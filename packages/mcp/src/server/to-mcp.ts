@@ -1,5 +1,6 @@
 import type { AgentClient } from '@batonjs/client';
 import { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from '@batonjs/extensions/client';
+import type { AgentCard } from '@batonjs/protocol';
 import {
   type CallToolRequest,
   type McpRequestContext,
@@ -37,14 +38,31 @@ export type McpFactory = (connection: Pick<McpRequestContext, 'era'>) => Server;
  *
  * Serve it over stdio with `serveStdio(toMcp(agent))` of the MCP SDK, or over HTTP with `mcpHandler(agent)`.
  */
-export function toMcp(agent: AgentClient, { waitMs = 0, onError = () => {} }: McpOptions = {}): McpFactory {
-  if (!(waitMs >= 0 && waitMs < 2 ** 31))
-    throw new RangeError(`waitMs is from 0 to 2147483647, not ${waitMs}`);
-  return ({ era }) => createServer(agent, era === 'legacy', { waitMs, onError });
+export function toMcp(agent: AgentClient, options: McpOptions = {}): McpFactory {
+  const createServer = serverFactory(options);
+  return ({ era }) => createServer(era, agent.card, () => agent);
 }
 
-function createServer(agent: AgentClient, hasTasks: boolean, options: Required<McpOptions>): Server {
-  const { name, description, version } = agent.card;
+/** Makes an MCP server that introduces itself with the card. Each request gets the agent that `agentOf` chooses. */
+export type CreateServer = (
+  era: McpRequestContext['era'],
+  card: AgentCard,
+  agentOf: (context: ServerContext) => AgentClient,
+) => Server;
+
+/** Makes MCP servers with the same options. Throws `RangeError` for a `waitMs` out of bounds. */
+export function serverFactory({ waitMs = 0, onError = () => {} }: McpOptions): CreateServer {
+  if (!(waitMs >= 0 && waitMs < 2 ** 31))
+    throw new RangeError(`waitMs is from 0 to 2147483647, not ${waitMs}`);
+  return (era, card, agentOf) => createServer(era === 'legacy', card, agentOf, { waitMs, onError });
+}
+
+function createServer(
+  hasTasks: boolean,
+  { name, description, version }: AgentCard,
+  agentOf: (context: ServerContext) => AgentClient,
+  options: Required<McpOptions>,
+): Server {
   const capabilities = { tools: {}, ...(hasTasks && { tasks: taskCapability }) };
   const server = new Server(
     { name, version: version || '0.0.0' },
@@ -52,18 +70,22 @@ function createServer(agent: AgentClient, hasTasks: boolean, options: Required<M
   );
   const { onError } = options;
   server.onerror = onError;
-  const callOf = (context: ServerContext): Call => ({
-    agent,
-    context,
-    extensions: extensionsOf(agent),
-    waitMs: options.waitMs,
-    onError,
-    notify: progressNotifier(context, agent.card),
-  });
+  const callOf = (context: ServerContext): Call => {
+    const agent = agentOf(context);
+    return {
+      agent,
+      context,
+      extensions: extensionsOf(agent),
+      waitMs: options.waitMs,
+      onError,
+      notify: progressNotifier(context, agent.card),
+    };
+  };
   const asks = (context: ServerContext) =>
     showsForms(capabilitiesOf(context, server.getClientCapabilities()));
 
   server.setRequestHandler('tools/list', async (_request, context) => {
+    const agent = agentOf(context);
     // The tools of a card that cannot be read again are those that it had.
     await agent.readCard().catch(onError);
     const isAsked = asks(context);
@@ -71,9 +93,9 @@ function createServer(agent: AgentClient, hasTasks: boolean, options: Required<M
   });
 
   const perform = async (params: CallToolRequest['params'], context: ServerContext) => {
-    const tool = toolsOf(agent.card).get(params.name);
-    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
     const call = callOf(context);
+    const tool = toolsOf(call.agent.card).get(params.name);
+    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
     const conversation = new Conversation(call, asks(context));
     if (params.name === CONTINUE_TASK) return continueTask(call, conversation, params.arguments);
     if (hasTasks && params.task) return startTask(call, tool, params.arguments);
@@ -86,10 +108,11 @@ function createServer(agent: AgentClient, hasTasks: boolean, options: Required<M
     }),
   );
 
-  // A tool call lasts as long as its task here: `waitMs` is for calls that a client would give up.
+  // `tasks/result` waits for a task that goes on without it: `waitMs` is for calls that a client would give up, and only
+  // `tasks/cancel` cancels. Spec: MCP 2025-11-25, Tasks.
   const converse = (context: ServerContext) =>
     new Conversation({ ...callOf(context), waitMs: 0 }, asks(context));
-  if (hasTasks) addTaskMethods(server, agent, converse, onError);
+  if (hasTasks) addTaskMethods(server, agentOf, converse, onError);
   return server;
 }
 
