@@ -2,23 +2,21 @@ import { createServer } from 'node:http';
 import { type AgentClient, answer, connect, textOf } from '@batonjs/client';
 import { extend, FORM_INPUT, formInput, TASK_PROGRESS, taskProgress } from '@batonjs/extensions';
 import { formOf, progressOf } from '@batonjs/extensions/client';
-import {
-  type Agent,
-  inputRequired as asking,
-  completed,
-  createAgentServer,
-  failed,
-  type Turn,
-} from '@batonjs/server';
+import { type Agent, inputRequired as asking, completed, createAgentServer, failed } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { acceptedContent, createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
+import {
+  acceptedContent,
+  createMcpHandler,
+  inputRequired,
+  inputResponse,
+  McpServer,
+} from '@modelcontextprotocol/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { listen } from '../../../test/kit/listen.ts';
 import { eventually } from '../../../test/kit/until.ts';
-import { pendingOf } from '../src/tools/pending-call.ts';
 import { callTool, mcpTools, ToolError, type ToolResult } from '../src/tools.ts';
 
 const empty = z.object({});
@@ -56,6 +54,8 @@ async function tools() {
       async ({ who }, { mcpReq }) => {
         note('book');
         const { inputResponses } = mcpReq;
+        const answered = inputResponse(inputResponses, 'where');
+        if (answered.kind === 'elicit' && answered.action !== 'accept') return text(answered.action);
         const known = mcpReq.requestState<string>();
         const where = known ? JSON.parse(known) : acceptedContent(inputResponses, 'where', place);
         const ask = (key: string, message: string, requestedSchema: typeof place | typeof sure) => ({
@@ -71,6 +71,18 @@ async function tools() {
         return text(`${who}: ${where.nights} nights in ${where.city}`);
       },
     );
+    server.registerTool('erase', { inputSchema: empty }, async (_args, { mcpReq }) => {
+      const sure = inputResponse(mcpReq.inputResponses, 'sure');
+      if (sure.kind === 'elicit') return text(`The user said ${sure.action}`);
+      const requestedSchema = { type: 'object' as const, properties: {} };
+      return inputRequired({
+        inputRequests: { sure: inputRequired.elicit({ message: 'Erase all?', requestedSchema }) },
+      });
+    });
+    server.registerTool('busy', { inputSchema: empty }, async () => {
+      note('busy');
+      return inputRequired({ requestState: 'later' });
+    });
     server.registerTool('sample', { inputSchema: empty }, async () =>
       inputRequired({
         inputRequests: {
@@ -203,6 +215,35 @@ it('a client without forms answers a server with data, and with text where there
   expect(textOf(task!.status.message)).toBe('Ada: 2 nights in Rome');
 });
 
+it.each([
+  ['yes', 'accept'],
+  ['no', 'decline'],
+  ['Erase what?', 'decline'],
+  [{ data: { action: 'cancel' } }, 'cancel'],
+])('a server that asks for a yes alone hears of %j as %s', async (said, action) => {
+  const { client } = await tools();
+  const { agent } = await serve(
+    async function* (turn) {
+      yield completed(wordsOf(yield* callTool(turn, client, 'erase')));
+    },
+    undefined,
+    [FORM_INPUT],
+  );
+  const { task: asking } = await agent.send('go');
+  expect(formOf(asking!)).toBeUndefined();
+  expect(textOf(asking!.status.message)).toBe('Erase all?\nAnswer yes or no.');
+  const { task } = await agent.send(said, { task: asking! });
+  expect(textOf(task!.status.message)).toBe(`The user said ${action}`);
+});
+
+it.each(['decline', 'cancel'])('a form is answered with data that says %s', async (action) => {
+  const { client } = await tools();
+  const { agent } = await serve(booking(client), undefined, [FORM_INPUT]);
+  const { task: asking } = await agent.send('go');
+  const { task } = await agent.send({ data: { action } }, { task: asking! });
+  expect(textOf(task!.status.message)).toBe(action);
+});
+
 it('a server that asks for a model gets an error that names it', async () => {
   const { client } = await tools();
   const { agent } = await serve(async function* (turn) {
@@ -215,6 +256,20 @@ it('a server that asks for a model gets an error that names it', async () => {
   expect(textOf(task!.status.message)).toBe(
     'The tool "sample" asks for sampling/createMessage, which a task cannot give',
   );
+});
+
+it('a server that puts a call off for ever gets eleven calls', async () => {
+  const { client, calls } = await tools();
+  const { agent } = await serve(async function* (turn) {
+    try {
+      yield* callTool(turn, client, 'busy');
+    } catch (error) {
+      yield completed((error as Error).message);
+    }
+  });
+  const { task } = await agent.send('go');
+  expect(textOf(task!.status.message)).toBe('The tool "busy" put the call off 11 times without a question');
+  expect(calls).toEqual(Array(11).fill('busy'));
 });
 
 it('tools are listed with their schemas, ready to be called', async () => {
@@ -241,25 +296,3 @@ it('an answer stays with the arguments that it was given for', async () => {
   task = (await agent.send('Grace', { task: task! })).task;
   expect(textOf(task!.status.message)).toBe('Where?');
 });
-
-it('a pattern of a server is not run', () => {
-  const question = {
-    messageId: 'q',
-    role: 'ROLE_AGENT',
-    parts: [{ text: 'Name?' }],
-    metadata: {
-      'batonjs.dev/mcp-call': {
-        step: 's',
-        args: {},
-        round: 0,
-        requests: { name: { message: 'Name?', requestedSchema: { type: 'object', properties: named } } },
-        responses: {},
-      },
-    },
-  };
-  const reply = { messageId: 'a', role: 'ROLE_USER', parts: [{ text: `${'a'.repeat(40)}!` }] };
-  const pending = pendingOf({ messages: [question, reply] } as unknown as Turn, 's', {});
-  expect(pending?.responses).toEqual({ name: { action: 'accept', content: { name: `${'a'.repeat(40)}!` } } });
-});
-
-const named = { name: { type: 'string', pattern: '^(a+)+$' } };

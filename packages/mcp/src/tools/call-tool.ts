@@ -2,7 +2,7 @@ import { progress, TASK_PROGRESS } from '@batonjs/extensions';
 import { type TaskUpdate, type Turn, working } from '@batonjs/server';
 import type { McpClient, ToolResult } from './mcp-client.ts';
 import { ask, openRequest, type PendingCall, pendingIn, pendingOf } from './pending-call.ts';
-import { throwIfError } from './tool-error.ts';
+import { ToolError, throwIfError } from './tool-error.ts';
 
 /** Options of `callTool`. */
 export interface CallToolOptions {
@@ -31,6 +31,7 @@ export async function* callTool(
 ): AsyncGenerator<TaskUpdate, ToolResult, void> {
   const step = options.step ?? nextStep(turn, name);
   let pending = pendingOf(turn, step, args);
+  let postponed = 0;
   for (;;) {
     if (pending && openRequest(pending) !== undefined) {
       yield ask(turn, pending);
@@ -42,8 +43,18 @@ export async function* callTool(
     const result = yield* request(turn, client, { name, args, step, round, pending, options });
     pending = pendingIn(name, { step, args, round }, result);
     if (!pending) return throwIfError(name, result);
+    if (openRequest(pending) !== undefined) continue;
+    // A server that asks nothing wants to be called again later.
+    if (++postponed > mostPostponed)
+      throw new ToolError(name, `The tool "${name}" put the call off ${postponed} times without a question`);
+    await new Promise((resolve) => setTimeout(resolve, postponedMs));
+    turn.signal.throwIfAborted();
   }
 }
+
+/** How often a server may put a call off in a turn, and milliseconds until the next attempt; as in the SDK's client. */
+const mostPostponed = 10;
+const postponedMs = 250;
 
 interface Request {
   readonly name: string;

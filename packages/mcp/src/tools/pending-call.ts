@@ -1,19 +1,13 @@
 import { FORM_INPUT, inputRequired as formRequired } from '@batonjs/extensions';
 import type { Json, Message } from '@batonjs/protocol';
 import { inputRequired, type TaskUpdate, type Turn } from '@batonjs/server';
-import { z } from 'zod';
+import { type Elicitation, fieldsOf, formOf } from './elicitation.ts';
 import type { ToolResult } from './mcp-client.ts';
+import { responseOf } from './response-of.ts';
 import { ToolError } from './tool-error.ts';
 
 /** The name in the metadata of a question under which the call that asked it stands. */
 const PENDING = 'batonjs.dev/mcp-call';
-
-/** A form or an address that an MCP server asks the user with. */
-interface Request {
-  readonly message: string;
-  readonly requestedSchema?: Readonly<Record<string, unknown>>;
-  readonly url?: string;
-}
 
 /** A call that waits for answers, as the question to the user carries it into the next turn. */
 export interface PendingCall {
@@ -23,7 +17,7 @@ export interface PendingCall {
   readonly round: number;
   /** What the server wants back, unread. */
   readonly requestState?: string;
-  readonly requests: Readonly<Record<string, Request>>;
+  readonly requests: Readonly<Record<string, Elicitation>>;
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
@@ -41,7 +35,7 @@ export function pendingIn(
     if (method !== 'elicitation/create')
       throw new ToolError(tool, `The tool "${tool}" asks for ${String(method)}, which a task cannot give`);
     const { message, requestedSchema, url } = Object(params) as Readonly<Record<string, unknown>>;
-    const asked: Request = {
+    const asked: Elicitation = {
       message: String(message),
       ...(typeof url === 'string' ? { url } : { requestedSchema: Object(requestedSchema) }),
     };
@@ -61,12 +55,19 @@ export const openRequest = ({ requests, responses }: PendingCall): string | unde
 
 /** Asks the user. The question carries the call, so that it goes on in any process. */
 export function ask(turn: Turn, pending: PendingCall): TaskUpdate {
-  const { message, requestedSchema, url } = pending.requests[openRequest(pending)!]!;
-  const form = turn.extensions.includes(FORM_INPUT) ? formFor(requestedSchema) : undefined;
-  const update = form ? formRequired(message, { form }) : inputRequired(url ? `${message}\n${url}` : message);
+  const asked = pending.requests[openRequest(pending)!]!;
+  const form = turn.extensions.includes(FORM_INPUT) ? formOf(asked) : undefined;
+  const update = form ? formRequired(asked.message, { form }) : inputRequired(questionOf(asked));
   if ('status' in update && update.status.message)
     update.status.message.metadata = { [PENDING]: pending as unknown as Json };
   return update;
+}
+
+/** The question as text. One without fields says what it takes for an answer. */
+function questionOf(asked: Elicitation): string {
+  const { message, url } = asked;
+  if (Object.keys(fieldsOf(asked)).length > 0) return message;
+  return [message, ...(url === undefined ? [] : [url]), 'Answer yes or no.'].join('\n');
 }
 
 /**
@@ -80,10 +81,9 @@ export function pendingOf({ messages }: Turn, step: string, args: unknown): Pend
   const pending = carried(messages[index]);
   if (!pending || JSON.stringify(pending.args) !== JSON.stringify(args)) return undefined;
   const key = openRequest(pending);
-  const content =
-    key === undefined ? undefined : contentOf(answersTo(messages, index), pending.requests[key]!);
-  if (!content) return pending;
-  return { ...pending, responses: { ...pending.responses, [key!]: { action: 'accept', ...content } } };
+  if (key === undefined) return pending;
+  const response = responseOf(answersTo(messages, index), pending.requests[key]!);
+  return response ? { ...pending, responses: { ...pending.responses, [key]: response } } : pending;
 }
 
 /** The messages of the user after a question. A form that was filled in wrongly is asked again, with the same id. */
@@ -101,49 +101,5 @@ const formIdOf = ({ parts }: Message): unknown =>
     .map((part) => ('data' in part && isObject(part.data) ? part.data.formId : undefined))
     .find((id) => id !== undefined);
 
-/** What the user answered; undefined if it does not fit what was asked. */
-function contentOf(
-  answers: readonly Message[],
-  { requestedSchema, url }: Request,
-): { content?: Record<string, unknown> } | undefined {
-  if (url) return {};
-  const parts = answers.flatMap((message) => message.parts);
-  const values: Record<string, unknown> = Object.assign(
-    {},
-    ...parts.map((part) => ('data' in part && isObject(part.data) ? part.data : {})),
-  );
-  const names = Object.keys(Object(requestedSchema?.properties) as object);
-  const [name] = names;
-  const text = parts.map((part) => ('text' in part ? part.text : '')).join('');
-  // A question with one field can be answered with text.
-  if (names.length === 1 && text && !Object.hasOwn(values, name!))
-    values[name!] = fromText(requestedSchema!, name!, text);
-  const schema = formFor(requestedSchema);
-  return !schema || schema.safeParse(values).success ? { content: values } : undefined;
-}
-
-function fromText(schema: Readonly<Record<string, unknown>>, name: string, text: string): unknown {
-  const { type } = Object((schema.properties as Readonly<Record<string, unknown>>)[name]) as {
-    type?: unknown;
-  };
-  if (type === 'number' || type === 'integer') return Number(text);
-  if (type === 'boolean')
-    return /^(true|yes)$/i.test(text) ? true : /^(false|no)$/i.test(text) ? false : text;
-  return text;
-}
-
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The schema of a form, without patterns: they are programs of another party. Undefined if it cannot be read. */
-function formFor(schema: Readonly<Record<string, unknown>> | undefined): z.ZodObject | undefined {
-  try {
-    const plain = JSON.parse(JSON.stringify(schema), (name, value) =>
-      name === 'pattern' && typeof value === 'string' ? undefined : value,
-    );
-    const read = z.fromJSONSchema(plain);
-    return read instanceof z.ZodObject ? read : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,0 +1,88 @@
+import type { Message } from '@batonjs/protocol';
+import { type Elicitation, fieldsOf, formOf } from './elicitation.ts';
+
+/** What the user answered, as an MCP server reads it. */
+export interface ElicitResponse {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The answer of the user to a question of an MCP server. Undefined if it does not fit what was asked.
+ *
+ * A data part with an `action` decides. Otherwise a text that is only a no declines, unless it is a value of the field
+ * that was asked for, and a question without fields is accepted with a yes and declined with everything else.
+ */
+export function responseOf(answers: readonly Message[], asked: Elicitation): ElicitResponse | undefined {
+  if (answers.length === 0) return undefined;
+  const fields = fieldsOf(asked);
+  const names = Object.keys(fields);
+  const data = dataIn(answers);
+  // Where a field has this name, the member is its value.
+  const chosen = Object.hasOwn(fields, 'action') ? undefined : data.findLast(hasAction);
+  if (chosen?.action === 'decline' || chosen?.action === 'cancel') return { action: chosen.action };
+  const texts = textsIn(answers);
+  const isYes = chosen !== undefined || (texts.length > 0 && texts.every((text) => yes.has(wordOf(text))));
+  if (names.length === 0) {
+    if (!isYes) return { action: 'decline' };
+    return { action: 'accept', ...(asked.url === undefined && { content: {} }) };
+  }
+  const values: Record<string, unknown> = Object.assign(
+    {},
+    ...data.map((each) => (each === chosen ? Object(each.content) : each)),
+  );
+  const isFilled = () => names.some((name) => Object.hasOwn(values, name));
+  if (!isFilled() && texts.length > 0) {
+    // A question with one field can be answered with text.
+    const value = names.length === 1 ? fromText(Object(fields[names[0]!]), texts.join('\n')) : undefined;
+    if (value === undefined && texts.some((text) => no.has(wordOf(text)))) return { action: 'decline' };
+    if (value !== undefined) values[names[0]!] = value;
+  }
+  // A form whose fields are all optional is not accepted with words or members that fill none of them.
+  const isEmptyForm = data.length > 0 && Object.keys(values).length === 0;
+  if (!isFilled() && !isYes && !isEmptyForm) return undefined;
+  const schema = formOf(asked);
+  return !schema || schema.safeParse(values).success ? { action: 'accept', content: values } : undefined;
+}
+
+const yes: ReadonlySet<string> = new Set('yes y ok accept accepted approve approved allow'.split(' '));
+const no: ReadonlySet<string> = new Set('no n decline declined deny denied reject rejected'.split(' '));
+
+const wordOf = (text: string): string => text.toLowerCase().replace(/(?<![.!])[.!]+$/, '');
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The value that a text gives a field. Undefined for a no that is not among its choices. */
+function fromText({ type, ...field }: Fields, text: string): unknown {
+  const word = wordOf(text);
+  if (type === 'boolean' && (word === 'true' || yes.has(word))) return true;
+  if (type === 'boolean' && ['false', 'no', 'n'].includes(word)) return false;
+  if (no.has(word) && !choicesOf(field).includes(text)) return undefined;
+  return type === 'number' || type === 'integer' ? Number(text) : text;
+}
+
+function choicesOf({ enum: choices, oneOf, anyOf, const: only }: Fields): unknown[] {
+  const titled = [oneOf, anyOf].flatMap((each) => (Array.isArray(each) ? each : []));
+  return [only, ...(Array.isArray(choices) ? choices : []), ...titled.map((each) => Object(each).const)];
+}
+
+const dataIn = (messages: readonly Message[]): Fields[] =>
+  messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => ('data' in part && isObject(part.data) ? [part.data] : [])),
+  );
+
+/** The text of each message, without the empty ones. */
+const textsIn = (messages: readonly Message[]): string[] =>
+  messages.flatMap(
+    ({ parts }) =>
+      parts
+        .map((part) => ('text' in part ? part.text : ''))
+        .join('')
+        .trim() || [],
+  );
+
+const hasAction = ({ action }: Fields): boolean =>
+  action === 'accept' || action === 'decline' || action === 'cancel';
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
