@@ -34,6 +34,12 @@ export function protocolError(error: unknown, onError: OnError): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (A2AError.is(error, 'TASK_NOT_FOUND'))
     return new ProtocolError(ProtocolErrorCode.InvalidParams, 'Task not found');
-  const code = A2AError.is(error) ? ProtocolErrorCode.InvalidRequest : ProtocolErrorCode.InternalError;
-  return new ProtocolError(code, describeFailure(error, onError));
+  return new ProtocolError(codeOf(error), describeFailure(error, onError));
+}
+
+/** Spec: MCP 2025-11-25, Tasks: a cursor that is none, and a task that ended, are wrong parameters. */
+function codeOf(error: unknown): ProtocolErrorCode {
+  if (!A2AError.is(error)) return ProtocolErrorCode.InternalError;
+  const isOfParams = error.reason === 'INVALID_PARAMS' || error.reason === 'TASK_NOT_CANCELABLE';
+  return isOfParams ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InvalidRequest;
 }

@@ -12,18 +12,20 @@ export interface Call {
   readonly extensions: readonly string[];
   /** Milliseconds after which a call resolves to its running task; 0 waits until it ends. */
   readonly waitMs: number;
+  /** Whether a client that cancels its request cancels the task. */
+  readonly cancelsTask: boolean;
   readonly onError: OnError;
   readonly notify: (event: AgentEvent) => Promise<void>;
 }
 
 /**
  * Follows a task until it ends or waits for an answer or an authorization, or until `waitMs` are over. A client that
- * cancels its request cancels the task.
+ * cancels its request cancels the task where the call says so.
  *
  * `isReply` says that the stream began with a message, so that a question it begins with may be the old one.
  */
 export async function follow(
-  { context, waitMs, agent, notify, onError }: Call,
+  { context, waitMs, cancelsTask, agent, notify, onError }: Call,
   start: (signal: AbortSignal) => TaskStream,
   isReply: boolean,
 ): Promise<AgentReply> {
@@ -54,7 +56,8 @@ export async function follow(
     signal.removeEventListener('abort', leave);
   }
   if (signal.aborted) {
-    if (stream.task && isCanceled(context, signal.reason)) await cancel(agent, stream.task).catch(onError);
+    if (cancelsTask && stream.task && isCanceled(context, signal.reason))
+      await cancel(agent, stream.task).catch(onError);
     throw signal.reason;
   }
   return stream.task ? { task: stream.task } : await stream.result();

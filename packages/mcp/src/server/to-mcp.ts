@@ -77,6 +77,7 @@ function createServer(
       context,
       extensions: extensionsOf(agent),
       waitMs: options.waitMs,
+      cancelsTask: true,
       onError,
       notify: progressNotifier(context, agent.card),
     };
@@ -111,7 +112,7 @@ function createServer(
   // `tasks/result` waits for a task that goes on without it: `waitMs` is for calls that a client would give up, and only
   // `tasks/cancel` cancels. Spec: MCP 2025-11-25, Tasks.
   const converse = (context: ServerContext) =>
-    new Conversation({ ...callOf(context), waitMs: 0 }, asks(context));
+    new Conversation({ ...callOf(context), waitMs: 0, cancelsTask: false }, asks(context));
   if (hasTasks) addTaskMethods(server, agentOf, converse, onError);
   return server;
 }

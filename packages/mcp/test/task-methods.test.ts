@@ -1,0 +1,58 @@
+import { connect } from '@batonjs/client';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { expect, it, onTestFinished } from 'vitest';
+import { closedGate, serveAgent, serveMcp, serveSkills } from './clients.ts';
+import { skillsAgent } from './skills-agent.ts';
+
+/** A client of MCP 2025-11-25, with its methods for tasks. */
+async function open(url: URL) {
+  const client = new Client({ name: 'test', version: '1' });
+  // biome-ignore lint/suspicious/noExplicitAny: the SDK's own types disagree about exact optional members.
+  await client.connect(new StreamableHTTPClientTransport(url) as any);
+  onTestFinished(() => client.close());
+  return { client, tasks: client.experimental.tasks };
+}
+
+it('a client that stops waiting for the result of a task of MCP leaves the task running', async () => {
+  const gate = closedGate();
+  const { server } = await serveAgent(skillsAgent(gate));
+  const isFollowed = Promise.withResolvers<void>();
+  const methods: string[] = [];
+  const agent = await connect('http://localhost', {
+    async fetch(request) {
+      const text = await request.clone().text();
+      const { method } = text ? (JSON.parse(text) as { method: string }) : { method: 'the card' };
+      methods.push(method);
+      const response = await server.fetch(request);
+      if (method === 'SubscribeToTask') isFollowed.resolve();
+      return response;
+    },
+  });
+  const { url } = await serveMcp(agent);
+  const { client, tasks } = await open(url);
+  const call = { name: 'slow', arguments: {} };
+  const stream = tasks.callToolStream(call, CallToolResultSchema, { task: {} });
+  const created = (await stream.next()).value!;
+  if (created.type !== 'taskCreated') throw new Error(JSON.stringify(created));
+  await stream.return();
+  const { taskId } = created.task;
+
+  const stop = new AbortController();
+  const waiting = tasks.getTaskResult(taskId, CallToolResultSchema, { signal: stop.signal });
+  await isFollowed.promise;
+  stop.abort(new Error('Too long'));
+  await expect(waiting).rejects.toThrow('Too long');
+  await client.callTool({ name: 'files', arguments: {} });
+  expect(methods).not.toContain('CancelTask');
+  gate.release();
+  expect(await tasks.getTaskResult(taskId, CallToolResultSchema)).toMatchObject({
+    content: [{ text: 'one ' }, { text: 'two' }],
+  });
+});
+
+it('a cursor that is none is a wrong parameter of tasks/list', async () => {
+  const { tasks } = await open((await serveSkills()).url);
+  await expect(tasks.listTasks('none')).rejects.toThrow(/-32602/);
+});
