@@ -15,11 +15,12 @@ export const usage = `Usage: baton-mcp <url of an A2A agent> [options]
 
 Serves the agent as an MCP server over stdio: each of its skills is a tool.
 
-  --header "Name: value"  a header for the agent; may be repeated
-  --http <port>           serve streamable HTTP at http://127.0.0.1:<port>/mcp instead
-  --host <address>        the address to listen on, with --allow-host if it is not of this machine alone
-  --allow-host <name>     a host name that requests may have; may be repeated
-  --wait <seconds>        return after so long, with the id of the task; 0, the default, waits for its end
+  --header-env Name=VARIABLE  a header for the agent with the value of an environment variable; may be repeated
+  --header "Name: value"      a header that is no secret: other users of the machine can read it; may be repeated
+  --http <port>               serve streamable HTTP at http://127.0.0.1:<port>/mcp instead
+  --host <address>            the address to listen on, with --allow-host if it is not of this machine alone
+  --allow-host <name>         a host name that requests may have; may be repeated
+  --wait <seconds>            return after so long, with the id of the task; 0, the default, waits for its end
   --help, --version
 `;
 
@@ -30,8 +31,11 @@ export class UsageError extends Error {
 
 const isLoopback = (host: string): boolean => ['127.0.0.1', 'localhost', '::1'].includes(host);
 
+/** The environment variables of the program. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Reads the arguments of the program. Throws a `UsageError` that names the one that is wrong. */
-export function readFlags(args: readonly string[]): Flags | 'help' | 'version' {
+export function readFlags(args: readonly string[], environment: Environment): Flags | 'help' | 'version' {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';
   if (values.version) return 'version';
@@ -47,7 +51,10 @@ export function readFlags(args: readonly string[]): Flags | 'help' | 'version' {
     throw new UsageError(`--host ${host} needs --allow-host with the names that clients use`);
   return {
     url,
-    headers: Object.fromEntries((values.header ?? []).map(readHeader)),
+    headers: Object.fromEntries([
+      ...(values.header ?? []).map(readHeader),
+      ...(values['header-env'] ?? []).map((each) => readHeaderVariable(each, environment)),
+    ]),
     waitMs: 1_000 * readNumber('--wait', values.wait ?? '0', 2_147_483),
     http:
       values.http === undefined
@@ -63,6 +70,7 @@ function parse(args: readonly string[]) {
       allowPositionals: true,
       options: {
         header: { type: 'string', multiple: true },
+        'header-env': { type: 'string', multiple: true },
         http: { type: 'string' },
         host: { type: 'string' },
         'allow-host': { type: 'string', multiple: true },
@@ -80,13 +88,28 @@ function parse(args: readonly string[]) {
 function readHeader(header: string): [string, string] {
   const colon = header.indexOf(':');
   const [name, value] = [header.slice(0, colon).trim(), header.slice(colon + 1).trim()];
-  try {
-    if (colon < 1) throw new TypeError('No colon');
-    new Headers([[name, value]]);
-  } catch {
-    throw new UsageError('A --header is not "Name: value"');
-  }
+  if (colon < 1 || !isHeader(name, value)) throw new UsageError('A --header is not "Name: value"');
   return [name, value];
+}
+
+function readHeaderVariable(header: string, environment: Environment): [string, string] {
+  const [, name = '', variable = ''] = /^([^=]+)=(\w+)$/.exec(header) ?? [];
+  // The flag is not shown: its second half may be a secret by mistake.
+  if (!isHeader(name, '')) throw new UsageError('A --header-env is not Name=VARIABLE');
+  const value = environment[variable]?.trim();
+  if (!value) throw new UsageError(`The environment variable ${variable} of --header-env is not set`);
+  if (!isHeader(name, value))
+    throw new UsageError(`The environment variable ${variable} is not the value of a header`);
+  return [name, value];
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    new Headers([[name, value]]);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readNumber(flag: string, text: string, most: number): number {

@@ -13,7 +13,7 @@ const onError = (error: unknown) =>
   say(`baton-mcp: ${error instanceof Error ? error.message : String(error)}`);
 
 try {
-  const flags = readFlags(process.argv.slice(2));
+  const flags = readFlags(process.argv.slice(2), process.env);
   if (flags === 'help') process.stdout.write(usage);
   else if (flags === 'version') process.stdout.write(`${version()}\n`);
   else await serve(flags);

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { readFlags, UsageError } from '../src/flags.ts';
+import { readFlags as read, UsageError } from '../src/flags.ts';
 
 const url = 'https://agent.example';
+const environment = { TOKEN: ' Bearer secret\n', KEY: 'key', EMPTY: '', BROKEN: 'sec\nret' };
+const readFlags = (args: readonly string[]) => read(args, environment);
 
 describe('the flags of the program', () => {
   it('are read', () => {
@@ -29,10 +31,35 @@ describe('the flags of the program', () => {
     [[url, '--host', 'localhost'], '--host and --allow-host need --http'],
     [[url, '--http', '1', '--host', '0.0.0.0'], '--host 0.0.0.0 needs --allow-host'],
     [[url, '--colour'], "Unknown option '--colour'"],
+    [[url, '--header-env', 'A=UNSET'], 'The environment variable UNSET of --header-env is not set'],
+    [[url, '--header-env', 'A=EMPTY'], 'The environment variable EMPTY of --header-env is not set'],
+    [[url, '--header-env', 'A=BROKEN'], 'The environment variable BROKEN is not the value of a header'],
   ])('are refused: %j', (args, message) => {
     expect(() => readFlags(args)).toThrow(UsageError);
     expect(() => readFlags(args)).toThrow(message);
   });
+
+  it('take the values of headers from the environment', () => {
+    const args = [
+      url,
+      '--header-env',
+      'Authorization=TOKEN',
+      '--header',
+      'X-A: b',
+      '--header-env',
+      'X-Key=KEY',
+    ];
+    expect(readFlags(args)).toMatchObject({
+      headers: { Authorization: 'Bearer secret', 'X-A': 'b', 'X-Key': 'key' },
+    });
+  });
+
+  it.each(['secret', '=secret', 'A: secret', 'a b=secret', 'A=Bearer secret', 'A='])(
+    'do not show the variable %j',
+    (header) => {
+      expect(() => readFlags([url, '--header-env', header])).toThrow('A --header-env is not Name=VARIABLE');
+    },
+  );
 
   it.each(['secret', ': secret', 'a b: secret', 'a: sec\nret'])('do not show the header %j', (header) => {
     expect(() => readFlags([url, '--header', header])).toThrow('A --header is not "Name: value"');
