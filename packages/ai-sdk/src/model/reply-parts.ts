@@ -8,9 +8,10 @@ import type { Artifact, Json, Message, Part, Task } from '@batonjs/protocol';
  */
 export class ReplyParts {
   readonly #isJson: boolean;
-  /** What was given of each artifact. */
-  readonly #given = new Map<string, string>();
-  readonly #files = new Set<string>();
+  /** What was given of each artifact: its text, and how many parts it has. */
+  readonly #given = new Map<string, { readonly text: string; readonly parts: number }>();
+  /** The bytes or the URL of each file that was given, by its artifact and its place there. */
+  readonly #files = new Map<string, string>();
   #open: string | undefined;
   #blocks = 0;
   #said: string | undefined;
@@ -46,18 +47,18 @@ export class ReplyParts {
   }
 
   *#artifact({ artifactId, parts }: Artifact, isMore: boolean): Generator<LanguageModelV4StreamPart> {
-    const given = this.#given.get(artifactId) ?? '';
+    const given = this.#given.get(artifactId) ?? { text: '', parts: 0 };
     const words = this.#wordsOf(parts);
     if (isMore) yield* this.#text(artifactId, words);
     // Text that was given cannot be taken back: another text is a block of its own.
-    else if (words.startsWith(given)) yield* this.#text(artifactId, words.slice(given.length));
+    else if (words.startsWith(given.text)) yield* this.#text(artifactId, words.slice(given.text.length));
     else {
       yield* this.#close();
       yield* this.#text(artifactId, words);
     }
-    this.#given.set(artifactId, isMore ? given + words : words);
-    for (const [at, part] of parts.entries())
-      yield* this.#file(`${artifactId} ${isMore ? given.length : ''} ${at}`, part);
+    const before = isMore ? given : { text: '', parts: 0 };
+    this.#given.set(artifactId, { text: before.text + words, parts: before.parts + parts.length });
+    for (const [at, part] of parts.entries()) yield* this.#file(`${artifactId} ${before.parts + at}`, part);
   }
 
   *#text(block: string, delta: string): Generator<LanguageModelV4StreamPart> {
@@ -90,8 +91,11 @@ export class ReplyParts {
   }
 
   *#file(key: string, part: Part): Generator<LanguageModelV4StreamPart> {
-    if ((!('raw' in part) && !('url' in part)) || this.#files.has(key)) return;
-    this.#files.add(key);
+    if (!('raw' in part) && !('url' in part)) return;
+    const content = 'url' in part ? part.url : part.raw;
+    // Events repeat what an artifact has; another file in the place of one that was given is new.
+    if (this.#files.get(key) === content) return;
+    this.#files.set(key, content);
     if ('url' in part) {
       // As a file, the SDK would fetch it at once.
       const { url, filename: title } = part;
