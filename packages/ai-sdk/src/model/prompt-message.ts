@@ -23,33 +23,36 @@ export interface PromptMessages extends Continued {
 
 /**
  * The message that a prompt sends. An agent remembers its context, so that a prompt which continues one sends only what
- * came after the agent's last answer. Any other prompt sends all: instructions and earlier messages as text before it.
+ * came after the agent's last answer. Any other prompt sends instructions before it as text; unless the caller names the
+ * context, earlier messages as well.
  */
 export function messageOf(prompt: Prompt, options: SharedV4ProviderOptions | undefined): PromptMessages {
   const given = continuedIn(options);
   const last = prompt.findLastIndex(({ role }) => role === 'assistant');
   const known = prompt
-    .flatMap((message) => (message.role === 'assistant' ? [continuedBy(message)] : []))
-    .at(-1);
-  const continued = given.contextId || given.taskId ? given : (known ?? {});
-  const isNew = !continued.contextId && !continued.taskId;
+    .flatMap((message) => (message.role === 'assistant' ? (continuedBy(message) ?? []) : []))
+    .findLast(({ contextId }) => given.contextId === undefined || given.contextId === contextId);
+  const continued = given.taskId ? given : { ...known, ...given };
+  const before = [
+    ...(continued.taskId || known ? [] : instructionsIn(prompt)),
+    ...(continued.taskId || continued.contextId ? [] : saidBefore(prompt, last)),
+  ].join('\n\n');
   const latest = prompt.slice(last + 1).filter(({ role }) => role === 'user' || role === 'tool');
-  const before = isNew ? textBefore(prompt, last) : '';
   return {
     ...continued,
     parts: [...(before ? [{ text: before }] : []), ...latest.flatMap(partsOf)],
   };
 }
 
-/** The instructions, and what was said up to the last answer, as text. */
-function textBefore(prompt: Prompt, last: number): string {
-  const instructions = prompt.flatMap(({ role, content }) => (role === 'system' ? [content as string] : []));
-  const said = prompt
+const instructionsIn = (prompt: Prompt): string[] =>
+  prompt.flatMap(({ role, content }) => (role === 'system' ? [content as string] : []));
+
+/** What was said up to the last answer. */
+const saidBefore = (prompt: Prompt, last: number): string[] =>
+  prompt
     .slice(0, last + 1)
     .filter(({ role }) => role === 'user' || role === 'assistant')
     .map((message) => `${message.role === 'user' ? 'User' : 'Assistant'}: ${textIn(message)}`);
-  return [...instructions, ...said].join('\n\n');
-}
 
 const textIn = (message: PromptMessage): string =>
   partsOf(message)
