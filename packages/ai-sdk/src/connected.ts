@@ -11,8 +11,3 @@ export async function connected(
   if ('handle' in agent) return connect('http://localhost', { fetch: (request) => agent.fetch(request) });
   return agent;
 }
-
-/** Cancels a task whose caller has left. It may have ended, or its agent may be out of reach. */
-export const cancelTask = (client: AgentClient, id: string | undefined): void => {
-  if (id !== undefined) client.cancelTask({ id }).catch(() => {});
-};

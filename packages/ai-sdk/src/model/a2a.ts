@@ -11,7 +11,8 @@ import type {
 import { type AgentClient, textOf } from '@batonjs/client';
 import type { Callee } from '@batonjs/nested-tasks';
 import type { Task } from '@batonjs/protocol';
-import { cancelTask, connected } from '../connected.ts';
+import { cancelableStream } from '../cancelable-stream.ts';
+import { connected } from '../connected.ts';
 import { streamOf } from '../durable/stream-of.ts';
 import { messageOf } from './prompt-message.ts';
 import { ReplyParts } from './reply-parts.ts';
@@ -80,7 +81,7 @@ async function* partsOf(
   const isJson = responseFormat?.type === 'json';
   const { parts, taskId, contextId: continued = contextId } = messageOf(prompt, providerOptions);
   yield { type: 'stream-start', warnings: warningsFor(options) };
-  const stream = client.stream(parts, {
+  const { stream, events } = cancelableStream(client, parts, {
     signal,
     ...(taskId && { task: taskId }),
     ...(continued && { contextId: continued }),
@@ -88,16 +89,9 @@ async function* partsOf(
   });
   const reply = new ReplyParts(isJson);
   let answeredIn: string | undefined;
-  try {
-    for await (const event of stream) {
-      answeredIn = event.message?.contextId ?? answeredIn;
-      yield* reply.event(event);
-    }
-  } catch (error) {
-    if (signal?.aborted) throw signal.reason;
-    throw error;
-  } finally {
-    if (signal?.aborted) cancelTask(client, stream.task?.id);
+  for await (const event of events) {
+    answeredIn = event.message?.contextId ?? answeredIn;
+    yield* reply.event(event);
   }
   const { task } = stream;
   if (task && !goodEnds.has(task.status.state)) throw new AgentTaskError(task);

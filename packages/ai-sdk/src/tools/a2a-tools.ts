@@ -3,7 +3,8 @@ import { TYPED_SKILLS } from '@batonjs/extensions/client';
 import type { Callee, CallingTurn } from '@batonjs/nested-tasks';
 import type { Json, Struct } from '@batonjs/protocol';
 import { jsonSchema, type Schema, type Tool, type ToolExecutionOptions, type ToolSet, tool } from 'ai';
-import { cancelTask, connected } from '../connected.ts';
+import { cancelableStream } from '../cancelable-stream.ts';
+import { connected } from '../connected.ts';
 import { isDurable } from '../durable/recorded-tools.ts';
 import { type HandingUp, handUpKey } from '../hand-up-key.ts';
 import { type A2AToolResult, toolResult } from './result.ts';
@@ -92,7 +93,7 @@ function childTool(skill: SkillTool, agent: Callee, turn: CallingTurn): Tool {
 const plainTool = (skill: SkillTool, client: AgentClient): Tool =>
   toolOf(skill, (input, { abortSignal }) => {
     const { message, ...options } = sentBy(skill, input);
-    return follow(client, message, options, abortSignal);
+    return follow(client, message, { ...options, signal: abortSignal });
   });
 
 const answerTool = (name: string, client: AgentClient): Tool =>
@@ -103,7 +104,7 @@ const answerTool = (name: string, client: AgentClient): Tool =>
     },
     (input, { abortSignal }) => {
       const { taskId, answer } = Object(input) as { taskId: string; answer: string };
-      return follow(client, answer, { task: taskId }, abortSignal);
+      return follow(client, answer, { task: taskId, signal: abortSignal });
     },
   );
 
@@ -118,13 +119,8 @@ async function follow(
   client: AgentClient,
   message: MessageInput,
   options: SendOptions,
-  signal: AbortSignal | undefined,
 ): Promise<A2AToolResult> {
-  const stream = client.stream(message, { ...options, signal });
-  try {
-    return toolResult(await stream.result());
-  } catch (error) {
-    if (signal?.aborted) cancelTask(client, stream.task?.id);
-    throw error;
-  }
+  const { stream, events } = cancelableStream(client, message, options);
+  for await (const _ of events);
+  return toolResult(await stream.result());
 }

@@ -1,0 +1,82 @@
+import type { AgentClient, AgentEvent, MessageInput, SendOptions, TaskStream } from '@batonjs/client';
+
+/** A message that was sent, and the events of its answer. */
+export interface CancelableStream {
+  /** What the events add up to. Read `events` instead of it. */
+  readonly stream: TaskStream;
+  /** Throws the reason of the signal at once when it is aborted. Iterate it once. */
+  readonly events: AsyncGenerator<AgentEvent, void, void>;
+}
+
+/** How many milliseconds an aborted call waits for the event that names the task to cancel. */
+const namedWithinMs = 10_000;
+
+/**
+ * Sends a message when its events are read. Aborting `options.signal` cancels the task, also one that the agent has not
+ * named yet: the stream stays open until it does, for at most ten seconds.
+ */
+export function cancelableStream(
+  client: AgentClient,
+  message: MessageInput,
+  options: SendOptions,
+): CancelableStream {
+  const stop = new AbortController();
+  const stream = client.stream(message, { ...options, signal: stop.signal });
+  const known = typeof options.task === 'string' ? options.task : options.task?.id;
+  return { stream, events: eventsOf(client, stream, stop, known, options.signal) };
+}
+
+async function* eventsOf(
+  client: AgentClient,
+  stream: TaskStream,
+  stop: AbortController,
+  known: string | undefined,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<AgentEvent, void, void> {
+  signal?.throwIfAborted();
+  const events = stream[Symbol.asyncIterator]();
+  const left = Promise.withResolvers<undefined>();
+  const onAbort = () => {
+    left.resolve(undefined);
+    if (stream.task ?? known) stop.abort(signal?.reason);
+  };
+  signal?.addEventListener('abort', onAbort);
+  const first = events.next();
+  try {
+    const event = await Promise.race([first, left.promise]);
+    signal?.throwIfAborted();
+    if (!event || event.done) return;
+    yield event.value;
+    yield* events;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    if (signal?.aborted) void cancel(client, stream, stop, known, first);
+    else close(events, stop);
+  }
+}
+
+/** Cancels a task whose caller has left. It may have ended, or its agent may be out of reach. */
+async function cancel(
+  client: AgentClient,
+  stream: TaskStream,
+  stop: AbortController,
+  known: string | undefined,
+  first: Promise<unknown>,
+): Promise<void> {
+  const timer = setTimeout(() => stop.abort(), namedWithinMs);
+  // Without a task, the first event says what to cancel.
+  await first.catch(() => {});
+  clearTimeout(timer);
+  close(stream[Symbol.asyncIterator](), stop);
+  const id = stream.task?.id ?? known;
+  if (id !== undefined) await client.cancelTask({ id }).catch(() => {});
+}
+
+/** Ends the requests of a stream, which may have ended before. */
+function close(events: AsyncGenerator<AgentEvent, void, void>, stop: AbortController): void {
+  stop.abort();
+  events.return().catch(() => {});
+}

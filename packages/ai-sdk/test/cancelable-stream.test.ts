@@ -1,0 +1,64 @@
+import { connect } from '@batonjs/client';
+import { generateText, type Tool } from 'ai';
+import { describe, expect, it } from 'vitest';
+import { serve } from '../../../test/kit/serve.ts';
+import { until } from '../../../test/kit/until.ts';
+import { a2a, a2aTools } from '../src/client.ts';
+
+/** An agent whose events reach nobody before `release`, and the id of the task that it works on. */
+function heldAgent() {
+  const began = Promise.withResolvers<string>();
+  const released = Promise.withResolvers<void>();
+  const server = serve(async function* ({ taskId, signal }) {
+    began.resolve(taskId);
+    await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  });
+  const agent = {
+    ...server,
+    async fetch(request: Request) {
+      const response = await server.fetch(request);
+      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+      if (isStream) await Promise.race([released.promise, aborted(request.signal)]);
+      return response;
+    },
+  };
+  return { server, agent, began: began.promise, release: () => released.resolve() };
+}
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+type Held = ReturnType<typeof heldAgent>['agent'];
+
+describe.each<[string, (agent: Held, abortSignal: AbortSignal) => Promise<unknown>]>([
+  [
+    'a tool of an agent',
+    async (agent, abortSignal) => {
+      const { shop } = await a2aTools({ shop: agent });
+      const options = { toolCallId: 'c', messages: [], abortSignal, context: {} };
+      return (shop as Tool).execute!({ message: 'x' } as never, options as never);
+    },
+  ],
+  [
+    'an agent as a model',
+    (agent, abortSignal) => generateText({ model: a2a(agent), prompt: 'x', abortSignal, maxRetries: 0 }),
+  ],
+])('%s that is aborted before the agent has named its task', (_what, run) => {
+  it('rejects at once, and cancels the task when the agent names it', async () => {
+    const { server, agent, began, release } = heldAgent();
+    const abort = new AbortController();
+    const running = run(agent, abort.signal);
+    const id = await began;
+    abort.abort(new Error('Enough'));
+    await expect(running).rejects.toThrow('Enough');
+    release();
+    await until(server, id, 'CANCELED');
+  });
+
+  it('sends nothing where it was aborted before', async () => {
+    const { server, agent } = heldAgent();
+    await expect(run(agent, AbortSignal.abort(new Error('Enough')))).rejects.toThrow('Enough');
+    const client = await connect('http://localhost', { fetch: (request) => server.fetch(request) });
+    expect((await client.listTasks()).tasks).toEqual([]);
+  });
+});
