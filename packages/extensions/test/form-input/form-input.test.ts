@@ -1,5 +1,6 @@
 import { type AgentClient, answer, textOf } from '@batonjs/client';
 import { type Agent, artifact, completed, data } from '@batonjs/server';
+import { runTurn } from '@batonjs/server/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { FORM_INPUT, FORM_TYPE, formOf } from '../../src/client.ts';
@@ -110,4 +111,28 @@ it('an agent that only talks goes on talking', async () => {
   const talker: Agent = ({ text }) => ({ messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] });
   const agent = await serve(extend({ card, agent: talker }, formInput)).client({ extensions: [FORM_INPUT] });
   expect(textOf((await agent.send('Hello')).message)).toBe('Hello');
+});
+
+it('the message of a turn is the one that started it, also where later ones wait', async () => {
+  const seen: string[] = [];
+  const { agent } = extend(
+    {
+      card,
+      async *agent({ message }) {
+        seen.push(message.messageId);
+        yield completed();
+      },
+    },
+    formInput,
+  );
+  const of = { role: 'ROLE_USER' as const, parts: [{ text: 'Go' }] };
+  const later = {
+    value: [
+      { messageId: 'first', ...of },
+      { messageId: 'later', ...of },
+    ],
+  };
+  const waiting: Agent = (turn) => agent(Object.create(turn, { messages: later }));
+  await runTurn(waiting, { messageId: 'first', ...of });
+  expect(seen).toEqual(['first']);
 });
