@@ -6,12 +6,14 @@ import {
   data,
   failed,
   file,
+  type TaskUpdate,
   type Turn,
+  textOf,
   type Updates,
   working,
 } from '@batonjs/server';
 import type { FinishReason, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from 'ai';
-import { keep } from '../history/kept-messages.ts';
+import { type Given, keep } from '../history/kept-messages.ts';
 import { outputsOf } from '../history/outputs.ts';
 import type { PendingCall } from '../history/pending-call.ts';
 import { Transcript } from '../history/transcript.ts';
@@ -29,7 +31,18 @@ export interface AnswerSettings {
   readonly turn: Turn;
   readonly handUps: HandUps;
   readonly tools: ToolSet;
+  /** What the turns before this one put into the artifacts. */
+  readonly given: Given;
 }
+
+/** A text that became an artifact: its length in UTF-16 code units, and the step of the model that wrote its end. */
+interface WrittenText {
+  readonly length: number;
+  readonly step: number;
+}
+
+/** The step of what earlier turns wrote. */
+const earlierTurn = -1;
 
 type AnyPart = TextStreamPart<ToolSet>;
 type Delta = Extract<AnyPart, { type: 'text-delta' | 'reasoning-delta' }>;
@@ -40,18 +53,23 @@ export class Answer {
   readonly #settings: AnswerSettings;
   readonly #reader: PartReader;
   readonly #transcript: Transcript;
-  readonly #started = new Set<string>();
-  readonly #sources: object[] = [];
+  readonly #texts: Map<string, WrittenText>;
+  readonly #sources: object[];
   #next: Read | null = null;
   #step = 0;
-  #textStep = 0;
-  #files = 0;
+  #files: number;
+  #hasContent = false;
   #failure: ModelFailure | undefined;
   #reason: FinishReason | undefined;
   #usage: LanguageModelUsage | undefined;
 
   constructor(stream: ModelStream, settings: AnswerSettings) {
-    const { handUps, tools, turn } = settings;
+    const { handUps, tools, turn, given } = settings;
+    this.#texts = new Map(
+      Object.entries(given.texts).map(([name, length]) => [name, { length, step: earlierTurn }]),
+    );
+    this.#sources = [...given.sources];
+    this.#files = given.files;
     this.#stream = stream;
     this.#settings = settings;
     this.#transcript = new Transcript(outputsOf(tools));
@@ -105,6 +123,7 @@ export class Answer {
         return;
       case 'file':
         this.#files += 1;
+        this.#hasContent = true;
         return yield artifact(
           { artifactId: `file-${this.#files}`, name: `file-${this.#files}` },
           file(read.file.uint8Array, { mediaType: read.file.mediaType }),
@@ -127,20 +146,30 @@ export class Answer {
     if (read.type.startsWith('tool-')) yield* this.#handUp();
   }
 
-  /** Text of one kind as it comes, coalesced, until something else comes. A rerun replaces what an earlier attempt wrote. */
+  /** Text of one kind as it comes, coalesced, until something else comes. */
   async *#text(name: string, first: Delta): Updates {
     const { signal } = this.#settings.turn;
-    const isAnswer = first.type === 'text-delta';
+    if (first.type === 'text-delta') this.#hasContent = true;
+    const known = this.#texts.get(name);
     // Models begin each step anew: without this, the last word of one would touch the first of the next.
-    const between = isAnswer && this.#started.has(name) && this.#textStep !== this.#step ? '\n\n' : '';
-    if (isAnswer) this.#textStep = this.#step;
-    let isFirst = true;
+    let between = known && known.step !== this.#step ? '\n\n' : '';
     for await (const chunk of coalesce(this.#deltas(first), { signal, ...this.#settings.options.coalesce })) {
-      const words = isFirst ? between + chunk : chunk;
-      isFirst = false;
-      yield this.#started.has(name) ? append(name, words) : artifact(name, words);
-      this.#started.add(name);
+      yield this.#piece(name, between + chunk);
+      between = '';
     }
+  }
+
+  /** More of a text. The first piece of a turn replaces what an earlier attempt wrote, after the text of earlier turns. */
+  #piece(name: string, words: string): TaskUpdate {
+    const known = this.#texts.get(name);
+    this.#texts.set(name, { length: (known?.length ?? 0) + words.length, step: this.#step });
+    if (!known) return artifact(name, words);
+    if (known.step !== earlierTurn) return append(name, words);
+    const { artifacts } = this.#settings.turn.task ?? {};
+    const written = textOf(artifacts?.find(({ artifactId }) => artifactId === name));
+    return written.length === known.length && known.length > 0
+      ? append(name, words)
+      : artifact(name, written.slice(0, known.length) + words);
   }
 
   async *#deltas(first: Delta): AsyncGenerator<string, void, void> {
@@ -157,7 +186,7 @@ export class Answer {
 
   /** Keeps what was said before a question of another agent goes up, once no tool can go on without an answer. */
   async *#handUp(): Updates {
-    const { handUps, turn, options } = this.#settings;
+    const { handUps } = this.#settings;
     const transcript = this.#transcript;
     const open = transcript.pending
       .filter(({ needs }) => needs === 'output')
@@ -169,7 +198,7 @@ export class Answer {
           ? { ...call, needs: 'answer', call: handUps.callOf(call.toolCallId) }
           : call,
     );
-    const kept = await keep({ messages: transcript.messages(), pending }, turn.taskId, options.secret);
+    const kept = await this.#keep(transcript.messages(), pending);
     yield working({
       messageId: crypto.randomUUID(),
       role: 'ROLE_AGENT',
@@ -183,19 +212,30 @@ export class Answer {
     const { options, turn } = this.#settings;
     const { pending } = this.#transcript;
     if (pending.length > 0) {
-      const messages = (await this.#messages()) as ModelMessage[];
-      const kept = await keep({ messages, pending }, turn.taskId, options.secret);
+      const kept = await this.#keep(await this.#messages(), pending);
       return yield questionOf(pending, turn, kept, this.#metadata(), options.question);
     }
     const { complete = ['stop'], artifact: name = 'answer' } = options;
-    const hasContent = this.#started.has(name) || this.#files > 0 || this.#reason !== 'stop';
+    const hasContent = this.#hasContent || this.#reason !== 'stop';
     if (this.#reason === undefined || !complete.includes(this.#reason) || !hasContent)
       return yield failed(failureFor(this.#reason === 'stop' ? 'other' : this.#reason), this.#metadata());
     if (this.#sources.length > 0) yield artifact('sources', data(this.#sources));
     // Pollers see no metadata of updates, so that the artifact has it as well.
-    if (this.#started.has(name))
+    if (this.#texts.has(name))
       yield append({ artifactId: name, lastChunk: true, metadata: this.#metadata() as never }, '');
     yield completed(undefined, this.#metadata());
+  }
+
+  /** Metadata with what the next turn needs, to go on after this one. */
+  #keep(messages: readonly ModelMessage[], pending: readonly PendingCall[]): Promise<object> {
+    const { options, turn } = this.#settings;
+    const given = {
+      files: this.#files,
+      sources: this.#sources,
+      texts: Object.fromEntries([...this.#texts].map(([name, { length }]) => [name, length])),
+    };
+    const kept = { messages, pending, until: turn.message.messageId, given };
+    return keep(kept, turn.taskId, options.secret);
   }
 
   /** The SDK knows best what its stream was, but not each stream comes from `streamText`. */

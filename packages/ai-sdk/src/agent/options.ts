@@ -35,8 +35,11 @@ export interface StreamedAgentOptions {
   readonly artifact?: string;
   /** How text is put together: by default up to 1,024 bytes, for at most 100 milliseconds. */
   readonly coalesce?: { readonly bytes?: number; readonly ms?: number };
-  /** Whether the model reads the completed tasks of the context, or only this task. Default `context`. */
-  readonly memory?: 'context' | 'task';
+  /**
+   * How many completed tasks of the context the model reads before this task, the newest: 0 to 100. `context` is 20,
+   * `task` is 0. Default `context`.
+   */
+  readonly memory?: 'context' | 'task' | { readonly tasks: number };
   /** What clients see of tools. Default `names`. */
   readonly shownTools?: ShownTools;
   /** Whether the reasoning of the model becomes an artifact `reasoning`. Default false: clients do not see it. */

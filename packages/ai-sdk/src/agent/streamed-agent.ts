@@ -4,7 +4,7 @@ import { RecordedCalls } from '../durable/recorded-calls.ts';
 import { recordedModel, type StoredCall } from '../durable/recorded-model.ts';
 import { recordedTools } from '../durable/recorded-tools.ts';
 import { handUpKey } from '../hand-up-key.ts';
-import { historyOf } from '../history/task-messages.ts';
+import { type HistoryOptions, historyOf } from '../history/task-messages.ts';
 import { Answer } from './answer.ts';
 import { HandUps } from './hand-up.ts';
 import type { ModelStream, ModelTurn, StreamedAgentOptions } from './options.ts';
@@ -12,7 +12,8 @@ import type { ModelStream, ModelTurn, StreamedAgentOptions } from './options.ts'
 /**
  * An agent that answers with a stream of the AI SDK. Its text becomes an artifact, coalesced; a tool that needs approval,
  * or has no `execute`, becomes a question; a cancel aborts it; the tokens used are in the metadata. Use
- * `restart: 'rerun'` of the server, so that another process goes on after a crash.
+ * `restart: 'rerun'` of the server, so that another process goes on after a crash. Throws `RangeError` for a `memory` that
+ * is out of bounds.
  *
  * ```ts
  * import { streamText } from 'ai';
@@ -26,18 +27,32 @@ export function streamedAgent<AnyTurn extends Turn = Turn>(
   run: (turn: ModelTurn<AnyTurn>) => ModelStream | PromiseLike<ModelStream>,
   options: StreamedAgentOptions = {},
 ): (turn: AnyTurn) => AsyncIterable<TaskUpdate> {
-  return taskAgent((turn) => updatesOf(run, options, turn as AnyTurn)) as Agent as (
+  const history = {
+    tasks: tasksIn(options.memory),
+    artifact: options.artifact ?? 'answer',
+    secret: options.secret,
+  };
+  return taskAgent((turn) => updatesOf(run, options, history, turn as AnyTurn)) as Agent as (
     turn: AnyTurn,
   ) => AsyncIterable<TaskUpdate>;
+}
+
+/** How many completed tasks of its context a model reads. */
+function tasksIn(memory: StreamedAgentOptions['memory'] = 'context'): number {
+  if (memory === 'context') return 20;
+  if (memory === 'task') return 0;
+  const { tasks } = memory;
+  if (Number.isInteger(tasks) && tasks >= 0 && tasks <= 100) return tasks;
+  throw new RangeError(`\`memory.tasks\` must be a whole number from 0 to 100, not ${tasks}`);
 }
 
 async function* updatesOf<AnyTurn extends Turn>(
   run: (turn: ModelTurn<AnyTurn>) => ModelStream | PromiseLike<ModelStream>,
   options: StreamedAgentOptions,
+  history: HistoryOptions,
   turn: AnyTurn,
 ): Updates {
-  const { memory = 'context', secret } = options;
-  const { messages, resumed } = await historyOf(turn, { memory, secret });
+  const { messages, resumed, given } = await historyOf(turn, history);
   const handUps = new HandUps(turn, resumed);
   const calls = new Map<string, RecordedCalls<StoredCall>>();
   const callsOf = (name: string): RecordedCalls<StoredCall> => {
@@ -53,9 +68,9 @@ async function* updatesOf<AnyTurn extends Turn>(
       turn: Object.create(turn, { [handUpKey]: { value: handUps } }),
       model: (model, name = 'model') =>
         recordedModel(model, callsOf(name), (ids) => handUps.expect(ids), options.files),
-      tools: (given) => recordedTools(Object.assign(tools, given) as typeof given, turn),
+      tools: (own) => recordedTools(Object.assign(tools, own) as typeof own, turn),
     });
-    yield* new Answer(stream, { options, turn, handUps, tools }).updates();
+    yield* new Answer(stream, { options, turn, handUps, tools, given }).updates();
   } finally {
     for (const each of calls.values()) each.close();
   }

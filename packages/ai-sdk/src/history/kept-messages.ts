@@ -8,6 +8,19 @@ import type { PendingCall } from './pending-call.ts';
 export interface Kept {
   readonly messages: readonly ModelMessage[];
   readonly pending: readonly PendingCall[];
+  /** The id of the latest message that the turn took. `messages` do not answer those that came after it. */
+  readonly until: string;
+  readonly given: Given;
+}
+
+/** What the turns of a task have put into its artifacts, so that the next turn goes on there. */
+export interface Given {
+  /** How many artifacts `file-1`, `file-2` … there are. */
+  readonly files: number;
+  /** They become an artifact when the task completes. */
+  readonly sources: readonly object[];
+  /** The lengths of the texts, in UTF-16 code units, by the names of their artifacts. */
+  readonly texts: Readonly<Record<string, number>>;
 }
 
 /** Metadata of the agent's message that keeps something: as it is, or encrypted where there is a secret. */

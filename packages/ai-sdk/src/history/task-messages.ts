@@ -2,7 +2,7 @@ import type { Message, Task } from '@batonjs/protocol';
 import type { Turn } from '@batonjs/server';
 import type { ModelMessage } from 'ai';
 import { answersTo } from './answers.ts';
-import { isAboutTools, type Kept, keptIn } from './kept-messages.ts';
+import { type Given, isAboutTools, type Kept, keptIn } from './kept-messages.ts';
 import type { PendingCall } from './pending-call.ts';
 import { assistantMessage, userMessage } from './user-content.ts';
 
@@ -11,67 +11,109 @@ export interface History {
   readonly messages: ModelMessage[];
   /** The calls of tools that wait for an answer to the agent that they called, and run again now, and their names. */
   readonly resumed: ReadonlyMap<string, string>;
+  /** What the turns before this one put into the artifacts of the task. */
+  readonly given: Given;
 }
 
 /** Where the history of a turn begins, and how to read what was kept. */
 export interface HistoryOptions {
-  /** `task`: with the task. `context`: with the oldest completed task of its context. */
-  readonly memory: 'task' | 'context';
+  /** How many completed tasks of the context are part of it: the newest. */
+  readonly tasks: number;
+  /** The name of the artifact with the answer. */
+  readonly artifact: string;
   readonly secret: string | undefined;
 }
 
-/** The history of a turn: the completed tasks of its context, then the messages of its task. */
-export async function historyOf(turn: Turn, { memory, secret }: HistoryOptions): Promise<History> {
-  const before = memory === 'context' ? (await turn.context.tasks()).filter(isCompleted) : [];
-  const messages = before.flatMap(exchangeOf);
+/** The history of a turn: completed tasks of its context, then the messages of its task. */
+export async function historyOf(turn: Turn, { tasks, artifact, secret }: HistoryOptions): Promise<History> {
+  const before = tasks > 0 ? (await turn.context.tasks()).filter(isCompleted).slice(-tasks) : [];
+  const messages = before.flatMap((task) => exchangeOf(task, artifact));
+  const said = await Promise.all(
+    turn.messages.map(async (message) => ({
+      message,
+      kept: message.role === 'ROLE_USER' ? undefined : await keptIn(message, turn.taskId, secret),
+    })),
+  );
+  const lastTaken = lastTakenIn(said, turn);
   let pending: Kept['pending'] = [];
-  let answers: Message[] = [];
-  const answer = () => {
-    if (pending.length > 0) messages.push(answersTo(pending, answers));
-    answers = [];
+  let given = nothingGiven;
+  // Messages of the user that none of the turns so far has taken, oldest first.
+  let waiting: Message[] = [];
+  const take = (until: string | undefined = waiting.at(-1)?.messageId) => {
+    const count = waiting.findIndex(({ messageId }) => messageId === until) + 1;
+    const taken = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    messages.push(...(pending.length > 0 ? [answersTo(pending, taken)] : usersOf(taken)));
   };
-  for (const message of turn.messages) {
+  for (const [at, { message, kept }] of said.entries()) {
     if (message.role === 'ROLE_USER') {
-      const asked = pending.length > 0 ? undefined : userMessage(message);
-      if (asked) messages.push(asked);
-      answers.push(message);
-      continue;
-    }
-    const kept = await keptIn(message, turn.taskId, secret);
-    if (kept) {
-      answer();
-      messages.push(...withRequests(kept));
+      if (at <= lastTaken) waiting.push(message);
+    } else if (kept) {
+      take(kept.until);
+      // They came before the question, so that they do not answer it.
+      messages.push(...askedAfter(usersOf(waiting), withRequests(kept)));
+      waiting = [];
       pending = kept.pending;
-    } else if (!isAboutTools(message) && !message.referenceTaskIds?.length) {
-      const said = assistantMessage(message.parts);
-      if (said) messages.push(said);
+      given = kept.given;
+    } else if (pending.length === 0 && !isAboutTools(message) && !message.referenceTaskIds?.length) {
+      take();
+      const words = assistantMessage(message.parts);
+      if (words) messages.push(words);
     }
   }
-  answer();
-  return { messages, resumed: new Map(pending.flatMap(waiting)) };
+  take();
+  return { messages, resumed: new Map(pending.flatMap(waitingCall)), given };
 }
+
+interface Said {
+  readonly message: Message;
+  readonly kept: Kept | undefined;
+}
+
+/**
+ * The position of the last message that a turn has taken. Later ones wait for the next turn: an earlier attempt of this
+ * turn did not read them, and may have run a tool for what it read.
+ */
+function lastTakenIn(said: readonly Said[], turn: Turn): number {
+  const ids = new Set([turn.message.messageId, ...said.map(({ kept }) => kept?.until)]);
+  return said.findLastIndex(({ message }) => ids.has(message.messageId));
+}
+
+const nothingGiven: Given = { files: 0, sources: [], texts: {} };
+
+const usersOf = (messages: readonly Message[]): ModelMessage[] =>
+  messages.flatMap((message) => userMessage(message) ?? []);
+
+/** `users` before the answer of the model that ends in the question. Nothing may stand between calls and results. */
+const askedAfter = (users: readonly ModelMessage[], kept: readonly ModelMessage[]): ModelMessage[] => {
+  const asks = kept.findLastIndex(({ role }) => role === 'assistant');
+  return kept.toSpliced(Math.max(asks, 0), 0, ...users);
+};
 
 const isCompleted = ({ status }: Task): boolean => status.state === 'TASK_STATE_COMPLETED';
 
-const waiting = ({ needs, toolCallId, call = toolCallId }: PendingCall): [string, string][] =>
+const waitingCall = ({ needs, toolCallId, call = toolCallId }: PendingCall): [string, string][] =>
   needs === 'answer' ? [[toolCallId, call]] : [];
 
-/** What the user asked in a task, and what the agent gave. */
-function exchangeOf({ history = [], artifacts = [] }: Task): ModelMessage[] {
-  const asked = history
-    .filter(({ role }) => role === 'ROLE_USER')
-    .flatMap((message) => userMessage(message) ?? []);
-  const given = assistantMessage(artifacts.flatMap(({ parts }) => parts));
+/** What the user asked in a task, and what the agent gave: not what led to the answer. */
+function exchangeOf({ history = [], artifacts = [] }: Task, answer: string): ModelMessage[] {
+  const asked = usersOf(history.filter(({ role }) => role === 'ROLE_USER'));
+  const kept = artifacts.filter(({ artifactId }) => artifactId === answer || !besides.has(artifactId));
+  const given = assistantMessage(...kept.map(({ parts }) => parts));
   return given ? [...asked, given] : asked;
 }
+
+/** The artifacts of a streamed agent that are no answer. */
+const besides: ReadonlySet<string> = new Set(['reasoning', 'sources']);
 
 /**
  * The kept messages. The SDK runs a call of the history only after an approval, so that one which waits for an answer
  * gets a request that `answersTo` approves.
  */
 function withRequests({ messages, pending }: Kept): ModelMessage[] {
-  const ids = new Set(pending.flatMap(waiting).map(([id]) => id));
-  return revived(messages).map((message) => {
+  const ids = new Set(pending.flatMap(waitingCall).map(([id]) => id));
+  // Copies: streamText may change what it is given.
+  return structuredClone([...messages]).map((message) => {
     if (message.role !== 'assistant' || typeof message.content === 'string') return message;
     const requests = message.content.flatMap((part) =>
       part.type === 'tool-call' && ids.has(part.toolCallId)
@@ -87,6 +129,3 @@ function withRequests({ messages, pending }: Kept): ModelMessage[] {
     return requests.length > 0 ? { ...message, content: [...message.content, ...requests] } : message;
   });
 }
-
-/** Copies: streamText may change what it is given. */
-const revived = (messages: readonly ModelMessage[]): ModelMessage[] => structuredClone([...messages]);

@@ -7,16 +7,23 @@ export function userMessage({ parts }: Pick<Message, 'parts'>): ModelMessage | u
   return content.length > 0 ? { role: 'user', content } : undefined;
 }
 
-/** What the agent said, in messages and artifacts, as a model reads its own words; undefined without content. */
-export function assistantMessage(parts: readonly Part[]): AssistantModelMessage | undefined {
-  const content = parts.map(contentOf).filter((part) => part.type !== 'text' || part.text !== '');
-  // Pieces of one text, as they were streamed, are one text again.
+/**
+ * What the agent said, as a model reads its own words: a message, or artifacts, with an empty line between the texts of
+ * two. Undefined without content.
+ */
+export function assistantMessage(...said: (readonly Part[])[]): AssistantModelMessage | undefined {
   const joined: (TextPart | FilePart)[] = [];
-  for (const part of content) {
-    const last = joined.at(-1);
-    if (last?.type === 'text' && part.type === 'text')
-      joined[joined.length - 1] = { type: 'text', text: last.text + part.text };
-    else joined.push(part);
+  for (const parts of said) {
+    let between = '\n\n';
+    for (const part of parts.map(contentOf)) {
+      if (part.type === 'text' && part.text === '') continue;
+      const last = joined.at(-1);
+      // Pieces of one text, as they were streamed, are one text again.
+      if (last?.type === 'text' && part.type === 'text')
+        joined[joined.length - 1] = { type: 'text', text: last.text + between + part.text };
+      else joined.push(part);
+      between = '';
+    }
   }
   return joined.length > 0 ? { role: 'assistant', content: joined } : undefined;
 }
