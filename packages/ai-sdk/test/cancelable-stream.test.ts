@@ -5,7 +5,7 @@ import { serve } from '../../../test/kit/serve.ts';
 import { until } from '../../../test/kit/until.ts';
 import { a2a, a2aTools } from '../src/client.ts';
 
-/** An agent whose events reach nobody before `release`, and the id of the task that it works on. */
+/** An agent whose events reach no caller before `release`, and the id of the task that it works on. */
 function heldAgent() {
   const began = Promise.withResolvers<string>();
   const released = Promise.withResolvers<void>();
