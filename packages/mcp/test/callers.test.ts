@@ -2,7 +2,7 @@ import { A2AError, ClientError, connect } from '@batonjs/client';
 import { createAgentServer } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type McpCaller, mcpHandler, TASK_META } from '../src/index.ts';
+import { type McpCaller, type McpHandlerOptions, mcpHandler, TASK_META } from '../src/index.ts';
 import { closedGate, mcpClient, serveAgent, textOf, type Version, versions } from './clients.ts';
 import { skillsAgent } from './skills-agent.ts';
 
@@ -13,7 +13,7 @@ const keysOf = () =>
   new Map(['alice 1', 'alice 2', 'mallory 1'].map((key) => [`Bearer ${key}`, key.split(' ')[0]!]));
 
 /** An agent whose callers see only their own tasks, and an MCP endpoint that checks the same keys. */
-async function serveCallers() {
+async function serveCallers(options: McpHandlerOptions = {}) {
   const keys = keysOf();
   const server = createAgentServer({
     ...skillsAgent(closedGate()),
@@ -32,7 +32,7 @@ async function serveCallers() {
     const caller = keys.get(authorization);
     if (caller === undefined) throw new A2AError('UNAUTHENTICATED', 'Who calls?');
     return { caller, agent: await agentOf(authorization) };
-  });
+  }, options);
   onTestFinished(() => handler.close());
   const open = (key: string, version: Version) =>
     mcpClient(endpoint, version, undefined, {
@@ -114,6 +114,15 @@ describe('a session of MCP 2025-11-25', () => {
     const listed = await list('alice 2');
     expect([listed.status, await listed.text()]).toEqual([200, expect.stringContaining(taskId)]);
   });
+});
+
+it('a caller that begins many sessions ends none of another caller', async () => {
+  const { open } = await serveCallers({ sessions: 2 });
+  const alice = await open('alice 1', '2025-11-25');
+  const first = await open('mallory 1', '2025-11-25');
+  const second = await open('mallory 1', '2025-11-25');
+  await expect(first.listTools()).rejects.toThrow(/Session not found/);
+  for (const client of [alice, second]) expect((await client.listTools()).tools).not.toEqual([]);
 });
 
 it.each(versions)('callers of MCP %s reach only their own tasks', async (version) => {

@@ -12,8 +12,8 @@ import { Sessions } from './sessions.ts';
 /** Options of `mcpHandler`. */
 export interface McpHandlerOptions extends McpOptions {
   /**
-   * Sessions of clients before protocol 2026-07-28 that are kept; the one that was used least recently makes room for
-   * another. Default 1,000.
+   * Sessions of clients before protocol 2026-07-28 that are kept. Of the caller with the most, the one that was used
+   * least recently makes room for another. Default 1,000.
    */
   readonly sessions?: number;
 }

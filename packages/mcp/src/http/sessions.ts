@@ -22,11 +22,18 @@ export class Sessions {
 
   add(id: string, session: Session): void {
     this.#sessions.set(id, session);
-    const [oldest] = this.#sessions;
-    if (this.#sessions.size > this.#most && oldest) {
-      this.#sessions.delete(oldest[0]);
-      void oldest[1].server.close();
-    }
+    if (this.#sessions.size <= this.#most) return;
+    const [oldest, { server }] = this.#nextToLeave();
+    this.#sessions.delete(oldest);
+    void server.close();
+  }
+
+  /** The least recently used session of the caller with the most: one caller cannot end the sessions of the others. */
+  #nextToLeave(): [string, Session] {
+    const counts = new Map<string, number>();
+    for (const { caller } of this.#sessions.values()) counts.set(caller, (counts.get(caller) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    return [...this.#sessions].find(([, { caller }]) => counts.get(caller) === most)!;
   }
 
   /** The session of a caller. Undefined for another caller: an id is no proof of who calls. */
