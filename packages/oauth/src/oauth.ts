@@ -6,6 +6,7 @@ import { choose } from './card/choose.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { OAuthClient, OAuthOptions } from './options.ts';
 import { insecure, isSafeAddress, shown } from './servers/safe-address.ts';
+import type { StoredToken } from './tokens/token-store.ts';
 import { type TokenRequest, Tokens } from './tokens/tokens.ts';
 
 /** The `credentials` of `connect`, from OAuth 2 or OpenID Connect. */
@@ -27,9 +28,20 @@ export function oauth(options: OAuthOptions): OAuthCredentials {
   const clients = normalized(options.clients);
   const tokens = new Tokens(options);
   const added = new Map<string, ReadonlySet<string>>();
+  /** The schemes of the tokens that were given out last, by access token. */
+  const schemes = new Map<string, string>();
 
   const addTo = (key: string, scopes: readonly string[]) =>
     void added.set(key, new Set([...(added.get(key) ?? []), ...scopes]));
+
+  const givenOut = (token: StoredToken | undefined, { access }: TokenRequest) => {
+    if (!token) return undefined;
+    schemes.delete(token.accessToken);
+    schemes.set(token.accessToken, access.scheme);
+    const [oldest] = schemes.keys();
+    if (oldest !== undefined && schemes.size > maximumRemembered) schemes.delete(oldest);
+    return token;
+  };
 
   /** A request for the token of an access, with the scopes that were added. */
   const requestFor = (access: Access, agent: string, refused: string | undefined): TokenRequest => {
@@ -60,8 +72,11 @@ export function oauth(options: OAuthOptions): OAuthCredentials {
   const tokenFor = async (request: CredentialsRequest, card: AgentCard) => {
     const { url, isTrusted, challenge } = request;
     const agent = new URL(url).origin;
+    const refused = request.refused?.authorization?.replace(/^Bearer /, '');
     const challenges = await bearerChallenges(challenge ?? '');
-    const { realm } = challenges[0] ?? {};
+    // An agent may list more schemes than the one whose token it refused.
+    const used = refused && schemes.get(refused);
+    const { realm } = challenges.find((one) => used && one.realm === used) ?? challenges[0] ?? {};
     const isRefused = challenge !== undefined;
     const { skills = [] } = options;
     const choice = choose(card, { agent, clients, skills, isRefused, realm });
@@ -70,22 +85,21 @@ export function oauth(options: OAuthOptions): OAuthCredentials {
     const problem = problemWith(url, isTrusted);
     if (problem && choice.isOpen && !isRefused) return undefined;
     if (problem) throw problem;
-    const refused = request.refused?.authorization?.replace(/^Bearer /, '');
     const requests = choice.accesses.map((access) => requestFor(access, agent, refused));
 
     const isMissing = challenges.filter(({ error }) => error === 'insufficient_scope');
     const missing = isMissing.find((one) => one.realm === first.scheme) ?? isMissing[0];
-    if (missing) return widened(requests[0]!, missing.scopes);
+    if (missing) return givenOut(await widened(requests[0]!, missing.scopes), requests[0]!);
 
     for (const wanted of requests) {
       const kept = await tokens.kept(wanted);
-      if (kept && kept.accessToken !== refused) return kept;
+      if (kept && kept.accessToken !== refused) return givenOut(kept, wanted);
     }
     if (choice.isOpen && !isRefused) return undefined;
     let failure: unknown;
     for (const wanted of requests) {
       try {
-        return await tokens.get(wanted);
+        return givenOut(await tokens.get(wanted), wanted);
       } catch (error) {
         if (!isNoFlow(error)) throw error;
         failure ??= error;
@@ -103,6 +117,9 @@ export function oauth(options: OAuthOptions): OAuthCredentials {
     addScopes: (agent: string | URL, scopes: readonly string[]) => addTo(new URL(agent).origin, scopes),
   });
 }
+
+/** For so many tokens the scheme is known when the agent refuses one. */
+const maximumRemembered = 100;
 
 const isNoFlow = (error: unknown): boolean => error instanceof OAuthError && error.code === 'NO_FLOW';
 

@@ -20,7 +20,10 @@ export interface OAuthClient {
    * an agent cannot use its tokens at other agents. RFC 8707.
    */
   readonly resource?: string | true;
-  /** Further parameters of requests for tokens, such as `prompt` or `audience`. */
+  /**
+   * Further parameters of requests for tokens, such as `prompt` or `audience`. No secrets: they are part of the key of a
+   * kept token.
+   */
   readonly parameters?: Readonly<Record<string, string>>;
 }
 

@@ -77,6 +77,7 @@ export async function startAuthorizationServer(
     issueRefreshToken: (_context, client) => client.grantTypeAllowed('refresh_token'),
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     scopes: ['openid', 'offline_access', ...allScopes.split(' ')],
+    extraParams: ['audience'],
     ttl: {
       AccessToken: 3_600,
       ClientCredentials: 3_600,
@@ -95,7 +96,8 @@ export async function startAuthorizationServer(
       revocation: { enabled: true },
       resourceIndicators: {
         enabled: true,
-        defaultResource: () => audience,
+        // Some servers take the audience of a token from a parameter of their own.
+        defaultResource: (context) => String(context.oidc.params?.audience ?? audience),
         useGrantedResource: () => true,
         getResourceServerInfo: (_context, resource) => ({
           scope: allScopes,
@@ -114,7 +116,7 @@ export async function startAuthorizationServer(
     if (started.isRefusing)
       return provider.interactionFinished(request, response, { error: 'access_denied' });
     const { params } = await provider.interactionDetails(request, response);
-    const grantId = await grant(provider, String(params.client_id), audience);
+    const grantId = await grant(provider, String(params.client_id), String(params.resource ?? audience));
     const result = { login: { accountId: 'ada' }, consent: { grantId } };
     return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
   };

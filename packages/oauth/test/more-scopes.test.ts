@@ -1,12 +1,12 @@
 import { grpcClient, listenGrpc } from '@batonjs/bindings-grpc';
 import { v03, v03Client } from '@batonjs/bindings-v0-3';
-import { type ConnectOptions, dataOf } from '@batonjs/client';
+import { type ConnectOptions, type Credentials, dataOf } from '@batonjs/client';
 import { skill, typedSkills } from '@batonjs/extensions';
 import { completed } from '@batonjs/server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { memoryTokenStore, oauth } from '../src/index.ts';
-import { audience, failureOf, guardedAgent, textIn } from './agent.ts';
+import { audience, failureOf, guardedAgent, schemes, textIn } from './agent.ts';
 import { type AuthorizationServer, secret, startAuthorizationServer } from './authorization-server.ts';
 
 let id: AuthorizationServer;
@@ -155,6 +155,27 @@ describe('a skill that needs a scope which the token lacks', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('gets a better token of the scheme whose token was refused, wherever that stands in the challenge', async () => {
+    const { machine, login } = schemes(id.issuer);
+    const { card } = await ledger({
+      card: {
+        name: 'Two schemes',
+        description: 'For tests',
+        securitySchemes: { login, machine },
+        securityRequirements: [{ schemes: { machine: { list: ['read'] } } }],
+      },
+    }).connect({});
+    const credentials = oauth({
+      clients: { ...clients('narrow'), [`${id.issuer}/token`]: { clientId: 'machine', clientSecret: secret } },
+    });
+    const request = { url: 'http://localhost/', isTrusted: true, card };
+    const refused = await credentials(request);
+    const lacks = (realm: string) => `Bearer realm="${realm}", error="insufficient_scope", scope="write"`;
+    const wider = await credentials({ ...request, challenge: `${lacks('login')}, ${lacks('machine')}`, refused });
+    expect(claimsIn(refused)).toMatchObject({ client_id: 'machine', scope: 'read' });
+    expect(claimsIn(wider)).toMatchObject({ client_id: 'machine', scope: 'read write' });
+  });
+
   it('gets no scope that the client does not allow', async () => {
     const { connect, seen } = ledger();
     const agent = await connect({
@@ -210,6 +231,10 @@ describe('a task in AUTH_REQUIRED', () => {
     expect(tokensAsked()).toBe(2);
   });
 });
+
+/** What the token in these headers says. */
+const claimsIn = (headers: Awaited<ReturnType<Credentials>>): unknown =>
+  JSON.parse(Buffer.from(headers!.authorization!.split('.')[1]!, 'base64url').toString());
 
 /** A token of the machine with one scope. */
 async function tokenOf(scope: string): Promise<string> {

@@ -26,6 +26,7 @@ const tokensAsked = () => id.asked.filter((path) => path === 'POST /token').leng
 const flows = () => id.asked.filter((path) => path === 'GET /auth').length;
 const inBrowser: Authorize = async (begin) => id.browse(await begin('http://127.0.0.1/callback'));
 const hourMs = 3_600_000;
+const minuteMs = 60_000;
 
 /** An agent for a person, and the options of a client, whose clock the test moves. */
 function person(more: Partial<OAuthOptions> = {}) {
@@ -37,6 +38,14 @@ function person(more: Partial<OAuthOptions> = {}) {
     ...more,
   };
   return { ...guardedAgent({ issuer: id.issuer, scheme: 'person' }), clock, options };
+}
+
+/** The same, after the first call of the client. */
+async function signedIn(more?: Partial<OAuthOptions>) {
+  const started = person(more);
+  const agent = await started.connect({ credentials: oauth(started.options) });
+  await agent.listTasks();
+  return { ...started, agent };
 }
 
 const machine = () => ({ clients: { [id.issuer]: { clientId: 'machine', clientSecret: secret } } });
@@ -51,9 +60,7 @@ describe('a token', () => {
   });
 
   it('is refreshed before it expires, once for many parallel requests, without the person', async () => {
-    const { connect, seen, clock, options } = person();
-    const agent = await connect({ credentials: oauth(options) });
-    await agent.listTasks();
+    const { agent, seen, clock } = await signedIn();
     expect([flows(), tokensAsked()]).toEqual([1, 1]);
     clock.ms += hourMs - 20_000;
     await Promise.all(Array.from({ length: 20 }, () => agent.listTasks()));
@@ -62,9 +69,7 @@ describe('a token', () => {
   });
 
   it('is refreshed once for many parallel requests that the agent refuses', async () => {
-    const { connect, seen, revoked, options } = person();
-    const agent = await connect({ credentials: oauth(options) });
-    await agent.listTasks();
+    const { agent, seen, revoked } = await signedIn();
     revoked.add(seen[0]);
     const results = await Promise.all(Array.from({ length: 20 }, () => agent.listTasks()));
     expect(results).toHaveLength(20);
@@ -97,14 +102,85 @@ describe('a token', () => {
 
   it('is asked for anew when its refresh token was revoked', async () => {
     const tokens = new Map<string, StoredToken>();
-    const { connect, clock, options } = person({ store: tokens });
-    const agent = await connect({ credentials: oauth(options) });
-    await agent.listTasks();
+    const { agent, clock } = await signedIn({ store: tokens });
     const [{ refreshToken = '' } = {}] = tokens.values() as Iterable<Partial<StoredToken>>;
     await (await id.provider.RefreshToken.find(refreshToken))?.destroy();
     clock.ms += hourMs;
     await agent.listTasks();
     expect(flows()).toBe(2);
+  });
+
+  it.each([0, 10 * minuteMs])(
+    'is asked for anew if the agent refuses the refreshed one too, even %i ms later',
+    async (laterMs) => {
+      const { agent, revoked, clock } = await signedIn();
+      clock.ms += 2 * minuteMs;
+      // Only what the person confirms from now on is good enough.
+      revoked.has = () => flows() < 2;
+      expect(await failureOf(agent.listTasks())).toMatchObject({ reason: 'UNAUTHENTICATED' });
+      clock.ms += laterMs;
+      await agent.listTasks();
+      expect([flows(), tokensAsked()]).toEqual([2, 3]);
+    },
+  );
+
+  it('is asked for anew at once if the agent refuses one that was refreshed because it was over', async () => {
+    const { agent, revoked, clock } = await signedIn();
+    clock.ms += hourMs;
+    revoked.has = () => flows() < 2;
+    await agent.listTasks();
+    expect([flows(), tokensAsked()]).toEqual([2, 3]);
+  });
+
+  it('is refreshed if it is refused long after it was refreshed because the one before was over', async () => {
+    const { agent, seen, revoked, clock } = await signedIn();
+    clock.ms += hourMs;
+    await agent.listTasks();
+    clock.ms += 10 * minuteMs;
+    revoked.add(seen.at(-1));
+    await agent.listTasks();
+    expect([flows(), tokensAsked()]).toEqual([1, 3]);
+  });
+
+  it('without a known end is refreshed whenever it is refused after some time', async () => {
+    const { agent, seen, revoked, clock } = await signedIn({
+      fetch: async (request) => {
+        const response = await fetch(request);
+        if (!request.url.endsWith('/token')) return response;
+        const { expires_in: _, ...rest } = (await response.json()) as Record<string, unknown>;
+        return Response.json(rest, response);
+      },
+    });
+    for (let round = 0; round < 3; round += 1) {
+      clock.ms += 10 * minuteMs;
+      revoked.add(seen.at(-1));
+      await agent.listTasks();
+    }
+    expect([flows(), tokensAsked()]).toEqual([1, 4]);
+  });
+
+  it('is not asked for again while the person has just confirmed the one that it was refreshed from', async () => {
+    const { connect, revoked, clock, options } = person();
+    revoked.has = () => true;
+    const agent = await connect({ credentials: oauth(options) });
+    for (const _ of [1, 2, 3])
+      expect(await failureOf(agent.listTasks())).toMatchObject({ reason: 'UNAUTHENTICATED' });
+    expect([flows(), tokensAsked()]).toEqual([1, 2]);
+    clock.ms += 2 * minuteMs;
+    revoked.has = () => flows() < 2;
+    await agent.listTasks();
+    expect(flows()).toBe(2);
+  });
+
+  it('is refreshed again where only a person could get another one', async () => {
+    const { connect, seen, revoked, options } = await signedIn({ store: memoryTokenStore() });
+    const { authorize: _, ...alone } = options;
+    const agent = await connect({ credentials: oauth(alone) });
+    for (let round = 0; round < 3; round += 1) {
+      revoked.add(seen.at(-1));
+      await agent.listTasks();
+    }
+    expect([flows(), tokensAsked()]).toEqual([1, 4]);
   });
 
   it('that another process refreshed in the meantime is taken from the store', async () => {
@@ -122,6 +198,20 @@ describe('a token', () => {
     const slow = await connect({ credentials: oauth({ ...options, fetch: late }) });
     await slow.listTasks();
     expect(flows()).toBe(1);
+  });
+
+  it('is not taken for one that other parameters would get', async () => {
+    const { connect, options } = person({ store: memoryTokenStore() });
+    const agentWith = (parameters: Record<string, string>) => {
+      const clients = { [id.issuer]: { clientId: 'program', parameters } };
+      return connect({ credentials: oauth({ ...options, clients }) });
+    };
+    const wrong = await agentWith({ audience: 'https://elsewhere.example', ui_locales: 'en' });
+    expect(await failureOf(wrong.listTasks())).toMatchObject({ reason: 'UNAUTHENTICATED' });
+    expect(flows()).toBe(1);
+    await (await agentWith({ audience, ui_locales: 'en' })).listTasks();
+    await (await agentWith({ ui_locales: 'en', audience })).listTasks();
+    expect(flows()).toBe(2);
   });
 
   it('is no token of another agent, client or set of scopes', async () => {

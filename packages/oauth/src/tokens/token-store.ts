@@ -3,13 +3,17 @@ export interface StoredToken {
   readonly accessToken: string;
   readonly refreshToken?: string | undefined;
   readonly obtainedAt: number;
+  /** When the token was obtained that this one, or the one before it, was refreshed from. Undefined: it was not refreshed. */
+  readonly grantedAt?: number | undefined;
+  /** Whether it was refreshed because the agent refused the one before. */
+  readonly isReplacement?: boolean | undefined;
   /** Undefined if the authorization server did not say. */
   readonly expiresAt?: number | undefined;
 }
 
 /**
- * Keeps tokens by a key, which names the agent, the authorization server, the client and the scopes, and is no secret. A
- * token that is written last replaces an earlier one. A store that fails makes the call fail.
+ * Keeps tokens by a key, which names the agent, the authorization server, the client with its parameters, and the scopes,
+ * and is no secret. A token that is written last replaces an earlier one. A store that fails makes the call fail.
  */
 export interface TokenStore {
   get(key: string): StoredToken | undefined | Promise<StoredToken | undefined>;
@@ -25,4 +29,5 @@ export const isToken = (value: StoredToken | undefined): value is StoredToken =>
   typeof value?.accessToken === 'string' &&
   typeof value.obtainedAt === 'number' &&
   ['undefined', 'number'].includes(typeof value.expiresAt) &&
+  ['undefined', 'number'].includes(typeof value.grantedAt) &&
   ['undefined', 'string'].includes(typeof value.refreshToken);

@@ -18,8 +18,11 @@ export interface TokenRequest {
   readonly refused?: string | undefined;
 }
 
-/** Before this time a token that a person just confirmed is not asked for again, in milliseconds. */
-const patienceMs = 60_000;
+/**
+ * In milliseconds. Before this time a token that a person confirmed is not asked for again, and a token that was refreshed
+ * is not refreshed again because the agent refuses it.
+ */
+const recentMs = 60_000;
 
 /** Gets, keeps and refreshes tokens. Parallel requests for the same token share one request to the server. */
 export class Tokens {
@@ -64,17 +67,19 @@ export class Tokens {
     try {
       const configuration = await this.#configurationOf(access);
       const parameters = parametersOf(request);
-      const fresh =
-        token?.refreshToken && (await this.#refreshed(key, token, access, configuration, parameters));
-      if (fresh) return fresh;
       const hasCredentials = Boolean(
         access.client.clientSecret || access.client.privateKey || access.client.certificate,
       );
       const metadata = configuration.serverMetadata();
       const flow = possibleFlow(access.flow, this.#options, hasCredentials, metadata);
+      const isRefused = token !== undefined && token.accessToken === request.refused;
+      if (token?.refreshToken && !(flow && isRefused && this.#isRefreshedInVain(token))) {
+        const fresh = await this.#refreshed(key, token, request, configuration);
+        if (fresh) return fresh;
+      }
       if (!flow) throw noFlow(access);
-      const isNew = token && this.#now() - token.obtainedAt < patienceMs;
-      if (isNew && token.accessToken === request.refused && flow !== 'clientCredentials') return undefined;
+      const isNew = token && this.#isRecent(token.grantedAt ?? token.obtainedAt);
+      if (isNew && isRefused && flow !== 'clientCredentials') return undefined;
       return await this.#keep(key, await obtain(flow, configuration, parameters, this.#options));
     } catch (error) {
       throw toFailure(error, server);
@@ -97,15 +102,19 @@ export class Tokens {
   /** A new token by the refresh token; undefined if the server no longer takes that. */
   async #refreshed(
     key: string,
-    { accessToken, refreshToken = '' }: StoredToken,
-    { at, client }: Access,
+    { accessToken, refreshToken = '', grantedAt, obtainedAt }: StoredToken,
+    request: TokenRequest,
     usual: Configuration,
-    parameters: TokenParameters,
   ): Promise<StoredToken | undefined> {
+    const { at, client } = request.access;
     const refreshUrl = 'endpoints' in at ? at.endpoints.refreshUrl : undefined;
     const configuration = refreshUrl ? this.#servers.described({ tokenUrl: refreshUrl }, client) : usual;
     try {
-      return await this.#keep(key, await refresh(configuration, refreshToken, parameters), refreshToken);
+      return await this.#keep(key, await refresh(configuration, refreshToken, parametersOf(request)), {
+        refreshToken,
+        grantedAt: grantedAt ?? obtainedAt,
+        ...(accessToken === request.refused && { isReplacement: true }),
+      });
     } catch (error) {
       if (!(error instanceof ResponseBodyError) || error.error !== 'invalid_grant') throw error;
       // Another process may have used the refresh token in the meantime, and kept its successor.
@@ -116,20 +125,40 @@ export class Tokens {
     }
   }
 
-  async #keep(key: string, answer: TokenEndpointResponse, refreshToken?: string): Promise<StoredToken> {
+  /** Keeps the token of an answer. `before`: the members that it has of the token that it was refreshed from. */
+  async #keep(
+    key: string,
+    answer: TokenEndpointResponse,
+    before?: Pick<StoredToken, 'refreshToken' | 'grantedAt' | 'isReplacement'>,
+  ): Promise<StoredToken> {
     const { access_token: accessToken, token_type: type, expires_in: expiresIn } = answer;
     // A token bound to a key of the client, such as by DPoP, is of no use without that key.
     if (type.toLowerCase() !== 'bearer' || !/^[\x21-\x7e]+$/.test(accessToken))
       throw new OAuthError('INVALID_ANSWER', 'The authorization server gives no bearer token');
     const obtainedAt = this.#now();
     const token: StoredToken = {
+      ...before,
       accessToken,
       obtainedAt,
       ...(expiresIn !== undefined && { expiresAt: obtainedAt + expiresIn * 1_000 }),
-      ...((answer.refresh_token ?? refreshToken) && { refreshToken: answer.refresh_token ?? refreshToken }),
+      ...(answer.refresh_token && { refreshToken: answer.refresh_token }),
     };
     await callOwn(() => this.#store.set(key, token));
     return token;
+  }
+
+  /**
+   * Whether another refresh would bring no better token than this one, which the agent refuses: it was refreshed just now,
+   * or in place of one that the agent refused, and has not ended since.
+   */
+  #isRefreshedInVain({ grantedAt, obtainedAt, expiresAt, isReplacement }: StoredToken): boolean {
+    if (grantedAt === undefined) return false;
+    // Without a known end, the agent may refuse the token because it is over.
+    return this.#isRecent(obtainedAt) || (isReplacement === true && expiresAt !== undefined);
+  }
+
+  #isRecent(time: number): boolean {
+    return this.#now() - time < recentMs;
   }
 
   /** Whether a token ends so soon that a request might arrive too late. */
@@ -139,10 +168,13 @@ export class Tokens {
   }
 }
 
-/** Of each agent, server, client and set of scopes. */
+/** Of each agent, server, client with its parameters, and set of scopes. */
 const keyOf = ({ agent, access, scopes }: TokenRequest): string => {
   const { server, client, flow = '' } = access;
-  return JSON.stringify([agent, server, client.clientId, flow, client.resource ?? '', [...scopes].sort()]);
+  const { clientId, resource = '', parameters = {} } = client;
+  const more = Object.entries(parameters).sort(([a], [b]) => (a < b ? -1 : 1));
+  const parts = [agent, server, clientId, flow, resource, [...scopes].sort()];
+  return JSON.stringify(more.length > 0 ? [...parts, more] : parts);
 };
 
 function parametersOf({ access, agent, scopes }: TokenRequest): TokenParameters {
