@@ -1,4 +1,5 @@
 import type { HttpReply } from '@batonjs/bindings';
+import { A2AError } from '@batonjs/protocol/errors';
 import type { Handle, HttpExchange } from './http-exchange.ts';
 import { readStream } from './request-body.ts';
 
@@ -40,12 +41,24 @@ export function webMountUrlOf(
 export function createFetch(handle: Handle, mount: string): (request: Request) => Promise<Response> {
   return async (request) => {
     const url = new URL(request.url);
+    const path = pathBelow(mount, url);
     return answerRequest({ handle }, request, {
-      path: mount !== '' && url.pathname.startsWith(mount) ? url.pathname.slice(mount.length) : url.pathname,
+      path: path ?? url.pathname,
       isMountUnknown: mount === '',
       baseUrl: webMountUrlOf(url, { path: mount, trusted: false }),
+      ...(path === undefined && { refusal: new A2AError('METHOD_NOT_FOUND') }),
     });
   };
+}
+
+/**
+ * The path below the mount, or the whole path if the mount was removed already. Undefined for a neighbour of the mount, whose
+ * name begins with the same letters.
+ */
+function pathBelow(mount: string, { pathname }: URL): string | undefined {
+  if (!pathname.startsWith(mount)) return pathname;
+  const below = pathname.slice(mount.length);
+  return below === '' || below.startsWith('/') ? below : undefined;
 }
 
 /** Whether a host name is this machine's own. */

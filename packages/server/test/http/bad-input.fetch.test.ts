@@ -135,4 +135,14 @@ describe('fetch', () => {
       expect(await response.json()).toMatchObject({ error: { code: 404 } });
     },
   );
+
+  it.each([
+    ['/row/ng', 200],
+    ['/row', 200],
+    ['/rowing', 404],
+  ])('has a card at %s, and none of a tenant beside /row: %i', async (path, status) => {
+    start({ publicUrl: 'https://agents.example/row', tenants: ['ng'] });
+    const url = `https://agents.example${path}/.well-known/agent-card.json`;
+    expect((await server.fetch(new Request(url))).status).toBe(status);
+  });
 });
