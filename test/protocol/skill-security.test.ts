@@ -1,6 +1,14 @@
 import { anyOf, apiKey } from '@batonjs/auth';
 import { skill, TYPED_SKILLS, typedSkills } from '@batonjs/extensions';
-import { artifact, completed, createAgentServer, data, reply } from '@batonjs/server';
+import {
+  type AgentServerOptions,
+  artifact,
+  completed,
+  createAgentServer,
+  data,
+  inputRequired,
+  reply,
+} from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -124,6 +132,50 @@ everywhere('The security requirements of a skill', (serve) => {
   });
 });
 
+/** An agent that asks before it does anything. Its skill is in the metadata of the request. */
+const asking: Partial<AgentServerOptions> & Pick<AgentServerOptions, 'agent'> = {
+  card: agent().card,
+  authenticate,
+  skillOf: ({ metadata }) => metadata?.skill as string | undefined,
+  async *agent({ text }) {
+    if (text === 'yes') {
+      runs.push('did it');
+      yield completed();
+    } else yield inputRequired('Are you sure?');
+  },
+};
+
+everywhere('The security requirements of the skills of a task', (serve) => {
+  it.each([
+    ['its first message', [{ skill: 'post' }]],
+    ['a later message', [undefined, { skill: 'list' }, { skill: 'post' }, { skill: 'unknown' }, undefined]],
+  ])(
+    'hold for every later message, whatever that names, if %s named the skill [R-AUTH-01]',
+    async (_, all) => {
+      runs.length = 0;
+      const { call } = await serve(asking.agent, asking);
+      let taskId: string | undefined;
+      const send = async (text: string, metadata: object | undefined, headers: Record<string, string>) => {
+        const message = { ...say(text), ...(taskId && { taskId }) };
+        const { task } = await call('SendMessage', { message, ...(metadata && { metadata }) }, headers);
+        taskId = task.id;
+        return task.status.state;
+      };
+      for (const metadata of all)
+        expect(await send('Post 100 USD', metadata, writer)).toBe('TASK_STATE_INPUT_REQUIRED');
+      for (const metadata of [undefined, { skill: 'list' }, { skill: 'open' }, { skill: 'unknown' }])
+        await expect(send('yes', metadata, reader)).rejects.toMatchObject({
+          reason: 'PERMISSION_DENIED',
+          message: 'The skill "post" needs the scope write',
+          metadata: { skill: 'post', scope: 'write' },
+        });
+      expect(runs).toEqual([]);
+      expect(await send('yes', undefined, writer)).toBe('TASK_STATE_COMPLETED');
+      expect(runs).toEqual(['did it']);
+    },
+  );
+});
+
 describe('the security requirements of a skill', () => {
   it('stand in the challenge of the refusal over HTTP [R-AUTH-01] [R-ERR-08]', async () => {
     const server = createAgentServer({ ...agent(), authenticate, store: memoryStore() });
@@ -138,10 +190,7 @@ describe('the security requirements of a skill', () => {
     const lacksScope = await ask(reader);
     expect([lacksScope.status, lacksScope.headers.get('www-authenticate')]).toEqual([
       403,
-      [
-        'ApiKey realm="key", error="insufficient_scope", scope="write", in="header", name="X-Key"',
-        'ApiKey realm="badge", error="insufficient_scope", scope="write", in="header", name="X-Badge"',
-      ].join(', '),
+      'ApiKey realm="key", error="insufficient_scope", scope="write", in="header", name="X-Key"',
     ]);
     const lacksScheme = await ask(badge);
     expect([lacksScheme.status, lacksScheme.headers.get('www-authenticate')]).toEqual([
@@ -151,10 +200,50 @@ describe('the security requirements of a skill', () => {
     await server.close();
   });
 
+  it('stand in the challenge with the missing scopes of each scheme, where one request needs several', async () => {
+    const both = skill({
+      ...about('both', [{ schemes: { key: { list: ['write'] }, badge: { list: ['admin'] } } }]),
+      input: z.object({}),
+      run: run('both'),
+    });
+    const ledger = typedSkills({ name: 'Ledger', description: 'For tests' }, both);
+    const server = createAgentServer({ ...ledger, authenticate, store: memoryStore() });
+    const challengeFor = async (headers: Record<string, string>) => {
+      const request = new Request('http://localhost/message:send', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...headers },
+        body: JSON.stringify(named('both', {})),
+      });
+      return (await server.fetch(request)).headers.get('www-authenticate');
+    };
+    expect(await challengeFor(reader)).toBe(
+      [
+        'ApiKey realm="key", error="insufficient_scope", scope="write", in="header", name="X-Key"',
+        'ApiKey realm="badge", error="insufficient_scope", scope="admin", in="header", name="X-Badge"',
+      ].join(', '),
+    );
+    expect(await challengeFor(writer)).toBe(
+      'ApiKey realm="badge", error="insufficient_scope", scope="admin", in="header", name="X-Badge"',
+    );
+    await server.close();
+  });
+
   it('need `authenticate`: without it, no caller could meet them', () => {
     expect(() => createAgentServer({ ...agent(), store: memoryStore() })).toThrow(
       new TypeError('The `securityRequirements` of the skill "list" need `authenticate`'),
     );
+  });
+
+  it('need `skillOf`: without it, no message would be checked', () => {
+    const { card, agent: run } = agent();
+    const start = (more: Pick<AgentServerOptions, 'skillOf'>) =>
+      createAgentServer({ card, agent: run, authenticate, store: memoryStore(), ...more });
+    expect(() => start({})).toThrow(
+      new TypeError(
+        'The `securityRequirements` of the skill "list" need `skillOf`, which finds the skill of a message',
+      ),
+    );
+    return start({ skillOf: () => undefined }).close();
   });
 
   it('can be enforced for agents that name their skills in another way', async () => {

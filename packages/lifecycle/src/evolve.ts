@@ -57,6 +57,7 @@ function fold(next: Draft, fact: Fact): void {
       next.conversation = addMessage(next.conversation, fact.message);
       next.untaken = [...next.untaken, fact];
       if (fact.ifGeneration !== undefined) next.matched = next.generation;
+      if (fact.skill !== undefined) next.skills = withSkill(next.skills, fact.skill);
       return;
     }
     case 'task-created':
@@ -200,9 +201,13 @@ function begin(fact: Fact): State {
     notBefore: fact.notBefore,
     wakeAt: undefined,
     children: undefined,
+    skills: fact.skill === undefined ? undefined : [fact.skill],
     matched: undefined,
   };
 }
+
+const withSkill = (skills: readonly string[] = [], skill: string): readonly string[] =>
+  skills.includes(skill) ? skills : [...skills, skill];
 
 /** The position of an agent's message; -1 if a client's message has its id. */
 const spokenAt = (conversation: Conversation, { messageId }: Message): number =>

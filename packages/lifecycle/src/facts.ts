@@ -31,6 +31,8 @@ export interface MessageReceived extends Written {
   readonly ifGeneration?: number;
   /** How urgent the client says it is: 1 to 9. */
   readonly priority?: number;
+  /** The id of the skill that it named. */
+  readonly skill?: string;
 }
 
 /** The log became a task that clients can see. */

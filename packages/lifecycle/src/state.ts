@@ -68,6 +68,8 @@ export interface State {
   readonly wakeAt?: string;
   /** The tasks at other agents, by name. Look up with `Object.hasOwn`. */
   readonly children?: Readonly<Record<string, Child>>;
+  /** The skills that its messages named, each once. */
+  readonly skills?: readonly string[];
   /** The generation at which the latest message with a condition was accepted: another one for it comes too late. */
   readonly matched?: number;
 }

@@ -1,4 +1,12 @@
-import { type Command, decide, evolve, historyOf, viewTask } from '@batonjs/lifecycle';
+import {
+  type Command,
+  decide,
+  evolve,
+  fromSnapshot,
+  historyOf,
+  toSnapshot,
+  viewTask,
+} from '@batonjs/lifecycle';
 import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
 import { answer, at, create, endTurn, given, receive, reply, said, startTurn, stored, to } from './given.ts';
@@ -25,6 +33,25 @@ describe('a message to a task', () => {
     const [fact] = task.when(command);
     const { type: _, message, ...rest } = command;
     expect(fact).toMatchObject({ ...rest, message: { ...message, taskId: 'task' } });
+  });
+
+  it('adds the skill that it names to those of the task, which a snapshot keeps', () => {
+    const naming = (messageId: string, skill?: string): Command => ({
+      type: 'receive',
+      message: said(messageId),
+      ...(skill && { skill }),
+    });
+    const { now } = given(
+      naming('m1', 'post'),
+      create,
+      naming('m2'),
+      naming('m3', 'list'),
+      naming('m4', 'post'),
+    );
+    expect(now.skills).toEqual(['post', 'list']);
+    expect(fromSnapshot(stored(toSnapshot(now))).skills).toEqual(['post', 'list']);
+    expect(given(naming('m1'), create, naming('m2', 'list')).now.skills).toEqual(['list']);
+    expect(task.now.skills).toBeUndefined();
   });
 
   it('names the member that is wrong when the context is another one [R-CTX-05]', () => {

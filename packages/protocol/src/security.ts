@@ -11,6 +11,8 @@ export interface Granted {
 export interface Lacking {
   readonly schemes: readonly string[];
   readonly scopes: readonly string[];
+  /** The requirement that the caller is nearest to. */
+  readonly requirement: SecurityRequirement;
 }
 
 /**
@@ -28,13 +30,12 @@ export function lackingFor(
 
 const sizeOf = ({ schemes, scopes }: Lacking): number => schemes.length + scopes.length;
 
-function lackingForOne(
-  { schemes: required = {} }: SecurityRequirement,
-  { schemes, scopes }: Granted,
-): Lacking {
+function lackingForOne(requirement: SecurityRequirement, { schemes, scopes }: Granted): Lacking {
+  const { schemes: required = {} } = requirement;
   const needed = new Set(Object.values(required).flatMap(({ list = [] }) => list));
   return {
     schemes: schemes ? Object.keys(required).filter((name) => !schemes.includes(name)) : [],
     scopes: [...needed].filter((scope) => !scopes?.includes(scope)),
+    requirement,
   };
 }

@@ -45,6 +45,13 @@ describe('what a caller lacks for a security requirement [R-AUTH-01]', () => {
     ['a scope twice', [needs({ o: ['a'], p: ['a'] })], {}, { schemes: [], scopes: ['a'] }],
     ['a scheme without a list', [{ schemes: { o: {} } }], { schemes: [] }, { schemes: ['o'], scopes: [] }],
   ])('%s', (_what, requirements, granted, expected) => {
-    expect(lackingFor(requirements, granted)).toEqual(expected);
+    const lacking = lackingFor(requirements, granted);
+    expect(lacking && { schemes: lacking.schemes, scopes: lacking.scopes }).toEqual(expected);
+  });
+
+  it('comes with the requirement that the caller is nearest to', () => {
+    const near = needs({ o: ['c'], p: [] });
+    const requirements = [needs({ o: ['a', 'b'] }), near, needs({ k: [] })];
+    expect(lackingFor(requirements, { schemes: ['o', 'p'], scopes: [] })?.requirement).toBe(near);
   });
 });

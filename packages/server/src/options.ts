@@ -118,7 +118,8 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly callerLimits?: CallerLimits;
   /**
    * Finds the skill that a message is for, so that its `securityRequirements` are enforced before the message is
-   * accepted. `typedSkills` of `@batonjs/extensions` brings one. Without it, no message names a skill.
+   * accepted. A message to a task must meet those of the skills that earlier messages of the task named, too.
+   * `typedSkills` of `@batonjs/extensions` brings one. Needed if skills of `card` have `securityRequirements`.
    */
   readonly skillOf?: SkillOf;
   /**

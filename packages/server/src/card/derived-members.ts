@@ -13,6 +13,7 @@ interface CardOptions {
     readonly securitySchemes?: AgentCard['securitySchemes'];
     readonly securityRequirements?: readonly NonNullable<AgentCard['securityRequirements']>[number][];
   };
+  readonly skillOf?: unknown;
   readonly extendedCard?: object;
   readonly idempotency?: boolean | 'authenticated';
   readonly preview?: readonly string[];
@@ -20,13 +21,17 @@ interface CardOptions {
 
 /** Derives members of the card from options. Throws `TypeError` for a combination that callers could not use. */
 export function derivedMembers(
-  { card, authenticate, extendedCard, idempotency = 'authenticated', preview }: CardOptions,
+  { card, authenticate, skillOf, extendedCard, idempotency = 'authenticated', preview }: CardOptions,
   pushNotifications: boolean,
 ): DerivedMembers {
   if (extendedCard && !authenticate) throw new TypeError('`extendedCard` needs `authenticate`');
   const guarded = card.skills?.find(({ securityRequirements }) => securityRequirements?.length);
   if (guarded && !authenticate)
     throw new TypeError(`The \`securityRequirements\` of the skill "${guarded.id}" need \`authenticate\``);
+  if (guarded && !skillOf)
+    throw new TypeError(
+      `The \`securityRequirements\` of the skill "${guarded.id}" need \`skillOf\`, which finds the skill of a message`,
+    );
   const isIdempotent = idempotency === 'authenticated' ? authenticate !== undefined : idempotency;
   const extensions = [
     ...(isIdempotent ? [idempotencyExtension] : []),

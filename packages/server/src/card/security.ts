@@ -48,18 +48,21 @@ function inWords({ schemes, scopes }: Lacking): string {
   return [...named('scope', scopes), ...named('scheme', schemes)].join(' and ');
 }
 
-/** The challenge of a caller whose credentials are not enough. RFC 6750 §3.1. */
+/**
+ * The challenge of a caller whose credentials are not enough: the schemes of the nearest requirement that lack something,
+ * each with its own missing scopes. RFC 6750 §3.1.
+ */
 function scopeChallenge(
   { securitySchemes = {} }: Security,
-  { schemes, scopes }: Lacking,
+  { schemes, scopes, requirement }: Lacking,
 ): string | undefined {
-  const challenges = Object.entries(securitySchemes)
-    .filter(([name]) => schemes.length === 0 || schemes.includes(name))
-    .flatMap(([realm, scheme]) => {
-      const scope = scopes.join(' ');
-      const parameters = { realm, error: 'insufficient_scope', ...(scope && { scope }) };
-      return challengeOfScheme(scheme, parameters) ?? [];
-    });
+  const challenges = Object.entries(requirement.schemes ?? {}).flatMap(([realm, { list = [] }]) => {
+    const scheme = Object.hasOwn(securitySchemes, realm) ? securitySchemes[realm] : undefined;
+    const scope = scopes.filter((name) => list.includes(name)).join(' ');
+    if (!scheme || !(scope || schemes.includes(realm))) return [];
+    const parameters = { realm, error: 'insufficient_scope', ...(scope && { scope }) };
+    return challengeOfScheme(scheme, parameters) ?? [];
+  });
   return challenges.join(', ') || undefined;
 }
 

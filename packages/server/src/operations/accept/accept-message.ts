@@ -18,7 +18,7 @@ import type { CallContext } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
 import { toWireError } from '../call/wire-error.ts';
 import type { Accepted } from './accepted.ts';
-import { checkSkill, claimsOf } from './check-skill.ts';
+import { checkSkill, claimsOf, skillIn } from './check-skill.ts';
 import { hasTooMany, tooManyTasks } from './check-unfinished.ts';
 import { derivedTaskId } from './derived-task-id.ts';
 import { checkInlineConfig } from './inline-config.ts';
@@ -40,7 +40,8 @@ export async function accept(
     throw invalidParams([{ field: 'message.role', description: 'must be ROLE_USER' }]);
   }
   const { card, options } = dependencies;
-  checkSkill(options.skillOf?.(request, context.extensions), context.caller, card);
+  const skillId = options.skillOf?.(request, context.extensions);
+  checkSkill(skillId, context.caller, card);
   if (configuration?.taskPushNotificationConfig) {
     if (!dependencies.card.capabilities.pushNotifications)
       throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
@@ -53,7 +54,9 @@ export async function accept(
     const { clock } = dependencies;
     const { notBeforeMs } = dependencies.options.limits;
     const wish = wishOf(message, context, clock.now(), notBeforeMs);
-    const receive = toReceive(request, context, card, wish);
+    const receive = toReceive(request, context, card, wish, skillIn(card, skillId)?.id);
+    // A message that names no skill, or another one, may continue what an earlier message began.
+    for (const begun of existing?.state.skills ?? []) checkSkill(begun, context.caller, card);
     // Every reason to refuse comes before the first write.
     if (existing) decide(existing.state, receive, isoTime(clock.now()));
     checkInputModes(dependencies.card, message);
@@ -75,6 +78,7 @@ function toReceive(
   context: CallContext,
   card: AgentCard,
   wish: Wish,
+  skill: string | undefined,
 ): Receive {
   const { taskPushNotificationConfig: _, ifGenerationMatch, ...kept } = configuration ?? {};
   const { extensions } = context;
@@ -89,6 +93,7 @@ function toReceive(
     ...(caller && { caller: { ...caller } }),
     ...(context.traceparent && { traceparent: context.traceparent }),
     ...wish,
+    ...(skill !== undefined && { skill }),
     // A send that creates a task has no generation to compare.
     ...(condition !== undefined && message.taskId && { ifGeneration: condition }),
   };

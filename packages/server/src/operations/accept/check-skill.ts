@@ -1,4 +1,4 @@
-import type { AgentCard } from '@batonjs/protocol';
+import type { AgentCard, AgentSkill } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { lackingFor } from '@batonjs/protocol/security';
 import type { Caller } from '../../agent/caller.ts';
@@ -9,12 +9,16 @@ import { insufficient } from '../../card/security.ts';
  * else PERMISSION_DENIED with the missing scopes in `metadata.scope` and in the challenge. Spec: §4.4.5, §7.5.
  */
 export function checkSkill(skillId: string | undefined, caller: Caller | undefined, card: AgentCard): void {
-  const skill = skillId === undefined ? undefined : card.skills.find(({ id }) => id === skillId);
+  const skill = skillIn(card, skillId);
   const lacking = lackingFor(skill?.securityRequirements, caller);
   if (!skill || !lacking) return;
   if (!caller) throw new A2AError('UNAUTHENTICATED', `The skill "${skill.id}" needs credentials`);
   throw insufficient(`The skill "${skill.id}"`, lacking, card, { skill: skill.id });
 }
+
+/** The skill of the card with this id. */
+export const skillIn = ({ skills }: AgentCard, skillId: string | undefined): AgentSkill | undefined =>
+  skillId === undefined ? undefined : skills.find(({ id }) => id === skillId);
 
 /**
  * What the agent learns of its caller: its claims. Where skills have requirements, also its schemes and scopes, because
