@@ -166,12 +166,19 @@ describe('a skill that needs a scope which the token lacks', () => {
       },
     }).connect({});
     const credentials = oauth({
-      clients: { ...clients('narrow'), [`${id.issuer}/token`]: { clientId: 'machine', clientSecret: secret } },
+      clients: {
+        ...clients('narrow'),
+        [`${id.issuer}/token`]: { clientId: 'machine', clientSecret: secret },
+      },
     });
     const request = { url: 'http://localhost/', isTrusted: true, card };
     const refused = await credentials(request);
     const lacks = (realm: string) => `Bearer realm="${realm}", error="insufficient_scope", scope="write"`;
-    const wider = await credentials({ ...request, challenge: `${lacks('login')}, ${lacks('machine')}`, refused });
+    const wider = await credentials({
+      ...request,
+      challenge: `${lacks('login')}, ${lacks('machine')}`,
+      refused,
+    });
     expect(claimsIn(refused)).toMatchObject({ client_id: 'machine', scope: 'read' });
     expect(claimsIn(wider)).toMatchObject({ client_id: 'machine', scope: 'read write' });
   });

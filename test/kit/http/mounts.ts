@@ -8,6 +8,7 @@ import { getRequestListener } from '@hono/node-server';
 import express from 'express';
 import { fastify } from 'fastify';
 import { Hono } from 'hono';
+import { createFetch } from '../../../packages/server/src/http/fetch.ts';
 
 type Served = Pick<AgentServer, 'handle'>;
 
@@ -50,9 +51,24 @@ export const mounts = [
   ],
 ] as const satisfies readonly (readonly [name: string, mount: Mount])[];
 
-/** The name of a mount. */
-export type MountName = (typeof mounts)[number][0];
+/** Every way to serve an agent to web-standard requests, which do not know their connection. */
+const webMounts = [
+  ['`server.fetch`', ({ handle }, { path = place } = {}) => listenerOf({ fetch: createFetch(handle, path) })],
+  [
+    'Hono on web standards',
+    (server, { path = place, trusted: trustHost = false } = {}) => {
+      const app = new Hono().route(path, a2aHono(server, { trustHost }));
+      return listenerOf({ fetch: (request) => app.fetch(request) });
+    },
+  ],
+] as const satisfies readonly (readonly [name: string, mount: Mount])[];
 
-/** An app of Hono on `node:http`. */
-export const listenerOf = (app: Hono): RequestListener =>
-  getRequestListener(app.fetch, { overrideGlobalObjects: false });
+/** All of them. */
+export const roads = [...mounts, ...webMounts] as const;
+
+/** The name of a mount. */
+export type MountName = (typeof roads)[number][0];
+
+/** An app of Hono, or any other web-standard `fetch`, on `node:http`. */
+export const listenerOf = ({ fetch }: Pick<Hono, 'fetch'>): RequestListener =>
+  getRequestListener(fetch, { overrideGlobalObjects: false });

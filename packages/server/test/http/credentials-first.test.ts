@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { converse, exchange } from '../../../../test/kit/http/exchange.ts';
-import { mounts } from '../../../../test/kit/http/mounts.ts';
+import { roads } from '../../../../test/kit/http/mounts.ts';
 import { type Served, serveHttp } from '../../../../test/kit/http/serve-http.ts';
 
 const authenticate = vi.fn(({ headers }: { headers: Readonly<Record<string, string | undefined>> }) =>
   headers.authorization ? { scope: 'a' } : undefined,
 );
-describe.each(mounts)('%s', (_name, mount) => {
+describe.each(roads)('%s', (_name, mount) => {
   let served: Served;
   beforeAll(async () => {
     served = await serveHttp({ authenticate }, mount);

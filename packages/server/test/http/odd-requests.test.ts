@@ -2,13 +2,13 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { abandon, exchange } from '../../../../test/kit/http/exchange.ts';
 import { leavesNoTrace, rpcBody, usual } from '../../../../test/kit/http/known-tasks.ts';
-import { mounts } from '../../../../test/kit/http/mounts.ts';
+import { roads } from '../../../../test/kit/http/mounts.ts';
 import { expectRefusal } from '../../../../test/kit/http/refusal.ts';
 import { type Served, serveHttp } from '../../../../test/kit/http/serve-http.ts';
 import { said } from '../../../../test/kit/http/wrong-sends.ts';
 import type { Log } from '../../src/index.ts';
 
-describe.each(mounts)('%s', (name, mount) => {
+describe.each(roads)('%s', (name, mount) => {
   let served: Served;
   let logged: Parameters<Log>[] = [];
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe.each(mounts)('%s', (name, mount) => {
 
     const wrong = [' ', 'a b', 'a/b', 'a@b', 'a?b', '[', 'host:99999'];
     // Hono's server for Node.js refuses the others before the agent is asked.
-    it.each(['', ...(name === 'Hono' ? [] : wrong)])(
+    it.each(['', ...(/Hono|fetch/.test(name) ? [] : wrong)])(
       'is where the request arrived if its host is %j',
       async (host) => {
         expect(await urlFor(host)).toBe(`${served.origin}/agent`);
