@@ -1,5 +1,5 @@
 import { guardHook, guardLog } from './hooks/call-hook.ts';
-import { consoleLog } from './hooks/log-hook.ts';
+import { consoleLog, toLog } from './hooks/log-hook.ts';
 import { defaultLimits } from './limits/limits.ts';
 import type { WorkerOptions } from './options.ts';
 import { boundedStore } from './store/bounded-store.ts';
@@ -15,7 +15,7 @@ export function turnDependencies(given: WorkerOptions, run: 'here' | 'workers'):
   if (typeof store?.commit !== 'function')
     throw new TypeError('`store` must be a task store, such as memoryStore()');
   mustBePositive({ leaseMs, maxAttempts });
-  const log = guardLog(given.log ?? consoleLog, given.telemetry);
+  const log = guardLog(toLog(given.log ?? consoleLog), given.telemetry);
   const clock = { ...systemClock, ...given.clock };
   const onTurn = guardHook('turn', given.onTurn, log);
   const onTransition = guardHook('transition', given.onTransition, log);

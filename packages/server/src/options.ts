@@ -7,7 +7,7 @@ import type { CallerLimits } from './calls/caller-limits.ts';
 import type { Tenants } from './calls/tenants.ts';
 import type { CardInput } from './card/complete-card.ts';
 import type { ExtendedCard, SignCard } from './card/served-cards.ts';
-import type { Log } from './hooks/log-hook.ts';
+import type { Log, Logger } from './hooks/log-hook.ts';
 import type { Telemetry } from './hooks/telemetry.ts';
 import type { CorsOptions } from './http/cors.ts';
 import type { Limits } from './limits/limits.ts';
@@ -83,8 +83,11 @@ export interface WorkerOptions {
   readonly push?: PushOptions | false;
   /** Other versions of the protocol to speak besides 1.0, such as `v03()` of `@batonjs/bindings-v0-3`. */
   readonly compatibility?: readonly ServerCompatibility[];
-  /** Called with every error that clients are not shown. Default: errors and warnings to standard error. */
-  readonly log?: Log;
+  /**
+   * Called with every error that clients are not shown: a function, or a logger of pino or bunyan as it is. Default:
+   * errors and warnings to standard error.
+   */
+  readonly log?: Log | Logger;
   /** Called with every change of state that this process wrote. */
   readonly onTransition?: (transition: Transition) => void;
   /**
@@ -124,7 +127,8 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly skillOf?: SkillOf;
   /**
    * Members that replace those of `card` for authenticated callers, the same for all or by caller. Media types and
-   * extensions that only these members name are not accepted: name them in `card` too.
+   * extensions that only these members name are not accepted, and `securityRequirements` that only they list are not
+   * checked: name them in `card` too.
    */
   readonly extendedCard?: ExtendedCard;
   /** Signs the cards. Needs `publicUrl`: no request may choose the address that is signed. */

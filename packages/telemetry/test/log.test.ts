@@ -14,9 +14,8 @@ function lines() {
     { base: undefined, timestamp: false },
     { write: (line) => written.push(JSON.parse(line)) },
   );
-  return { written, log: ((level, message, details) => logger[level](details, message)) satisfies Log };
+  return { written, log: logger };
 }
-type Log = NonNullable<Parameters<typeof serve>[1]>['log'] & {};
 
 it('a line of pino about a request has its id and its trace, and one about a turn its task and its trace', async () => {
   const { providers, ended } = observed();
@@ -39,6 +38,7 @@ it('a line of pino about a request has its id and its trace, and one about a tur
     {
       msg: 'An agent failed',
       taskId: task.id,
+      requestId: 'req-1',
       traceId,
       spanId: turn!.spanContext().spanId,
       err: { message: 'out of paper' },

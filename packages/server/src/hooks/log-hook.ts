@@ -1,14 +1,31 @@
 /**
  * Receives everything that clients do not see: errors of agents, stores and webhooks, refused updates. A thrown error
- * is `details.err`, the name under which pino and bunyan write the message and stack of an error: `log: (level,
- * message, details) => logger[level](details, message)`. Lines about a request have its `requestId`, lines about a task
- * its `taskId`, and with `telemetry` all lines inside a span have its `traceId` and `spanId`.
+ * is `details.err`, the name under which pino and bunyan write the message and stack of an error. Lines about a request
+ * have its `requestId`, lines about a task its `taskId`; the error of an agent has both in the first turn of a task, if
+ * that began right after the request in the same process. With `telemetry`, all lines inside a span have its `traceId` and
+ * `spanId`.
  */
 export type Log = (
   level: 'error' | 'warn' | 'info',
   message: string,
   details: Readonly<Record<string, unknown>>,
 ) => void;
+
+/** A logger whose methods take the details first, as those of pino and bunyan do. It receives what a `Log` receives. */
+export interface Logger {
+  error(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  info(details: object, message: string): void;
+}
+
+/** The hook for a logger. A function is one already. Throws `TypeError` for anything else. */
+export function toLog(log: Log | Logger): Log {
+  if (typeof log === 'function') return log;
+  const levels = ['error', 'warn', 'info'] as const;
+  if (levels.some((level) => typeof log?.[level] !== 'function'))
+    throw new TypeError('`log` must be a function, or a logger with the methods `error`, `warn` and `info`');
+  return (level, message, details) => log[level](details, message);
+}
 
 /** Errors and warnings to standard error. */
 export const consoleLog: Log = (level, message, details) => {

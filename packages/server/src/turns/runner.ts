@@ -28,6 +28,13 @@ export interface Running {
   over: Promise<void>;
 }
 
+interface StartOptions {
+  readonly since: number;
+  readonly started?: boolean;
+  readonly isAlone?: boolean;
+  readonly requestId?: string | undefined;
+}
+
 /** The turns that run in this process. */
 export class Runner implements TurnProcess {
   readonly #dependencies: TurnDependencies;
@@ -81,15 +88,15 @@ export class Runner implements TurnProcess {
   /**
    * Starts the run of a leased task. Takes over the caller's use of `live`. `since`: the monotonic time before the
    * lease was asked for; `started`: the commit that took the lease started the turn too; `isAlone`: the turn is tried
-   * before others are.
+   * before others are; `requestId`: of the request that it starts with.
    */
   start(
     live: LiveTask,
     lease: Lease,
-    { since, started = false, isAlone = false }: { since: number; started?: boolean; isAlone?: boolean },
+    { since, started = false, isAlone = false, requestId }: StartOptions,
   ): Running {
     const task = new TaskWriter(live, lease, since, this.#dependencies, this);
-    const run = new TaskRun(task, this.#dependencies, isAlone || this.#running.size === 0);
+    const run = new TaskRun(task, this.#dependencies, isAlone || this.#running.size === 0, requestId);
     const kept = this.heartbeat.add(task);
     this.stalls.turnStarts();
     const running: Running = { run, over: Promise.resolve() };

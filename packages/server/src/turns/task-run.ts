@@ -15,6 +15,7 @@ import { deadlineOf, dueAt, startsAt } from '../timing/task-deadlines.ts';
 import { AgentTurn, turnStart } from './agent-turn.ts';
 import { isSpent } from './attempts.ts';
 import { callCancelHook } from './call-cancel-hook.ts';
+import { endQuietly } from './end-quietly.ts';
 import {
   because,
   deadlineExceeded,
@@ -44,14 +45,16 @@ export class TaskRun {
   #openTurn: OpenTurn | undefined;
   #deadline: DeadlineWatch | undefined;
   readonly #isAlone: boolean;
+  readonly #requestId: string | undefined;
   /** The length of the log when the agent was called; undefined before. */
   beganAt: number | undefined;
 
-  /** `isAlone`: no other turn that could end the process runs beside this one. */
-  constructor(task: TaskWriter, dependencies: TurnDependencies, isAlone: boolean) {
+  /** `isAlone`: no other turn that could end the process runs beside this one. `requestId`: for the log. */
+  constructor(task: TaskWriter, dependencies: TurnDependencies, isAlone: boolean, requestId?: string) {
     this.#task = task;
     this.#dependencies = dependencies;
     this.#isAlone = isAlone;
+    this.#requestId = requestId;
     const onLost = () => this.halt('fenced');
     task.onLost = onLost;
   }
@@ -67,8 +70,7 @@ export class TaskRun {
       await this.#act(started);
     } catch (error) {
       if (isLost(error)) this.#halted = 'fenced';
-      if (this.#halted !== 'fenced')
-        log('error', 'A turn could not be recorded', { taskId: live.taskId, error });
+      if (this.#halted !== 'fenced') log('error', 'A turn could not be recorded', { ...this.#logged, error });
     } finally {
       if (this.#halted === 'fenced' && !this.#task.hasEnded) this.#report('lost');
       live.listeners.delete(notice);
@@ -146,11 +148,16 @@ export class TaskRun {
       if (task.isFailureToWrite(error)) throw error;
       if (task.state.closed) return;
       if (task.state.cancelRequested) return task.cancel();
-      runIn(span, () => log('error', 'An agent failed', { taskId: task.live.taskId, error }));
+      runIn(span, () => log('error', 'An agent failed', { ...this.#logged, error }));
       await task.fail(failureOf(error));
     } finally {
       span?.end({ state: task.state.task?.status.state, halted: this.#halted, error: thrown });
     }
+  }
+
+  get #logged(): Readonly<Record<string, unknown>> {
+    const { taskId } = this.#task.live;
+    return this.#requestId === undefined ? { taskId } : { taskId, requestId: this.#requestId };
   }
 
   async #answer(message: Message): Promise<void> {
@@ -273,15 +280,6 @@ export class TaskRun {
       if (this.#halted) resolve(halted);
       value.then(resolve, reject);
     });
-  }
-}
-
-/** Not awaited: an agent that never returns must not keep the task. Errors that it throws now are ignored. */
-function endQuietly(iterator: AsyncIterator<TaskUpdate>): void {
-  try {
-    Promise.resolve(iterator.return?.()).catch(() => {});
-  } catch {
-    // See above.
   }
 }
 

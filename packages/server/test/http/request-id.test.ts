@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { reply } from '../../src/index.ts';
 
@@ -56,4 +57,12 @@ describe('the id of a request', () => {
     const response = await ask('/.well-known/agent-card.json', { 'x-request-id': 'req-1' });
     expect(response.headers.get('x-request-id')).toBeNull();
   });
+});
+
+it('the error of an agent has the id of the request that began the task', async () => {
+  const lines: Readonly<Record<string, unknown>>[] = [];
+  const fail = () => Promise.reject(new Error('out of paper'));
+  const server = serve(fail, { log: (_level, _message, details) => lines.push(details) });
+  const { task } = await rpc(server, 'SendMessage', { message: say('print') }, { 'x-request-id': 'req-1' });
+  expect(lines).toMatchObject([{ taskId: task.id, requestId: 'req-1', err: { message: 'out of paper' } }]);
 });

@@ -160,7 +160,10 @@ async function beginLog(
     }
     const { state } = live;
     reportTransitions(undefined, taskId, written.facts, dependencies.onTransition);
-    if (written.lease) runner.start(tasks.retain(live), written.lease, { since, started: true });
+    if (written.lease) {
+      const { requestId } = context;
+      runner.start(tasks.retain(live), written.lease, { since, started: true, requestId });
+    }
     return { live, position: 1, state };
   } catch (error) {
     tasks.release(live);
