@@ -38,7 +38,7 @@ export { type AgentServer, createAgentServer } from './agent-server.ts';
 export type { Authenticate } from './calls/authenticate.ts';
 export type { CardInput, SkillInput } from './card/complete-card.ts';
 export type { ExtendedCard, SignCard } from './card/served-cards.ts';
-export type { Log, Logger } from './hooks/log-hook.ts';
+export type { Log } from './hooks/log-hook.ts';
 export type { Body, Handle, HttpExchange } from './http/http-exchange.ts';
 export type { Transition } from './log/write/transition.ts';
 export type { AgentServerOptions } from './options.ts';

@@ -15,7 +15,6 @@ import { deadlineOf, dueAt, startsAt } from '../timing/task-deadlines.ts';
 import { AgentTurn, turnStart } from './agent-turn.ts';
 import { isSpent } from './attempts.ts';
 import { callCancelHook } from './call-cancel-hook.ts';
-import { endQuietly } from './end-quietly.ts';
 import {
   because,
   deadlineExceeded,
@@ -280,6 +279,15 @@ export class TaskRun {
       if (this.#halted) resolve(halted);
       value.then(resolve, reject);
     });
+  }
+}
+
+/** Not awaited: an agent that never returns must not keep the task. Errors that it throws now are ignored. */
+function endQuietly(iterator: AsyncIterator<TaskUpdate>): void {
+  try {
+    Promise.resolve(iterator.return?.()).catch(() => {});
+  } catch {
+    // See above.
   }
 }
 
