@@ -58,12 +58,12 @@ export function etcdStore(
   const parts = new Parts(cluster, keys);
   const shared = { cluster, keys, clock, groups, parts, wakeups, cache: new TaskCache(), lanes: new Lanes() };
   const waiting = new WaitingCounts(cluster, keys);
-  const commits = new Commits({ ...shared, waiting });
+  const rows = new PushRows(shared);
+  const commits = new Commits({ ...shared, waiting, rows });
   const leases = new Leases(shared);
   const facts = new Facts(cluster, keys, parts);
   const tasks = new TaskList(cluster, keys, facts);
   const prune = new Prune(shared);
-  const rows = new PushRows(shared);
   const pushConfigs = new PushConfigs(cluster, keys, rows);
   const deliveries = new Deliveries(cluster, keys, clock, rows);
   const buckets = new Buckets(cluster, keys, clock);

@@ -71,3 +71,37 @@ describe.skipIf(!cluster)('A cluster that reached its quota', () => {
     expect(await store.readFacts('s', 't0', 0, 999)).toHaveLength(version + 1);
   });
 });
+
+describe.skipIf(!cluster)('A cluster that takes small requests only', () => {
+  it('is sent writes one by one where they are too large together, and the one that is too large fails alone', async () => {
+    const small = await startEtcd({
+      members: 1,
+      inMemory: true,
+      args: ['--max-request-bytes', String(64 * 1024)],
+    });
+    onTestFinished(() => small.stop());
+    const sizes: number[] = [];
+    const store = etcdStore(small.urls, { timeoutMs: 20_000, onGroup: (size) => sizes.push(size) });
+    onTestFinished(() => store.close());
+    const tasks = Array.from({ length: 12 }, (_, n) => `t${n}`);
+    await store.ping();
+    const ofSize = (taskId: string) => {
+      const text = 'x'.repeat(taskId === 't5' ? 100_000 : 20_000);
+      return chunkAfter(0, { taskId, snapshot: { version: 1, text } as never });
+    };
+    const outcomes = await Promise.allSettled(tasks.map((taskId) => store.commit(ofSize(taskId))));
+    const refused = outcomes.flatMap((outcome, n) =>
+      outcome.status === 'rejected' ? [[tasks[n], outcome.reason]] : [],
+    );
+    expect(refused).toEqual([
+      [
+        't5',
+        expect.objectContaining({
+          code: 'INVALID_COMMIT',
+          message: expect.stringContaining('--max-request-bytes'),
+        }),
+      ],
+    ]);
+    expect(sizes).toEqual(Array(11).fill(1));
+  });
+});

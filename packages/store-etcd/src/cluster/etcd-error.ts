@@ -28,6 +28,10 @@ export const isTokenExpired = (error: unknown): boolean =>
 export const isCompacted = (error: unknown): boolean =>
   codeOf(error) === status.OUT_OF_RANGE && /compacted/.test(detailsOf(error));
 
+/** Whether the request is larger than members take. Nothing of it was executed. */
+export const isTooLarge = (error: unknown): boolean =>
+  /request is too large|received message larger than max/.test(detailsOf(error));
+
 const isFull = (error: unknown): boolean => /database space exceeded/.test(detailsOf(error));
 
 /** The error that a call rejects with. A `StoreError` stays as it is. */
@@ -46,7 +50,7 @@ export function translated(name: string, error: unknown): StoreError {
       'takes no writes: its database has reached its quota. Compact and defragment it, or raise the quota, then disarm NOSPACE',
       'disk-full',
     );
-  if (/request is too large/.test(details))
+  if (isTooLarge(error))
     return refuse(
       'INVALID_COMMIT',
       'takes no request of this size: its --max-request-bytes is below the default',

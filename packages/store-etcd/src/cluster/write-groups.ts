@@ -1,5 +1,6 @@
 import type { Compare, RangeRequest, RangeResponse, RequestOp, TxnResponse } from '../wire/messages.ts';
 import type { Answer, Cluster } from './cluster.ts';
+import { isTooLarge } from './etcd-error.ts';
 
 /** A write that happens only if all comparisons hold. Otherwise it reads. */
 export interface ConditionalWrite {
@@ -9,8 +10,8 @@ export interface ConditionalWrite {
   /** At most 90, on keys of this task only. */
   readonly writes: readonly RequestOp[];
   readonly reads: readonly RangeRequest[];
-  /** About how many bytes the writes have. */
-  readonly bytes: number;
+  /** It shares no transaction: it names parts of a value, and fails as a whole if one has vanished. */
+  readonly isAlone?: boolean;
 }
 
 export interface Written {
@@ -25,6 +26,8 @@ export interface Written {
 
 interface Waiting {
   readonly write: ConditionalWrite;
+  /** How much of a transaction it takes. */
+  readonly bytes: number;
   readonly resolve: (written: Written) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -58,7 +61,8 @@ export class WriteGroups {
   /** Rejects with a `StoreError` of code `UNAVAILABLE` if it is unknown whether it happened. */
   run(write: ConditionalWrite): Promise<Written> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ write, resolve, reject });
+      const bytes = write.isAlone ? Number.POSITIVE_INFINITY : bytesOf(write);
+      this.#waiting.push({ write, bytes, resolve, reject });
       this.#schedule();
     });
   }
@@ -80,7 +84,8 @@ export class WriteGroups {
     const tasks = new Set<string>();
     let bytes = 0;
     for (const waiting of this.#waiting) {
-      const { task, bytes: size } = waiting.write;
+      const { bytes: size } = waiting;
+      const { task } = waiting.write;
       const fits = group.length === 0 || (group.length < largestGroup && bytes + size <= largestBytes);
       if (fits && !tasks.has(task)) {
         group.push(waiting);
@@ -100,7 +105,10 @@ export class WriteGroups {
       for (const [n, { resolve }] of group.entries()) resolve(writtenOf(group, answer, n));
       this.#onGroup?.(group.length);
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      // Members may be given a lower limit: each is tried again on its own, so that one that is too large fails alone.
+      if (group.length > 1 && isTooLarge((error as Error).cause))
+        for (const waiting of group) await this.#send([waiting]);
+      else for (const { reject } of group) reject(error);
     } finally {
       this.#underWay--;
       this.#schedule();
@@ -120,6 +128,23 @@ export class WriteGroups {
       success.push({ put: { key: this.#counted, value: '' } });
     return this.#cluster.transact({ success });
   }
+}
+
+/** What a key or a value takes beside its content, in bytes, about. */
+const around = 16;
+
+/** About how many bytes a write takes in a request. */
+function bytesOf({ compare, writes, reads }: ConditionalWrite): number {
+  let bytes = 0;
+  for (const { key } of compare) bytes += around + Buffer.byteLength(key);
+  for (const { key } of reads) bytes += around + Buffer.byteLength(key);
+  for (const write of writes) {
+    if ('put' in write)
+      bytes += 2 * around + Buffer.byteLength(write.put.key) + Buffer.byteLength(write.put.value ?? '');
+    // A range has an end, too.
+    else if ('delete' in write) bytes += 2 * (around + Buffer.byteLength(write.delete.key));
+  }
+  return bytes;
 }
 
 function writtenOf(group: readonly Waiting[], { response, isRepeated }: Answer, n: number): Written {

@@ -90,9 +90,18 @@ export class Keys {
     return `${this.allOnce(task)}${digestOf(once)}`;
   }
 
-  /** All webhooks of a task. */
+  /** All webhooks of a task, without the configs of large ones. */
   pushes(task: string): string {
     return `${this.#prefix}/push/${task}`;
+  }
+
+  configs(task: string): string {
+    return `${this.#prefix}/config/${task}/`;
+  }
+
+  /** The config of a large webhook. */
+  config(task: string, id: string): string {
+    return `${this.configs(task)}${digestOf(id)}`;
   }
 
   /** The tasks of a scope, or of one of its contexts, in a state. */

@@ -5,6 +5,7 @@ import type { ClusterClock } from '../layout/cluster-clock.ts';
 import { inside, type Keys } from '../layout/keys.ts';
 import { largestText, type Parts, type Upload } from '../layout/parts.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
+import type { PushRows } from '../webhooks/push-rows.ts';
 import type { RangeRequest, RangeResponse, RequestOp } from '../wire/messages.ts';
 import { type CommitPlan, logWrite, type Moment, type OnceValue, planCommit } from './commit-plan.ts';
 import { knownOf, readsOf, readsPerTask } from './known-tasks.ts';
@@ -23,6 +24,7 @@ export interface CommitsOptions {
   readonly lanes: Lanes;
   readonly wakeups: Wakeups;
   readonly waiting: WaitingCounts;
+  readonly rows: PushRows;
 }
 
 /** What was read for a commit. */
@@ -45,7 +47,7 @@ export class Commits {
   }
 
   async #commit(prepared: PreparedCommit): Promise<Committed> {
-    const { cache, clock, keys, wakeups } = this.#options;
+    const { cache, clock, keys, rows, wakeups } = this.#options;
     const { commit, task } = prepared;
     if (commit.turn?.acquire) await clock.follow();
     // Nearly always this process wrote the task last, and the commit needs no read.
@@ -56,6 +58,11 @@ export class Commits {
       found ??= await this.#read(prepared);
       if (isRepeated && found.isDone) return this.#found(prepared, found);
       if (found.once) return { version: found.once.first, repeated: true };
+      if (found.pushes && rows.isLarge(found.pushes) && (await rows.shrink(task, found.pushes))) {
+        found = undefined;
+        isFresh = true;
+        continue;
+      }
       let plan: CommitPlan;
       try {
         plan = planCommit(keys, prepared, found, await this.#moment(commit));
@@ -98,9 +105,7 @@ export class Commits {
     const { task, snapshot } = prepared;
     const uploads: Upload[] = [];
     const all: RequestOp[] = [...writes];
-    let bytes = 0;
     const put = async (key: string, text: string): Promise<string | undefined> => {
-      bytes += Buffer.byteLength(text);
       if (Buffer.byteLength(text) <= largestText) {
         all.push({ put: { key, value: text } });
         return undefined;
@@ -121,9 +126,7 @@ export class Commits {
       }
       all.push(logWrite(keys, task, after));
       const reads = this.#reads(prepared);
-      // What names parts goes alone: it fails if one has vanished.
-      const size = uploads.length > 0 ? Number.POSITIVE_INFINITY : bytes + 2_000;
-      return await groups.run({ task, compare, writes: all, reads, bytes: size });
+      return await groups.run({ task, compare, writes: all, reads, isAlone: uploads.length > 0 });
     } catch (error) {
       cache.forget(task);
       throw error;

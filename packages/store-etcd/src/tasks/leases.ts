@@ -129,7 +129,6 @@ export class Leases {
           { put: { key: keys.turn(task), value: turnValue(after) } },
         ],
         reads: readsOf(keys, task),
-        bytes: 1_000,
       })
       .catch((error: unknown) => {
         cache.forget(task);

@@ -51,7 +51,7 @@ export class Prune {
     // Deletions only: etcd takes them even when its quota is used up.
     const writes: RequestOp[] = [
       ...[keys.log(task), keys.turn(task), keys.snapshot(task)].map((key) => ({ delete: { key } })),
-      ...[keys.facts(task), keys.parts(task), keys.allOnce(task)].map((folder) => ({
+      ...[keys.facts(task), keys.parts(task), keys.allOnce(task), keys.configs(task)].map((folder) => ({
         delete: inside(folder),
       })),
       ...moves(keys, task, row, undefined),
@@ -61,7 +61,7 @@ export class Prune {
       unchanged(keys.log(task), row.logRevision),
       unchanged(keys.pushes(task), pushes?.revision ?? 0),
     ];
-    const { succeeded, isRepeated } = await groups.run({ task, compare, writes, reads: [], bytes: 2_000 });
+    const { succeeded, isRepeated } = await groups.run({ task, compare, writes, reads: [] });
     if (succeeded) cache.forget(task);
     // A closed log is changed by nothing but its deletion.
     return succeeded || isRepeated;

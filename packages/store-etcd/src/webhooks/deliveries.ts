@@ -2,7 +2,8 @@ import type { Delivery, DeliveryOutcome, PushConfigName, PushConfigStore } from 
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ClusterClock } from '../layout/cluster-clock.ts';
 import { insideUntil, type Keys, lastPart } from '../layout/keys.ts';
-import { configOf, isBehind, type PushRow, type Webhook } from './push-row.ts';
+import type { InRow } from './large-configs.ts';
+import { isBehind, type PushRow, type Webhook } from './push-row.ts';
 import type { FoundPushes, PushRows } from './push-rows.ts';
 
 type ClaimDeliveries = Parameters<PushConfigStore['claimDeliveries']>[0];
@@ -33,17 +34,20 @@ export class Deliveries {
     const found = ranges.flatMap(({ kvs }) => kvs.map(({ key }) => String(key)));
     found.sort((a, b) => (timeAndTask(a) < timeAndTask(b) ? -1 : 1));
     const rows = await this.#rows.readAll([...new Set(found.map(lastPart))].slice(0, limit));
-    const deliveries: Delivery[] = [];
+    const all: InRow[] = [];
     for (const { scope, taskId } of rows) {
-      if (deliveries.length === limit) break;
-      let granted: Delivery[] = [];
+      if (all.length === limit) break;
+      let granted: InRow[] = [];
       await this.#rows.change(scope, taskId, (pushes) => {
         granted = [];
-        return this.#grant(pushes, request, limit - deliveries.length, granted);
+        return this.#grant(pushes, request, limit - all.length, granted);
       });
-      deliveries.push(...granted);
+      all.push(...granted);
     }
-    return deliveries;
+    const configs = await this.#rows.configsOf(all);
+    const { holder } = request;
+    // The right to deliver to one that was replaced or removed meanwhile is lost already.
+    return configs.flatMap((push, n) => (push ? { push, holder, fence: all[n]!.webhook.fence + 1 } : []));
   }
 
   /** The webhooks after at most so many were granted, which are added to `granted`. */
@@ -51,7 +55,7 @@ export class Deliveries {
     { row, version }: FoundPushes,
     { queue, holder, ttlMs }: ClaimDeliveries,
     limit: number,
-    granted: Delivery[],
+    granted: InRow[],
   ): readonly Webhook[] | undefined {
     const [now, leaseNow] = [Date.now(), this.#clock.now()];
     const after = row.webhooks.map((webhook) => {
@@ -60,7 +64,7 @@ export class Deliveries {
       const isFree = other === undefined ? isDue : leaseUntil <= leaseNow;
       if (webhook.queue !== queue || !isFree || !isBehind(webhook, version) || granted.length === limit)
         return webhook;
-      granted.push({ push: configOf(row, webhook), holder, fence: fence + 1 });
+      granted.push({ row, webhook });
       return { ...webhook, holder, fence: fence + 1, leaseUntil: leaseNow + ttlMs };
     });
     return granted.length > 0 ? after : undefined;

@@ -1,8 +1,9 @@
 import type { PushConfig, PushConfigStore, Scope } from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
 import { inside, type Keys, lastPart } from '../layout/keys.ts';
-import { configOf, type Webhook } from './push-row.ts';
-import type { PushRows } from './push-rows.ts';
+import type { InRow } from './large-configs.ts';
+import type { Webhook } from './push-row.ts';
+import type { FoundPushes, PushRows } from './push-rows.ts';
 
 type Put = Parameters<PushConfigStore['putPushConfig']>[0];
 
@@ -21,7 +22,7 @@ export class PushConfigs {
   /** Resolves `false`, changing nothing, if the task has `atMost` other webhooks already. */
   async put(push: Put, atMost = Number.POSITIVE_INFINITY): Promise<boolean> {
     const { scope, taskId, ...rest } = JSON.parse(JSON.stringify(push)) as Put;
-    return this.#rows.change(scope, taskId, ({ row: { webhooks } }) => {
+    const change = ({ row: { webhooks } }: FoundPushes) => {
       const before = webhooks.find(({ id }) => id === rest.id);
       if (!before && webhooks.length >= atMost) return undefined;
       const webhook: Webhook = {
@@ -31,13 +32,13 @@ export class PushConfigs {
         fence: (before?.fence ?? 0) + 1,
       };
       return [...webhooks.filter((one) => one !== before), webhook];
-    });
+    };
+    return this.#rows.change(scope, taskId, change, true);
   }
 
   async get(scope: Scope, taskId: string, id: string): Promise<PushConfig | undefined> {
-    const row = await this.#rows.read(scope, taskId);
-    const webhook = row?.webhooks.find((one) => one.id === id);
-    return row && webhook && configOf(row, webhook);
+    const [push] = await this.#rows.read(scope, taskId, (all) => all.filter((one) => one.id === id));
+    return push;
   }
 
   async list(
@@ -45,10 +46,10 @@ export class PushConfigs {
     taskId: string,
     { limit, after = '' }: { limit: number; after?: string },
   ): Promise<PushConfig[]> {
-    const row = await this.#rows.read(scope, taskId);
-    if (!row) return [];
-    const rest = row.webhooks.filter(({ id }) => id > after).sort((a, b) => (a.id < b.id ? -1 : 1));
-    return rest.slice(0, limit).map((webhook) => configOf(row, webhook));
+    return this.#rows.read(scope, taskId, (all) => {
+      const rest = all.filter(({ id }) => id > after).sort((a, b) => (a.id < b.id ? -1 : 1));
+      return rest.slice(0, limit);
+    });
   }
 
   async remove(scope: Scope, taskId: string, id: string): Promise<boolean> {
@@ -64,9 +65,10 @@ export class PushConfigs {
     const dead = rows.flatMap((row) =>
       row.webhooks
         .filter((webhook) => webhook.queue === queue && webhook.dead !== undefined)
-        .map((webhook) => configOf(row, webhook)),
+        .map((webhook) => ({ row, webhook })),
     );
-    return dead.sort(byName).slice(0, limit);
+    const configs = await this.#rows.configsOf(dead.sort(byName).slice(0, limit));
+    return configs.flatMap((push) => push ?? []);
   }
 
   async revive(scope: Scope, taskId: string, id: string): Promise<boolean> {
@@ -78,7 +80,9 @@ export class PushConfigs {
   }
 }
 
-const byName = (a: PushConfig, b: PushConfig): number => {
-  const [one, other] = [a, b].map(({ scope, taskId, id }) => `${scope}\0${taskId}\0${id}`);
+const byName = (a: InRow, b: InRow): number => {
+  const [one, other] = [a, b].map(
+    ({ row: { scope, taskId }, webhook: { id } }) => `${scope}\0${taskId}\0${id}`,
+  );
   return one! < other! ? -1 : 1;
 };

@@ -1,10 +1,12 @@
-import type { PushConfig, Scope } from '@batonjs/store';
+import { type PushConfig, type Scope, StoreError } from '@batonjs/store';
 import type { Keys } from '../layout/keys.ts';
 import { timeIn } from '../layout/order.ts';
 import type { KeyValue, RequestOp } from '../wire/messages.ts';
 
 /** A webhook with what its deliveries are decided on. */
-export interface Webhook extends Omit<PushConfig, 'scope' | 'taskId'> {
+export interface Webhook extends Omit<PushConfig, 'scope' | 'taskId' | 'config'> {
+  /** Absent if it has a key of its own. */
+  readonly config?: PushConfig['config'];
   readonly fence: number;
   readonly holder?: string;
   /** By the clock for leases. */
@@ -20,12 +22,32 @@ export interface PushRow {
   readonly webhooks: readonly Webhook[];
   /** The revision that a write compares; 0 where there is no such key. */
   readonly revision: number;
+  /** How large it was when it was read. */
+  readonly bytes: number;
 }
+
+/** What a row holds. */
+export type PushValue = Pick<PushRow, 'scope' | 'taskId' | 'webhooks'>;
+
+/** The most bytes of a row: beside it, a transaction has room for facts and a snapshot that are not kept in parts. */
+const largestRow = 768 * 1024;
 
 export function pushRowOf(kept: KeyValue | undefined): PushRow | undefined {
   if (!kept) return undefined;
-  const { scope, taskId, webhooks } = JSON.parse(String(kept.value)) as Omit<PushRow, 'revision'>;
-  return { scope, taskId, webhooks, revision: kept.modRevision };
+  const { scope, taskId, webhooks } = JSON.parse(String(kept.value)) as PushValue;
+  return { scope, taskId, webhooks, revision: kept.modRevision, bytes: kept.value!.length };
+}
+
+/** The write of a row that has webhooks. */
+export const pushPut = (keys: Keys, task: string, { scope, taskId, webhooks }: PushValue) =>
+  ({ put: { key: keys.pushes(task), value: JSON.stringify({ scope, taskId, webhooks }) } }) as const;
+
+/** Throws a `StoreError` of code `INVALID_COMMIT` for more webhooks than fit into one row. */
+export function mustFit(keys: Keys, task: string, row: PushValue): void {
+  const bytes = Buffer.byteLength(pushPut(keys, task, row).put.value);
+  if (bytes <= largestRow) return;
+  const message = `The webhooks of a task take ${bytes} bytes, and a store in etcd has room for ${largestRow}`;
+  throw new StoreError('INVALID_COMMIT', `${message}: let a task have fewer`);
 }
 
 /** Whether there is something to deliver. */
@@ -68,21 +90,18 @@ export function pushWrites(
   keys: Keys,
   task: string,
   before: readonly Webhook[],
-  { scope, taskId, webhooks }: Omit<PushRow, 'revision'>,
+  row: PushValue,
 ): RequestOp[] {
+  const { webhooks } = row;
   const [was, is] = [indexKeys(keys, task, before), indexKeys(keys, task, webhooks)];
-  const key = keys.pushes(task);
   const writes: RequestOp[] = [
     ...was.filter((one) => !is.includes(one)).map((one) => ({ delete: { key: one } })),
     // A key that is there already is put again, because processes watch for it.
     ...is.map((one) => ({ put: { key: one, value: task } })),
   ];
   if (webhooks === before) return writes;
-  const row: RequestOp =
-    webhooks.length > 0
-      ? { put: { key, value: JSON.stringify({ scope, taskId, webhooks }) } }
-      : { delete: { key } };
-  return [row, ...writes];
+  const write = webhooks.length > 0 ? pushPut(keys, task, row) : { delete: { key: keys.pushes(task) } };
+  return [write, ...writes];
 }
 
 /** The queues in which webhooks can be claimed now. */
@@ -95,7 +114,11 @@ export function queuesToNotify(webhooks: readonly Webhook[], now: number): strin
 }
 
 /** The webhook without what only its deliveries need. */
-export function configOf({ scope, taskId }: PushRow, webhook: Webhook): PushConfig {
+export function pushConfigOf(
+  { scope, taskId }: PushRow,
+  webhook: Webhook,
+  config: PushConfig['config'],
+): PushConfig {
   const { fence: _fence, holder: _holder, leaseUntil: _until, behindSince: _since, ...push } = webhook;
-  return { scope, taskId, ...push };
+  return { scope, taskId, ...push, config };
 }
