@@ -1,5 +1,5 @@
 import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
-import { Buckets } from './buckets.ts';
+import { Buckets } from './buckets/buckets.ts';
 import { Cluster } from './cluster/cluster.ts';
 import { Connections, type EtcdTls } from './cluster/connections.ts';
 import { WriteGroups } from './cluster/write-groups.ts';
@@ -114,7 +114,7 @@ export function etcdStore(
 
     close() {
       closing ??= (async () => {
-        await calls.close();
+        await Promise.all([calls.close(), buckets.close()]);
         watches.close();
         connections.close();
       })();

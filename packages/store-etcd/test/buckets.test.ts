@@ -1,28 +1,127 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
-import { Buckets } from '../src/buckets.ts';
+import { BucketSweep } from '../src/buckets/bucket-sweep.ts';
+import { Buckets } from '../src/buckets/buckets.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { ClusterClock } from '../src/layout/cluster-clock.ts';
 import { inside, Keys } from '../src/layout/keys.ts';
+import type { RangeRequest } from '../src/wire/messages.ts';
+import { startBrokenProxy } from './broken-proxy.ts';
 
-const etcd = (await canStartEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
+const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
 afterAll(() => etcd?.stop());
 
-describe.skipIf(!etcd)('etcd', () => {
-  it('keeps a full bucket for a while only', async () => {
-    const connections = new Connections(etcd!.urls, undefined);
-    const cluster = new Cluster(connections, 20_000);
-    const keys = new Keys('buckets');
-    const buckets = new Buckets(cluster, keys, new ClusterClock(cluster, keys.clock));
-    const slow = { burst: 1, everyMs: 1e9 };
+/** A cluster that notes how many keys each read visited. */
+class NotedCluster extends Cluster {
+  readonly visited: number[] = [];
+
+  override async read(ranges: readonly RangeRequest[]) {
+    const read = await super.read(ranges);
+    this.visited.push(...read.map(({ count = 0 }) => count));
+    return read;
+  }
+}
+
+function open(urls = etcd!.urls, timeoutMs = 20_000, prefix = `buckets/${randomUUID()}`) {
+  const connections = new Connections(urls, undefined);
+  onTestFinished(() => connections.close());
+  const cluster = new NotedCluster(connections, timeoutMs);
+  const keys = new Keys(prefix);
+  const clock = new ClusterClock(cluster, keys.clock);
+  const observer = new Cluster(connections, timeoutMs);
+  const count = async () => {
+    const [range] = await observer.read([{ ...inside(keys.buckets), countOnly: true }]);
+    return range!.count ?? 0;
+  };
+  /** Puts so many buckets that were full long ago. */
+  const putFull = async (buckets: number) => {
+    const all = Array.from({ length: buckets }, (_, n) => ({
+      put: { key: keys.bucket(`${n}`), value: '0' },
+    }));
+    for (let start = 0; start < buckets; start += 100)
+      await observer.transact({ success: all.slice(start, start + 100) });
+  };
+  return { cluster, keys, clock, prefix, count, putFull, buckets: new Buckets(cluster, keys, clock) };
+}
+
+const slow = { burst: 1, everyMs: 1e9 };
+const quick = { burst: 1, everyMs: 0.001 };
+
+/** Takes from so many buckets, each once. */
+async function takeFrom(buckets: Buckets, count: number) {
+  for (let start = 0; start < count; start += 150) {
+    const names = Array.from({ length: Math.min(150, count - start) }, (_, n) => `take ${start + n}`);
+    await Promise.all(names.map((name) => buckets.take(name, quick)));
+  }
+}
+
+describe.skipIf(!etcd)('Buckets in etcd', () => {
+  it('are kept for a while only when they are full', async () => {
+    const { buckets, count } = open();
     await buckets.take('slow', slow);
-    const quick = { burst: 1, everyMs: 0.001 };
-    for (let round = 0; round < 7; round++)
-      await Promise.all(Array.from({ length: 150 }, (_, n) => buckets.take(`${round} ${n}`, quick)));
-    const [range] = await cluster.read([{ ...inside(keys.buckets), countOnly: true }]);
-    expect(range!.count).toBeLessThan(300);
+    await takeFrom(buckets, 1_050);
+    await expect.poll(count).toBeLessThan(300);
     expect(await buckets.take('slow', slow)).toBeGreaterThan(0);
+    await buckets.close();
+  });
+
+  it('are taken from while a sweep gets no answer', async () => {
+    const proxy = await startBrokenProxy(etcd!.members[0]!.port);
+    onTestFinished(() => proxy.close());
+    // Longer than a test may take.
+    const { buckets, count, keys } = open([proxy.url], 300_000);
+    await takeFrom(buckets, 999);
+    let isTaken = false;
+    // Where the range ends that a sweep reads first.
+    const losing = proxy.loseAnswers(inside(keys.buckets).rangeEnd, async () => isTaken);
+    expect(await buckets.take('the thousandth', quick)).toBe(0);
+    isTaken = true;
+    await losing;
+    await expect.poll(count).toBe(0);
+    await buckets.close();
+  });
+
+  it('are left by a sweep that fails, and deleted by the next one', async () => {
+    const { keys, clock, cluster, count, putFull } = open();
+    await clock.follow();
+    await putFull(10);
+    const connections = new Connections(etcd!.urls, undefined);
     connections.close();
+    await new BucketSweep(new Cluster(connections, 1_000), keys, clock).run();
+    expect(await count()).toBe(10);
+    await new BucketSweep(cluster, keys, clock).run();
+    expect(await count()).toBe(0);
+  });
+
+  it('are swept in ranges of a bounded size, a bounded number at once, and all of them in the end', async () => {
+    const { cluster, keys, clock, count, putFull } = open();
+    await clock.follow();
+    await putFull(12_000);
+    const sweep = new BucketSweep(cluster, keys, clock);
+    await sweep.run();
+    const left = await count();
+    expect(left).toBeLessThan(11_000);
+    expect(left).toBeGreaterThan(2_000);
+    cluster.visited.length = 0;
+    for (let sweeps = 0; (await count()) > 0; sweeps++) {
+      expect(sweeps).toBeLessThan(10);
+      await sweep.run();
+    }
+    expect(Math.max(...cluster.visited)).toBeLessThan(1_000);
+  });
+
+  it('are left where a store closes in the middle of a sweep', async () => {
+    const { cluster, keys, clock, count, putFull } = open();
+    await clock.follow();
+    await putFull(5_000);
+    const sweep = new BucketSweep(cluster, keys, clock);
+    void sweep.run();
+    await sweep.close();
+    const left = await count();
+    expect(left).toBeGreaterThan(4_000);
+    await sweep.run();
+    expect(await count()).toBe(left);
   });
 });

@@ -1,13 +1,13 @@
 import { type Rate, takenFrom } from '@batonjs/store';
 
-/** How many takes there are at least between two sweeps. */
-const sweepEvery = 1_000;
+/** How many buckets a take looks at, to drop those that are full: more than it can add. */
+const sweptPerTake = 2;
 
-/** Buckets by name. Full ones are dropped by and by. */
+/** Buckets by name. Full ones are dropped by and by, at the same cost for every take however many there are. */
 export class Buckets {
   readonly #fullAt = new Map<string, number>();
-  /** How many takes there are before the next sweep. */
-  #left = sweepEvery;
+  /** Goes on where the last take ended, and sees buckets that were added since. */
+  #sweep = this.#fullAt.entries();
 
   get size(): number {
     return this.#fullAt.size;
@@ -16,13 +16,13 @@ export class Buckets {
   take(bucket: string, rate: Rate, now: number): number {
     const { fullAt, waitMs } = takenFrom(this.#fullAt.get(bucket), rate, now);
     this.#fullAt.set(bucket, fullAt);
-    if (--this.#left === 0) this.#sweep(now);
+    for (let n = 0; n < sweptPerTake; n++) this.#sweepOne(now);
     return waitMs;
   }
 
-  #sweep(now: number): void {
-    for (const [bucket, fullAt] of this.#fullAt) if (fullAt <= now) this.#fullAt.delete(bucket);
-    // The more buckets stay, the rarer: a take costs the same however many there are.
-    this.#left = Math.max(sweepEvery, this.#fullAt.size);
+  #sweepOne(now: number): void {
+    const { value, done } = this.#sweep.next();
+    if (done) this.#sweep = this.#fullAt.entries();
+    else if (value[1] <= now) this.#fullAt.delete(value[0]);
   }
 }

@@ -16,6 +16,7 @@ export class Buckets {
   readonly #take: string;
   readonly #sweep: string;
   #takes = 0;
+  #sweeping: Promise<unknown> | undefined;
 
   constructor(schema: string, transactions: Transactions) {
     this.#transactions = transactions;
@@ -41,7 +42,22 @@ export class Buckets {
 
   async take(bucket: string, { burst, everyMs }: Rate): Promise<number> {
     const [row] = await this.#transactions.query(this.#take, [keyOf(bucket), burst, everyMs]);
-    if (++this.#takes % sweepEvery === 0) await this.#transactions.query(this.#sweep);
+    if (++this.#takes % sweepEvery === 0) this.#beginSweep();
     return Number(row!.wait_ms);
+  }
+
+  /** In the background, one at a time. If it fails, a later one deletes what it left. */
+  #beginSweep(): void {
+    this.#sweeping ??= this.#transactions
+      .query(this.#sweep)
+      .catch(() => {})
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
+  }
+
+  /** Resolves once no sweep runs any more. */
+  async close(): Promise<void> {
+    await this.#sweeping;
   }
 }

@@ -96,6 +96,7 @@ export function storeOnDatabase(
     close() {
       closing ??= (async () => {
         await calls.close();
+        await buckets.close();
         await wakeups.close();
         await database.close();
       })();

@@ -2,28 +2,46 @@ import { type Rate, takenFrom } from '@batonjs/store';
 import type { Database } from './sql/database.ts';
 
 /** How many takes of this process there are between two sweeps. */
-const sweepEvery = 1_000;
+const sweepEvery = 100;
+
+/** How many buckets a sweep visits: more than takes can have added since the last one, so that it comes to all. */
+const sweepAtMost = 200;
 
 /** The buckets that all processes on a file share. Called inside the caller's transaction. */
 export class Buckets {
   readonly #find;
   readonly #put;
+  readonly #findEnd;
   readonly #deleteFull;
+  readonly #deleteRest;
   #takes = 0;
+  /** The name of the bucket at which the last sweep ended. */
+  #sweptUntil = '';
 
   constructor(db: Database) {
     this.#find = db.prepare('SELECT full_at FROM buckets WHERE name = ?');
     this.#put = db.prepare(
       'INSERT INTO buckets (name, full_at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET full_at = excluded.full_at',
     );
-    this.#deleteFull = db.prepare('DELETE FROM buckets WHERE full_at <= ?');
+    this.#findEnd = db.prepare('SELECT name FROM buckets WHERE name > ? ORDER BY name LIMIT 1 OFFSET ?');
+    this.#deleteFull = db.prepare('DELETE FROM buckets WHERE name > ? AND name <= ? AND full_at <= ?');
+    this.#deleteRest = db.prepare('DELETE FROM buckets WHERE name > ? AND full_at <= ?');
   }
 
   take(bucket: string, rate: Rate, now: number): number {
     const kept = this.#find.get(bucket)?.full_at as number | undefined;
     const { fullAt, waitMs } = takenFrom(kept, rate, now);
     if (fullAt !== kept) this.#put.run(bucket, fullAt);
-    if (++this.#takes % sweepEvery === 0) this.#deleteFull.run(now);
+    if (++this.#takes % sweepEvery === 0) this.#sweep(now);
     return waitMs;
+  }
+
+  /** Deletes the full ones of the next buckets by name: an index by time would cost every take a write more. */
+  #sweep(now: number): void {
+    const from = this.#sweptUntil;
+    const end = this.#findEnd.get(from, sweepAtMost - 1)?.name as string | undefined;
+    if (end === undefined) this.#deleteRest.run(from, now);
+    else this.#deleteFull.run(from, end, now);
+    this.#sweptUntil = end ?? '';
   }
 }

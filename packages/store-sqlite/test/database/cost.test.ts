@@ -82,11 +82,9 @@ describe('every statement', () => {
         return details.map(({ detail }) => ({ sql, detail }));
       });
     const tables = /\b(SCAN|USE TEMP B-TREE FOR ORDER BY)\b/;
-    // Full buckets are deleted once in a thousand takes.
     const slow = plans.filter(
       ({ detail }) =>
-        tables.test(detail) &&
-        !/SCAN (buckets|found|callers|queues|json_each|CONSTANT ROW|\(subquery)/.test(detail),
+        tables.test(detail) && !/SCAN (found|callers|queues|json_each|CONSTANT ROW|\(subquery)/.test(detail),
     );
     expect(slow).toEqual([]);
     expect(plans.length).toBeGreaterThan(50);

@@ -1,16 +1,14 @@
 import { type Rate, takenFrom } from '@batonjs/store';
-import type { Cluster } from './cluster/cluster.ts';
-import type { ClusterClock } from './layout/cluster-clock.ts';
-import { inside, type Keys } from './layout/keys.ts';
-import { unchanged } from './tasks/known-tasks.ts';
-import { Lanes } from './tasks/lanes.ts';
-import type { KeyValue } from './wire/messages.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { ClusterClock } from '../layout/cluster-clock.ts';
+import type { Keys } from '../layout/keys.ts';
+import { unchanged } from '../tasks/known-tasks.ts';
+import { Lanes } from '../tasks/lanes.ts';
+import type { KeyValue } from '../wire/messages.ts';
+import { BucketSweep } from './bucket-sweep.ts';
 
 /** How many takes of this process there are between two sweeps. */
 const sweepEvery = 1_000;
-
-/** How many keys a sweep reads and deletes at once. */
-const atOnce = 100;
 
 /** The most buckets whose last value this process remembers: others cost one read more. */
 const mostKnown = 10_000;
@@ -30,19 +28,26 @@ export class Buckets {
   readonly #clock: ClusterClock;
   readonly #lanes = new Lanes();
   readonly #known = new Map<string, Known>();
+  readonly #sweep: BucketSweep;
   #takes = 0;
 
   constructor(cluster: Cluster, keys: Keys, clock: ClusterClock) {
     this.#cluster = cluster;
     this.#keys = keys;
     this.#clock = clock;
+    this.#sweep = new BucketSweep(cluster, keys, clock);
+  }
+
+  /** Ends the sweep that runs. */
+  close(): Promise<void> {
+    return this.#sweep.close();
   }
 
   async take(name: string, rate: Rate): Promise<number> {
     await this.#clock.follow();
     const key = this.#keys.bucket(name);
     const waitMs = await this.#lanes.run(key, () => this.#take(key, rate));
-    if (++this.#takes % sweepEvery === 0) await this.#sweep();
+    if (++this.#takes % sweepEvery === 0) void this.#sweep.run();
     return waitMs;
   }
 
@@ -69,26 +74,6 @@ export class Buckets {
     this.#known.delete(key);
     this.#known.set(key, known);
     if (this.#known.size > mostKnown) this.#known.delete(this.#known.keys().next().value!);
-  }
-
-  /** Deletes the buckets that are full. Those that change meanwhile stay. */
-  async #sweep(): Promise<void> {
-    const folder = inside(this.#keys.buckets);
-    for (let key = folder.key; ; ) {
-      const [range] = await this.#cluster.read([{ ...folder, key, limit: atOnce }]);
-      const now = this.#clock.now();
-      const full = range!.kvs.filter((kept) => Number(kept.value) <= now);
-      await Promise.all(
-        full.map((kept) =>
-          this.#cluster.transact({
-            compare: [unchanged(String(kept.key), kept.modRevision)],
-            success: [{ delete: { key: String(kept.key) } }],
-          }),
-        ),
-      );
-      if (range!.kvs.length < atOnce) return;
-      key = `${range!.kvs.at(-1)!.key}\0`;
-    }
   }
 }
 
