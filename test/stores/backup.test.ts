@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { backup as copyDatabase, DatabaseSync } from 'node:sqlite';
 import { type Agent, artifact, completed, taskAgent, text } from '@batonjs/server';
 import type { TaskStore } from '@batonjs/store';
+import { etcdStore } from '@batonjs/store-etcd';
 import { postgresStore } from '@batonjs/store-postgres';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -12,10 +13,12 @@ import { brief, rpc, say, stream } from '../kit/rpc.ts';
 import { serve } from '../kit/serve.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { eventually, until } from '../kit/until.ts';
+import { canRestoreEtcd, startEtcd } from '../support/etcd.ts';
 import { canStartPostgres, startPostgres } from '../support/postgres.ts';
 
 const postgres = (await canStartPostgres()) ? await startPostgres(['-c', 'fsync=off']) : undefined;
-afterAll(() => postgres?.stop());
+const etcd = (await canRestoreEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
+afterAll(() => Promise.all([postgres?.stop(), etcd?.stop()]));
 
 /** A database that can be backed up while it is used, and replaced by its backup while no process has it open. */
 interface Kept {
@@ -24,7 +27,7 @@ interface Kept {
   restore(): Promise<void>;
 }
 
-/** As docs/operating/deploy.md says for SQLite. */
+/** As docs/operating/backup.md says for SQLite. */
 function sqlite(): Kept {
   const folder = temporaryFolder();
   const [path, copy] = [join(folder, 'tasks.db'), join(folder, 'backup.db')];
@@ -44,12 +47,12 @@ function sqlite(): Kept {
   };
 }
 
-let schemas = 0;
+let databases = 0;
 
-/** As docs/operating/deploy.md says for PostgreSQL. */
+/** As docs/operating/backup.md says for PostgreSQL. */
 function onPostgres(): Kept {
   const { url, run } = postgres!;
-  const schema = `kept_${++schemas}`;
+  const schema = `kept_${++databases}`;
   const dump = join(temporaryFolder(), 'backup.dump');
   return {
     open: () => closedAfterTest(postgresStore(url, { schema, connections: 3 })),
@@ -60,6 +63,17 @@ function onPostgres(): Kept {
       const how = ['--clean', '--if-exists', '--single-transaction'];
       await run('pg_restore', ...how, `--dbname=${url}`, dump);
     },
+  };
+}
+
+/** As docs/operating/backup.md says for etcd. */
+function onEtcd(): Kept {
+  const prefix = `kept-${++databases}`;
+  const snapshot = join(temporaryFolder(), 'backup.db');
+  return {
+    open: () => closedAfterTest(etcdStore(etcd!.urls, { prefix, timeoutMs: 20_000 })),
+    backup: () => etcd!.backup(snapshot),
+    restore: () => etcd!.restore(snapshot),
   };
 }
 
@@ -83,95 +97,96 @@ function stepwise() {
 
 const now = { configuration: { returnImmediately: true } };
 
-describe.each([['SQLite', sqlite] as const, ...(postgres ? [['PostgreSQL', onPostgres] as const] : [])])(
-  'a store of %s that was restored from a backup',
-  (_, prepare) => {
-    const options = { restart: 'rerun', leaseMs: 1_000, sweepEveryMs: 50 } as const;
-    // A delivery that was under way when the backup was made is repeated after this time.
-    const push = {
-      allow: ['127.0.0.1:*'],
-      timeoutMs: 1_000,
-      retry: { baseDelayMs: 5, maxDelayMs: 20, maxAttempts: 1_000 },
-    };
+describe.each([
+  ['SQLite', sqlite] as const,
+  ...(postgres ? [['PostgreSQL', onPostgres] as const] : []),
+  ...(etcd ? [['etcd', onEtcd] as const] : []),
+])('a store of %s that was restored from a backup', (_, prepare) => {
+  const options = { restart: 'rerun', leaseMs: 1_000, sweepEveryMs: 50 } as const;
+  // A delivery that was under way when the backup was made is repeated after this time.
+  const push = {
+    allow: ['127.0.0.1:*'],
+    timeoutMs: 1_000,
+    retry: { baseDelayMs: 5, maxDelayMs: 20, maxAttempts: 1_000 },
+  };
 
-    /** A task that had said `a` when the backup was made, and `c` when the process and the database were lost. */
-    async function lose() {
-      const kept = prepare();
-      const steps = stepwise();
-      const store = kept.open();
-      const server = serve(steps.agent, { ...options, push, store });
-      const hook = await webhook();
+  /** A task that had said `a` when the backup was made, and `c` when the process and the database were lost. */
+  async function lose() {
+    const kept = prepare();
+    const steps = stepwise();
+    const store = kept.open();
+    const server = serve(steps.agent, { ...options, push, store });
+    const hook = await webhook();
 
-      const done = (await rpc(server, 'SendMessage', { message: say('quick') })).task.id;
-      const id: string = (await rpc(server, 'SendMessage', { message: say('slow'), ...now })).task.id;
-      await rpc(server, 'CreateTaskPushNotificationConfig', { id: 'hook', taskId: id, url: hook.url() });
-      const eventIds = new Map<string, string>();
-      const following = (async () => {
-        for await (const { id: at, event } of stream(server, 'SubscribeToTask', { id }))
-          eventIds.set(brief(event), at ?? '');
-      })().catch(() => {});
-      await eventually(() => expect(eventIds.size).toBe(1));
-      steps.say('a');
-      await eventually(() => expect(eventIds.has('a:a')).toBe(true));
-      await eventually(() => expect(hook.acknowledged).toContain('a:a'));
-      await kept.backup();
+    const done = (await rpc(server, 'SendMessage', { message: say('quick') })).task.id;
+    const id: string = (await rpc(server, 'SendMessage', { message: say('slow'), ...now })).task.id;
+    await rpc(server, 'CreateTaskPushNotificationConfig', { id: 'hook', taskId: id, url: hook.url() });
+    const eventIds = new Map<string, string>();
+    const following = (async () => {
+      for await (const { id: at, event } of stream(server, 'SubscribeToTask', { id }))
+        eventIds.set(brief(event), at ?? '');
+    })().catch(() => {});
+    await eventually(() => expect(eventIds.size).toBe(1));
+    steps.say('a');
+    await eventually(() => expect(eventIds.has('a:a')).toBe(true));
+    await eventually(() => expect(hook.acknowledged).toContain('a:a'));
+    await kept.backup();
 
-      for (const name of ['b', 'c']) {
-        steps.say(name);
-        await eventually(() => expect(eventIds.has(`${name}:${name}`)).toBe(true));
-      }
-      await eventually(() => expect(hook.acknowledged).toContain('c:c'));
-      const late = say('quick');
-      const { task } = await rpc(server, 'SendMessage', { message: late });
-      await server.close({ graceMs: 0 });
-      await store.close();
-      await following;
-      await kept.restore();
-
-      const anew = serve(steps.agent, { ...options, push, store: kept.open() });
-      return { server: anew, done, id, eventIds, hook, late, lateId: task.id };
+    for (const name of ['b', 'c']) {
+      steps.say(name);
+      await eventually(() => expect(eventIds.has(`${name}:${name}`)).toBe(true));
     }
+    await eventually(() => expect(hook.acknowledged).toContain('c:c'));
+    const late = say('quick');
+    const { task } = await rpc(server, 'SendMessage', { message: late });
+    await server.close({ graceMs: 0 });
+    await store.close();
+    await following;
+    await kept.restore();
 
-    it('has the tasks of then, runs what ran then again, and knows nothing of what came later', async () => {
-      const { server, done, id, late, lateId } = await lose();
-      expect((await rpc(server, 'GetTask', { id: done })).status.state).toBe('TASK_STATE_COMPLETED');
-      // The lease in the backup runs out like one of a process that died.
-      const task = await until(server, id, 'COMPLETED');
-      expect(task.artifacts?.map(({ artifactId }) => artifactId)).toEqual(['a', 'again']);
-      await expect(rpc(server, 'GetTask', { id: lateId })).rejects.toMatchObject({
-        reason: 'TASK_NOT_FOUND',
-      });
-      const { task: repeated } = await rpc(server, 'SendMessage', { message: late });
-      expect(repeated.status.state).toBe('TASK_STATE_COMPLETED');
-    });
+    const anew = serve(steps.agent, { ...options, push, store: kept.open() });
+    return { server: anew, done, id, eventIds, hook, late, lateId: task.id };
+  }
 
-    it('sends a follower of a lost event the task as it is, and others what follows', async () => {
-      const { server, id, eventIds } = await lose();
-      const resumed = async (name: string) => {
-        const seen: string[] = [];
-        const headers = { 'last-event-id': eventIds.get(name)! };
-        for await (const { event } of stream(server, 'SubscribeToTask', { id }, headers))
-          seen.push(brief(event));
-        return seen;
-      };
-      const [lost, known] = await Promise.all([resumed('c:c'), resumed('a:a')]);
-      expect(lost[0]).toMatch(/^task /);
-      expect(known).toEqual(['again:again', 'COMPLETED']);
-      expect(lost.at(-1)).toBe('COMPLETED');
+  it('has the tasks of then, runs what ran then again, and knows nothing of what came later', async () => {
+    const { server, done, id, late, lateId } = await lose();
+    expect((await rpc(server, 'GetTask', { id: done })).status.state).toBe('TASK_STATE_COMPLETED');
+    // The lease in the backup runs out like one of a process that died.
+    const task = await until(server, id, 'COMPLETED');
+    expect(task.artifacts?.map(({ artifactId }) => artifactId)).toEqual(['a', 'again']);
+    await expect(rpc(server, 'GetTask', { id: lateId })).rejects.toMatchObject({
+      reason: 'TASK_NOT_FOUND',
     });
+    const { task: repeated } = await rpc(server, 'SendMessage', { message: late });
+    expect(repeated.status.state).toBe('TASK_STATE_COMPLETED');
+  });
 
-    it('delivers to webhooks from where they were then', async () => {
-      const { server, id, hook } = await lose();
-      const before = hook.acknowledged.length;
-      await until(server, id, 'COMPLETED');
-      await eventually(() => expect(hook.acknowledged.at(-1)).toBe('COMPLETED'));
-      const after = hook.acknowledged.slice(before);
-      expect(after).toContain('again:again');
-      expect(after).not.toContain('b:b');
-      expect(after.filter((event) => event === 'COMPLETED')).toEqual(['COMPLETED']);
-    });
-  },
-);
+  it('sends a follower of a lost event the task as it is, and others what follows', async () => {
+    const { server, id, eventIds } = await lose();
+    const resumed = async (name: string) => {
+      const seen: string[] = [];
+      const headers = { 'last-event-id': eventIds.get(name)! };
+      for await (const { event } of stream(server, 'SubscribeToTask', { id }, headers))
+        seen.push(brief(event));
+      return seen;
+    };
+    const [lost, known] = await Promise.all([resumed('c:c'), resumed('a:a')]);
+    expect(lost[0]).toMatch(/^task /);
+    expect(known).toEqual(['again:again', 'COMPLETED']);
+    expect(lost.at(-1)).toBe('COMPLETED');
+  });
+
+  it('delivers to webhooks from where they were then', async () => {
+    const { server, id, hook } = await lose();
+    const before = hook.acknowledged.length;
+    await until(server, id, 'COMPLETED');
+    await eventually(() => expect(hook.acknowledged.at(-1)).toBe('COMPLETED'));
+    const after = hook.acknowledged.slice(before);
+    expect(after).toContain('again:again');
+    expect(after).not.toContain('b:b');
+    expect(after.filter((event) => event === 'COMPLETED')).toEqual(['COMPLETED']);
+  });
+});
 
 describe.skipIf(!postgres)('a PostgreSQL that is restored under running processes', () => {
   it('ends their turns and streams, and the task goes on as the backup has it', async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { installWithApt } from './install.ts';
 import { reportMissing } from './missing.ts';
 
@@ -33,6 +34,10 @@ export interface EtcdCluster {
   leader(): Promise<EtcdMember>;
   /** Resolves once every member that runs knows the leader and answers. */
   healthy(): Promise<void>;
+  /** Writes what the cluster holds into a new file. Needs `canRestoreEtcd`. */
+  backup(file: string): Promise<void>;
+  /** Stops all members, and starts them with what the file holds. Needs `canRestoreEtcd`. */
+  restore(file: string): Promise<void>;
   /** Ends all members and deletes their folders. */
   stop(): Promise<void>;
 }
@@ -48,27 +53,35 @@ export interface EtcdClusterOptions {
   readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa: string };
 }
 
-const howToGetIt = 'No etcd here: `apt-get install etcd-server`, or `brew install etcd`.';
+const exec = promisify(execFile);
+const howToGet = (name: string, packaged: string) =>
+  `No ${name} here: \`apt-get install ${packaged}\`, or \`brew install etcd\`.`;
 const memory = '/dev/shm';
 const answersWithinMs = 2_000;
 
 /** Where the program is. */
-const program = (): string | undefined =>
+const program = (name = 'etcd'): string | undefined =>
   (process.env.PATH ?? '')
     .split(':')
-    .map((folder) => join(folder, 'etcd'))
+    .map((folder) => join(folder, name))
     .find(existsSync);
 
 /**
  * Whether tests that need etcd can run: it is there, or is installed now (as root on Debian). Says how to get it where
  * not. Throws there on CI, which never skips these tests.
  */
-export async function canStartEtcd(): Promise<boolean> {
-  if (program()) return true;
-  await installWithApt('etcd-server');
-  if (program()) return true;
-  if (process.env.CI === 'true') throw new Error(howToGetIt);
-  reportMissing(howToGetIt);
+export const canStartEtcd = (): Promise<boolean> => isHere('etcd', 'etcd-server');
+
+/** As `canStartEtcd`, for tests that make backups, too. */
+export const canRestoreEtcd = async (): Promise<boolean> =>
+  (await canStartEtcd()) && (await isHere('etcdctl', 'etcd-client'));
+
+async function isHere(name: string, packaged: string): Promise<boolean> {
+  if (program(name)) return true;
+  await installWithApt(packaged);
+  if (program(name)) return true;
+  if (process.env.CI === 'true') throw new Error(howToGet(name, packaged));
+  reportMissing(howToGet(name, packaged));
   return false;
 }
 
@@ -200,13 +213,37 @@ export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdC
     }
   }
 
+  async function backup(file: string): Promise<void> {
+    await exec(program('etcdctl')!, ['--endpoints', members[0]!.url, 'snapshot', 'save', file]);
+  }
+
+  async function restore(file: string): Promise<void> {
+    await Promise.all(members.map((member) => member.kill()));
+    // Since etcd 3.6, `etcdctl` no longer does it.
+    const restoring = program('etcdutl') ?? program('etcdctl')!;
+    for (const [n, name] of names.entries()) {
+      await rm(join(dir, name), { recursive: true });
+      const flags = {
+        name,
+        'data-dir': join(dir, name),
+        'initial-cluster': initial,
+        'initial-cluster-token': dir,
+        'initial-advertise-peer-urls': peerUrl(n),
+      };
+      const options = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
+      await exec(restoring, ['snapshot', 'restore', file, ...options]);
+    }
+    for (const member of members) member.start();
+    await healthy();
+  }
+
   async function stop(): Promise<void> {
     await Promise.all(members.map((member) => member.kill()));
     await rm(dir, { recursive: true, force: true });
   }
 
   if (!tls) await healthy();
-  return { urls: members.map(({ url }) => url), members, leader, healthy, stop };
+  return { urls: members.map(({ url }) => url), members, leader, healthy, backup, restore, stop };
 }
 
 interface Status {
