@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exchange, type Sent } from '../../../../test/kit/http/exchange.ts';
 import { call, leavesNoTrace, prepare, rpcBody, usual } from '../../../../test/kit/http/known-tasks.ts';
-import { roads } from '../../../../test/kit/http/mounts.ts';
+import { mounts } from '../../../../test/kit/http/mounts.ts';
 import {
   expectDiscreet,
   expectRefusal,
@@ -12,7 +12,7 @@ import { type Served, serveHttp } from '../../../../test/kit/http/serve-http.ts'
 import { wrongCalls } from '../../../../test/kit/http/wrong-calls.ts';
 import { type Known, said, wrongSends } from '../../../../test/kit/http/wrong-sends.ts';
 
-describe.each(roads)('%s', (name, mount) => {
+describe.each(mounts)('%s', (name, mount) => {
   // The mount is not involved in what is wrong here: one has the whole table, the others a ninth of it.
   const sends = name === 'node:http' ? wrongSends : wrongSends.filter((_, index) => index % 9 === 0);
   let served: Served;
