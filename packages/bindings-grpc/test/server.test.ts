@@ -70,6 +70,19 @@ describe('the operations (R-GRPC-01, R-GRPC-05, R-GRPC-07, R-GRPC-08, R-GRPC-09)
     const { events: rest } = await readAll(stream('SubscribeToTask', { id }, position));
     expect(rest).toEqual(events.slice(2));
   });
+
+  it('answer a stream that resumes at once, also while its task is silent', async () => {
+    const { address } = await serve();
+    const { call, stream } = rawClient(address);
+    const { events } = await readAll(stream('SendStreamingMessage', message('ask')));
+    const { id } = events[0]!.task as Task;
+    const last = Object.values(events.at(-1)!)[0] as { metadata: Record<string, string> };
+    const resumed = stream('SubscribeToTask', { id }, { 'last-event-id': last.metadata[POSITION]! });
+    await once(resumed, 'metadata');
+    await call('CancelTask', { id });
+    const canceled = { statusUpdate: { status: { state: 'TASK_STATE_CANCELED' } } };
+    expect((await readAll(resumed)).events).toMatchObject([canceled]);
+  });
 });
 
 describe('errors (R-GRPC-04)', () => {

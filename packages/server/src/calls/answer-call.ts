@@ -100,7 +100,7 @@ class Events implements CallEvents {
   async next(): Promise<EventBatch | undefined> {
     const first = this.#first;
     this.#first = undefined;
-    if (first) return first;
+    if (first && first.events.length > 0) return first;
     try {
       return await this.#stream.next();
     } catch (error) {

@@ -28,7 +28,7 @@ export interface CallRequest {
   readonly isPreview?: boolean;
 }
 
-/** The answer of an operation. A stream has its first events already: until then an error is no part of it. */
+/** The answer of an operation. A stream has begun, perhaps without an event: until then an error is no part of it. */
 export type Answer =
   | { readonly result: unknown }
   | {

@@ -18,7 +18,7 @@ const noEvents: EventBatch['events'] = [];
 
 /** The parts of the body of a stream. */
 export interface StreamSource {
-  /** The first events, read from `stream` already. */
+  /** The first events, read from `stream` already. None if the task has nothing to tell yet. */
   readonly first: EventBatch | undefined;
   readonly stream: Events<EventBatch>;
   readonly binding: ServerBinding;
@@ -28,8 +28,9 @@ export interface StreamSource {
 }
 
 /**
- * The text of a stream in the format of Server-Sent Events: its events, a comment every 15 s without an event, and an
- * error as the last event if the stream fails. Events that are there at the same time become one text.
+ * The text of a stream in the format of Server-Sent Events: its events, a comment at once if there are none yet, and every
+ * 15 s without an event, and an error as the last event if the stream fails. Events that are there at the same time
+ * become one text.
  */
 export const streamBody = (source: StreamSource): AsyncIterableIterator<string> => new StreamBody(source);
 
@@ -67,6 +68,8 @@ class StreamBody implements AsyncIterableIterator<string, undefined>, Expiring {
     this.#clock = clock;
     this.#toWire = onError;
     this.#take(first);
+    // Some runtimes and proxies pass on the headers of an answer only with the beginning of its body.
+    if (first && first.events.length === 0) this.#text = sseHeartbeat;
   }
 
   [Symbol.asyncIterator](): this {

@@ -62,6 +62,13 @@ export class Cursor {
     signal.addEventListener('abort', this.#advance);
   }
 
+  /** Whether a `read()` would wait for a fact that is not there yet. */
+  get wouldWait(): boolean {
+    const { isServerClosing, isDiverged, readError, version } = this.#live;
+    const isAtEnd = this.#version >= version && !readError;
+    return isAtEnd && !isServerClosing && !isDiverged && !this.#signal.aborted;
+  }
+
   /** Asks for the next facts. */
   read(): void {
     this.#isWanted = true;

@@ -31,6 +31,7 @@ export class EventStream implements Follower {
   #toEvents: StreamStart['toEvents'] | undefined;
   #leave: (() => void) | undefined;
   #pending: { resolve(batch: EventBatch | undefined): void; reject(error: unknown): void } | undefined;
+  #hasBegun = false;
   #isOver = false;
 
   /** `open` is called at the first `next()`. */
@@ -39,9 +40,10 @@ export class EventStream implements Follower {
   }
 
   /**
-   * Resolves to the next events, at least one, or to undefined when the stream is over. Rejects when `open` does, when
-   * the store cannot be read, and with `LOG_DIVERGED` when it lost facts that the client got. The caller waits
-   * for one call before the next.
+   * Resolves to the next events, at least one, or to undefined when the stream is over. The first call may resolve to no
+   * events: the stream has begun, and the task has nothing to tell yet. Rejects when `open` does, when the store cannot
+   * be read, and with `LOG_DIVERGED` when it lost facts that the client got. The caller waits for one call before the
+   * next.
    */
   next(): Promise<EventBatch | undefined> {
     return new Promise((resolve, reject) => {
@@ -90,9 +92,15 @@ export class EventStream implements Follower {
   }
 
   #hand({ events, isLast }: EventBatch): void {
-    if (events.length > 0) this.#settle({ events, isLast });
+    // Otherwise a client of a silent task would get no answer, and could not tell it from a server that hangs.
+    const begins = !this.#hasBegun && !isLast && this.#cursor?.wouldWait;
+    const isShown = events.length > 0 || begins;
+    if (isShown) {
+      this.#hasBegun = true;
+      this.#settle({ events, isLast });
+    }
     if (isLast) this.end();
-    else if (events.length === 0) this.#cursor?.read();
+    else if (!isShown) this.#cursor?.read();
   }
 
   #settle(batch: EventBatch | undefined): void {

@@ -1,9 +1,19 @@
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
-import { type Agent, type AgentServer, append, artifact, completed, working } from '../../src/index.ts';
+import {
+  type Agent,
+  type AgentServer,
+  append,
+  artifact,
+  completed,
+  reply,
+  working,
+} from '../../src/index.ts';
+import { type Clock, systemClock } from '../../src/timing/clock.ts';
 
 const chunk = 'x'.repeat(1_000);
 const chunks = 300;
@@ -28,25 +38,59 @@ const begin = async (server: AgentServer): Promise<string> => {
   return (await rpc(server, 'SendMessage', { message: say('go'), configuration })).task.id;
 };
 
-/** The texts of a stream on a task, as they are to be written; `leave` aborts the request. */
-async function follow(server: AgentServer, taskId: string, lastEventId?: string) {
+const toSubscribe = (taskId: string) => ({ path: `/tasks/${taskId}:subscribe`, body: '' });
+
+const toCall = (method: string, params: object) => ({
+  path: '/',
+  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+});
+
+/** The texts of the stream that answers a request, as they are to be written; `leave` aborts the request. */
+async function open(server: AgentServer, asked: { path: string; body: string }, lastEventId?: string) {
   const gone = new AbortController();
   const { status, body } = await server.handle({
     method: 'POST',
-    path: `/tasks/${taskId}:subscribe`,
+    path: asked.path,
     query: new URLSearchParams(),
-    headers: { 'a2a-version': '1.0', ...(lastEventId && { 'last-event-id': lastEventId }) },
-    readBody: async () => ({ bytes: new Uint8Array() }),
+    headers: {
+      'a2a-version': '1.0',
+      ...(asked.body && { 'content-type': 'application/json' }),
+      ...(lastEventId && { 'last-event-id': lastEventId }),
+    },
+    readBody: async () => ({ bytes: new TextEncoder().encode(asked.body) }),
     signal: gone.signal,
   });
   if (typeof body !== 'object') throw new Error(`${status}: ${body}`);
-  return { texts: body[Symbol.asyncIterator](), leave: () => gone.abort() };
+  return { status, texts: body[Symbol.asyncIterator](), leave: () => gone.abort() };
 }
+
+const follow = (server: AgentServer, taskId: string, lastEventId?: string) =>
+  open(server, toSubscribe(taskId), lastEventId);
 
 async function readAll(texts: AsyncIterator<string>): Promise<string[]> {
   const all: string[] = [];
   for (let next = await texts.next(); !next.done; next = await texts.next()) all.push(next.value);
   return all;
+}
+
+/** A clock on which the time between heartbeats is over when `pass` is called. */
+function heartbeats() {
+  let passed = 0;
+  let wake = () => {};
+  const clock: Partial<Clock> = {
+    monotonic: () => systemClock.monotonic() + passed,
+    sleep: (ms, signal) =>
+      ms > 14_000 && ms <= 15_000
+        ? new Promise<void>((resolve) => {
+            wake = resolve;
+          })
+        : systemClock.sleep(ms, signal),
+  };
+  const pass = () => {
+    passed += 15_000;
+    wake();
+  };
+  return { clock, pass };
 }
 
 const versions = (text: string) => Array.from(text.matchAll(/^id: .+\.(\d+)~\w+$/gm), ([, n]) => Number(n));
@@ -107,6 +151,70 @@ it('gives every reader the same events', async () => {
   );
   expect(versions(one!)).toHaveLength(1 + chunks + 1);
   for (const other of others) expect(other).toBe(one);
+});
+
+describe('a stream that has nothing to tell yet', () => {
+  const ping = ': ping\n\n';
+
+  it.each([
+    ['JSON-RPC', (id: string) => toCall('SubscribeToTask', { id })],
+    ['HTTP+JSON', toSubscribe],
+  ])(
+    'is answered at once when it resumes over %s, and kept alive [R-SSE-02] [R-STR-04]',
+    async (_, asked) => {
+      const { clock, pass } = heartbeats();
+      const { agent, letGo } = talker();
+      const server = serve(agent, { clock });
+      const taskId = await begin(server);
+      const first = await follow(server, taskId);
+      let written = '';
+      while (!written.includes('TASK_STATE_WORKING')) written += (await first.texts.next()).value;
+      const position = Array.from(written.matchAll(/(?<=^id: ).+$/gm), ([id]) => id).at(-1);
+      first.leave();
+
+      const { status, texts } = await open(server, asked(taskId), position);
+      expect([status, (await texts.next()).value]).toEqual([200, ping]);
+      const silence = texts.next();
+      pass();
+      expect((await silence).value).toBe(ping);
+      letGo();
+      const rest = versions((await readAll(texts)).join(''));
+      expect(rest).toHaveLength(chunks + 1);
+      expect(rest[0]).toBe(Number(/\.(\d+)~/.exec(position!)![1]) + 1);
+    },
+  );
+
+  it('is answered at once when an agent thinks about a message [R-SSE-02] [R-STR-04]', async () => {
+    const thought = Promise.withResolvers<void>();
+    const server = serve(async () => {
+      await thought.promise;
+      return reply('Hello');
+    });
+    const asked = toCall('SendStreamingMessage', { message: say('go') });
+    const { status, texts } = await open(server, asked);
+    expect([status, (await texts.next()).value]).toEqual([200, ping]);
+    thought.resolve();
+    expect((await readAll(texts)).join('')).toContain('"text":"Hello"');
+  });
+
+  it('is refused if the store cannot be asked for what the client missed', async () => {
+    const memory = memoryStore();
+    const { agent, letGo } = talker();
+    const first = serve(agent, { store: memory });
+    const taskId = await begin(first);
+    const { texts } = await follow(first, taskId);
+    const [position] = /(?<=^id: ).+$/m.exec((await texts.next()).value)!;
+    letGo();
+    await readAll(texts);
+    const store = change(memory, {
+      // One fact is read to check the position.
+      readFacts: (readFacts) => (scope, id, after, limit, last) =>
+        after < chunks && limit > 1
+          ? Promise.reject(unavailable())
+          : readFacts(scope, id, after, limit, last),
+    });
+    await expect(follow(serve(agent, { store }), taskId, position)).rejects.toThrow(/^503/);
+  });
 });
 
 it.each([
