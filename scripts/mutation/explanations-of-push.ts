@@ -68,7 +68,7 @@ export const explanationsOfPush: readonly Explanation[] = [
   },
   {
     file: attempt,
-    line: "return (status >= 300 && status < 400) || status === 404 || status === 410 ? 'few' : 'no';",
+    line: "if ((status >= 300 && status < 400) || status === 404 || status === 410) return 'few';",
     replacements: ['true'],
     why: 'The same: lower ones were judged before.',
   },

@@ -27,9 +27,9 @@ export type AttemptResult =
       readonly reason: string;
       /**
        * Whether to try again: `few` times for an answer that may come from a proxy during a deployment, or may be
-       * final.
+       * final. `skip`: not with this update, which the webhook refuses, but with the next one.
        */
-      readonly retry: 'yes' | 'few' | 'no';
+      readonly retry: 'yes' | 'few' | 'skip' | 'no';
       /** How long the webhook asks to wait, in milliseconds. */
       readonly afterMs?: number | undefined;
     };
@@ -114,9 +114,11 @@ function judge(status: number, header: string | undefined, now: number): Attempt
   return { ...failure(`answered ${status}`), retry: retryOf(status), afterMs: retryAfter(header, now) };
 }
 
-function retryOf(status: number): 'yes' | 'few' | 'no' {
+function retryOf(status: number): 'yes' | 'few' | 'skip' | 'no' {
   if (status >= 500 || status === 408 || status === 425 || status === 429) return 'yes';
-  return (status >= 300 && status < 400) || status === 404 || status === 410 ? 'few' : 'no';
+  if ((status >= 300 && status < 400) || status === 404 || status === 410) return 'few';
+  // Its credentials are refused, and will be with every update.
+  return status === 401 || status === 403 ? 'no' : 'skip';
 }
 
 function failureOf(error: unknown): AttemptResult {

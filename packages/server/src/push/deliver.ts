@@ -1,4 +1,4 @@
-import { FACT_FORMAT, toStreamResponse } from '@batonjs/lifecycle';
+import { FACT_FORMAT, type Fact, isTerminal, toStreamResponse } from '@batonjs/lifecycle';
 import { PREVIEW_VERSION } from '@batonjs/protocol/headers';
 import { type Delivery, type DeliveryOutcome, loadTask, type StoredFact } from '@batonjs/store';
 import { generationAt, generationIn } from '../generation/generation-at.ts';
@@ -20,7 +20,7 @@ export const deliveryMs = ({ push, options: { leaseMs } }: DeliveryDependencies)
 
 /** How far a delivery got. */
 export interface DeliveryProgress {
-  /** Whether the webhook accepted every attempt. */
+  /** Whether the webhook accepted every update, or refused it for good. */
   readonly works: boolean;
   /** Whether it accepted an update. */
   readonly tookOne: boolean;
@@ -29,6 +29,9 @@ export interface DeliveryProgress {
 }
 
 const done: DeliveryProgress = { works: true, tookOne: false };
+
+/** Whether no update follows: a webhook that refuses this one is given up, so that `deadLetters` shows it. */
+const endsTask = (fact: Fact): boolean => fact.type === 'status-changed' && isTerminal(fact.status.state);
 
 /**
  * Moves one webhook further in the log: posts the updates that it wants, in order, and records its position. Rejects if
@@ -62,24 +65,29 @@ export async function deliver(
   }
   const due = facts.filter(({ fact }) => isWanted(fact, push.options.updates));
   const first = due.length === 0 || facts[0]?.version === 1 ? facts[0] : await firstOf();
+  let tookOne = false;
   for (const stored of due) {
     const result = await send(stored, first);
-    if (!result.delivered) {
+    if (result.delivered) {
+      failing.over(delivery.push);
+      tookOne = true;
+    } else {
       const before = stored === due[0] ? attempts : 0;
       const outcome = closing.aborted
         ? handedBack(before)
         : runIn(span, () => outcomeOf(result, stored, before));
-      await advance(outcome);
-      const againMs = 'retryAt' in outcome ? Date.parse(outcome.retryAt) - clock.now() : undefined;
-      return { works: false, tookOne: stored !== due[0], againMs };
+      if (outcome) {
+        await advance(outcome);
+        const againMs = 'retryAt' in outcome ? Date.parse(outcome.retryAt) - clock.now() : undefined;
+        return { works: false, tookOne, againMs };
+      }
     }
-    failing.over(delivery.push);
     const keep = stored === due.at(-1) ? undefined : { ttlMs: deliveryMs(dependencies) };
     // The claim was lost: the process that has it delivers the rest.
-    if (keep && !(await advance({ cursor: stored.version, keep }))) return { works: true, tookOne: true };
+    if (keep && !(await advance({ cursor: stored.version, keep }))) return { works: true, tookOne };
   }
   await advance({ cursor: last?.version ?? cursor });
-  return { works: true, tookOne: due.length > 0 };
+  return { works: true, tookOne };
 
   async function firstOf(): Promise<StoredFact | undefined> {
     return (await store.readFacts(scope, taskId, 0, 1))[0];
@@ -124,20 +132,26 @@ export async function deliver(
     return { retryAt: isoTime(clock.now()), attempts };
   }
 
+  /** Undefined if the update is skipped. */
   function outcomeOf(
     { reason, retry, afterMs }: AttemptResult & { delivered: false },
     { version, fact }: StoredFact,
     before: number,
-  ): DeliveryOutcome {
+  ): DeliveryOutcome | undefined {
     const { maxAttempts, maxRejections, maxAgeMs, maxDelayMs } = push.options.retry;
     const attempts = before + 1;
     const now = clock.now();
     const details = { taskId, configId: id, version, attempts, reason };
     const rejections = failing.failed(delivery.push, {
-      isRejection: retry === 'few',
-      mayHurry: afterMs === undefined,
+      isRejection: retry === 'few' || retry === 'skip',
+      mayHurry: retry !== 'skip' && afterMs === undefined,
     });
-    const isHopeless = retry === 'no' || rejections >= maxRejections || attempts >= maxAttempts;
+    if (retry === 'skip' && rejections < maxRejections && !endsTask(fact)) {
+      dependencies.log('warn', 'A webhook refused an update, which is skipped', details);
+      return undefined;
+    }
+    const isFinal = retry === 'skip' || retry === 'no';
+    const isHopeless = isFinal || rejections >= maxRejections || attempts >= maxAttempts;
     if (isHopeless || now - Date.parse(fact.at) > maxAgeMs) {
       failing.over(delivery.push);
       dependencies.log('warn', 'A webhook was given up', details);

@@ -2,7 +2,7 @@ import type { PushConfig, PushConfigName } from '@batonjs/store';
 
 interface Failing {
   readonly name: PushConfigName;
-  /** Redirects, 404 and 410 in a row. */
+  /** Redirects and refusals (4xx) in a row. */
   rejections: number;
   /** Whether it may be tried before its time: it sent no `Retry-After`, and was not hurried since it failed. */
   mayHurry: boolean;
@@ -21,7 +21,7 @@ export class FailingWebhooks {
   readonly #hosts = new Map<string, Map<string, Failing>>();
   #size = 0;
 
-  /** Notes a failed attempt. Returns how many in a row were redirects, 404 or 410. */
+  /** Notes a failed attempt. Returns how many in a row were redirects or refusals (4xx). */
   failed(push: PushConfig, { isRejection, mayHurry }: { isRejection: boolean; mayHurry: boolean }): number {
     const failing = this.#enter(push);
     failing.rejections = isRejection ? failing.rejections + 1 : 0;

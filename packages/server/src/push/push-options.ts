@@ -14,8 +14,8 @@ export interface PushRetry {
   /** After so many failures in a row the webhook is given up. Default 40. */
   readonly maxAttempts: number;
   /**
-   * After so many redirects, 404 or 410 in a row the webhook is given up. They may be final, or the answers of a
-   * proxy while its service is deployed. Default 8.
+   * After so many redirects and refusals (4xx) in a row the webhook is given up. Redirects, 404 and 410 may be the
+   * answers of a proxy while its service is deployed; other refusals concern one update, which is skipped. Default 8.
    */
   readonly maxRejections: number;
   /** An update that is older than this is not tried again after a failure. Default 24 hours. */

@@ -69,6 +69,23 @@ describe('a delivery that fails [R-PUSH-26] [R-PUSH-27]', () => {
     expect(await fail(() => asked, { attempts: 5 })).toMatchObject({ waitMs: 16_000 });
   });
 
+  it('because the webhook refuses the update is over, and the next one follows [R-PUSH-24]', async () => {
+    const refused = await fail((before) => (before === 0 ? 413 : 200), { attempts: 3 });
+    expect(refused).toMatchObject({
+      progress: { works: true, tookOne: true },
+      kept: { cursor: 3, attempts: 0 },
+      hurried: [],
+    });
+    const details = { taskId: 't', configId: 'w', version: 2, attempts: 4, reason: 'answered 413' };
+    expect(refused.log).toEqual([['warn', 'A webhook refused an update, which is skipped', details]]);
+    const all = await fail(() => 413, { options: { retry: { maxAttempts: 1, maxAgeMs: 1 } }, age: 2 });
+    expect(all).toMatchObject({
+      progress: { works: true, tookOne: false },
+      kept: { cursor: 3, attempts: 0 },
+      hurried: [],
+    });
+  });
+
   it('of a version that this process has no format for is tried again', async () => {
     const { log, kept, received } = await fail(() => 200, { kept: { protocolVersion: '9' } });
     expect(log).toMatchObject([['info', expect.anything(), { reason: 'no format for version 9' }]]);

@@ -2,6 +2,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { scope } from '../../../../test/kit/scope.ts';
 import { eventually } from '../../../../test/kit/until.ts';
+import { completed, taskAgent, working } from '../../src/index.ts';
 import { HostShares } from '../../src/push/host-shares.ts';
 import { retryAfter, retryDelay } from '../../src/push/retry-delay.ts';
 import { begin, create, gatedAgent, send, servePushing } from './serve-pushing.ts';
@@ -82,7 +83,7 @@ describe('the wait before another attempt [R-PUSH-26]', () => {
 });
 
 describe('a webhook is given up', () => {
-  it.each([400, 401, 403, 405, 413, 422, 499])('at once when it answers %i [R-PUSH-27]', async (status) => {
+  it.each([401, 403])('at once when it answers %i [R-PUSH-27]', async (status) => {
     const hook = await webhook(() => status);
     const server = servePushing(memoryStore());
     await send(server, { url: hook.url() });
@@ -165,6 +166,57 @@ describe('a webhook is given up', () => {
     letGo();
     await eventually(() => expect(hook.acknowledged).toContain('COMPLETED'));
     await eventually(async () => expect(await server.push.deadLetters()).toHaveLength(1));
+  });
+});
+
+describe('a webhook that refuses an update', () => {
+  it.each([400, 405, 409, 413, 422, 499])(
+    'with %i is not sent it again, and is sent those that follow [R-PUSH-24] [R-PUSH-27]',
+    async (status) => {
+      const hook = await webhook((_, before) => (before === 1 ? status : 200));
+      const server = servePushing(memoryStore());
+      await send(server, { url: hook.url() });
+      await hook.until(heard.length - 1);
+      expect(hook.acknowledged).toEqual(['WORKING', 'essay:a time', 'COMPLETED']);
+      expect([hook.received.length, await server.push.deadLetters()]).toEqual([heard.length, []]);
+    },
+  );
+
+  /** Reports this often that it works, and completes. */
+  const busy = (times: number) =>
+    taskAgent(async function* () {
+      for (let n = 1; n <= times; n++) yield working(String(n));
+      yield completed();
+    });
+
+  it('is given up after so many refusals in a row: of one that it takes in between, they begin anew [R-PUSH-26]', async () => {
+    const answers = [413, 404, 200, 413, 200, 413, 400];
+    const hook = await webhook((_, before) => answers[before] ?? 422);
+    const server = servePushing(memoryStore(), { retry: { maxRejections: 3 } }, { agent: busy(10) });
+    await send(server, { url: hook.url() });
+    await eventually(async () => {
+      expect(await server.push.deadLetters()).toMatchObject([{ reason: 'answered 422, 1 attempt' }]);
+    });
+    expect(hook.received).toHaveLength(8);
+    // The second update was tried again, after the 404.
+    expect(new Set(hook.received.map(({ id }) => id)).size).toBe(7);
+  });
+
+  it('is given up with the last update of its task, which it can be sent again', async () => {
+    let status = 400;
+    const hook = await webhook(() => status);
+    const server = servePushing(memoryStore(), {}, { agent: busy(1) });
+    await send(server, { url: hook.url() });
+    const [letter] = await eventually(async () => {
+      const found = await server.push.deadLetters();
+      expect(found).toMatchObject([{ reason: 'answered 400, 1 attempt' }]);
+      return found;
+    });
+    expect(hook.received).toHaveLength(2);
+    status = 200;
+    await server.push.redeliver(letter!);
+    await hook.until(1);
+    expect(hook.acknowledged).toEqual(['COMPLETED']);
   });
 });
 
