@@ -80,7 +80,7 @@ export class LiveTasks {
     });
   }
 
-  /** Ends the sweep and all cursors. */
+  /** Ends the sweep and all cursors, also those of tasks that are opened later. */
   close(): void {
     this.#stop.abort();
     for (const { live } of this.#entries.values()) live?.endFollowing();
@@ -93,6 +93,8 @@ export class LiveTasks {
       return entry.live;
     }
     const live = make();
+    // Of a request that came before the server closed: its follower would wait for ever.
+    if (this.#stop.signal.aborted) live.endFollowing();
     this.#entries.set(keyOf(scope, taskId), { live, users: 1 });
     return live;
   }

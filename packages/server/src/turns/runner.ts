@@ -45,6 +45,12 @@ export class Runner implements TurnProcess {
   readonly #starts = new RoundLimit(startsPerRound);
   #reserved = 0;
   #refused = false;
+  #isDraining = false;
+  #isClosed = false;
+  #becomeIdle: () => void = () => {};
+  readonly #idle = new Promise<void>((resolve) => {
+    this.#becomeIdle = resolve;
+  });
   #onFree: () => void = () => {};
 
   constructor(dependencies: TurnDependencies, tasks: LiveTasks) {
@@ -55,11 +61,11 @@ export class Runner implements TurnProcess {
   }
 
   /**
-   * Reserves room for at most `most` turns, or for as many as may still start. To be called before the store is asked:
-   * concurrent claims would otherwise all use the same room.
+   * Reserves room for at most `most` turns, or for as many as may still start: none once the process is drained. To be
+   * called before the store is asked: concurrent claims would otherwise all use the same room.
    */
   reserve(most: number): Reserved {
-    const turns = Math.max(0, Math.min(most, this.#free));
+    const turns = this.#isClosed ? 0 : Math.max(0, Math.min(most, this.#free));
     this.#reserved += turns;
     if (turns === 0 && most > 0) this.#refused = true;
     return { turns, release: () => this.#leave(() => (this.#reserved -= turns)) };
@@ -69,8 +75,17 @@ export class Runner implements TurnProcess {
     return this.#dependencies.options.limits.turns - this.#running.size - this.#reserved;
   }
 
+  /** Ends the drain if no turn runs, and room is reserved for none. */
+  #endIfIdle(): void {
+    if (!this.#isDraining || this.#running.size > 0 || this.#reserved > 0) return;
+    // At once: a request could otherwise reserve room before the drain goes on.
+    this.#isClosed = true;
+    this.#becomeIdle();
+  }
+
   #leave(leave: () => unknown): void {
     leave();
+    this.#endIfIdle();
     if (!this.#refused || this.#free <= 0) return;
     this.#refused = false;
     this.#onFree();
@@ -101,6 +116,8 @@ export class Runner implements TurnProcess {
     this.stalls.turnStarts();
     const running: Running = { run, over: Promise.resolve() };
     const node = this.#running.add(running);
+    // The lease was asked for before the process was drained.
+    if (this.#isClosed) run.halt('shutdown');
     const later = this.#starts.enter();
     const ended = later ? later.then(() => run.run(started)) : run.run(started);
     running.over = ended.then(() => {
@@ -113,13 +130,18 @@ export class Runner implements TurnProcess {
     return running;
   }
 
-  /** Waits for the running turns for at most `graceMs` milliseconds; then ends them as `restart` says. */
+  /**
+   * Waits for the turns that run, and for those that are about to start, for at most `graceMs` milliseconds; then ends
+   * them as `restart` says. No turn runs after that: one whose lease arrives later is ended before its agent is called.
+   */
   async drain(graceMs: number): Promise<void> {
     const done = new AbortController();
-    const running = [...this.#running];
-    const all = Promise.all(running.map(({ over }) => over)).then(() => done.abort());
-    await Promise.race([all, this.#dependencies.clock.sleep(graceMs, done.signal)]);
+    this.#isDraining = true;
+    this.#endIfIdle();
+    void this.#idle.then(() => done.abort());
+    await Promise.race([this.#idle, this.#dependencies.clock.sleep(graceMs, done.signal)]);
+    this.#isClosed = true;
     for (const { run } of this.#running) run.halt('shutdown');
-    await Promise.all([...this.#running].map(({ over }) => over));
+    await this.#idle;
   }
 }

@@ -2,12 +2,14 @@ import type { Lease, Scope, Unsubscribe } from '@batonjs/store';
 import type { LiveTasks } from '../../log/live-tasks.ts';
 import { newId } from '../../timing/new-id.ts';
 import { nextRound } from '../../timing/next-round.ts';
-import type { Runner } from '../runner.ts';
+import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
 import { ParkedTasks } from './parked-tasks.ts';
 import { Recovery } from './recovery.ts';
 
 const batch = 32;
+/** For one task that ends here: it takes the place of no turn. */
+const ownRoom: Reserved = { turns: 1, release() {} };
 /** How many milliseconds claims may block the event loop. */
 const longestHoldMs = 10;
 
@@ -19,6 +21,8 @@ export class Claimer {
   readonly #parked: ParkedTasks;
   readonly #recovery: Recovery;
   readonly #stop = new AbortController();
+  /** Claims of single tasks that are under way. */
+  readonly #now = new Set<Promise<unknown>>();
   #unsubscribe: Promise<Unsubscribe> | undefined;
   #notified = new AbortController();
   #over: Promise<void> | undefined;
@@ -48,19 +52,24 @@ export class Claimer {
 
   /**
    * Claims this one task at once, if it may be claimed, whatever the schedule says; otherwise the loop of some process
-   * will.
+   * will. `isCanceled`: it only has to end, which needs no agent, and so does not wait until another turn has ended.
    */
-  async claimNow(scope: Scope, taskId: string): Promise<void> {
+  async claimNow(scope: Scope, taskId: string, { isCanceled = false } = {}): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    await this.#claim(1, { scope, taskId }).catch((error: unknown) => {
+    const room = isCanceled ? ownRoom : this.#runner.reserve(1);
+    const claiming = this.#claim(room, { scope, taskId }).catch((error: unknown) => {
       this.#dependencies.log('error', 'Could not claim a task', { scope, taskId, error });
     });
+    this.#now.add(claiming);
+    await claiming;
+    this.#now.delete(claiming);
   }
 
   async close(): Promise<void> {
     this.#stop.abort();
     this.#notified.abort();
     await this.#over;
+    await Promise.all(this.#now);
     await this.#recovery.close();
     await this.#parked.close();
     await (await this.#unsubscribe?.catch(() => undefined))?.();
@@ -73,7 +82,7 @@ export class Claimer {
       this.#notified = new AbortController();
       let more = false;
       try {
-        more = await this.#claim(batch);
+        more = await this.#claim(this.#runner.reserve(batch));
       } catch (error) {
         log('error', 'Could not claim tasks', { error });
       }
@@ -97,23 +106,30 @@ export class Claimer {
     this.#breathedAt = this.#dependencies.clock.monotonic();
   }
 
-  /** Resolves whether it got as many as it asked for, so that there may be more. */
-  async #claim(most: number, only?: { readonly scope: Scope; readonly taskId: string }): Promise<boolean> {
+  /** Releases the room. Resolves whether it got as many as there was room for, so that there may be more. */
+  async #claim(
+    { turns: limit, release }: Reserved,
+    only?: { readonly scope: Scope; readonly taskId: string },
+  ): Promise<boolean> {
     const { store, clock } = this.#dependencies;
     const { queue, leaseMs, restart, schedule } = this.#dependencies.options;
-    if (clock.monotonic() < this.#notBefore) return false;
-    const { turns: limit, release } = this.#runner.reserve(most);
     const left: Lease[] = [];
     const since = clock.monotonic();
     let more = false;
     try {
+      if (limit === 0 || since < this.#notBefore) return false;
       // Leases of this process that are overdue are renewed and not claimed.
-      if (limit === 0 || !(await this.#runner.heartbeat.catchUp())) return false;
+      if (!(await this.#runner.heartbeat.catchUp())) return false;
       const isKept = (holder: string) => this.#recovery.isBusy || this.#runner.heartbeat.isKept(holder);
       const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit, isKept };
       const leases = await store.claim(
         only ? { ...about, ...only } : schedule ? { ...about, schedule: schedule.turns } : about,
       );
+      if (this.#stop.signal.aborted) {
+        // Lets other processes claim them now, instead of when the leases expire.
+        if (leases.length > 0) await store.renew(leases, 1);
+        return false;
+      }
       const taking: Promise<void>[] = [];
       for (const lease of leases) {
         if (restart === 'rerun' && lease.cause === 'expired') left.push(lease);
