@@ -58,7 +58,8 @@ async function request(live: LiveTask, metadata: CancelTaskRequest['metadata'], 
     await live.tryRefresh();
     return;
   }
-  if (run === 'here' && !live.state.openTurn) await claimer.claimNow(live.scope, live.taskId);
+  if (run === 'here' && !live.state.openTurn)
+    await claimer.claimNow(live.scope, live.taskId, { isCanceled: true });
 }
 
 /** A task that ends gives its place to others. */
