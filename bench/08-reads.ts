@@ -1,19 +1,13 @@
 import type { Baton } from './contenders/baton.ts';
-import type { StoreChoice } from './contenders/stores.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
-import { inFolder, startBaton, startLoad, withRedis } from './harness/contender.ts';
+import { startBaton, startLoad } from './harness/contender.ts';
 import { round, Values } from './harness/measure.ts';
+import { places } from './harness/places.ts';
 import type { Worker } from './harness/worker.ts';
 import type { Read } from './load/reads.ts';
 
 const stores = ['memory', 'sqlite', 'redis'] as const;
 type Store = (typeof stores)[number];
-/** Each calls with somewhere new to keep tasks. */
-const places: Record<Store, (use: (choice: StoreChoice) => Promise<void>) => Promise<void>> = {
-  memory: (use) => use({ store: 'memory' }),
-  sqlite: (use) => inFolder((folder) => use({ store: 'sqlite', folder })),
-  redis: (use) => withRedis(({ url }) => use({ store: 'redis', redis: url })),
-};
 const flat = ['GetTask', 'ListTasks', 'ListTasks further on'] as const;
 /** Tasks since a time are counted anew for every page: what that costs is shown apart. */
 const counted = 'ListTasks since a time';

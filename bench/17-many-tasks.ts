@@ -1,19 +1,11 @@
 import type { LargeStore } from './contenders/large-store.ts';
-import type { StoreChoice } from './contenders/stores.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
-import { inFolder, withPostgres } from './harness/contender.ts';
 import { round, Values } from './harness/measure.ts';
+import { places } from './harness/places.ts';
 import { Worker } from './harness/worker.ts';
 
-/** Each calls with somewhere new to keep tasks. */
-const places = {
-  sqlite: (use: (choice: StoreChoice) => Promise<void>) =>
-    inFolder((folder) => use({ store: 'sqlite', folder })),
-  postgres: (use: (choice: StoreChoice) => Promise<void>) =>
-    withPostgres(({ url }) => use({ store: 'postgres', postgres: url })),
-};
-type Store = keyof typeof places;
-const stores = Object.keys(places) as Store[];
+const stores = ['sqlite', 'postgres'] as const;
+type Store = (typeof stores)[number];
 const reads = ['load', 'first page', 'last page'] as const;
 
 const growth = (work: string, store: Store) => `most / fewest tasks, ${work}, ${store}`;

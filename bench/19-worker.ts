@@ -1,27 +1,11 @@
 import type { StoreChoice } from './contenders/stores.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
-import {
-  inFolder,
-  startBareNotify,
-  startBaton,
-  startBatonWorker,
-  startLoad,
-  withEtcd,
-  withPostgres,
-  withRedis,
-} from './harness/contender.ts';
+import { startBareNotify, startBaton, startBatonWorker, startLoad } from './harness/contender.ts';
 import { median, round, Values } from './harness/measure.ts';
+import { places } from './harness/places.ts';
 
-/** Each calls with somewhere new to keep tasks. */
-const places = {
-  sqlite: (use: Use) => inFolder((folder) => use({ store: 'sqlite', folder })),
-  redis: (use: Use) => withRedis(({ url }) => use({ store: 'redis', redis: url })),
-  postgres: (use: Use) => withPostgres(({ url }) => use({ store: 'postgres', postgres: url })),
-  etcd: (use: Use) => withEtcd((etcd) => use({ store: 'etcd', etcd })),
-};
-type Use = (choice: StoreChoice) => Promise<void>;
-type Store = keyof typeof places;
-const stores = Object.keys(places) as Store[];
+const stores = ['sqlite', 'redis', 'postgres', 'etcd'] as const;
+type Store = (typeof stores)[number];
 
 const toFirst = (store: Store) => `ms from SUBMITTED to the first event of the turn, ${store}`;
 const roundTrip = (store: Store) => `ms of a round trip of the notification, ${store}`;

@@ -1,26 +1,11 @@
 import type { StoreChoice } from './contenders/stores.ts';
 import type { WaitingTurns } from './contenders/waiting-turns.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
-import { inFolder, withEtcd, withPostgres, withRedis } from './harness/contender.ts';
 import { round, Values } from './harness/measure.ts';
-import { cpuOfTree } from './harness/process-cpu.ts';
+import { places, type Store } from './harness/places.ts';
 import { Worker } from './harness/worker.ts';
 
-/** Calls with somewhere new to keep tasks, and with the CPU time of what keeps them, in microseconds. */
-type Use = (choice: StoreChoice, databaseCpu: () => number) => Promise<void>;
-
-const places: Record<StoreChoice['store'], (use: Use) => Promise<void>> = {
-  memory: (use) => use({ store: 'memory' }, () => 0),
-  sqlite: (use) => inFolder((folder) => use({ store: 'sqlite', folder }, () => 0)),
-  redis: (use) => withRedis(({ url, pid }) => use({ store: 'redis', redis: url }, () => cpuOfTree(pid) ?? 0)),
-  postgres: (use) => withPostgres(({ url, cpu }) => use({ store: 'postgres', postgres: url }, cpu)),
-  etcd: (use) =>
-    withEtcd((etcd, pids) =>
-      use({ store: 'etcd', etcd }, () => pids.reduce((sum, pid) => sum + (cpuOfTree(pid) ?? 0), 0)),
-    ),
-};
-type Store = keyof typeof places;
-const stores = Object.keys(places) as Store[];
+const stores: readonly Store[] = ['memory', 'sqlite', 'redis', 'postgres', 'etcd'];
 /** Those that need no program of their own. */
 const inProcess: readonly Store[] = ['memory', 'sqlite'];
 

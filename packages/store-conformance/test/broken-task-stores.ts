@@ -550,6 +550,27 @@ const reads = [
         },
       };
     },
+    'lets a task wait where none may': onCommit(({ turn }) => ({ turn: turn && { ...turn, waitingAtMost: undefined } })),
+    'refuses one task too early': onCommit(({ turn }) => ({
+      turn: turn?.waitingAtMost ? { ...turn, waitingAtMost: turn.waitingAtMost - 1 } : turn,
+    })),
+    'keeps what it refuses because none may wait': (store) => ({
+      commit: async (commit) => {
+        try {
+          return await store.commit(commit);
+        } catch (error) {
+          if (StoreError.is(error, 'QUEUE_FULL')) await store.commit({ ...commit, turn: undefined });
+          throw error;
+        }
+      },
+    }),
+    'refuses a turn that begins at once, where none may wait': (store) => ({
+      commit: async (commit) => {
+        const { queue, waitingAtMost = 1e6 } = commit.turn ?? { queue: '' };
+        if (queue && (await store.waiting(queue)) >= waitingAtMost) throw new StoreError('QUEUE_FULL', 'full');
+        return store.commit(commit);
+      },
+    }),
   }),
   ...broken('load', {
     'reads head and facts at different moments': (store) => ({

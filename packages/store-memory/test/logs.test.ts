@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { headAt } from '../../../test/kit/task-logs.ts';
 import { ClosedLogs } from '../src/logs/closed-logs.ts';
 import { LargeMap } from '../src/logs/large-map.ts';
 import { Log, Logs } from '../src/logs/log.ts';
@@ -6,16 +7,7 @@ import { TaskIndex } from '../src/task-index.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const fact = { format: 1, at, type: 'woken' } as const;
-const head = {
-  closed: true,
-  contextId: 'c',
-  version: 1,
-  statusAt: at,
-  statusVersion: 1,
-  generation: 1,
-  turn: 0,
-  attempt: 0,
-};
+const head = headAt(1, { closed: true });
 const logOf = (taskId: string, facts = 1, scope = 's'): Log => {
   const log = new Log(scope, taskId, { version: facts, head, wanted: false, fence: 0 });
   for (let n = 0; n < facts; n++) log.facts.push({ version: n + 1, commitId: 'c', fact });

@@ -1,20 +1,11 @@
 import type { Row } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
+import { headAt } from '../../../test/kit/task-logs.ts';
 import { Log, Logs } from '../src/logs/log.ts';
 import { type Candidate, ReadyQueue } from '../src/ready-queue.ts';
 
 const now = Date.UTC(2026, 0, 1);
-const statusAt = new Date(now).toISOString();
-const head = {
-  closed: false,
-  contextId: 'c',
-  version: 1,
-  statusAt,
-  statusVersion: 1,
-  generation: 1,
-  turn: 0,
-  attempt: 0,
-};
+const head = headAt(1, { statusAt: new Date(now).toISOString() });
 const row = (more: Partial<Row>): Row => ({ version: 1, head, queue: 'q', wanted: false, fence: 0, ...more });
 
 /** Logs that count how often they are read. */

@@ -1,6 +1,6 @@
 import type { Commit, Committed, TaskStore } from '@batonjs/store';
+import { headAt } from '../../../test/kit/task-logs.ts';
 
-type Head = NonNullable<Commit['head']>;
 type Fact = Commit['facts'][number];
 
 const at = '2026-01-01T00:00:00.000Z';
@@ -18,19 +18,6 @@ export const chunk = (number: number, text = 'x'.repeat(48)): Fact => ({
   artifact: { artifactId: 'a', parts: [{ text: `${number} ${text}` }] },
   append: number > 1,
   lastChunk: false,
-});
-
-const headAt = (version: number, more: Partial<Head> = {}): Head => ({
-  state: 'TASK_STATE_WORKING',
-  closed: false,
-  contextId: 'c',
-  version,
-  statusAt: at,
-  statusVersion: 1,
-  generation: version,
-  turn: 1,
-  attempt: 1,
-  ...more,
 });
 
 let commits = 0;

@@ -1,64 +1,28 @@
 import type { Fact } from '@batonjs/lifecycle';
-import type { Commit, PushConfig } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
-import { scope } from '../../../../test/kit/scope.ts';
 import { eventually } from '../../../../test/kit/until.ts';
+import { push } from './push-config.ts';
 import { servePushing } from './serve-pushing.ts';
 import { quick } from './settings.ts';
+import { at, keep, received, status } from './stored-task.ts';
 import { webhook } from './webhook.ts';
 
-const at = new Date().toISOString();
-const written = { format: 1, at } as const;
 const queue = 'agent';
 
 /** Facts of a task that a webhook gets one by one. */
 const facts: readonly Fact[] = [
-  {
-    ...written,
-    type: 'message-received',
-    message: { messageId: 'm', contextId: 'c', role: 'ROLE_USER', parts: [{ text: 'go' }] },
-  },
-  { ...written, type: 'task-created', taskId: 't', contextId: 'c' },
-  { ...written, type: 'status-changed', status: { state: 'TASK_STATE_WORKING', timestamp: at } },
-  { ...written, type: 'status-changed', status: { state: 'TASK_STATE_INPUT_REQUIRED', timestamp: at } },
+  received,
+  { format: 1, at, type: 'task-created', taskId: 't', contextId: 'c' },
+  status(),
+  status('INPUT_REQUIRED'),
 ];
 
 /** A store with a task of these facts and a webhook that got none. */
-async function stored(url: string, facts: readonly Fact[], more: Partial<PushConfig> = {}) {
+async function stored(url: string, facts: readonly Fact[]) {
   const store = memoryStore();
-  const commit: Commit = {
-    scope,
-    taskId: 't',
-    commitId: 'commit',
-    expectedVersion: 0,
-    facts,
-    head: {
-      state: 'TASK_STATE_INPUT_REQUIRED',
-      closed: false,
-      contextId: 'c',
-      version: facts.length,
-      statusAt: at,
-      statusVersion: facts.length,
-      generation: facts.length,
-      turn: 1,
-      attempt: 1,
-    },
-  };
-  await store.commit(commit);
-  const config = { taskId: 't', id: 'w', url };
-  await store.putPushConfig({
-    scope,
-    taskId: 't',
-    id: 'w',
-    config,
-    protocolVersion: '1.0',
-    queue,
-    cursor: 0,
-    ...more,
-  });
-  const read = () => store.getPushConfig(scope, 't', 'w');
-  return { store, read };
+  await keep(store, facts, [push(url, 'w', { queue, cursor: 0 })]);
+  return { store, read: () => store.getPushConfig('s', 't', 'w') };
 }
 
 it('what follows a fact of another format is not delivered either: a newer process delivers all', async () => {

@@ -2,6 +2,7 @@ import type { Lease, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it, vi } from 'vitest';
 import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
+import { chunkAfter } from '../../../../test/kit/task-logs.ts';
 import { Heartbeat, type Held } from '../../src/turns/heartbeat.ts';
 import type { TurnDependencies } from '../../src/turns/turn-dependencies.ts';
 
@@ -43,32 +44,13 @@ function beating(store: TaskStore) {
 
 /** A lease of a task that the store has. */
 async function lease(store: TaskStore, taskId: string): Promise<Lease> {
-  const at = '2026-01-01T00:00:00.000Z';
-  const { lease } = await store.commit({
-    scope: 's',
-    taskId,
-    commitId: taskId,
-    expectedVersion: 0,
-    facts: [
-      {
-        format: 1,
-        at,
-        type: 'message-received',
-        message: { messageId: 'm', contextId: 'c', role: 'ROLE_USER', parts: [{ text: 'hi' }] },
-      },
-    ],
-    head: {
-      closed: false,
-      contextId: 'c',
-      version: 1,
-      statusAt: at,
-      statusVersion: 1,
-      generation: 1,
-      turn: 0,
-      attempt: 0,
-    },
-    turn: { queue: 'q', acquire: { holder: `of ${taskId}`, ttlMs: 3_600_000 } },
-  });
+  const { lease } = await store.commit(
+    chunkAfter(0, {
+      taskId,
+      commitId: taskId,
+      turn: { queue: 'q', acquire: { holder: `of ${taskId}`, ttlMs: 3_600_000 } },
+    }),
+  );
   return lease!;
 }
 

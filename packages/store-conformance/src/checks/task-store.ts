@@ -1,11 +1,8 @@
 import type { Check } from '../bench/check.ts';
 import { takeChecks } from './buckets/take.ts';
-import { claimChecks, waitingChecks } from './claim.ts';
-import { claimOrderChecks } from './claim-order.ts';
 import { commitChecks } from './commit.ts';
 import { closeChecks, identityChecks, pingChecks } from './identity.ts';
 import { idChecks } from './ids.ts';
-import { leaseChecks, renewChecks } from './lease.ts';
 import { listChecks } from './list.ts';
 import { followChecks } from './notifications/follow.ts';
 import { subscribeChecks } from './notifications/subscribe.ts';
@@ -16,6 +13,10 @@ import { raceChecks } from './races.ts';
 import { loadChecks, readFactsChecks } from './read.ts';
 import { scheduleChecks } from './schedules/schedule.ts';
 import { scopeChecks } from './scopes.ts';
+import { claimChecks } from './turns/claim.ts';
+import { claimOrderChecks } from './turns/claim-order.ts';
+import { leaseChecks, renewChecks } from './turns/lease.ts';
+import { waitingChecks } from './turns/waiting.ts';
 
 /** All checks of the `TaskStore` port. */
 export const taskStoreChecks: readonly Check[] = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { section } from '../bench/check.ts';
-import { elapse } from '../bench/expectations.ts';
-import { working } from '../samples/facts.ts';
-import { logOf } from '../samples/log.ts';
+import { section } from '../../bench/check.ts';
+import { elapse } from '../../bench/expectations.ts';
+import { working } from '../../samples/facts.ts';
+import { logOf } from '../../samples/log.ts';
 
 const ttlMs = 60_000;
 const turn = { queue: 'q', want: true };

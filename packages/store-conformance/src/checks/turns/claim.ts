@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TaskStore } from '@batonjs/store';
-import { type Bench, section } from '../bench/check.ts';
-import { elapse, refuses, same } from '../bench/expectations.ts';
-import { chunk, completed, working } from '../samples/facts.ts';
-import { logOf } from '../samples/log.ts';
+import { type Bench, section } from '../../bench/check.ts';
+import { elapse, refuses, same } from '../../bench/expectations.ts';
+import { chunk, completed, working } from '../../samples/facts.ts';
+import { logOf } from '../../samples/log.ts';
 
 const long = 60_000;
 const wanted = { turn: { queue: 'q', want: true } };
@@ -240,34 +240,5 @@ export const claimChecks = section('claim', {
       (await log.commit([chunk(1)], { turn: { queue: 'q', acquire: { holder: 'b', ttlMs: long } } })).lease,
       undefined,
     );
-  },
-});
-
-export const waitingChecks = section('waiting', {
-  async 'counts the open tasks of a queue that want a turn and do not run'({ store, second }) {
-    assert.equal(await store.waiting('q'), 0);
-    const logs = ['a', 'b', 'c'].map((taskId) => logOf(store, { taskId }));
-    for (const log of logs) await log.create(wanted);
-    await logs[0]!.commit([chunk(1)], wanted);
-    assert.equal(await second.waiting('q'), 3);
-    assert.equal(await store.waiting('other'), 0);
-    await claim(store, 'x', { taskId: 'a' });
-    assert.equal(await store.waiting('q'), 2);
-    await logs[1]!.commit([completed()]);
-    assert.equal(await store.waiting('q'), 1);
-    await logs[0]!.commit([], {
-      writer: { fence: 1, holder: 'x' },
-      turn: { queue: 'q', release: true, want: true },
-    });
-    assert.equal(await second.waiting('q'), 2);
-  },
-
-  async 'may stop counting where the caller needs no more'({ store, second }) {
-    for (const taskId of ['a', 'b', 'c']) await logOf(store, { taskId }).create(wanted);
-    for (const atMost of [1, 2]) {
-      const counted = await second.waiting('q', atMost);
-      assert.ok(counted >= atMost && counted <= 3, `counted ${counted} of 3, at most ${atMost}`);
-    }
-    for (const atMost of [3, 4, 1_000]) assert.equal(await second.waiting('q', atMost), 3);
   },
 });

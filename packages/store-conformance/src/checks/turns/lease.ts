@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { section } from '../bench/check.ts';
-import { elapse, eventually, refuses, same } from '../bench/expectations.ts';
-import { chunk, completed, received, working } from '../samples/facts.ts';
-import { logOf } from '../samples/log.ts';
+import { section } from '../../bench/check.ts';
+import { elapse, eventually, refuses, same } from '../../bench/expectations.ts';
+import { chunk, completed, received, working } from '../../samples/facts.ts';
+import { logOf } from '../../samples/log.ts';
 
 const long = 60_000;
 const acquire = (holder: string, ttlMs = long) => ({ turn: { queue: 'q', acquire: { holder, ttlMs } } });

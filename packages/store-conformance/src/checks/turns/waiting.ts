@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import type { TaskStore } from '@batonjs/store';
+import { section } from '../../bench/check.ts';
+import { refuses, same } from '../../bench/expectations.ts';
+import { chunk, completed, created, received } from '../../samples/facts.ts';
+import { logOf } from '../../samples/log.ts';
+
+const long = 60_000;
+const wanted = { turn: { queue: 'q', want: true } };
+const claim = (store: TaskStore, holder: string, more: object = {}) =>
+  store.claim({ queue: 'q', holder, ttlMs: long, limit: 10, ...more });
+
+export const waitingChecks = section('waiting', {
+  async 'counts the open tasks of a queue that want a turn and do not run'({ store, second }) {
+    assert.equal(await store.waiting('q'), 0);
+    const logs = ['a', 'b', 'c'].map((taskId) => logOf(store, { taskId }));
+    for (const log of logs) await log.create(wanted);
+    await logs[0]!.commit([chunk(1)], wanted);
+    assert.equal(await second.waiting('q'), 3);
+    assert.equal(await store.waiting('other'), 0);
+    await claim(store, 'x', { taskId: 'a' });
+    assert.equal(await store.waiting('q'), 2);
+    await logs[1]!.commit([completed()]);
+    assert.equal(await store.waiting('q'), 1);
+    await logs[0]!.commit([], {
+      writer: { fence: 1, holder: 'x' },
+      turn: { queue: 'q', release: true, want: true },
+    });
+    assert.equal(await second.waiting('q'), 2);
+  },
+
+  async 'may stop counting where the caller needs no more'({ store, second }) {
+    for (const taskId of ['a', 'b', 'c']) await logOf(store, { taskId }).create(wanted);
+    for (const atMost of [1, 2]) {
+      const counted = await second.waiting('q', atMost);
+      assert.ok(counted >= atMost && counted <= 3, `counted ${counted} of 3, at most ${atMost}`);
+    }
+    for (const atMost of [3, 4, 1_000]) assert.equal(await second.waiting('q', atMost), 3);
+  },
+
+  async 'refuses a task where none may wait, and leaves nothing of it'({ store, second }) {
+    const log = logOf(store);
+    const first = log.prepare([received(), created()], { once: 'key', turn: { ...wanted.turn, waitingAtMost: 0 } });
+    await refuses('QUEUE_FULL', store.commit(first));
+    assert.equal(await second.load('s', 't'), undefined);
+    assert.equal((await second.list('s', { limit: 9 })).total, 0);
+    assert.equal(await second.waiting('q'), 0);
+    same(await claim(second, 'x'), []);
+    same(await log.create({ once: 'key', turn: { queue: 'q' } }), { version: 2 });
+    await refuses('QUEUE_FULL', log.commit([chunk(1)], { turn: { ...wanted.turn, waitingAtMost: 0 } }));
+    assert.equal((await second.load('s', 't'))?.version, 2);
+    same(await log.commit([chunk(1)], wanted), { version: 3 });
+  },
+
+  async 'refuses no task while fewer wait in its queue than may'({ store }) {
+    const running = { turn: { queue: 'q', acquire: { holder: 'x', ttlMs: long } } };
+    for (const taskId of ['r', 's']) await logOf(store, { taskId }).create(running);
+    for (const taskId of ['m', 'n'])
+      await logOf(store, { taskId, queue: 'other' }).create({ turn: { queue: 'other', want: true } });
+    for (const taskId of ['a', 'b', 'c'])
+      await logOf(store, { taskId }).create({ turn: { ...wanted.turn, waitingAtMost: 3 } });
+    assert.equal(await store.waiting('q'), 3);
+  },
+
+  async 'refuses no commit after which its task does not wait'({ store }) {
+    await logOf(store, { taskId: 'before' }).create(wanted);
+    const log = logOf(store);
+    await log.create({ turn: { queue: 'q', waitingAtMost: 0, acquire: { holder: 'x', ttlMs: long } } });
+    const writer = { fence: 1, holder: 'x' };
+    same(await log.commit([chunk(1)], { writer, turn: { ...wanted.turn, waitingAtMost: 0 } }), { version: 3 });
+    const release = { queue: 'q', waitingAtMost: 0, release: true };
+    same(await log.commit([completed()], { writer, turn: release }), { version: 4 });
+  },
+});
