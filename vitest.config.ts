@@ -12,7 +12,7 @@ const alone = [
   'apps/{boat-designer,currency,expense-agent}/test/agent.test.ts',
   'packages/server-node/test/die-young.test.ts',
   'packages/server/test/address-policy/**/*.test.ts',
-  'packages/server/test/push/hostile-webhooks.test.ts',
+  'packages/server/test/push/configs/hostile-webhooks.test.ts',
   'packages/server/test/timing/sleep.test.ts',
   'packages/store-sqlite/test/notifications/sweep.test.ts',
   'packages/store/test/steady-now.test.ts',

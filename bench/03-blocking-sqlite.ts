@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { BareSqlite } from './contenders/bare-sqlite.ts';
+import type { BareSqlite } from './contenders/bare/bare-sqlite.ts';
 import type { CommitTexts } from './contenders/sample-commits.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
 import {
@@ -71,7 +71,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   }
 
   const bare = (what: string, listable: boolean) => async (folder: string) => {
-    const floor = await Worker.start<BareSqlite>('contenders/bare-sqlite.ts', { folder, listable, commits });
+    const floor = await Worker.start<BareSqlite>('contenders/bare/bare-sqlite.ts', { folder, listable, commits });
     const ms = await floor.ask('replay', { groups: groups[what]!, tasks: connections });
     values.add('bare-sqlite', replayed(what, listable), (sum(groups[what]!) / ms) * 1_000);
     await floor.stop();

@@ -1,4 +1,4 @@
-import type { BareRedis } from './contenders/bare-redis.ts';
+import type { BareRedis } from './contenders/bare/bare-redis.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
 import { commitsOfBaton, type Redis, startBaton, startBatonStore, withRedis } from './harness/contender.ts';
 import { alternate, round, Values } from './harness/measure.ts';
@@ -47,7 +47,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   }
 
   async function bare({ url }: Redis): Promise<void> {
-    const floor = await Worker.start<BareRedis>('contenders/bare-redis.ts', {
+    const floor = await Worker.start<BareRedis>('contenders/bare/bare-redis.ts', {
       redis: url,
       commits: await commitsOfBaton(),
     });

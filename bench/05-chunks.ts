@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import pg from 'pg';
-import type { BareRedis } from './contenders/bare-redis.ts';
-import type { BareSqlite } from './contenders/bare-sqlite.ts';
-import type { OfficialSdkOptions } from './contenders/official-sdk.ts';
+import type { BareRedis } from './contenders/bare/bare-redis.ts';
+import type { BareSqlite } from './contenders/bare/bare-sqlite.ts';
+import type { OfficialSdkOptions } from './contenders/official-sdk/official-sdk.ts';
 import type { StoreChoice } from './contenders/stores.ts';
 import type { Benchmark, Contender, Measured, RunOptions } from './harness/benchmark.ts';
 import {
@@ -137,7 +137,7 @@ async function run({ runs, short, store: only }: RunOptions): Promise<Measured> 
 
   async function bareSqlite(folder: string): Promise<void> {
     const options = { folder, listable: false, commits: await commitsOfBaton() };
-    const floor = await Worker.start<BareSqlite>('contenders/bare-sqlite.ts', options);
+    const floor = await Worker.start<BareSqlite>('contenders/bare/bare-sqlite.ts', options);
     const groups = Array<number>(4_000 / less).fill(1);
     await floor.ask('replay', { groups: groups.slice(0, 500), tasks: 1 });
     values.add('bare-sqlite', bareTime, await floor.ask('replay', { groups, tasks: 1 }));
@@ -146,7 +146,7 @@ async function run({ runs, short, store: only }: RunOptions): Promise<Measured> 
 
   async function bareRedis(redis: string): Promise<void> {
     const commits = await commitsOfBaton();
-    const floor = await Worker.start<BareRedis>('contenders/bare-redis.ts', { redis, commits });
+    const floor = await Worker.start<BareRedis>('contenders/bare/bare-redis.ts', { redis, commits });
     await floor.ask('chunks', 4_000 / less);
     values.add('bare-redis', bareTime, await floor.ask('chunks', 4_000 / less));
     await floor.stop();

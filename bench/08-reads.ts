@@ -1,4 +1,4 @@
-import type { Baton } from './contenders/baton.ts';
+import type { Baton } from './contenders/baton/baton.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
 import { startBaton, startLoad } from './harness/contender.ts';
 import { round, Values } from './harness/measure.ts';

@@ -30,9 +30,9 @@ async function run({ runs }: RunOptions): Promise<Measured> {
   const names = ['baton', 'official-sdk'] as const;
   const started = [...names, 'express'] as const;
   // The first start fills the caches of the file system.
-  for (const name of started) await load.ask('coldStart', `quickstart-${name}.mjs`);
+  for (const name of started) await load.ask('coldStart', `${name}.mjs`);
   await alternate(started, runs * 3, async (name) => {
-    values.add(name, firstAnswer, await load.ask('coldStart', `quickstart-${name}.mjs`));
+    values.add(name, firstAnswer, await load.ask('coldStart', `${name}.mjs`));
   });
   await load.stop();
   const root = resolve(import.meta.dirname, '..');

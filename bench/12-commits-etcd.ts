@@ -1,4 +1,4 @@
-import type { BareEtcd } from './contenders/bare-etcd.ts';
+import type { BareEtcd } from './contenders/bare/bare-etcd.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
 import { commitsOfBaton, startBatonStore, withEtcd } from './harness/contender.ts';
 import { alternate, Values } from './harness/measure.ts';
@@ -48,7 +48,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
 
   async function bare(etcd: readonly string[]): Promise<void> {
     const commits = await commitsOfBaton();
-    const floor = await Worker.start<BareEtcd>('contenders/bare-etcd.ts', { etcd, commits });
+    const floor = await Worker.start<BareEtcd>('contenders/bare/bare-etcd.ts', { etcd, commits });
     await measure('bare-etcd', (size) => floor.ask('sends', size));
     await floor.stop();
   }

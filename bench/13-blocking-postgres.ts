@@ -1,4 +1,4 @@
-import type { BarePostgres } from './contenders/bare-postgres.ts';
+import type { BarePostgres } from './contenders/bare/bare-postgres.ts';
 import type { CommitTexts } from './contenders/sample-commits.ts';
 import type { Benchmark, Contender, Measured, RunOptions } from './harness/benchmark.ts';
 import {
@@ -92,7 +92,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   const bare =
     (what: string) =>
     async ({ url, cpu }: Postgres) => {
-      const floor = await Worker.start<BarePostgres>('contenders/bare-postgres.ts', {
+      const floor = await Worker.start<BarePostgres>('contenders/bare/bare-postgres.ts', {
         postgres: url,
         commits,
       });

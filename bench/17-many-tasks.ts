@@ -1,4 +1,4 @@
-import type { LargeStore } from './contenders/large-store.ts';
+import type { LargeStore } from './contenders/baton/large-store.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
 import { round, Values } from './harness/measure.ts';
 import { places } from './harness/places.ts';
@@ -76,7 +76,7 @@ async function run({ runs, short, size = 100_000, store: only }: RunOptions): Pr
           [few, small],
           [many, large],
         ] as const) {
-          const worker = await Worker.start<LargeStore>('contenders/large-store.ts', choice);
+          const worker = await Worker.start<LargeStore>('contenders/baton/large-store.ts', choice);
           await worker.ask('fill', { from: 0, to: tasks });
           workers.set(tasks, worker);
         }

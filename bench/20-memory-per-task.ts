@@ -1,4 +1,4 @@
-import type { KeptTasks } from './contenders/kept-tasks.ts';
+import type { KeptTasks } from './contenders/baton/kept-tasks.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
 import { round, Values } from './harness/measure.ts';
 import { Worker } from './harness/worker.ts';
@@ -40,7 +40,7 @@ async function run({ runs, short, size = 200_000 }: RunOptions): Promise<Measure
   const unitOf = (tasks: number) => `bytes per finished task, ${tasks} kept`;
 
   for (let n = 0; n < runs; n++) {
-    const worker = await Worker.start<KeptTasks>('contenders/kept-tasks.ts', {}, ['--expose-gc']);
+    const worker = await Worker.start<KeptTasks>('contenders/baton/kept-tasks.ts', {}, ['--expose-gc']);
     await worker.ask('sends', few);
     const before = await worker.ask('memory');
     let kept = 0;
@@ -64,11 +64,11 @@ async function run({ runs, short, size = 200_000 }: RunOptions): Promise<Measure
   // Three times as many tasks as there is room for.
   const closedBytes = 2_500 * few;
   for (let n = 0; n < runs; n++) {
-    const worker = await Worker.start<KeptTasks>('contenders/kept-tasks.ts', { closedBytes }, [
+    const worker = await Worker.start<KeptTasks>('contenders/baton/kept-tasks.ts', { closedBytes }, [
       '--expose-gc',
     ]);
     // What a server takes that is warm and keeps none.
-    const warm = await Worker.start<KeptTasks>('contenders/kept-tasks.ts', { closedBytes: 0 }, [
+    const warm = await Worker.start<KeptTasks>('contenders/baton/kept-tasks.ts', { closedBytes: 0 }, [
       '--expose-gc',
     ]);
     for (const one of [worker, warm]) await one.ask('sends', 3 * few);

@@ -1,5 +1,5 @@
 import type { StoreChoice } from './contenders/stores.ts';
-import type { WaitingTurns } from './contenders/waiting-turns.ts';
+import type { WaitingTurns } from './contenders/baton/waiting-turns.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
 import { round, Values } from './harness/measure.ts';
 import { places, type Store } from './harness/places.ts';
@@ -45,7 +45,7 @@ async function run({ runs, short, size = 100_000, store: only }: RunOptions): Pr
   const rateUnit = (kind: Kind, waiting: number, store: Store) => `${kind}/s, ${waiting} waiting, ${store}`;
 
   const measure = (store: Store) => async (choice: StoreChoice, databaseCpu: () => number) => {
-    const worker = await Worker.start<WaitingTurns>('contenders/waiting-turns.ts', {
+    const worker = await Worker.start<WaitingTurns>('contenders/baton/waiting-turns.ts', {
       ...choice,
       turns: held,
     });
@@ -73,7 +73,7 @@ async function run({ runs, short, size = 100_000, store: only }: RunOptions): Pr
   };
 
   async function drain(): Promise<void> {
-    const worker = await Worker.start<WaitingTurns>('contenders/waiting-turns.ts', {
+    const worker = await Worker.start<WaitingTurns>('contenders/baton/waiting-turns.ts', {
       store: 'memory',
       turns: 1,
     });

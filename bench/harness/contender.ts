@@ -6,20 +6,20 @@ import { fileURLToPath } from 'node:url';
 import { startEtcd } from '../../test/support/etcd.ts';
 import { canStartPostgres, startPostgres } from '../../test/support/postgres.ts';
 import { startRedis } from '../../test/support/redis.ts';
-import type { BareNotify } from '../contenders/bare-notify.ts';
-import type { BareSse } from '../contenders/bare-sse.ts';
-import type { BareStreams } from '../contenders/bare-streams.ts';
-import type { BareWs } from '../contenders/bare-ws.ts';
-import type { Baton, BatonOptions } from '../contenders/baton.ts';
-import type { BatonStore } from '../contenders/baton-store.ts';
-import type { GrpcBaton } from '../contenders/grpc-baton.ts';
-import type { GrpcFloor } from '../contenders/grpc-floor.ts';
-import type { GrpcOfficialSdk } from '../contenders/grpc-official-sdk.ts';
-import type { Floor } from '../contenders/node-http.ts';
-import type { OfficialSdk, OfficialSdkOptions } from '../contenders/official-sdk.ts';
+import type { BareNotify } from '../contenders/bare/bare-notify.ts';
+import type { BareSse } from '../contenders/bare/bare-sse.ts';
+import type { BareStreams } from '../contenders/bare/bare-streams.ts';
+import type { BareWs } from '../contenders/bare/bare-ws.ts';
+import type { Baton, BatonOptions } from '../contenders/baton/baton.ts';
+import type { BatonStore } from '../contenders/baton/baton-store.ts';
+import type { GrpcBaton } from '../contenders/baton/grpc-baton.ts';
+import type { GrpcFloor } from '../contenders/bare/grpc-floor.ts';
+import type { GrpcOfficialSdk } from '../contenders/official-sdk/grpc-official-sdk.ts';
+import type { Floor } from '../contenders/bare/node-http.ts';
+import type { OfficialSdk, OfficialSdkOptions } from '../contenders/official-sdk/official-sdk.ts';
 import type { CommitTexts } from '../contenders/sample-commits.ts';
 import type { StoreChoice } from '../contenders/stores.ts';
-import type { TaskGatewayContender } from '../contenders/task-gateway.ts';
+import type { TaskGatewayContender } from '../contenders/baton/task-gateway.ts';
 import type { Sample } from '../contenders/template.ts';
 import type { GrpcSamples } from '../load/grpc.ts';
 import type { Load } from '../load/load.ts';
@@ -30,16 +30,16 @@ import { Worker } from './worker.ts';
 export const startLoad = () => Worker.start<Load>('load/load.ts');
 
 export const startBaton = (options: BatonOptions) =>
-  Worker.start<Baton>('contenders/baton.ts', options, ['--expose-gc']);
+  Worker.start<Baton>('contenders/baton/baton.ts', options, ['--expose-gc']);
 
 export const startBatonWorker = (options: StoreChoice) =>
-  Worker.start<Vitals>('contenders/worker.ts', options);
+  Worker.start<Vitals>('contenders/baton/worker.ts', options);
 
 export const startBareNotify = (options: StoreChoice & { role: 'ping' | 'pong' }) =>
-  Worker.start<BareNotify>('contenders/bare-notify.ts', options);
+  Worker.start<BareNotify>('contenders/bare/bare-notify.ts', options);
 
 export const startBatonStore = (options: StoreChoice) =>
-  Worker.start<BatonStore>('contenders/baton-store.ts', options);
+  Worker.start<BatonStore>('contenders/baton/baton-store.ts', options);
 
 /** The commits of a send as text, for floors to repeat. */
 export async function commitsOfBaton(): Promise<CommitTexts> {
@@ -50,26 +50,26 @@ export async function commitsOfBaton(): Promise<CommitTexts> {
 }
 
 export const startOfficialSdk = (options: OfficialSdkOptions) =>
-  Worker.start<OfficialSdk>('contenders/official-sdk.ts', options, ['--expose-gc']);
+  Worker.start<OfficialSdk>('contenders/official-sdk/official-sdk.ts', options, ['--expose-gc']);
 
 export const startFloor = (name: 'express' | 'node-http', sample: Sample) =>
-  Worker.start<Floor>(`contenders/${name}.ts`, sample);
+  Worker.start<Floor>(`contenders/bare/${name}.ts`, sample);
 
-export const startBareSse = () => Worker.start<BareSse>('contenders/bare-sse.ts', {}, ['--expose-gc']);
+export const startBareSse = () => Worker.start<BareSse>('contenders/bare/bare-sse.ts', {}, ['--expose-gc']);
 
 export const startBareStreams = (samples: readonly Sample[]) =>
-  Worker.start<BareStreams>('contenders/bare-streams.ts', samples);
+  Worker.start<BareStreams>('contenders/bare/bare-streams.ts', samples);
 
 export const startTaskGateway = () =>
-  Worker.start<TaskGatewayContender>('contenders/task-gateway.ts', {}, ['--expose-gc']);
+  Worker.start<TaskGatewayContender>('contenders/baton/task-gateway.ts', {}, ['--expose-gc']);
 
-export const startBareWs = () => Worker.start<BareWs>('contenders/bare-ws.ts', {}, ['--expose-gc']);
-export const startGrpcBaton = () => Worker.start<GrpcBaton>('contenders/grpc-baton.ts');
+export const startBareWs = () => Worker.start<BareWs>('contenders/bare/bare-ws.ts', {}, ['--expose-gc']);
+export const startGrpcBaton = () => Worker.start<GrpcBaton>('contenders/baton/grpc-baton.ts');
 
-export const startGrpcOfficialSdk = () => Worker.start<GrpcOfficialSdk>('contenders/grpc-official-sdk.ts');
+export const startGrpcOfficialSdk = () => Worker.start<GrpcOfficialSdk>('contenders/official-sdk/grpc-official-sdk.ts');
 
 export const startGrpcFloor = (samples: GrpcSamples) =>
-  Worker.start<GrpcFloor>('contenders/grpc-floor.ts', samples);
+  Worker.start<GrpcFloor>('contenders/bare/grpc-floor.ts', samples);
 
 /** Calls with a new folder, and deletes it afterwards. */
 export async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {

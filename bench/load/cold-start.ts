@@ -6,9 +6,9 @@ import { freePort } from '../../test/kit/processes.ts';
 import { Connection } from './connection.ts';
 import { call, message, type RpcTask } from './rpc.ts';
 
-/** Starts a program of `contenders` and asks until it answers. Resolves to milliseconds from its start to the right answer. */
+/** Starts a program of `contenders/quickstart` and asks until it answers. Resolves to milliseconds from its start to the right answer. */
 export async function coldStart(program: string): Promise<number> {
-  const path = fileURLToPath(new URL(`../contenders/${program}`, import.meta.url));
+  const path = fileURLToPath(new URL(`../contenders/quickstart/${program}`, import.meta.url));
   const port = await freePort();
   const start = performance.now();
   // As a user starts it: the installed files, without our conditions.

@@ -1,7 +1,7 @@
 import type { OperationName } from '@batonjs/protocol/operations';
 import { between } from '../workload/random.ts';
 import { checkOutcome } from './check-reply.ts';
-import { mutate } from './mutate.ts';
+import { mutate } from './mutate/mutate.ts';
 import { bytesOf, type RawRequest } from './request.ts';
 import type { Road, Told } from './road.ts';
 import type { Served } from './served.ts';

@@ -1,7 +1,7 @@
 import { httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
 import { type OperationName, operationNames } from '@batonjs/protocol/operations';
 import { between, pick } from '../workload/random.ts';
-import { oddUrl } from './odd-url.ts';
+import { oddUrl } from './mutate/odd-url.ts';
 import type { RawRequest } from './request.ts';
 
 export type HttpBindingName = 'JSONRPC' | 'HTTP+JSON';

@@ -14,7 +14,7 @@ export const timingSensitive: readonly string[] = [
   'packages/store-sqlite/test/database/',
   'test/documents/tutorial',
   'test/later/',
-  'test/protocol/cancel',
+  'test/protocol/tasks/cancel',
   'test/stores/redis-lost-past',
   'test/stores/stuck',
 ];

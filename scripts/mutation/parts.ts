@@ -47,7 +47,7 @@ export const parts: Readonly<Record<string, Part>> = {
   // What goes by its arguments alone. Tests without webhooks and stores notice in a fraction of a second.
   'push-rules': {
     mutate: [`packages/server/src/push/{${pushRules.join(',')}}.ts`],
-    tests: ['packages/server/test/push/{options,rules}.test.ts'],
+    tests: ['packages/server/test/push/configs/{options,rules}.test.ts'],
   },
   push: {
     warm: true,

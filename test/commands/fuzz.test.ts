@@ -4,7 +4,7 @@ import { fuzz } from '../../scripts/fuzz/fuzz.ts';
 import { mutatedRequest } from '../../scripts/fuzz/grpc/grpc-road.ts';
 import { bodyOf } from '../../scripts/fuzz/grpc/request.ts';
 import { longestReply } from '../../scripts/fuzz/limits.ts';
-import { mutate } from '../../scripts/fuzz/mutate.ts';
+import { mutate } from '../../scripts/fuzz/mutate/mutate.ts';
 import { parseReply } from '../../scripts/fuzz/reply.ts';
 import { bytesOf } from '../../scripts/fuzz/request.ts';
 import { type Known, validRequest } from '../../scripts/fuzz/valid-request.ts';

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { eventually } from '../../../test/kit/until.ts';
-import { webhook } from '../../server/test/push/webhook.ts';
+import { webhook } from '../../server/test/push/kit/webhook.ts';
 import { observed } from './observed.ts';
 
 const canary = 'canary-7f3a';

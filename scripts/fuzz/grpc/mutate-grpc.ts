@@ -1,7 +1,7 @@
 import { between, pick } from '../../workload/random.ts';
-import { mutateBytes } from '../mutate-bytes.ts';
-import { mutateJson } from '../mutate-json.ts';
-import { oddText } from '../odd-values.ts';
+import { mutateBytes } from '../mutate/mutate-bytes.ts';
+import { mutateJson } from '../mutate/mutate-json.ts';
+import { oddText } from '../mutate/odd-values.ts';
 import { a2aMethods, encodeMessage } from './messages.ts';
 import { framed, type GrpcRequest } from './request.ts';
 

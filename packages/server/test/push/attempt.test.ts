@@ -8,9 +8,9 @@ import type { PushOptions } from '../../src/index.ts';
 import { attempt, type Parcel } from '../../src/push/attempt.ts';
 import { pushFormat } from '../../src/push/push-format.ts';
 import type { UnsignedDelivery } from '../../src/push/sign-push.ts';
-import { push } from './push-config.ts';
-import { begin, delivering } from './stored-task.ts';
-import { type Reaction, webhook } from './webhook.ts';
+import { push } from './kit/push-config.ts';
+import { begin, delivering } from './kit/stored-task.ts';
+import { type Reaction, webhook } from './kit/webhook.ts';
 
 const event = { statusUpdate: { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' } } };
 const config = (url: string, more: Partial<PushConfig['config']> = {}) => ({

@@ -2,11 +2,11 @@ import type { Fact } from '@batonjs/lifecycle';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { eventually } from '../../../../test/kit/until.ts';
-import { push } from './push-config.ts';
-import { servePushing } from './serve-pushing.ts';
-import { quick } from './settings.ts';
-import { at, keep, received, status } from './stored-task.ts';
-import { webhook } from './webhook.ts';
+import { push } from './kit/push-config.ts';
+import { servePushing } from './kit/serve-pushing.ts';
+import { quick } from './kit/settings.ts';
+import { at, keep, received, status } from './kit/stored-task.ts';
+import { webhook } from './kit/webhook.ts';
 
 const queue = 'agent';
 

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { deliver, deliveryMs } from '../../src/push/deliver.ts';
 import { hostOf } from '../../src/push/failing-webhooks.ts';
-import { push } from './push-config.ts';
-import { at, begin, claimed, delivering, keep, received, status, woken } from './stored-task.ts';
-import { webhook } from './webhook.ts';
+import { push } from './kit/push-config.ts';
+import { at, begin, claimed, delivering, keep, received, status, woken } from './kit/stored-task.ts';
+import { webhook } from './kit/webhook.ts';
 
 const open = new AbortController().signal;
 const created: Fact = { format: 1, at, type: 'task-created', taskId: 't', contextId: 'c' };

@@ -4,9 +4,9 @@ import { change } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import type { PushOptions } from '../../src/index.ts';
 import { Deliverer } from '../../src/push/deliverer.ts';
-import { push } from './push-config.ts';
-import { begin, delivering, keep, received, status } from './stored-task.ts';
-import { type Reaction, webhook } from './webhook.ts';
+import { push } from './kit/push-config.ts';
+import { begin, delivering, keep, received, status } from './kit/stored-task.ts';
+import { type Reaction, webhook } from './kit/webhook.ts';
 
 type Bench = ReturnType<typeof delivering>;
 type Store = Bench['store'];

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { PushOptions } from '../../src/index.ts';
 import { deliver } from '../../src/push/deliver.ts';
 import { hostOf } from '../../src/push/failing-webhooks.ts';
-import { push } from './push-config.ts';
-import { begin, claimed, delivering, keep, received, status } from './stored-task.ts';
-import { type Reaction, webhook } from './webhook.ts';
+import { push } from './kit/push-config.ts';
+import { begin, claimed, delivering, keep, received, status } from './kit/stored-task.ts';
+import { type Reaction, webhook } from './kit/webhook.ts';
 
 const open = new AbortController().signal;
 const asked: Reaction = (response) => void response.writeHead(503, { 'retry-after': '7' }).end();

@@ -2,8 +2,8 @@ import { GENERATION } from '@batonjs/protocol/headers';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
-import { servePushing } from './serve-pushing.ts';
-import { webhook } from './webhook.ts';
+import { servePushing } from './kit/serve-pushing.ts';
+import { webhook } from './kit/webhook.ts';
 
 it.each([
   ['with the extension', { 'a2a-extensions': GENERATION }, true],

@@ -2,10 +2,10 @@ import type { PushConfig } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../test/kit/until.ts';
 import { FailingWebhooks } from '../../src/push/failing-webhooks.ts';
-import { send, servePushing } from './serve-pushing.ts';
-import { heard } from './settings.ts';
+import { send, servePushing } from './kit/serve-pushing.ts';
+import { heard } from './kit/settings.ts';
 import { stores } from './stores.ts';
-import { webhook } from './webhook.ts';
+import { webhook } from './kit/webhook.ts';
 
 const day = 86_400_000;
 

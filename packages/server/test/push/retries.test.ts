@@ -5,9 +5,9 @@ import { eventually } from '../../../../test/kit/until.ts';
 import { completed, taskAgent, working } from '../../src/index.ts';
 import { HostShares } from '../../src/push/host-shares.ts';
 import { retryAfter, retryDelay } from '../../src/push/retry-delay.ts';
-import { begin, create, gatedAgent, send, servePushing } from './serve-pushing.ts';
-import { heard } from './settings.ts';
-import { webhook } from './webhook.ts';
+import { begin, create, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
+import { heard } from './kit/settings.ts';
+import { webhook } from './kit/webhook.ts';
 
 const now = Date.UTC(2026, 5, 1);
 
