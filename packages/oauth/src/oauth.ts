@@ -1,6 +1,6 @@
 import type { Credentials, CredentialsRequest } from '@batonjs/client';
 import type { AgentCard } from '@batonjs/protocol';
-import { type Access, checkCount, checkScopes } from './card/access.ts';
+import { type Access, checkScopeCount, checkScopes } from './card/access.ts';
 import { bearerChallenges } from './card/challenge.ts';
 import { choose } from './card/choose.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -22,7 +22,9 @@ export interface OAuthCredentials extends Credentials {
  * Gets the tokens that an agent's card asks for, from the authorization servers in `clients`: pass it as the
  * `credentials` of `connect`. Tokens go only to origins that `connect` trusts, over https or to this machine. They are
  * refreshed once for all parallel requests before they expire and when the agent refuses them, and replaced by one with
- * more scopes when the agent asks for that. Throws a `TypeError` for `clients` that cannot work. Spec: §7.
+ * more scopes when the agent asks for that. Throws a `TypeError` for a key of
+ * `clients` that is no issuer (https, or http on this machine), for a client without `clientId`, and for an agent that is
+ * no URL. Spec: §7.
  */
 export function oauth(options: OAuthOptions): OAuthCredentials {
   const clients = normalized(options.clients);
@@ -62,7 +64,7 @@ export function oauth(options: OAuthOptions): OAuthCredentials {
       return kept?.accessToken === refused ? undefined : kept;
     }
     const wider = { ...request, scopes: [...new Set([...scopes, ...missing])] };
-    checkCount(wider.scopes);
+    checkScopeCount(wider.scopes);
     const token = await tokens.get(wider).catch(unlessNoFlow);
     // Without a better token, the one that is kept still serves calls that need less.
     if (token) addTo(`${agent} ${access.scheme}`, missing);

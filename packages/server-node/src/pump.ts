@@ -30,8 +30,8 @@ export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
 }
 
 /**
- * Sends the headers together with the first text. Not joined with it: Node.js would keep the headers, for as long as the
- * stream is open, in the 30 pieces that it makes them of.
+ * Sends the headers and the first text in one packet. Two writes to a corked socket instead of one joined text: Node.js
+ * would keep the headers as 30 pieces of a string while the stream is open.
  */
 function writeFirst(res: ServerResponse, text: string): boolean {
   const { socket } = res;

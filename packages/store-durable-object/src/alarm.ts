@@ -12,10 +12,10 @@ export interface AlarmOptions {
   readonly recoverAfterMs: number;
 }
 
-/** The longest time between two alarms while something is ready that no agent of the object takes, in milliseconds. */
+/** The longest time between two alarms while tasks wait that no agent of the object takes, in milliseconds. */
 const longestMs = 3_600_000;
 
-/** The alarm for a later time goes off after so many milliseconds, and sets the next: those after 2189 are refused. */
+/** An alarm for a later time goes off after so many milliseconds, and sets the next. Cloudflare refuses any after 2189. */
 const farthestMs = 366 * 24 * 3_600_000;
 
 /**
@@ -24,23 +24,23 @@ const farthestMs = 366 * 24 * 3_600_000;
  */
 export class Alarm {
   readonly #options: AlarmOptions;
-  /** When the alarm goes off, if this object set it. The alarm of the object before goes off as well. */
+  /** When the alarm goes off that this start of the object set. An alarm of an earlier start goes off as well. */
   #at = Number.NEGATIVE_INFINITY;
   #isPlanned = false;
-  #fault: StoreError | undefined;
+  #error: StoreError | undefined;
 
   constructor(options: AlarmOptions) {
     this.#options = options;
   }
 
-  /** Throws the error of a class that cannot be woken, or that of `end`. */
-  mustWork(): void {
-    if (this.#fault) throw this.#fault;
+  /** Throws the error that makes the store unusable, if there is one. */
+  mustBeUsable(): void {
+    if (this.#error) throw this.#error;
   }
 
-  /** The data is not that of this object's stores any more. `mustWork` throws `why` from now on. */
-  end(why: StoreError): void {
-    this.#fault = why;
+  /** The object's data was deleted. `mustBeUsable` throws this error from now on. */
+  end(error: StoreError): void {
+    this.#error = error;
   }
 
   /**
@@ -52,7 +52,7 @@ export class Alarm {
     const now = clock();
     const isSet = this.#at > now;
     this.#isPlanned = true;
-    // Near enough: this object is awake, and the alarm is for the one after it.
+    // Near enough: this object is awake and does its work by itself. The alarm is for its next start.
     if (isSet && this.#at <= now + recoverAfterMs) return undefined;
     const at = this.#neededAt(now);
     if (at === undefined || (isSet && this.#at <= at)) return undefined;
@@ -97,7 +97,7 @@ export class Alarm {
     const { isRunning, readySince, dueAt } = nextWork.at(now);
     if (isRunning) return now + recoverAfterMs;
     if (readySince === undefined) return dueAt;
-    // Twice as late each time: a task that is ready for long is of an agent that the object does not have any more.
+    // Twice as late each time: for a task that has been ready for long, the object probably has no agent any more.
     const again = now + Math.max(recoverAfterMs, Math.min(now - readySince, longestMs));
     return dueAt === undefined ? again : Math.min(again, dueAt);
   }
@@ -110,7 +110,7 @@ export class Alarm {
       if (!/alarm\(\) handler/.test(String(error))) throw storeError(error);
       const message =
         'This Durable Object cannot be woken. Its class needs a method `alarm() { return store.alarm(); }`';
-      this.#fault = new StoreError('UNUSABLE', message, { cause: error });
+      this.#error = new StoreError('UNUSABLE', message, { cause: error });
       // The write that needed the alarm may have happened.
       throw new StoreError('UNAVAILABLE', message, { cause: error });
     }

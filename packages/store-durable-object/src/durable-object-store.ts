@@ -1,15 +1,15 @@
 import { type PushConfigStore, steadyNow, type TaskStore } from '@batonjs/store';
 import { OpenCalls, storeOnTables } from '@batonjs/store-sqlite/tables';
-import { known } from './migrate.ts';
-import { dataDeleted, storeError, storeName } from './object-error.ts';
+import { storedSchema } from './migrate.ts';
+import { dataDeleted, storeError, ofThisObject } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 import { openObject } from './open-object.ts';
 
 export interface DurableObjectStoreOptions {
   /**
-   * How soon the object is started again after it was evicted or died while a turn ran or waited, in milliseconds.
-   * While there is such work, an alarm goes off that often. The first store of an object decides. More than 0, at most
-   * 86,400,000. Default 30,000.
+   * How soon an object that was evicted or died starts again while a turn runs or waits, in milliseconds. An alarm goes
+   * off that often while a turn runs; for tasks that wait and that no agent takes, alarms become rarer, up to one an
+   * hour. The first store of an object decides. More than 0, at most 86,400,000. Default 30,000.
    */
   readonly recoverAfterMs?: number;
 }
@@ -41,7 +41,7 @@ export function durableObjectStore(
       `recoverAfterMs is ${recoverAfterMs}, and must be more than 0 and at most 86,400,000`,
     );
   const { identity, tables, subscribers, transactions, alarm } = openObject(storage, recoverAfterMs);
-  const calls = new OpenCalls(storeName, () => alarm.mustWork());
+  const calls = new OpenCalls(ofThisObject, () => alarm.mustBeUsable());
   let closing: Promise<void> | undefined;
 
   return {
@@ -67,7 +67,7 @@ export function durableObjectStore(
     identity: () =>
       calls.pass(() =>
         transactions.read(() => {
-          if (known(storage)?.identity === identity) return identity;
+          if (storedSchema(storage)?.identity === identity) return identity;
           throw dataDeleted();
         }),
       ),
@@ -75,7 +75,7 @@ export function durableObjectStore(
     async alarm() {
       try {
         // Nothing is left to be woken for once the data was deleted: Cloudflare would repeat an alarm that fails.
-        if (known(storage)?.identity === identity) await alarm.setNext();
+        if (storedSchema(storage)?.identity === identity) await alarm.setNext();
       } catch (error) {
         throw storeError(error);
       }

@@ -1,6 +1,6 @@
 import { StoreError } from '@batonjs/store';
 import { migrations } from '@batonjs/store-sqlite/tables';
-import { storeName } from './object-error.ts';
+import { ofThisObject } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 
 /** As SQLite keeps it: a table of that name with another definition is not ours. */
@@ -13,10 +13,10 @@ const ownTable = 'CREATE TABLE baton (version INTEGER NOT NULL, identity TEXT NO
 export function migrate(storage: ObjectStorage, steps: readonly string[] = migrations): string {
   const { sql } = storage;
   return storage.transactionSync(() => {
-    const { version, identity } = known(storage) ?? { version: 0, identity: crypto.randomUUID() };
+    const { version, identity } = storedSchema(storage) ?? { version: 0, identity: crypto.randomUUID() };
     if (version > steps.length) {
       const why = `was written by a newer release: its schema has version ${version}, this release knows ${steps.length}`;
-      throw new StoreError('UNUSABLE', `The SQLite ${storeName} ${why}`);
+      throw new StoreError('UNUSABLE', `The SQLite ${ofThisObject} ${why}`);
     }
     if (version === steps.length) return identity;
     if (version === 0) {
@@ -31,7 +31,7 @@ export function migrate(storage: ObjectStorage, steps: readonly string[] = migra
 }
 
 /** The version of the schema and the identity of the data; undefined if there are no tables. */
-export function known({ sql }: ObjectStorage): { version: number; identity: string } | undefined {
+export function storedSchema({ sql }: ObjectStorage): { version: number; identity: string } | undefined {
   const [table] = sql.exec("SELECT sql FROM sqlite_schema WHERE name = 'baton'").toArray();
   if (table?.sql !== ownTable) return undefined;
   const [row] = sql.exec('SELECT version, identity FROM baton').toArray();
@@ -53,6 +53,6 @@ function mustBeFree({ sql }: ObjectStorage, steps: readonly string[]): void {
   const own = taken.map(({ name }) => name).join(', ');
   throw new StoreError(
     'UNUSABLE',
-    `The SQLite ${storeName} has other tables or indexes of these names: ${own}. Use another class for the agent`,
+    `The SQLite ${ofThisObject} has other tables or indexes of these names: ${own}. Use another class for the agent`,
   );
 }

@@ -4,7 +4,7 @@ import type { ObjectStorage } from './object-storage.ts';
 
 /**
  * Transactions of an object, which is the only process on its database: each runs at once and without interruption.
- * A call resolves when all that it wrote or read is on disk. `afterWrite` is called in the same turn of the event loop
+ * A call resolves when all that it wrote or read is on disk. `afterWrite` is called in the same round of the event loop
  * as a write, so that what it stores is stored with it.
  */
 export function objectTransactions(
@@ -30,23 +30,24 @@ export function objectTransactions(
     try {
       result = storage.transactionSync(() => {
         const value = work();
-        totals.write();
+        totals.beforeCommit();
         return value;
       });
     } catch (error) {
-      totals.forget();
-      changes.forget();
+      totals.afterRollback();
+      changes.afterRollback();
       throw storeError(error);
     }
-    // Taken now: another write may fail, and forget its own, before this one is on disk.
+    // Taken now: a later write that fails would otherwise forget them before this one is on disk.
     const touched = changes.take();
     try {
       const following = afterWrite();
-      // The output gate of the object would not do: chunks of a stream that has begun do not wait for it.
+      // The output gate is not enough: it does not hold back chunks of a response that has begun.
       await (following ? Promise.all([following, sync()]) : sync());
     } catch (error) {
       throw storeError(error);
     } finally {
+      // Also after a failure: the write may have happened.
       if (touched) changes.notify(touched);
     }
     return result;

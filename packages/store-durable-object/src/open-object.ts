@@ -7,9 +7,9 @@ import {
   type Transactions,
 } from '@batonjs/store-sqlite/tables';
 import { Alarm } from './alarm.ts';
-import { known, migrate } from './migrate.ts';
+import { migrate, storedSchema } from './migrate.ts';
 import { objectDatabase } from './object-database.ts';
-import { dataDeleted, storeName } from './object-error.ts';
+import { dataDeleted, ofThisObject } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 import { objectTransactions } from './object-transactions.ts';
 
@@ -34,7 +34,7 @@ const openObjects = new WeakMap<ObjectStorage, OpenObject>();
 export function openObject(storage: ObjectStorage, recoverAfterMs: number): OpenObject {
   mustHaveSql(storage);
   const open = openObjects.get(storage);
-  if (open && known(storage)?.identity === open.identity) return open;
+  if (open && storedSchema(storage)?.identity === open.identity) return open;
   open?.alarm.end(dataDeleted());
 
   const identity = migrate(storage);
@@ -58,6 +58,6 @@ function mustHaveSql(storage: ObjectStorage): void {
     storage.sql.exec('SELECT 1').toArray();
   } catch (error) {
     const advice = 'List its class in `new_sqlite_classes` of a migration';
-    throw new StoreError('UNUSABLE', `The storage ${storeName} has no SQLite. ${advice}`, { cause: error });
+    throw new StoreError('UNUSABLE', `The storage ${ofThisObject} has no SQLite. ${advice}`, { cause: error });
   }
 }

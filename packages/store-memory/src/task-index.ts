@@ -56,7 +56,7 @@ export class TaskIndex {
   changed(log: Log, before: Row | undefined): void {
     if (before && isListedAlike(before, log.row)) return;
     if (log.row.head.closed) {
-      // It stays where it is now.
+      // A closed log never moves again: it is placed now.
       this.#move(log);
       return;
     }

@@ -1,11 +1,11 @@
 import { retentionLog } from '@batonjs/store';
 import type { Database } from './sql/database.ts';
 
-/** What a store has to do, for a process that decides when it is needed. Times are milliseconds since 1970. */
+/** What the store has to do next, so that a host knows when to start its process. Times are milliseconds since 1970. */
 export interface Work {
   /** Whether a turn or a delivery has a lease that has not run out. */
   readonly isRunning: boolean;
-  /** Since when the task or webhook could be claimed that became ready last; absent if none is ready. */
+  /** When the newest ready task or webhook became ready. Absent if none is ready. */
   readonly readySince?: number;
   /** When the next task or webhook is due; absent if none will be. */
   readonly dueAt?: number;
@@ -13,7 +13,10 @@ export interface Work {
 
 type Table = 'tasks' | 'push_configs';
 
-/** From one queue to the next on an index: reads as many entries as there are queues, not tasks. */
+/**
+ * A statement for the smallest or largest `column` over all queues. It jumps from queue to queue on an index: it reads
+ * one entry per queue, not one per task.
+ */
 function overQueues(table: Table, column: string, pick: 'min' | 'max', condition = ''): string {
   const next = (from: string) =>
     `SELECT queue FROM ${table} WHERE ${column} IS NOT NULL AND queue ${from} ORDER BY queue LIMIT 1`;
@@ -28,7 +31,7 @@ function overQueues(table: Table, column: string, pick: 'min' | 'max', condition
   FROM queues WHERE queue IS NOT NULL`;
 }
 
-/** Finds out when a process is needed, where none runs without a reason. */
+/** Finds when work is next, for hosts that stop idle processes, such as Durable Objects. */
 export class NextWork {
   readonly #leased;
   readonly #left;
@@ -41,27 +44,27 @@ export class NextWork {
     this.#leased = db.prepare(
       overQueues('tasks', 'lease_until', 'max', `AND tasks.queue <> '${retentionLog}'`),
     );
-    // Reads all tasks with a lease, of which none runs then.
+    // Reads every task with a lease. Used only when no turn runs: these leases have run out, and are few.
     this.#left = db.prepare("SELECT max(leased_at) AS at FROM tasks WHERE holder >= '' AND queue <> ?");
     this.#delivering = db.prepare(
       "SELECT 1 FROM push_configs WHERE holder >= '' AND lease_until > ? LIMIT 1",
     );
     this.#waiting = db.prepare(overQueues('tasks', 'waiting_since', 'max'));
-    const ofBoth = (pick: 'min' | 'max', condition: string) =>
+    const forBothTables = (pick: 'min' | 'max', condition: string) =>
       (['tasks', 'push_configs'] as const).map((table) =>
         db.prepare(overQueues(table, 'ready_at', pick, condition)),
       );
-    this.#ready = ofBoth('max', 'AND ready_at <= ?');
-    this.#due = ofBoth('min', 'AND ready_at > ?');
+    this.#ready = forBothTables('max', 'AND ready_at <= ?');
+    this.#due = forBothTables('min', 'AND ready_at > ?');
   }
 
-  /** `now`: milliseconds since 1970, of the clock that leases go by as well. */
+  /** `now`: milliseconds since 1970. Leases must go by the same clock as deadlines. */
   at(now: number): Work {
     const leasedUntil = this.#leased.get()?.at;
     const hasTurn = typeof leasedUntil === 'number' && leasedUntil > now;
-    const lasts = [this.#waiting.get(), ...this.#ready.map((last) => last.get(now))];
-    if (!hasTurn) lasts.push(this.#left.get(retentionLog));
-    const since = lasts.map((row) => row?.at).filter((at) => typeof at === 'number');
+    const newest = [this.#waiting.get(), ...this.#ready.map((last) => last.get(now))];
+    if (!hasTurn) newest.push(this.#left.get(retentionLog));
+    const since = newest.map((row) => row?.at).filter((at) => typeof at === 'number');
     const due = this.#due.map((first) => first.get(now)?.at).filter((at) => typeof at === 'number');
     return {
       isRunning: hasTurn || this.#delivering.get(now) !== undefined,

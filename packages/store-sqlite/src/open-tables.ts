@@ -19,7 +19,7 @@ export type Tables = ReturnType<typeof openTables>;
 
 /**
  * Prepares the statements on a database that has the newest schema. `longestText`: how many characters a value may
- * have, of up to 3 bytes each; default: any number. `totals` and `changes` are side effects of every transaction that
+ * have, of up to 3 bytes each; default: any number. `totals` and `changes` are hooks of every transaction that
  * writes.
  */
 export function openTables(db: Database, changes: Changes, { longestText }: { longestText?: number } = {}) {

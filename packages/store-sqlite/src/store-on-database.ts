@@ -45,11 +45,11 @@ export function storeOnDatabase(
   const file = new OpenFile(shared ? name : undefined);
   const calls = new OpenCalls(name, () => file.mustBeUsable());
   const confirmFile = () => file.mustBeHere();
-  const effects = [tables.totals, fileChanges, changes];
-  const group = new GroupCommit({ db, name, maxWaitMs, effects, confirmFile, onGroup });
-  const unsynced = new GroupCommit({ db, name, maxWaitMs, effects: [], isUnsynced: true });
+  const hooks = [tables.totals, fileChanges, changes];
+  const group = new GroupCommit({ db, name, maxWaitMs, hooks, confirmFile, onGroup });
+  const unsynced = new GroupCommit({ db, name, maxWaitMs, hooks: [], isUnsynced: true });
   /** Whether leases from before the last start of the host have been ended. */
-  let hasEnded = !shared;
+  let areOldLeasesEnded = !shared;
   let closing: Promise<void> | undefined;
 
   const transactions: Transactions = {
@@ -59,11 +59,11 @@ export function storeOnDatabase(
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   };
 
-  async function endThoseOfEarlierStarts(): Promise<void> {
+  async function endOldLeases(): Promise<void> {
     const moment = () => ({ now: now(), leaseNow: monotonic() });
-    if (await reads.run(() => leases.anyOfEarlierStarts(moment())))
-      await group.run(() => leases.endThoseOfEarlierStarts(moment()));
-    hasEnded = true;
+    if (await reads.run(() => leases.hasLeasesFromBeforeBoot(moment())))
+      await group.run(() => leases.endLeasesFromBeforeBoot(moment()));
+    areOldLeasesEnded = true;
   }
 
   return {
@@ -74,7 +74,7 @@ export function storeOnDatabase(
       now,
       leaseNow: monotonic,
       subscribe: (topic, notify) => sweep.subscribe(topic, notify),
-      beforeClaim: () => (hasEnded ? undefined : endThoseOfEarlierStarts()),
+      beforeClaim: () => (areOldLeasesEnded ? undefined : endOldLeases()),
     }),
 
     probe: () =>

@@ -14,11 +14,11 @@ export interface StoreOnTablesOptions {
   /** The clock of leases, in milliseconds; an integer. */
   readonly leaseNow: () => number;
   readonly subscribe: (topic: Topic, notify: (version?: number) => void) => Unsubscribe;
-  /** Called before each claim. */
+  /** Called before each claim, which waits for the promise if there is one. */
   readonly beforeClaim?: () => Promise<void> | undefined;
 }
 
-/** What an adapter adds: it knows the file and what may replace it, and what it opened. */
+/** A store without `identity`, `probe` and `close`. The adapter adds these: they depend on where the database is. */
 export type StoreOnTables = Omit<TaskStore & PushConfigStore, 'identity' | 'probe' | 'close'>;
 
 /** How many logs one transaction deletes: other writers run in between. */

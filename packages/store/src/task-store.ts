@@ -249,7 +249,10 @@ export interface TaskStore {
    */
   renew(leases: readonly Lease[], ttlMs: number): Promise<readonly Lease[]>;
 
-  /** How many open tasks of a queue are waiting for a turn. The store may stop counting at `atMost`. */
+  /**
+   * How many open tasks of a queue wait for a turn. With `atMost`, the store may stop counting there, and may return a
+   * count of up to a second ago if the queue cannot have reached `atMost` since.
+   */
   waiting(queue: string, atMost?: number): Promise<number>;
 
   /**

@@ -36,13 +36,13 @@ export const explanationsOfStoreMemory: readonly Explanation[] = [
   },
   {
     file: file('logs/facts'),
-    line: 'if (this.#newest.length === 2 * perPage) this.#turnPage(this.#newest.splice(0, perPage));',
-    why: 'Slower when the log closes, but the same: all pages are turned then.',
+    line: 'if (this.#newest.length === 2 * perBlock) this.#toBlock(this.#newest.splice(0, perBlock));',
+    why: 'Slower when the log closes, but the same: all blocks are made then.',
   },
   {
     file: file('logs/facts'),
-    line: 'if (!this.#newest || until <= inPages) return facts;',
-    replacements: ['until < inPages'],
+    line: 'if (!this.#newest || until <= inBlocks) return facts;',
+    replacements: ['until < inBlocks'],
     why: 'Slower, but the same: none of the newest is before that position.',
   },
   {
@@ -54,7 +54,7 @@ export const explanationsOfStoreMemory: readonly Explanation[] = [
   {
     file: file('logs/facts'),
     line: "let commitId = '';",
-    why: 'The same: the first fact of a page names its commit.',
+    why: 'The same: the first fact of a block names its commit.',
   },
   {
     file: file('logs/facts'),

@@ -108,7 +108,7 @@ export const explanationsOfStoreSqlite: readonly Explanation[] = [
   },
   {
     file: commits,
-    line: 'texts.forget(id, snapshotVersion);',
+    line: 'texts.forget(id, snapshotPieces);',
     why: 'The same: a file keeps long texts whole, so that there are no pieces to delete.',
   },
 ];

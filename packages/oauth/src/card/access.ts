@@ -60,7 +60,7 @@ export function accessFor(
 const maximumScopes = 100;
 
 /** Throws `SCOPE_NOT_ALLOWED` for more scopes than that. */
-export function checkCount({ length }: readonly string[]): void {
+export function checkScopeCount({ length }: readonly string[]): void {
   if (length <= maximumScopes) return;
   throw new OAuthError('SCOPE_NOT_ALLOWED', `The agent asks for more than ${maximumScopes} scopes`);
 }

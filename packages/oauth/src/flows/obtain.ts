@@ -14,7 +14,7 @@ import {
 import type { Flow } from '../card/access.ts';
 import { OAuthError } from '../oauth-error.ts';
 import type { Authorize, DeviceCode, OAuthOptions } from '../options.ts';
-import { callOwn } from '../servers/refusals.ts';
+import { callOption } from '../servers/refusals.ts';
 import { checkAddress } from '../servers/safe-address.ts';
 
 /** The parameters of a request for a token, such as `scope` and `resource`. */
@@ -45,7 +45,7 @@ export function possibleFlow(
   );
 }
 
-/** Gets a token by a flow. Rejects with errors of the library, and with those of `callOwn`. */
+/** Gets a token by a flow. Rejects with errors of the library, and with those of `callOption`. */
 export function obtain(
   flow: Flow,
   configuration: Configuration,
@@ -78,7 +78,7 @@ async function byCode(configuration: Configuration, parameters: TokenParameters,
     checkAddress(url.href, 'The authorization URL');
     return url;
   };
-  const redirected = await callOwn(() => authorize(begin));
+  const redirected = await callOption(() => authorize(begin));
   if (redirectUri === undefined) throw new OAuthError('REFUSED', '`authorize` did not call `begin`');
   const answer = new URL(redirectUri);
   answer.search = new URL(redirected).search;
@@ -107,7 +107,7 @@ async function byDevice(
     verificationUriComplete: started.verification_uri_complete,
     expiresAt: now() + validMs,
   };
-  await callOwn(() => show(code));
+  await callOption(() => show(code));
   const { resource } = parameters;
   return pollDeviceAuthorizationGrant(configuration, started, resource === undefined ? {} : { resource }, {
     signal: AbortSignal.timeout(validMs),

@@ -6,23 +6,23 @@ import {
 } from 'openid-client';
 import { OAuthError } from '../oauth-error.ts';
 
-/** An error of a function in the options, whose `cause` the caller gets as it is. */
-class OwnError extends Error {}
+/** Wraps an error that a function of the options threw. The caller gets its `cause`. */
+class OptionError extends Error {}
 
-/** Calls a function in the options, so that `toFailure` can tell its errors from those of the authorization server. */
-export async function callOwn<T>(call: () => T | Promise<T>): Promise<T> {
+/** Calls a function in the options, so that `failureOf` can tell its errors from those of the authorization server. */
+export async function callOption<T>(call: () => T | Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
     // `authorize` passes on what `begin` rejects with.
     if (error instanceof OAuthError || error instanceof ClientError) throw error;
-    throw new OwnError('A function in the options failed', { cause: error });
+    throw new OptionError('A function in the options failed', { cause: error });
   }
 }
 
-/** The error that a function in the options failed with, as it is; for other errors as `toOAuthError`. */
-export const toFailure = (error: unknown, server: string): unknown =>
-  error instanceof OwnError ? error.cause : toOAuthError(error, server);
+/** The error of a function of the options as it was thrown; every other error as an `OAuthError`. */
+export const failureOf = (error: unknown, server: string): unknown =>
+  error instanceof OptionError ? error.cause : toOAuthError(error, server);
 
 /**
  * The error for a failed request to an authorization server. The library's own errors hold whole answers, with their

@@ -4,7 +4,7 @@ import { obtain, possibleFlow, refresh, type TokenParameters } from '../flows/ob
 import { OAuthError } from '../oauth-error.ts';
 import type { OAuthOptions } from '../options.ts';
 import { type AuthorizationServers, authorizationServers } from '../servers/authorization-server.ts';
-import { callOwn, toFailure } from '../servers/refusals.ts';
+import { callOption, failureOf } from '../servers/refusals.ts';
 import { shown } from '../servers/safe-address.ts';
 import { isToken, memoryTokenStore, type StoredToken, type TokenStore } from './token-store.ts';
 
@@ -82,7 +82,7 @@ export class Tokens {
       if (isNew && isRefused && flow !== 'clientCredentials') return undefined;
       return await this.#keep(key, await obtain(flow, configuration, parameters, this.#options));
     } catch (error) {
-      throw toFailure(error, server);
+      throw failureOf(error, server);
     }
   }
 
@@ -118,9 +118,9 @@ export class Tokens {
     } catch (error) {
       if (!(error instanceof ResponseBodyError) || error.error !== 'invalid_grant') throw error;
       // Another process may have used the refresh token in the meantime, and kept its successor.
-      const kept = await callOwn(() => this.#store.get(key));
+      const kept = await callOption(() => this.#store.get(key));
       if (isToken(kept) && kept.accessToken !== accessToken && !this.#isOver(kept)) return kept;
-      await callOwn(() => this.#store.delete(key));
+      await callOption(() => this.#store.delete(key));
       return undefined;
     }
   }
@@ -143,7 +143,7 @@ export class Tokens {
       ...(expiresIn !== undefined && { expiresAt: obtainedAt + expiresIn * 1_000 }),
       ...(answer.refresh_token && { refreshToken: answer.refresh_token }),
     };
-    await callOwn(() => this.#store.set(key, token));
+    await callOption(() => this.#store.set(key, token));
     return token;
   }
 

@@ -28,9 +28,9 @@ export interface CallerLimits {
    */
   readonly unfinishedTasks?: number;
   /**
-   * Names the one that the rates count for. Undefined: it is not limited. Default: the `scope` of the caller. Needed
-   * without `authenticate`: `({ remoteAddress }) => remoteAddress ?? 'unknown'`, for example. A client that has left
-   * already has no address.
+   * Returns the name that the rates count for, or undefined for a call without limits. Default: the `scope` of the
+   * caller. Required without `authenticate`, for example `({ remoteAddress }) => remoteAddress ?? 'unknown'`: a client
+   * that has already left has no address.
    */
   readonly callerOf?: (request: RequestHead, caller: Caller | undefined) => string | undefined;
 }

@@ -3,8 +3,9 @@ export interface Limits {
   /** Turns running at once in this process; more wait in the store's queue. Default 1,000. */
   readonly turns: number;
   /**
-   * Tasks waiting for a turn; beyond it, sends are answered RESOURCE_EXHAUSTED. Counted in the write itself; Redis
-   * Cluster counts each shard there and all of them shortly before, and etcd is counted shortly before. Default 10,000.
+   * Tasks waiting for a turn; beyond it, sends are answered RESOURCE_EXHAUSTED. The store counts them in the
+   * commit. Redis Cluster counts only the shard of the task there, and all shards shortly before. etcd counts shortly
+   * before the commit. Default 10,000.
    */
   readonly queuedTurns: number;
   /**

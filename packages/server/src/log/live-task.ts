@@ -31,7 +31,10 @@ export class LiveTask {
   #state: State | undefined;
   #head: Head | undefined;
   #snapshot: StoredSnapshot = { version: 0, weight: 0, ownWeight: 0 };
-  /** Called when facts were added, a read failed or the server closes. */
+  /**
+   * Called when facts were added, a read failed or the server closes. A set, not a method that returns a function: every
+   * follower would keep that function.
+   */
   readonly listeners = new Set<() => void>();
   #isSubscribed = false;
   #unsubscribe: Promise<Unsubscribe | undefined> | undefined;

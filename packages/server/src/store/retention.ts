@@ -1,5 +1,5 @@
 import { FACT_FORMAT, type Fact, headOf } from '@batonjs/lifecycle';
-import { type Lease, retentionLog as name, StoreError, type TaskStore } from '@batonjs/store';
+import { type Lease, retentionLog, StoreError, type TaskStore } from '@batonjs/store';
 import type { Log } from '../hooks/log-hook.ts';
 import { type Clock, isoTime } from '../timing/clock.ts';
 import { newId } from '../timing/new-id.ts';
@@ -25,8 +25,7 @@ export interface RetentionSource {
   readonly log: Log;
 }
 
-/** The log whose lease gives the right to delete: no scope of callers, and no queue of agents, is called so. */
-const row = { scope: name, taskId: name };
+const task = { scope: retentionLog, taskId: retentionLog };
 
 /** The shortest time between two questions of one process, in parts of `everyMs`; a lease lasts as long. */
 const shortest = 0.75;
@@ -79,7 +78,7 @@ export class Retention {
     const { store, clock } = this.#source;
     const holder = newId(clock);
     const ttlMs = this.#options.everyMs * shortest;
-    const [lease] = await store.claim({ ...row, queue: name, holder, ttlMs, limit: 1 });
+    const [lease] = await store.claim({ ...task, queue: retentionLog, holder, ttlMs, limit: 1 });
     return lease ?? this.#acquireFirst(holder, ttlMs);
   }
 
@@ -91,13 +90,13 @@ export class Retention {
       format: FACT_FORMAT,
       at: isoTime(clock.now()),
       type: 'message-received',
-      message: { messageId: name, contextId: name, role: 'ROLE_USER', parts: [{ text }] },
+      message: { messageId: retentionLog, contextId: retentionLog, role: 'ROLE_USER', parts: [{ text }] },
     };
-    const turn = { queue: name, acquire: { holder, ttlMs } };
+    const turn = { queue: retentionLog, acquire: { holder, ttlMs } };
     const head = headOf(undefined, fact);
     const commitId = newId(clock);
     try {
-      return (await store.commit({ ...row, commitId, expectedVersion: 0, facts: [fact], head, turn })).lease;
+      return (await store.commit({ ...task, commitId, expectedVersion: 0, facts: [fact], head, turn })).lease;
     } catch (error) {
       if (StoreError.is(error, 'VERSION_CONFLICT')) return undefined;
       throw error;

@@ -1,14 +1,14 @@
 import type { Clock } from './clock.ts';
 import { LinkedList, type ListNode } from './linked-list.ts';
 
-/** Is told when its time is over. */
+/** `expire` is called when the time is over. Not a function: each stream would have to keep a closure. */
 export interface Expiring {
   expire(): void;
 }
 
 interface Deadline {
   readonly until: number;
-  readonly waiting: Expiring;
+  readonly target: Expiring;
 }
 
 /**
@@ -27,8 +27,8 @@ class Deadlines {
   }
 
   /** Calls `expire` of the object when the time is over, unless it was removed by then. */
-  add(waiting: Expiring): ListNode<Deadline> {
-    const node = this.#waiting.add({ until: this.#clock.monotonic() + this.#ms, waiting });
+  add(target: Expiring): ListNode<Deadline> {
+    const node = this.#waiting.add({ until: this.#clock.monotonic() + this.#ms, target });
     if (!this.#ticking) void this.#tick();
     return node;
   }
@@ -50,7 +50,7 @@ class Deadlines {
   #expire(now: number): void {
     for (let late = this.#waiting.first; late && late.until <= now; late = this.#waiting.first) {
       this.#waiting.removeFirst();
-      late.waiting.expire();
+      late.target.expire();
     }
   }
 }

@@ -1,6 +1,6 @@
 import { nextRound } from './next-round.ts';
 
-/** Lets so many callers continue in each round of the event loop. The others wait for later rounds, in order. */
+/** Lets at most `most` callers continue in each round of the event loop. The others wait for later rounds, in order. */
 export class RoundLimit {
   readonly #most: number;
   #left: number;
@@ -29,6 +29,7 @@ export class RoundLimit {
       const next = this.#waiting.splice(0, this.#most);
       this.#left = this.#most - next.length;
       for (const resolve of next) resolve();
+      // Stops after a round in which nothing waited.
     } while (this.#left < this.#most);
     this.#isRefilling = false;
   }

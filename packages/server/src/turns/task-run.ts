@@ -54,6 +54,7 @@ export class TaskRun {
     this.#dependencies = dependencies;
     this.#isAlone = isAlone;
     this.#requestId = requestId;
+    // With a name first, as in `#orHalt`: V8 allocates a function literal assigned to a member among long-lived objects.
     const onLost = () => this.halt('fenced');
     task.onLost = onLost;
   }

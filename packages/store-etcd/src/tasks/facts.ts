@@ -34,7 +34,7 @@ export class Facts {
   async load(scope: Scope, taskId: string): Promise<StoredLog | undefined> {
     const task = digestOf(scope, taskId);
     const keys = [this.#keys.log(task), this.#keys.turn(task), this.#keys.snapshot(task)];
-    // Not by a limit: etcd visits all keys of a range.
+    // The end of a range instead of a limit: etcd visits all keys of a range, whatever its limit.
     const begin = { key: this.#keys.fact(task, 1), rangeEnd: this.#keys.fact(task, withRow + 1) };
     const [log, turn, kept, begun] = await this.#cluster.read([...keys.map((key) => ({ key })), begin]);
     const found = taskRowOf(log!.kvs[0], turn!.kvs[0]);

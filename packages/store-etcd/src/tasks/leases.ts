@@ -83,7 +83,7 @@ export class Leases {
     );
     if (isByTime) {
       const { kvs, count = 0 } = others[0]!;
-      if (this.#fronts.isTooShort(wanted, kvs.length, limit)) return this.#find(request, limit);
+      if (this.#fronts.forgetIfShort(wanted, kvs.length, limit)) return this.#find(request, limit);
       const front = this.#fronts.rangeToFind(wanted, count);
       if (front) this.#fronts.remember(wanted, (await cluster.read([front]))[0]!.kvs);
     }

@@ -8,7 +8,7 @@ const remembered = 1_000;
 
 /**
  * The ranges of keys that claims read at the front of long queues: etcd visits all keys of a range, whatever its limit.
- * The range ends where some of the oldest tasks do, until they are claimed.
+ * A range ends after the oldest 1,000 keys. When too few of them are left, the whole folder is read again.
  */
 export class QueueFronts {
   readonly #ends = new Map<string, string>();
@@ -20,10 +20,10 @@ export class QueueFronts {
   }
 
   /**
-   * Whether the front has fewer than `limit` keys, so that the folder must be read again. `found`: how many keys of the
-   * range were read.
+   * Forgets the front if fewer than `limit` of its keys are left, and returns whether it did: the caller then reads the
+   * whole folder. `found`: how many keys were read.
    */
-  isTooShort(folder: string, found: number, limit: number): boolean {
+  forgetIfShort(folder: string, found: number, limit: number): boolean {
     return found < limit && this.#ends.delete(folder);
   }
 

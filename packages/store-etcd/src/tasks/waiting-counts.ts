@@ -1,7 +1,7 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import { inside, type Keys } from '../layout/keys.ts';
 
-/** More tasks than all processes together add to a queue in a millisecond. */
+/** More than all processes together add to a queue in a millisecond. */
 const mostPerMs = 20;
 /** How long a count may be used, in milliseconds. */
 const mostMs = 1_000;
@@ -21,7 +21,7 @@ export class WaitingCounts {
   readonly #keys: Keys;
   readonly #last = new Map<string, Count>();
   readonly #running = new Map<string, Promise<Count>>();
-  /** Counts that have not begun: all who ask until then share them. */
+  /** Counts that have not begun. All callers until then share them. */
   readonly #next = new Map<string, Promise<Count>>();
 
   readonly #now: () => number;
@@ -33,11 +33,11 @@ export class WaitingCounts {
     this.#now = now;
   }
 
-  /** `most`: the caller only compares the number with that. */
-  async of(queue: string, most = 0): Promise<number> {
+  /** `atMost`: the caller only needs to know whether there are fewer. Default 0: an exact count. */
+  async of(queue: string, atMost = 0): Promise<number> {
     const last = this.#last.get(queue);
     const ageMs = last ? this.#now() - last.at : mostMs;
-    if (last && ageMs < mostMs && last.tasks + (1 + ageMs) * mostPerMs < most) return last.tasks;
+    if (last && ageMs < mostMs && last.tasks + (1 + ageMs) * mostPerMs < atMost) return last.tasks;
     const { tasks } = await (this.#next.get(queue) ?? this.#begin(queue));
     return tasks;
   }

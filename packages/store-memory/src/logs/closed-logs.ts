@@ -1,6 +1,6 @@
 import type { Log } from './log.ts';
 
-/** Closed logs in the order in which they closed, and what they cost. The logs are a list themselves. */
+/** Closed logs in the order in which they closed, and how many bytes they take: a list linked through the logs. */
 export class ClosedLogs {
   readonly #most: number;
   #oldest: Log | undefined;

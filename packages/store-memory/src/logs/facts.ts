@@ -1,12 +1,12 @@
 import type { StoredFact } from '@batonjs/store';
 
 /** How many facts share one text. */
-const perPage = 64;
+const perBlock = 64;
 
-/** One for all logs. */
+/** Shared by all logs without blocks: each would otherwise keep an empty array. */
 const none: readonly never[] = Object.freeze([]);
 
-/** Stands between the parts of a page. Neither ids nor JSON contain it. */
+/** Stands between the parts of a block. Neither ids nor JSON contain it. */
 const separator = '\0';
 
 /**
@@ -14,7 +14,7 @@ const separator = '\0';
  * objects take several times as much memory, and the collector visits each of them.
  */
 export class Facts {
-  #pages: readonly string[] = none;
+  #blocks: readonly string[] = none;
   /** Undefined once the log is closed. */
   #newest: StoredFact[] | undefined = [];
   #bytes = 0;
@@ -27,14 +27,14 @@ export class Facts {
   push(stored: StoredFact): void {
     if (!this.#newest) throw new TypeError('The log is closed');
     // A few at a time: a long log would otherwise block the process when it closes.
-    if (this.#newest.length === 2 * perPage) this.#turnPage(this.#newest.splice(0, perPage));
+    if (this.#newest.length === 2 * perBlock) this.#toBlock(this.#newest.splice(0, perBlock));
     this.#newest.push(stored);
   }
 
   /** Called when the last fact is there. */
   close(): void {
     const { length = 0 } = this.#newest ?? none;
-    for (let n = 0; n < length; n += perPage) this.#turnPage(this.#newest!.slice(n, n + perPage));
+    for (let n = 0; n < length; n += perBlock) this.#toBlock(this.#newest!.slice(n, n + perBlock));
     this.#newest = undefined;
   }
 
@@ -46,25 +46,25 @@ export class Facts {
   /** Up to `limit` facts after a position, in order. */
   after(version: number, limit = Number.POSITIVE_INFINITY): StoredFact[] {
     const until = version + limit;
-    const inPages = this.#pages.length * perPage;
+    const inBlocks = this.#blocks.length * perBlock;
     const facts: StoredFact[] = [];
-    for (let first = version - (version % perPage); first < Math.min(until, inPages); first += perPage)
-      readPage(this.#pages[first / perPage]!, first, version, until, facts);
-    if (!this.#newest || until <= inPages) return facts;
-    const newest = this.#newest.slice(Math.max(0, version - inPages), until - inPages);
+    for (let first = version - (version % perBlock); first < Math.min(until, inBlocks); first += perBlock)
+      readBlock(this.#blocks[first / perBlock]!, first, version, until, facts);
+    if (!this.#newest || until <= inBlocks) return facts;
+    const newest = this.#newest.slice(Math.max(0, version - inBlocks), until - inBlocks);
     return facts.length === 0 ? newest : [...facts, ...newest];
   }
 
-  #turnPage(facts: readonly StoredFact[]): void {
-    const page = pageOf(facts);
-    this.#bytes += bytesOf(page);
-    // An array that grows has room for 16 more.
-    this.#pages = [...this.#pages, page];
+  #toBlock(facts: readonly StoredFact[]): void {
+    const block = blockOf(facts);
+    this.#bytes += bytesOf(block);
+    // A new array of the exact length: `push` would reserve room for 16 more.
+    this.#blocks = [...this.#blocks, block];
   }
 }
 
 /** The id of its commit and the JSON of each fact. The id is empty if it is that of the fact before. */
-function pageOf(facts: readonly StoredFact[]): string {
+function blockOf(facts: readonly StoredFact[]): string {
   const parts: string[] = [];
   let last: string | undefined;
   for (const { commitId, fact } of facts) {
@@ -74,9 +74,9 @@ function pageOf(facts: readonly StoredFact[]): string {
   return parts.join(separator);
 }
 
-/** Adds the facts of a page after position `after` and up to `until`. The page begins after position `first`. */
-function readPage(page: string, first: number, after: number, until: number, facts: StoredFact[]): void {
-  const parts = page.split(separator);
+/** Adds the facts of a block after position `after` and up to `until`. The block begins after position `first`. */
+function readBlock(block: string, first: number, after: number, until: number, facts: StoredFact[]): void {
+  const parts = block.split(separator);
   let commitId = '';
   for (let n = 0; n < parts.length; n += 2) {
     const version = first + n / 2 + 1;

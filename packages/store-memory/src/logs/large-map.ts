@@ -2,7 +2,7 @@
 const parts = 256;
 
 /**
- * A map of strings in many small ones. A single map copies all its entries when it outgrows its table: with 131,072
+ * A map with string keys, split over 256 maps. A single map copies all its entries when it outgrows its table: with 131,072
  * entries that blocks the process for 15 to 25 ms.
  */
 export class LargeMap<Value> {

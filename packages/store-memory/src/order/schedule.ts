@@ -10,8 +10,8 @@ interface Place<Item> {
 }
 
 /**
- * What may be in one schedule at a time, and knows its place there. Not a map of places: the tables of a map whose entries
- * come and go stay in memory until the next full collection.
+ * An item that is in at most one schedule, and keeps its place itself. Not a map of places: the tables of a map whose
+ * entries come and go stay in memory until the next full collection.
  */
 export interface Scheduled {
   scheduled: Place<unknown> | undefined;

@@ -37,11 +37,12 @@ export class Prune {
     for (let deleted = 0; ; ) {
       const from = this.#from;
       const most = Math.min(atOnce, limit - deleted);
-      const some = most > 0 ? await this.#some(Date.parse(closedBefore), most) : 0;
+      if (most <= 0) return deleted;
+      const some = await this.#some(Date.parse(closedBefore), most);
       deleted += some;
-      if (some === most && some > 0) continue;
-      if (from === earliest || most === 0) return deleted;
-      // An older one may have come, or can be deleted by now.
+      if (some === most) continue;
+      if (from === earliest) return deleted;
+      // The search began late. Once more from the beginning, for older logs that can be deleted now.
       this.#from = earliest;
     }
   }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Changes } from '../notifications/changes.ts';
 import type { Subscribers } from '../notifications/subscribers.ts';
-import type { SideEffect } from '../sql/transactions.ts';
+import type { TransactionHook } from '../sql/transactions.ts';
 
 /** How many transactions the file remembers. A process that falls further behind notifies all its subscribers. */
 const remembered = 1_024;
@@ -10,7 +10,7 @@ const remembered = 1_024;
 type Touched = (number | null)[];
 
 /** Writes the topics that each transaction changed to the file, and reads what other processes wrote there. */
-export class FileChanges implements SideEffect {
+export class FileChanges implements TransactionHook {
   readonly #changes: Changes;
   readonly #subscribers: Subscribers;
   readonly #insert;
@@ -33,7 +33,7 @@ export class FileChanges implements SideEffect {
   }
 
   /** Writes the changes of this transaction to the file, for other processes. */
-  write(): void {
+  beforeCommit(): void {
     if (this.#changes.touched.size === 0) return;
     const touched: Touched = [];
     for (const [number, version] of this.#changes.touched) touched.push(number, version ?? null);
@@ -41,7 +41,7 @@ export class FileChanges implements SideEffect {
     if (this.#sequence % 256 === 0) this.#forgetOld.run(this.#sequence - remembered);
   }
 
-  announce(): void {
+  afterCommit(): void {
     // No other process wrote in between: `refresh` need not read these changes again.
     if (this.#sequence === this.#seen + 1) this.#seen = this.#sequence;
   }

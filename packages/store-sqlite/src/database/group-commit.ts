@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@batonjs/store';
-import type { SideEffect } from '../sql/transactions.ts';
+import type { TransactionHook } from '../sql/transactions.ts';
 import { Backoff } from './backoff.ts';
 import { held, isBusy, unavailable } from './sqlite-error.ts';
 
@@ -10,7 +10,7 @@ export interface GroupCommitOptions {
   readonly name: string;
   /** How long a write waits for another process's lock on the file, in milliseconds. */
   readonly maxWaitMs: number;
-  readonly effects: readonly SideEffect[];
+  readonly hooks: readonly TransactionHook[];
   /** The disk is not waited for: a power failure may undo these transactions, and a killed process does not. */
   readonly isUnsynced?: boolean;
   /** Called after each commit, before its writes resolve. If it throws, they all reject with its error. */
@@ -89,13 +89,13 @@ export class GroupCommit {
 
   #transact(group: readonly Write[]): void {
     if (!this.#begun(group)) return;
-    const { effects, confirmFile, onGroup } = this.#options;
+    const { hooks, confirmFile, onGroup } = this.#options;
     let settled: (() => void)[];
     let oneFailed = group.length > 1;
     try {
       settled = group.map(attempt);
       oneFailed = false;
-      for (const effect of effects) effect.write?.();
+      for (const hook of hooks) hook.beforeCommit?.();
       this.#commit.run();
       confirmFile?.();
     } catch (error) {
@@ -103,7 +103,7 @@ export class GroupCommit {
       return;
     }
     for (const settle of settled) settle();
-    for (const effect of effects) effect.announce?.();
+    for (const hook of hooks) hook.afterCommit?.();
     onGroup?.(group.length);
   }
 
@@ -120,8 +120,8 @@ export class GroupCommit {
 
   /** Nothing of the group is stored. If one write failed, each is tried again on its own, so that it fails alone. */
   #undo(group: readonly Write[], error: unknown, oneFailed: boolean): void {
-    const { db, effects } = this.#options;
-    for (const effect of effects) effect.forget?.();
+    const { db, hooks } = this.#options;
+    for (const hook of hooks) hook.afterRollback?.();
     // A full disk or a failing one has rolled the transaction back already, and would do so again.
     const mediumFailed = !db.isTransaction;
     try {

@@ -1,12 +1,12 @@
 import type { Topic } from '@batonjs/store';
-import type { SideEffect } from '../sql/transactions.ts';
+import type { TransactionHook } from '../sql/transactions.ts';
 import { numberOf, type Subscribers } from './subscribers.ts';
 
 /** Topics, by number, each with the new length of the task's log. */
 type Touched = ReadonlyMap<number, number | undefined>;
 
 /** The topics that a transaction changed. Their subscribers are notified when it is committed. */
-export class Changes implements SideEffect {
+export class Changes implements TransactionHook {
   readonly #subscribers: Subscribers;
   #touched = new Map<number, number | undefined>();
 
@@ -24,7 +24,7 @@ export class Changes implements SideEffect {
     this.#touched.set(numberOf(topic), version);
   }
 
-  announce(): void {
+  afterCommit(): void {
     const touched = this.take();
     if (touched) this.notify(touched);
   }
@@ -41,7 +41,7 @@ export class Changes implements SideEffect {
     for (const [number, version] of touched) this.#subscribers.notify(number, version);
   }
 
-  forget(): void {
+  afterRollback(): void {
     this.#touched.clear();
   }
 }

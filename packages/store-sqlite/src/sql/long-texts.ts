@@ -1,7 +1,7 @@
 import type { Database } from './database.ts';
 
-/** The version under which the pieces of a snapshot are kept: facts begin at 1. */
-export const snapshotVersion = 0;
+/** The `version` of the rows of `pieces` that hold a snapshot. Facts begin at 1. */
+export const snapshotPieces = 0;
 
 /**
  * Keeps texts that are longer than a value of the database may be, in pieces. The row of the text then holds a JSON

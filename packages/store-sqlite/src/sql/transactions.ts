@@ -1,11 +1,8 @@
-/** Work that belongs to a transaction as a whole. */
-export interface SideEffect {
-  /** The last writes of the transaction. */
-  write?(): void;
-  /** Called when it is committed. */
-  announce?(): void;
-  /** Called when it is rolled back. */
-  forget?(): void;
+/** Called around each transaction, once for all writes in it. */
+export interface TransactionHook {
+  beforeCommit?(): void;
+  afterCommit?(): void;
+  afterRollback?(): void;
 }
 
 /** How the work of a store becomes transactions. */

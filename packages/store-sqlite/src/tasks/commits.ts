@@ -9,7 +9,7 @@ import {
 } from '@batonjs/store';
 import type { Changes } from '../notifications/changes.ts';
 import type { Database } from '../sql/database.ts';
-import { type LongTexts, snapshotVersion } from '../sql/long-texts.ts';
+import { type LongTexts, snapshotPieces } from '../sql/long-texts.ts';
 import type { Deliveries } from '../webhooks/deliveries.ts';
 import type { Contexts } from './contexts.ts';
 import { type Moment, stateOf, type TaskRow, type TaskRows, toRow } from './task-row.ts';
@@ -41,6 +41,7 @@ export class Commits {
     this.#findOnce = db.prepare('SELECT version FROM once_keys WHERE task = ? AND key = ?');
     this.#insertOnce = db.prepare('INSERT INTO once_keys (task, key, version) VALUES (?, ?, ?)');
     this.#insertFact = db.prepare('INSERT INTO facts (task, version, commit_id, fact) VALUES (?, ?, ?, ?)');
+    // The row of a long fact holds `[pieces, at]` (see `LongTexts`). A damaged fact has no time.
     this.#lastAt = db.prepare(
       `SELECT CASE WHEN json_valid(fact) THEN coalesce(fact ->> 'at', fact ->> 1) END AS at FROM facts WHERE task = ? AND version = ?`,
     );
@@ -80,8 +81,8 @@ export class Commits {
         this.#insertFact.run(id, version, commitId, texts.keep(id, version, fact));
       }
       if (snapshot) {
-        texts.forget(id, snapshotVersion);
-        this.#putSnapshot.run(id, snapshot.version, texts.keep(id, snapshotVersion, snapshot.json));
+        texts.forget(id, snapshotPieces);
+        this.#putSnapshot.run(id, snapshot.version, texts.keep(id, snapshotPieces, snapshot.json));
       }
       this.#touch(kept, after, hasPush, at.now);
       return { version, lease: granted(after, kept) };

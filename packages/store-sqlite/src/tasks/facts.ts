@@ -1,13 +1,13 @@
 import { diverged, parseFact, type Scope, type StoredFact, type StoredLog, StoreError } from '@batonjs/store';
 import type { Database } from '../sql/database.ts';
-import { type LongTexts, snapshotVersion } from '../sql/long-texts.ts';
+import { type LongTexts, snapshotPieces } from '../sql/long-texts.ts';
 import type { Transactions } from '../sql/transactions.ts';
 import type { TaskRows } from './task-row.ts';
 
 /** How long one slice of a read may block the event loop, in milliseconds. */
 const sliceMs = 8;
 
-/** How many characters a slice reads at most, one fact aside: clocks stand still where a Worker does not wait. */
+/** How many characters a slice reads; one fact may be longer. In a Worker the clock stands still while code runs. */
 const sliceLength = 1_000_000;
 
 interface FactRow {
@@ -82,7 +82,7 @@ export class Facts {
 
   #snapshotOf(task: number): { version: number; snapshot: string } | undefined {
     const found = this.#snapshot.get(task) as { version: number; snapshot: string } | undefined;
-    return found && { ...found, snapshot: this.#texts.read(task, snapshotVersion, found.snapshot) };
+    return found && { ...found, snapshot: this.#texts.read(task, snapshotPieces, found.snapshot) };
   }
 
   #commitIdAt(task: number, version: number): string | undefined {

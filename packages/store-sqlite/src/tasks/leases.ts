@@ -74,8 +74,8 @@ export class Leases {
     });
   }
 
-  /** Whether any lease is one that `endThoseOfEarlierStarts` would end. */
-  anyOfEarlierStarts({ leaseNow }: Moment): boolean {
+  /** Whether there is a lease that `endLeasesFromBeforeBoot` would end. */
+  hasLeasesFromBeforeBoot({ leaseNow }: Moment): boolean {
     return this.#later.get(leaseNow) !== undefined;
   }
 
@@ -83,7 +83,7 @@ export class Leases {
    * Ends the leases that were granted before the host was restarted: their holders are gone, and its clock began at 0.
    * Leases of a time that the clock has reached again run out as if they had been granted now.
    */
-  endThoseOfEarlierStarts({ leaseNow }: Moment): void {
+  endLeasesFromBeforeBoot({ leaseNow }: Moment): void {
     this.#endLater.run(leaseNow);
   }
 

@@ -4,8 +4,8 @@ import type { LongTexts } from '../sql/long-texts.ts';
 import type { Contexts } from './contexts.ts';
 import type { Totals } from './totals.ts';
 
-/** The tasks that a list is of: those of a scope or of a context, as a column, its value and its exact totals. */
-interface Shelf {
+/** Which tasks a list holds, those of a scope or those of a context: a column of `tasks` and its value. */
+interface ListedBy {
   readonly column: 'scope' | 'context';
   readonly value: string | number;
 }
@@ -49,15 +49,15 @@ export class TaskList {
     const names = states.map((one) => one.state);
     const context = contextId === undefined ? undefined : this.#contexts.find(scope, contextId);
     if (contextId !== undefined && !context) return { tasks: [], total: 0 };
-    const shelf: Shelf = context
+    const listedBy: ListedBy = context
       ? { column: 'context', value: context.id }
       : { column: 'scope', value: scope };
-    const page = this.#page(shelf, names, query);
-    return { ...page, total: this.#total(shelf, states, query, context?.tasks) };
+    const page = this.#page(listedBy, names, query);
+    return { ...page, total: this.#total(listedBy, states, query, context?.tasks) };
   }
 
   #page(
-    { column, value }: Shelf,
+    { column, value }: ListedBy,
     states: readonly string[],
     { after, statusSince, limit, bytes = Number.POSITIVE_INFINITY }: TaskQuery,
   ): Pick<TaskPage, 'tasks' | 'isCut'> {
@@ -99,7 +99,7 @@ export class TaskList {
 
   /** The total from a counter if there is one; otherwise counted on an index. */
   #total(
-    { column, value }: Shelf,
+    { column, value }: ListedBy,
     states: readonly { state: string; tasks: number }[],
     { state, statusSince, answered, totalAtMost = -1 }: TaskQuery,
     ofContext: number | undefined,

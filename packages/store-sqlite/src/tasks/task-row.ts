@@ -19,7 +19,7 @@ export interface TaskRow {
   readonly holder: string | null;
   /** Milliseconds of the clock for leases, as `leased_at`. */
   readonly lease_until: number | null;
-  /** When the lease was given out or renewed. A lease of the future is one of a host that was started again since. */
+  /** When the lease was granted, renewed, or ended by `endAll`. A time in the future: the host was restarted since. */
   readonly leased_at: number | null;
   readonly waiting_since: number | null;
   readonly ready_at: number | null;
@@ -82,7 +82,7 @@ function readyAt({ head, holder }: Row): number | null {
   return head.closed || holder !== undefined || head.dueAt === undefined ? null : Date.parse(head.dueAt);
 }
 
-/** From when a schedule gives the task a turn, less what it is ahead by. Null if it orders the task not, or not now. */
+/** When a schedule gives the task a turn, less `ahead_ms`. Null without a schedule, and while the task does not wait. */
 function turnAt(row: Row, waitingSince: number): number | null {
   const { aheadMs, holder, queue, head, wanted } = row;
   if (aheadMs === undefined || holder !== undefined || queue === undefined || head.closed) return null;

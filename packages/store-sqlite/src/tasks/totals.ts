@@ -22,14 +22,14 @@ export class Totals {
   }
 
   /** Writes the noted changes, once for the whole transaction. */
-  write(): void {
+  beforeCommit(): void {
     for (const [scope, states] of this.#pending) {
       for (const [state, tasks] of states) if (tasks !== 0) this.#add.run(scope, state, tasks);
     }
     this.#pending = new Map();
   }
 
-  forget(): void {
+  afterRollback(): void {
     this.#pending = new Map();
   }
 

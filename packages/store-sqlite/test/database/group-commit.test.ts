@@ -157,12 +157,12 @@ describe('a transaction that cannot be committed', () => {
     const db = new DatabaseSync(':memory:');
     db.exec('CREATE TABLE written (value TEXT)');
     let forgotten = 0;
-    const effect = {
-      write: () => db.exec('INSERT INTO nonsense VALUES (1)'),
-      announce: () => expect.unreachable(),
-      forget: () => forgotten++,
+    const hook = {
+      beforeCommit: () => db.exec('INSERT INTO nonsense VALUES (1)'),
+      afterCommit: () => expect.unreachable(),
+      afterRollback: () => forgotten++,
     };
-    const group = new GroupCommit({ db, name: 'file', maxWaitMs: 100, effects: [effect] });
+    const group = new GroupCommit({ db, name: 'file', maxWaitMs: 100, hooks: [hook] });
     let attempts = 0;
     const write = () => {
       attempts++;

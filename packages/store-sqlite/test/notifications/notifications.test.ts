@@ -50,10 +50,10 @@ it('every subscriber is notified when more happened than the file remembers', ()
   const write = (taskId: string, version: number) => {
     theirs.exec('BEGIN IMMEDIATE');
     changes.touch(topic(taskId), version);
-    written.write();
+    written.beforeCommit();
     theirs.exec('COMMIT');
-    written.announce();
-    changes.announce();
+    written.afterCommit();
+    changes.afterCommit();
   };
   write('first', 1);
   expect([noticed.refresh(), noticed.refresh(), notified]).toEqual([true, false, ['first']]);
