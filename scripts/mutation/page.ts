@@ -13,7 +13,7 @@ first table were not run. \`pnpm mutate --page\` writes the page again from \`sc
 The score is the share of mutations that were noticed, in percent, rounded down. "Hung" are those that were noticed only
 because the tests did not end: after five times their usual duration and 60 s more, or after a hundred times as many
 passes through the changed code. Which files are mutated, and by which tests they are checked, is in
-\`scripts/mutation/parts.ts\`, and why a survivor is no missing test in \`scripts/mutation/explanations/explanations.ts\`.
+\`scripts/mutation/parts.ts\`, and why a survivor is no missing test in \`scripts/mutation/explanations\`.
 `;
 
 /** The page. `names` are all parts that can be run. */

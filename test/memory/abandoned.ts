@@ -74,7 +74,7 @@ const inGroups = async (count: number, one: () => Promise<unknown>): Promise<voi
   for (let n = 0; n < count; n += 50) await Promise.all(Array.from({ length: Math.min(50, count - n) }, one));
 };
 
-/** The turns of the event loop that follow clear away the tasks. Gives up after 20 s: then the report shows what is left. */
+/** The rounds of the event loop that follow clear away the tasks. Gives up after 20 s: then the report shows what is left. */
 async function untilCleared(): Promise<void> {
   const deadline = performance.now() + 20_000;
   do {

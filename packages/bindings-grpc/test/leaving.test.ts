@@ -85,7 +85,7 @@ describe('a client that leaves', () => {
               extensions: [],
               events: {
                 async next() {
-                  // A store answers in a later turn of the event loop.
+                  // A store answers in a later round of the event loop.
                   await new Promise((resolve) => setImmediate(resolve));
                   if (read === total) return undefined;
                   read += 1;

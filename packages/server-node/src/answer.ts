@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
-import { endOfTurn } from './end-of-turn.ts';
+import { endOfRound } from './end-of-round.ts';
 import { pump } from './pump.ts';
 
 /** The members of a request that an adapter adds. */
@@ -21,7 +21,7 @@ export async function answer(
     ...partsOf(target),
     readBody: async (limit, ask) => {
       const read = await readBody(limit, ask);
-      await endOfTurn();
+      await endOfRound();
       return read;
     },
     method: req.method ?? 'GET',
@@ -31,7 +31,7 @@ export async function answer(
   // Node.js would take the unread rest of the body for the next request.
   if (status === 413) res.setHeader('connection', 'close');
   if (typeof body === 'string') {
-    await endOfTurn();
+    await endOfRound();
     // Without a length, Node.js sends it in chunks, which costs client and server more than the rest of the reply.
     res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
     return;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { endOfTurn } from './end-of-turn.ts';
+import { endOfRound } from './end-of-round.ts';
 
 /** Writes a stream, as fast as the client reads it. */
 export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
@@ -24,7 +24,7 @@ export function pump(body: AsyncIterable<string>, res: ServerResponse): void {
   res.on('close', () => void texts.return?.());
   next();
   // The headers are sent together with the first text, unless there is none yet.
-  void endOfTurn().then(() => {
+  void endOfRound().then(() => {
     if (!isBegun) res.flushHeaders();
   });
 }

@@ -44,7 +44,7 @@ export class Alarm {
   }
 
   /**
-   * Sets the alarm if it is needed earlier than it is set. Called in the same turn of the event loop as the write, so
+   * Sets the alarm if it is needed earlier than it is set. Called in the same round of the event loop as the write, so
    * that both are stored or none. Rejects with code `UNAVAILABLE`.
    */
   plan(): Promise<void> | undefined {

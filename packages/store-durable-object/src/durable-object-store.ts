@@ -23,9 +23,6 @@ export interface DurableObjectStore extends TaskStore, PushConfigStore {
   alarm(): Promise<void>;
 }
 
-/** Large enough to need pages of its own: the write fails if the database cannot grow. */
-const probe = ' '.repeat(32 * 1024);
-
 /**
  * Tasks in the SQLite of a Durable Object: give it `ctx.storage`, in the constructor of the class. Several stores on
  * the storage of one object share their tasks. Throws a `StoreError` of code `UNUSABLE` if the object has no SQLite,
@@ -40,7 +37,7 @@ export function durableObjectStore(
     throw new RangeError(
       `recoverAfterMs is ${recoverAfterMs}, and must be more than 0 and at most 86,400,000`,
     );
-  const { identity, tables, subscribers, transactions, alarm } = openObject(storage, recoverAfterMs);
+  const { identity, tables, transactions, alarm } = openObject(storage, recoverAfterMs);
   const calls = new OpenCalls(ofThisObject, () => alarm.mustBeUsable());
   let closing: Promise<void> | undefined;
 
@@ -51,18 +48,11 @@ export function durableObjectStore(
       calls,
       now: steadyNow,
       leaseNow: steadyNow,
-      subscribe: (topic, notify) => subscribers.add(topic, notify),
+      subscribe: (topic, notify) => tables.subscribers.add(topic, notify),
       beforeClaim: () => alarm.restore(),
     }),
 
-    probe: () =>
-      calls.pass(() =>
-        transactions.write(() => {
-          // No task has this number.
-          storage.sql.exec('INSERT INTO snapshots (task, version, snapshot) VALUES (-1, 0, ?)', probe);
-          storage.sql.exec('DELETE FROM snapshots WHERE task = -1');
-        }),
-      ),
+    probe: () => calls.pass(() => transactions.write(() => tables.probe.write())),
 
     identity: () =>
       calls.pass(() =>

@@ -1,5 +1,5 @@
 import { StoreError } from '@batonjs/store';
-import { migrations } from '@batonjs/store-sqlite/tables';
+import { migrations, mustBeKnown } from '@batonjs/store-sqlite/tables';
 import { ofThisObject } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 
@@ -14,10 +14,7 @@ export function migrate(storage: ObjectStorage, steps: readonly string[] = migra
   const { sql } = storage;
   return storage.transactionSync(() => {
     const { version, identity } = storedSchema(storage) ?? { version: 0, identity: crypto.randomUUID() };
-    if (version > steps.length) {
-      const why = `was written by a newer release: its schema has version ${version}, this release knows ${steps.length}`;
-      throw new StoreError('UNUSABLE', `The SQLite ${ofThisObject} ${why}`);
-    }
+    mustBeKnown(`The SQLite ${ofThisObject}`, version, steps.length);
     if (version === steps.length) return identity;
     if (version === 0) {
       mustBeFree(storage, steps);

@@ -1,11 +1,5 @@
 import { StoreError, steadyNow } from '@batonjs/store';
-import {
-  Changes,
-  openTables,
-  Subscribers,
-  type Tables,
-  type Transactions,
-} from '@batonjs/store-sqlite/tables';
+import { openTables, type Tables, type Transactions } from '@batonjs/store-sqlite/tables';
 import { Alarm } from './alarm.ts';
 import { migrate, storedSchema } from './migrate.ts';
 import { objectDatabase } from './object-database.ts';
@@ -17,7 +11,6 @@ import { objectTransactions } from './object-transactions.ts';
 export interface OpenObject {
   readonly identity: string;
   readonly tables: Tables;
-  readonly subscribers: Subscribers;
   readonly transactions: Transactions;
   readonly alarm: Alarm;
 }
@@ -38,9 +31,7 @@ export function openObject(storage: ObjectStorage, recoverAfterMs: number): Open
   open?.alarm.end(dataDeleted());
 
   const identity = migrate(storage);
-  const subscribers = new Subscribers();
-  const changes = new Changes(subscribers);
-  const tables = openTables(objectDatabase(storage), changes, { longestText });
+  const tables = openTables(objectDatabase(storage), { longestText });
   const alarm = new Alarm({ storage, nextWork: tables.nextWork, now: steadyNow, recoverAfterMs });
   const transactions = objectTransactions(storage, tables, () => alarm.plan());
   const now = steadyNow();
@@ -48,7 +39,7 @@ export function openObject(storage: ObjectStorage, recoverAfterMs: number): Open
     tables.leases.endAll({ now, leaseNow: now });
     tables.deliveries.endAll(now);
   });
-  const opened = { identity, tables, subscribers, transactions, alarm };
+  const opened = { identity, tables, transactions, alarm };
   openObjects.set(storage, opened);
   return opened;
 }

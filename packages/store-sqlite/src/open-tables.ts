@@ -1,8 +1,10 @@
 import { Buckets } from './buckets.ts';
 import { NextWork } from './next-work.ts';
-import type { Changes } from './notifications/changes.ts';
+import { Changes } from './notifications/changes.ts';
+import { Subscribers } from './notifications/subscribers.ts';
 import type { Database } from './sql/database.ts';
 import { LongTexts } from './sql/long-texts.ts';
+import { ProbeRow } from './sql/probe-row.ts';
 import { Commits } from './tasks/commits.ts';
 import { Contexts } from './tasks/contexts.ts';
 import { Leases } from './tasks/leases.ts';
@@ -22,7 +24,9 @@ export type Tables = ReturnType<typeof openTables>;
  * have, of up to 3 bytes each; default: any number. `totals` and `changes` are hooks of every transaction that
  * writes.
  */
-export function openTables(db: Database, changes: Changes, { longestText }: { longestText?: number } = {}) {
+export function openTables(db: Database, { longestText }: { longestText?: number } = {}) {
+  const subscribers = new Subscribers();
+  const changes = new Changes(subscribers);
   const texts = new LongTexts(db, longestText);
   const rows = new TaskRows(db);
   const totals = new Totals(db);
@@ -30,6 +34,7 @@ export function openTables(db: Database, changes: Changes, { longestText }: { lo
   const deliveries = new Deliveries(db, changes);
   return {
     db,
+    subscribers,
     changes,
     texts,
     rows,
@@ -43,5 +48,6 @@ export function openTables(db: Database, changes: Changes, { longestText }: { lo
     buckets: new Buckets(db),
     nextWork: new NextWork(db),
     ping: db.prepare('SELECT 1'),
+    probe: new ProbeRow(db),
   };
 }

@@ -7,8 +7,6 @@ import { OpenFile } from './database/open-file.ts';
 import { Probe } from './database/probe.ts';
 import { Reads } from './database/reads.ts';
 import { Sweep } from './database/sweep.ts';
-import { Changes } from './notifications/changes.ts';
-import { Subscribers } from './notifications/subscribers.ts';
 import { OpenCalls } from './open-calls.ts';
 import { openTables } from './open-tables.ts';
 import type { Transactions } from './sql/transactions.ts';
@@ -34,13 +32,11 @@ export function storeOnDatabase(
   db: DatabaseSync,
   { name, shared, now, monotonic = hostMonotonic, onGroup, maxWaitMs = 4_000 }: StoreOnDatabaseOptions,
 ): TaskStore & PushConfigStore {
-  const subscribers = new Subscribers();
-  const changes = new Changes(subscribers);
-  const tables = openTables(db, changes);
-  const { leases } = tables;
+  const tables = openTables(db);
+  const { changes, leases, subscribers } = tables;
   const fileChanges = new FileChanges(db, changes, subscribers);
   const reads = new Reads({ db, name, maxWaitMs });
-  const probe = new Probe({ db, name, maxWaitMs });
+  const probe = new Probe({ db, name, maxWaitMs, row: tables.probe });
   const sweep = new Sweep(subscribers, fileChanges, shared);
   const file = new OpenFile(shared ? name : undefined);
   const calls = new OpenCalls(name, () => file.mustBeUsable());

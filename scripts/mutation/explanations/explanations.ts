@@ -1,9 +1,9 @@
 import type { Explanation } from './explanation.ts';
-import { explanationsOfAuth } from './explanations-of-auth.ts';
-import { explanationsOfPush } from './explanations-of-push.ts';
-import { explanationsOfStoreMemory } from './explanations-of-store-memory.ts';
-import { explanationsOfStoreRedis } from './explanations-of-store-redis.ts';
-import { explanationsOfStoreSqlite } from './explanations-of-store-sqlite.ts';
+import { explanationsOfAuth } from './auth.ts';
+import { explanationsOfPush } from './push.ts';
+import { explanationsOfStoreMemory } from './store-memory.ts';
+import { explanationsOfStoreRedis } from './store-redis.ts';
+import { explanationsOfStoreSqlite } from './store-sqlite.ts';
 
 export const explanations: readonly Explanation[] = [
   ...explanationsOfAuth,

@@ -70,7 +70,7 @@ export class WriteGroups {
   #schedule(): void {
     if (this.#isScheduled || this.#underWay >= mostUnderWay || this.#waiting.length === 0) return;
     this.#isScheduled = true;
-    // After all callbacks of this turn of the event loop, so that their writes form one group.
+    // After all callbacks of this round of the event loop, so that their writes form one group.
     setImmediate(() => {
       this.#isScheduled = false;
       while (this.#waiting.length > 0 && this.#underWay < mostUnderWay) void this.#send(this.#next());

@@ -82,7 +82,7 @@ export class Wakeups {
 
   /** Sends in statements of their own: NOTIFY inside a commit makes all commits of the server wait for each other. */
   async #send(): Promise<void> {
-    // The changes of one turn of the event loop share a message, and so do those while a message is sent.
+    // The changes of one round of the event loop share a message, and so do those while a message is sent.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#pending.size > 0) {
       const touched = [...this.#pending].slice(0, topicsOfMessage);

@@ -44,7 +44,7 @@ export class GroupCommit {
       this.#waiting.push({ prepared, resolve, reject });
       if (this.#running) return;
       this.#running = true;
-      // After all callbacks of this turn of the event loop, so that their commits form one group.
+      // After all callbacks of this round of the event loop, so that their commits form one group.
       setImmediate(() => void this.#flush());
     });
   }

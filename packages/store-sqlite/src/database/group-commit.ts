@@ -30,7 +30,7 @@ interface Write {
 const largestGroup = 256;
 
 /**
- * Writes that arrive in one turn of the event loop share one transaction, and one `fsync`. A write that is refused
+ * Writes that arrive in one round of the event loop share one transaction, and one `fsync`. A write that is refused
  * fails alone; a failing disk fails them all. A transaction runs without interruption: no other code of this
  * process runs in between.
  */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@batonjs/store';
-import { applicationId, migrations } from '../sql/schema.ts';
+import { applicationId, migrations, mustBeKnown } from '../sql/schema.ts';
 
 /**
  * Brings a file to the newest version of the schema, in one transaction: other processes see the old one or the new
@@ -28,12 +28,7 @@ function mustBeOurs(db: DatabaseSync, path: string, version: number, known: numb
   if (!empty && read(db, 'application_id') !== applicationId) {
     throw new StoreError('UNUSABLE', `${path} is a database of another program`);
   }
-  if (version > known) {
-    throw new StoreError(
-      'UNUSABLE',
-      `${path} was written by a newer release: its schema has version ${version}, this release knows ${known}`,
-    );
-  }
+  mustBeKnown(path, version, known);
 }
 
 function read(db: DatabaseSync, pragma: 'user_version' | 'application_id'): number {

@@ -1,9 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { ProbeRow } from '../sql/probe-row.ts';
 import { Backoff } from './backoff.ts';
 import { held, isBusy, unavailable } from './sqlite-error.ts';
 
-/** Large enough to need pages of its own: the write fails if the file cannot grow. */
-const content = ' '.repeat(32 * 1024);
+interface ProbeOptions {
+  readonly db: DatabaseSync;
+  /** The name of the database in errors. */
+  readonly name: string;
+  /** How long to wait for another process's lock on the file, in milliseconds. */
+  readonly maxWaitMs: number;
+  readonly row: ProbeRow;
+}
 
 /** Checks that the file can be written, in a transaction of its own that leaves nothing behind. */
 export class Probe {
@@ -11,19 +18,16 @@ export class Probe {
   readonly #name: string;
   readonly #maxWaitMs: number;
   readonly #begin;
-  readonly #insert;
-  readonly #delete;
+  readonly #row: ProbeRow;
   readonly #commit;
   readonly #rollback;
 
-  constructor({ db, name, maxWaitMs }: { db: DatabaseSync; name: string; maxWaitMs: number }) {
+  constructor({ db, name, maxWaitMs, row }: ProbeOptions) {
     this.#db = db;
     this.#name = name;
     this.#maxWaitMs = maxWaitMs;
     this.#begin = db.prepare('BEGIN IMMEDIATE');
-    // No task has this number.
-    this.#insert = db.prepare('INSERT INTO snapshots (task, version, snapshot) VALUES (-1, 0, ?)');
-    this.#delete = db.prepare('DELETE FROM snapshots WHERE task = -1');
+    this.#row = row;
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');
   }
@@ -46,8 +50,7 @@ export class Probe {
   #write(): void {
     this.#begin.run();
     try {
-      this.#insert.run(content);
-      this.#delete.run();
+      this.#row.write();
       // A rollback would prove nothing: SQLite writes to the disk only when it commits.
       this.#commit.run();
     } finally {

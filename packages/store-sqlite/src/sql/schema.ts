@@ -1,3 +1,5 @@
+import { StoreError } from '@batonjs/store';
+
 /** The application id of files of this store: "Batn". */
 export const applicationId = 0x42_61_74_6e;
 
@@ -157,3 +159,10 @@ export const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
 ];
+
+/** Throws a `StoreError` of code `UNUSABLE` if a schema has more than the `known` versions. `name` begins its message. */
+export function mustBeKnown(name: string, version: number, known: number): void {
+  if (version <= known) return;
+  const why = `its schema has version ${version}, this release knows ${known}`;
+  throw new StoreError('UNUSABLE', `${name} was written by a newer release: ${why}`);
+}

@@ -29,7 +29,7 @@ function breakCommits(path: string, how: 'ABORT' | 'ROLLBACK'): () => void {
 const codes = (settled: PromiseSettledResult<unknown>[]) =>
   settled.map((one) => (one.status === 'fulfilled' ? 'stored' : one.reason.code));
 
-describe('writes of one turn of the event loop', () => {
+describe('writes of one round of the event loop', () => {
   it('share one transaction', async () => {
     const { store, groups } = open(freshPath());
     await Promise.all(Array.from({ length: 20 }, (_, n) => create(store, `t${n}`)));

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { endOfTurn } from '../src/end-of-turn.ts';
+import { endOfRound } from '../src/end-of-round.ts';
 
 it('who waits for the end of the same turn goes on in step', async () => {
   const steps: string[] = [];
   const go = async (name: string) => {
-    await endOfTurn();
+    await endOfRound();
     steps.push(`${name} 1`);
     await undefined;
     steps.push(`${name} 2`);
@@ -13,22 +13,22 @@ it('who waits for the end of the same turn goes on in step', async () => {
   expect(steps).toEqual(['a 1', 'b 1', 'a 2', 'b 2']);
 });
 
-it('the end of a turn of the event loop comes after its callbacks, and each turn has its own', async () => {
+it('the end of a round of the event loop comes after its callbacks, and each round has its own', async () => {
   const steps: string[] = [];
   process.nextTick(() => steps.push('what was there'));
-  const first = endOfTurn();
+  const first = endOfRound();
   await first;
   steps.push('the end');
   expect(steps).toEqual(['what was there', 'the end']);
-  expect(endOfTurn()).not.toBe(first);
+  expect(endOfRound()).not.toBe(first);
 });
 
 it('the 64th that waits for the end of a turn ends the wait of all', async () => {
   const steps: string[] = [];
-  await endOfTurn();
+  await endOfRound();
   setImmediate(() => steps.push('the next turn'));
-  await Promise.all(Array.from({ length: 64 }, () => endOfTurn().then(() => steps.push('on'))));
+  await Promise.all(Array.from({ length: 64 }, () => endOfRound().then(() => steps.push('on'))));
   expect(steps).toEqual(Array.from({ length: 64 }, () => 'on'));
-  await endOfTurn();
+  await endOfRound();
   expect(steps.at(-1)).toBe('the next turn');
 });
