@@ -18,6 +18,9 @@ const longestMs = 3_600_000;
 /** An alarm for a later time goes off after so many milliseconds, and sets the next. Cloudflare refuses any after 2189. */
 const farthestMs = 366 * 24 * 3_600_000;
 
+/** An object stays in memory at least as long after an event, in milliseconds. Cloudflare evicts idle ones after 70 to 140 s. */
+const awakeMs = 30_000;
+
 /**
  * Keeps an alarm set while there is work, so that an object that was evicted or killed starts again without a request.
  * While a turn runs, the alarms also keep the object from being evicted: that happens only to objects without events.
@@ -53,7 +56,7 @@ export class Alarm {
     const isSet = this.#at > now;
     this.#isPlanned = true;
     // Near enough: this object is awake and does its work by itself. The alarm is for its next start.
-    if (isSet && this.#at <= now + recoverAfterMs) return undefined;
+    if (isSet && this.#at <= now + Math.min(recoverAfterMs, awakeMs)) return undefined;
     const at = this.#neededAt(now);
     if (at === undefined || (isSet && this.#at <= at)) return undefined;
     this.#at = at;
@@ -95,10 +98,10 @@ export class Alarm {
   #workAt(now: number): number | undefined {
     const { nextWork, recoverAfterMs } = this.#options;
     const { isRunning, readySince, dueAt } = nextWork.at(now);
-    if (isRunning) return now + recoverAfterMs;
-    if (readySince === undefined) return dueAt;
+    if (!isRunning && readySince === undefined) return dueAt;
     // Twice as late each time: for a task that has been ready for long, the object probably has no agent any more.
-    const again = now + Math.max(recoverAfterMs, Math.min(now - readySince, longestMs));
+    const waitedMs = isRunning ? 0 : Math.min(now - readySince!, longestMs);
+    const again = now + Math.max(recoverAfterMs, waitedMs);
     return dueAt === undefined ? again : Math.min(again, dueAt);
   }
 

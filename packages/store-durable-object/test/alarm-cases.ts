@@ -48,6 +48,17 @@ export const alarmCases: Readonly<Record<string, Case>> = {
     assert.equal(await storage.getAlarm(), Date.parse(soon));
   },
 
+  async 'sets the alarm for a deadline that comes while a turn runs, long before the turn would be recovered'(storage) {
+    const store = durableObjectStore(storage, { recoverAfterMs: 60 * minute });
+    await store.commit(chunkAfter(0, { taskId: 'runs', turn: held }));
+    assert.ok((await storage.getAlarm())! > Date.now() + 50 * minute);
+    const dueAt = new Date(Date.now() + 5 * minute).toISOString();
+    await store.commit(chunkAfter(0, { taskId: 'due', head: headAt(1, { dueAt }), turn: { queue: 'q' } }));
+    assert.equal(await storage.getAlarm(), Date.parse(dueAt));
+    await store.alarm();
+    assert.equal(await storage.getAlarm(), Date.parse(dueAt));
+  },
+
   async 'sets the alarm for a webhook that has to be told again'(storage) {
     const store = durableObjectStore(storage);
     await store.putPushConfig(webhook);
