@@ -498,6 +498,9 @@ const claims = broken('claim', {
       },
     };
   },
+  'gives out nothing while leases are kept': (store) => ({
+    claim: async (request) => (request.isKept ? [] : store.claim(request)),
+  }),
   'ignores the scope that is asked for': (store) => ({
     claim: ({ scope: _, ...request }) => store.claim(request),
   }),
@@ -975,6 +978,24 @@ const schedules = broken('a schedule', {
   'lets urgent tasks overtake those that have waited longer': onCommit(({ turn }) => ({
     turn: turn?.aheadMs ? { ...turn, aheadMs: 1e9 } : turn,
   })),
+  'is deaf to the urgency of tasks that are put off': onCommit(({ turn, head }) => ({
+    turn: turn?.aheadMs && head?.dueAt ? { ...turn, aheadMs: 0 } : turn,
+  })),
+  'does not count the turns of tasks that were stored without one': (store) => {
+    const plain: string[] = [];
+    return {
+      commit: (commit) => {
+        if (commit.turn?.want && commit.turn.aheadMs === undefined) plain.push(commit.taskId);
+        return store.commit(commit);
+      },
+      async claim({ schedule, ...request }) {
+        if (!schedule || plain.length === 0) return store.claim({ ...request, ...(schedule && { schedule }) });
+        const most = Math.min(request.limit, schedule.concurrency ?? request.limit);
+        const claims = plain.splice(0, most).map((taskId) => store.claim({ ...request, taskId }));
+        return (await Promise.all(claims)).flat();
+      },
+    };
+  },
   'leaves what a dead holder left while no turn may start': (store) => ({
     async claim(request) {
       const leases = await store.claim(request);

@@ -102,7 +102,8 @@ export function etcdStore(
     waiting: (queue, atMost) => call(() => waiting.of(queue, atMost)),
     prune: ({ closedBefore, limit }) => call(() => prune.delete(closedBefore, limit)),
     take: (bucket, rate) => call(() => buckets.take(bucket, rate)),
-    identity: () => call(started),
+    // Read anew each time: the data may have been emptied or replaced since this process started.
+    identity: () => call(() => identityOf(cluster, keys.meta)),
 
     probe: () =>
       call(async () => {

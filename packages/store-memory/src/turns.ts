@@ -6,7 +6,9 @@ import { SortedList } from './order/sorted-list.ts';
 interface Place {
   readonly log: Log;
   readonly queue: string;
-  /** From when a claim may take it, less `aheadMs`: the smallest comes first. */
+  /** From when a claim may take it. */
+  readonly from: number;
+  /** `from` less `aheadMs`: the smallest comes first. */
   readonly at: number;
   readonly order: number;
   /** Since when it waits for a turn; undefined for one that becomes due. */
@@ -45,8 +47,9 @@ export class Turns {
     const since = after.wanted ? (known?.since ?? now) : undefined;
     const { dueAt } = after.head;
     if (since === undefined && dueAt === undefined) return;
-    const at = since === undefined ? Date.parse(dueAt!) : since - after.aheadMs;
-    const place: Place = { log, queue: after.queue, at, order: known?.order ?? ++this.#order, since };
+    const from = since ?? Date.parse(dueAt!);
+    const at = from - after.aheadMs;
+    const place: Place = { log, queue: after.queue, from, at, order: known?.order ?? ++this.#order, since };
     const tasks = queue.callers.get(log.scope) ?? new SortedList<Place>(smallerFirst);
     queue.callers.set(log.scope, tasks);
     tasks.add(place);
@@ -89,9 +92,9 @@ export class Turns {
 const turnOf = (log: Log) => ({ log, scope: log.scope, context: log.row.head.contextId });
 
 function* readyIn(tasks: SortedList<Place>, now: number) {
-  for (const { log, at } of tasks.ascending()) {
+  for (const { log, from, at } of tasks.ascending()) {
     if (at > now) return;
-    yield turnOf(log);
+    if (from <= now) yield turnOf(log);
   }
 }
 

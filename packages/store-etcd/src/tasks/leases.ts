@@ -11,7 +11,7 @@ import type { WriteGroups, Written } from '../cluster/write-groups.ts';
 import type { ClusterClock } from '../layout/cluster-clock.ts';
 import { digestOf } from '../layout/digest.ts';
 import { inside, insideUntil, type Keys, lastPart } from '../layout/keys.ts';
-import type { RangeRequest } from '../wire/messages.ts';
+import type { RangeRequest, RangeResponse } from '../wire/messages.ts';
 import { knownOf, readsOf, readTasks, unchanged } from './known-tasks.ts';
 import type { Lanes } from './lanes.ts';
 import { QueueFronts } from './queue-fronts.ts';
@@ -87,13 +87,13 @@ export class Leases {
       const front = this.#fronts.rangeToFind(wanted, count);
       if (front) this.#fronts.remember(wanted, (await cluster.read([front]))[0]!.kvs);
     }
-    const found = others.flatMap(({ kvs }) => kvs.map(({ key }) => String(key)));
-    // By the time in the key: the last parts are a time and a task.
-    if (isByTime) found.sort((a, b) => (timeAndTask(a) < timeAndTask(b) ? -1 : 1));
+    const found = isByTime
+      ? oldestFirst(others, [Date.now(), Date.now(), clock.now()])
+      : others.flatMap(({ kvs }) => kvs.map(({ key }) => lastPart(key)));
     if (taskId !== undefined && scope !== undefined) found.push(digestOf(scope, taskId));
     const isAll = !isByTime || others.every(({ kvs }) => kvs.length < limit);
     const own = held!.kvs.map(({ key }) => lastPart(key));
-    return { tasks: [...new Set([...own, ...found.map(lastPart)])], isAll };
+    return { tasks: [...new Set([...own, ...found])], isAll };
   }
 
   async #grant(
@@ -190,4 +190,15 @@ export class Leases {
   }
 }
 
-const timeAndTask = (key: string): string => key.split('/').slice(-2).join('/');
+/** The tasks in keys that end with a time and a task. `now`: the time of the clock that the keys of each range go by. */
+function oldestFirst(ranges: readonly RangeResponse[], now: readonly number[]): string[] {
+  return ranges
+    .flatMap(({ kvs }, n) =>
+      kvs.map(({ key }) => {
+        const [time, task] = String(key).split('/').slice(-2);
+        return { task: task!, ageMs: now[n]! - Number(time) };
+      }),
+    )
+    .sort((a, b) => b.ageMs - a.ageMs || (a.task < b.task ? -1 : 1))
+    .map(({ task }) => task);
+}

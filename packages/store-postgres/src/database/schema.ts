@@ -147,6 +147,8 @@ export const migrations: readonly ((schema: string) => readonly string[])[] = [
     `CREATE TRIGGER waiting_deleted AFTER DELETE ON ${schema}.tasks FOR EACH ROW
       WHEN (OLD.waiting_since IS NOT NULL) EXECUTE FUNCTION ${schema}.count_waiting()`,
   ],
+  // Turns that run, those of tasks without an order too, are found by their holders.
+  (schema) => [`DROP INDEX IF EXISTS ${schema}.tasks_running`],
 ];
 
 /** One more or one less waiting task. */

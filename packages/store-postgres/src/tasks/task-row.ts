@@ -63,10 +63,11 @@ function readyAtOf(
   return waitingSince ?? (head.dueAt === undefined ? null : Date.parse(head.dueAt));
 }
 
-/** From when a schedule gives the task a turn, less what it is ahead by. Null if it orders the task not, or not now. */
+/** When the task became ready, or becomes due, less `ahead_ms`. Null without a schedule, and while the task is neither. */
 function turnAtOf(row: Row, waitingSince: number | undefined): number | null {
   if (row.aheadMs === undefined || row.holder !== undefined) return null;
-  return waitingSince === undefined ? readyAtOf(row, undefined) : waitingSince - row.aheadMs;
+  const readyAt = readyAtOf(row, waitingSince);
+  return readyAt === null ? null : readyAt - row.aheadMs;
 }
 
 type Column = [name: string, type: string, value: (write: TaskRow) => unknown];

@@ -30,9 +30,9 @@ export class Turns {
   constructor(schema: string) {
     this.#lock = `SELECT pg_advisory_xact_lock(hashtext('baton turns ' || $1), hashtext($2))`;
     this.#running = `SELECT key, scope_key, context_key, holder, lease_until FROM ${schema}.tasks
-      WHERE queue_key = $1 AND holder_key IS NOT NULL AND ahead_ms IS NOT NULL`;
-    this.#plain = `SELECT * FROM (SELECT key, scope_key, context_key, ahead_ms, holder, ready_at FROM ${schema}.tasks
-      WHERE queue_key = $1 AND ready_at <= $2 ORDER BY ready_at LIMIT $3) AS oldest
+      WHERE queue_key = $1 AND holder_key IS NOT NULL`;
+    this.#plain = `SELECT * FROM (SELECT key, scope_key, context_key, ahead_ms, ready_at FROM ${schema}.tasks
+      WHERE queue_key = $1 AND ready_at <= $2 AND holder_key IS NULL ORDER BY ready_at LIMIT $3) AS oldest
       WHERE ahead_ms IS NULL ORDER BY ready_at`;
     // From one caller to the next on the index: reads as many entries as there are callers, not tasks.
     const next = (condition: string) => `SELECT t.scope_key FROM ${schema}.tasks AS t
@@ -49,13 +49,13 @@ export class Turns {
       ), chosen AS (
         SELECT * FROM firsts AS f
         WHERE f.first <= $2 AND EXISTS (SELECT 1 FROM ${schema}.tasks AS t
-          WHERE t.queue_key = $1 AND t.scope_key = f.scope_key AND t.turn_at <= $2
+          WHERE t.queue_key = $1 AND t.scope_key = f.scope_key AND t.turn_at <= $2 AND t.ready_at <= $2
             AND NOT t.context_key = ANY($4::text[]))
         ORDER BY f.turn, f.first LIMIT $5
       )
       SELECT ready.key, ready.scope_key, ready.context_key FROM chosen CROSS JOIN LATERAL (
         SELECT t.key, t.scope_key, t.context_key, t.turn_at FROM ${schema}.tasks AS t
-        WHERE t.queue_key = $1 AND t.scope_key = chosen.scope_key AND t.turn_at <= $2
+        WHERE t.queue_key = $1 AND t.scope_key = chosen.scope_key AND t.turn_at <= $2 AND t.ready_at <= $2
           AND NOT t.context_key = ANY($4::text[])
         ORDER BY t.turn_at LIMIT $5
       ) AS ready ORDER BY chosen.turn, chosen.first, ready.turn_at`;
@@ -95,13 +95,8 @@ export class Turns {
     const ready = await session.query(this.#ready, [queueKey, now, full, fullContexts, most]);
     const callers = new Map<string, Turn[]>();
     for (const turn of ready.map(toTurn)) callers.set(turn.scope, [...(callers.get(turn.scope) ?? []), turn]);
-    const free = plain.filter(({ holder }) => holder === null).map(toTurn);
-    const picked = pickTurns(gate, [free, ...callers.values()], most);
-    const abandoned = plain.filter(({ holder }) => holder !== null && !isKept?.(String(holder)));
-    return {
-      left: [...keys, ...abandoned.map(({ key }) => String(key))].slice(0, limit),
-      turns: picked.map(({ key }) => key),
-    };
+    const picked = pickTurns(gate, [plain.map(toTurn), ...callers.values()], most);
+    return { left: keys, turns: picked.map(({ key }) => key) };
   }
 
   /** Notes that these callers got turns, in this order. */

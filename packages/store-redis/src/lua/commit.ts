@@ -120,6 +120,9 @@ if moved then
   relist(name, was_place, place)
 end
 
+if was_holder ~= '' and was_queue ~= '' and (holder ~= was_holder or queue ~= was_queue) then
+  call('HDEL', base .. 'busy:' .. was_queue, name)
+end
 if holder ~= was_holder then
   if was_holder ~= '' then call('SREM', base .. 'held:' .. was_holder, name) end
   if holder ~= '' then call('SADD', base .. 'held:' .. holder, name) end
@@ -162,7 +165,7 @@ if rescheduled then
       elseif waiting then
         enter_turns(queue, name, call('ZSCORE', base .. 'ready:' .. queue, name) - ahead)
       elseif due ~= '' then
-        enter_turns(queue, name, due)
+        enter_turns(queue, name, due - ahead)
       end
     end
   end

@@ -78,8 +78,8 @@ local function take(name)
   if ahead then
     row = pack(fence + 1, holder, queue, false, due, place, ahead)
     if was_holder == '' then leave_turns(queue, name) end
-    start_turn(queue, name, place)
   end
+  start_turn(queue, name, place)
   call('HSET', base .. 'task:' .. name, 'row', row, 'until', now + ttl)
   call('SADD', base .. 'held:' .. holder, name)
   give(name, fence + 1, cause)
@@ -148,6 +148,11 @@ local function among(names)
     end
   end
 end
+-- A task that is put off may be in order long before it is due.
+local function is_due(name)
+  local at = call('ZSCORE', ready, name)
+  return at and tonumber(at) <= now
+end
 local function of_caller(scope)
   local key, names, first, n = base .. 'turns:' .. queue .. NUL .. scope, {}, 0, 0
   return function()
@@ -158,7 +163,7 @@ local function of_caller(scope)
         first, n = first + 100, 1
         if #names == 0 then return end
       end
-      if admits(names[n], scope) then return names[n] end
+      if is_due(names[n]) and admits(names[n], scope) then return names[n] end
     end
   end
 end

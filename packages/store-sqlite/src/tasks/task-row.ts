@@ -26,7 +26,7 @@ export interface TaskRow {
   readonly has_push: number;
   /** How much longer than it has the task counts as having waited; null if no schedule orders it. */
   readonly ahead_ms: number | null;
-  /** From when a schedule gives the task a turn, less `ahead_ms`. */
+  /** The order of a schedule: since when the task waits, or when it is due, less `ahead_ms`. */
   readonly turn_at: number | null;
 }
 
@@ -82,11 +82,12 @@ function readyAt({ head, holder }: Row): number | null {
   return head.closed || holder !== undefined || head.dueAt === undefined ? null : Date.parse(head.dueAt);
 }
 
-/** When a schedule gives the task a turn, less `ahead_ms`. Null without a schedule, and while the task does not wait. */
+/** Since when the task waits, or when it is due, less `ahead_ms`. Null without a schedule, and while it is neither. */
 function turnAt(row: Row, waitingSince: number): number | null {
   const { aheadMs, holder, queue, head, wanted } = row;
   if (aheadMs === undefined || holder !== undefined || queue === undefined || head.closed) return null;
-  return wanted ? waitingSince - aheadMs : readyAt(row);
+  const at = wanted ? waitingSince : readyAt(row);
+  return at === null ? null : at - aheadMs;
 }
 
 /** The moment of a write, on both clocks. */

@@ -41,8 +41,9 @@ export class Turns {
     );
     this.#ready = db.prepare(
       `SELECT ${taskColumns} FROM tasks
-       WHERE queue = ? AND scope = ? AND turn_at <= ? AND context NOT IN (SELECT value FROM json_each(?))
-       ORDER BY turn_at, id LIMIT ?`,
+       WHERE queue = ?1 AND scope = ?2 AND turn_at <= ?3 AND (waiting_since IS NOT NULL OR ready_at <= ?3)
+         AND context NOT IN (SELECT value FROM json_each(?4))
+       ORDER BY turn_at, id LIMIT ?5`,
     );
     this.#lastTurn = db.prepare('SELECT max(turn) AS turn FROM served WHERE queue = ?');
     this.#serve = db.prepare('REPLACE INTO served (queue, scope, turn) VALUES (?, ?, ?)');

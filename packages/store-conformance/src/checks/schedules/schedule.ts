@@ -24,12 +24,12 @@ async function wantSome(store: TaskStore, scope: string, count: number): Promise
 }
 
 /** Creates a task that is due at a time, in the order of a schedule. */
-async function putOff(store: TaskStore, taskId: string, scope: string, at: number): Promise<void> {
+async function putOff(store: TaskStore, taskId: string, scope: string, at: number, aheadMs = 0): Promise<void> {
   const log = logOf(store, { scope, taskId });
-  await log.create({ turn: { queue: 'q', aheadMs: 0 } });
+  await log.create({ turn: { queue: 'q', aheadMs } });
   const dueAt = new Date(at).toISOString();
   const facts = [working()];
-  await log.commit(facts, { head: { ...log.prepare(facts).head!, dueAt }, turn: { queue: 'q', aheadMs: 0 } });
+  await log.commit(facts, { head: { ...log.prepare(facts).head!, dueAt }, turn: { queue: 'q', aheadMs } });
 }
 
 let claims = 0;
@@ -197,6 +197,15 @@ export const scheduleChecks = section(
       same(await claim(store, { perCaller: 2 }, 9), []);
     },
 
+    async 'orders tasks whose time has come by their urgency too, and gives out none before its time'(bench) {
+      const { store, now } = bench;
+      await putOff(store, 'first', 'a', now() - 9_000);
+      await putOff(store, 'urgent', 'a', now() - 5_000, urgent);
+      await putOff(store, 'later', 'a', now() + 900_000, urgent);
+      await putOff(store, 'last', 'a', now() - 1_000);
+      assert.deepEqual(await claimAll(store, {}), ['urgent', 'first', 'last']);
+    },
+
     async 'counts a task that was given back no more, and orders it anew if it is wanted'(bench) {
       const { store } = bench;
       await wantSome(store, 'a', 3);
@@ -234,6 +243,15 @@ export const scheduleChecks = section(
       const request = { queue: 'q', holder: 'same', ttlMs, limit: 1, schedule: { concurrency: 1 } };
       const [lease] = await store.claim(request);
       same(await store.claim(request), [{ ...lease!, cause: 'held' }]);
+    },
+
+    async 'counts the turns of tasks that were stored without one'({ store }) {
+      for (let n = 0; n < 4; n++) await logOf(store, { taskId: `t${n}` }).create({ turn: { queue: 'q', want: true } });
+      const two = await claim(store, { concurrency: 2 }, 9);
+      assert.equal(two.length, 2);
+      same(await claim(store, { concurrency: 2 }, 9), []);
+      await end(store, two[0]!);
+      assert.equal((await claim(store, { concurrency: 2 }, 9)).length, 1);
     },
 
     async 'gives out what was stored without one, and is no obstacle to claims without one'({

@@ -175,6 +175,23 @@ export const claimChecks = section('claim', {
     }
   },
 
+  async 'gives out what waits, however many older tasks their holders keep'(bench) {
+    const { store } = bench;
+    for (let n = 0; n < 4; n++)
+      await logOf(store, { taskId: `kept ${n}` }).create({
+        turn: { queue: 'q', acquire: { holder: 'busy', ttlMs: 5 } },
+      });
+    await elapse(bench, 10);
+    await logOf(store, { taskId: 'waits' }).create(wanted);
+    // A store that cannot ask gives out the others as well.
+    const given: string[] = [];
+    for (let n = 0; n < 4; n++) {
+      const leases = await claim(store, `h${n}`, { limit: 2, isKept: () => true });
+      given.push(...leases.map(({ taskId }) => taskId));
+    }
+    assert.ok(given.includes('waits'), `gave out ${given.join(', ') || 'nothing'}`);
+  },
+
   async 'gives out what a dead holder left after the store was opened again'(bench) {
     await logOf(bench.store).create({ turn: { queue: 'q', acquire: { holder: 'a', ttlMs: 5 } } });
     const store = await bench.reopen();
