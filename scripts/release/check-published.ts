@@ -62,7 +62,7 @@ export async function checkPublished(
     'the tarball has files that are not for users',
   );
   complain(
-    hasProvenance(published),
+    namesRepository(published),
     'the repository that provenance would name is not the one in the manifest',
   );
   return { tarball: { name: source.name, path }, complaints };
@@ -78,7 +78,7 @@ function targetsIn(value: unknown): string[] {
  * npm accepts provenance only if the manifest names the repository that the workflow runs in. Provenance itself is signed
  * with a token of GitHub, so that it exists for real releases only.
  */
-function hasProvenance({
+function namesRepository({
   name,
   repository,
 }: {

@@ -30,6 +30,14 @@ it('there are workflows for CI and for releases', () => {
   expect(workflows.sort()).toEqual(['.github/workflows/ci.yml', '.github/workflows/release.yml']);
 });
 
+it('a release is published with provenance, and its rehearsal without', () => {
+  const release = readText('.github/workflows/release.yml');
+  const [before, publishing] = release.split('uses: changesets/action');
+  expect(publishing).toMatch(/^ {10}PNPM_CONFIG_PROVENANCE: "true"$/m);
+  expect(before).not.toContain('PROVENANCE');
+  expect(before).toContain('id-token: write');
+});
+
 describe.each(workflows)('%s', (path) => {
   const text = readText(path);
 

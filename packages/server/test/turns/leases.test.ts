@@ -6,6 +6,7 @@ import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serveWith } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
 import { type Agent, type AgentServer, completed, working } from '../../src/index.ts';
+import { manualClock } from '../push/kit/stored-task.ts';
 
 /** What a process may do that stood still, hears nothing or shares its fate with others. */
 
@@ -225,4 +226,34 @@ it('a process never claims a lease that it renews itself, also when the clock of
   go.resolve();
   for (const id of ids) await until(server, id, 'COMPLETED');
   expect(runs).toBe(10);
+});
+
+it('two processes on a computer that slept leave each other their turns, whichever wakes first', async () => {
+  let time = 0;
+  const store = memoryStore({ monotonic: () => time });
+  const [holding, waking] = [manualClock(), manualClock()];
+  const go = Promise.withResolvers<void>();
+  const attempts: number[] = [];
+  const agent: Agent = async function* ({ attempt }) {
+    attempts.push(attempt);
+    yield working();
+    await go.promise;
+    yield completed();
+  };
+  const server = serve(agent, { store, restart: 'rerun', clock: holding.clock });
+  serve(agent, { store, restart: 'rerun', clock: waking.clock });
+  const id = await start(server);
+  await until(server, id, 'WORKING');
+  await vi.waitFor(() => expect(waking.sleeps).not.toEqual([]));
+
+  const sleptMs = 3_600_000;
+  time += sleptMs;
+  const before = waking.sleeps.length;
+  waking.pass(sleptMs);
+  // It looked for tasks, and waits again.
+  await vi.waitFor(() => expect(waking.sleeps.length).toBeGreaterThan(before));
+  holding.pass(sleptMs);
+  go.resolve();
+  await until(server, id, 'COMPLETED');
+  expect(attempts).toEqual([1]);
 });

@@ -26,8 +26,16 @@ export function modelFrom({ MODEL_URL, MODEL_NAME = '', MODEL_API_KEY }: NodeJS.
     for await (const line of lines(response.body)) {
       if (!line.startsWith('data:')) continue;
       const data = line.slice('data:'.length).trim();
-      if (data === '[DONE]') isWhole = true;
-      else yield JSON.parse(data).choices?.[0]?.delta?.content ?? '';
+      if (data === '[DONE]') {
+        isWhole = true;
+        continue;
+      }
+      const { error, choices: [choice] = [] } = JSON.parse(data);
+      if (error) throw new Error(`The model failed: ${JSON.stringify(error)}`);
+      yield choice?.delta?.content ?? '';
+      // `length` and `content_filter` end half an answer.
+      const reason = choice?.finish_reason ?? 'stop';
+      if (reason !== 'stop') throw new Error(`The answer of the model ended early: ${reason}`);
     }
     if (!isWhole) throw new Error('The answer of the model ended early');
   };
