@@ -96,7 +96,7 @@ describe.skipIf(!cluster)('When a member is lost', () => {
     }
   });
 
-  it('that stops and goes on again and again, as one with a slow disk does, every fact is written once', {
+  it('that stops for 300 of every 360 ms, every fact is written once', {
     timeout: 120_000,
   }, async () => {
     const [store, second] = openTwo();

@@ -1,5 +1,7 @@
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { etcdStore } from '@batonjs/store-etcd';
 import { memoryStore } from '@batonjs/store-memory';
+import { postgresStore } from '@batonjs/store-postgres';
 import { redisStore } from '@batonjs/store-redis';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { change } from '../../../../test/kit/faulty-store.ts';
@@ -12,6 +14,8 @@ const open: Record<string, () => TaskStore & PushConfigStore> = {
   memory: () => memoryStore(),
   sqlite: () => sqliteStore(place),
   redis: () => redisStore(place),
+  postgres: () => postgresStore(place),
+  etcd: () => etcdStore(place.split(',')),
 };
 const store = open[kind]!();
 let claims = 0;

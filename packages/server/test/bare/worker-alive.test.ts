@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { node, run } from '../../../../test/kit/processes.ts';
+import { canStartEtcd, startEtcd } from '../../../../test/support/etcd.ts';
+import { canStartPostgres, startPostgres } from '../../../../test/support/postgres.ts';
 import { canStart, startRedis } from '../../../../test/support/redis.ts';
 
-const hasRedis = await canStart();
+const [hasRedis, hasPostgres, hasEtcd] = [await canStart(), await canStartPostgres(), await canStartEtcd()];
 const program = fileURLToPath(new URL('./work-until-closed.ts', import.meta.url));
 
 async function livesUntilClosed(kind: string, place: string): Promise<void> {
@@ -33,6 +35,26 @@ describe('a process that has a worker and nothing else lives until the worker is
       const redis = await startRedis();
       onTestFinished(() => redis.stop());
       await livesUntilClosed('redis', redis.url);
+    },
+    60_000,
+  );
+
+  it.runIf(hasPostgres)(
+    'on PostgreSQL',
+    async () => {
+      const postgres = await startPostgres();
+      onTestFinished(() => postgres.stop());
+      await livesUntilClosed('postgres', postgres.url);
+    },
+    60_000,
+  );
+
+  it.runIf(hasEtcd)(
+    'on etcd',
+    async () => {
+      const etcd = await startEtcd({ members: 1, inMemory: true });
+      onTestFinished(() => etcd.stop());
+      await livesUntilClosed('etcd', etcd.urls.join(','));
     },
     60_000,
   );

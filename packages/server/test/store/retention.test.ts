@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskStore } from '@batonjs/store';
+import { etcdStore } from '@batonjs/store-etcd';
 import { memoryStore } from '@batonjs/store-memory';
 import { postgresStore } from '@batonjs/store-postgres';
 import { redisStore } from '@batonjs/store-redis';
@@ -11,15 +12,20 @@ import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { eventually } from '../../../../test/kit/until.ts';
+import { canStartEtcd, startEtcd } from '../../../../test/support/etcd.ts';
 import { postgresForTests } from '../../../../test/support/postgres.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
 import { type Agent, completed, inputRequired } from '../../src/index.ts';
 import { createWorker } from '../../src/worker.ts';
 
-const [redis, postgres] = await Promise.all([redisForTests(), postgresForTests()]);
+const [redis, postgres, etcd] = await Promise.all([
+  redisForTests(),
+  postgresForTests(),
+  canStartEtcd().then((can) => (can ? startEtcd({ members: 1, inMemory: true }) : undefined)),
+]);
 const folder = mkdtempSync(join(tmpdir(), 'baton-retention-'));
 afterAll(async () => {
-  await Promise.all([redis?.stop(), postgres?.stop()]);
+  await Promise.all([redis?.stop(), postgres?.stop(), etcd?.stop()]);
   rmSync(folder, { recursive: true });
 });
 
@@ -64,6 +70,7 @@ const stores: [string, () => TaskStore][] = [
   ['SQLite', () => sqliteStore(join(folder, 'tasks.db'))],
   ...(redis ? [['Redis', () => redisStore(redis.url)] as [string, () => TaskStore]] : []),
   ...(postgres ? [['PostgreSQL', () => postgresStore(postgres.url)] as [string, () => TaskStore]] : []),
+  ...(etcd ? [['etcd', () => etcdStore(etcd.urls)] as [string, () => TaskStore]] : []),
 ];
 
 describe('retention', () => {
