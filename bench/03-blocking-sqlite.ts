@@ -71,7 +71,11 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   }
 
   const bare = (what: string, listable: boolean) => async (folder: string) => {
-    const floor = await Worker.start<BareSqlite>('contenders/bare/bare-sqlite.ts', { folder, listable, commits });
+    const floor = await Worker.start<BareSqlite>('contenders/bare/bare-sqlite.ts', {
+      folder,
+      listable,
+      commits,
+    });
     const ms = await floor.ask('replay', { groups: groups[what]!, tasks: connections });
     values.add('bare-sqlite', replayed(what, listable), (sum(groups[what]!) / ms) * 1_000);
     await floor.stop();

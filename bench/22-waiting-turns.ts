@@ -1,5 +1,5 @@
-import type { StoreChoice } from './contenders/stores.ts';
 import type { WaitingTurns } from './contenders/baton/waiting-turns.ts';
+import type { StoreChoice } from './contenders/stores.ts';
 import type { Benchmark, Measured, RunOptions } from './harness/benchmark.ts';
 import { round, Values } from './harness/measure.ts';
 import { places, type Store } from './harness/places.ts';

@@ -10,16 +10,16 @@ import type { BareNotify } from '../contenders/bare/bare-notify.ts';
 import type { BareSse } from '../contenders/bare/bare-sse.ts';
 import type { BareStreams } from '../contenders/bare/bare-streams.ts';
 import type { BareWs } from '../contenders/bare/bare-ws.ts';
+import type { GrpcFloor } from '../contenders/bare/grpc-floor.ts';
+import type { Floor } from '../contenders/bare/node-http.ts';
 import type { Baton, BatonOptions } from '../contenders/baton/baton.ts';
 import type { BatonStore } from '../contenders/baton/baton-store.ts';
 import type { GrpcBaton } from '../contenders/baton/grpc-baton.ts';
-import type { GrpcFloor } from '../contenders/bare/grpc-floor.ts';
+import type { TaskGatewayContender } from '../contenders/baton/task-gateway.ts';
 import type { GrpcOfficialSdk } from '../contenders/official-sdk/grpc-official-sdk.ts';
-import type { Floor } from '../contenders/bare/node-http.ts';
 import type { OfficialSdk, OfficialSdkOptions } from '../contenders/official-sdk/official-sdk.ts';
 import type { CommitTexts } from '../contenders/sample-commits.ts';
 import type { StoreChoice } from '../contenders/stores.ts';
-import type { TaskGatewayContender } from '../contenders/baton/task-gateway.ts';
 import type { Sample } from '../contenders/template.ts';
 import type { GrpcSamples } from '../load/grpc.ts';
 import type { Load } from '../load/load.ts';
@@ -66,7 +66,8 @@ export const startTaskGateway = () =>
 export const startBareWs = () => Worker.start<BareWs>('contenders/bare/bare-ws.ts', {}, ['--expose-gc']);
 export const startGrpcBaton = () => Worker.start<GrpcBaton>('contenders/baton/grpc-baton.ts');
 
-export const startGrpcOfficialSdk = () => Worker.start<GrpcOfficialSdk>('contenders/official-sdk/grpc-official-sdk.ts');
+export const startGrpcOfficialSdk = () =>
+  Worker.start<GrpcOfficialSdk>('contenders/official-sdk/grpc-official-sdk.ts');
 
 export const startGrpcFloor = (samples: GrpcSamples) =>
   Worker.start<GrpcFloor>('contenders/bare/grpc-floor.ts', samples);

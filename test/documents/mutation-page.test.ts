@@ -85,11 +85,14 @@ it('the page in the repository is the one of its results and explanations', () =
   expect(read('docs/mutation.md')).toBe(page(Object.keys(parts), results, explanations));
 });
 
-it.each(Object.keys(parts))('%s: at least 90 %% of the mutations are noticed, and every other one is explained', (part) => {
-  const result = results[part]!;
-  expect(scoreOf(result)).toBeGreaterThanOrEqual(90);
-  expect(result.survivors.filter((survivor) => !explain(survivor, explanations))).toEqual([]);
-});
+it.each(Object.keys(parts))(
+  '%s: at least 90 %% of the mutations are noticed, and every other one is explained',
+  (part) => {
+    const result = results[part]!;
+    expect(scoreOf(result)).toBeGreaterThanOrEqual(90);
+    expect(result.survivors.filter((survivor) => !explain(survivor, explanations))).toEqual([]);
+  },
+);
 
 it('every explanation is one of a survivor', () => {
   const survivors = Object.values(results).flatMap((result) => result.survivors);

@@ -553,7 +553,9 @@ const reads = [
         },
       };
     },
-    'lets a task wait where none may': onCommit(({ turn }) => ({ turn: turn && { ...turn, waitingAtMost: undefined } })),
+    'lets a task wait where none may': onCommit(({ turn }) => ({
+      turn: turn && { ...turn, waitingAtMost: undefined },
+    })),
     'refuses one task too early': onCommit(({ turn }) => ({
       turn: turn?.waitingAtMost ? { ...turn, waitingAtMost: turn.waitingAtMost - 1 } : turn,
     })),
@@ -570,7 +572,8 @@ const reads = [
     'refuses a turn that begins at once, where none may wait': (store) => ({
       commit: async (commit) => {
         const { queue, waitingAtMost = 1e6 } = commit.turn ?? { queue: '' };
-        if (queue && (await store.waiting(queue)) >= waitingAtMost) throw new StoreError('QUEUE_FULL', 'full');
+        if (queue && (await store.waiting(queue)) >= waitingAtMost)
+          throw new StoreError('QUEUE_FULL', 'full');
         return store.commit(commit);
       },
     }),
@@ -989,7 +992,8 @@ const schedules = broken('a schedule', {
         return store.commit(commit);
       },
       async claim({ schedule, ...request }) {
-        if (!schedule || plain.length === 0) return store.claim({ ...request, ...(schedule && { schedule }) });
+        if (!schedule || plain.length === 0)
+          return store.claim({ ...request, ...(schedule && { schedule }) });
         const most = Math.min(request.limit, schedule.concurrency ?? request.limit);
         const claims = plain.splice(0, most).map((taskId) => store.claim({ ...request, taskId }));
         return (await Promise.all(claims)).flat();

@@ -1,7 +1,7 @@
 import { type PushConfigStore, steadyNow, type TaskStore } from '@batonjs/store';
 import { OpenCalls, storeOnTables } from '@batonjs/store-sqlite/tables';
 import { storedSchema } from './migrate.ts';
-import { dataDeleted, storeError, ofThisObject } from './object-error.ts';
+import { dataDeleted, ofThisObject, storeError } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 import { openObject } from './open-object.ts';
 

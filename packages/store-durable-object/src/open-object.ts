@@ -49,6 +49,8 @@ function mustHaveSql(storage: ObjectStorage): void {
     storage.sql.exec('SELECT 1').toArray();
   } catch (error) {
     const advice = 'List its class in `new_sqlite_classes` of a migration';
-    throw new StoreError('UNUSABLE', `The storage ${ofThisObject} has no SQLite. ${advice}`, { cause: error });
+    throw new StoreError('UNUSABLE', `The storage ${ofThisObject} has no SQLite. ${advice}`, {
+      cause: error,
+    });
   }
 }

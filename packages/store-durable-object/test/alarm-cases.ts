@@ -48,7 +48,9 @@ export const alarmCases: Readonly<Record<string, Case>> = {
     assert.equal(await storage.getAlarm(), Date.parse(soon));
   },
 
-  async 'sets the alarm for a deadline that comes while a turn runs, long before the turn would be recovered'(storage) {
+  async 'sets the alarm for a deadline that comes while a turn runs, long before the turn would be recovered'(
+    storage,
+  ) {
     const store = durableObjectStore(storage, { recoverAfterMs: 60 * minute });
     await store.commit(chunkAfter(0, { taskId: 'runs', turn: held }));
     assert.ok((await storage.getAlarm())! > Date.now() + 50 * minute);

@@ -19,7 +19,7 @@ function folderOf(size: number) {
 /** Claims the oldest, as `Leases` does. */
 function claim(fronts: QueueFronts, { keys, read }: ReturnType<typeof folderOf>, limit: number): string[] {
   const { kvs, count } = read({ ...fronts.range('q/'), limit });
-  if (fronts.isTooShort('q/', kvs.length, limit))
+  if (fronts.forgetIfShort('q/', kvs.length, limit))
     return claim(fronts, { keys, read, visited: () => 0 }, limit);
   const front = fronts.rangeToFind('q/', count);
   if (front) fronts.remember('q/', read(front).kvs);

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { between, pick } from '../../workload/random.ts';
-import { oddText } from './odd-values.ts';
 import type { RawRequest } from '../request.ts';
+import { oddText } from './odd-values.ts';
 
 type Headers = RawRequest['headers'];
 type Change = (random: () => number, request: RawRequest) => Partial<RawRequest>;

@@ -1,8 +1,8 @@
 import { between, pick } from '../../workload/random.ts';
+import { bytesOf, type RawRequest } from '../request.ts';
 import { mutateBytes } from './mutate-bytes.ts';
 import { mutateHttp } from './mutate-http.ts';
 import { mutateJson } from './mutate-json.ts';
-import { bytesOf, type RawRequest } from '../request.ts';
 
 /** A request that is wrong in one way or several, or at least unusual. */
 export function mutate(random: () => number, request: RawRequest): RawRequest {

@@ -1,5 +1,5 @@
-import type { Explanation } from './explanation.ts';
 import { explanationsOfAuth } from './auth.ts';
+import type { Explanation } from './explanation.ts';
 import { explanationsOfPush } from './push.ts';
 import { explanationsOfStoreMemory } from './store-memory.ts';
 import { explanationsOfStoreRedis } from './store-redis.ts';

@@ -12,8 +12,8 @@ import { type Clock, systemClock } from '../../src/timing/clock.ts';
 import { createWorker } from '../../src/worker.ts';
 import { begin, create, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
 import { chatty, heard, quick } from './kit/settings.ts';
-import { stores } from './stores.ts';
 import { type Received, webhook } from './kit/webhook.ts';
+import { stores } from './stores.ts';
 
 /** A sleep whose waits of one length are over when the status of an answer has arrived, however long that takes. */
 function untilAnswered(ms: number): Clock['sleep'] {

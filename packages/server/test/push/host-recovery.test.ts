@@ -4,8 +4,8 @@ import { eventually } from '../../../../test/kit/until.ts';
 import { FailingWebhooks } from '../../src/push/failing-webhooks.ts';
 import { send, servePushing } from './kit/serve-pushing.ts';
 import { heard } from './kit/settings.ts';
-import { stores } from './stores.ts';
 import { webhook } from './kit/webhook.ts';
+import { stores } from './stores.ts';
 
 const day = 86_400_000;
 

@@ -24,7 +24,13 @@ async function wantSome(store: TaskStore, scope: string, count: number): Promise
 }
 
 /** Creates a task that is due at a time, in the order of a schedule. */
-async function putOff(store: TaskStore, taskId: string, scope: string, at: number, aheadMs = 0): Promise<void> {
+async function putOff(
+  store: TaskStore,
+  taskId: string,
+  scope: string,
+  at: number,
+  aheadMs = 0,
+): Promise<void> {
   const log = logOf(store, { scope, taskId });
   await log.create({ turn: { queue: 'q', aheadMs } });
   const dueAt = new Date(at).toISOString();
@@ -246,7 +252,8 @@ export const scheduleChecks = section(
     },
 
     async 'counts the turns of tasks that were stored without one'({ store }) {
-      for (let n = 0; n < 4; n++) await logOf(store, { taskId: `t${n}` }).create({ turn: { queue: 'q', want: true } });
+      for (let n = 0; n < 4; n++)
+        await logOf(store, { taskId: `t${n}` }).create({ turn: { queue: 'q', want: true } });
       const two = await claim(store, { concurrency: 2 }, 9);
       assert.equal(two.length, 2);
       same(await claim(store, { concurrency: 2 }, 9), []);

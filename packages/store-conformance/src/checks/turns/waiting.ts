@@ -40,7 +40,10 @@ export const waitingChecks = section('waiting', {
 
   async 'refuses a task where none may wait, and leaves nothing of it'({ store, second }) {
     const log = logOf(store);
-    const first = log.prepare([received(), created()], { once: 'key', turn: { ...wanted.turn, waitingAtMost: 0 } });
+    const first = log.prepare([received(), created()], {
+      once: 'key',
+      turn: { ...wanted.turn, waitingAtMost: 0 },
+    });
     await refuses('QUEUE_FULL', store.commit(first));
     assert.equal(await second.load('s', 't'), undefined);
     assert.equal((await second.list('s', { limit: 9 })).total, 0);
@@ -67,7 +70,9 @@ export const waitingChecks = section('waiting', {
     const log = logOf(store);
     await log.create({ turn: { queue: 'q', waitingAtMost: 0, acquire: { holder: 'x', ttlMs: long } } });
     const writer = { fence: 1, holder: 'x' };
-    same(await log.commit([chunk(1)], { writer, turn: { ...wanted.turn, waitingAtMost: 0 } }), { version: 3 });
+    same(await log.commit([chunk(1)], { writer, turn: { ...wanted.turn, waitingAtMost: 0 } }), {
+      version: 3,
+    });
     const release = { queue: 'q', waitingAtMost: 0, release: true };
     same(await log.commit([completed()], { writer, turn: release }), { version: 4 });
   },
