@@ -10,13 +10,13 @@ import { webhook } from './kit/webhook.ts';
 
 const queue = 'agent';
 
-/** Facts of a task that a webhook gets one by one. */
+/** Facts of a task that a webhook gets one by one. New ones: of old ones no attempt is made again. */
 const facts: readonly Fact[] = [
   received,
-  { format: 1, at, type: 'task-created', taskId: 't', contextId: 'c' },
+  { format: 1, at, type: 'task-created', taskId: 't', contextId: 'c' } as const,
   status(),
   status('INPUT_REQUIRED'),
-];
+].map((fact) => ({ ...fact, at: new Date().toISOString() }));
 
 /** A store with a task of these facts and a webhook that got none. */
 async function stored(url: string, facts: readonly Fact[]) {
