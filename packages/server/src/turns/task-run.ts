@@ -54,9 +54,8 @@ export class TaskRun {
     this.#dependencies = dependencies;
     this.#isAlone = isAlone;
     this.#requestId = requestId;
-    // With a name first, as in `#orHalt`: V8 allocates a function literal assigned to a member among long-lived objects.
     const onLost = () => this.halt('fenced');
-    task.onLost = onLost;
+    task.onLost = onLost; // Not the literal: see `#orHalt`.
   }
 
   /** Never rejects. `started`: the turn began with the commit that took the lease. */
