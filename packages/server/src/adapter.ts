@@ -2,6 +2,7 @@
 
 /** For packages that watch a server. */
 export type {
+  DeliveryEnd,
   DeliverySpan,
   DeliveryStart,
   RequestSpan,

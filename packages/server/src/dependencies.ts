@@ -8,8 +8,11 @@ import { completeSchedule } from './timing/schedule.ts';
 import type { TurnDependencies } from './turns/turn-dependencies.ts';
 import { logTurnEvent } from './turns/turn-event.ts';
 
-/** The dependencies of a worker or server, from its options. Throws `TypeError` for options that cannot work. */
-export function turnDependencies(given: WorkerOptions, run: 'here' | 'workers'): TurnDependencies {
+/**
+ * The dependencies of a server, or of a worker if `run` is undefined, from its options. Throws `TypeError` for options
+ * that cannot work.
+ */
+export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers'): TurnDependencies {
   const { agent, store, leaseMs = 10_000, maxAttempts = 3, storeTimeoutMs = 5_000 } = given;
   if (typeof agent !== 'function') throw new TypeError('`agent` must be a function');
   if (typeof store?.commit !== 'function')
@@ -40,7 +43,8 @@ export function turnDependencies(given: WorkerOptions, run: 'here' | 'workers'):
     telemetry,
     options: {
       queue: given.name ?? 'agent',
-      run,
+      run: run ?? 'here',
+      isWorker: run === undefined,
       restart: given.restart ?? 'fail',
       maxAttempts,
       confirmSteps: given.confirmSteps ?? given.restart === 'rerun',

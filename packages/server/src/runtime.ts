@@ -25,8 +25,10 @@ export interface Runtime {
   close(graceMs: number): Promise<void>;
 }
 
-/** Makes the runtime of a server or worker. Throws `TypeError` for options that cannot work. */
-export function createRuntime(options: WorkerOptions, run: 'here' | 'workers'): Runtime {
+/**
+ * Makes the runtime of a server, or of a worker if `run` is undefined. Throws `TypeError` for options that cannot work.
+ */
+export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'): Runtime {
   const dependencies = turnDependencies(options, run);
   const { store, clock, log } = dependencies;
   const { storeTimeoutMs } = dependencies.options;
@@ -45,7 +47,7 @@ export function createRuntime(options: WorkerOptions, run: 'here' | 'workers'): 
     claimer,
     push,
     start() {
-      if (run === 'here') claimer.start();
+      if (run !== 'workers') claimer.start();
       deliverer?.start();
       retention?.start();
     },

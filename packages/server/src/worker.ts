@@ -19,7 +19,7 @@ export interface Worker {
  * Throws `TypeError` for options that cannot work.
  */
 export function createWorker(options: WorkerOptions): Worker {
-  const runtime = createRuntime(options, 'here');
+  const runtime = createRuntime(options);
   // A worker has no socket of its own: without this timer, a process that does nothing else would exit at once.
   const untilClosed = setInterval(() => {}, longestTimerMs);
   runtime.start();

@@ -1,6 +1,5 @@
-import type { DeliverySpan, DeliveryStart } from '@batonjs/server/adapter';
+import type { DeliveryEnd, DeliverySpan, DeliveryStart } from '@batonjs/server/adapter';
 import {
-  type Attributes,
   type Context,
   propagation,
   ROOT_CONTEXT,
@@ -45,19 +44,21 @@ export class WebhookSpan implements DeliverySpan {
     return runIn(this.#context, fn);
   }
 
-  end(failure?: string): void {
+  end({ outcome, status, reason }: DeliveryEnd): void {
     const { deliveries, deliveryLag } = this.#instruments();
-    deliveries.add(1, { [names.outcome]: failure === undefined ? 'delivered' : 'failed' });
-    if (failure === undefined) deliveryLag.record(this.#lagMs / 1_000);
-    else this.#span.setStatus({ code: SpanStatusCode.ERROR }).setAttributes(kindOf(failure));
+    deliveries.add(1, { [names.outcome]: outcome });
+    this.#span.setAttributes({ [names.outcome]: outcome, ...(status && { [names.httpStatus]: status }) });
+    if (outcome === 'delivered') deliveryLag.record(this.#lagMs / 1_000);
+    if (outcome === 'failed') {
+      const kind = status === undefined ? kindOf(reason) : String(status);
+      this.#span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute(names.errorType, kind);
+    }
     this.#span.end();
   }
 }
 
-/** The kind of a failure: its status, or the code of the system. */
-function kindOf(failure: string): Attributes {
-  const [, status] = /^answered (\d{3})$/.exec(failure) ?? [];
-  if (status) return { [names.errorType]: status, [names.httpStatus]: Number(status) };
-  const [, code] = /^connection ([A-Z][A-Z_\d]*)$/.exec(failure) ?? [];
-  return { [names.errorType]: code ?? (failure.startsWith('no answer') ? 'timeout' : '_OTHER') };
+/** The kind of a failure without an answer: the code of the system, if there is one. */
+function kindOf(reason = ''): string {
+  const [, code] = /^connection ([A-Z][A-Z_\d]*)$/.exec(reason) ?? [];
+  return code ?? (reason.startsWith('no answer') ? 'timeout' : '_OTHER');
 }

@@ -11,7 +11,8 @@ import { metricNames as names, scope } from './names.ts';
 export interface Instruments {
   readonly requestDuration: Histogram;
   readonly turnDuration: Histogram;
-  readonly activeTasks: UpDownCounter;
+  readonly createdTasks: Counter;
+  readonly endedTasks: Counter;
   readonly recoveredTurns: Counter;
   readonly lostLeases: Counter;
   readonly deliveries: Counter;
@@ -43,10 +44,14 @@ function makeInstruments(provider: MeterProvider): Instruments {
   return {
     requestDuration: seconds(names.requestDuration, 'How long requests take; streams until they end'),
     turnDuration: seconds(names.turnDuration, 'How long attempts of turns take'),
-    activeTasks: meter.createUpDownCounter(names.activeTasks, {
+    // Two counters: one process may create a task and another end it, after a restart of the first.
+    createdTasks: meter.createCounter(names.createdTasks, {
       unit: '{task}',
-      description:
-        'Tasks created minus tasks ended by this process: the sum over all processes is what is open',
+      description: 'Tasks that this process created',
+    }),
+    endedTasks: meter.createCounter(names.endedTasks, {
+      unit: '{task}',
+      description: 'Tasks that this process ended, by their last state',
     }),
     recoveredTurns: meter.createCounter(names.recoveredTurns, {
       unit: '{turn}',

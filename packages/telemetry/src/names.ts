@@ -13,6 +13,7 @@ export const attributes = {
   errorType: 'error.type',
   serverAddress: 'server.address',
   serverPort: 'server.port',
+  clientAddress: 'client.address',
   httpStatus: 'http.response.status_code',
   binding: 'baton.binding',
   turn: 'baton.turn.number',
@@ -38,7 +39,8 @@ export const events = {
 export const metricNames = {
   requestDuration: 'baton.server.request.duration',
   turnDuration: 'baton.turn.duration',
-  activeTasks: 'baton.tasks.active',
+  createdTasks: 'baton.tasks.created',
+  endedTasks: 'baton.tasks.ended',
   recoveredTurns: 'baton.turns.recovered',
   lostLeases: 'baton.leases.lost',
   deliveries: 'baton.push.deliveries',

@@ -1,3 +1,4 @@
+import { A2AError } from '@batonjs/protocol/errors';
 import type { Attributes } from '@opentelemetry/api';
 import { attributes as names } from './names.ts';
 
@@ -28,18 +29,38 @@ export function attributesOfResult(result: unknown): Attributes {
   });
 }
 
-/** The host of a URL, and its port if it names one. */
-export function attributesOfAddress(url: string | undefined): Attributes {
-  if (url === undefined || !URL.canParse(url)) return {};
-  const { hostname, port } = new URL(url);
-  return defined({ [names.serverAddress]: hostname, [names.serverPort]: port ? Number(port) : undefined });
+const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'ws:': 80, 'https:': 443, 'wss:': 443 };
+
+let latest: { readonly address: string; readonly attributes: Attributes } | undefined;
+
+/** The host and the port of a URL, or of `host:port`. Remembers the last, because most calls have the same. */
+export function attributesOfAddress(address: string | undefined): Attributes {
+  if (address === undefined) return {};
+  if (latest?.address !== address) latest = { address, attributes: partsOf(address) };
+  return latest.attributes;
 }
 
-/** The kind of an error, without its text: the reason of the protocol, a code, or the name. */
+function partsOf(address: string): Attributes {
+  const url = address.includes('://') ? address : `grpc://${address}`;
+  if (!URL.canParse(url)) return {};
+  const { protocol, hostname, port } = new URL(url);
+  return defined({
+    [names.serverAddress]: hostname || undefined,
+    [names.serverPort]: port ? Number(port) : defaultPorts[protocol],
+  });
+}
+
+/**
+ * The kind of an error, without its text: the reason of an `A2AError`, a code, or the name. `_OTHER` if none of them is
+ * a single word: agents throw errors whose members hold content.
+ */
 export function errorType(error: unknown): string {
   const { reason, code, name } = object(error);
-  return text(reason) ?? text(code) ?? text(name) ?? '_OTHER';
+  return (A2AError.is(error) ? word(reason) : undefined) ?? word(code) ?? word(name) ?? '_OTHER';
 }
+
+const word = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^[A-Za-z_][\w.]{0,63}$/.test(value) ? value : undefined;
 
 const object = (value: unknown): Members =>
   typeof value === 'object' && value !== null ? (value as Members) : {};

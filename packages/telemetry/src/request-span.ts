@@ -32,8 +32,9 @@ export class ServerRequestSpan implements RequestSpan {
   #isStream = false;
   #isOver = false;
 
-  constructor(start: RequestStart, tracer: Tracer, instruments: () => Instruments) {
-    const { operation, params = {}, headers, version, binding, baseUrl, card } = start;
+  /** `namesClient`: whether the span has the client's network address. */
+  constructor(start: RequestStart, tracer: Tracer, instruments: () => Instruments, namesClient: boolean) {
+    const { operation, params = {}, headers, version, binding, baseUrl, card, remoteAddress } = start;
     this.#instruments = instruments;
     this.#labels = { [names.method]: operation, [names.binding]: binding };
     const attributes: Attributes = {
@@ -43,6 +44,7 @@ export class ServerRequestSpan implements RequestSpan {
       [names.agentName]: card.name,
       [names.agentVersion]: card.version,
       ...attributesOfAddress(baseUrl),
+      ...(namesClient && remoteAddress !== undefined && { [names.clientAddress]: remoteAddress }),
       ...attributesOfParams(params),
     };
     const active = trace.getActiveSpan();

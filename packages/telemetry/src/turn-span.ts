@@ -17,7 +17,8 @@ import { iterateIn, linkTo, runIn, withSpan } from './trace-context.ts';
 
 /**
  * One attempt of a turn. It is a child of the request if the same process called the agent at once. Otherwise it begins
- * a trace that links to the request: a turn may run hours after it, in another process.
+ * a trace that links to the request: a turn may run hours after it, in another process. Its kind is that of a consumer
+ * in workers.
  */
 export class AttemptSpan implements TurnSpan {
   readonly #tracer: Tracer;
@@ -28,7 +29,7 @@ export class AttemptSpan implements TurnSpan {
   readonly #began = performance.now();
 
   constructor(start: TurnStart, tracer: Tracer, instruments: () => Instruments) {
-    const { taskId, contextId, turn, attempt, cause, isImmediate } = start;
+    const { taskId, contextId, turn, attempt, cause, isImmediate, isWorker } = start;
     this.#tracer = tracer;
     this.#instruments = instruments;
     this.#labels = { [names.cause]: cause };
@@ -45,7 +46,7 @@ export class AttemptSpan implements TurnSpan {
     this.#span = tracer.startSpan(
       spans.turn,
       {
-        kind: isImmediate ? SpanKind.INTERNAL : SpanKind.CONSUMER,
+        kind: isWorker ? SpanKind.CONSUMER : SpanKind.INTERNAL,
         attributes,
         links: request && !isImmediate ? [request] : [],
       },
@@ -62,7 +63,7 @@ export class AttemptSpan implements TurnSpan {
     return iterateIn(this.#context, values);
   }
 
-  step<T>(name: string, fn: () => T): T {
+  step<T>(name: string, fn: () => T | PromiseLike<T>): T | Promise<T> {
     const parent = context.active();
     const span = this.#tracer.startSpan(
       spans.step,
@@ -74,7 +75,7 @@ export class AttemptSpan implements TurnSpan {
       span.end();
     };
     try {
-      const result = runIn(withSpan(parent, span), fn);
+      const result = runIn(withSpan(parent, span), () => settling(fn()));
       if (!(result instanceof Promise)) {
         end();
         return result;
@@ -112,6 +113,13 @@ export class AttemptSpan implements TurnSpan {
     return trace.getSpanContext(active)?.traceId === traceId ? active : this.#context;
   }
 }
+
+/** Calls `then` at once, in the context that is active now: the query of a query builder begins with that call. */
+const settling = <T>(result: T | PromiseLike<T>): T | Promise<T> =>
+  isThenable(result) ? new Promise((resolve, reject) => void result.then(resolve, reject)) : result;
+
+const isThenable = <T>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
+  typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
 
 function fail(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });

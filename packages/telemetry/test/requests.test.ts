@@ -1,10 +1,14 @@
+import { createServer } from 'node:http';
 import { grpcClient, listenGrpc } from '@batonjs/bindings-grpc';
+import { attachWebSocket, WEBSOCKET_BINDING, webSocketClient } from '@batonjs/bindings-websocket';
 import { connect } from '@batonjs/client';
 import { append, artifact, completed, text, working } from '@batonjs/server';
-import { listen as serveOn } from '@batonjs/server-node';
+import { nodeHandler } from '@batonjs/server-node';
 import { clientTelemetry, telemetry } from '@batonjs/telemetry';
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { SamplingDecision, TracerProvider } from '@opentelemetry/sdk-trace';
 import { describe, expect, it } from 'vitest';
+import { listen } from '../../../test/kit/listen.ts';
 import { rpc, say, stream } from '../../../test/kit/rpc.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { observed } from './observed.ts';
@@ -15,25 +19,26 @@ const echo = async function* ({ text: said }: { text: string }) {
   yield completed();
 };
 
-/** The attributes without those that differ between bindings. */
-const common = ({ attributes }: { attributes: object }) =>
-  Object.fromEntries(Object.entries(attributes).filter(([name]) => !/^server\.|^baton\.binding$/.test(name)));
+const card = { name: 'Echo', description: 'Says it again', version: '7' };
 
 describe('a request', () => {
-  it('has one span of the client and one of the server, the same over every binding [R-OTEL-01] [R-OTEL-10] [R-OTEL-51]', async () => {
+  it('has one span of the client and one of the server, the same over every binding [R-OTEL-01, 04, 10, 11, 13, 16, 17, 18, 20, 51]', async () => {
     const { providers, spans, ended } = observed();
-    const server = serve(echo, {
-      telemetry: telemetry(providers),
-      card: { name: 'Echo', description: 'x', version: '7' },
-    });
+    const server = serve(echo, { telemetry: telemetry(providers), card });
     const grpc = await listenGrpc(server, { port: 0 });
-    const http = await serveOn(server, { port: 0 });
-    const seen: Record<string, unknown>[] = [];
-    for (const binding of ['JSONRPC', 'HTTP+JSON', 'GRPC']) {
-      const agent = await connect(http.url, {
+    const listener = createServer(nodeHandler(server));
+    const sockets = attachWebSocket(server, listener);
+    const origin = await listen(listener);
+    const webSocket = webSocketClient();
+    const own = new Map([
+      ['GRPC', [grpcClient()]],
+      [WEBSOCKET_BINDING, [webSocket]],
+    ]);
+    for (const binding of ['JSONRPC', 'HTTP+JSON', 'GRPC', WEBSOCKET_BINDING]) {
+      const agent = await connect(origin, {
         binding,
         telemetry: clientTelemetry(providers),
-        bindings: binding === 'GRPC' ? [grpcClient()] : undefined,
+        bindings: own.get(binding),
       });
       const before = spans('GetTask').length;
       const { task } = await agent.send('hello', { messageId: `m-${binding}` });
@@ -42,35 +47,101 @@ describe('a request', () => {
       const [sentByServer, sentByClient] = spans('SendMessage').slice(-2);
       expect([sentByServer!.kind, sentByClient!.kind]).toEqual([SpanKind.SERVER, SpanKind.CLIENT]);
       expect(sentByServer!.parentSpanContext?.spanId).toBe(sentByClient!.spanContext().spanId);
-      expect(sentByServer!.attributes['baton.binding']).toBe(binding);
-      expect(sentByClient!.attributes['server.address']).toBe('127.0.0.1');
-      const ids = {
-        'a2a.message.id': `m-${binding}`,
-        'a2a.task.id': task!.id,
-        'gen_ai.conversation.id': task!.contextId,
-      };
-      for (const span of [sentByServer!, sentByClient!]) expect(span.attributes).toMatchObject(ids);
-      seen.push({
-        ...common(sentByServer!),
-        'a2a.message.id': 'm',
-        'a2a.task.id': 't',
-        'gen_ai.conversation.id': 'c',
-      });
+      for (const span of [sentByServer!, sentByClient!])
+        expect(span.attributes).toEqual({
+          'a2a.method.name': 'SendMessage',
+          'a2a.protocol.version': '1.0',
+          'a2a.message.id': `m-${binding}`,
+          'a2a.task.id': task!.id,
+          'a2a.task.state': 'TASK_STATE_COMPLETED',
+          'gen_ai.conversation.id': task!.contextId,
+          'gen_ai.agent.name': 'Echo',
+          'gen_ai.agent.version': '7',
+          'baton.binding': binding,
+          'server.address': '127.0.0.1',
+          'server.port': binding === 'GRPC' ? grpc.port : Number(new URL(origin).port),
+        });
     }
-    expect(seen[0]).toEqual({
-      'a2a.method.name': 'SendMessage',
-      'a2a.protocol.version': '1.0',
-      'a2a.message.id': 'm',
-      'a2a.task.id': 't',
-      'a2a.task.state': 'TASK_STATE_COMPLETED',
-      'gen_ai.conversation.id': 'c',
-      'gen_ai.agent.name': 'Echo',
-      'gen_ai.agent.version': '7',
+    expect(new Set(spans().map(({ name }) => name))).toEqual(
+      new Set(['SendMessage', 'GetTask', 'baton.turn']),
+    );
+    webSocket.close();
+    await Promise.all([grpc.close({ graceMs: 0 }), sockets.close({ graceMs: 0 })]);
+  });
+
+  it('names the public URL of its server, whatever host it came to [R-OTEL-20]', async () => {
+    const { providers, ended } = observed();
+    const publicUrl = 'https://agents.example/echo';
+    const server = serve(echo, { telemetry: telemetry(providers), publicUrl });
+    const post = (url: string) => server.fetch(new Request(url, { headers: { 'a2a-version': '1.0' } }));
+    await Promise.all([post('http://10.0.0.7/echo/tasks'), post('http://localhost/echo/tasks')]);
+    for (const { attributes } of await ended('ListTasks', 2))
+      expect(attributes).toMatchObject({ 'server.address': 'agents.example', 'server.port': 443 });
+  });
+
+  it.each([
+    ['names no client', undefined, undefined],
+    ['names its client where that is wanted', true, '127.0.0.1'],
+  ])('%s [R-OTEL-21]', async (_, clientAddress, expected) => {
+    const { providers, ended } = observed();
+    const server = serve(echo, { telemetry: telemetry({ ...providers, clientAddress }) });
+    const origin = await listen(createServer(nodeHandler(server)));
+    await (await connect(origin)).listTasks();
+    const [span] = await ended('ListTasks');
+    expect(span!.attributes['client.address']).toBe(expected);
+  });
+
+  it('names the tenant and the tasks that its message refers to [R-OTEL-12] [R-OTEL-15]', async () => {
+    const { providers, ended } = observed();
+    const server = serve(echo, { telemetry: telemetry(providers) });
+    await rpc(server, 'SendMessage', {
+      tenant: 'acme',
+      message: say('x', { referenceTaskIds: ['t-1', 't-2'] }),
     });
-    expect(seen[1]).toEqual(seen[0]);
-    expect(seen[2]).toEqual(seen[0]);
-    await grpc.close({ graceMs: 0 });
-    await http.close({ graceMs: 0 });
+    const [span] = await ended('SendMessage');
+    expect(span!.attributes).toMatchObject({
+      'a2a.tenant': 'acme',
+      'a2a.message.reference_task_ids': ['t-1', 't-2'],
+    });
+  });
+
+  it('that polls a task is a sibling of the one that sent the message [R-OTEL-06]', async () => {
+    const { providers, tracer, ended } = observed();
+    const agent = await connect('http://localhost', {
+      fetch: serve(echo).fetch,
+      telemetry: clientTelemetry(providers),
+    });
+    await tracer.startActiveSpan('work', async (span) => {
+      const { task } = await agent.send('go');
+      await agent.task(task!.id).get();
+      span.end();
+    });
+    const [work] = await ended('work');
+    for (const name of ['SendMessage', 'GetTask']) {
+      const [span] = await ended(name);
+      expect(span!.parentSpanContext?.spanId).toBe(work!.spanContext().spanId);
+    }
+  });
+
+  it('is shown to the sampler with its operation and its task [R-OTEL-62]', async () => {
+    const shown: [string, unknown][] = [];
+    const tracerProvider = new TracerProvider({
+      sampler: {
+        shouldSample(_context, _traceId, name, _kind, attributes) {
+          shown.push([name, attributes['a2a.task.id'] ?? attributes['a2a.method.name']]);
+          return { decision: SamplingDecision.NOT_RECORD };
+        },
+        toString: () => 'a sampler that records nothing',
+      },
+    });
+    const server = serve(echo, { telemetry: telemetry({ tracerProvider }) });
+    const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+    await rpc(server, 'GetTask', { id: task.id });
+    expect(shown).toEqual([
+      ['SendMessage', 'SendMessage'],
+      ['baton.turn', task.id],
+      ['GetTask', task.id],
+    ]);
   });
 
   it.each(['JSONRPC', 'HTTP+JSON'])(
@@ -151,7 +222,7 @@ describe('a request', () => {
     over.resolve();
   });
 
-  it('becomes part of the span of the transport where there is one [R-OTEL-03] [R-OTEL-42]', async () => {
+  it('becomes part of the span of the transport where there is one, and its commits have none [R-OTEL-03] [R-OTEL-42] [R-OTEL-55]', async () => {
     const { providers, tracer, spans } = observed();
     const server = serve(echo, { telemetry: telemetry(providers) });
     await tracer.startActiveSpan('POST', { kind: SpanKind.SERVER }, async (span) => {
@@ -164,7 +235,7 @@ describe('a request', () => {
       expect(trace.getActiveSpan()).toBe(span);
       span.end();
     });
-    const found = spans().filter(({ kind }) => kind !== SpanKind.CONSUMER);
+    const found = spans();
     const [request] = found.filter(({ name }) => name === 'SendMessage');
     expect(request!.attributes).toMatchObject({ 'a2a.method.name': 'SendMessage' });
     expect(request!.parentSpanContext).toBeUndefined();

@@ -1,5 +1,5 @@
 import { connect } from '@batonjs/client';
-import { type Agent, artifact, completed, inputRequired, text, working } from '@batonjs/server';
+import { type Agent, completed, inputRequired, working } from '@batonjs/server';
 import { createWorker } from '@batonjs/server/worker';
 import { memoryStore } from '@batonjs/store-memory';
 import { clientTelemetry, telemetry, withTrace } from '@batonjs/telemetry';
@@ -13,7 +13,7 @@ import { observed } from './observed.ts';
 const spanId = () => trace.getActiveSpan()?.spanContext().spanId;
 
 describe('a turn', () => {
-  it('that runs at once is a child of its request, in one trace with the client [R-OTEL-42] [R-OTEL-52]', async () => {
+  it('that runs at once is a child of its request, and its steps of it, in one trace with the client [R-OTEL-42] [R-OTEL-52] [R-OTEL-53]', async () => {
     const { providers, ended } = observed();
     const server = serve(
       async function* ({ step }) {
@@ -90,7 +90,7 @@ describe('a turn', () => {
     expect(turn!.links.map(({ context }) => context.spanId)).toEqual([request!.spanContext().spanId]);
   });
 
-  it('that another process takes over has one span per attempt, each linked to the request [R-OTEL-60] [R-OTEL-63]', async () => {
+  it('that another process takes over has one span per attempt, each linked to the request [R-OTEL-53] [R-OTEL-60] [R-OTEL-63]', async () => {
     const { providers, ended, metrics, spans } = observed();
     const store = memoryStore();
     const options = {
@@ -166,7 +166,7 @@ describe('a turn', () => {
     expect(turn!.attributes['a2a.task.state']).toBe('TASK_STATE_FAILED');
   });
 
-  it('after a question is another one, for the message that answered', async () => {
+  it('after a question is another one, a child of the request that answered [R-OTEL-52]', async () => {
     const { providers, ended } = observed();
     const server = serve(
       async function* ({ text: said }) {
@@ -178,51 +178,62 @@ describe('a turn', () => {
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     await rpc(server, 'SendMessage', { message: say('two', { taskId: task.id }) });
     const turns = await ended('baton.turn', 2);
-    expect(
-      turns.map(({ attributes }) => [attributes['baton.turn.number'], attributes['a2a.task.state']]),
-    ).toEqual([
-      [1, 'TASK_STATE_INPUT_REQUIRED'],
-      [2, 'TASK_STATE_COMPLETED'],
+    const requests = await ended('SendMessage', 2);
+    const seen = turns.map(({ attributes, parentSpanContext, kind, links }) => [
+      attributes['baton.turn.number'],
+      attributes['a2a.task.state'],
+      parentSpanContext?.spanId,
+      kind,
+      links,
+    ]);
+    const [asking, answering] = requests.map((span) => span.spanContext().spanId);
+    expect(seen).toEqual([
+      [1, 'TASK_STATE_INPUT_REQUIRED', asking, SpanKind.INTERNAL, []],
+      [2, 'TASK_STATE_COMPLETED', answering, SpanKind.INTERNAL, []],
     ]);
   });
-});
 
-describe('metrics', () => {
-  it('count tasks, turns and requests, with few values of their attributes [R-OTEL-61]', async () => {
-    const { providers, metrics, ended } = observed();
-    const held = Promise.withResolvers<void>();
-    const server = serve(
-      async function* ({ text: said }) {
-        yield working();
-        if (said === 'wait') await held.promise;
-        yield artifact('a', text('x'));
-        yield completed();
-      },
-      { telemetry: telemetry(providers) },
-    );
-    const now = { returnImmediately: true };
-    await rpc(server, 'SendMessage', { message: say('go') });
-    await rpc(server, 'SendMessage', { message: say('wait'), configuration: now });
-    const active = async () => (await metrics()).find(({ name }) => name === 'baton.tasks.active')?.value;
-    expect(await active()).toBe(1);
-    held.resolve();
-    await ended('baton.turn', 2);
-    expect(await active()).toBe(0);
-    const all = await metrics();
-    expect(all).toContainEqual({
-      name: 'baton.server.request.duration',
-      attributes: { 'a2a.method.name': 'SendMessage', 'baton.binding': 'JSONRPC' },
-      value: 2,
-    });
-    expect(all).toContainEqual({
-      name: 'baton.turn.duration',
-      attributes: { 'baton.turn.cause': 'message', 'a2a.task.state': 'TASK_STATE_COMPLETED' },
-      value: 2,
-    });
-    const named = new Set(all.flatMap(({ attributes }) => Object.keys(attributes)));
-    for (const id of ['a2a.task.id', 'gen_ai.conversation.id', 'a2a.message.id'])
-      expect(named).not.toContain(id);
-  });
+  it.each([
+    ['a server', SpanKind.INTERNAL],
+    ['a worker', SpanKind.CONSUMER],
+  ])(
+    'that no message starts, in %s, begins a trace that links to the latest request [R-OTEL-52]',
+    async (process, kind) => {
+      const { providers, ended } = observed();
+      const store = memoryStore();
+      const key = Promise.withResolvers<string>();
+      let isAgain = false;
+      const agent: Agent = async function* ({ woken, wakeAt, wakeKey }) {
+        if (!woken) {
+          key.resolve(wakeKey);
+          return yield inputRequired('How many?');
+        }
+        if (isAgain) return yield completed();
+        isAgain = true;
+        yield working('Asking again');
+        await wakeAt(Date.now() - 1);
+      };
+      const options = { store, telemetry: telemetry(providers) };
+      const isServer = process === 'a server';
+      const server = serve(agent, { ...options, run: isServer ? 'here' : 'workers' });
+      if (!isServer) closedAfterTest(createWorker({ agent, log: () => {}, ...options }));
+      await rpc(server, 'SendMessage', { message: say('go') });
+      await server.wake(await key.promise);
+      const [, ...unasked] = await ended('baton.turn', 3);
+      const [request] = await ended('SendMessage');
+      const seen = unasked.map(({ attributes, parentSpanContext, links, ...span }) => [
+        attributes['baton.turn.cause'],
+        parentSpanContext,
+        span.kind,
+        links.map(({ context }) => context.spanId),
+      ]);
+      const { spanId } = request!.spanContext();
+      expect(seen).toEqual([
+        ['woken', undefined, kind, [spanId]],
+        ['clock', undefined, kind, [spanId]],
+      ]);
+    },
+  );
 });
 
 describe('a log', () => {

@@ -62,7 +62,7 @@ export const explanationsOfPush: readonly Explanation[] = [
   },
   {
     file: attempt,
-    line: 'if (status >= 200 && status < 300) return { delivered: true };',
+    line: 'if (status >= 200 && status < 300) return { delivered: true, status };',
     replacements: ['true'],
     why: 'No answer has it: a final status is 200 or more.',
   },

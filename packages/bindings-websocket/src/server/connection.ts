@@ -5,6 +5,7 @@ import { operations } from '@batonjs/protocol/operations';
 import type { RawData, WebSocket } from 'ws';
 import type { ServedSocket } from '../sockets/socket-listener.ts';
 import { CONNECTION_ERROR, encodeEnd, encodeError, encodeEvent, encodeResult } from '../wire/answer-frame.ts';
+import { WEBSOCKET_BINDING } from '../wire/binding-name.ts';
 import { closeCodes } from '../wire/close-code.ts';
 import { type Id, idIn, type RequestFrame, readRequest } from '../wire/request-frame.ts';
 import { Credentials } from './credentials.ts';
@@ -157,7 +158,7 @@ export class Connection implements ServedSocket {
     const { headers } = this.#credentials;
     const answer = await this.#settings.target.answerCall({
       operation,
-      binding: 'WEBSOCKET',
+      binding: WEBSOCKET_BINDING,
       version: PROTOCOL_VERSION,
       path: '/',
       headers: { ...headers, ...serviceParams },

@@ -26,9 +26,18 @@ export const createAnswerCall =
   (dependencies: Dependencies, admission: Admission, tenants: Tenants | undefined): AnswerCall =>
   async (incoming) => {
     const { operation, path, headers, version, opening, binding, remoteAddress } = incoming;
-    const { card, telemetry, clock, log } = dependencies;
+    const { card, cards, telemetry, clock, log } = dependencies;
     const requestId = requestIdOf(headers, clock);
-    const span = telemetry?.request({ operation, card, headers, version, binding });
+    const baseUrl = telemetry && cards.addressOf(binding);
+    const span = telemetry?.request({
+      operation,
+      card,
+      headers,
+      version,
+      binding,
+      baseUrl,
+      remoteAddress,
+    });
     try {
       const head = opening
         ? openingHead(path, opening, remoteAddress)

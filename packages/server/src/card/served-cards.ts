@@ -29,6 +29,8 @@ export interface ServedCards {
   public(mount: CardMount): Promise<AgentCard>;
   /** Rejects with `EXTENDED_AGENT_CARD_NOT_CONFIGURED` if there is none for the caller. */
   extended(mount: CardMount, caller: Caller | undefined): Promise<AgentCard>;
+  /** Where the public card says that the agent is reached over a binding; undefined if the server does not know. */
+  addressOf(binding: string, mount?: CardMount): string | undefined;
 }
 
 /** The parts that cards are made of. */
@@ -65,6 +67,12 @@ export function createServedCards(options: ServedCardsOptions): ServedCards {
         typeof extendedCard === 'function' ? caller && (await extendedCard(caller)) : extendedCard;
       if (!members) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
       return sign(at(complete(members), mount));
+    },
+    addressOf(binding, mount) {
+      const listed = card.supportedInterfaces.length > 0 ? card.supportedInterfaces : added;
+      const found = listed.find(({ protocolBinding }) => protocolBinding === binding);
+      if (found) return found.url;
+      return bindings.some(({ name }) => name === binding) ? (publicUrl ?? mount?.baseUrl) : undefined;
     },
   };
 }

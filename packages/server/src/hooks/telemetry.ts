@@ -14,8 +14,10 @@ export interface RequestStart {
   readonly version: string;
   /** The name of the binding, such as `JSONRPC`. */
   readonly binding: string;
-  /** The URL at which the server was reached, if the request can be trusted to say it. */
+  /** Where the agent is reached over this binding, as a URL or `host:port`; undefined if the server does not know. */
   readonly baseUrl?: string | undefined;
+  /** The network address of the client, if it is known. */
+  readonly remoteAddress?: string | undefined;
 }
 
 /** Something that takes time. */
@@ -48,12 +50,14 @@ export interface TurnStart {
   /** 1, 2, 3 … within the task. */
   readonly turn: number;
   readonly attempt: number;
-  /** Why the agent is called: for a message, after `wake` or at a time, or again after its process died. */
-  readonly cause: 'message' | 'woken' | 'recovery';
+  /** Why the agent is called: for a message, after `wake`, at a time, or again after its process died. */
+  readonly cause: 'message' | 'woken' | 'clock' | 'recovery';
   /** The `traceparent` of the request that sent the message. */
   readonly traceparent: string | undefined;
   /** The request that sent the message is answered by this process, which called the agent at once. */
   readonly isImmediate: boolean;
+  /** Whether this process is a worker, which answers no requests. */
+  readonly isWorker: boolean;
 }
 
 /** How an attempt of a turn ended. */
@@ -70,7 +74,8 @@ export interface TurnEnd {
 export interface TurnSpan extends Span {
   /** The same values, each made in the context of the span. */
   iterate<T>(values: AsyncIterable<T>): AsyncIterable<T>;
-  step<T>(name: string, fn: () => T): T;
+  /** Calls the function in the context of a span of its own. What it returns is awaited there, too. */
+  step<T>(name: string, fn: () => T | PromiseLike<T>): T | Promise<T>;
   /** The result of a step was stored by an earlier attempt. */
   replayed(name: string): void;
   end(end: TurnEnd): void;
@@ -80,6 +85,7 @@ export interface TurnSpan extends Span {
 export interface DeliveryStart {
   readonly taskId: string;
   readonly configId: string;
+  /** 1, 2, 3 … of this update. */
   readonly attempt: number;
   /** The URL of the webhook. It may hold secrets. */
   readonly url: string;
@@ -93,8 +99,17 @@ export interface DeliveryStart {
 export interface DeliverySpan extends Span {
   /** Headers for the webhook. */
   readonly headers: Readonly<Record<string, string>>;
-  /** `failure`: why it was not delivered, without secrets. */
-  end(failure?: string): void;
+  end(end: DeliveryEnd): void;
+}
+
+/** How an attempt to deliver an update ended. */
+export interface DeliveryEnd {
+  /** `handed_back`: the process closed in the middle of it, and another attempt follows that does not count this one. */
+  readonly outcome: 'delivered' | 'failed' | 'handed_back';
+  /** The status code of the webhook's answer; undefined if there was none. */
+  readonly status?: number | undefined;
+  /** Why it was not delivered, without secrets. */
+  readonly reason?: string | undefined;
 }
 
 /**
@@ -107,6 +122,8 @@ export interface Telemetry {
   delivery(start: DeliveryStart): DeliverySpan;
   /** The ids of the span in whose context it is called, for the log; undefined if there is none. */
   active?(): { readonly traceId: string; readonly spanId: string } | undefined;
+  /** Calls the function outside all spans: it begins work for many requests, in the middle of one of them. */
+  detached?<T>(fn: () => T): T;
   /** A webhook was given up. */
   gaveUp(): void;
   /** A task changed its state. `from` is undefined for a new task. */
@@ -114,6 +131,13 @@ export interface Telemetry {
   /** A `TurnEvent`, by its type. */
   turnEvent(type: string): void;
 }
+
+/**
+ * Begins work that the whole process shares. Without this, a loop would belong to the trace of the request that happened
+ * to start it, for as long as it runs.
+ */
+export const detached = <T>(telemetry: Telemetry | undefined, fn: () => T): T =>
+  telemetry?.detached ? telemetry.detached(fn) : fn();
 
 /** The events of a stream, as its reader asks for them. */
 export interface Events<Batch> {

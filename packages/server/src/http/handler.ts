@@ -164,12 +164,22 @@ const withoutBody = ({ method, path, query, headers }: HttpExchange): HttpReques
 
 /** The span of a call; undefined without telemetry. */
 const startSpan = (
-  { telemetry, card }: Dependencies,
+  { telemetry, card, cards }: Dependencies,
   { operation, params }: ReceivedCall,
-  { name }: ServerBinding,
-  { headers, baseUrl }: HttpExchange,
+  { name: binding }: ServerBinding,
+  { headers, baseUrl, remoteAddress }: HttpExchange,
   version: string,
-) => telemetry?.request({ operation, card, params, headers, version, binding: name, baseUrl });
+) =>
+  telemetry?.request({
+    operation,
+    card,
+    params,
+    headers,
+    version,
+    binding,
+    baseUrl: cards.addressOf(binding, { baseUrl }),
+    remoteAddress,
+  });
 
 interface Decoded {
   readonly call?: ReceivedCall;

@@ -36,6 +36,8 @@ export class LiveTask {
    * follower would keep that function.
    */
   readonly listeners = new Set<() => void>();
+  /** The id of the message that a request of this process is adding. */
+  arriving: string | undefined;
   #isSubscribed = false;
   #unsubscribe: Promise<Unsubscribe | undefined> | undefined;
   #refreshing: Promise<void> | undefined;

@@ -80,6 +80,11 @@ export class LiveTasks {
     });
   }
 
+  /** The id of the message that a request of this process is adding to the task, if any. */
+  arriving(scope: Scope, taskId: string): string | undefined {
+    return this.#find(scope, taskId)?.live?.arriving;
+  }
+
   /** Ends the sweep and all cursors, also those of tasks that are opened later. */
   close(): void {
     this.#stop.abort();

@@ -21,9 +21,11 @@ export interface Parcel {
 
 /** How an attempt ended. `reason` holds no secrets, and nothing of the webhook's answer. */
 export type AttemptResult =
-  | { readonly delivered: true }
+  | { readonly delivered: true; readonly status?: number }
   | {
       readonly delivered: false;
+      /** Of the webhook's answer, if there was one. */
+      readonly status?: number;
       readonly reason: string;
       /**
        * Whether to try again: `few` times for an answer that may come from a proxy during a deployment, or may be
@@ -110,8 +112,13 @@ const unsigned = ({ push, id }: Parcel, body: string, now: number) => {
 };
 
 function judge(status: number, header: string | undefined, now: number): AttemptResult {
-  if (status >= 200 && status < 300) return { delivered: true };
-  return { ...failure(`answered ${status}`), retry: retryOf(status), afterMs: retryAfter(header, now) };
+  if (status >= 200 && status < 300) return { delivered: true, status };
+  return {
+    ...failure(`answered ${status}`),
+    status,
+    retry: retryOf(status),
+    afterMs: retryAfter(header, now),
+  };
 }
 
 function retryOf(status: number): 'yes' | 'few' | 'skip' | 'no' {

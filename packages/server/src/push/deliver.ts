@@ -67,12 +67,12 @@ export async function deliver(
   const first = due.length === 0 || facts[0]?.version === 1 ? facts[0] : await firstOf();
   let tookOne = false;
   for (const stored of due) {
-    const result = await send(stored, first);
+    const before = stored === due[0] ? attempts : 0;
+    const result = await send(stored, first, before);
     if (result.delivered) {
       failing.over(delivery.push);
       tookOne = true;
     } else {
-      const before = stored === due[0] ? attempts : 0;
       const outcome = closing.aborted
         ? handedBack(before)
         : runIn(span, () => outcomeOf(result, stored, before));
@@ -93,7 +93,11 @@ export async function deliver(
     return (await store.readFacts(scope, taskId, 0, 1))[0];
   }
 
-  async function send({ version, fact }: StoredFact, first: StoredFact | undefined): Promise<AttemptResult> {
+  async function send(
+    { version, fact }: StoredFact,
+    first: StoredFact | undefined,
+    before: number,
+  ): Promise<AttemptResult> {
     const format = push.formats.get(delivery.push.protocolVersion);
     const contextId = first?.fact.type === 'message-received' ? first.fact.message.contextId : undefined;
     const event = toStreamResponse({ id: taskId, contextId: contextId ?? '' }, fact);
@@ -109,7 +113,7 @@ export async function deliver(
     const started = dependencies.telemetry?.delivery({
       taskId,
       configId: id,
-      attempt: attempts + 1,
+      attempt: before + 1,
       url: delivery.push.config.url,
       lagMs: clock.now() - Date.parse(fact.at),
       traceparent: first.fact.type === 'message-received' ? first.fact.traceparent : undefined,
@@ -118,7 +122,9 @@ export async function deliver(
     span = started;
     const { headers } = started;
     const result = await started.run(() => attempt({ ...parcel, headers }, dependencies, closing));
-    started.end(result.delivered ? undefined : result.reason);
+    const { status } = result;
+    if (result.delivered) started.end({ outcome: 'delivered', status });
+    else started.end({ outcome: closing.aborted ? 'handed_back' : 'failed', status, reason: result.reason });
     return result;
   }
 

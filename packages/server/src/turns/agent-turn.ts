@@ -18,7 +18,7 @@ import { referencesOf } from './context/references.ts';
 import { createInbox } from './inbox.ts';
 import { createSteps, type StepRecord } from './steps.ts';
 import type { TaskWriter } from './task-writer.ts';
-import type { TurnDependencies } from './turn-dependencies.ts';
+import type { Begin, TurnDependencies, TurnOptions } from './turn-dependencies.ts';
 import { wakeKeyOf } from './wake-key.ts';
 
 /** The parts that a turn is made of. */
@@ -173,15 +173,20 @@ const stepsIn = ({ writer, abort, span }: Inner): StepRecord => ({
   complete: (name, result) => writer.write(() => [{ type: 'complete-step', name, result }]),
 });
 
-/** What telemetry learns of an attempt that begins. */
-export function turnStart({ state, live }: TaskWriter, isImmediate: boolean): TurnStart {
-  const { openTurn } = state;
+/** What telemetry learns of an attempt that begins. `isTimed`: because a time came. */
+export function turnStart(
+  { state, live: { taskId } }: TaskWriter,
+  { started, arriving, isTimed }: Begin & { readonly isTimed: boolean },
+  { isWorker }: TurnOptions,
+): TurnStart {
+  const { openTurn, contextId } = state;
   const { number = 1, attempt = 1 } = openTurn ?? {};
   const isWoken = !openTurn || isWithoutMessage(openTurn);
-  const cause = attempt > 1 ? 'recovery' : isWoken ? 'woken' : 'message';
-  const { traceparent } = startedWith(state);
-  const { taskId } = live;
-  return { taskId, contextId: state.contextId, turn: number, attempt, cause, traceparent, isImmediate };
+  const unasked = isTimed ? 'clock' : 'woken';
+  const cause = attempt > 1 ? 'recovery' : isWoken ? unasked : 'message';
+  const { traceparent, message } = startedWith(state);
+  const isImmediate = started === true || (cause === 'message' && message.messageId === arriving);
+  return { taskId, contextId, turn: number, attempt, cause, traceparent, isImmediate, isWorker };
 }
 
 /** The latest of the messages that the first attempt started with. If there was none, that of the turn before. */

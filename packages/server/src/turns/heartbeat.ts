@@ -1,4 +1,5 @@
 import { type Lease, StoreError } from '@batonjs/store';
+import { detached } from '../hooks/telemetry.ts';
 import { LinkedList, type ListNode } from '../timing/linked-list.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 
@@ -29,7 +30,7 @@ export class Heartbeat {
 
   add(held: Held): ListNode<Held> {
     const node = this.#held.add(held);
-    if (!this.#beating) void this.#beat();
+    if (!this.#beating) detached(this.#dependencies.telemetry, () => void this.#beat());
     return node;
   }
 

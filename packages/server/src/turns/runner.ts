@@ -7,7 +7,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { StallWatch } from './stall-watch.ts';
 import { TaskRun } from './task-run.ts';
 import { TaskWriter, type TurnProcess } from './task-writer.ts';
-import type { TurnDependencies } from './turn-dependencies.ts';
+import type { Begin, TurnDependencies } from './turn-dependencies.ts';
 
 /**
  * How many turns start in one round of the event loop. Agents that wait for nothing would otherwise all run to their end
@@ -28,9 +28,8 @@ export interface Running {
   over: Promise<void>;
 }
 
-interface StartOptions {
+interface StartOptions extends Begin {
   readonly since: number;
-  readonly started?: boolean;
   readonly isAlone?: boolean;
   readonly requestId?: string | undefined;
 }
@@ -102,13 +101,13 @@ export class Runner implements TurnProcess {
 
   /**
    * Starts the run of a leased task. Takes over the caller's use of `live`. `since`: the monotonic time before the
-   * lease was asked for; `started`: the commit that took the lease started the turn too; `isAlone`: the turn is tried
-   * before others are; `requestId`: of the request that it starts with.
+   * lease was asked for; `isAlone`: the turn is tried before others are; `requestId`: of the request that it starts
+   * with.
    */
   start(
     live: LiveTask,
     lease: Lease,
-    { since, started = false, isAlone = false, requestId }: StartOptions,
+    { since, isAlone = false, requestId, ...begin }: StartOptions,
   ): Running {
     const task = new TaskWriter(live, lease, since, this.#dependencies, this);
     const run = new TaskRun(task, this.#dependencies, isAlone || this.#running.size === 0, requestId);
@@ -119,7 +118,7 @@ export class Runner implements TurnProcess {
     // The lease was asked for before the process was drained.
     if (this.#isClosed) run.halt('shutdown');
     const later = this.#starts.enter();
-    const ended = later ? later.then(() => run.run(started)) : run.run(started);
+    const ended = later ? later.then(() => run.run(begin)) : run.run(begin);
     running.over = ended.then(() => {
       this.heartbeat.remove(kept);
       this.stalls.turnEnds();

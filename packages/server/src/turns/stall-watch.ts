@@ -1,3 +1,4 @@
+import { detached } from '../hooks/telemetry.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 
 /**
@@ -21,7 +22,7 @@ export class StallWatch {
 
   turnStarts(): void {
     this.#turns++;
-    if (!this.#watching) void this.#watch();
+    if (!this.#watching) detached(this.#dependencies.telemetry, () => void this.#watch());
   }
 
   turnEnds(): void {

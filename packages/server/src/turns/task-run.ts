@@ -25,7 +25,7 @@ import {
   turnOver,
 } from './failure.ts';
 import type { TaskWriter } from './task-writer.ts';
-import type { TurnDependencies } from './turn-dependencies.ts';
+import type { Begin, TurnDependencies } from './turn-dependencies.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 type OpenTurn = NonNullable<State['openTurn']>;
@@ -58,15 +58,15 @@ export class TaskRun {
     task.onLost = onLost; // Not the literal: see `#orHalt`.
   }
 
-  /** Never rejects. `started`: the turn began with the commit that took the lease. */
-  async run(started: boolean): Promise<void> {
+  /** Never rejects. */
+  async run(begin: Begin): Promise<void> {
     const { log } = this.#dependencies;
     const { live } = this.#task;
     const notice = () => this.#notice();
     live.listeners.add(notice);
     try {
-      if (!started) void live.subscribe(); // The first write finds out if the log has become longer meanwhile.
-      await this.#act(started);
+      if (!begin.started) void live.subscribe(); // The first write finds out if the log has become longer meanwhile.
+      await this.#act(begin);
     } catch (error) {
       if (isLost(error)) this.#halted = 'fenced';
       if (this.#halted !== 'fenced') log('error', 'A turn could not be recorded', { ...this.#logged, error });
@@ -86,7 +86,7 @@ export class TaskRun {
     this.#onHalt(halt);
   }
 
-  async #act(started: boolean): Promise<void> {
+  async #act(begin: Begin): Promise<void> {
     const task = this.#task;
     const { closed, cancelRequested, openTurn } = task.state;
     const { clock } = this.#dependencies;
@@ -100,19 +100,20 @@ export class TaskRun {
     const now = isDue ? Math.max(clock.now(), dueAt(task.state, clocks) ?? 0) : clock.now();
     const deadline = deadlineOf(task.state, clocks);
     if (deadline !== undefined && deadline <= now) return this.#endUnattended(deadlineExceeded);
-    if (!started) {
+    let isTimed = false;
+    if (!begin.started) {
       if (openTurn && (restart === 'fail' || (await isSpent(task.live, openTurn, maxAttempts))))
         return this.#endUnattended(processLost);
       const next = startsAt(task.state);
       if (!openTurn && (next === undefined || next > now)) return task.release();
-      const alone = this.#isAlone || undefined;
+      isTimed = next !== undefined && next > 0;
       const ripeAt = isDue ? isoTime(now) : undefined;
-      await task.write(() => [{ type: 'start-turn', alone, ripeAt }]);
+      await task.write(() => [{ type: 'start-turn', alone: this.#isAlone || undefined, ripeAt }]);
       this.#attempt = task.state.openTurn?.attempt ?? 1;
       if (openTurn) this.#report('rerun');
     }
     this.beganAt = task.live.version;
-    await this.#turn(started);
+    await this.#turn(begin, isTimed);
   }
 
   /** Ends a task that no agent works on: one that waits, whose process died, or whose time is over. */
@@ -122,8 +123,7 @@ export class TaskRun {
     await this.#task.finish(how === 'canceled' ? canceled() : failed(how), children);
   }
 
-  /** `isImmediate`: right after the request that sent its message. */
-  async #turn(isImmediate: boolean): Promise<void> {
+  async #turn(begin: Begin, isTimed: boolean): Promise<void> {
     const { agent, log, telemetry } = this.#dependencies;
     const task = this.#task;
     this.#openTurn = task.state.openTurn;
@@ -131,7 +131,7 @@ export class TaskRun {
     if (this.#halted) return this.#stop();
     this.#deadline = new DeadlineWatch(task, this.#dependencies, this.#over, () => this.halt('deadline'));
     this.#deadline.look();
-    const span = telemetry?.turn(turnStart(task, isImmediate));
+    const span = telemetry?.turn(turnStart(task, { ...begin, isTimed }, this.#dependencies.options));
     let thrown: unknown;
     try {
       const turn = new AgentTurn(task, this.#dependencies, this.#signal, span);

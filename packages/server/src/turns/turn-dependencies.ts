@@ -20,6 +20,8 @@ export interface TurnOptions {
   readonly queue: string;
   /** Whether this process runs the turns of the messages it accepts, or leaves them to workers. */
   readonly run: 'here' | 'workers';
+  /** Whether this process is a worker, which answers no requests. */
+  readonly isWorker: boolean;
   /** What happens to a turn whose process died. */
   readonly restart: 'fail' | 'rerun';
   readonly maxAttempts: number;
@@ -51,4 +53,12 @@ export interface TurnDependencies {
   /** Undefined if no telemetry is wanted. */
   readonly telemetry: Telemetry | undefined;
   readonly options: TurnOptions;
+}
+
+/** How the run of a leased task begins. */
+export interface Begin {
+  /** The turn began with the commit that took the lease. */
+  readonly started?: boolean;
+  /** The id of a message that a request of this process was adding when the lease was taken. */
+  readonly arriving?: string | undefined;
 }

@@ -42,6 +42,7 @@ describe('an attempt [R-PUSH-26] [R-PUSH-27]', () => {
       599,
     ]) {
       const result = await attempt(parcel(hook.url()), dependencies, open);
+      expect(result.status).toBe(status);
       if (!result.delivered) expect(result.reason).toBe(`answered ${status}`);
       const outcome = result.delivered ? 'delivered' : result.retry;
       outcomes[outcome] = [...(outcomes[outcome] ?? []), status];
@@ -60,6 +61,7 @@ describe('an attempt [R-PUSH-26] [R-PUSH-27]', () => {
       void response.writeHead(503, { 'retry-after': header }).end();
     expect(await once(asked('7'))).toEqual({
       delivered: false,
+      status: 503,
       reason: 'answered 503',
       retry: 'yes',
       afterMs: 7_000,
@@ -136,7 +138,7 @@ describe('the request of an attempt', () => {
     const hook = await webhook();
     const { dependencies } = delivering(options);
     const made = { ...parcel(hook.url(), more), push: push('', 'w', config(hook.url(), given)) };
-    expect(await attempt(made, dependencies, open)).toEqual({ delivered: true });
+    expect(await attempt(made, dependencies, open)).toEqual({ delivered: true, status: 200 });
     const { headers, ...rest } = hook.received[0]!;
     const { 'content-length': _length, connection: _connection, host: _host, ...own } = headers;
     return { ...rest, url: hook.url(), headers: own };

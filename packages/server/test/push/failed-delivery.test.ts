@@ -160,7 +160,7 @@ describe('telemetry', () => {
         return {
           headers: { traceparent: 'mine' },
           run,
-          end: (reason?: string) => told.push(['end', reason]),
+          end: (end: object) => told.push(['end', end]),
         };
       },
       gaveUp: () => told.push(['gave up', depth]),
@@ -184,11 +184,24 @@ describe('telemetry', () => {
       traceparent: '00-1-2-01',
     };
     expect(told).toEqual([
-      ...[start, 'run', ['end', undefined]],
-      ...[start, 'run', ['end', 'answered 401']],
+      ...[start, 'run', ['end', { outcome: 'delivered', status: 200 }]],
+      // What failed before does not count for the second update.
+      ...[
+        { ...start, attempt: 1 },
+        'run',
+        ['end', { outcome: 'failed', status: 401, reason: 'answered 401' }],
+      ],
       // In the context of the attempt that failed.
       ...['run', ['gave up', 1]],
     ]);
     expect(received.map(({ headers }) => headers.traceparent)).toEqual(['mine', 'mine']);
+  });
+
+  it('is told that an attempt was handed back because the server closes: it is no failure', async () => {
+    const { told, telemetry } = telling();
+    const closing = new AbortController();
+    await fail(() => () => closing.abort(), { telemetry, closing: closing.signal });
+    const reason = 'no answer within 10000 ms';
+    expect(told.at(-1)).toEqual(['end', { outcome: 'handed_back', status: undefined, reason }]);
   });
 });

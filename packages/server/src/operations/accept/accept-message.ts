@@ -190,12 +190,15 @@ async function continueTask(live: LiveTask, receive: Receive, dependencies: Depe
   const { clock, claimer } = dependencies;
   const { queue, run, limits, schedule } = dependencies.options;
   const { messageId } = receive.message;
+  const startsHere = run === 'here' && !schedule;
   for (;;) {
     const facts = decide(live.state, receive, isoTime(clock.now()));
     const giveBack = takeRoom(live, facts, limits);
     const isConditional = receive.ifGeneration !== undefined && facts.length > 0;
     try {
       await live.subscribe();
+      // Noted before the write: the store notifies the claimer of it before this function goes on.
+      if (startsHere) live.arriving = messageId;
       const turn = { queue, want: true, ...orderFor(schedule, receive) };
       const written = isConditional
         ? await writeOnCondition(live, receive, turn, dependencies)
@@ -208,7 +211,7 @@ async function continueTask(live: LiveTask, receive: Receive, dependencies: Depe
       if (written.repeated) {
         const [earlier] = await dependencies.store.readFacts(live.scope, live.taskId, written.first - 1, 1);
         mustBeTheSame(earlier, receive, live.taskId);
-      } else if (run === 'here' && !schedule && !live.state.openTurn) {
+      } else if (startsHere && !live.state.openTurn) {
         await claimer.claimNow(live.scope, live.taskId);
       }
       return { live, position: written.first, repeated: written.repeated, state: live.state };
@@ -218,6 +221,7 @@ async function continueTask(live: LiveTask, receive: Receive, dependencies: Depe
       // The task ended meanwhile: `decide` throws the protocol's error for that.
       if (!live.state.closed) throw error;
     } finally {
+      if (live.arriving === messageId) live.arriving = undefined;
       giveBack();
     }
   }

@@ -147,10 +147,11 @@ export class Claimer {
   }
 
   async #take(lease: Lease, since: number): Promise<void> {
+    const arriving = this.#tasks.arriving(lease.scope, lease.taskId);
     try {
       const live = await this.#tasks.open(lease.scope, lease.taskId);
       this.#parked.opened(lease);
-      if (live) this.#runner.start(live, lease, { since });
+      if (live) this.#runner.start(live, lease, { since, arriving });
     } catch (error) {
       await this.#parked.park(lease, error);
     }

@@ -1,4 +1,5 @@
 import type { Lease } from '@batonjs/store';
+import { detached } from '../../hooks/telemetry.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
 import { LinkedList, type ListNode } from '../../timing/linked-list.ts';
 import type { Held } from '../heartbeat.ts';
@@ -52,7 +53,7 @@ export class Recovery {
     };
     const kept = this.#runner.heartbeat.add(held);
     this.#left.add(Object.assign(held, { since, kept, reserved: this.#runner.reserve(1) }));
-    this.#over ??= this.#run().finally(() => {
+    this.#over ??= detached(this.#dependencies.telemetry, () => this.#run()).finally(() => {
       this.#over = undefined;
     });
   }
