@@ -1,4 +1,4 @@
-import type { AgentReply } from '@batonjs/client';
+import type { AgentReply, ClientTelemetry } from '@batonjs/client';
 import { type CallingTurn, type NestedTasks, nestedTasks, relayAll } from '@batonjs/nested-tasks';
 import { completed, failed, inputRequired, reply, type Updates, working } from '@batonjs/server';
 import { card } from './card.ts';
@@ -10,18 +10,23 @@ import { openRemote, type Remotes } from './remotes.ts';
 export interface ConciergeOptions {
   /** How long a remote agent may be out of reach, in milliseconds. Default 10,000. */
   readonly unreachableMs?: number;
+  /** Is told about calls to the other agents, and hands the trace of a task on to them. */
+  readonly telemetry?: ClientTelemetry;
 }
 
 /**
  * Hands requests to other agents and relays their answers to the user. Each is a child task: started once, followed after a
  * crash, canceled with the user's task.
  */
-export function concierge(remotes: Remotes, { unreachableMs = 10_000 }: ConciergeOptions = {}): NestedTasks {
+export function concierge(
+  remotes: Remotes,
+  { unreachableMs = 10_000, telemetry }: ConciergeOptions = {},
+): NestedTasks {
   const byUrl = new Map(Object.values(remotes).map((remote) => [remote.url, remote]));
   return nestedTasks({
     card,
     agents: Object.fromEntries(Object.entries(remotes).map(([name, { url }]) => [name, url])),
-    connect: (url) => openRemote(byUrl.get(url) ?? { url }),
+    connect: (url) => openRemote(byUrl.get(url) ?? { url }, telemetry),
     unreachableMs,
     agent: (turn) => serve(turn, Object.keys(remotes)),
   });

@@ -1,4 +1,4 @@
-import { type AgentClient, connect } from '@batonjs/client';
+import { type AgentClient, type ClientTelemetry, connect } from '@batonjs/client';
 
 /** The address of an agent and its timeout. */
 export interface Remote {
@@ -15,11 +15,20 @@ export class CardError extends Error {
   override readonly name = 'CardError';
 }
 
+/** The bindings that the client of the concierge uses. Cards may list others, such as gRPC, which have a port of their own. */
+const bindings = ['JSONRPC', 'HTTP+JSON'];
+
 /** Connects to an agent. Throws `CardError` if its card names an interface at another origin. */
-export async function openRemote({ url, timeoutMs = 10_000 }: Remote): Promise<AgentClient> {
-  const remote = await connect(url, { timeoutMs });
+export async function openRemote(
+  { url, timeoutMs = 10_000 }: Remote,
+  telemetry?: ClientTelemetry,
+): Promise<AgentClient> {
+  const remote = await connect(url, { timeoutMs, telemetry });
   const { origin } = new URL(url);
-  const isElsewhere = remote.card.supportedInterfaces.some((each) => URL.parse(each.url)?.origin !== origin);
+  const used = remote.card.supportedInterfaces.filter(({ protocolBinding }) =>
+    bindings.includes(protocolBinding),
+  );
+  const isElsewhere = used.some((each) => URL.parse(each.url)?.origin !== origin);
   if (isElsewhere) throw new CardError(`The card of ${url} names another place`);
   return remote;
 }

@@ -1,5 +1,6 @@
 import { assistant, card as assistantCard, modelFrom } from '@batonjs/assistant';
 import { card as boatCard, designBoat } from '@batonjs/boat-designer';
+import { type ClientTelemetry, connect } from '@batonjs/client';
 import { concierge } from '@batonjs/concierge';
 import { convertMoney, card as currencyCard } from '@batonjs/currency';
 import { approveExpense, card as expenseCard } from '@batonjs/expense-agent';
@@ -19,14 +20,23 @@ const counter: GalleryAgent = {
   leaseMs: 2_000,
 };
 
-/** All of these agents at an address, the counter, and the concierge, which calls them there. */
-export function agentsAt(url: string): readonly [GalleryAgent, ...GalleryAgent[]] {
+/**
+ * All of these agents at an address, the counter, and the concierge, which calls them there. `telemetry` is told about
+ * these calls.
+ */
+export function agentsAt(
+  url: string,
+  telemetry?: ClientTelemetry,
+): readonly [GalleryAgent, ...GalleryAgent[]] {
   const remotes = Object.fromEntries(agents.map(({ name }) => [name, { url: `${url}/agents/${name}` }]));
-  return [...samples(url), counter, { name: 'concierge', ...concierge(remotes) }];
+  return [...samples(url, telemetry), counter, { name: 'concierge', ...concierge(remotes, { telemetry }) }];
 }
 
-function samples(url?: string): readonly [GalleryAgent, ...GalleryAgent[]] {
-  const planner = tripPlanner(url === undefined ? {} : { self: `${url}/agents/trip-planner` });
+function samples(url?: string, telemetry?: ClientTelemetry): readonly [GalleryAgent, ...GalleryAgent[]] {
+  const planner = tripPlanner({
+    self: url && `${url}/agents/trip-planner`,
+    connect: (callee) => connect(callee, { telemetry }),
+  });
   return [
     { name: 'expense', agent: approveExpense, card: expenseCard },
     { name: 'currency', agent: convertMoney, card: currencyCard, currentStatusInHistory: true },

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { GrpcListener } from '@batonjs/bindings-grpc';
 import { v03 } from '@batonjs/bindings-v0-3';
+import type { ClientTelemetry } from '@batonjs/client';
 import { type Action, inspector } from '@batonjs/inspector';
 import { openStore, type SampleStore } from '@batonjs/sample-store';
 import { type AgentServerOptions, createAgentServer } from '@batonjs/server';
@@ -20,10 +21,13 @@ export type GalleryAgent = Omit<AgentServerOptions, 'store' | 'publicUrl'> & {
   readonly name: string;
 };
 
-/** The agents, or a function that makes them from the URL at which this machine reaches the gallery. */
+/**
+ * The agents, or a function that makes them from the URL at which this machine reaches the gallery, and from what their
+ * calls of other agents are told to.
+ */
 export type GalleryAgents =
   | readonly [GalleryAgent, ...GalleryAgent[]]
-  | ((localUrl: string) => readonly [GalleryAgent, ...GalleryAgent[]]);
+  | ((localUrl: string, telemetry?: ClientTelemetry) => readonly [GalleryAgent, ...GalleryAgent[]]);
 
 /** A gallery that is being served. */
 export interface Gallery {
@@ -72,7 +76,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
   }
   const localUrl = localUrlOf(listener, settings.host);
   const telemetry = await telemetryOf(settings);
-  const [first, ...others] = typeof agents === 'function' ? agents(localUrl) : agents;
+  const [first, ...others] = typeof agents === 'function' ? agents(localUrl, telemetry?.client) : agents;
   const serve = ({ name, ...options }: GalleryAgent): Exhibit => {
     const url = `${settings.publicUrl ?? localUrl}/agents/${name}`;
     const server = createAgentServer({
@@ -99,7 +103,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     throw error;
   }
   const types = Object.fromEntries(exhibits.map(({ name, server }) => [name, server]));
-  const gateway = createTaskGateway({ types, store });
+  const gateway = createTaskGateway({ types, store, telemetry });
   gateway.attach(listener);
   const sockets = attachWebSockets(listener, exhibits, settings.perMinute);
   const inspect = inspector({

@@ -3,13 +3,15 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '@batonjs/client';
+import { connectTasks } from '@batonjs/task-gateway/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
-import { agents } from '../src/agents.ts';
-import { openGallery } from '../src/gallery.ts';
+import { agents, agentsAt } from '../src/agents.ts';
+import { type GalleryAgents, openGallery } from '../src/gallery.ts';
 import { readSettings } from '../src/settings.ts';
 
-it('sends spans and metrics to the OTLP receiver that is named', async () => {
+/** A gallery that sends to an OTLP receiver, and what that received, once the gallery is closed. */
+async function traced(of: GalleryAgents) {
   const received: { path: string; body: string }[] = [];
   const endpoint = await listen(
     createServer(async (request, response) => {
@@ -28,18 +30,56 @@ it('sends spans and metrics to the OTLP receiver that is named', async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: `${endpoint}/`,
     TRACE_URL: 'http://traces.example/trace/{traceId}',
   };
-  const gallery = await openGallery(agents, readSettings(env));
+  const gallery = await openGallery(of, readSettings(env));
+  const bodiesOf = (path: string) => received.filter((each) => each.path === path).map(({ body }) => body);
+  return { gallery, bodiesOf };
+}
+
+it('sends spans and metrics to the OTLP receiver that is named', async () => {
+  const { gallery, bodiesOf } = await traced(agents);
   const agent = await connect(`${gallery.localUrl}/agents/expense`);
   const { task } = await agent.send('Lunch with a canary, $40');
   const traceId = await tracedIn(gallery.inspectorUrl, task!.id);
   await gallery.close();
-  const bodyOf = (path: string) => received.filter((each) => each.path === path).map(({ body }) => body);
-  const [traces, metrics] = [bodyOf('/v1/traces').join(), bodyOf('/v1/metrics').join()];
+  const [traces, metrics] = [bodiesOf('/v1/traces').join(), bodiesOf('/v1/metrics').join()];
   for (const known of ['"SendMessage"', '"baton.turn"', task!.id, 'baton-gallery', `"traceId":"${traceId}"`])
     expect(traces).toContain(known);
-  for (const known of ['baton.turn.duration', 'baton.tasks.active']) expect(metrics).toContain(known);
+  for (const known of ['baton.turn.duration', 'baton.tasks.created']) expect(metrics).toContain(known);
   expect(traces + metrics).not.toContain('canary');
 });
+
+it('a task and the one that the concierge, or the gateway, starts for it at another agent are one trace', async () => {
+  const { gallery, bodiesOf } = await traced(agentsAt);
+  const agent = await connect(`${gallery.localUrl}/agents/concierge`);
+  const { task } = await agent.send('An expense of 40 USD');
+  expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
+  const tasks = connectTasks(gallery.localUrl);
+  const { taskId } = await tasks.submit({ type: 'expense', data: { amount: 40, currency: 'USD' } });
+  for await (const _ of tasks.watch(taskId));
+  tasks.close();
+  await gallery.close();
+  const turns = new Map<string, number>();
+  const spans = bodiesOf('/v1/traces').flatMap(spansIn);
+  for (const { name, traceId } of spans)
+    if (name === 'baton.turn') turns.set(traceId, (turns.get(traceId) ?? 0) + 1);
+  expect([...turns.values()]).toEqual([2, 2]);
+  const calls = spans.filter(({ name, kind }) => name === 'SendStreamingMessage' && kind === client);
+  expect(calls).toHaveLength(2);
+});
+
+/** Of spans of clients, in OTLP. */
+const client = 3;
+
+interface OtlpSpan {
+  readonly name: string;
+  readonly kind: number;
+  readonly traceId: string;
+}
+
+const spansIn = (body: string): readonly OtlpSpan[] =>
+  (JSON.parse(body).resourceSpans as { scopeSpans: { spans: OtlpSpan[] }[] }[]).flatMap(({ scopeSpans }) =>
+    scopeSpans.flatMap(({ spans }) => spans),
+  );
 
 /** The trace to which the inspector links the first message of a task. */
 async function tracedIn(inspectorUrl: string, taskId: string): Promise<string | undefined> {

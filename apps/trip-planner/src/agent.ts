@@ -1,4 +1,10 @@
-import { type Callee, type CallingTurn, type NestedTasks, nestedTasks } from '@batonjs/nested-tasks';
+import {
+  type Callee,
+  type CallingTurn,
+  type NestedTasks,
+  type NestedTasksOptions,
+  nestedTasks,
+} from '@batonjs/nested-tasks';
 import {
   artifact,
   completed,
@@ -24,13 +30,20 @@ export interface TripPlannerOptions {
   readonly reserve?: Reserve;
   /** Where the planner itself is reached: the bookings of a whole trip are tasks of it. Without it, it books single ones. */
   readonly self?: Callee;
+  /** Connects to the planner itself. */
+  readonly connect?: NestedTasksOptions['connect'];
 }
 
 /** Answers questions about a trip with messages, books in tasks, and a whole trip in tasks of a task. */
-export function tripPlanner({ reserve = reserveAtOnce, self }: TripPlannerOptions = {}): NestedTasks {
+export function tripPlanner({
+  reserve = reserveAtOnce,
+  self,
+  connect,
+}: TripPlannerOptions = {}): NestedTasks {
   return nestedTasks({
     card,
     ...(self && { agents: { planner: self } }),
+    connect,
     agent(turn: CallingTurn) {
       if (self && isWholeTrip(turn.messages)) return bookTrip(turn);
       const wish = wishOf(turn.messages);

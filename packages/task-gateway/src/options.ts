@@ -1,4 +1,6 @@
+import type { ClientTelemetry } from '@batonjs/client';
 import type { Authenticate, Log } from '@batonjs/server';
+import type { Telemetry } from '@batonjs/server/adapter';
 import type { TaskStore } from '@batonjs/store';
 import type { TaskTypes } from './dispatch/targets.ts';
 import type { WebSocketOptions } from './sockets/socket-server.ts';
@@ -28,4 +30,9 @@ export interface TaskGatewayOptions {
   readonly webSockets?: WebSocketOptions;
   /** Sees what clients are not shown. Default: errors and warnings to standard error. */
   readonly log?: Log;
+  /**
+   * Is told about tasks, and about calls of agents, while they last: `telemetry()` and `clientTelemetry()` of
+   * `@batonjs/telemetry`. Clients that are given as agents have their own.
+   */
+  readonly telemetry?: { readonly server?: Telemetry; readonly client?: ClientTelemetry };
 }

@@ -1,5 +1,5 @@
 import { routeUpgrades, type UpgradeListener } from '@batonjs/bindings-websocket/sockets';
-import { type AgentClient, connect } from '@batonjs/client';
+import { type AgentClient, type ClientTelemetry, connect } from '@batonjs/client';
 import { type AgentServer, type Caller, createAgentServer, type Handle, type Log } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { cancelWaiting, dispatcher } from './dispatch/dispatcher.ts';
@@ -44,8 +44,9 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     leaseMs,
     bodyBytes = 1_048_576,
     log = toStandardError,
+    telemetry = {},
   } = options;
-  const targets = createTargets(types, unreachableMs);
+  const targets = createTargets(types, { timeoutMs: unreachableMs, telemetry: telemetry.client });
   const dispatch = { targets, unreachableMs, log };
   const server = createAgentServer({
     card: { name, description: 'Hands tasks to the agents of their types' },
@@ -65,9 +66,10 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     limits: { bodyBytes: 6 * bodyBytes + 65_536, turns: 10_000 },
     push: false,
     log,
+    telemetry: telemetry.server,
   });
   const tasks = new TaskLog(store, name);
-  const service = new TaskService(tasks, clientOf(server), headersOf);
+  const service = new TaskService(tasks, clientOf(server, telemetry.client), headersOf);
   let open = true;
   const settings = { log, service, authenticate, bodyBytes, isOpen: () => open };
   const sockets = createSocketServer(options.webSockets ?? {}, {
@@ -100,14 +102,14 @@ const headersOf = ({ scope, claims }: Caller, submission?: string): Record<strin
 });
 
 /** The client of the gateway's own agent server, in this process. */
-function clientOf(server: AgentServer): () => Promise<AgentClient> {
+function clientOf(server: AgentServer, telemetry: ClientTelemetry | undefined): () => Promise<AgentClient> {
   let client: Promise<AgentClient> | undefined;
   const url = 'http://task-gateway.invalid/';
   const supportedInterfaces = [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }];
   return () => {
     client ??= connect(
       { ...server.card, supportedInterfaces },
-      { fetch: (request) => server.fetch(request), retry: false },
+      { fetch: (request) => server.fetch(request), retry: false, telemetry },
     );
     return client;
   };

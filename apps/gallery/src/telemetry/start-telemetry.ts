@@ -1,4 +1,4 @@
-import { telemetry } from '@batonjs/telemetry';
+import { clientTelemetry, telemetry } from '@batonjs/telemetry';
 import { context, propagation } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
@@ -36,6 +36,7 @@ export function startTelemetry(endpoint: string) {
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   return {
     server: telemetry({ tracerProvider, meterProvider }),
+    client: clientTelemetry({ tracerProvider }),
     /** Sends what was not sent yet. Does not reject if the receiver is gone. */
     async close(): Promise<void> {
       await Promise.allSettled([tracerProvider.shutdown(), meterProvider.shutdown()]);

@@ -1,4 +1,4 @@
-import { type AgentClient, connect } from '@batonjs/client';
+import { type AgentClient, type ConnectOptions, connect } from '@batonjs/client';
 import { TYPED_SKILLS } from '@batonjs/extensions/client';
 import type { AgentServer } from '@batonjs/server';
 
@@ -27,7 +27,10 @@ export interface Targets {
   open(type: string): Promise<Target>;
 }
 
-export function createTargets(types: TaskTypes, timeoutMs: number): Targets {
+/** How agents are connected. */
+type Connecting = Pick<ConnectOptions, 'timeoutMs' | 'telemetry'>;
+
+export function createTargets(types: TaskTypes, connecting: Connecting): Targets {
   const clients = new Map<string, Promise<AgentClient>>();
   const find = (type: string): { name: string; skillId?: string } | undefined => {
     if (Object.hasOwn(types, type)) return { name: type };
@@ -38,7 +41,7 @@ export function createTargets(types: TaskTypes, timeoutMs: number): Targets {
   const clientOf = (name: string): Promise<AgentClient> => {
     const known = clients.get(name);
     if (known) return known;
-    const opening = openClient(types[name]!, timeoutMs);
+    const opening = openClient(types[name]!, connecting);
     clients.set(name, opening);
     // The next task connects again.
     opening.catch(() => clients.delete(name));
@@ -55,10 +58,11 @@ export function createTargets(types: TaskTypes, timeoutMs: number): Targets {
   };
 }
 
-function openClient(target: TaskAgentTarget, timeoutMs: number): Promise<AgentClient> {
-  if (typeof target === 'string' || target instanceof URL) return connect(target, { timeoutMs });
+function openClient(target: TaskAgentTarget, connecting: Connecting): Promise<AgentClient> {
+  if (typeof target === 'string' || target instanceof URL) return connect(target, connecting);
   if (!isServer(target)) return Promise.resolve(target);
-  return connect('http://localhost', { fetch: (request) => target.fetch(request) });
+  const { telemetry } = connecting;
+  return connect('http://localhost', { telemetry, fetch: (request) => target.fetch(request) });
 }
 
 const isServer = (target: TaskAgentTarget): target is Pick<AgentServer, 'handle' | 'fetch'> =>
