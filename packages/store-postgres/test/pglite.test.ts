@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
 import { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
 import { postgresStore } from '../src/index.ts';
 import { emptied } from './empty.ts';
@@ -26,3 +27,12 @@ async function twice() {
 
 for (const describeStore of [describeTaskStore, describePushConfigStore])
   describeStore('postgresStore, twice on one PGlite', twice, { runs: repetitions(3, 30) });
+
+it('The tables are those that the README describes', async () => {
+  const { rows } = await database.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'baton'`,
+  );
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const described = Array.from(readme.matchAll(/^\| `(\w+)` /gm), ([, name]) => name);
+  expect(described.toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
+});
