@@ -47,6 +47,7 @@ const constantBytes = stores.map((store) => ({ ratio: bytesGrowth(store), atMost
 export const benchmark: Benchmark = {
   number: 5,
   name: 'chunks',
+  mostRuns: 3,
   work: '1,000 to 8,000 chunks appended to one artifact, blocking and streaming, each store',
   goals: [
     ...constantBytes,

@@ -9,6 +9,7 @@ const perFollower = 'bytes per follower';
 export const benchmark: Benchmark = {
   number: 6,
   name: 'fan-out',
+  mostRuns: 3,
   work: 'one producer, 1,000 followers over SSE, 10 events/s, Express, memory store',
   goals: [
     { ratio: 'baton / bare-sse (events per CPU second)', atLeast: 0.5 },

@@ -56,7 +56,7 @@ async function run({ runs, short }: RunOptions): Promise<Measured> {
   }
 
   async function readIn(store: string, stocked: readonly Stocked[]): Promise<void> {
-    for (let n = 0; n < Math.max(3, 2 * runs); n++) {
+    for (let n = 0; n < Math.max(3, runs); n++) {
       for (const work of [...flat, counted]) {
         // In turn, so that what disturbs for a while disturbs all alike.
         const from = stocked.map(({ url, works }) => ({ url, ask: works[work]! }));

@@ -11,6 +11,7 @@ const tasksPerSocket = 10;
 export const benchmark: Benchmark = {
   number: 14,
   name: 'task-updates',
+  mostRuns: 3,
   work: 'one task, 1,000 WebSockets of the task gateway; memory of 10 subscriptions each',
   goals: [
     { ratio: 'baton / bare-ws (updates per CPU second)', atLeast: 0.5 },

@@ -18,6 +18,7 @@ const overSdk = (work: string) => `baton / official-sdk (${work}s per CPU second
 export const benchmark: Benchmark = {
   number: 16,
   name: 'grpc',
+  mostRuns: 3,
   work: 'GetTask, SendMessage and streams over gRPC, 100 followers of one task, memory store',
   goals: [
     { ratio: overFloor('GetTask'), atMost: 1.6 },

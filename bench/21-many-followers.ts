@@ -17,6 +17,7 @@ const ratioOf = (unit: string) => `baton / bare-sse (${unit})`;
 export const benchmark: Benchmark = {
   number: 21,
   name: 'many-followers',
+  mostRuns: 3,
   work: '10,000 followers (`--size`) over SSE of one task, and of a task each, 1 event/s, Express, memory store',
   goals: [
     { ratio: ratioOf(eventsOf('one task')), atLeast: 0.5 },

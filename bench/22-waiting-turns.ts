@@ -25,6 +25,7 @@ const busiest = 'longest turn of the event loop in CPU ms while a worker drains 
 export const benchmark: Benchmark = {
   number: 22,
   name: 'waiting-turns',
+  mostRuns: 3,
   work: 'sends and turns while 0, 1,000, 20,000 and 100,000 (`--size`) turns wait, each store (`--store`)',
   goals: [
     ...stores.flatMap((store) => kinds.map((kind) => ({ ratio: growth(kind, store), atMost: 1.25 }))),

@@ -32,7 +32,8 @@ if (chosen.length === 0) throw new Error(`There is no benchmark ${positionals.jo
 const reports: Report[] = [];
 for (const benchmark of chosen) {
   process.stdout.write(`${benchmark.number}. ${benchmark.work} …\n`);
-  const measured = await benchmark.run({ runs, short, size, store });
+  const { mostRuns = runs } = benchmark;
+  const measured = await benchmark.run({ runs: Math.min(runs, mostRuns), short, size, store });
   reports.push({ bench: `${String(benchmark.number).padStart(2, '0')}-${benchmark.name}`, ...measured });
 }
 printTable(chosen, reports);

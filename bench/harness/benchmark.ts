@@ -55,6 +55,8 @@ export interface Benchmark {
   readonly goals: readonly Goal[];
   /** Which goals also a short run must reach: they are about growth, not about time. */
   readonly growth?: readonly Goal[];
+  /** Where a run takes minutes and its figures hardly move: more runs than this are not made. */
+  readonly mostRuns?: number;
   /** Rejects if a contender gives a wrong answer. */
   run(options: RunOptions): Promise<Measured>;
 }

@@ -88,7 +88,8 @@ export function writeResults(
   const lines = [
     `Measured on ${where.date}: ${where.cores} cores (${where.processor}), ${where.memoryGiB} GiB, ${where.system},`,
     `Node.js ${where.node}, SQLite ${where.sqlite}, ${peers.map((name) => `${name} ${versions[name]}`).join(', ')}.`,
-    `Medians of ${runs} runs; each of them, with its unit, is in [results.json](../bench/results.json).`,
+    `Medians of ${runs} runs${ofFewer(benchmarks, runs)}; each of them, with its unit, is in`,
+    '[results.json](../bench/results.json).',
     '',
   ];
   for (const [n, benchmark] of benchmarks.entries()) {
@@ -107,4 +108,10 @@ export function writeResults(
     /(?<=<!-- table -->\n)[\s\S]*(?=<!-- end of table -->)/,
   );
   writeFileSync(page, `${before}\n${lines.join('\n')}\n${after}`);
+}
+
+/** Which benchmarks had fewer runs, for the sentence that says how many there were. */
+function ofFewer(benchmarks: readonly Benchmark[], runs: number): string {
+  const fewer = benchmarks.filter(({ mostRuns = runs }) => mostRuns < runs);
+  return fewer.length === 0 ? '' : `, of fewer for ${fewer.map(({ number }) => number).join(', ')}`;
 }
