@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
-import { chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
+import { chunk, chunkAfter, headAt } from '../../../test/kit/task-logs.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { postgresStore } from '../src/index.ts';
 
@@ -171,6 +171,31 @@ describe.skipIf(!server)('Pruning many tasks a few at a time', () => {
       expect((await store.list('s', { limit: 1 })).total).toBe(0);
     } finally {
       await reader.end();
+      await store.close();
+      await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await pool.end();
+    }
+  });
+
+  it('deletes long logs in several transactions, so that each of them ends in time', async () => {
+    const schema = 'pruned_long';
+    const pool = new pg.Pool({ connectionString: server!.url, max: 2 });
+    const store = postgresStore(pool, { schema });
+    try {
+      for (const [taskId, length] of Object.entries({ a: 6_000, b: 6_000, c: 1 })) {
+        const facts = Array.from({ length }, (_, n) => chunk(n + 1));
+        await store.commit(chunkAfter(0, { taskId, facts, head: headAt(length, { closed: true }) }));
+      }
+      await pool.query(`CREATE TABLE ${schema}.deletions (transaction xid8);
+        CREATE FUNCTION ${schema}.note() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN INSERT INTO ${schema}.deletions VALUES (pg_current_xact_id()); RETURN NULL; END $$;
+        CREATE TRIGGER note AFTER DELETE ON ${schema}.tasks FOR EACH ROW EXECUTE FUNCTION ${schema}.note()`);
+      expect(await store.prune({ closedBefore: '2026-02-01T00:00:00.000Z', limit: 50 })).toBe(3);
+      const { rows } = await pool.query(
+        `SELECT count(DISTINCT transaction)::int AS transactions FROM ${schema}.deletions`,
+      );
+      expect(rows).toEqual([{ transactions: 2 }]);
+    } finally {
       await store.close();
       await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
       await pool.end();
