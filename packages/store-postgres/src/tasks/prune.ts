@@ -23,11 +23,8 @@ export class Prune {
   constructor(schema: string, transactions: Transactions, totals: Totals) {
     this.#transactions = transactions;
     this.#totals = totals;
-    this.#find = (
-      from,
-      before,
-      limit,
-    ) => `SELECT key, scope_key, state, status_at, version FROM ${schema}.tasks AS t
+    this.#find = (from, before, limit) => `SELECT key, scope_key, state, status_at, version
+      FROM ${schema}.tasks AS t
       WHERE closed AND status_at >= ${from} AND status_at < ${before} AND NOT EXISTS (
         SELECT 1 FROM ${schema}.push_configs AS p WHERE p.key = t.key AND p.dead IS NULL AND p.cursor < t.version
       ) ORDER BY status_at LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
