@@ -57,7 +57,7 @@ export class Prune {
     const find = this.#find(this.#from, closedBefore, limit);
     const { found, deleted } = await this.#transactions.run(
       async (session, _, [found = []]) => {
-        const deleted = beginningOf(found);
+        const deleted = batchOf(found);
         if (deleted.length === 0) return { found, deleted };
         const changes = new TotalChanges();
         for (const { scope_key, state } of deleted) changes.add(String(scope_key), String(state), -1);
@@ -73,7 +73,7 @@ export class Prune {
 }
 
 /** The first log, and those after it while all of them together have few enough facts. */
-function beginningOf(logs: readonly DatabaseRow[]): readonly DatabaseRow[] {
+function batchOf(logs: readonly DatabaseRow[]): readonly DatabaseRow[] {
   let facts = 0;
   const end = logs.findIndex(({ version }, n) => {
     facts += Number(version);
