@@ -19,7 +19,7 @@ export const timingSensitive: readonly string[] = [
   'packages/store-etcd/test/watches',
   'packages/store-memory/test/clocks',
   'packages/store-postgres/test/failures',
-  'packages/store-postgres/test/serialization',
+  'packages/store-postgres/test/transactions',
   'packages/store-redis/test/connection/',
   'packages/store-sqlite/test/database/',
   'packages/task-gateway/test/',

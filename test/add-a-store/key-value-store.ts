@@ -1,5 +1,5 @@
 import type { Committed, Lease, Row, StoredLog, TaskStore } from '@batonjs/store';
-import { admit, callSubscriber, claimed, cutPage, diverged, factsInOrder, granted } from '@batonjs/store';
+import * as rules from '@batonjs/store';
 
 /** A database that keeps texts under keys and can replace a text only if its revision is still the same. */
 export interface KeyValue {
@@ -52,15 +52,21 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
     return logs.filter((log) => log !== undefined);
   }
 
+  const waiting = async (queue: string) =>
+    (await all()).filter(({ row }) => row.queue === queue && row.wanted && row.holder === undefined).length;
+
   return {
-    commit: (commit) =>
-      change<Committed>(keyOf(commit), (log) => {
+    async commit(commit) {
+      // Other keys are not in the same step: a moment ago so many waited.
+      const others = commit.turn?.waitingAtMost === undefined ? 0 : await waiting(commit.turn.queue);
+      return change<Committed>(keyOf(commit), (log) => {
         const { scope, taskId, commitId, once } = commit;
         const counted = log?.once.find(([key]) => key === once);
         if (counted) return { result: { version: counted[1], repeated: true } };
-        const row = admit(log?.row, commit, now());
+        const row = rules.admit(log?.row, commit, now());
+        rules.mustHaveRoom(row, commit, () => others);
         const facts = [...(log?.facts ?? [])];
-        for (const fact of factsInOrder(commit, facts.at(-1)?.fact.at))
+        for (const fact of rules.factsInOrder(commit, facts.at(-1)?.fact.at))
           facts.push({ version: facts.length + 1, commitId, fact });
         const keys = [...(log?.once ?? [])];
         if (once !== undefined) keys.push([once, (log?.row.version ?? 0) + 1]);
@@ -69,9 +75,10 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
           row.wanted && row.holder === undefined ? (log?.waitingSince ?? now()) : undefined;
         return {
           log: { scope, taskId, row, facts, snapshot, once: keys, waitingSince },
-          result: { version: row.version, lease: granted(row, commit) },
+          result: { version: row.version, lease: rules.granted(row, commit) },
         };
-      }),
+      });
+    },
 
     async load(scope, taskId) {
       const log = await read(keyOf({ scope, taskId }));
@@ -83,7 +90,7 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
     async readFacts(scope, taskId, after, limit, lastCommitId) {
       const facts = (await read(keyOf({ scope, taskId })))?.facts ?? [];
       if (lastCommitId !== undefined && facts[after - 1]?.commitId !== lastCommitId)
-        throw diverged(taskId, after);
+        throw rules.diverged(taskId, after);
       return facts.slice(after, after + limit);
     },
 
@@ -99,13 +106,13 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
       const rest = tasks.filter(
         ({ head, taskId }) => !after || isBefore(head.statusAt, taskId, after.statusAt, after.taskId),
       );
-      return cutPage(rest, query, tasks.length);
+      return rules.cutPage(rest, query, tasks.length);
     },
 
     // Notifications may be too many: subscribers of a queue are notified of every change.
     subscribe: async (topic, notify) =>
       database.onChange((key) => {
-        if ('queue' in topic || key === keyOf(topic)) callSubscriber(notify);
+        if ('queue' in topic || key === keyOf(topic)) rules.callSubscriber(notify);
       }),
 
     async claim(request) {
@@ -113,7 +120,7 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
       const candidates = (await all())
         .filter(({ taskId }) => (request.taskId ?? taskId) === taskId)
         .filter(({ scope }) => !request.taskId || (request.scope ?? scope) === scope)
-        .filter(({ row }) => claimed(row, request, now()));
+        .filter(({ row }) => rules.claimed(row, request, now()));
       // Leases that the token holds already come first, then the tasks that have been ready longest.
       const place = ({ row, waitingSince = 0 }: Log) =>
         row.holder === holder
@@ -124,7 +131,7 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
       for (const { scope, taskId } of candidates) {
         if (leases.length === limit) break;
         const lease = await change<Lease | undefined>(keyOf({ scope, taskId }), (log) => {
-          const claim = log && claimed(log.row, request, now());
+          const claim = log && rules.claimed(log.row, request, now());
           if (!claim) return { result: undefined };
           const { row, cause } = claim;
           const lease = { scope, taskId, queue, holder, fence: row.fence, cause };
@@ -145,10 +152,7 @@ export function keyValueStore(database: KeyValue, now: () => number = Date.now):
       return (await Promise.all(held)).flat();
     },
 
-    async waiting(queue) {
-      return (await all()).filter(({ row }) => row.queue === queue && row.wanted && row.holder === undefined)
-        .length;
-    },
+    waiting,
 
     async prune({ closedBefore, limit }) {
       const old = (await all()).filter(({ row: { head } }) => head.closed && head.statusAt < closedBefore);

@@ -12,13 +12,21 @@ export function passableClock(): {
   const sleep = (ms: number, signal?: AbortSignal) =>
     ms < 10_000
       ? pause(ms, undefined, { signal, ref: false }).catch(() => {})
-      : new Promise<void>((wake) => {
-          sleepers.add({ until: now() + ms, wake });
-          signal?.addEventListener('abort', () => wake());
+      : new Promise<void>((resolve) => {
+          const sleeper = {
+            until: now() + ms,
+            wake() {
+              sleepers.delete(sleeper);
+              resolve();
+            },
+          };
+          sleepers.add(sleeper);
+          signal?.addEventListener('abort', sleeper.wake);
+          if (signal?.aborted) sleeper.wake();
         });
   const pass = (ms: number) => {
     passed += ms;
-    for (const sleeper of sleepers) if (sleeper.until <= now()) sleeper.wake();
+    for (const sleeper of [...sleepers]) if (sleeper.until <= now()) sleeper.wake();
   };
   return { clock: { now, sleep }, pass };
 }

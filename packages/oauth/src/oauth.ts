@@ -22,9 +22,8 @@ export interface OAuthCredentials extends Credentials {
  * Gets the tokens that an agent's card asks for, from the authorization servers in `clients`: pass it as the
  * `credentials` of `connect`. Tokens go only to origins that `connect` trusts, over https or to this machine. They are
  * refreshed once for all parallel requests before they expire and when the agent refuses them, and replaced by one with
- * more scopes when the agent asks for that. Throws a `TypeError` for a key of
- * `clients` that is no issuer (https, or http on this machine), for a client without `clientId`, and for an agent that is
- * no URL. Spec: §7.
+ * more scopes when the agent asks for that. Throws a `TypeError` for a key of `clients` that is no issuer (https, or http
+ * on this machine), for a client without `clientId`, and for an agent that is no URL. Spec: §7.
  */
 export function oauth(options: OAuthOptions): OAuthCredentials {
   const clients = normalized(options.clients);

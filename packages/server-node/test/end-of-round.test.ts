@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { endOfRound } from '../src/end-of-round.ts';
 
-it('who waits for the end of the same turn goes on in step', async () => {
+it('requests that wait for the end of the same round continue in step', async () => {
   const steps: string[] = [];
   const go = async (name: string) => {
     await endOfRound();
@@ -23,12 +23,12 @@ it('the end of a round of the event loop comes after its callbacks, and each rou
   expect(endOfRound()).not.toBe(first);
 });
 
-it('the 64th that waits for the end of a turn ends the wait of all', async () => {
+it('the 64th that waits for the end of a round ends the wait of all', async () => {
   const steps: string[] = [];
   await endOfRound();
-  setImmediate(() => steps.push('the next turn'));
+  setImmediate(() => steps.push('the next round'));
   await Promise.all(Array.from({ length: 64 }, () => endOfRound().then(() => steps.push('on'))));
   expect(steps).toEqual(Array.from({ length: 64 }, () => 'on'));
   await endOfRound();
-  expect(steps.at(-1)).toBe('the next turn');
+  expect(steps.at(-1)).toBe('the next round');
 });

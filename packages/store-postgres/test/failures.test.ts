@@ -136,8 +136,11 @@ describe.skipIf(!server)('A database that cannot write', () => {
     await sql('ALTER ROLE moving SET default_transaction_read_only = on');
     const store = open({}, server!.url.replace('postgres@', 'moving@'));
     const refusal = { code: 'UNAVAILABLE', trouble: 'read-only' };
+    // Several connections, none of which may be used again.
+    await Promise.all(Array.from({ length: 8 }, () => store.load('s', 't')));
     await expect(store.commit(chunkAfter(1))).rejects.toMatchObject(refusal);
     await sql('ALTER ROLE moving RESET default_transaction_read_only');
+    await Promise.all(Array.from({ length: 8 }, () => store.load('s', 't')));
     expect(await store.commit(chunkAfter(1))).toMatchObject({ version: 2 });
   });
 

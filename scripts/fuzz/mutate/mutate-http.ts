@@ -22,7 +22,7 @@ const values: Record<string, readonly string[]> = {
   accept: ['', '*/*', 'text/html', 'application/json;q=0', 'text/event-stream', ',', 'application/json, application/a2a+json;q=0.1', '\\'],
   'accept-encoding': ['gzip', 'identity;q=0', 'br;q=1.0, *;q=0'],
   'content-encoding': ['gzip', 'br', 'deflate', 'identity', 'x-unknown', 'gzip, gzip'],
-  'last-event-id': ['', '0', '-1', '1', 'a.b', 'x.999999999', '..', '%00', '1e9', `${'9'.repeat(40)}`, 'x.1.2'],
+  'last-event-id': ['', '0', '-1', '1', 'a.b', 'x.999999999', '.', '%00', '1e9', `${'9'.repeat(40)}`, 'x.1.2'],
   'if-none-match': ['*', '""', 'W/"x"', ',', '"'],
   authorization: ['', 'Bearer', 'Bearer x', 'Basic Og==', 'Bearer a b', 'wrong'],
   cookie: ['a=b; c', '=', ';;;;'],
@@ -42,7 +42,7 @@ const values: Record<string, readonly string[]> = {
 };
 
 const segments = [
-  '', '..', '../..', 'tasks', 'tasks:cancel', ':cancel', ':subscribe', 'x:cancel', '%2e%2e', '%', '%zz', '%00', '%ff', '%2F', 'a%2Fb', 'message:send', 'message:stream',
+  '', '.', '..', 'tasks', 'tasks:cancel', ':cancel', ':subscribe', 'x:cancel', '%2e%2e', '%', '%zz', '%00', '%ff', '%2F', 'a%2Fb', 'message:send', 'message:stream',
   'extendedAgentCard', '.well-known', 'agent-card.json', 'pushNotificationConfigs', '*', '~', "'", 'a;b=c', 'a+b', '%F0%9F%98%80', 'x'.repeat(600), '__proto__', 'constructor',
 ]; // biome-ignore format: a list reads best when it is dense
 

@@ -278,7 +278,7 @@ everywhere('SendStreamingMessage', (serve) => {
     const versions: number[] = [];
     const logs = new Set<string>();
     for await (const { id = '' } of stream('SendStreamingMessage', { message: say('go') })) {
-      const dot = id.lastIndexOf('..');
+      const dot = id.lastIndexOf('.');
       logs.add(id.slice(0, dot));
       versions.push(Number(id.slice(dot + 1).split('~', 1)[0]));
     }

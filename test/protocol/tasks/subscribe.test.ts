@@ -122,7 +122,7 @@ everywhere('SubscribeToTask', (serve) => {
       yield inputRequired('Well?');
     });
     const { task } = await call('SendMessage', { message: say('go') });
-    for (const lost of ['nonsense', 'other.3', 'other.99999', '..', `${task.id}.1`]) {
+    for (const lost of ['nonsense', 'other.3', 'other.99999', '.', `${task.id}.1`]) {
       const follower = stream('SubscribeToTask', { id: task.id }, { 'last-event-id': lost });
       const { value } = await follower.next();
       expect(value?.event).toHaveProperty('task');

@@ -149,11 +149,11 @@ export class Answer {
   /** Text of one kind as it comes, coalesced, until something else comes. */
   async *#text(name: string, first: Delta): Updates {
     const { signal } = this.#settings.turn;
-    if (first.type === 'text-delta') this.#hasContent = true;
     const known = this.#texts.get(name);
     // Models begin each step anew: without this, the last word of one would touch the first of the next.
     let between = known && known.step !== this.#step ? '\n\n' : '';
     for await (const chunk of coalesce(this.#deltas(first), { signal, ...this.#settings.options.coalesce })) {
+      if (first.type === 'text-delta') this.#hasContent = true;
       yield this.#piece(name, between + chunk);
       between = '';
     }

@@ -8,9 +8,12 @@ import type { PendingCall } from './pending-call.ts';
 export interface Kept {
   readonly messages: readonly ModelMessage[];
   readonly pending: readonly PendingCall[];
-  /** The id of the latest message that the turn took. `messages` do not answer those that came after it. */
-  readonly until: string;
-  readonly given: Given;
+  /**
+   * The id of the latest message that the turn took. `messages` do not answer those that came after it. Absent, as
+   * `given`, in questions of earlier releases.
+   */
+  readonly until?: string;
+  readonly given?: Given;
 }
 
 /** What the turns of a task have put into its artifacts, so that the next turn goes on there. */

@@ -54,7 +54,7 @@ export async function historyOf(turn: Turn, { tasks, artifact, secret }: History
       messages.push(...askedAfter(usersOf(waiting), withRequests(kept)));
       waiting = [];
       pending = kept.pending;
-      given = kept.given;
+      given = kept.given ?? nothingGiven;
     } else if (pending.length === 0 && !isAboutTools(message) && !message.referenceTaskIds?.length) {
       take();
       const words = assistantMessage(message.parts);

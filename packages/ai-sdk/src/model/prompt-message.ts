@@ -29,9 +29,11 @@ export interface PromptMessages extends Continued {
 export function messageOf(prompt: Prompt, options: SharedV4ProviderOptions | undefined): PromptMessages {
   const given = continuedIn(options);
   const last = prompt.findLastIndex(({ role }) => role === 'assistant');
-  const known = prompt
-    .flatMap((message) => (message.role === 'assistant' ? (continuedBy(message) ?? []) : []))
-    .findLast(({ contextId }) => given.contextId === undefined || given.contextId === contextId);
+  const answers = prompt.flatMap((message) => (message.role === 'assistant' ? [continuedBy(message)] : []));
+  const known =
+    given.contextId === undefined
+      ? answers.at(-1)
+      : answers.findLast((answer) => answer?.contextId === given.contextId);
   const continued = given.taskId ? given : { ...known, ...given };
   const before = [
     ...(continued.taskId || known ? [] : instructionsIn(prompt)),

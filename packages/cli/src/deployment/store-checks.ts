@@ -114,7 +114,6 @@ export const postgresIndexes: readonly string[] = [
   'tasks_held',
   'tasks_closed',
   'tasks_turns',
-  'tasks_running',
   'served_turns',
   'push_configs_ready',
   'push_configs_dead',

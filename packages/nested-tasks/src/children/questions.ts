@@ -152,12 +152,14 @@ export class Questions {
   async #forwardInbox(task: Task): Promise<void> {
     const { turn, signal, log, authorizing } = this.#scope;
     const { name } = this.#child;
+    // `#unanswered` sees to those that an earlier attempt took: they may answer another question.
+    const known = new Set(turn.messages.map(({ messageId }) => messageId));
     try {
       while (authorizing.has(name) && !signal.aborted) {
         if (turn.inbox.size === 0) await new Promise((resolve) => setTimeout(resolve, 50));
         else {
           const message = await turn.inbox.take();
-          if (message) await this.#forward(task, message);
+          if (message && !known.has(message.messageId)) await this.#forward(task, message);
         }
       }
     } catch (err) {

@@ -3,7 +3,7 @@ export interface StoredToken {
   readonly accessToken: string;
   readonly refreshToken?: string | undefined;
   readonly obtainedAt: number;
-  /** When the token was obtained that this one, or the one before it, was refreshed from. Undefined: it was not refreshed. */
+  /** When the flow ran whose token this one descends from by refreshes. Undefined if it was not refreshed. */
   readonly grantedAt?: number | undefined;
   /** Whether it was refreshed because the agent refused the one before. */
   readonly isReplacement?: boolean | undefined;

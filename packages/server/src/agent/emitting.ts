@@ -1,4 +1,4 @@
-import type { TaskUpdate } from '@batonjs/lifecycle';
+import { isTerminal, type TaskUpdate } from '@batonjs/lifecycle';
 import { type Agent, type Turn, taskAgent } from './agent.ts';
 import { withWaiting } from './waiting-updates.ts';
 
@@ -36,6 +36,12 @@ export function emitting(work: (emit: Emit, turn: Turn) => Promise<void>): Agent
       stored: () => resolveAll(underWay),
     });
   });
+}
+
+/** Whether the task shows that this update ended the turn: a function around the agent's may have read it. */
+function endsTurn(update: TaskUpdate | undefined, { task }: Turn): boolean {
+  if (!task || !update || !('status' in update) || update.status.state !== task.status.state) return false;
+  return isTerminal(task.status.state) || task.status.state === 'TASK_STATE_INPUT_REQUIRED';
 }
 
 function resolveAll(stored: Waiting[]): void {
@@ -94,6 +100,7 @@ async function* updatesOf(
   } finally {
     over = true;
     // The turn may also end at the `yield`: after the update that ends it, or while an update is stored.
+    if (endsTurn(underWay[0]?.update, turn)) resolveAll(underWay);
     for (const { reject } of [...underWay, ...waiting]) reject(new TypeError('The turn is over'));
   }
 }

@@ -20,7 +20,7 @@ export const deliveryMs = ({ push, options: { leaseMs } }: DeliveryDependencies)
 
 /** How far a delivery got. */
 export interface DeliveryProgress {
-  /** Whether the webhook accepted every update, or refused it for good. */
+  /** Whether the webhook accepted each update or refused it so that it was skipped. False: tried again later, or given up. */
   readonly works: boolean;
   /** Whether it accepted an update. */
   readonly tookOne: boolean;

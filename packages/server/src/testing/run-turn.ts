@@ -4,6 +4,7 @@ import type { Agent, Claims, References, Turn } from '../agent/agent.ts';
 import { toParts } from '../agent/builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
+import { waitingIn } from '../agent/waiting-updates.ts';
 import { momentOf } from '../timing/moment.ts';
 import { createSteps, type StepRecord } from '../turns/steps.ts';
 import { UnstoredLog } from './unstored-log.ts';
@@ -140,6 +141,7 @@ async function consume(answer: AsyncIterable<TaskUpdate>, log: UnstoredLog): Pro
     }
     updates.push(next.value);
     if (log.state.closed || log.state.task?.status.state === 'TASK_STATE_INPUT_REQUIRED') {
+      waitingIn(answer)?.stored();
       await iterator.return?.();
       return updates;
     }

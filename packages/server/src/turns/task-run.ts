@@ -55,7 +55,7 @@ export class TaskRun {
     this.#isAlone = isAlone;
     this.#requestId = requestId;
     const onLost = () => this.halt('fenced');
-    task.onLost = onLost; // Not the literal: see `#orHalt`.
+    task.onLost = onLost; // It has a name first for the reason given in `#orHalt`.
   }
 
   /** Never rejects. */

@@ -1,3 +1,4 @@
+import type { TaskUpdate } from '@batonjs/lifecycle';
 import type { Task } from '@batonjs/protocol';
 import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
@@ -8,6 +9,7 @@ import { serve } from '../../../../test/kit/serve.ts';
 import { slowStore } from '../../../../test/kit/slow-store.ts';
 import { until } from '../../../../test/kit/until.ts';
 import {
+  type Agent,
   append,
   artifact,
   completed,
@@ -17,6 +19,7 @@ import {
   text,
   working,
 } from '../../src/index.ts';
+import { runTurn } from '../../src/testing.ts';
 import { systemClock } from '../../src/timing/clock.ts';
 
 /** A store that notes how many facts each commit had, and how many are stored. */
@@ -111,6 +114,28 @@ describe('The last emit of a turn', () => {
     const agent = emitting((emit) => emit(update).then(() => resolved.resolve(stored()), resolved.reject));
     await rpc(serve(agent, { store }), 'SendMessage', { message: say('go') });
     expect(await resolved.promise).toBe(5);
+  });
+
+  it('resolves too where another generator hands its updates on', async () => {
+    const { store, stored } = counting();
+    const resolved = Promise.withResolvers<number>();
+    const inner = emitting((emit) =>
+      emit(completed()).then(() => resolved.resolve(stored()), resolved.reject),
+    );
+    const agent: Agent = async function* (turn) {
+      yield* (await inner(turn)) as AsyncIterable<TaskUpdate>;
+    };
+    await rpc(serve(agent, { store }), 'SendMessage', { message: say('go') });
+    expect(await resolved.promise).toBe(5);
+  });
+
+  it('resolves in a test of one turn', async () => {
+    const resolved = Promise.withResolvers<void>();
+    await runTurn(
+      emitting((emit) => emit(completed()).then(resolved.resolve, resolved.reject)),
+      'go',
+    );
+    await resolved.promise;
   });
 
   it('resolves for the artifacts that share the commit in which the server gives up the agent', async () => {

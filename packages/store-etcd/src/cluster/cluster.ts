@@ -1,3 +1,4 @@
+import { StoreError } from '@batonjs/store';
 import {
   leaseGrantRequest,
   leaseRevokeRequest,
@@ -10,7 +11,7 @@ import {
   txnResponse,
 } from '../wire/messages.ts';
 import type { Connections, Method } from './connections.ts';
-import { isPassing, translated } from './etcd-error.ts';
+import { isPassing, isTooLarge, translated } from './etcd-error.ts';
 
 const txn: Method = { path: '/etcdserverpb.KV/Txn', request: txnRequest, response: txnResponse };
 const grant: Method = {
@@ -95,6 +96,10 @@ export class Cluster {
         };
       } catch (error) {
         const pauseMs = Math.min(longestPauseMs, 10 * 2 ** attempt);
+        if (attempt > 0 && isTooLarge(error)) {
+          const why = 'A member takes smaller requests than another one, which may have executed this one';
+          throw new StoreError('UNAVAILABLE', `${connections.name}: ${why}`);
+        }
         if (!isPassing(error) || performance.now() + pauseMs >= end)
           throw translated(connections.name, error);
         connections.leave(member);

@@ -46,8 +46,23 @@ export function poolDatabase(
   const statement = (text: string, values?: readonly unknown[]) =>
     ({ text, values, query_timeout: timeoutMs }) as pg.QueryConfig;
 
+  /** How many connections were opened so far, and how many when the database last said that it is read-only. */
+  let opened = 0;
+  let openedBefore = 0;
+  const places = new WeakMap<pg.PoolClient, number>();
+  pool.on('connect', (client) => void places.set(client, ++opened));
+
+  /** After a failover, connections from before may all lead to the server that is read-only now. */
+  async function connectAnew(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await connect(pool, name, timeoutMs);
+      if (openedBefore === 0 || (places.get(client) ?? 0) > openedBefore) return client;
+      client.release(true);
+    }
+  }
+
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await connect(pool, name, timeoutMs);
+    const client = await connectAnew();
     // A connection that is lost between two statements must not end this process. The next statement rejects.
     const ignore = () => {};
     client.on('error', ignore);
@@ -57,6 +72,7 @@ export function poolDatabase(
       broken = false;
       return result;
     } catch (error) {
+      if (isReadOnly(error)) openedBefore = opened;
       broken = !isReusableAfter(error) || !(await rolledBack(client));
       throw error instanceof FromWork ? error.cause : error;
     } finally {

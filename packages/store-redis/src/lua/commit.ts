@@ -120,9 +120,6 @@ if moved then
   relist(name, was_place, place)
 end
 
-if was_holder ~= '' and was_queue ~= '' and (holder ~= was_holder or queue ~= was_queue) then
-  call('HDEL', base .. 'busy:' .. was_queue, name)
-end
 if holder ~= was_holder then
   if was_holder ~= '' then call('SREM', base .. 'held:' .. was_holder, name) end
   if holder ~= '' then call('SADD', base .. 'held:' .. holder, name) end
@@ -153,15 +150,18 @@ if rescheduled then
     end
     if ready then call('ZADD', base .. 'ready:' .. queue, ready, name) end
   end
-  if ahead or was_ahead then
+  local is_passed_on = holder ~= was_holder or not same_queue
+  if ahead or was_ahead or is_passed_on then
     ${turns}
     if was_queue ~= '' then
-      leave_turns(was_queue, name)
-      end_turn(was_queue, name)
+      if was_ahead then leave_turns(was_queue, name) end
+      if was_holder ~= '' then end_turn(was_queue, name) end
     end
-    if ahead and queue ~= '' and not closed then
+    if queue ~= '' and not closed then
       if holder ~= '' then
         start_turn(queue, name, place)
+      elseif not ahead then
+        -- No schedule orders it.
       elseif waiting then
         enter_turns(queue, name, call('ZSCORE', base .. 'ready:' .. queue, name) - ahead)
       elseif due ~= '' then

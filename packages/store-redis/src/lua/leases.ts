@@ -6,7 +6,7 @@ import { turns } from './turns.ts';
  * for only those that the holder has already, `free` for only the others, `all`. Answers how many others there are
  * (with `held`, at most as many as asked for), then name, fence and cause of each lease.
  */
-export const claim = `${prelude}
+export const claim = `${prelude}${turns}
 local queue, holder, ttl, limit, task, scope, which = unpack(ARGV)
 limit = tonumber(limit)
 local now = clock()
@@ -58,11 +58,10 @@ for _, name in ipairs(names) do
       if which ~= 'held' then
         local row = pack(fence + 1, holder, queue, false, due, place)
         if ahead then
-          ${turns}
           row = pack(fence + 1, holder, queue, false, due, place, ahead)
           leave_turns(queue, name)
-          start_turn(queue, name, place)
         end
+        start_turn(queue, name, place)
         call('HSET', key, 'row', row, 'until', now + ttl)
         local cause = 'due'
         if was_holder ~= '' then

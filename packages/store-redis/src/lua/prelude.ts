@@ -12,8 +12,8 @@
  * - `ready:<queue>` sorted by when they can be claimed, `open:<queue>` sorted by text: names; `waiting` hash: counts
  * - `held:<holder>` set of names
  * - of tasks that a schedule orders: `turns:<queue> <scope>` sorted by when they get a turn: names of free ones;
- *   `callers:<queue>` set: scopes that have any; `busy:<queue>` hash: context by name of those with a lease;
- *   `served:<queue>` sorted by their last turn: scopes
+ *   `callers:<queue>` set: scopes that have any; `served:<queue>` sorted by their last turn: scopes
+ * - `busy:<queue>` hash: context by name of tasks with a lease
  * - `hooks:<name>` sorted by text: ids of webhooks; `hook:<name> <id>` hash; `deliver:<queue>` sorted by when they can be
  *   claimed; `dead:<queue>` sorted by text
  * - `bucket:<name>`: when a bucket is full, until then; the microseconds are a fraction

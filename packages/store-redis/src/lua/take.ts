@@ -10,7 +10,7 @@ local whole = tonumber(ARGV[2]) * every
 local time = call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local from = math.min(math.max(tonumber(call('GET', key) or now), now), now + whole)
-local wait = from + every - whole - now
+local wait = math.min(from + every - whole - now, every)
 local full = from
 if wait > math.min(every / 100, 1) then
   wait = math.max(wait, 0.001)
@@ -18,5 +18,5 @@ else
   full, wait = from + every, 0
 end
 call('SET', key, string.format('%.17g', full), 'PX', string.format('%d', math.max(1, math.ceil(full - now))))
-return string.format('%.3f', wait)
+return string.format('%.17g', wait)
 `;

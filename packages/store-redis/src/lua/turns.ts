@@ -101,9 +101,10 @@ local function enter(scope, context)
   local key = scope .. NUL .. context
   of_contexts[key] = (of_contexts[key] or 0) + 1
 end
-local busy = call('HGETALL', base .. 'busy:' .. queue)
+local busy, is_busy = call('HGETALL', base .. 'busy:' .. queue), {}
 for n = 1, #busy, 2 do
   local name = busy[n]
+  is_busy[name] = true
   enter(string.match(name, '%z(.*)$'), busy[n + 1])
   local score = call('ZSCORE', ready, name)
   if score and tonumber(score) <= now then left[#left + 1] = name end
@@ -112,9 +113,13 @@ end
 -- Stored without an order, before a schedule was used.
 local plain = {}
 for _, name in ipairs(call('ZRANGEBYSCORE', ready, '-inf', now, 'LIMIT', 0, limit)) do
-  local _, was_holder, _, _, _, _, ahead = row_of(name)
-  if not ahead then
-    if was_holder == '' then plain[#plain + 1] = name else left[#left + 1] = name end
+  local _, was_holder, _, _, _, place, ahead = row_of(name)
+  if not ahead and was_holder == '' then
+    plain[#plain + 1] = name
+  elseif not is_busy[name] and was_holder ~= '' then
+    -- An earlier release gave it out.
+    enter(string.match(name, '%z(.*)$'), context_of(place))
+    left[#left + 1] = name
   end
 end
 for _, name in ipairs(left) do

@@ -7,7 +7,7 @@ import type { Decision } from './decision.ts';
 
 type TaskLimits = Pick<Limits, 'factsPerTask' | 'bytesPerTask'>;
 
-/** The size in bytes up to which the update that ends a task is accepted, even if the task is full. Of its children too. */
+/** How many bytes a full task still accepts of the update that ends it, and again of the last states of its children. */
 const lastWords = 64 * 1024;
 
 /** Throws `RESOURCE_EXHAUSTED` if a decision makes the log of a task longer or larger than the limits. */

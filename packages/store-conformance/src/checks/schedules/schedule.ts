@@ -261,6 +261,30 @@ export const scheduleChecks = section(
       assert.equal((await claim(store, { concurrency: 2 }, 9)).length, 1);
     },
 
+    async 'counts the turns that were begun without one'({ store }) {
+      for (let n = 0; n < 3; n++)
+        await logOf(store, { taskId: `t${n}` }).create({ turn: { queue: 'q', want: true } });
+      await logOf(store, { taskId: 'acquired' }).create({
+        turn: { queue: 'q', acquire: { holder: 'x', ttlMs } },
+      });
+      assert.equal((await claim(store, undefined, 1)).length, 1);
+      assert.equal((await claim(store, { concurrency: 3 }, 9)).length, 1);
+    },
+
+    async 'gives out each task that a dead holder left once, those without one too'(bench) {
+      const { store } = bench;
+      for (let n = 0; n < 2; n++)
+        await logOf(store, { taskId: `t${n}` }).create({ turn: { queue: 'q', want: true } });
+      const request = { queue: 'q', holder: 'dead', ttlMs: 5, limit: 9, schedule: {} };
+      assert.equal((await store.claim(request)).length, 2);
+      await elapse(bench, 20);
+      const left = await claim(store, {}, 9);
+      assert.deepEqual(left.map(({ taskId, fence }) => [taskId, fence]).toSorted(), [
+        ['t0', 2],
+        ['t1', 2],
+      ]);
+    },
+
     async 'gives out what was stored without one, and is no obstacle to claims without one'({
       store,
       second,

@@ -33,9 +33,9 @@ export function modelFrom({ MODEL_URL, MODEL_NAME = '', MODEL_API_KEY }: NodeJS.
       const { error, choices: [choice] = [] } = JSON.parse(data);
       if (error) throw new Error(`The model failed: ${JSON.stringify(error)}`);
       yield choice?.delta?.content ?? '';
-      // `length` and `content_filter` end half an answer.
-      const reason = choice?.finish_reason ?? 'stop';
-      if (reason !== 'stop') throw new Error(`The answer of the model ended early: ${reason}`);
+      const reason = choice?.finish_reason;
+      if (reason === 'length' || reason === 'content_filter')
+        throw new Error(`The answer of the model ended early: ${reason}`);
     }
     if (!isWhole) throw new Error('The answer of the model ended early');
   };

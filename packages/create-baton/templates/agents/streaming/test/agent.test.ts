@@ -49,7 +49,7 @@ const piece = (content: string, finish_reason: string | null = null) => ({
 });
 
 test('a model is called over the API that many have', async (context) => {
-  const task = await askOver(context, (prompt) => [piece('Echo: '), piece(prompt), piece('', 'stop')]);
+  const task = await askOver(context, (prompt) => [piece('Echo: ', ''), piece(prompt), piece('', 'stop')]);
   assert.equal(task?.status.state, 'TASK_STATE_COMPLETED');
   assert.equal(textOf(task.artifacts?.[0]), 'Echo: hi');
 });
