@@ -52,3 +52,16 @@ it.each<[string, () => Model | Promise<Model>, boolean]>([
   });
   expect(errors).toHaveLength(1);
 });
+
+it('an answer of empty pieces completes no task', async () => {
+  async function* parts() {
+    yield { type: 'text-start', id: 'text' } as const;
+    yield { type: 'text-delta', id: 'text', text: '' } as const;
+    yield { type: 'text-end', id: 'text' } as const;
+    yield { type: 'finish', finishReason: 'stop', totalUsage: {} } as never;
+  }
+  const agent = streamedAgent(() => ({ stream: parts() }), { onError() {} });
+  const client = await connect('http://localhost', { fetch: serve(agent).fetch });
+  const { task } = await client.send('hello');
+  expect(task?.status.state).toBe('TASK_STATE_FAILED');
+});

@@ -59,3 +59,15 @@ it('a task that the caller names gets no instructions: they would be a part of i
   const { text } = await generateText({ model, instructions: 'Be kind', prompt: 'yes', providerOptions });
   expect([text, got[1]]).toEqual(['Booked', [contextId, 'yes']]);
 });
+
+it('what another model was told after the answer of the agent is sent as well, as text', async () => {
+  const { model, got } = asking();
+  const messages: ModelMessage[] = [{ role: 'user', content: 'book' }];
+  const { responseMessages } = await generateText({ model, messages });
+  messages.push(...responseMessages, { role: 'user', content: 'Which are there?' });
+  messages.push({ role: 'assistant', content: 'Red and blue' }, { role: 'user', content: 'the red one' });
+  await generateText({ model, messages });
+  expect(got[1]?.[0]).not.toBe(got[0]?.[0]);
+  for (const said of ['book', 'Which are there?', 'Red and blue', 'the red one'])
+    expect(got[1]?.[1]).toContain(said);
+});
