@@ -103,7 +103,9 @@ describe('doctor', () => {
 
   it('knows the indexes that the adapter for PostgreSQL makes', () => {
     const schema = readText('packages/store-postgres/src/database/schema.ts');
-    const dropped = new Set([...schema.matchAll(/DROP INDEX (?:IF EXISTS )?\S*\.(\w+)/g)].map(([, name]) => name));
+    const dropped = new Set(
+      [...schema.matchAll(/DROP INDEX (?:IF EXISTS )?\S*\.(\w+)/g)].map(([, name]) => name),
+    );
     const made = [...schema.matchAll(/CREATE INDEX (\w+)/g)].map(([, name]) => name);
     expect([...postgresIndexes].sort()).toEqual(made.filter((name) => !dropped.has(name)).sort());
   });
