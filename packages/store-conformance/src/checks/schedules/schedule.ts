@@ -285,10 +285,8 @@ export const scheduleChecks = section(
       ]);
     },
 
-    async 'gives out what was stored without one, and is no obstacle to claims without one'({
-      store,
-      second,
-    }) {
+    async 'gives out what was stored without one, and is no obstacle to claims without one'(bench) {
+      const { store, second } = bench;
       await logOf(store, { taskId: 'plain' }).create({ turn: { queue: 'q', want: true } });
       await wantSome(store, 'a', 2);
       const two = await claim(store, { concurrency: 2 }, 9);
