@@ -15,6 +15,7 @@ import {
   working,
 } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
+import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { listen } from '../../../test/kit/listen.ts';
@@ -259,5 +260,51 @@ describe('an authorization that a child waits for', () => {
     await client.send('1234', { task: task!, returnImmediately: true });
     const { task: ended } = await client.follow(task!).result();
     expect(textOf(ended?.status.message)).toBe('Signed in with 1234');
+  });
+
+  it('of one child gets no answer to another one, which an earlier attempt took', async () => {
+    const heard: string[] = [];
+    const [took, never] = [Promise.withResolvers<void>(), new Promise<never>(() => {})];
+    const bank = serve(async function* ({ inbox }) {
+      yield authRequired('Which code?');
+      heard.push(`bank ${textOf(await inbox.take())}`);
+      took.resolve();
+      yield completed('Paid');
+    });
+    const shop = serve(async function* ({ inbox }) {
+      yield authRequired('Which password?');
+      heard.push(`shop ${textOf(await inbox.take())}`);
+      yield completed('Bought');
+    });
+    const store = memoryStore();
+    const parent = () =>
+      serveParent(
+        async function* (turn) {
+          await turn.call(bank, 'Pay', { name: 'pay' });
+          if (turn.attempt === 1) await never;
+          const { task } = await turn.call(shop, 'Buy', { name: 'buy' });
+          yield completed(textOf(task?.status.message));
+        },
+        {},
+        { store, restart: 'rerun' },
+      );
+    const first = parent();
+    const client = await clientOf(first);
+    const { task } = await client.send('Go', { returnImmediately: true });
+    await eventually(async () =>
+      expect((await client.getTask({ id: task!.id })).status.state).toBe('TASK_STATE_AUTH_REQUIRED'),
+    );
+    await client.send('1234', { task: task!, returnImmediately: true });
+    await took.promise;
+    await first.close({ graceMs: 0 });
+
+    const again = await clientOf(parent());
+    await eventually(async () =>
+      expect(textOf((await again.getTask({ id: task!.id })).status.message)).toBe('Which password?'),
+    );
+    await again.send('secret', { task: task!, returnImmediately: true });
+    const { task: ended } = await again.follow(task!).result();
+    expect(textOf(ended?.status.message)).toBe('Bought');
+    expect(heard).toEqual(['bank 1234', 'shop secret']);
   });
 });

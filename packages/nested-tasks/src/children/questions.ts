@@ -67,11 +67,18 @@ export class Questions {
     const isKnown = authorizing.has(child.name);
     if (isKnown && isSame) return;
     const answers = isSame ? this.#unanswered() : [];
+    const known = this.#takenBefore();
     // Before the user sees it: another child that goes on at once must not hide it.
     authorizing.add(child.name);
     await this.#ask(task, 'TASK_STATE_AUTH_REQUIRED', isSame ? questions : questions + 1);
     for (const message of answers) await this.#forward(task, message);
-    if (!isKnown) void this.#forwardInbox(task);
+    if (!isKnown) void this.#forwardInbox(task, known);
+  }
+
+  /** The messages that an earlier attempt may have taken from the inbox: they answered another question, or this one. */
+  #takenBefore(): ReadonlySet<string> {
+    const { attempt, messages } = this.#scope.turn;
+    return new Set(attempt > 1 ? messages.map(({ messageId }) => messageId) : []);
   }
 
   /** To be called when the child goes on. Returns whether this task, which waited for an authorization, goes on too. */
@@ -149,11 +156,9 @@ export class Questions {
   }
 
   /** Looks for messages instead of taking one, which would keep the next from the agent when the child goes on. */
-  async #forwardInbox(task: Task): Promise<void> {
+  async #forwardInbox(task: Task, known: ReadonlySet<string>): Promise<void> {
     const { turn, signal, log, authorizing } = this.#scope;
     const { name } = this.#child;
-    // `#unanswered` sees to those that an earlier attempt took: they may answer another question.
-    const known = new Set(turn.messages.map(({ messageId }) => messageId));
     try {
       while (authorizing.has(name) && !signal.aborted) {
         if (turn.inbox.size === 0) await new Promise((resolve) => setTimeout(resolve, 50));
