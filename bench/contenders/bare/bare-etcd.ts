@@ -4,6 +4,7 @@
  */
 import { Cluster } from '../../../packages/store-etcd/src/cluster/cluster.ts';
 import { Connections } from '../../../packages/store-etcd/src/cluster/connections.ts';
+import { inTurn } from '../../harness/in-turn.ts';
 import { vitals } from '../../harness/vitals.ts';
 import { answer, given } from '../../harness/worker.ts';
 import type { CommitTexts } from '../sample-commits.ts';
@@ -28,20 +29,12 @@ async function append(task: string, n: number, modRevision: number): Promise<num
 const questions = {
   ...vitals,
   /** Writes the commits of so many sends, of some tasks at a time. Resolves to milliseconds. */
-  async sends({ requests, tasks }: { requests: number; tasks: number }): Promise<number> {
-    const start = performance.now();
-    let left = requests;
-    await Promise.all(
-      Array.from({ length: tasks }, async () => {
-        while (left-- > 0) {
-          const task = crypto.randomUUID();
-          let revision = 0;
-          for (let n = 0; n < commits.length; n++) revision = await append(task, n, revision);
-        }
-      }),
-    );
-    return performance.now() - start;
-  },
+  sends: ({ requests, tasks }: { requests: number; tasks: number }): Promise<number> =>
+    inTurn(requests, tasks, async () => {
+      const task = crypto.randomUUID();
+      let revision = 0;
+      for (let n = 0; n < commits.length; n++) revision = await append(task, n, revision);
+    }),
 };
 export type BareEtcd = typeof questions;
 answer(questions);

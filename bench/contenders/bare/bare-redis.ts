@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { createClient } from 'redis';
+import { inTurn } from '../../harness/in-turn.ts';
 import { vitals } from '../../harness/vitals.ts';
 import { answer, given } from '../../harness/worker.ts';
 import type { CommitTexts } from '../sample-commits.ts';
@@ -38,20 +39,12 @@ async function append(task: string, version: number, { head, facts }: CommitText
 const questions = {
   ...vitals,
   /** Writes the four commits of so many sends, of some tasks at a time. Resolves to milliseconds. */
-  async sends({ requests, tasks }: { requests: number; tasks: number }): Promise<number> {
-    const start = performance.now();
-    let left = requests;
-    await Promise.all(
-      Array.from({ length: tasks }, async () => {
-        while (left-- > 0) {
-          const task = crypto.randomUUID();
-          let version = 0;
-          for (const commit of commits) version = await append(task, version, commit);
-        }
-      }),
-    );
-    return performance.now() - start;
-  },
+  sends: ({ requests, tasks }: { requests: number; tasks: number }): Promise<number> =>
+    inTurn(requests, tasks, async () => {
+      const task = crypto.randomUUID();
+      let version = 0;
+      for (const commit of commits) version = await append(task, version, commit);
+    }),
   /** Appends the last commit but one, a chunk, again and again to one task. Resolves to milliseconds. */
   async chunks(count: number): Promise<number> {
     const task = crypto.randomUUID();

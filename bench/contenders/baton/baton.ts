@@ -4,6 +4,7 @@ import { createAgentServer } from '@batonjs/server';
 import { a2aExpress } from '@batonjs/server-express';
 import { nodeHandler } from '@batonjs/server-node';
 import express from 'express';
+import { inTurn } from '../../harness/in-turn.ts';
 import { listen } from '../../harness/listen.ts';
 import { vitals } from '../../harness/vitals.ts';
 import { answer, given } from '../../harness/worker.ts';
@@ -73,14 +74,11 @@ const questions = {
   /** Has so many quotes made, without HTTP around them. */
   async fill(count: number): Promise<void> {
     let left = count;
-    const send = async () => {
-      while (left-- > 0) {
-        const message = { messageId: `filled-${left}`, role: 'ROLE_USER', parts: [{ text: 'quote' }] };
-        const { status, body } = await handle('/message:send', { message });
-        if (status !== 200) throw new Error(String(body));
-      }
-    };
-    await Promise.all(Array.from({ length: 64 }, send));
+    await inTurn(count, 64, async () => {
+      const message = { messageId: `filled-${--left}`, role: 'ROLE_USER', parts: [{ text: 'quote' }] };
+      const { status, body } = await handle('/message:send', { message });
+      if (status !== 200) throw new Error(String(body));
+    });
   },
   /** Starts so many tasks with `ticks`, without HTTP around it. Resolves to their ids, when all agents wait. */
   async begin({ tasks, text }: { tasks: number; text: string }): Promise<string[]> {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { completed, createAgentServer } from '@batonjs/server';
 import { createWorker } from '@batonjs/server/worker';
+import { inTurn } from '../../harness/in-turn.ts';
 import { threadCpu, vitals } from '../../harness/vitals.ts';
 import { answer, given } from '../../harness/worker.ts';
 import { commitsOfTasks } from '../sample-commits.ts';
@@ -55,18 +56,6 @@ async function send(): Promise<void> {
     signal: new AbortController().signal,
   });
   if (status !== 200) throw new Error(`A send was answered with ${status}: ${body}`);
-}
-
-/** Does so much work, some at a time. Resolves to milliseconds. */
-async function inTurn(count: number, atATime: number, work: () => Promise<unknown>): Promise<number> {
-  let left = count;
-  const start = performance.now();
-  await Promise.all(
-    Array.from({ length: atATime }, async () => {
-      while (left-- > 0) await work();
-    }),
-  );
-  return performance.now() - start;
 }
 
 // From now on, all turns that may run at once are held.
