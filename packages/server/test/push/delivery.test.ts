@@ -10,6 +10,7 @@ import { eventually } from '../../../../test/kit/until.ts';
 import { completed, inputRequired, reply, taskAgent } from '../../src/index.ts';
 import { type Clock, systemClock } from '../../src/timing/clock.ts';
 import { createWorker } from '../../src/worker.ts';
+import { registered } from './kit/push-config.ts';
 import { begin, create, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
 import { chatty, heard, quick } from './kit/settings.ts';
 import { type Received, webhook } from './kit/webhook.ts';
@@ -448,14 +449,7 @@ describe('a webhook', () => {
     const server = servePushing(store, {}, { agent, compatibility: [old] });
     const { id: taskId } = await begin(server);
     const config = { taskId, id: 'old', url: hook.url() };
-    await store.putPushConfig({
-      ...config,
-      scope,
-      config,
-      protocolVersion: '0.3',
-      queue: 'agent',
-      cursor: 0,
-    });
+    await store.putPushConfig(registered(config, '0.3'));
     letGo();
     await eventually(() => expect(hook.received).toHaveLength(2));
     expect(hook.received[1]?.headers).toMatchObject({
@@ -471,14 +465,7 @@ describe('a webhook', () => {
     const server = servePushing(store, { retry: { maxAttempts: 3 } });
     const { id: taskId } = await rpc(server, 'SendMessage', { message: say('go') }).then(({ task }) => task);
     const config = { taskId, id: 'odd', url: hook.url() };
-    await store.putPushConfig({
-      ...config,
-      scope,
-      config,
-      protocolVersion: '9.9',
-      queue: 'agent',
-      cursor: 0,
-    });
+    await store.putPushConfig(registered(config, '9.9'));
     await eventually(async () => {
       expect(await server.push.deadLetters()).toMatchObject([
         { reason: 'no format for version 9.9, 3 attempts' },

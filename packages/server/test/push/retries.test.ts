@@ -5,6 +5,7 @@ import { eventually } from '../../../../test/kit/until.ts';
 import { completed, taskAgent, working } from '../../src/index.ts';
 import { HostShares } from '../../src/push/host-shares.ts';
 import { retryAfter, retryDelay } from '../../src/push/retry-delay.ts';
+import { registered } from './kit/push-config.ts';
 import { begin, create, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';
 import { heard } from './kit/settings.ts';
 import { webhook } from './kit/webhook.ts';
@@ -138,14 +139,7 @@ describe('a webhook is given up', () => {
     await eventually(async () => expect((await store.load(scope, task.id))?.head.closed).toBe(true));
     time += 1_001;
     const config = { taskId: task.id, id: 'w', url: hook.url() };
-    await store.putPushConfig({
-      ...config,
-      scope,
-      config,
-      protocolVersion: '1.0',
-      queue: 'agent',
-      cursor: 0,
-    });
+    await store.putPushConfig(registered(config));
     const letters = await eventually(async () => {
       const found = await server.push.deadLetters();
       expect(found).toMatchObject([{ reason: 'answered 500, 1 attempt' }]);

@@ -5,6 +5,7 @@ import { scope } from '../../../../../test/kit/scope.ts';
 import { eventually } from '../../../../../test/kit/until.ts';
 import { type Canary, canary } from '../../address-policy/canary.ts';
 import { hostileNames, hostileUrls } from '../../address-policy/hostile-urls.ts';
+import { registered } from '../kit/push-config.ts';
 import { create, servePushing } from '../kit/serve-pushing.ts';
 
 let bird: Canary;
@@ -41,14 +42,7 @@ it('no hostile URL is contacted though it is registered already [R-PUSH-40] [R-P
   const urls = hostileUrls(bird.port);
   for (const [n, [, url]] of urls.entries()) {
     const config = { taskId, id: `w-${n}`, url };
-    await store.putPushConfig({
-      ...config,
-      scope,
-      config,
-      protocolVersion: '1.0',
-      queue: 'agent',
-      cursor: 0,
-    });
+    await store.putPushConfig(registered(config));
   }
   const letters = await eventually(async () => {
     const found = await server.push.deadLetters({ limit: 1_000 });

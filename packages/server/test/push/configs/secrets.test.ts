@@ -3,9 +3,9 @@ import { inspect } from 'node:util';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
-import { scope } from '../../../../../test/kit/scope.ts';
 import { eventually } from '../../../../../test/kit/until.ts';
 import type { PushOptions, SignPush } from '../../../src/index.ts';
+import { registered } from '../kit/push-config.ts';
 import { send, servePushing } from '../kit/serve-pushing.ts';
 import { heard } from '../kit/settings.ts';
 import { type Reaction, type Received, webhook } from '../kit/webhook.ts';
@@ -46,15 +46,7 @@ describe('neither log, dead letter nor error contains a secret [R-ERR-11] [R-PUS
     const server = servePushing(store, push);
     const { task } = await rpc(server, 'SendMessage', { message: say('go') });
     const config = { taskId: task.id, ...hidden(hook.url()) };
-    await store.putPushConfig({
-      scope,
-      taskId: task.id,
-      id: 'w',
-      config,
-      protocolVersion: '1.0',
-      queue: 'agent',
-      cursor: 0,
-    });
+    await store.putPushConfig(registered(config));
     await eventually(async () => expect(await server.push.deadLetters()).toHaveLength(1));
     expect(server.logged()).toContain('A webhook was given up');
     for (const text of [server.logged(), inspect(await server.push.deadLetters(), { depth: 10 })])

@@ -1,4 +1,5 @@
 import type { PushConfig } from '@batonjs/store';
+import { scope } from '../../../../../test/kit/scope.ts';
 
 /** A webhook as a store keeps it. */
 export const push = (url: string, id = 'w', more: Partial<PushConfig> = {}): PushConfig => ({
@@ -11,4 +12,18 @@ export const push = (url: string, id = 'w', more: Partial<PushConfig> = {}): Pus
   cursor: 3,
   attempts: 0,
   ...more,
+});
+
+/** A webhook of a task of `servePushing`, as its agent keeps it: without the checks of a request. */
+export const registered = (
+  config: PushConfig['config'] & { readonly taskId: string },
+  protocolVersion = '1.0',
+): PushConfig => ({
+  ...push(config.url, config.id),
+  scope,
+  taskId: config.taskId,
+  config,
+  protocolVersion,
+  queue: 'agent',
+  cursor: 0,
 });
