@@ -27,3 +27,7 @@ export function formOf(asked: Elicitation): z.ZodObject | undefined {
     return undefined;
   }
 }
+
+/** Whether a value is a JSON object. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 import { FORM_INPUT, inputRequired as formRequired } from '@batonjs/extensions';
 import type { Json, Message } from '@batonjs/protocol';
 import { inputRequired, type TaskUpdate, type Turn } from '@batonjs/server';
-import { type Elicitation, fieldsOf, formOf } from './elicitation.ts';
+import { type Elicitation, fieldsOf, formOf, isObject } from './elicitation.ts';
 import type { ToolResult } from './mcp-client.ts';
 import { responseOf } from './response-of.ts';
 import { ToolError } from './tool-error.ts';
@@ -100,6 +100,3 @@ const formIdOf = ({ parts }: Message): unknown =>
   parts
     .map((part) => ('data' in part && isObject(part.data) ? part.data.formId : undefined))
     .find((id) => id !== undefined);
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

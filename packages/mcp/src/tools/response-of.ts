@@ -1,5 +1,5 @@
 import type { Message } from '@batonjs/protocol';
-import { type Elicitation, fieldsOf, formOf } from './elicitation.ts';
+import { type Elicitation, fieldsOf, formOf, isObject } from './elicitation.ts';
 
 /** What the user answered, as an MCP server reads it. */
 export interface ElicitResponse {
@@ -83,6 +83,3 @@ const textsIn = (messages: readonly Message[]): string[] =>
 
 const hasAction = ({ action }: Fields): boolean =>
   action === 'accept' || action === 'decline' || action === 'cancel';
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
