@@ -1,6 +1,6 @@
 import { type ConnectOptions, connect } from '@batonjs/client';
 import type { Agent, AgentServerOptions } from '@batonjs/server';
-import { streamText, tool } from 'ai';
+import { streamText, type ToolSet, tool } from 'ai';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { serve } from '../../../test/kit/serve.ts';
@@ -45,6 +45,25 @@ export const answering = (
     maxRetries: 0,
     onError() {},
   });
+
+/** An agent on this model, with these tools. */
+export const agentOn = (
+  model: Parameters<ModelTurn['model']>[0],
+  tools: ToolSet = {},
+  options: StreamedAgentOptions = {},
+) =>
+  streamedAgent(
+    (turn) =>
+      streamText({
+        model: turn.model(model),
+        messages: turn.messages,
+        abortSignal: turn.signal,
+        tools: turn.tools(tools),
+        maxRetries: 0,
+        onError() {},
+      }),
+    options,
+  );
 
 /** An agent on a model over HTTP, until the test ends. */
 export async function start(

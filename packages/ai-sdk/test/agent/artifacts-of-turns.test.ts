@@ -2,30 +2,19 @@ import { connect, textOf } from '@batonjs/client';
 import type { Artifact, Task } from '@batonjs/protocol';
 import type { Agent } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
-import { streamText, tool } from 'ai';
+import { tool } from 'ai';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { serve } from '../../../../test/kit/serve.ts';
 import { eventually, until } from '../../../../test/kit/until.ts';
-import { streamedAgent } from '../../src/index.ts';
 import { call, image, reasoning, type Scripted, scriptedModel, source, text } from '../scripted-model.ts';
+import { agentOn } from '../served-agent.ts';
 
 /** An agent that asks with its first answer, and goes on with the next one in another turn. */
 function asking(...answers: readonly Scripted[]) {
   const model = scriptedModel(...answers);
   const tools = { ask: tool({ inputSchema: z.object({}), outputSchema: z.string() }) };
-  const agent = streamedAgent(
-    (turn) =>
-      streamText({
-        model: turn.model(model),
-        messages: turn.messages,
-        abortSignal: turn.signal,
-        tools: turn.tools(tools),
-        maxRetries: 0,
-        onError() {},
-      }),
-    { showReasoning: true, coalesce: { bytes: 1 } },
-  ) as Agent;
+  const agent = agentOn(model, tools, { showReasoning: true, coalesce: { bytes: 1 } }) as Agent;
   const store = memoryStore();
   return () => serve(agent, { store, restart: 'rerun' });
 }

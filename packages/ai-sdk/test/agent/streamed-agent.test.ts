@@ -2,14 +2,14 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { connect, dataOf, textOf } from '@batonjs/client';
 import { type Agent, type Turn, taskAgent } from '@batonjs/server';
 import { runTurn } from '@batonjs/server/testing';
-import { streamText, type ToolSet, tool } from 'ai';
+import { type ToolSet, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { listen } from '../../../../test/kit/listen.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { AI_SDK, streamedAgent } from '../../src/index.ts';
-import { start } from '../served-agent.ts';
+import { agentOn, start } from '../served-agent.ts';
 
 const call = { id: 'call-1', name: 'weather', input: { place: 'Oulu' } };
 
@@ -176,16 +176,7 @@ function mocked(
       stream: new ReadableStream({ start: (controller) => write(controller, abortSignal) }),
     }),
   });
-  return streamedAgent((turn) =>
-    streamText({
-      model: turn.model(model),
-      messages: turn.messages,
-      abortSignal: turn.signal,
-      tools: turn.tools(tools),
-      maxRetries: 0,
-      onError() {},
-    }),
-  );
+  return agentOn(model, tools);
 }
 
 type Controller = ReadableStreamDefaultController<LanguageModelV4StreamPart>;
