@@ -98,10 +98,10 @@ export class Alarm {
   #workAt(now: number): number | undefined {
     const { nextWork, recoverAfterMs } = this.#options;
     const { isRunning, readySince, dueAt } = nextWork.at(now);
-    if (!isRunning && readySince === undefined) return dueAt;
+    const since = isRunning ? now : readySince;
+    if (since === undefined) return dueAt;
     // Twice as late each time: for a task that has been ready for long, the object probably has no agent any more.
-    const waitedMs = isRunning ? 0 : Math.min(now - readySince!, longestMs);
-    const again = now + Math.max(recoverAfterMs, waitedMs);
+    const again = now + Math.max(recoverAfterMs, Math.min(now - since, longestMs));
     return dueAt === undefined ? again : Math.min(again, dueAt);
   }
 

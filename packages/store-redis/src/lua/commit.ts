@@ -160,11 +160,9 @@ if rescheduled then
     if queue ~= '' and not closed then
       if holder ~= '' then
         start_turn(queue, name, place)
-      elseif not ahead then
-        -- No schedule orders it.
-      elseif waiting then
+      elseif ahead and waiting then
         enter_turns(queue, name, call('ZSCORE', base .. 'ready:' .. queue, name) - ahead)
-      elseif due ~= '' then
+      elseif ahead and due ~= '' then
         enter_turns(queue, name, due - ahead)
       end
     end
