@@ -1,14 +1,14 @@
 # The sample agents, and the processes of apps/two-servers. `docker build --tag baton-samples .`
-FROM node:24-slim AS build
+FROM node:24.19.0-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f AS build
 WORKDIR /app
 COPY . .
-RUN npx -y pnpm@12 start --build
+RUN npx -y pnpm@12.21.0 start --build
 # Without the tools that built the page, and without a Node.js beside the one of the image.
 RUN rm -rf node_modules packages/*/node_modules apps/*/node_modules \
-  && npx -y pnpm@12 install --prod --no-optional --trust-lockfile \
+  && npx -y pnpm@12.21.0 install --prod --no-optional --trust-lockfile \
   --filter-prod '@batonjs/gallery...' --filter-prod '@batonjs/two-servers...'
 
-FROM node:24-slim
+FROM node:24.19.0-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 BATON_DATA=/data
 WORKDIR /app
 COPY --from=build /app/package.json ./

@@ -1,4 +1,6 @@
 import { defineConfig } from 'vitest/config';
+import { orderOf } from './test/support/shared-process/order.ts';
+import { ONE_PROCESS } from './test/support/shared-process/sharing.ts';
 
 // Tests run on the sources, so that no build stands between an edit and its test.
 const conditions = ['@batonjs/source', 'module', 'node', 'development|production'];
@@ -10,16 +12,22 @@ const conditions = ['@batonjs/source', 'module', 'node', 'development|production
 const alone = [
   'test/language-models/*.test.ts',
   'apps/{boat-designer,currency,expense-agent}/test/agent.test.ts',
+  'packages/bindings-grpc/test/leaving.test.ts',
+  'packages/bindings-websocket/test/{client-timers,timers}.test.ts',
+  'packages/bindings/test/json-body.test.ts',
   'packages/server-node/test/die-young.test.ts',
   'packages/server/test/address-policy/**/*.test.ts',
   'packages/server/test/push/configs/hostile-webhooks.test.ts',
   'packages/server/test/timing/sleep.test.ts',
   'packages/store-sqlite/test/notifications/sweep.test.ts',
+  'packages/store-sqlite/test/tasks/read-slices.test.ts',
   'packages/store/test/steady-now.test.ts',
   'packages/telemetry/test/**/*.test.ts',
+  'test/frameworks/recipes.test.ts',
+  'test/secrets/server.test.ts',
 ];
 
-/** Mostly child processes. The files of the first project start first: a long one at the end would leave a core idle. */
+/** Mostly child processes. They start first, in this order: a long one at the end would leave a core idle. */
 const longest = [
   'packages/nested-tasks/test/killed/killed.test.ts',
   'packages/store-{etcd,postgres,sqlite}/test/conformance.test.ts',
@@ -28,6 +36,21 @@ const longest = [
   'test/documents/readmes.test.ts',
   'test/{memory,runtimes}/**/*.test.ts',
   'test/stores/*-scenarios.test.ts',
+];
+
+/** More that take long. One of them at the end would leave a core idle, too. */
+const long = [
+  'apps/{gallery,sample-store,trip-planner,two-servers}/test/*.test.ts',
+  'packages/bindings-websocket/test/{lifetime,processes}.test.ts',
+  'packages/inspector/test/{app,performance}.test.ts',
+  'packages/server/test/{push/killed,scenarios/*,turns/claim/recovery}.test.ts',
+  'packages/store-{etcd,postgres,redis}/test/**/{conformance,failures,faults}.test.ts',
+  'packages/store-conformance/test/broken-task-stores.test.ts',
+  'test/{commands,stores}/*.test.ts',
+  'test/documents/tutorial.test.ts',
+  'test/frameworks/recipes.test.ts',
+  'test/later/later.test.ts',
+  'test/repository/new-*.test.ts',
 ];
 
 export default defineConfig({
@@ -42,16 +65,18 @@ export default defineConfig({
           include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
           exclude: [...alone, ...longest, 'test/{frameworks,language-models}/large/**', '**/node_modules/**'],
           isolate: false,
+          env: { [ONE_PROCESS]: 'true' },
         },
       },
       { extends: true, test: { name: 'alone', include: [...alone, ...longest] } },
     ],
+    sequence: { sequencer: orderOf(longest, long) },
     // Much of what is tested waits for other processes: as many files as cores would leave a core idle.
-    maxWorkers: 3,
+    maxWorkers: 4,
     globalSetup: ['test/support/say-what-is-missing.ts', 'test/support/compile-once.ts'],
-    setupFiles: ['test/support/patience.ts'],
+    setupFiles: ['test/support/patience.ts', 'test/support/shared-process/check.ts'],
     expect: { poll: { timeout: 30_000 } },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

@@ -1,26 +1,29 @@
-// Prints what failed in a vitest JSON report, and the totals as the last line. Exits 1 when a test or a file failed, when no test ran or when there is no report.
+// Prints what failed in a vitest JSON report, and the totals as the last line. Exits 1 when a test or a file failed, when no test ran, when there is no report, or when the run itself failed: its exit code is the second argument.
+// A file that cannot be loaded, or leaves something behind, counts as one that failed; so does a run of which no test or file says why.
 // Plain JavaScript for the machine's own Node.js, which may be older than the one the tests run on.
 import { readFileSync } from 'node:fs';
 
-const report = read(process.argv[2]);
+const [, , path, exitCode = '0'] = process.argv;
+const report = read(path);
 const passed = report?.numPassedTests ?? 0;
-const failed = report?.numFailedTests ?? 0;
 const skipped = (report?.numPendingTests ?? 0) + (report?.numTodoTests ?? 0);
+const failures = (report?.testResults ?? []).flatMap(failuresOf);
+const isGreen = report?.success === true && exitCode === '0';
+const failed = isGreen ? failures.length : Math.max(failures.length, 1);
 
-for (const failure of failures(report)) process.stdout.write(`${failure}\n`);
+for (const failure of failures) process.stdout.write(`${failure}\n`);
+if (failed > failures.length) process.stdout.write('FAILED The run, outside of its tests: see above.\n');
 process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
-process.exitCode = report?.success && failed === 0 && passed > 0 ? 0 : 1;
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
-/** One paragraph for each failed test, and for each file that could not be run. */
-function failures(report) {
-  return (report?.testResults ?? []).flatMap(({ name, status, message, assertionResults = [] }) => {
-    const failed = assertionResults.filter((result) => result.status === 'failed');
-    if (status === 'failed' && failed.length === 0) return [`FAILED ${relative(name)}\n${indented(message)}`];
-    return failed.map(
-      ({ fullName, failureMessages = [] }) =>
-        `FAILED ${relative(name)} ${fullName}\n${indented(failureMessages.join('\n'))}`,
-    );
-  });
+/** One paragraph for each failed test of a file, or for the file that failed without one. */
+function failuresOf({ name, status, message, assertionResults = [] }) {
+  const failed = assertionResults.filter((result) => result.status === 'failed');
+  if (status === 'failed' && failed.length === 0) return [`FAILED ${relative(name)}\n${indented(message)}`];
+  return failed.map(
+    ({ fullName, failureMessages = [] }) =>
+      `FAILED ${relative(name)} ${fullName}\n${indented(failureMessages.join('\n'))}`,
+  );
 }
 
 function relative(file) {

@@ -1,7 +1,7 @@
 /**
  * `pnpm release:rehearse`: a whole release, on this machine alone. Versions and CHANGELOGs in a copy of the repository,
  * every package published to a registry on loopback, checked as it arrived there, and the README's quickstart installed
- * from there with npm, pnpm, yarn and bun, and run on Node.js 20, 22 and 24. The exit code is 1 after any complaint.
+ * from there with npm, pnpm, yarn and bun, and run on Node.js 22.19 and 24. The exit code is 1 after any complaint.
  */
 import { execFile } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { copyRepository } from '../test/kit/copy-repository.ts';
 import { judgeAll } from './packed/judge.ts';
 import { pnpm, root, type Tarball } from './packed/pack.ts';
 import { checkPublished, type Source } from './release/check-published.ts';
+import { fetching } from './release/fetching.ts';
 import { installers, installQuickstart, runQuickstart } from './release/quickstart.ts';
 import { startRegistry } from './release/registry.ts';
 import { tool } from './release/tools.ts';
@@ -20,10 +21,20 @@ const { values } = parseArgs({ options: { keep: { type: 'boolean', default: fals
 const folder = mkdtempSync(join(tmpdir(), 'baton-release-'));
 const copy = join(folder, 'repository');
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const execute = async (command: string, args: readonly string[], cwd = copy): Promise<string> => {
+const execute = async (
+  command: string,
+  args: readonly string[],
+  cwd = copy,
+  signal?: AbortSignal,
+): Promise<string> => {
   const path = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`;
   const env = { ...process.env, PATH: path, npm_config_registry: undefined };
-  const { stdout } = await promisify(execFile)(command, args, { cwd, env, maxBuffer: 1e8 }).catch((cause) => {
+  const { stdout } = await promisify(execFile)(command, args, {
+    cwd,
+    env,
+    maxBuffer: 1e8,
+    ...(signal && { signal }),
+  }).catch((cause) => {
     throw new Error(`${command} ${args.join(' ')}:\n${cause.stdout}${cause.stderr}`);
   });
   return stdout;
@@ -36,14 +47,15 @@ try {
   for (const dist of globSync('packages/*/dist', { cwd: root }))
     cpSync(join(root, dist), join(copy, dist), { recursive: true });
   // Workspace dependencies are replaced by versions that are read from what is installed.
-  await execute(pnpm, [
+  const install = [
     'install',
     '--prod',
     '--filter-prod',
     './packages/*',
     '--ignore-scripts',
     '--prefer-offline',
-  ]);
+  ];
+  await fetching('the dependencies of the packages', (signal) => execute(pnpm, install, copy, signal));
   for (const args of [
     ['init', '-q'],
     ['add', '-A'],
@@ -81,7 +93,7 @@ try {
   say(`${tarballs.length} packages published, ${complaints} complaints`);
 
   const version = (name: string) => sources.find((source) => source.name === name)!.version;
-  const runtimes = [await tool('node20'), await tool('node22'), process.execPath];
+  const runtimes = [await tool('node22'), process.execPath];
   for (const installer of installers) {
     const project = join(folder, installer.name);
     await installQuickstart(project, installer, registry, version);

@@ -2,12 +2,13 @@
  * `pnpm start`: installs what the sample agents need, builds the page of the inspector and serves the gallery; with `--build`
  * all but the last.
  *
- * Plain JavaScript without packages, for the machine's own Node.js (20 or newer): nothing is installed when it begins.
+ * Plain JavaScript without packages, for the machine's own Node.js, also one that is too old for the packages: nothing is installed when it begins.
  * Only `dependencies` are installed, never what tests, benchmarks and documents need; a clone that has those keeps them.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { packageManager, pinnedNode } from './start/platform.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const inspector = join(root, 'packages/inspector');
@@ -22,15 +23,18 @@ function install() {
   const isComplete = existsSync(join(root, 'node_modules/.bin/vitest'));
   const gallery = ['--prod', '--filter-prod', '@batonjs/gallery...', '--trust-lockfile'];
   say(isComplete ? 'Checking the installed packages …' : 'Installing the packages of the sample agents …');
-  run(process.env.npm_execpath ?? 'pnpm', ['install', ...(isComplete ? [] : gallery)], root);
+  const [command, ...first] = packageManager(process.env.npm_execpath, process.platform, process.execPath);
+  run(command, [...first, 'install', ...(isComplete ? [] : gallery)], root);
 }
 
 /** The Node.js that the repository pins, or this one where npm has none for the platform. */
 function usableNode() {
-  const pinned = join(root, 'node_modules/.bin/node');
-  if (existsSync(pinned)) return pinned;
-  if (Number.parseInt(process.versions.node, 10) >= 24) return process.execPath;
-  say(`The sample agents need Node.js 24 or newer, and this is ${process.version}.`);
+  const { platform, arch, version, versions, execPath } = process;
+  const path = pinnedNode(platform, arch);
+  if (path && existsSync(join(root, 'node_modules', path))) return join(root, 'node_modules', path);
+  if (Number.parseInt(versions.node, 10) >= 24) return execPath;
+  const why = path ? `${path} was not installed` : `npm has none for ${platform} on ${arch}`;
+  say(`The sample agents run on Node.js 24 or newer. This is ${version}, and ${why}.`);
   process.exit(1);
 }
 

@@ -1,8 +1,9 @@
 /**
  * `pnpm test:load --times 10 --busy 8`: runs the tests that go by time (`load/timing-sensitive.ts`) so often while so many
  * processes compete for the machine. `--all` runs every test. Other arguments go to vitest in place of those files:
- * `pnpm test:load packages/store-redis`. Shows what failed in which run. The last line says how many runs were green; the
- * exit code is 1 unless all were.
+ * `pnpm test:load packages/store-redis`. Each run has an order of its own: `--all --busy 0` tries that many orders. Shows
+ * what failed in which run, and the seed of its order. The last line says how many runs were green; the exit code is 1
+ * unless all were.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,9 +21,12 @@ let green = 0;
 try {
   for (let round = 1; round <= times; round++) {
     const start = performance.now();
-    const { code, failures } = await runTests();
+    const { code, seed, failures } = await runTests();
     if (code === 0) green++;
-    console.log(`Run ${round} of ${times}: ${code === 0 ? 'green' : `failed (${code})`}, ${seconds(start)}`);
+    const result = code === 0 ? 'green' : `failed (${code})`;
+    console.log(
+      `Run ${round} of ${times}: ${result}, ${seconds(start)}${seed && `, --sequence.seed=${seed}`}`,
+    );
     for (const failure of failures) console.log(`  ${failure}`);
   }
 } finally {
@@ -32,7 +36,7 @@ console.log(`${green} of ${times} runs were green beside ${busy} busy processes,
 process.exitCode = green === times ? 0 : 1;
 
 /** One run of vitest. Its output is shown only if it failed. */
-async function runTests(): Promise<{ code: number | string; failures: readonly string[] }> {
+async function runTests() {
   const child = spawn('vitest', ['run', '--no-color', ...chosen], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -42,8 +46,9 @@ async function runTests(): Promise<{ code: number | string; failures: readonly s
   const [exit, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   const code = exit ?? signal ?? 1;
   if (code !== 0) process.stdout.write(output);
+  const [, seed = ''] = /--sequence\.seed=(\d+)/.exec(output) ?? [];
   const failures = output.split('\n').filter((line) => /^ *(FAIL|Error:) /.test(line));
-  return { code, failures: [...new Set(failures.map((line) => line.trim()))] };
+  return { code, seed, failures: [...new Set(failures.map((line) => line.trim()))] };
 }
 
 /** `--times` and `--busy`, and what vitest is told to run. */

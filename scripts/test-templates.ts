@@ -23,7 +23,7 @@ try {
   const tarballs = await packAll(folder);
   for (const store of Object.keys(stores))
     for (const template of Object.keys(templates)) await tryOne(store, template, process.execPath, tarballs);
-  await tryOne('memory', 'plain', await tool('node20'), tarballs);
+  await tryOne('memory', 'plain', await tool('node22'), tarballs);
   await tryOne('sqlite', 'plain', await tool('node22'), tarballs);
 } finally {
   await Promise.all([redis?.stop(), postgres?.stop()]);

@@ -58,13 +58,17 @@ export class Worker<All extends Questions> {
     });
   }
 
-  /** Starts a program of this folder's parent and waits until it is ready. `flags` are for Node.js. */
+  /**
+   * Starts a program of the folder `bench` and waits until it is ready. `flags` are for Node.js; `bench` is that of another
+   * checkout, where one is compared with this.
+   */
   static async start<All extends Questions>(
     program: string,
     options: unknown = {},
     flags: readonly string[] = [],
+    bench = new URL('../', import.meta.url),
   ): Promise<Worker<All>> {
-    const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
+    const path = fileURLToPath(new URL(program, bench));
     const child = fork(path, [JSON.stringify(options)], { execArgv: [...process.execArgv, ...flags] });
     running.add(child);
     const worker = new Worker<All>(child);

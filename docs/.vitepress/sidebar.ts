@@ -55,6 +55,7 @@ export const groups: readonly Group[] = [
     title: 'Operate it',
     pages: [
       'operating/deploy.md',
+      'operating/durable-objects.md',
       'operating/containers.md',
       'operating/scaling.md',
       'operating/caller-limits.md',

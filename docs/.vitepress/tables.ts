@@ -83,10 +83,9 @@ function optionTable(table: string): string {
 
 function errorRows(): string {
   const rows = Object.entries(errorTable).map(([reason, error]: [string, ErrorRow]) => {
-    const { jsonRpc, http, status, message, domain, wireReason } = error;
+    const { jsonRpc, http, status, message, domain } = error;
     const from = (domain ?? A2A_DOMAIN) === A2A_DOMAIN ? 'A2A' : 'Baton';
-    const called = wireReason ? `\`${wireReason}\` (${http})` : `\`${reason}\``;
-    return row(called, String(jsonRpc), String(http), `\`${status}\``, from, message);
+    return row(`\`${reason}\``, String(jsonRpc), String(http), `\`${status}\``, from, message);
   });
   const head = row('reason', 'JSON-RPC', 'HTTP', 'gRPC', 'defined by', 'message');
   return [head, row('---', '---', '---', '---', '---', '---'), ...rows].join('\n');

@@ -40,7 +40,7 @@ function deaf(store: TaskStore): TaskStore {
     get(target, name) {
       if (name !== 'claim') return Reflect.get(target, name);
       return (request: Parameters<TaskStore['claim']>[0]) => {
-        if (claimed && request.taskId === undefined) return Promise.resolve([]);
+        if (claimed && !request.task) return Promise.resolve([]);
         claimed = true;
         return target.claim(request);
       };

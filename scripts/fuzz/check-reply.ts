@@ -131,9 +131,7 @@ function checkError(error: unknown, details: unknown, code: 'jsonRpc' | 'http'):
   const all = details as { '@type'?: unknown; reason?: string }[];
   if (!all.every((detail) => typeof detail['@type'] === 'string')) fail('A detail without a type');
   const reason = all.find((detail) => String(detail['@type']).endsWith('ErrorInfo'))?.reason ?? '';
-  const rows = Object.entries<ErrorRow>(errorTable).flatMap(([name, row]) =>
-    (row.wireReason ?? name) === reason ? [row] : [],
-  );
+  const rows = Object.entries<ErrorRow>(errorTable).flatMap(([name, row]) => (name === reason ? [row] : []));
   if (rows.length === 0) fail(`An error of the reason "${reason}"`);
   if (rows.some(({ http }) => http >= 500)) fail(`${reason}: ${message}`);
   if (!rows.some((row) => row[code] === sent)) fail(`${reason} with the code ${sent}`);

@@ -10,6 +10,12 @@ const head = `# Mutation testing
 that no test notices survives. This page is written by that command, from what it measured; parts that are not in the
 first table were not run. \`pnpm mutate --page\` writes the page again from \`scripts/mutation/results.json\`, without a run.
 
+Every part has to reach 90 %, with each survivor explained. Those that have a score of their own in the list of parts,
+\`soFar\`, have not yet; for them it may not become less.
+
+A run of the larger parts takes hours. Of these a sample was run: so many mutations, chosen at random, the same for the
+same seed. The second column says of how many, and only survivors of the sample are listed. Other parts were run whole.
+
 The score is the share of mutations that were noticed, in percent, rounded down. "Hung" are those that were noticed only
 because the tests did not end: after five times their usual duration and 60 s more, or after a hundred times as many
 passes through the changed code. Which files are mutated, and by which tests they are checked, is in
@@ -48,10 +54,11 @@ export const explain = (survivor: Survivor, explanations: readonly Explanation[]
   )?.why;
 
 function row(name: string, result: Result, explanations: readonly Explanation[]): string {
-  const { date, killed, timeout, survivors } = result;
+  const { date, killed, timeout, survivors, sample } = result;
   const explained = survivors.filter((survivor) => explain(survivor, explanations) !== undefined);
   const count = killed + timeout + survivors.length;
-  const cells = [name, scoreOf(result), count, killed, timeout, survivors.length, explained.length, date];
+  const tried = sample ? `${count} of ${sample.of}, seed ${sample.seed}` : `all ${count}`;
+  const cells = [name, scoreOf(result), tried, killed, timeout, survivors.length, explained.length, date];
   return `| ${cells.join(' | ')} |`;
 }
 

@@ -23,6 +23,12 @@ export interface Survivor {
   readonly replacement: string;
 }
 
+/** Which mutations of a part are tried: so many, chosen at random, the same for the same seed. */
+export interface Sample {
+  readonly size: number;
+  readonly seed: string;
+}
+
 /** The outcome of one part. `timeout`: noticed only because a test run did not end. */
 export interface Result {
   /** The day of the run, such as `2026-11-22`. */
@@ -30,14 +36,17 @@ export interface Result {
   readonly killed: number;
   readonly timeout: number;
   readonly survivors: readonly Survivor[];
+  /** Only a sample was tried, of so many mutations. All of them if it is left out. */
+  readonly sample?: { readonly seed: string; readonly of: number };
 }
 
 /** Stryker's runner crashes over an error that nothing handles, with which a run of vitest fails. */
 const noticed: ReadonlySet<string> = new Set(['Killed', 'RuntimeError']);
 const undetected: ReadonlySet<string> = new Set(['Survived', 'NoCoverage']);
 
-/** Throws if a mutation was neither noticed nor missed: such a run says nothing. */
-export function resultOf({ files }: Report, date: string): Result {
+/** Throws if a mutation was neither noticed nor missed, unless it is not in `sample`: such a run says nothing. */
+export function resultOf({ files }: Report, date: string, sample?: Sample): Result {
+  let left = 0;
   const found = { date, killed: 0, timeout: 0, survivors: [] as Survivor[] };
   for (const [file, { source, mutants }] of Object.entries(files)) {
     const lines = source.split('\n');
@@ -52,11 +61,14 @@ export function resultOf({ files }: Report, date: string): Result {
           original: textAt(lines, location),
           replacement: onOneLine(replacement),
         });
-      } else if (status !== 'Ignored')
+      } else if (sample && status === 'CompileError') left++;
+      else if (status !== 'Ignored')
         throw new Error(`${file}:${location.start.line}: a mutation is ${status}`);
     }
   }
-  return found;
+  if (!sample) return found;
+  const of = left + found.killed + found.timeout + found.survivors.length;
+  return { ...found, sample: { seed: sample.seed, of } };
 }
 
 /** Percent, rounded down to a tenth. */

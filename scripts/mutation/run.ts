@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
 import { startRedis } from '../../test/support/redis.ts';
 import type { Part } from './parts.ts';
-import { type Report, type Result, resultOf } from './result.ts';
+import { type Report, type Result, resultOf, type Sample } from './result.ts';
 
 export interface RunOptions {
   /** Only these lines are mutated: `packages/x/src/y.ts:3-5`. All of the part if it is left out. */
   readonly lines?: readonly string[] | undefined;
   /** What the run before found is taken over where neither the mutated code nor a test that noticed has changed. */
   readonly changed: boolean;
+  /** Only so many mutations are tried, chosen at random. All of them if it is left out. */
+  readonly sample?: Sample | undefined;
   /** How many mutations are tried at once. */
   readonly concurrency: number;
 }
@@ -19,19 +21,25 @@ export async function run(
   name: string,
   part: Part,
   reports: string,
-  { lines, changed, concurrency }: RunOptions,
+  { lines, changed, sample, concurrency }: RunOptions,
 ): Promise<Result> {
   const fileName = join(reports, `${name}.json`);
   mkdirSync(reports, { recursive: true });
   // Read by the processes that Stryker starts.
   process.env.BATON_MUTATED_BY = JSON.stringify(part);
+  if (sample) process.env.BATON_SAMPLE = JSON.stringify(sample);
   // One server for the whole run: starting one for each mutation takes longer than most tests.
   const redis = part.redis ? await startRedis({ appendfsync: 'no' }) : undefined;
   if (redis) process.env.REDIS_URL = redis.url;
   await new Stryker({
     mutate: [...(lines ?? part.mutate)],
     testRunner: part.warm ? 'warm' : 'vitest',
-    plugins: ['@stryker-mutator/vitest-runner', new URL('./warm/runner.ts', import.meta.url).href],
+    plugins: [
+      '@stryker-mutator/vitest-runner',
+      new URL('./warm/runner.ts', import.meta.url).href,
+      new URL('./sample-checker.ts', import.meta.url).href,
+    ],
+    checkers: sample ? ['sample'] : [],
     testRunnerNodeArgs: part.warm ? ['--conditions=@batonjs/source'] : [],
     vitest: { configFile: 'scripts/mutation/vitest.config.ts', related: false },
     concurrency,
@@ -55,5 +63,6 @@ export async function run(
   return resultOf(
     JSON.parse(readFileSync(fileName, 'utf8')) as Report,
     new Date().toISOString().slice(0, 10),
+    sample,
   );
 }

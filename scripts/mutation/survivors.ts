@@ -29,9 +29,18 @@ function rangesOf({ line, original }: Survivor, source: readonly string[]): stri
 
 /**
  * What is known of a part after the lines of its survivors were mutated again. Mutations of these lines that were noticed
- * before count as before; `found` are the survivors that were tried again. Others are gone from the sources.
+ * before count as before; `found` are the survivors that were tried again. Others are gone from the sources. What was not
+ * in the sample of the run before is left out.
  */
 export function withRetried(before: Result, found: readonly Survivor[], again: Result): Result {
-  const noticed = Math.max(0, found.length - again.survivors.length);
-  return { ...before, date: again.date, killed: before.killed + noticed, survivors: again.survivors };
+  const survivors = before.sample ? again.survivors.filter(isOneOf(found)) : again.survivors;
+  const noticed = Math.max(0, found.length - survivors.length);
+  return { ...before, date: again.date, killed: before.killed + noticed, survivors };
 }
+
+const isOneOf = (survivors: readonly Survivor[]) => {
+  const keyOf = ({ file, line, original, replacement }: Survivor) =>
+    JSON.stringify([file, line, original, replacement]);
+  const keys = new Set(survivors.map(keyOf));
+  return (survivor: Survivor): boolean => keys.has(keyOf(survivor));
+};

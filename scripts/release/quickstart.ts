@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { freePort, run } from '../../test/kit/processes.ts';
 import { codeBlocks } from '../packed/consumer.ts';
 import { pnpm } from '../packed/pack.ts';
+import { fetching } from './fetching.ts';
 import type { Registry } from './registry.ts';
 import { tool } from './tools.ts';
 
@@ -74,9 +75,11 @@ export async function installQuickstart(
   write('ask.js', ask.replaceAll(/'(http:[^']*)'/g, '`$1`'));
   const [program, ...args] = await command();
   const env = { ...process.env, BUN_INSTALL_CACHE_DIR: join(folder, '.bun-cache') };
-  await execute(program, args, { cwd: folder, env, maxBuffer: 1e8 }).catch((cause) => {
-    throw new Error(`${name} does not install the quickstart:\n${cause.stdout}${cause.stderr}`);
-  });
+  await fetching(`the packages of the quickstart with ${name}`, (signal) =>
+    execute(program, args, { cwd: folder, env, maxBuffer: 1e8, signal }).catch((cause) => {
+      throw new Error(`${name} does not install the quickstart:\n${cause.stdout}${cause.stderr}`);
+    }),
+  );
 }
 
 /** Runs the two programs on a Node.js. Rejects unless the client prints the finished task. */

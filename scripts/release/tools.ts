@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '../packed/pack.ts';
+import { fetching } from './fetching.ts';
 
 /** What only a rehearsal needs, at the versions that it was tried with. */
 const packages = {
   verdaccio: ['verdaccio', '6.10.4'],
   yarn: ['@yarnpkg/cli-dist', '4.18.1'],
   bun: ['bun', '1.4.5'],
-  node20: ['node', '20.20.2'],
-  node22: ['node', '22.23.3'],
+  node22: ['node', '22.19.0'],
 } as const;
 
 /** Verdaccio asks for a tag of it that not every registry has. */
@@ -26,6 +26,8 @@ export async function tool(name: keyof typeof packages): Promise<string> {
   const manifest = { private: true, dependencies: { [wanted]: version }, overrides };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   const flags = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'];
-  await promisify(execFile)('npm', ['install', ...flags], { cwd: folder });
+  await fetching(`${wanted} ${version}`, (signal) =>
+    promisify(execFile)('npm', ['install', ...flags], { cwd: folder, signal }),
+  );
   return program;
 }

@@ -8,5 +8,5 @@ it('docs/add-a-store.md shows the adapter and the test that are run here', () =>
     read('../../docs/add-a-store.md').matchAll(/```ts\n([\s\S]*?)\n```/g),
     ([, code]) => code,
   );
-  expect(blocks).toEqual([read('./key-value-store.ts'), read('./key-value-store.test.ts')]);
+  expect(blocks).toEqual([read('./map-store.ts'), read('./map-store.test.ts')]);
 });

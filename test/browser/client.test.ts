@@ -10,11 +10,14 @@ import { clientBundle } from './bundle.ts';
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(!executablePath)('the client in Chromium', { timeout: 60_000 }, () => {
+describe.skipIf(!executablePath)('the client in Chromium', { timeout: 300_000 }, () => {
   const closing: (() => unknown)[] = [];
   let agent: BrowserAgent;
   let page: Page;
   let gallery: Command;
+  /** A page of the gallery's own origin: it lists no other. */
+  let galleryPage: Page;
+  let galleryUrl: string;
 
   beforeAll(async () => {
     const data = mkdtempSync(join(tmpdir(), 'baton-browser-'));
@@ -25,7 +28,8 @@ describe.skipIf(!executablePath)('the client in Chromium', { timeout: 60_000 }, 
     closing.push(() => gallery[Symbol.asyncDispose]());
     agent = await serveAgent();
     closing.push(() => agent.close());
-    const served = await servePage(await clientBundle());
+    const script = await clientBundle();
+    const served = await servePage(script);
     closing.push(() => served.close());
     const browser = await startChromium(executablePath!);
     closing.push(() => browser.close());
@@ -33,7 +37,12 @@ describe.skipIf(!executablePath)('the client in Chromium', { timeout: 60_000 }, 
     await page.goto(served.url);
     await page.waitForFunction(() => 'baton' in globalThis);
     await gallery.until(/Ctrl-C/);
-  }, 120_000);
+    galleryUrl = `${gallery.output.match(/^Agents at (http:\S+):/m)![1]!}/agents/expense`;
+    galleryPage = await browser.context.newPage();
+    await galleryPage.goto(`${galleryUrl}/.well-known/agent-card.json`);
+    await galleryPage.addScriptTag({ content: script, type: 'module' });
+    await galleryPage.waitForFunction(() => 'baton' in globalThis);
+  }, 300_000);
   afterAll(async () => {
     for (const close of closing.reverse()) await close();
   });
@@ -44,10 +53,17 @@ describe.skipIf(!executablePath)('the client in Chromium', { timeout: 60_000 }, 
     expect(hasProcess).toBe(false);
   });
 
+  it('of a page of another origin does not reach the gallery, which lists none', async () => {
+    const sent = await page.evaluate(async (url) => {
+      const client = await baton.connect(url, { retry: false });
+      return client.send('100 USD').catch((error) => (error as { code?: string }).code);
+    }, galleryUrl);
+    expect(sent).toBe('NETWORK');
+  });
+
   describe.each(['JSONRPC', 'HTTP+JSON'])('on %s', (binding) => {
     it('talks to the running gallery [R-CARD-07] [R-SEND-03]', async () => {
-      const url = `${gallery.output.match(/^Agents at (http:\S+):/m)![1]!}/agents/expense`;
-      const { name, states, used } = await page.evaluate(
+      const { name, states, used } = await galleryPage.evaluate(
         async ({ url, binding }) => {
           const client = await baton.connect(url, { binding });
           const expense = [{ data: { name: 'Taxi', amount: 100, currency: 'USD' } }];
@@ -56,7 +72,7 @@ describe.skipIf(!executablePath)('the client in Chromium', { timeout: 60_000 }, 
           for await (const _ of stream) states.push(stream.task?.status.state);
           return { name: client.card.name, states, used: client.interface.protocolBinding };
         },
-        { url, binding },
+        { url: galleryUrl, binding },
       );
       expect(name).toMatch(/Expense/);
       expect(used).toBe(binding);

@@ -42,7 +42,7 @@ const cardAt = (url: string) => ({
   skills: [],
 });
 
-describe.skipIf(!executablePath)('static headers in Chromium [R-AUTH-03]', { timeout: 60_000 }, () => {
+describe.skipIf(!executablePath)('static headers in Chromium [R-AUTH-03]', { timeout: 300_000 }, () => {
   const closing: (() => unknown)[] = [];
   let page: Page;
 
@@ -54,7 +54,7 @@ describe.skipIf(!executablePath)('static headers in Chromium [R-AUTH-03]', { tim
     page = await browser.context.newPage();
     await page.goto(served.url);
     await page.waitForFunction(() => 'baton' in globalThis);
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     for (const close of closing.reverse()) await close();
   });

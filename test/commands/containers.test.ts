@@ -11,7 +11,8 @@ const programIn = (command: readonly string[]) => command.find((word) => word.en
 
 describe('the Dockerfile', () => {
   it('ends as an ordinary user, with a check of its health and a process that gets signals itself', () => {
-    expect(image.from).toBe('node:24-slim');
+    expect(image.from).toMatch(/^node:24\.\d+\.\d+-slim@sha256:[0-9a-f]{64}$/);
+    expect(new Set(parseDockerfile(readText('Dockerfile')).map(({ from }) => from)).size).toBe(1);
     expect(last('USER').text).toBe('node');
     // Nothing after it runs as root or is owned by it.
     const after = image.instructions.slice(image.instructions.indexOf(last('USER')));

@@ -3,7 +3,7 @@ import { node, run } from '../kit/processes.ts';
 import { canStartEtcd } from '../support/etcd.ts';
 
 describe.skipIf(!(await canStartEtcd()))('An etcd cluster whose leader is killed at every commit', () => {
-  it('keeps every acknowledged fact once and in order, on every member', { timeout: 180_000 }, async () => {
+  it('keeps every acknowledged fact once and in order, on every member', { timeout: 300_000 }, async () => {
     const args = ['--conditions=@batonjs/source', 'scripts/leader-kills.ts', '--commits', '6'];
     await using command = run(node, args);
     expect(await command.ended, command.output).toBe(0);

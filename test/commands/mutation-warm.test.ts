@@ -48,3 +48,45 @@ it('the warm runner waits for what holds after some checks', async () => {
   };
   expect(await warm.vi.waitFor(check)).toBe(3);
 });
+
+it('the warm runner makes a check until it holds, compares files, and skips what is to be skipped', async () => {
+  const collected = warm.tests.length;
+  let count = 0;
+  await warm.collect('test/commands/mutation-warm.test.ts', async () => {
+    warm.it('polls', async () => {
+      await warm.expect.poll(() => ++count).toBe(3);
+      await warm.expect.poll(() => ++count).not.toBe(4);
+    });
+    warm.it('compares', () => warm.expect('other').toMatchFileSnapshot('mutation-warm.test.ts'));
+    warm.it.skipIf(true)('skipped', () => {});
+  });
+  const [polls, compares, ...others] = warm.tests.slice(collected);
+  expect(others).toEqual([]);
+  await warm.runTest(polls!, 60_000);
+  expect(count).toBe(5);
+  await expect(warm.runTest(compares!, 60_000)).rejects.toThrow("expected 'other' to be");
+});
+
+it('the warm runner names the test of an error without its stack, which differs between processes', async () => {
+  const collected = warm.tests.length;
+  await warm.collect('one.test.ts', async () => {
+    warm.it.each([[new TypeError('No')]])('fails with %s', () => {});
+  });
+  expect(warm.tests.slice(collected).map(({ name }) => name)).toEqual(['fails with TypeError: No']);
+});
+
+it('the warm runner names tests by their rows, gives lists as they are beside other values, and leaves tests out', async () => {
+  const collected = warm.tests.length;
+  const rows: unknown[] = [];
+  warm.leaveOut(/SQLite/);
+  await warm.collect('one.test.ts', async () => {
+    warm.describe.each([{ store: 'memory' }, { store: 'SQLite' }])('in $store, $other', () => {
+      warm.it.each([7, []])('of %j', (row: unknown) => void rows.push(row));
+    });
+  });
+  warm.leaveOut(undefined);
+  const tests = warm.tests.slice(collected);
+  expect(tests.map(({ name }) => name)).toEqual(['in memory, $other > of 7', 'in memory, $other > of %j']);
+  for (const test of tests) await warm.runTest(test, 60_000);
+  expect(rows).toEqual([7, []]);
+});

@@ -30,7 +30,7 @@ async function megabytesIn(folder: string): Promise<number> {
 const urlIn = (output: string) => output.match(/^Agents at (http:\S+):/m)![1]!;
 const json = async (url: string) => (await fetch(url, { headers: { 'a2a-version': '1.0' } })).json();
 
-describe('the start command', { timeout: 60_000 }, () => {
+describe('the start command', { timeout: 300_000 }, () => {
   it('shows the card, a line to copy and a whole conversation in a fresh clone, and stops cleanly on Ctrl-C', async () => {
     const clone = join(folder, 'clone');
     await copyRepository(clone);
@@ -54,13 +54,13 @@ describe('the start command', { timeout: 60_000 }, () => {
       supportedInterfaces: [
         { url: `${url}/agents/expense`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
         { url: `${url}/agents/expense`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
-        { url: `${url}/agents/expense`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-        { url: `${url}/agents/expense`, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
         {
           url: `${url.replace('http', 'ws')}/agents/expense/ws`,
           protocolBinding: 'https://batonjs.dev/bindings/websocket/v1',
           protocolVersion: '1.0',
         },
+        { url: `${url}/agents/expense`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+        { url: `${url}/agents/expense`, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
       ],
     });
     expect(await json(`${url}/agents/expense/.well-known/agent-card.json`)).toEqual(await json(card));

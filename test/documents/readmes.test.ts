@@ -36,7 +36,11 @@ describe('the code of every README, page and docstring', () => {
       writeFileSync(join(folder, `${path.replaceAll(/\W+/g, '-')}-${n + 1}.ts`), code);
     const tsconfig = { extends: '../../tsconfig.base.json', include: ['.'] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
-    const failure = await execute(join(root, 'node_modules/.bin/tsc'), ['-p', folder]).then(
+    const failure = await execute(join(root, 'node_modules/.bin/tsc'), [
+      '-p',
+      folder,
+      '--singleThreaded',
+    ]).then(
       () => '',
       ({ stdout }) => stdout,
     );

@@ -1,17 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { connect, textOf } from '@batonjs/client';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { codeBlocks } from '../../scripts/packed/consumer.ts';
 import { exchange } from '../kit/http/exchange.ts';
 import { usual } from '../kit/http/known-tasks.ts';
 import { expectRefusal } from '../kit/http/refusal.ts';
 import { said } from '../kit/http/wrong-sends.ts';
 import { listen } from '../kit/listen.ts';
-import { app } from './koa.ts';
+import { app, echo as koaEcho } from './koa.ts';
+import { echo as nextEcho } from './large/next/agents.ts';
 import * as route from './large/next/app/agents/echo/[[...path]]/route.ts';
+import { app as nest, echo as nestEcho } from './nest.ts';
 import { echo } from './next.ts';
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
+
+afterAll(async () => {
+  await Promise.all([koaEcho, nestEcho, nextEcho, echo].map((server) => server.close({ graceMs: 0 })));
+});
 
 it('docs/serving/frameworks.md shows programs that are run', () => {
   expect(codeBlocks('docs/serving/frameworks.md')).toEqual([
@@ -43,7 +49,6 @@ describe('Koa', () => {
 
 describe('NestJS', () => {
   it('serves the agent of the page', async () => {
-    const { app: nest } = await import('./nest.ts');
     await nest.init();
     onTestFinished(() => nest.close());
     const agent = await connect(`${await listen(nest.getHttpAdapter().getInstance())}/agents/echo`);

@@ -3,7 +3,7 @@ import { nodeHandler } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
 import Koa from 'koa';
 
-const echo = createAgentServer({
+export const echo = createAgentServer({
   card: { name: 'Echo', description: 'Says it again' },
   agent: ({ text }) => reply(text),
   store: memoryStore(),

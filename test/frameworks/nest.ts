@@ -3,7 +3,7 @@ import { a2aExpress } from '@batonjs/server-express';
 import { memoryStore } from '@batonjs/store-memory';
 import { NestFactory } from '@nestjs/core';
 
-const echo = createAgentServer({
+export const echo = createAgentServer({
   card: { name: 'Echo', description: 'Says it again' },
   agent: ({ text }) => reply(text),
   store: memoryStore(),

@@ -26,7 +26,8 @@ const frameworks: Readonly<Record<string, (server: AgentServer) => Promise<Serve
   },
   async Hono(server) {
     const app = new Hono().route('/agent', a2aHono(server));
-    return serveHono({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server;
+    const overrideGlobalObjects = false;
+    return serveHono({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', overrideGlobalObjects }) as Server;
   },
 };
 

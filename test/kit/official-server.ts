@@ -37,6 +37,8 @@ export interface OfficialOptions {
   readonly capabilities?: object;
   /** The parts of each chunk of its artifact. Default: a quote in two chunks. */
   readonly chunks?: readonly (readonly object[])[];
+  /** Runs in place of the agent that is described below. */
+  readonly executor?: AgentExecutor;
 }
 
 const quote = [[{ text: '10 USD' }], [{ text: ' is 833 INR' }]];
@@ -46,7 +48,7 @@ const quote = [[{ text: '10 USD' }], [{ text: ' is 833 INR' }]];
  * the last chunk, until canceled or released), `fail`, `throw`; any other text completes with an artifact.
  */
 export async function serveOfficial(options: OfficialOptions = {}): Promise<OfficialServer> {
-  const { version = '1.0', capabilities, chunks = quote } = options;
+  const { version = '1.0', capabilities, chunks = quote, executor } = options;
   const isLegacy = version === '0.3';
   const held = Promise.withResolvers<void>();
   const app = express();
@@ -76,7 +78,7 @@ export async function serveOfficial(options: OfficialOptions = {}): Promise<Offi
   const requestHandler = new DefaultRequestHandler(
     card,
     new InMemoryTaskStore(),
-    new Versatile(held.promise, chunks),
+    executor ?? new Versatile(held.promise, chunks),
     undefined,
     webhooks,
     webhooks && createLegacyAwarePushNotificationSender(webhooks),

@@ -74,13 +74,20 @@ export function run(
   };
 }
 
-/** A port that no process listens on. */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (typeof address !== 'object' || !address) throw new Error('No port');
-  return address.port;
+/**
+ * A port that no process listens on, below those that the system gives to connections: one of them would take it before the
+ * server that it is for. `above`: so much above it is another one.
+ */
+export async function freePort(above = 0): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 12_000);
+    if ((await isFree(port)) && (above === 0 || (await isFree(port + above)))) return port;
+  }
 }
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });

@@ -45,3 +45,28 @@ it.each(places.filter(([, url]) => url !== undefined))(
     }
   },
 );
+
+it.each([
+  ['memory', undefined],
+  ['sqlite', 'tasks.db'],
+])(
+  'times that people and agents name go by the wall clock after it was set back: %s [R-SEED-19]',
+  async (_, file) => {
+    const script = fileURLToPath(new URL('./stepped-clock.ts', import.meta.url));
+    const args = file === undefined ? [] : [join(temporaryFolder(), file)];
+    await using stepped = run(node, ['--conditions=@batonjs/source', script, ...args]);
+    expect(await stepped.ended, stepped.output).toBe(0);
+    const { whileCorrected, steps } = JSON.parse(
+      stepped.output.split('\n').find((line) => line.startsWith('{'))!,
+    );
+    const { hasty, ...others } = whileCorrected;
+    expect(others).toEqual({ before: 1, reminder: 1, after: 1 });
+    // A turn that asks for this very moment starts at once, and then after pauses that grow.
+    expect(hasty).toBeGreaterThanOrEqual(2);
+    expect(hasty).toBeLessThan(10);
+    expect(steps).toEqual([
+      ['The wall clock was set', -3_600],
+      ['The wall clock was set', 3_600],
+    ]);
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * Abandons tasks that wait for input and followers that left, in rounds; after each it prints which objects are left.
- * Run with `--expose-gc`.
+ * Abandons tasks that wait for input and followers that left, in rounds. Prints what is left after each, and what the
+ * heap has more of after the last than after the first. Run with `--expose-gc`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import type { TaskStore } from '@batonjs/store';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { LiveTask } from '../../packages/server/src/log/live-task.ts';
 import { TaskRun } from '../../packages/server/src/turns/task-run.ts';
+import { grown, heapCounts } from './heap-counts.ts';
 
 const [tasksPerRound = 0, followersPerRound = 0, rounds = 3] = process.argv.slice(2).map(Number);
 const folder = mkdtempSync(join(tmpdir(), 'baton-memory-'));
@@ -96,13 +97,16 @@ async function round() {
     watched: watched - watchedAtRest,
     liveTasks: countOf(LiveTask),
     runs: countOf(TaskRun),
-    heap: process.memoryUsage().heapUsed,
+    heap: await heapCounts(),
   };
 }
 
 try {
-  const after = [];
+  const after: Awaited<ReturnType<typeof round>>[] = [];
   for (let n = 0; n < rounds; n++) after.push(await round());
+  // The first round loads and compiles what the others use.
+  const more = grown(after[0]!.heap, after.at(-1)!.heap);
+  const left = after.map(({ heap: _, ...one }) => one);
   const db = new DatabaseSync(file, { readOnly: true });
   const count = (where: string) =>
     Number(db.prepare(`SELECT count(*) AS n FROM tasks WHERE ${where}`).get()?.n);
@@ -110,7 +114,7 @@ try {
   db.close();
   await server.close();
   await sqlite.close();
-  console.log(JSON.stringify({ waiting, held, after }));
+  console.log(JSON.stringify({ waiting, held, left, more }));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

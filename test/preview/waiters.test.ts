@@ -8,7 +8,7 @@ import { eventually } from '../kit/until.ts';
 const active = { 'a2a-extensions': GENERATION };
 
 it('10,000 long polls on one process wait, and all return on the change [R-P11-35]', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const gate = Promise.withResolvers<void>();
   const server = serve(

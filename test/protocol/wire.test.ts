@@ -191,7 +191,10 @@ everywhere('States', (serve) => {
     });
     await call('SendMessage', follow(), as('me'));
     // The grant of the first message is not that of the second.
-    expect(callers).toEqual([{ grant: 'payments' }, { grant: 'none' }]);
+    expect(callers).toEqual([
+      { scope: 'me', grant: 'payments' },
+      { scope: 'me', grant: 'none' },
+    ]);
   });
 });
 

@@ -44,7 +44,7 @@ describe('a bundle', () => {
   it.each([
     'client',
     'store-memory',
-    'store-durable-object',
+    'store-sqlite/durable-object',
     'server',
     'bindings',
     'bindings-v0-3',

@@ -1,20 +1,9 @@
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CopiedSources } from './copied-sources.ts';
 import { root, sourceFiles, type Workspace, workspaces } from './source-files.ts';
 
 const execute = promisify(execFile);
@@ -27,56 +16,15 @@ const usesTable = (workspace: Workspace) =>
     imports.some(({ specifier }) => specifier === '@batonjs/protocol/operations'),
   );
 
-/** A copy of the sources of all packages, which import one another in the copy. */
-let copy: string;
-
+let copy: CopiedSources;
 beforeAll(() => {
-  copy = realpathSync(mkdtempSync(join(tmpdir(), 'baton-new-operation-')));
-  const link = (target: string, path: string) => {
-    mkdirSync(join(copy, dirname(path)), { recursive: true });
-    symlinkSync(realpathSync(target), join(copy, path));
-  };
-  cpSync(join(root, 'tsconfig.base.json'), join(copy, 'tsconfig.base.json'));
-  cpSync(join(root, 'scripts'), join(copy, 'scripts'), { recursive: true });
-  const include = ['packages/protocol/src', 'scripts/fuzz', ...packages.filter(usesTable).map(sourcesOf)];
-  writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify({ extends: './tsconfig.base.json', include }));
-  writeFileSync(join(copy, 'package.json'), JSON.stringify({ type: 'module' }));
-  linkModules(root, '');
-  for (const { folder, manifest } of packages) {
-    for (const name of ['src', 'package.json'])
-      cpSync(join(root, folder, name), join(copy, folder, name), { recursive: true });
-    link(join(copy, folder), `node_modules/${manifest.name}`);
-    linkModules(join(root, folder), folder);
-  }
-
-  /** Links the modules of others that a folder has installed. */
-  function linkModules(from: string, to: string): void {
-    const modules = join(from, 'node_modules');
-    const names = existsSync(modules) ? readdirSync(modules) : [];
-    for (const name of names.filter((name) => !name.startsWith('.') && name !== '@batonjs'))
-      link(join(modules, name), join(to, 'node_modules', name));
-  }
+  copy = new CopiedSources([
+    'packages/protocol/src',
+    'scripts/fuzz',
+    ...packages.filter(usesTable).map(sourcesOf),
+  ]);
 });
-afterAll(() => rmSync(copy, { recursive: true, force: true }));
-
-/** The files of the copy that do not compile, each once, in order, with the whole output of the compiler. */
-async function compile(): Promise<{ failing: string[]; output: string }> {
-  const tsc = join(root, 'node_modules/.bin/tsc');
-  const output = await execute(tsc, ['-p', copy, '--pretty', 'false'], { cwd: copy }).then(
-    ({ stdout }) => stdout,
-    ({ stdout }) => String(stdout),
-  );
-  const files = Array.from(output.matchAll(/^(\S+)\(\d+,\d+\): error/gm), ([, file]) => file!);
-  return { failing: [...new Set(files)].sort(), output };
-}
-
-function edit(file: string, pattern: RegExp, replacement: string): void {
-  const path = join(copy, file);
-  const before = readFileSync(path, 'utf8');
-  const after = before.replace(pattern, replacement);
-  expect(after, `${file} has no ${pattern}`).not.toBe(before);
-  writeFileSync(path, after);
-}
+afterAll(() => copy.remove());
 
 /** The files that CONTRIBUTING names for a new operation: that of the row, and those that the compiler names. */
 function placesOf(contributing: string): { table: string; others: string[] } {
@@ -98,24 +46,24 @@ const additions: Readonly<Record<string, readonly [RegExp, string]>> = {
 
 describe('a new operation and a new error', () => {
   it('are missed by the compiler wherever CONTRIBUTING says, and only there', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     expect(others).toEqual(Object.keys(additions).sort());
-    edit(
+    copy.edit(
       table,
       /^( *)CancelTask: (.*)$/m,
       `$&\n$1PauseTask: { kind: 'unary', since: '1.1', repeatable: 'always', http: ['POST /tasks/{id}:pause'] },`,
     );
-    edit(
+    copy.edit(
       'packages/protocol/src/errors.ts',
       /^( *)TASK_NOT_CANCELABLE: .*$/m,
       `$&\n$1TASK_NOT_PAUSABLE: { jsonRpc: -32011, http: 400, status: 'FAILED_PRECONDITION', message: 'No' },`,
     );
-    const first = await compile();
+    const first = await copy.compile();
     expect(first.failing).toEqual(expect.arrayContaining(others));
 
-    for (const [file, addition] of Object.entries(additions)) edit(file, ...addition);
-    const second = await compile();
+    for (const [file, addition] of Object.entries(additions)) copy.edit(file, ...addition);
+    const second = await copy.compile();
     expect(second.output).toBe('');
   });
 
@@ -143,7 +91,7 @@ describe('a new operation and a new error', () => {
           clients: v03Client().bindings.map((binding) => outcome(() => binding.encodeCall(call, 'http://agent.example'))),
         }),
       );`;
-    const path = join(copy, 'refuse.ts');
+    const path = join(copy.folder, 'refuse.ts');
     writeFileSync(path, program);
     const { stdout } = await execute(process.execPath, ['--conditions=@batonjs/source', path]);
     const refused = (reason: string) => ({ reason, message: 'A2A 0.3 has no PauseTask' });

@@ -36,6 +36,7 @@ export interface Manifest {
   readonly bin?: Readonly<Record<string, string>>;
   readonly exports?: Record<string, string | Record<string, string>>;
   readonly imports?: Readonly<Record<string, unknown>>;
+  readonly engines?: Readonly<Record<string, string>>;
   readonly dependencies?: Record<string, string>;
 }
 

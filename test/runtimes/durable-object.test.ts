@@ -48,8 +48,8 @@ async function webhook() {
 }
 
 describe('an agent in a Durable Object', () => {
-  it('is the program of the README', async () => {
-    const [code = ''] = codeBlocks('packages/store-durable-object/README.md');
+  it('is the program of its page', async () => {
+    const [code = ''] = codeBlocks('docs/operating/durable-objects.md');
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const environment = { PUBLIC_URL: url };

@@ -1,5 +1,5 @@
 import { type Agent, artifact, completed, createAgentServer, inputRequired, working } from '@batonjs/server';
-import { durableObjectStore, type ObjectStorage } from '@batonjs/store-durable-object';
+import { durableObjectStore, type ObjectStorage } from '@batonjs/store-sqlite/durable-object';
 
 interface Env {
   readonly PUBLIC_URL: string;

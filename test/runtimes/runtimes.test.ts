@@ -18,7 +18,7 @@ const runtimes = [
   { name: 'deno', flags: ['run', '--allow-all', '--node-modules-dir=manual'], pool: 'forks' },
 ] as const;
 /** The oldest that the manifests name. */
-const oldest = { name: 'Node.js 22', flags: [], pool: 'threads' } as const;
+const oldest = { name: 'Node.js 22.19', flags: [], pool: 'threads' } as const;
 const node22 = join(root, 'test/node22/node_modules/node/bin/node');
 
 it.for(runtimes)(
@@ -54,7 +54,9 @@ it.for([...runtimes, oldest])(
     const program = name === oldest.name ? node22 : await npmRuntime(name);
     if (!program) return skip();
     const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-    await using tests = run(program, [...flags, vitest, 'run', `--pool=${pool}`, ...suites], {
+    // One worker, which loads the sources once for all suites.
+    const args = [...flags, vitest, 'run', `--pool=${pool}`, '--maxWorkers=1', ...suites];
+    await using tests = run(program, args, {
       env: { DENO_DIR: join(temporaryFolder(), 'deno'), NO_COLOR: '1', FORCE_COLOR: '' },
     });
     expect(await tests.ended, tests.output).toBe(0);

@@ -74,7 +74,7 @@ function silent(store: TaskStore): TaskStore {
     ...store,
     subscribe: async () => () => {},
     async claim(request) {
-      if (claimed && request.taskId === undefined) return [];
+      if (claimed && !request.task) return [];
       claimed = true;
       return store.claim(request);
     },

@@ -5,6 +5,7 @@ import { afterAll, describe } from 'vitest';
 import { generationScenarios } from '../../packages/server/test/scenarios/generation.ts';
 import { laterScenarios } from '../../packages/server/test/scenarios/later.ts';
 import { lossScenarios } from '../../packages/server/test/scenarios/loss.ts';
+import { queueOwnerScenarios } from '../../packages/server/test/scenarios/queue-owners.ts';
 import { scheduleScenarios } from '../../packages/server/test/scenarios/schedule.ts';
 import { severalServersScenarios } from '../../packages/server/test/scenarios/several-servers.ts';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
@@ -19,6 +20,7 @@ const newStore = (): TaskStore =>
 
 describe.skipIf(!postgres)('on PostgreSQL', () => {
   describe('what an agent said', () => lossScenarios(newStore, [0]));
+  describe('queues that agents share by mistake', () => queueOwnerScenarios(newStore));
   describe('several servers', () => severalServersScenarios(newStore));
   describe('later', () => laterScenarios(newStore));
   describe('generations', () => generationScenarios(newStore));

@@ -45,7 +45,10 @@ it('A server whose SQLite file is deleted acknowledges nothing more, and says wh
     await expect(send).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
   }
   await expect(rpc(server, 'GetTask', { id: task.id })).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
-  await vi.waitFor(() => expect(errors).toContain('The store cannot be used'), slowly);
+  await vi.waitFor(
+    () => expect(errors).toContainEqual(expect.stringMatching(/^The store fails: .* was (deleted|replaced)/)),
+    slowly,
+  );
   expect(await server.ready()).toBe(false);
 });
 
@@ -70,7 +73,10 @@ it('A server that only waits notices that its SQLite file was replaced, and ends
     }
   })().catch((error: unknown) => error);
   expect(await ended).toMatchObject({ reason: 'UNAVAILABLE' });
-  await vi.waitFor(() => expect(errors).toContain('The store cannot be used'), slowly);
+  await vi.waitFor(
+    () => expect(errors).toContainEqual(expect.stringMatching(/^The store fails: .* was (deleted|replaced)/)),
+    slowly,
+  );
   expect(seen).toEqual(['task SUBMITTED', 'out:1']);
   await close();
 

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 
 /**
- * Before each test file: `vi.waitFor` and `vi.waitUntil` fail after 30 s unless a test says otherwise, not after one second:
+ * Before each test file: `vi.waitFor` and `vi.waitUntil` fail after 30 s, or later where a test says so, not after one second:
  * a busy machine gets its time.
  */
 const timeout = 30_000;
@@ -16,8 +16,10 @@ interface Waiting {
 const waiting = vi as Waiting;
 if (!waiting[patient]) {
   const { waitFor, waitUntil } = waiting;
-  const optionsOf = (given?: number | object) =>
-    typeof given === 'number' ? { timeout: given } : { timeout, ...given };
+  const optionsOf = (given: number | { readonly timeout?: number } = {}) => {
+    const options = typeof given === 'number' ? { timeout: given } : given;
+    return { ...options, timeout: Math.max(timeout, options.timeout ?? 0) };
+  };
   waiting.waitFor = (check, options) => waitFor(check, optionsOf(options));
   waiting.waitUntil = (check, options) => waitUntil(check, optionsOf(options));
   waiting[patient] = true;

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../kit/processes.ts';
 import { installWithApt } from './install.ts';
 import { reportMissing } from './missing.ts';
 
@@ -99,7 +99,8 @@ function untilReady({ stdout }: ChildProcess): Promise<string | undefined> {
 export async function startRedis(options: StartOptions = {}): Promise<RedisServer> {
   const { family = 'redis', appendfsync = 'always', args = [] } = options;
   const dir = await mkdtemp(join(tmpdir(), `baton-${family}-`));
-  const port = await freePort();
+  // The bus of a Cluster has the port 10,000 above it.
+  const port = await freePort(10_000);
   const cli = async (...command: readonly string[]) => {
     // What holds NUL cannot be an argument of a program.
     const last = command.at(-1)?.includes('\0') ? command.at(-1) : undefined;
@@ -189,18 +190,3 @@ async function isWhole(node: RedisServer, size: number): Promise<boolean> {
   const info = await node.cli('CLUSTER', 'INFO');
   return /cluster_state:ok/.test(info) && info.includes(`cluster_known_nodes:${size}`);
 }
-
-/** A port that is free now, low enough that the bus of a Cluster, 10,000 above it, has one too. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 30_000);
-    if ((await isFree(port)) && (await isFree(port + 10_000))) return port;
-  }
-}
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });

@@ -3,7 +3,7 @@ import { attachWebSocket, type WebSocketEndpoint } from '@batonjs/bindings-webso
 import type { Exhibit } from './exhibit.ts';
 
 /**
- * Serves every agent over WebSocket at `/agents/<name>/ws` of the listener, to pages of any origin, as over HTTP. `perMinute`
+ * Serves every agent over WebSocket at `/agents/<name>/ws` of the listener, to clients outside of browsers. `perMinute`
  * limits the messages of each connection.
  */
 export const attachWebSockets = (
@@ -15,7 +15,6 @@ export const attachWebSockets = (
     attachWebSocket(server, listener, {
       path: `/agents/${name}/ws`,
       url: `${url.replace(/^http/, 'ws')}/ws`,
-      origins: true,
       ...(perMinute !== undefined && { messagesPerSecond: perMinute / 60, burst: perMinute }),
     }),
   );

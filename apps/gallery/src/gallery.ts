@@ -67,7 +67,8 @@ const farewellMs = 1_000;
 /** Opens the store, takes the port, serves the agents. Rejects with a `StartError` if the store or the port fails. */
 export async function openGallery(agents: GalleryAgents, settings: Settings): Promise<Gallery> {
   const store = await openStoreOf(settings);
-  const listener = createServer();
+  const listener = createServer({ requestTimeout: 60_000, headersTimeout: 15_000 });
+  listener.maxConnections = 10_000;
   try {
     await listen(listener, settings);
   } catch (error) {
@@ -81,7 +82,6 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     const url = `${settings.publicUrl ?? localUrl}/agents/${name}`;
     const server = createAgentServer({
       compatibility,
-      cors: true,
       clocks,
       retention,
       ...options,
@@ -103,7 +103,7 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
     throw error;
   }
   const types = Object.fromEntries(exhibits.map(({ name, server }) => [name, server]));
-  const gateway = createTaskGateway({ types, store, telemetry });
+  const gateway = createTaskGateway({ types, store, telemetry, publicUrl: settings.publicUrl });
   gateway.attach(listener);
   const sockets = attachWebSockets(listener, exhibits, settings.perMinute);
   const inspect = inspector({

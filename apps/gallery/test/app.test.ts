@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +28,35 @@ afterAll(async () => {
 const get = (path: string, init?: RequestInit) => fetch(`${gallery.localUrl}${path}`, init);
 const headers = { 'a2a-version': '1.0', 'content-type': 'application/json' };
 const message = { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: '100 USD' }] };
+
+it('serves no page of another origin, and no name that leads to this machine', async () => {
+  const origin = 'https://evil.example';
+  const [first] = gallery.exhibits;
+  const answer = await get(`/agents/${first.name}/tasks`, { headers: { ...headers, origin } });
+  expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  for (const path of [`/agents/${first.name}/tasks`, '/task']) {
+    const asked = request(`${gallery.localUrl}${path}`, { headers: { ...headers, host: 'evil.example' } });
+    const [response] = await once(asked.end(), 'response');
+    response.resume();
+    expect([path, response.statusCode]).toEqual([path, 403]);
+  }
+  for (const path of [`/agents/${first.name}/ws`, '/task/updates']) {
+    const asked = request(`${gallery.localUrl}${path}`, {
+      headers: {
+        host: 'evil.example',
+        origin: 'http://evil.example',
+        connection: 'upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+        'sec-websocket-protocol': 'a2a.v1',
+      },
+    });
+    const [response] = await once(asked.end(), 'response');
+    response.resume();
+    expect([path, response.statusCode]).toEqual([path, 403]);
+  }
+});
 
 describe('WebSocket', () => {
   it('serves every agent too, and its card says where', async () => {

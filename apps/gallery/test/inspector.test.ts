@@ -13,7 +13,7 @@ import { chromiumForTests, startChromium } from '../../../test/support/chromium.
 const executablePath = await chromiumForTests();
 const pictures = join(import.meta.dirname, '../../../.reports/inspector');
 
-describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 300_000 }, () => {
   const data = mkdtempSync(join(tmpdir(), 'baton-gallery-inspector-'));
   const closing: (() => unknown)[] = [() => rmSync(data, { recursive: true, force: true })];
   let gallery: Command;
@@ -41,7 +41,7 @@ describe.skipIf(!executablePath)('the inspector of the gallery', { timeout: 120_
     await page.setViewportSize({ width: 1440, height: 900 });
     const output = await gallery.until(/Ctrl-C stops/);
     await page.goto(/^See and drive them: (\S+)$/m.exec(output)![1]!);
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     for (const close of closing.reverse()) await close();
   });

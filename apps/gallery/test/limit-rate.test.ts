@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 describe('an address that sends too much', () => {
-  const headers = { 'a2a-version': '1.0', 'content-type': 'application/json', origin: 'https://app.example' };
+  const headers = { 'a2a-version': '1.0', 'content-type': 'application/json' };
   const info = {
     '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
     reason: 'RESOURCE_EXHAUSTED',
@@ -61,7 +61,6 @@ describe('an address that sends too much', () => {
       expect(seconds).toBeLessThanOrEqual(60);
       expect(refused.headers.get('content-type')).toBe(type);
       expect(refused.headers.get('ratelimit-policy')).toContain(`q=${allowed}`);
-      expect(refused.headers.get('access-control-allow-origin')).toBe('*');
     }
     await expect(connect(gallery.exhibits[0].url, { retry: false })).rejects.toMatchObject({
       reason: 'RESOURCE_EXHAUSTED',

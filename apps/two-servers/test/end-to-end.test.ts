@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
+import { repetitions } from '../../../test/kit/repetitions.ts';
 import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { canStart } from '../../../test/support/redis.ts';
@@ -25,8 +26,9 @@ const stores = [
   ...(etcd ? ([['etcd', `etcd://${etcd.urls.map((url) => new URL(url).host)}`]] as const) : []),
 ] as const;
 
-describe.each(stores)('two servers and a worker on %s', (_, BATON_STORE) => {
-  it('are one agent to a client, also when the worker is killed', { timeout: 60_000 }, async () => {
+// Each starts five processes: what the other stores add is tested with them, and here in `test:long`.
+describe.each(stores.slice(0, repetitions(2, 4)))('two servers and a worker on %s', (_, BATON_STORE) => {
+  it('are one agent to a client, also when the worker is killed', { timeout: 300_000 }, async () => {
     await using command = run(node, start, { cwd: app, env: { BATON_STORE } });
     expect(await command.ended, command.output).toBe(0);
     const steps = command.output.split('\n').map((line) => line.replaceAll(/[\da-f-]{36}/g, '…'));

@@ -1,8 +1,11 @@
+import { getEventListeners } from 'node:events';
 import { connect } from '@batonjs/client';
+import { artifact } from '@batonjs/server';
 import { generateText, type Tool } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../../test/kit/serve.ts';
 import { until } from '../../../test/kit/until.ts';
+import { cancelableStream } from '../src/cancelable-stream.ts';
 import { a2a, a2aTools } from '../src/client.ts';
 
 /** An agent whose events reach no caller before `release`, and the id of the task that it works on. */
@@ -60,5 +63,45 @@ describe.each<[string, (agent: Held, abortSignal: AbortSignal) => Promise<unknow
     await expect(run(agent, AbortSignal.abort(new Error('Enough')))).rejects.toThrow('Enough');
     const client = await connect('http://localhost', { fetch: (request) => server.fetch(request) });
     expect((await client.listTasks()).tasks).toEqual([]);
+  });
+});
+
+describe('a stream', () => {
+  /** A client of an agent that works until it is canceled, and the signals of its requests. */
+  async function working() {
+    const server = serve(async function* ({ signal }) {
+      yield artifact('half', 'Half');
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    });
+    const signals: AbortSignal[] = [];
+    const client = await connect('http://localhost', {
+      fetch(request) {
+        signals.push(request.signal);
+        return server.fetch(request);
+      },
+    });
+    return { server, client, signals };
+  }
+
+  it('whose reader leaves ends its request, keeps no listener, and cancels nothing', async () => {
+    const { client, signals } = await working();
+    const { signal } = new AbortController();
+    const { stream, events } = cancelableStream(client, 'x', { signal });
+    for await (const _ of events) break;
+    await expect.poll(() => signals.at(-1)!.aborted).toBe(true);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect((await client.getTask({ id: stream.task!.id })).status.state).not.toBe('TASK_STATE_CANCELED');
+  });
+
+  it.each(['its id', 'itself'])('of a task that is named by %s cancels it', async (what) => {
+    const { server, client } = await working();
+    const { task } = await client.send('x', { returnImmediately: true });
+    const abort = new AbortController();
+    const named = what === 'itself' ? task! : task!.id;
+    const { events } = cancelableStream(client, 'more', { task: named, signal: abort.signal });
+    const reading = events.next();
+    abort.abort(new Error('Enough'));
+    await expect(reading).rejects.toThrow('Enough');
+    await until(server, task!.id, 'CANCELED');
   });
 });

@@ -37,7 +37,7 @@ export async function serve(options: Partial<AgentServerOptions> = {}) {
     cancelGraceMs: 0,
     ...options,
   });
-  const listener = await listenGrpc(server, { port: 0 });
+  const listener = await listenGrpc(server, { port: 0, reflection: true });
   onTestFinished(async () => {
     await Promise.all([server.close({ graceMs: 0 }), listener.close({ graceMs: 0 })]);
   });
@@ -51,5 +51,6 @@ export const echo = ({ text: said }: Turn) => reply(`You said ${said}`);
 export async function serveTarget(parts: Partial<Parameters<typeof listenGrpc>[0]>) {
   const { server } = await serve({ agent: converter });
   const listener = await listenGrpc({ ...server, ...parts }, { port: 0 });
+  onTestFinished(() => listener.close({ graceMs: 0 }));
   return { address: listener.address! };
 }

@@ -208,7 +208,7 @@ describe('a connection', () => {
     const error = await failureOf(agent.getTask({ id: 't' }));
     expect(error).toMatchObject({ code: 'NETWORK' });
     expect((error as Error).message).toBe(
-      `http://127.0.0.1:${port}/ cannot be reached, or the connection broke (ECONNREFUSED)`,
+      `http://127.0.0.1:${port}/ cannot be reached, or the connection broke (ECONNREFUSED): does the agent run at this address?`,
     );
   });
 
@@ -230,7 +230,9 @@ describe('a connection', () => {
 describe('a call', () => {
   it('ends with its deadline, and the task goes on', async () => {
     const served = await serve();
-    const agent = await clientOf(served);
+    // The deadline passes once the turn has begun.
+    const sleep = () => expect.poll(() => served.server.load.turns).toBe(1);
+    const agent = await clientOf(served, { clock: { sleep }, timeoutMs: 0 });
     const error = await failureOf(agent.send('wait', { timeoutMs: 200 }));
     expect(error).toMatchObject({ code: 'TIMEOUT' });
     expect(served.server.load.turns).toBe(1);
@@ -280,6 +282,24 @@ describe('a call', () => {
     const url = `http://${served.address}`;
     // First of all, the card is read over HTTP.
     expect(asked.slice(1, 3)).toMatchObject([{ url }, { url, challenge: expect.any(String) }]);
+  });
+
+  it('sees the challenge of a refusal, and rejects with it', async () => {
+    const challenge = 'Bearer realm="keys", error="insufficient_scope", scope="write"';
+    const asked: unknown[] = [];
+    const served = await serve({
+      authenticate() {
+        throw new A2AError('PERMISSION_DENIED', 'No', { challenge });
+      },
+    });
+    const agent = await clientOf(served, {
+      credentials(request) {
+        asked.push(request.challenge);
+        return { Authorization: `Bearer ${asked.length}` };
+      },
+    });
+    expect(await failureOf(agent.listTasks())).toMatchObject({ reason: 'PERMISSION_DENIED', challenge });
+    expect(asked.filter(Boolean)).toEqual([challenge]);
   });
 });
 

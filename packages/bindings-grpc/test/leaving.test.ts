@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:http2';
 import type { Task } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { eventually } from '../../../test/kit/until.ts';
 import { serve, serveTarget } from './agent.ts';
 import { message, rawClient } from './raw-client.ts';
 
@@ -70,6 +71,40 @@ describe('a client that leaves', () => {
     await waiting.promise;
     following.cancel();
     await closed.promise;
+  });
+
+  it.each(['cancel', 'deadline'])('ends its watch of the health: %s', async (how) => {
+    // Served before: the listener has a timer of its own.
+    const { address } = await serve();
+    const watches = new Set<unknown>();
+    const { setInterval: begin, clearInterval: end } = globalThis;
+    const beginning = vi.spyOn(globalThis, 'setInterval').mockImplementation(((
+      act: () => void,
+      ms: number,
+    ) => {
+      const timer = begin(act, ms);
+      if (ms === 1_000) watches.add(timer);
+      return timer;
+    }) as typeof setInterval);
+    const ending = vi.spyOn(globalThis, 'clearInterval').mockImplementation((timer) => {
+      watches.delete(timer);
+      end(timer);
+    });
+    onTestFinished(() => {
+      beginning.mockRestore();
+      ending.mockRestore();
+    });
+    const { client } = rawClient(address);
+    const asIs = (bytes: Buffer) => bytes;
+    const options = how === 'deadline' ? { deadline: Date.now() + 300 } : {};
+    const path = '/grpc.health.v1.Health/Watch';
+    const watch = client.makeServerStreamRequest(path, asIs, asIs, Buffer.alloc(0), options);
+    watch.on('error', () => {});
+    await once(watch, 'data');
+    expect(watches.size).toBe(1);
+    if (how === 'cancel') watch.cancel();
+    watch.resume();
+    await eventually(() => expect(watches.size).toBe(0));
   });
 
   it('that reads nothing holds up the stream: the server reads on when it does (R-GRPC-104)', async () => {

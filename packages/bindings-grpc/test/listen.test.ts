@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { v03Grpc } from '@batonjs/bindings-v0-3';
 import { createAgentServer } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
+import { certificateOf } from '../../../test/support/certificate.ts';
 import { grpcService, listenGrpc } from '../src/index.ts';
 import { echo, serve } from './agent.ts';
 import { message, rawClient, readAll } from './raw-client.ts';
+
+const certificate = certificateOf('localhost');
 
 describe('listenGrpc', () => {
   it('lists its address in the card until it is closed (R-GRPC-06)', async () => {
@@ -25,6 +29,39 @@ describe('listenGrpc', () => {
     ]);
     await listener.close();
     expect(await bindings()).toEqual(['JSONRPC http://localhost', 'HTTP+JSON http://localhost']);
+  });
+
+  it.each([
+    ['grpc.agents.example:443', undefined, 'grpc.agents.example:443', 'https://grpc.agents.example:443'],
+    [
+      'https://grpc.agents.example:443/',
+      undefined,
+      'grpc.agents.example:443',
+      'https://grpc.agents.example:443/',
+    ],
+    ['grpc://10.0.0.1:50051', undefined, '10.0.0.1:50051', 'grpc://10.0.0.1:50051'],
+    ['[::1]:50051', undefined, '[::1]:50051', 'http://[::1]:50051'],
+    ['localhost:50051', undefined, 'localhost:50051', 'http://localhost:50051'],
+    ['localhost:50051', certificate, 'localhost:50051', 'https://localhost:50051'],
+  ])('lists the address %s for each version in its form', async (given, tls, host, url) => {
+    const listed: string[] = [];
+    const { server } = await serve();
+    const target = {
+      ...server,
+      addInterface: ({ url, protocolVersion }: { url: string; protocolVersion: string }) => {
+        listed.push(`${protocolVersion} ${url}`);
+        return () => {};
+      },
+    };
+    const listener = await listenGrpc(target, {
+      port: 0,
+      address: given,
+      versions: [v03Grpc()],
+      ...(tls && { tls }),
+    });
+    expect(listener.address).toBe(host);
+    expect(listed).toEqual([`1.0 ${host}`, `0.3 ${url}`]);
+    await listener.close();
   });
 
   it('closes when the calls that run have ended', async () => {

@@ -6,7 +6,7 @@ import { LegacyA2AService, legacyGrpcService } from '@a2a-js/sdk/compat/v0_3/ser
 import { TaskNotCancelableError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import { DefaultRequestHandler, InMemoryPushNotificationStore, InMemoryTaskStore } from '@a2a-js/sdk/server';
 import { UserBuilder } from '@a2a-js/sdk/server/grpc';
-import { type Loss, v03Client, v03Grpc } from '@batonjs/bindings-v0-3';
+import { type Loss, v03, v03Client, v03Grpc } from '@batonjs/bindings-v0-3';
 import { connect, textOf } from '@batonjs/client';
 import type { AgentServerOptions } from '@batonjs/server';
 import { Metadata, Server, status } from '@grpc/grpc-js';
@@ -183,7 +183,7 @@ describe('the client of the official SDK for 0.3 over gRPC', () => {
     const card = AgentCard.toJSON(await client.getExtendedAgentCard({ tenant: '' }));
     expect(card).toMatchObject({
       description: 'Converts more',
-      supportedInterfaces: [{ url: address, protocolBinding: 'GRPC', protocolVersion: '0.3.0' }],
+      supportedInterfaces: [{ url: `http://${address}`, protocolBinding: 'GRPC', protocolVersion: '0.3.0' }],
       securitySchemes: { key: { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } } },
       securityRequirements: [{ schemes: { key: { list: ['read'] } } }],
     });
@@ -317,13 +317,23 @@ describe('our client and our server in 0.3 over gRPC', () => {
     expect(finals).toEqual([undefined, false, true]);
   });
 
-  it('list both versions in the card, and refuse a version at the service of the other', async () => {
-    const { server, address } = await serveBoth();
-    const card = (await (
-      await server.fetch(new Request('http://localhost/.well-known/agent-card.json'))
-    ).json()) as { supportedInterfaces: { url: string; protocolVersion: string }[] };
-    const listed = card.supportedInterfaces.filter(({ url }) => url === address);
-    expect(listed.map(({ protocolVersion }) => protocolVersion)).toEqual(['1.0', '0.3']);
+  it('list both versions in the card, each in its form, the newer first, and refuse a version at the service of the other', async () => {
+    const { server, address } = await serveBoth({ compatibility: [v03()] });
+    const card = await server.fetch(new Request('http://localhost/.well-known/agent-card.json'));
+    const { supportedInterfaces } = (await card.json()) as Json;
+    expect(
+      supportedInterfaces.map(
+        ({ protocolBinding, protocolVersion, url }: Json) => `${protocolBinding} ${protocolVersion} ${url}`,
+      ),
+    ).toEqual([
+      'JSONRPC 1.0 http://localhost',
+      'HTTP+JSON 1.0 http://localhost',
+      expect.stringMatching(/^GRPC 1.0 127.0.0.1:/),
+      `GRPC 1.0 ${address}`,
+      'JSONRPC 0.3 http://localhost',
+      'HTTP+JSON 0.3 http://localhost',
+      `GRPC 0.3 http://${address}`,
+    ]);
     const client = rawClient(address).client;
     const path = '/a2a.v1.A2AService/GetTask';
     const asked = new Promise((resolve, reject) => {

@@ -5,6 +5,7 @@ import { type HttpJsonStyle, httpJsonClient03, httpJsonServer03 } from './http/h
 import { jsonRpcClient03, jsonRpcServer03 } from './http/json-rpc.ts';
 import { spellEvent } from './http/spelling.ts';
 import { bothCards, downCard, isV03, upCard, V03 } from './translation/agent-card.ts';
+import type { FileBytes } from './translation/files.ts';
 import { downEvent, upEvent } from './translation/task.ts';
 import { lossReporter, type OnLoss, type ReportLoss } from './wire/loss.ts';
 import type { V03AgentCard, V03Event } from './wire/objects.ts';
@@ -32,6 +33,11 @@ export interface V03Options {
    * of JSON-RPC (`kind`). False serves only JSON-RPC.
    */
   readonly httpJson?: HttpJsonStyle | false;
+  /**
+   * What clients write for the bytes of files in the JSON of the protocol buffers: the `bytes`, or their base64 text
+   * (`base64`), as the SDKs for Python and Go do. By default, their `User-Agent` tells.
+   */
+  readonly files?: FileBytes;
   readonly onLoss?: OnLoss;
 }
 
@@ -41,13 +47,14 @@ export function v03({
   inferVersion = lenient,
   card = 'superset',
   httpJson = 'proto',
+  files,
   onLoss,
 }: V03Options = {}): ServerCompatibility {
   const report = lossReporter(onLoss);
   return {
     bindings: [
       jsonRpcServer03(report, lenient),
-      ...(httpJson ? [httpJsonServer03(report, httpJson, lenient)] : []),
+      ...(httpJson ? [httpJsonServer03(report, { style: httpJson, isLenient: lenient, files })] : []),
     ],
     pushFormat: pushFormat(report),
     impliedVersion: (request) => (inferVersion && looksNewer(request) ? PROTOCOL_VERSION : undefined),
@@ -78,14 +85,19 @@ function looksNewer({ path, body }: HttpRequest): boolean {
 
 /** How a client speaks A2A 0.3. */
 export interface V03ClientOptions {
+  /**
+   * What the agent reads for the bytes of files on HTTP+JSON: the `bytes`, as the proto has them (default), or their base64
+   * text (`base64`), as the SDKs for Python and Go do. Files of agents are read in both forms.
+   */
+  readonly files?: FileBytes;
   readonly onLoss?: OnLoss;
 }
 
 /** Makes a client speak A2A 0.3 besides 1.0: `connect(url, { compatibility: [v03Client()] })`. */
-export function v03Client({ onLoss }: V03ClientOptions = {}): ClientCompatibility {
+export function v03Client({ files, onLoss }: V03ClientOptions = {}): ClientCompatibility {
   const report = lossReporter(onLoss);
   return {
-    bindings: [jsonRpcClient03(report), httpJsonClient03(report)],
+    bindings: [jsonRpcClient03(report), httpJsonClient03(report, files)],
     decodeCard: (json) => decodeCard(json, report),
     decodePush: (json) => decodePush(json, report),
   };

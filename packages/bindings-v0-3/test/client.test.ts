@@ -38,12 +38,45 @@ const open = (...events: object[]) =>
     }),
     { headers: { 'content-type': 'text/event-stream' } },
   );
+const message = { messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: 'Hi' }] };
 const update = (state: string, final: boolean) => ({
   kind: 'status-update',
   taskId: 't',
   contextId: 'c',
   status: { state },
   final,
+});
+
+describe('a client of both versions', () => {
+  const offered = async (supportedInterfaces: object[], options: object = {}) => {
+    const asked: string[] = [];
+    const agent = await connect({ ...card, url: undefined, supportedInterfaces } as never, {
+      compatibility,
+      retry: false,
+      fetch: async (request) => {
+        asked.push(`${request.headers.get('a2a-version')} ${request.url}`);
+        return Promise.reject(new TypeError('fetch failed'));
+      },
+      ...options,
+    });
+    await agent.getTask({ id: 't' }).catch(() => {});
+    return asked;
+  };
+  const at = (protocolVersion: string, protocolBinding = 'JSONRPC') => ({
+    url: `http://agent.example/${protocolVersion}`,
+    protocolBinding,
+    protocolVersion,
+  });
+
+  it('takes 0.3 only where it cannot take 1.0, whatever the order of the card', async () => {
+    const newer = ['1.0 http://agent.example/1.0'];
+    const older = ['0.3 http://agent.example/0.3'];
+    expect(await offered([at('0.3'), at('1.0')])).toEqual(newer);
+    expect(await offered([at('1.0'), at('0.3')])).toEqual(newer);
+    expect(await offered([at('0.3'), at('1.0', 'GRPC')])).toEqual(older);
+    expect(await offered([at('0.3')])).toEqual(older);
+    expect(await offered([at('0.3'), at('1.0')], { version: '0.3' })).toEqual(older);
+  });
 });
 
 describe('a client of an agent of 0.3', () => {
@@ -58,7 +91,7 @@ describe('a client of an agent of 0.3', () => {
         { preferredTransport },
       );
       const states: unknown[] = [];
-      for await (const event of agent.subscribeToTask({ id: 't' }))
+      for await (const event of agent.sendStreamingMessage({ message }))
         if ('statusUpdate' in event) states.push(event.statusUpdate.status.state);
       expect(states).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED']);
     },
@@ -180,7 +213,7 @@ describe('a client of an agent of 0.3', () => {
         { preferredTransport },
       );
       const listen = async () => {
-        for await (const _ of agent.subscribeToTask({ id: 't' }));
+        for await (const _ of agent.sendStreamingMessage({ message }));
       };
       await expect(listen()).rejects.toMatchObject({ reason: 'INTERNAL_ERROR', message: 'Broken' });
     },

@@ -150,9 +150,10 @@ const frames: readonly Row[] = [
   ['a scheme of two lines', authenticate({ scheme: 'Bearer\r\nx', credentials: 'x' }), 'INVALID_PARAMS', ['scheme']],
   ['empty credentials', authenticate({ scheme: 'Bearer', credentials: '' }), 'INVALID_PARAMS', ['credentials']],
   ['credentials of two lines', authenticate({ scheme: 'Bearer', credentials: 'x\ny' }), 'INVALID_PARAMS', ['credentials']],
-  ['JSON that is nested too deeply', nested(101), 'INVALID_REQUEST', [''], null],
-  ['a number that no double holds', '{"id":"r","params":1e400}', 'INVALID_REQUEST', [''], null],
-  ['too many members', request({ params: wide() }), 'INVALID_REQUEST', [''], null],
+  ['JSON that is nested too deeply', nested(101), 'INVALID_REQUEST', ['']],
+  ['the same with its id at the end', `{"params":${nested(101)},"id":"r"}`, 'INVALID_REQUEST', [''], null],
+  ['a number that no double holds', '{"id":"r","params":1e400}', 'INVALID_REQUEST', ['']],
+  ['too many members', request({ params: wide() }), 'INVALID_REQUEST', ['']],
 ];
 
 describe('a frame is refused, and the connection goes on, that is or has', () => {

@@ -64,7 +64,7 @@ async function open(isListed = true) {
   return { tab, url, endpoint, listener };
 }
 
-describe.skipIf(!executablePath)('the client in Chromium', { timeout: 60_000 }, () => {
+describe.skipIf(!executablePath)('the client in Chromium', () => {
   it('makes every kind of call on one connection [R-CB-08]', async () => {
     const { tab, url, endpoint } = await open();
     const shown = await tab.evaluate(async (address) => {

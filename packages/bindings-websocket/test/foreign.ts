@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { listen } from '../../../test/kit/listen.ts';
 import type { Frame } from './raw-socket.ts';
 
@@ -7,12 +7,12 @@ import type { Frame } from './raw-socket.ts';
 export async function foreign(
   answer: (frame: Frame, send: (frame: unknown) => void) => void,
   protocol = 'a2a.v1',
-  onConnection: () => void = () => {},
+  onConnection: (socket: WebSocket) => void = () => {},
 ): Promise<string> {
   const server = createServer();
   const sockets = new WebSocketServer({ server, handleProtocols: () => protocol || false });
   sockets.on('connection', (socket) => {
-    onConnection();
+    onConnection(socket);
     socket.on('message', (data) =>
       answer(JSON.parse(String(data)), (frame) =>
         socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame)),

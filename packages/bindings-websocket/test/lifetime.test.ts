@@ -197,21 +197,6 @@ describe('credentials', () => {
     expect(await socket.closed).toBe(4001);
   });
 
-  it('of a connection with a stream are checked again: a warning, then 4001 [R-WS-19]', async () => {
-    const { open, tokens } = await withTokens(20);
-    const socket = await open('old');
-    await socket.next(socket.request('SendStreamingMessage', message('wait')));
-    tokens.delete('Bearer old');
-    expect(await socket.next(({ control }: { control?: string }) => control)).toEqual({
-      jsonrpc: '2.0',
-      control: 'ReauthenticationRequired',
-      reason: 'Authentication required',
-      retryAfterMs: 5_000,
-    });
-    expect(await socket.closed).toBe(4001);
-    expect(socket.frames.filter(({ control }) => control)).toHaveLength(1);
-  });
-
   it('are replaced in time by Authenticate [R-WS-19]', async () => {
     const { open, tokens, endpoint } = await withTokens(20);
     const socket = await open('old');

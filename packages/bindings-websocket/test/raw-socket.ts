@@ -19,6 +19,8 @@ export interface RawSocket {
   all(id: unknown): Promise<Frame[]>;
   /** Resolves to the close code. */
   readonly closed: Promise<number>;
+  /** Resolves to the close code and the reason: `1001 Idle`. */
+  readonly ended: Promise<string>;
 }
 
 /** The status, headers and body of an upgrade that was refused. */
@@ -31,7 +33,7 @@ export class Refused extends Error {
     super(`Status ${status}`);
     this.status = status;
     this.headers = headers;
-    this.body = body && JSON.parse(body);
+    this.body = body.startsWith('{') ? JSON.parse(body) : body;
   }
 }
 
@@ -56,7 +58,8 @@ export async function rawSocket(
     untaken.push(frame);
     change();
   });
-  const closed = once(ws, 'close').then(([code]) => code as number);
+  const ended = once(ws, 'close').then(([code, reason]) => `${code} ${reason}`.trim());
+  const closed = ended.then((end) => Number.parseInt(end, 10));
   closed.catch(() => {});
   let isClosed = false;
   ws.on('close', () => {
@@ -77,6 +80,7 @@ export async function rawSocket(
     ws,
     frames,
     closed,
+    ended,
     send: (frame) =>
       ws.send(typeof frame === 'string' || Buffer.isBuffer(frame) ? frame : JSON.stringify(frame)),
     request(method, params = {}, more = {}) {

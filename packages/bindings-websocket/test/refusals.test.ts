@@ -52,7 +52,11 @@ describe('an upgrade', () => {
     ['of a client outside of a browser', undefined, undefined, 101],
   ])('%s [R-WS-33]', async (_, origins, origin, status) => {
     const { url } = await serve({}, { origins });
-    const opening = rawSocket(url, { headers: origin === undefined ? {} : { origin } });
+    // Also of a page whose name leads to this machine: browsers send the origin with every WebSocket.
+    const headers: Record<string, string> = {};
+    if (origin !== undefined) headers.origin = origin;
+    if (origin !== undefined && origin !== 'null') headers.host = new URL(origin).host;
+    const opening = rawSocket(url, { headers });
     if (status === 101) return void (await opening);
     const refusal = await refusalOf(opening);
     expect(refusal.status).toBe(status);

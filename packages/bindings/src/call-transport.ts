@@ -1,4 +1,5 @@
 import type { AgentInterface } from '@batonjs/protocol';
+import type { A2AError } from '@batonjs/protocol/errors';
 import type { OperationName } from '@batonjs/protocol/operations';
 import type { Call } from './binding.ts';
 import type { SharedJson } from './shared-json.ts';
@@ -75,7 +76,7 @@ export interface CallTarget {
   }): Promise<string | undefined>;
   /** Aborted when the server begins to close. It ends its streams itself. */
   readonly closing: AbortSignal;
-  readonly limits: { readonly bodyBytes: number; readonly jsonDepth: number };
+  readonly limits: { readonly bodyBytes: number; readonly jsonDepth: number; readonly jsonValues: number };
   /** Whether the server accepts requests and its store takes writes. */
   ready(): Promise<boolean>;
 }
@@ -135,6 +136,20 @@ export interface ProtobufVersion {
   /** The names of each enum in the order of their numbers, from 0. */
   readonly enums: Readonly<Record<string, readonly string[]>>;
   readonly methods: readonly ProtobufMethod[];
+  /** How a card of the version has the address: as `host:port` (default), or as a URL with a scheme. */
+  readonly addressForm?: 'host' | 'url';
+  /** How the text of a status says an error, if it is more than the message. */
+  readonly errors?: {
+    write(error: A2AError): string;
+    /** Undefined for text that names no error. */
+    read(text: string): Pick<A2AError, 'reason' | 'message'> | undefined;
+  };
+}
+
+/** What a server knows of the client that calls. */
+export interface ProtobufPeer {
+  /** Its `user-agent`. */
+  readonly userAgent?: string | undefined;
 }
 
 /** One method of such a service. Messages are in their JSON form. */
@@ -145,13 +160,16 @@ export interface ProtobufMethod {
   readonly request: string;
   readonly response: string;
   /** The params of 1.0 in a request. Throws an `A2AError` for a request that has none. */
-  readParams(request: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
+  readParams(
+    request: Readonly<Record<string, unknown>>,
+    peer?: ProtobufPeer,
+  ): Readonly<Record<string, unknown>>;
   /** The request with params of 1.0. Throws an `A2AError` for params that the version cannot say. */
   writeParams(params: Readonly<Record<string, unknown>>): unknown;
   /** The result of 1.0, or the event of a stream, in a response. Throws an `A2AError` for a response that makes no sense. */
   readResult(response: Readonly<Record<string, unknown>>): unknown;
   /** The response with a result of 1.0, or with an event. `isLast`, of events: nothing follows in this stream. */
-  writeResult(result: unknown, isLast?: boolean): unknown;
+  writeResult(result: unknown, isLast?: boolean, peer?: ProtobufPeer): unknown;
   /** The position that a `SubscribeToTask` without one starts at, as in `IncomingCall`. */
   readonly impliedPosition?: string;
 }

@@ -18,8 +18,8 @@ export const rowOf = (error: A2AError): ErrorRow => errorTable[error.reason];
 /** The details of an error: the `ErrorInfo` with its reason, the `RetryInfo`, and others. Spec: §9.5, §11.6. */
 export const toDetails = (error: A2AError): ErrorDetail[] => {
   const { reason, metadata, details, retryAfter } = error;
-  const { domain = A2A_DOMAIN, wireReason = reason } = rowOf(error);
-  const info = { '@type': ERROR_INFO, reason: wireReason, domain, ...(metadata && { metadata }) };
+  const { domain = A2A_DOMAIN } = rowOf(error);
+  const info = { '@type': ERROR_INFO, reason, domain, ...(metadata && { metadata }) };
   return retryAfter === undefined
     ? [info, ...details]
     : [info, { '@type': RETRY_INFO, retryDelay: `${wholeSeconds(retryAfter)}s` }, ...details];

@@ -42,3 +42,20 @@ export interface IncomingReply {
   readonly headers: { get(name: string): string | null };
   readonly body: string;
 }
+
+/** Whether the address of a socket is on loopback. */
+export const isLoopbackAddress = (address = ''): boolean => /^(::1$|127\.|::ffff:127\.)/i.test(address);
+
+/**
+ * Whether the value of a header `Host` means this machine: `localhost`, a name below it, an address of 127.0.0.0/8 or
+ * `[::1]`, each with or without a port. Nearly all are written in the way that needs no parser.
+ */
+export const namesThisMachine = (host: string): boolean =>
+  isLoopbackName(host.replace(/:\d{1,5}$/, '')) || isLoopbackName(hostnameOf(host) ?? '');
+
+/** The name in a header `Host`, without its port and in lower case. Undefined if it is none. */
+export const hostnameOf = (host: string): string | undefined =>
+  URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : undefined;
+
+const isLoopbackName = (hostname: string): boolean =>
+  /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname) || hostname.endsWith('.localhost');

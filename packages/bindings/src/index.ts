@@ -8,14 +8,24 @@ export type {
   ClientTransport,
   IncomingCall,
   ProtobufMethod,
+  ProtobufPeer,
   ProtobufVersion,
   TransportRequest,
 } from './call-transport.ts';
 export type { ClientCompatibility, PushFormat, ServerCompatibility } from './compatibility.ts';
 export { fromWire, toDetails, toHeaders, type WireError } from './error-info.ts';
-export type { HttpReply, HttpRequest, IncomingReply, JsonBody, OutgoingRequest } from './http.ts';
+export {
+  type HttpReply,
+  type HttpRequest,
+  hostnameOf,
+  type IncomingReply,
+  isLoopbackAddress,
+  type JsonBody,
+  namesThisMachine,
+  type OutgoingRequest,
+} from './http.ts';
 export { httpJsonClient, httpJsonServer } from './http-json.ts';
-export { type JsonLimits, jsonBody, parseJson } from './json-body.ts';
+export { checkJson, type JsonLimits, jsonBody, parseJson } from './json-body.ts';
 export { jsonRpcClient, jsonRpcServer } from './json-rpc.ts';
 export { type OlderOperationName, olderMethodOf, operationOfOlderMethod } from './older-methods.ts';
 export { SharedJson } from './shared-json.ts';

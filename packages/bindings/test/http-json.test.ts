@@ -159,7 +159,7 @@ describe('what HTTP+JSON reads besides the path', () => {
     ['no type, with a cookie', { 'content-type': '', cookie: 'session=1' }],
   ])('refuses no body with %s: any page may make a browser send that', (_, headers) => {
     const forged = () => decode('POST /tasks/x:cancel', undefined, headers);
-    expect(refusal(forged).reason).toBe('UNSUPPORTED_MEDIA_TYPE');
+    expect(refusal(forged).reason).toBe('CONTENT_TYPE_NOT_SUPPORTED');
     const asked = { ...headers, 'a2a-version': '1.0' };
     expect(decode('POST /tasks/x:cancel', undefined, asked)).toEqual(['CancelTask', { id: 'x' }]);
     const json = { ...headers, 'content-type': 'application/json' };
@@ -213,7 +213,7 @@ describe('what HTTP+JSON reads besides the path', () => {
   it('refuses another content type before it reads the body', () => {
     for (const type of ['text/plain', '', 'multipart/form-data; boundary=x', 'application/jsonp']) {
       expect(refusal(() => decode('POST /message:send', '{broken', { 'content-type': type })).reason).toBe(
-        'UNSUPPORTED_MEDIA_TYPE',
+        'CONTENT_TYPE_NOT_SUPPORTED',
       );
     }
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { jsonBody, parseJson } from '../src/index.ts';
 import { refusal } from './exchange.ts';
 
@@ -27,6 +27,51 @@ describe('parseJson', () => {
     expect(refusal(() => jsonBody({ value: JSON.parse(text) as unknown })?.json()).reason).toBe(
       'INVALID_REQUEST',
     );
+  });
+
+  describe('of at most 1,000 values', () => {
+    const limits = { maxValues: 1_000 };
+    const read = (text: string) => parseJson(text, limits);
+    const tooMany = { reason: 'INVALID_REQUEST', fields: [''] };
+    const list = (length: number, item = '0') => `[${Array(length).fill(item).join(',')}]`;
+
+    it.each([
+      ['numbers', list(999), list(1_000)],
+      ['empty lists', list(999, '[]'), list(1_000, '[]')],
+      ['members', `{"a":${list(998)}}`, `{"a":${list(999)}}`],
+      ['pretty text', list(999, '\n 1 '), list(1_000, '\n 1 ')],
+    ])('takes them, and refuses one more: %s', (_, enough, more) => {
+      expect(read(enough)).toEqual(JSON.parse(enough));
+      expect(refusal(() => read(more))).toEqual(tooMany);
+      expect(refusal(() => jsonBody({ value: JSON.parse(more) }, limits)?.json())).toEqual(tooMany);
+    });
+
+    it('does not count what stands in texts', () => {
+      const text = JSON.stringify(['[{,'.repeat(5_000), '"\\",[,'.repeat(5_000), '\\', '{'.repeat(5_000)]);
+      expect(read(text)).toEqual(JSON.parse(text));
+    });
+
+    it('refuses far more without parsing them', () => {
+      const parse = vi.spyOn(JSON, 'parse');
+      onTestFinished(() => parse.mockRestore());
+      const far = [
+        list(5_000),
+        `["\\\\",${list(5_000).slice(1)}`,
+        `["x\\"\\\\",${list(5_000).slice(1)}`,
+        `${'['.repeat(5_000)}`,
+        `{"a":${list(5_000, '{}')}}`,
+      ];
+      for (const text of far) expect(refusal(() => read(text))).toEqual(tooMany);
+      expect(parse).not.toHaveBeenCalled();
+    });
+
+    it('takes members of 200 different names, however often they come', () => {
+      const rows = (names: number) =>
+        Object.fromEntries(Array.from({ length: names }, (_, n) => [`n${n}`, 0] as const));
+      const text = JSON.stringify([rows(200), rows(200), rows(200)]);
+      expect(read(text)).toEqual(JSON.parse(text));
+      expect(refusal(() => read(JSON.stringify([rows(150), { ...rows(200), more: 1 }])))).toEqual(tooMany);
+    });
   });
 
   it('takes 50,000 members of one object, and refuses one more', () => {

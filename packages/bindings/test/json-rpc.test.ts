@@ -69,18 +69,24 @@ describe('the JSON-RPC server', () => {
     [
       'another content type',
       request('POST /', envelope(), headers('text/plain')),
-      'UNSUPPORTED_MEDIA_TYPE',
+      'CONTENT_TYPE_NOT_SUPPORTED',
       undefined,
       1,
     ],
     [
       'a form',
       request('POST /', 'a=b', headers('application/x-www-form-urlencoded')),
-      'UNSUPPORTED_MEDIA_TYPE',
+      'CONTENT_TYPE_NOT_SUPPORTED',
       undefined,
       null,
     ],
-    ['no content type', request('POST /', envelope(), headers('')), 'UNSUPPORTED_MEDIA_TYPE', undefined, 1],
+    [
+      'no content type',
+      request('POST /', envelope(), headers('')),
+      'CONTENT_TYPE_NOT_SUPPORTED',
+      undefined,
+      1,
+    ],
     ['no body', request('POST /'), 'PARSE_ERROR', undefined, null],
     ['no JSON', request('POST /', '{"jsonrpc"'), 'PARSE_ERROR', undefined, null],
     [

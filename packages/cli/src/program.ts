@@ -13,9 +13,11 @@ import { addTask } from './commands/task.ts';
 import { addDev } from './deployment/dev.ts';
 import { addDoctor } from './deployment/doctor.ts';
 import { addTasks } from './deployment/tasks.ts';
+import { toDuration } from './flags/duration.ts';
 import type { Io } from './io.ts';
 import type { Run } from './run.ts';
-import { isSettable, Settings, variableOf } from './settings/settings.ts';
+import { isSettable, Settings } from './settings/settings.ts';
+import { variableOf } from './settings/variable-of.ts';
 
 /** The commands. `run` makes the action of each. */
 export function createProgram(io: Io, version: string, run: Run): Command {
@@ -60,9 +62,9 @@ function describe(option: Option, io: Io): string {
 
 const isSecret = ({ long }: Option): boolean => /bearer|api-key|svc-param|secret|token/.test(long ?? '');
 
-const plain = ({ defaultValue, long }: Option): string | undefined => {
+const plain = ({ defaultValue, long, parseArg }: Option): string | undefined => {
   if (defaultValue === undefined) return defaults[long ?? ''];
-  return typeof defaultValue === 'number' ? `${defaultValue / 1_000}s` : String(defaultValue);
+  return parseArg === toDuration ? `${Number(defaultValue) / 1_000}s` : String(defaultValue);
 };
 
 /** Defaults that are not a value of the flag. */

@@ -3,6 +3,7 @@ import { CliError } from './errors/cli-error.ts';
 import { type FailureContext, toFailure } from './errors/envelope.ts';
 import type { Io } from './io.ts';
 import { cleanLine } from './output/clean.ts';
+import { jsonText } from './output/json-text.ts';
 import { createProgram } from './program.ts';
 import type { Run } from './run.ts';
 import { RunContext } from './run-context.ts';
@@ -47,7 +48,7 @@ function fail(error: unknown, context: RunContext | undefined, args: readonly st
   if (context ? context.output.isJson : asksForJson(args)) {
     const shown = { error: { ...envelope.error, message: redact(message), hint: hint && redact(hint) } };
     const isLines = context?.output.isStreaming ?? args.includes('--stream');
-    io.stdout.write(`${isLines ? JSON.stringify(shown) : JSON.stringify(shown, undefined, 2)}\n`);
+    io.stdout.write(`${jsonText(shown, isLines)}\n`);
   } else {
     io.stderr.write(`Error: ${cleanLine(redact(message))}\nCode: ${code}\n`);
     if (hint !== null) io.stderr.write(`Hint: ${cleanLine(redact(hint))}\n`);

@@ -1,57 +1,10 @@
 import { statSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { AgentCard } from '@batonjs/protocol';
 import { describe, expect, it } from 'vitest';
-import { listen } from '../../../test/kit/listen.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { cli } from './cli.ts';
-
-interface Seen {
-  readonly headers: IncomingHttpHeaders;
-  readonly url: string;
-}
-
-/** An agent over JSON-RPC with these security schemes. Answers with a message, or with the status of `refuse`. */
-async function serveSecured(card: Partial<AgentCard>, refuse?: number) {
-  const seen: Seen[] = [];
-  const cardReads: Seen[] = [];
-  const url = await listen(
-    createServer(async (request, response) => {
-      const body = await text(request);
-      const { headers, url: path = '' } = request;
-      response.setHeader('content-type', 'application/json');
-      if (request.method === 'GET') {
-        cardReads.push({ headers, url: path });
-        return response.end(
-          JSON.stringify({
-            name: 'Secured',
-            description: 'Asks who calls',
-            version: '1',
-            supportedInterfaces: [{ url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-            capabilities: {},
-            defaultInputModes: [],
-            defaultOutputModes: [],
-            skills: [],
-            ...card,
-          }),
-        );
-      }
-      seen.push({ headers, url: path });
-      if (refuse) return response.writeHead(refuse).end('{}');
-      const result = { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'ok' }] } };
-      response.end(JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(body).id, result }));
-    }),
-  );
-  return { url, seen, cardReads };
-}
-
-const requires = (name: string, scheme: unknown) =>
-  ({
-    securitySchemes: { [name]: scheme },
-    securityRequirements: [{ schemes: { [name]: { list: [] } } }],
-  }) as unknown as Partial<AgentCard>;
+import { oauth, requires, serveAuthorization, serveSecured } from './secured-agent.ts';
 
 const bearer = requires('b', { httpAuthSecurityScheme: { scheme: 'Bearer' } });
 
@@ -143,36 +96,6 @@ describe('credentials', () => {
   });
 });
 
-/** An authorization server that lets a device in at the third question. */
-async function serveAuthorization() {
-  const forms: Record<string, string>[] = [];
-  const url = await listen(
-    createServer(async (request, response) => {
-      const form = Object.fromEntries(new URLSearchParams(await text(request)));
-      forms.push({ path: request.url ?? '', ...form });
-      response.setHeader('content-type', 'application/json');
-      const reply = (value: unknown) => response.end(JSON.stringify(value));
-      if (request.url === '/discovery')
-        return reply({ token_endpoint: `${url}/token`, device_authorization_endpoint: `${url}/device` });
-      if (request.url === '/device')
-        return reply({
-          device_code: 'd1',
-          user_code: 'ABCD',
-          verification_uri: 'https://login.example/device',
-          interval: 0.01,
-          expires_in: 60,
-        });
-      if (form.client_secret === 'wrong') return reply({ error: 'invalid_client' });
-      if (form.device_code && forms.filter(({ device_code }) => device_code).length < 3)
-        return reply({ error: 'authorization_pending' });
-      reply({ access_token: 'from-login', expires_in: 3600, token_type: 'Bearer' });
-    }),
-  );
-  return { url, forms };
-}
-
-const oauth = (flows: unknown) => requires('o', { oauth2SecurityScheme: { flows } });
-
 describe('auth login', () => {
   const login = async (line: string, card: Partial<AgentCard>) => {
     const home = temporaryFolder();
@@ -190,7 +113,10 @@ describe('auth login', () => {
       tokenUrl: `${url}/token`,
       scopes: { read: 'Read' },
     };
-    const ran = await login('--client-id tool', oauth({ deviceCode: flow }));
+    const ran = await login(
+      `--client-id tool --authorization-server ${url}/token`,
+      oauth({ deviceCode: flow }),
+    );
     expect(ran.code).toBe(0);
     expect(ran.stderr).toContain('Open https://login.example/device and enter the code ABCD');
     expect(forms[0]).toMatchObject({ path: '/device', client_id: 'tool', scope: 'read' });
@@ -201,19 +127,28 @@ describe('auth login', () => {
   it('gets a token by client credentials [A2ACLI_AUTH_006]', async () => {
     const { url, forms } = await serveAuthorization();
     const card = oauth({ clientCredentials: { tokenUrl: `${url}/token`, scopes: {} } });
-    const ran = await login('--client-id tool --client-secret hush', card);
+    const ran = await login(
+      `--client-id tool --client-secret hush --authorization-server ${url}/token`,
+      card,
+    );
     expect([ran.code, ran.authorization]).toEqual([0, 'Bearer from-login']);
     expect(forms).toMatchObject([
-      { grant_type: 'client_credentials', client_id: 'tool', client_secret: 'hush' },
+      { grant_type: 'client_credentials', authorization: `Basic ${btoa('tool:hush')}` },
     ]);
-    const refused = await login('--client-id tool --client-secret wrong -o json', card);
+    const refused = await login(
+      `--client-id tool --client-secret wrong -o json --authorization-server ${url}/token`,
+      card,
+    );
     expect(refused).toMatchObject({ code: 4, authorization: undefined });
   });
 
   it('keeps tokens where only their user reads them, and attaches them by itself [A2ACLI_AUTH_007, R-CLI-44]', async () => {
     const { url } = await serveAuthorization();
     const card = oauth({ clientCredentials: { tokenUrl: `${url}/token`, scopes: {} } });
-    const { home, stdout, authorization } = await login('--client-id tool --client-secret hush', card);
+    const { home, stdout, authorization } = await login(
+      `--client-id tool --client-secret hush --authorization-server ${url}/token`,
+      card,
+    );
     expect(statSync(join(home, '.config/a2a-cli/tokens.json')).mode & 0o777).toBe(0o600);
     expect(stdout).not.toContain('from-login');
     expect(authorization).toBe('Bearer from-login');
@@ -224,7 +159,10 @@ describe('auth login', () => {
     const card = oauth({ clientCredentials: { tokenUrl: `${server}/token`, scopes: {} } });
     const home = temporaryFolder();
     const good = await serveSecured(card);
-    await cli(`auth login -a ${good.url} --client-id tool --client-secret hush`, { home });
+    await cli(
+      `auth login -a ${good.url} --client-id tool --client-secret hush --authorization-server ${server}/token`,
+      { home },
+    );
     // A card of another agent that names the good one first, and itself under the binding that is preferred.
     const evil = await serveSecured({});
     const lure = await serveSecured({
@@ -240,8 +178,10 @@ describe('auth login', () => {
 
   it('finds the authorization server by OpenID Connect [A2ACLI_AUTH_010]', async () => {
     const { url } = await serveAuthorization();
-    const card = requires('i', { openIdConnectSecurityScheme: { openIdConnectUrl: `${url}/discovery` } });
-    const ran = await login('--client-id tool', card);
+    const card = requires('i', {
+      openIdConnectSecurityScheme: { openIdConnectUrl: `${url}/.well-known/openid-configuration` },
+    });
+    const ran = await login(`--client-id tool --authorization-server ${url}`, card);
     expect([ran.code, ran.authorization]).toEqual([0, 'Bearer from-login']);
   });
 });

@@ -22,6 +22,8 @@ export interface Surroundings {
   readonly cwd?: string;
   readonly stdin?: string;
   readonly isTTY?: boolean;
+  /** The same as `isTTY` unless it is given. */
+  readonly isStdinTTY?: boolean;
   readonly signal?: AbortSignal;
   /** Sees what is written, as it is written. */
   readonly onWrite?: (stream: 'stdout' | 'stderr', text: string) => void;
@@ -41,7 +43,9 @@ export async function cli(line: string | readonly string[], around: Surroundings
   const io = {
     stdout: into('stdout'),
     stderr: into('stderr'),
-    stdin: Object.assign(stdinOf(around.stdin ?? ''), { isTTY: around.isTTY ?? false }),
+    stdin: Object.assign(stdinOf(around.stdin ?? ''), {
+      isTTY: around.isStdinTTY ?? around.isTTY ?? false,
+    }),
     env: around.env ?? {},
     cwd: around.cwd ?? around.home ?? temporaryFolder(),
     home: around.home ?? temporaryFolder(),

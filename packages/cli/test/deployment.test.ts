@@ -1,4 +1,3 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { completed, createAgentServer, working } from '@batonjs/server';
@@ -11,12 +10,12 @@ import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
-import { readText, root } from '../../../test/repository/source-files.ts';
+import { readText } from '../../../test/repository/source-files.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { canStart, startRedis } from '../../../test/support/redis.ts';
 import { postgresIndexes } from '../src/deployment/store-checks.ts';
 import { serveMany } from './agents.ts';
-import { abortedAfterTest, cli, fieldOf } from './cli.ts';
+import { cli, fieldOf } from './cli.ts';
 
 /** A file with one ended task and one at work, that another process still has open. */
 async function usedFile(): Promise<string> {
@@ -150,57 +149,5 @@ describe.skipIf(!postgres)('doctor on PostgreSQL', () => {
     const { stdout, code } = await cli(`doctor --store ${postgres!.url}`);
     expect(stdout).toContain('Problem: indexes: missing: tasks_waiting');
     expect(code).toBe(1);
-  });
-});
-
-describe('dev', () => {
-  it('serves the agent in a file, and again after a change, with the tasks that were there', {
-    timeout: 60_000,
-  }, async () => {
-    const folder = temporaryFolder();
-    const file = join(folder, 'agent.ts');
-    const write = (word: string) =>
-      writeFileSync(
-        file,
-        `import { artifact, completed } from '${root}/packages/server/src/index.ts';
-        export default async function* () {
-          yield artifact('word', '${word}');
-          yield completed();
-        }`,
-      );
-    write('first');
-    // An inspector that writes down what it was started with.
-    const inspector = join(folder, 'node_modules/@batonjs/inspector');
-    mkdirSync(inspector, { recursive: true });
-    writeFileSync(join(inspector, 'package.json'), '{"main":"index.js","type":"commonjs"}');
-    writeFileSync(join(inspector, 'index.js'), '');
-    const started = join(folder, 'started');
-    writeFileSync(
-      join(inspector, 'cli.js'),
-      `require('fs').writeFileSync('${started}', process.argv[2]); setInterval(() => {}, 1000);`,
-    );
-    const stop = abortedAfterTest();
-    const urls: string[] = [];
-    let changed = Promise.withResolvers<void>();
-    const serving = cli(`dev ${file} --port 0 --data ${join(folder, 'dev.db')}`, {
-      signal: stop.signal,
-      cwd: folder,
-      env: { NODE_OPTIONS: '--conditions=@batonjs/source' },
-      onWrite(stream, text) {
-        if (stream !== 'stdout') return;
-        urls.push(text.replace('URL: ', '').trim());
-        changed.resolve();
-      },
-    });
-    await changed.promise;
-    const { id } = (await cli(`send -a ${urls[0]} -o json hello`)).json.task;
-    changed = Promise.withResolvers();
-    write('second');
-    await changed.promise;
-    expect((await cli(`send -a ${urls[1]} hello`)).stdout).toContain('Content:\n  second');
-    expect((await cli(`task get -a ${urls[1]} ${id}`)).stdout).toContain('Content:\n  first');
-    await eventually(() => expect(readFileSync(started, 'utf8')).toBe(urls[0]));
-    stop.abort();
-    await serving;
   });
 });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { artifact, completed } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
@@ -35,6 +35,23 @@ describe('task download', () => {
     expect((await cli(`task download -a ${url} ${id} --dir out`, { cwd })).code).toBe(2);
     const again = await cli(`task download -a ${url} ${id} --dir out --force --artifact b -o json`, { cwd });
     expect(again.json.files).toHaveLength(3);
+  });
+
+  it('goes where the command line says, whatever the .env of a folder or the environment says', async () => {
+    const url = await serveMany();
+    const cwd = temporaryFolder();
+    const { id } = (await cli(`send -a ${url} -o json all`)).json.task;
+    const variables = { A2ACLI_DIR: 'elsewhere', A2ACLI_FORCE: 'true' };
+    const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`);
+    writeFileSync(join(cwd, '.env'), lines.join(''));
+    const download = () => cli(`task download -a ${url} ${id}`, { cwd, env: variables });
+    const { code, stdout } = await download();
+    expect([code, stdout.includes('elsewhere'), existsSync(join(cwd, 'elsewhere'))]).toEqual([
+      0,
+      false,
+      false,
+    ]);
+    expect((await download()).code).toBe(2);
   });
 
   it('is not what send does by itself [A2ACLI_SEND_004]', async () => {
@@ -128,9 +145,7 @@ describe('demo-server', () => {
 
 describe('the skill for agents', () => {
   const folder = join(import.meta.dirname, '..');
-  const skills = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('SKILL.md') && !name.includes('node_modules'),
-  );
+  const skills = globSync('**/SKILL.md', { cwd: folder, exclude: ['**/node_modules'] });
 
   it('is one file, short and generic, that points to help; examples stand beside it [A2ACLI_SKILL_001]', () => {
     expect(skills).toEqual(['SKILL.md']);

@@ -21,7 +21,8 @@ export interface AgentClient extends AgentOperations {
   readCard(options?: CallOptions): Promise<AgentCard>;
   /**
    * Sends a message and waits for the result: a message, or a task that has ended or waits for input. An agent may
-   * answer earlier, with a task that is still running; `stream(…).result()` waits until it ends. Spec: §3.1.1.
+   * answer earlier, with a task that is still running: agents on Baton do after 120 s (`blockingMs`), with
+   * `TASK_STATE_WORKING`. `stream(…).result()` waits until it ends. Spec: §3.1.1.
    */
   send(input: MessageInput, options?: SendOptions): Promise<AgentReply>;
   /** Sends a message and follows its task until the task ends or waits for an answer. Spec: §3.1.2. */

@@ -1,3 +1,4 @@
+import { IMPLIED_VERSION } from '@batonjs/protocol/headers';
 import {
   methodName,
   type OperationName,
@@ -6,7 +7,8 @@ import {
   type Params,
   type Reply,
 } from '@batonjs/protocol/operations';
-import type { Session } from './connection/session.ts';
+import type { Session, StreamOptions } from './connection/session.ts';
+import { wholeTask } from './following/task-source.ts';
 import type { CallOptions } from './options/connect-options.ts';
 
 /** The arguments of an operation's method. Params without required members are optional. */
@@ -18,7 +20,8 @@ type Arguments<Name extends OperationName> =
 /**
  * The operations of A2A as methods. They fill in `tenant` from the card. They reject with an `A2AError` if the agent
  * answers with an error, and with a `ClientError` if the call fails on the client's side. A stream opens when you
- * iterate it. Spec: §5.3.
+ * iterate it. The stream of `subscribeToTask` begins with the task. An agent of A2A 0.3 sends only what comes next: the
+ * client then reads the task at the first update, and the stream fails if that fails. Spec: §5.3.
  */
 export type AgentOperations = {
   readonly [Name in OperationName as Uncapitalize<Name>]: (...args: Arguments<Name>) => Reply<Name>;
@@ -37,6 +40,17 @@ export const agentOperations = (session: Session): AgentOperations => {
   return methods as AgentOperations;
 };
 
-async function* events(session: Session, ...call: Parameters<Session['stream']>) {
-  for await (const { event } of session.stream(...call)) yield event;
+async function* events(
+  session: Session,
+  name: OperationName,
+  params: Readonly<Record<string, unknown>>,
+  options?: StreamOptions,
+) {
+  const events = session.stream(name, params, options);
+  // Those of 0.3 begin with the next update, where those of 1.0 begin with the task. Spec: §3.1.6.
+  const isOlder = name === 'SubscribeToTask' && session.version === IMPLIED_VERSION;
+  for await (const { event } of isOlder ? wholeTask(session, params.id as string, events, options) : events) {
+    // Empty until the task is read.
+    if (!isOlder || Object.keys(event).length > 0) yield event;
+  }
 }

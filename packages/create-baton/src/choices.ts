@@ -7,18 +7,13 @@ export const stores = {
 } as const;
 export type Store = keyof typeof stores;
 
-/** The oldest Node.js that runs a project: its adapter decides. */
-export const oldestNode: Readonly<Record<Store, string>> = {
-  sqlite: '22.13',
-  memory: '20.16',
-  redis: '22.13',
-  postgres: '22.13',
-};
+/** The oldest Node.js that runs a project: that of the packages in it. */
+export const oldestNode = '22.19';
 
-/** Whether this Node.js, such as `20.20.2`, runs a project with the store. */
-export function isNewEnough(version: string, store: Store): boolean {
+/** Whether this Node.js, such as `22.20.0`, runs a project. */
+export function isNewEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [oldest = 0, oldestMinor = 0] = oldestNode[store].split('.').map(Number);
+  const [oldest = 0, oldestMinor = 0] = oldestNode.split('.').map(Number);
   return major > oldest || (major === oldest && minor >= oldestMinor);
 }
 
@@ -31,7 +26,7 @@ export type Template = keyof typeof templates;
 
 /** A project to write. */
 export interface Project {
-  /** Where: a path, relative to the working folder. */
+  /** The name of a folder in the working folder, or `.`. */
   readonly folder: string;
   readonly store: Store;
   readonly template: Template;

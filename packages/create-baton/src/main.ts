@@ -19,8 +19,7 @@ try {
     const isComplete = options.folder !== undefined && options.store && options.template;
     if (!options.yes && !isComplete && !stdin.isTTY)
       throw new InputError('There is no terminal to ask: pass --yes, or a folder, --store and --template');
-    const store = isNewEnough(process.versions.node, 'sqlite') ? 'sqlite' : 'memory';
-    const usual: Project = { folder: usualFolder, store, template: 'plain' };
+    const usual: Project = { folder: usualFolder, store: 'sqlite', template: 'plain' };
     create(options.yes || isComplete ? { ...usual, ...options } : await ask(options, stdin, stdout));
   }
 } catch (error) {
@@ -42,16 +41,14 @@ function create(project: Project): void {
   writeProject(folder, projectFiles(name, project, installer));
   const services = { memory: '', sqlite: '', redis: 'redis', postgres: 'postgres' }[project.store];
   const steps = [
-    ...(folder === '.' ? [] : [`cd ${/\s/.test(folder) ? JSON.stringify(folder) : folder}`]),
+    ...(folder === '.' ? [] : [`cd ${folder}`]),
     install,
     `${run} test`,
     ...(services && [`docker compose up -d ${services}`]),
     `${run} start`,
   ];
   const { node } = process.versions;
-  const note = isNewEnough(node, project.store)
-    ? ''
-    : `\nIt needs Node.js ${oldestNode[project.store]} or newer; this is ${node}.\n`;
+  const note = isNewEnough(node) ? '' : `\nIt needs Node.js ${oldestNode} or newer; this is ${node}.\n`;
   stdout.write(`Wrote ${name}: ${project.template} agent, tasks in ${project.store}.\n${note}\n`);
   stdout.write(`${steps.map((step) => `  ${step}\n`).join('')}`);
 }

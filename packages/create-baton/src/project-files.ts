@@ -38,7 +38,7 @@ export function projectFiles(
     run: installer.run,
     services: services[store],
     settings: settings[template],
-    node: oldestNode[store],
+    node: oldestNode,
   };
   const folders = ['shared', `agents/${template}`, `stores/${store}`];
   const files = new Map<string, string>([['package.json', manifest(name, store)]]);
@@ -82,9 +82,9 @@ function manifest(name: string, store: Project['store']): string {
       version: '0.1.0',
       private: true,
       type: 'module',
-      engines: { node: `>=${oldestNode[store]}` },
+      engines: { node: `>=${oldestNode}` },
       scripts: {
-        // The process itself gets the signals. Node.js runs TypeScript without tsx from 22.18 on.
+        // The process itself gets the signals.
         start: 'node --import tsx src/main.ts',
         dev: 'node --import tsx --watch src/main.ts',
         client: 'node --import tsx src/client.ts',

@@ -55,6 +55,12 @@ export function around(agent: Agent, wrap: (turn: Turn, agent: Agent) => Answer 
   });
 }
 
+/** Answers a turn without the agent. What the agent asked for with `wakeAt` stays: it has no other turn to ask again. */
+export async function* answerFor(turn: Turn, update: TaskUpdate): Updates {
+  if (turn.replacedWake) await turn.wakeAt(turn.replacedWake);
+  yield update;
+}
+
 /** Wraps an agent and changes its updates. */
 export const changeUpdates = (agent: Agent, change: (update: TaskUpdate, turn: Turn) => TaskUpdate): Agent =>
   around(agent, async (turn, inner) => {

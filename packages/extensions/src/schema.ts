@@ -19,31 +19,3 @@ export const describeIssues = (issues: readonly Issue[]): string =>
 /** The JSON Schema of a zod schema. Throws for a type that JSON does not have, such as a date. */
 export const jsonSchemaOf = (schema: z.ZodType): Record<string, Json> =>
   z.toJSONSchema(schema, { io: 'input' }) as unknown as Record<string, Json>;
-
-/** The maximum nesting of a schema from another party. */
-const mostLevels = 50;
-
-/**
- * Reads a JSON Schema from another party; undefined if zod cannot read it. Ignores patterns: a malicious regular
- * expression can block the process.
- */
-export function readJsonSchema(schema: unknown): z.ZodType | undefined {
-  try {
-    return z.fromJSONSchema(withoutPatterns(schema, 0) as Parameters<typeof z.fromJSONSchema>[0]);
-  } catch {
-    return undefined;
-  }
-}
-
-function withoutPatterns(value: unknown, level: number): unknown {
-  if (level > mostLevels) throw new RangeError('The schema goes too deep');
-  if (Array.isArray(value)) return value.map((each) => withoutPatterns(each, level + 1));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(
-        ([name, inner]) => !(name === 'pattern' && typeof inner === 'string') && name !== 'patternProperties',
-      )
-      .map(([name, inner]) => [name, withoutPatterns(inner, level + 1)]),
-  );
-}

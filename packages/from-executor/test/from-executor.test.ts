@@ -162,7 +162,7 @@ describe('an executor of the official SDK', () => {
       configuration: { acceptedOutputModes: ['text/plain'] },
     });
     expect(given?.context.user).toEqual({ isAuthenticated: true, userName: 'ada' });
-    expect(given?.context.state.get('caller')).toEqual({ sub: 'ada', team: 'math' });
+    expect(given?.context.state.get('caller')).toEqual({ scope: 'ada', sub: 'ada', team: 'math' });
   });
 
   it('may publish whole tasks: their changes become updates', async () => {

@@ -7,6 +7,7 @@ import { agentTasks } from './tasks/agent-tasks.ts';
 import { storeTasks } from './tasks/store-tasks.ts';
 import type { TaskSource } from './tasks/task-source.ts';
 import { Recordings } from './timeline/recordings.ts';
+import { credentialsIn, HIDDEN } from './wire/without-secrets.ts';
 
 /** An agent with what the inspector collected about its tasks. */
 export interface Exhibit extends Inspected {
@@ -40,6 +41,14 @@ export class Inspection {
     this.#agents.set(agent.id, exhibit);
     return exhibit;
   }
+
+  /** JSON without the credentials that agents are called with: an agent may repeat in an error what it was sent. */
+  readonly hide = (json: string): string =>
+    this.agents
+      .flatMap(({ options }) => credentialsIn(options.connect?.headers ?? {}))
+      // Longer ones first: a secret may contain another one.
+      .sort((one, other) => other.length - one.length)
+      .reduce((text, secret) => text.replaceAll(JSON.stringify(secret).slice(1, -1), HIDDEN), json);
 
   /** The agent of an id. Throws a `RequestError` for an unknown one. */
   agent(id: string | undefined): Exhibit {

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { isLoopbackAddress } from '@batonjs/bindings';
 import { accessToken } from './guard/access-token.ts';
-import { checkRequest, isLoopback } from './guard/check-request.ts';
+import { checkRequest } from './guard/check-request.ts';
 import { readJson } from './http/read-json.ts';
 import { RequestError, sendJson, sendProblem } from './http/reply.ts';
 import { router } from './http/router.ts';
@@ -75,18 +76,18 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
       inspection,
       process,
       traceUrl,
-      kill: isLoopback(request.socket.remoteAddress) ? kill : undefined,
+      kill: isLoopbackAddress(request.socket.remoteAddress) ? kill : undefined,
       body: async () => Object(await readJson(request)) as Readonly<Record<string, unknown>>,
       async permit(action, target = {}) {
         if (await isAllowed(viewer, action, target)) return;
         throw new RequestError(403, `This inspector does not allow you to ${words[action]}`);
       },
     });
-    if (result !== ANSWERED) sendJson(response, 200, result);
+    if (result !== ANSWERED) sendJson(response, 200, result, inspection.hide);
   }
 
   const handler = (request: IncomingMessage, response: ServerResponse): void => {
-    answer(request, response).catch((error: unknown) => sendProblem(response, error));
+    answer(request, response).catch((error: unknown) => sendProblem(response, error, inspection.hide));
   };
   return Object.assign(handler, {
     addressAt: (url: string) => `${url.replace(/(?<!\/)\/+$/, '')}/${token ? `#token=${token.text}` : ''}`,

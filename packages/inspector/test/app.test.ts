@@ -1,22 +1,24 @@
 import { execFile } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { connect } from '@batonjs/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { eventually, until } from '../../../test/kit/until.ts';
 import { chromiumForTests } from '../../../test/support/chromium.ts';
 import { allActions } from '../src/inspection.ts';
 import { createInspector } from '../src/inspector.ts';
+import { openBrowser } from '../src/open-browser.ts';
 import { token } from './inspected-servers.ts';
 import { type OpenedApp, openApp } from './open-app.ts';
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(!executablePath)('the app of the inspector', { timeout: 60_000 }, () => {
+describe.skipIf(!executablePath)('the app of the inspector', () => {
   let app: OpenedApp;
   beforeAll(async () => {
     app = await openApp(executablePath!, allActions);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => app.close());
 
   const entry = (text: string | RegExp) => app.rows('Timeline').filter({ hasText: text }).first();
@@ -34,6 +36,23 @@ describe.skipIf(!executablePath)('the app of the inspector', { timeout: 60_000 }
     await other.getByRole('button', { name: 'Open' }).click();
     await other.getByRole('link', { name: 'Show', exact: true }).waitFor();
     await other.close();
+  });
+
+  it('shows the name on a card that comes later than the app', async () => {
+    const page = await app.page.context().newPage();
+    let isSlow = true;
+    await page.route('**/api/session', async (route) => {
+      const response = await route.fetch();
+      const session = await response.json();
+      const far = session.agents.find(({ id }: { id: string }) => id === 'far');
+      if (isSlow) Object.assign(far, { name: 'far', description: undefined });
+      await route.fulfill({ response, json: session });
+    });
+    await page.goto(app.served.address);
+    await page.getByRole('link', { name: 'far', exact: true }).waitFor();
+    isSlow = false;
+    await page.getByRole('link', { name: 'Show far', exact: true }).waitFor();
+    await page.close();
   });
 
   it('1 shows the card of an agent: checks, interfaces, skills, security and JSON', async () => {
@@ -405,7 +424,10 @@ describe.skipIf(!executablePath)('the app of the inspector', { timeout: 60_000 }
     const inspector = createInspector({ server: served.show, token }, app.folder);
     const address = await listen(inspector);
     const other = await page.context().newPage();
-    await other.goto(inspector.addressAt(address));
+    // As the command opens it.
+    const opened = openBrowser(inspector.addressAt(address), () => {});
+    onTestFinished(opened.remove);
+    await other.goto(String(pathToFileURL(opened.path)));
     await other.getByText('Read only').waitFor();
     await other.getByRole('listbox', { name: 'Tasks' }).waitFor();
     expect(await other.getByRole('button', { name: /Prune|Kill|^Add$/ }).count()).toBe(0);

@@ -111,6 +111,29 @@ describe('the inspector', () => {
       expect((await send('/api/session', { ...access, host, 'sec-fetch-site': site })).status).toBe(403);
   });
 
+  it('lets links lead to the page, but frames and scripts of other sites to nothing', async () => {
+    const { send, port } = await serve();
+    const host = `127.0.0.1:${port}`;
+    const link = { host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+    expect((await send('/', { ...link, 'sec-fetch-dest': 'document' })).status).not.toBe(403);
+    for (const [path, headers] of [
+      ['/', { ...link, 'sec-fetch-dest': 'iframe' }],
+      ['/', { ...link, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'document' }],
+      ['/api/session', { ...link, ...access, 'sec-fetch-dest': 'document' }],
+      ['/./api/session', { ...link, ...access, 'sec-fetch-dest': 'document' }],
+    ] as const)
+      expect((await send(path, headers)).status).toBe(403);
+  });
+
+  it('reads bodies of at most 24 MiB, and says so', async () => {
+    const { send } = await serve({ allow: ['send'] });
+    const most = 24 * 1024 * 1024;
+    // Two quotes stand around it.
+    expect((await send('/api/agents/show/messages', json, 'x'.repeat(most - 2))).status).toBe(400);
+    const { status, text } = await send('/api/agents/show/messages', json, 'x'.repeat(most - 1));
+    expect([status, text]).toEqual([413, expect.stringContaining('more than 25165824 bytes')]);
+  });
+
   it('says with every answer what the page may load: nothing but its own, and no script in the page', async () => {
     const { send } = await serve();
     for (const path of ['/', '/api/session', '/missing']) {

@@ -18,7 +18,7 @@ const manyEvents = 5_000;
 /** A screen has some 30 rows; a list draws a few more. */
 const mostRows = 80;
 
-describe.skipIf(!executablePath)('long lists', { timeout: 120_000 }, () => {
+describe.skipIf(!executablePath)('long lists', { timeout: 300_000 }, () => {
   const closing: (() => unknown)[] = [];
   let page: Page;
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe.skipIf(!executablePath)('long lists', { timeout: 120_000 }, () => {
     page = await browser.context.newPage();
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(inspector.addressAt(`http://127.0.0.1:${(http.address() as AddressInfo).port}`));
-  }, 120_000);
+  }, 300_000);
   afterAll(async () => {
     for (const close of closing.reverse()) await close();
   });

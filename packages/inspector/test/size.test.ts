@@ -7,7 +7,7 @@ import { builtApp } from './built-app.ts';
 let app: Awaited<ReturnType<typeof builtApp>>;
 beforeAll(async () => {
   app = await builtApp();
-}, 120_000);
+}, 300_000);
 afterAll(() => app.remove());
 
 const text = (...path: string[]) => readFileSync(join(app.folder, ...path), 'utf8');

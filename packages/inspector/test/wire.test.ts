@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createAgentServer } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
@@ -7,9 +9,11 @@ import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { listen } from '../../../test/kit/listen.ts';
 import { freePort } from '../../../test/kit/processes.ts';
+import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { AgentLink } from '../src/agents/agent-link.ts';
 import { operationOf } from '../src/wire/operation-of.ts';
 import { curlOf, grpcurlOf } from '../src/wire/shell-line.ts';
+import { receivedHeaders, shownHeaders } from '../src/wire/without-secrets.ts';
 import { showAgent } from './show-agent.ts';
 
 const secret = 'a-secret-of-the-caller';
@@ -56,7 +60,7 @@ describe('the wire', () => {
     const { link } = await linked();
     await (await link.client()).send("it's fail");
     const { shell } = link.wire.exchanges.at(-1)!;
-    expect(shell).toContain('-H "x-key: $X_KEY"');
+    expect(shell).toContain(`-H 'x-key: '"$X_KEY"`);
     const { stdout } = await promisify(execFile)('sh', ['-c', shell], {
       env: { ...process.env, X_KEY: secret },
     });
@@ -101,8 +105,46 @@ it.each([
 
 it('quotes what the shell would read', () => {
   const request = { method: 'POST', url: 'http://a/b', headers: {}, body: `{"text":"it's $HOME"}` };
-  expect(curlOf(request)).toBe(`curl -s -X POST 'http://a/b' -d '{"text":"it'\\''s $HOME"}'`);
+  expect(curlOf(request)).toBe(`curl -s -X POST http://a/b -d '{"text":"it'\\''s $HOME"}'`);
   expect(grpcurlOf({ ...request, method: 'S/M', url: 'grpcs://a:1' })).toBe(
     `grpcurl -d '{"text":"it'\\''s $HOME"}' a:1 S/M`,
   );
+});
+
+it.each([
+  'grpc://$(attack):1',
+  'grpc://`attack`:1',
+  "grpc://a';attack;'b:1",
+  'a;attack;$(attack)b:1',
+  'http://a$(attack)/x',
+  'http://a/$(attack)?`attack`#;attack',
+  'http://a/\'"$(attack)',
+])('lets a shell run nothing of the address %s', async (url) => {
+  const folder = temporaryFolder();
+  const programs = { attack: 'echo > ran', curl: 'printf "%s\\n" "$@"', grpcurl: 'printf "%s\\n" "$@"' };
+  for (const [name, script] of Object.entries(programs))
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const headers = { '$(attack)': '…', '2`attack`': '…', plain: '$(attack) `attack`' };
+  const request = { method: 'S/$(attack)', url, headers, body: '$(attack)' };
+  const lines = [grpcurlOf(request), ...(url.startsWith('http') ? [curlOf(request)] : [])];
+  for (const line of lines) {
+    const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+    const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd: folder, env });
+    expect(readdirSync(folder)).toEqual(['attack', 'curl', 'grpcurl']);
+    expect(stdout).toContain('S/$(attack)');
+  }
+});
+
+it('shows no cookie that an agent sets, and no value of a header that may be a credential', () => {
+  const received = new Headers({ 'set-cookie': 'session=s3cret', 'content-type': 'text/plain' });
+  expect(receivedHeaders(received)).toEqual({ 'set-cookie': '…', 'content-type': 'text/plain' });
+  expect(
+    shownHeaders([
+      ['X-Custom', 's3cret'],
+      ['A2A-Version', '1.0'],
+    ]),
+  ).toEqual({
+    'x-custom': '…',
+    'a2a-version': '1.0',
+  });
 });

@@ -24,15 +24,22 @@ export type Command =
   | { readonly type: 'create'; readonly taskId: string }
   /**
    * The agent starts with all untaken messages whose time has come, or starts again if the last turn was left open.
-   * `ripeAt`: the time that counts, if a store's clock is ahead of `now`.
+   * `ripeAt`: the time that counts for that. Default: the time of the facts, which is never before that of earlier ones.
    */
   | {
       readonly type: 'start-turn';
       readonly alone?: true | undefined;
       readonly ripeAt?: string | undefined;
     }
-  /** The running turn asks for another one at a time (ISO 8601, UTC, milliseconds), or no more. */
-  | { readonly type: 'set-wake'; readonly time?: string | undefined }
+  /**
+   * The running turn asks for another one at a time (ISO 8601, UTC, milliseconds), or no more. `hasty`: how many turns in
+   * a row asked for one at once.
+   */
+  | {
+      readonly type: 'set-wake';
+      readonly time?: string | undefined;
+      readonly hasty?: number | undefined;
+    }
   /** The running agent takes a message that arrived while it ran. Nothing happens if a turn took it already. */
   | { readonly type: 'take'; readonly messageId: string }
   /** The agent reports. */
@@ -80,8 +87,9 @@ function happen(state: State | undefined, command: Command, at: string): Happeni
     case 'complete-step':
       return completeStep(turnOf(state), command);
     case 'set-wake': {
+      const { time, hasty } = command;
       const { number: turn } = turnOf(state);
-      return [{ type: 'wake-set', turn, ...(command.time !== undefined && { time: command.time }) }];
+      return [{ type: 'wake-set', turn, ...(time !== undefined && { time }), ...(hasty && { hasty }) }];
     }
     case 'end-turn':
       return endTurn(state);
@@ -138,11 +146,12 @@ function checkGeneration({ generation, matched }: State, taskId: string, expecte
 
 function startTurn(
   state: State,
-  { alone, ripeAt = '' }: Command & { type: 'start-turn' },
+  { alone, ripeAt }: Command & { type: 'start-turn' },
   at: string,
 ): Happening[] {
   const { openTurn, task, turns, untaken, woken, wakeAt } = state;
-  const time = ripeAt > at ? ripeAt : at;
+  // After the clock was set back, the facts go on from the latest one, and people's times do not.
+  const time = ripeAt ?? at;
   // A program that wakes the task does not wait for messages that are put off.
   const ripe = woken ? untaken : untaken.filter((received) => isRipe(received, time));
   if (!openTurn && !woken && ripe.length === 0 && !(wakeAt !== undefined && wakeAt <= time)) {

@@ -81,11 +81,14 @@ function fold(next: Draft, fact: Fact): void {
       const kept = next.openTurn?.number === turn ? next.openTurn : undefined;
       if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;
       next.turns = turn;
+      const isAsked = messageIds.length > 0 || next.woken !== undefined;
+      const replacedWake = attempt > 1 ? kept?.replacedWake : isAsked ? next.wakeAt : undefined;
       // A later attempt is the same turn: what was asked for while an earlier one ran is asked for still.
       if (attempt === 1) {
         next.woken = undefined;
         next.wakeAt = undefined;
       }
+      if (messageIds.length > 0) next.hasty = undefined;
       next.untaken = left;
       next.openTurn = {
         number: turn,
@@ -93,6 +96,7 @@ function fold(next: Draft, fact: Fact): void {
         messageIds,
         takenLater: kept?.takenLater,
         startedAt: fact.at,
+        replacedWake,
         steps: kept?.steps ?? noSteps,
       };
       return;
@@ -116,9 +120,11 @@ function fold(next: Draft, fact: Fact): void {
       return;
     case 'woken':
       next.woken = { metadata: fact.metadata };
+      next.hasty = undefined;
       return;
     case 'wake-set':
       next.wakeAt = fact.time;
+      next.hasty = fact.hasty === undefined ? undefined : { turn: fact.turn, count: fact.hasty };
       return;
     case 'cancel-requested':
       next.cancelRequested ??= { at: fact.at, metadata: fact.metadata };
@@ -151,7 +157,7 @@ function fold(next: Draft, fact: Fact): void {
     }
     default:
       throw new UnknownFactError(
-        `The log holds a fact of unknown type "${(fact as { type: unknown }).type}"`,
+        `The log holds a fact of unknown type "${(fact satisfies never as { type: unknown }).type}"`,
       );
   }
 }
@@ -200,6 +206,7 @@ function begin(fact: Fact): State {
     woken: undefined,
     notBefore: fact.notBefore,
     wakeAt: undefined,
+    hasty: undefined,
     children: undefined,
     skills: fact.skill === undefined ? undefined : [fact.skill],
     matched: undefined,

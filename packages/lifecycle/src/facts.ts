@@ -83,6 +83,8 @@ export interface WakeSet extends Written {
   readonly turn: number;
   /** ISO 8601, UTC, milliseconds. Absent: at no time. */
   readonly time?: string;
+  /** How many turns in a row asked for a time that was not in the future, this one included. Absent: not this one. */
+  readonly hasty?: number;
 }
 
 export interface StatusChanged extends Written {
@@ -179,5 +181,20 @@ export interface ChildUpdate extends Child {
  * Whether a fact adds 1 to the generation of its task: those that clients see as a task or an event. Messages of clients
  * do not count, as A2A 1.1 has it so far.
  */
-export const changesGeneration = ({ type }: Fact): boolean =>
-  type === 'status-changed' || type === 'artifact-updated' || type === 'task-created' || type === 'answered';
+export const changesGeneration = ({ type }: Fact): boolean => isSeen[type];
+
+const isSeen: Readonly<Record<Fact['type'], boolean>> = {
+  'message-received': false,
+  'task-created': true,
+  answered: true,
+  'turn-started': false,
+  'message-taken': false,
+  'turn-ended': false,
+  woken: false,
+  'wake-set': false,
+  'status-changed': true,
+  'artifact-updated': true,
+  'cancel-requested': false,
+  'step-completed': false,
+  'child-updated': false,
+};

@@ -25,6 +25,8 @@ export interface OpenTurn {
   /** Those among them that an attempt took while it ran. Absent without any, and in snapshots of earlier releases. */
   readonly takenLater?: readonly string[];
   readonly startedAt: string;
+  /** The time for which a turn before had asked, where this one started for something else and so took its place. */
+  readonly replacedWake?: string;
   /** Results of completed steps, by name; `null` for a step without a result. Look up with `Object.hasOwn`: a name may be any text. */
   readonly steps: Readonly<Record<string, unknown>>;
 }
@@ -66,6 +68,8 @@ export interface State {
   readonly woken?: { readonly metadata?: Metadata };
   /** When the next turn starts without a message: ISO 8601, UTC, milliseconds. A turn that starts before clears it. */
   readonly wakeAt?: string;
+  /** The latest turn that asked for a time that was not in the future, and how many in a row did. */
+  readonly hasty?: { readonly turn: number; readonly count: number };
   /** The tasks at other agents, by name. Look up with `Object.hasOwn`. */
   readonly children?: Readonly<Record<string, Child>>;
   /** The skills that its messages named, each once. */

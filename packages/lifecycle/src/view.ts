@@ -70,19 +70,36 @@ export function toStreamResponse(
   fact: Fact,
 ): StreamResponse | undefined {
   const { id: taskId, contextId } = task;
-  if (fact.type === 'status-changed') {
-    const { status, metadata } = fact;
-    const statusUpdate: TaskStatusUpdateEvent = { taskId, contextId, status };
-    if (metadata) statusUpdate.metadata = metadata;
-    return { statusUpdate };
+  switch (fact.type) {
+    case 'status-changed': {
+      const { status, metadata } = fact;
+      const statusUpdate: TaskStatusUpdateEvent = { taskId, contextId, status };
+      if (metadata) statusUpdate.metadata = metadata;
+      return { statusUpdate };
+    }
+    case 'artifact-updated': {
+      const { artifact, append, lastChunk, metadata } = fact;
+      const artifactUpdate: TaskArtifactUpdateEvent = { taskId, contextId, artifact };
+      if (append) artifactUpdate.append = append;
+      if (lastChunk) artifactUpdate.lastChunk = lastChunk;
+      if (metadata) artifactUpdate.metadata = metadata;
+      return { artifactUpdate };
+    }
+    case 'answered':
+      return { message: fact.message };
+    case 'message-received':
+    case 'task-created':
+    case 'turn-started':
+    case 'message-taken':
+    case 'turn-ended':
+    case 'woken':
+    case 'wake-set':
+    case 'cancel-requested':
+    case 'step-completed':
+    case 'child-updated':
+      return undefined;
+    default:
+      fact satisfies never;
+      return undefined;
   }
-  if (fact.type === 'artifact-updated') {
-    const { artifact, append, lastChunk, metadata } = fact;
-    const artifactUpdate: TaskArtifactUpdateEvent = { taskId, contextId, artifact };
-    if (append) artifactUpdate.append = append;
-    if (lastChunk) artifactUpdate.lastChunk = lastChunk;
-    if (metadata) artifactUpdate.metadata = metadata;
-    return { artifactUpdate };
-  }
-  return fact.type === 'answered' ? { message: fact.message } : undefined;
 }

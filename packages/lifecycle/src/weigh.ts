@@ -1,5 +1,17 @@
+/** What large frozen values weigh: a message of megabytes is weighed by several parts of a server. */
+const known = new WeakMap<object, number>();
+
+/** From this weight on, looking it up is cheaper than weighing again. */
+const large = 4_096;
+
 /** The approximate size of a fact or a snapshot as JSON, in bytes. Pure. Cheap, because it counts the characters of a string, not its bytes. */
-export const weigh = (value: object): number => weighJson(value);
+export function weigh(value: object): number {
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  const weight = weighJson(value);
+  if (weight >= large && Object.isFrozen(value)) known.set(value, weight);
+  return weight;
+}
 
 function weighJson(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;

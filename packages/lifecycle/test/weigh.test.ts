@@ -1,5 +1,5 @@
 import { weigh } from '@batonjs/lifecycle/internals';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 it.each<[string, object, number]>([
   ['an empty object', {}, 2],
@@ -12,4 +12,30 @@ it.each<[string, object, number]>([
   ['a list', { list: ['x', 1] }, 2 + 8 + 2 + (1 + 3) + (1 + 4)],
 ])('weighs %s', (_, value, expected) => {
   expect(weigh(value)).toBe(expected);
+});
+
+describe('a value of many bytes', () => {
+  const counted = () => {
+    const counts = { reads: 0 };
+    const value = {
+      get text() {
+        counts.reads++;
+        return 'x'.repeat(5_000);
+      },
+    };
+    return { value, counts };
+  };
+
+  it('is walked once if it is frozen', () => {
+    const { value, counts } = counted();
+    Object.freeze(value);
+    expect([weigh(value), weigh(value), counts.reads]).toEqual([5_012, 5_012, 1]);
+  });
+
+  it('is weighed again if it may have changed', () => {
+    const value = { text: 'x'.repeat(5_000) };
+    expect(weigh(value)).toBe(5_012);
+    value.text += 'y';
+    expect(weigh(value)).toBe(5_013);
+  });
 });

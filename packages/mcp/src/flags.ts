@@ -5,6 +5,8 @@ export interface Flags {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly waitMs: number;
+  /** Addresses that are not public, which the card of the agent may lead to, as in the `allow` of an address policy. */
+  readonly allow: readonly string[];
   /** Undefined serves stdio. */
   readonly http:
     | { readonly port: number; readonly host: string; readonly allowedHosts: readonly string[] }
@@ -20,6 +22,7 @@ Serves the agent as an MCP server over stdio: each of its skills is a tool.
   --http <port>               serve streamable HTTP at http://127.0.0.1:<port>/mcp instead
   --host <address>            the address to listen on, with --allow-host if it is not of this machine alone
   --allow-host <name>         a host name that requests may have; may be repeated
+  --allow <host:port>         an address inside of this network that the agent's card may lead to; may be repeated
   --wait <seconds>            return after so long, with the id of the task; 0, the default, waits for its end
   --help, --version
 `;
@@ -55,6 +58,7 @@ export function readFlags(args: readonly string[], environment: Environment): Fl
       ...(values.header ?? []).map(readHeader),
       ...(values['header-env'] ?? []).map((each) => readHeaderVariable(each, environment)),
     ]),
+    allow: values.allow ?? [],
     waitMs: 1_000 * readNumber('--wait', values.wait ?? '0', 2_147_483),
     http:
       values.http === undefined
@@ -74,6 +78,7 @@ function parse(args: readonly string[]) {
         http: { type: 'string' },
         host: { type: 'string' },
         'allow-host': { type: 'string', multiple: true },
+        allow: { type: 'string', multiple: true },
         wait: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean' },

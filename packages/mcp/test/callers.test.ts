@@ -205,5 +205,41 @@ describe('a function that chooses the agent', () => {
     const choose = () => Promise.reject(new Error('never called'));
     expect(() => mcpHandler(choose, { waitMs: -1 })).toThrow(RangeError);
     expect(() => mcpHandler(choose, { sessions: 0 })).toThrow(RangeError);
+    expect(() => mcpHandler(choose, { bodyBytes: 0 })).toThrow(RangeError);
+  });
+});
+
+describe('a request of more bytes than `bodyBytes`', () => {
+  const long = (bytes: number) =>
+    call('tools/call', { name: 'x', arguments: { message: 'x'.repeat(bytes) } });
+
+  it.each(versions)('is answered 413 to a client of MCP %s, and the agent is not asked', async (version) => {
+    const { handler, open } = await serveCallers({ bodyBytes: 2_000 });
+    const session = sessionOf(await open('alice 1', version));
+    const refused = await handler.fetch(request({ key: 'alice 1', session, ...long(2_000) }));
+    expect(refused.status).toBe(413);
+    const taken = await handler.fetch(request({ key: 'alice 1', session, ...long(1_000) }));
+    expect(taken.status).not.toBe(413);
+  });
+
+  it('is one of more than 1 MiB by default', async () => {
+    const { handler } = await serveCallers();
+    const refused = await handler.fetch(request({ key: 'alice 1', ...long(1_048_576) }));
+    expect(refused.status).toBe(413);
+  });
+});
+
+describe('a request of more than 20,000 values', () => {
+  const values = (count: number) =>
+    call('tools/call', { name: 'x', arguments: { message: 'x', data: { list: Array(count).fill(0) } } });
+
+  it.each(versions)('is answered 400 to a client of MCP %s, and the agent is not asked', async (version) => {
+    const { handler, open } = await serveCallers();
+    const session = sessionOf(await open('alice 1', version));
+    const refused = await handler.fetch(request({ key: 'alice 1', session, ...values(20_000) }));
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain('more than 20000 values');
+    const taken = await handler.fetch(request({ key: 'alice 1', session, ...values(19_000) }));
+    expect(await taken.text()).not.toContain('values');
   });
 });

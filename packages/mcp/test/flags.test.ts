@@ -7,11 +7,22 @@ const readFlags = (args: readonly string[]) => read(args, environment);
 
 describe('the flags of the program', () => {
   it('are read', () => {
-    const args = [url, '--header', 'Authorization: Bearer a:b', '--http', '8080', '--wait', '50'];
+    const args = [
+      url,
+      '--header',
+      'Authorization: Bearer a:b',
+      '--http',
+      '8080',
+      '--wait',
+      '50',
+      '--allow',
+      'a:1',
+    ];
     expect(readFlags(args)).toEqual({
       url,
       headers: { Authorization: 'Bearer a:b' },
       waitMs: 50_000,
+      allow: ['a:1'],
       http: { port: 8080, host: '127.0.0.1', allowedHosts: [] },
     });
     expect(readFlags([url])).toMatchObject({ http: undefined, waitMs: 0 });
@@ -19,8 +30,32 @@ describe('the flags of the program', () => {
     expect(readFlags(['--version'])).toBe('version');
   });
 
+  it('reach to their bounds', () => {
+    expect(readFlags([url, '--http', '65535', '--wait', '2147483'])).toMatchObject({
+      waitMs: 2_147_483_000,
+      http: { port: 65_535 },
+    });
+    expect(readFlags([url, '--http', '0', '--wait', '0', '--header', 'A: b'])).toMatchObject({
+      headers: { A: 'b' },
+      waitMs: 0,
+      http: { port: 0 },
+    });
+    expect(readFlags(['http://agent.example'])).toMatchObject({ url: 'http://agent.example' });
+  });
+
   it.each([
     [[], 'The URL of the agent is missing'],
+    [[url, 'a', 'b'], 'One URL is enough: a b'],
+    [['xhttp://agent.example'], 'Not an http or https URL: xhttp://agent.example'],
+    [[url, '--wait', '2147484'], '--wait is a whole number from 0 to 2147483, not 2147484'],
+    [[url, '--wait', '1x'], '--wait is a whole number'],
+    [[url, '--wait', 'x1'], '--wait is a whole number'],
+    [[url, '--wait', '00000000001'], '--wait is a whole number'],
+    [[url, '--http', ''], '--http is a whole number'],
+    [
+      [url, '--http', '1', '--host', '0.0.0.0'],
+      '--host 0.0.0.0 needs --allow-host with the names that clients use',
+    ],
     [[url, 'other'], 'One URL is enough: other'],
     [['ftp://a.example'], 'Not an http or https URL: ftp://a.example'],
     [['agent'], 'Not an http or https URL: agent'],

@@ -9,6 +9,7 @@ import { StdioClientTransport as OlderStdio } from '@modelcontextprotocol/sdk/cl
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { serveLeadingCard } from '../../../test/kit/http/card-that-leads.ts';
 import { type Command, node, run } from '../../../test/kit/processes.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { closedGate, textOf } from './clients.ts';
@@ -16,16 +17,17 @@ import { type Gate, skillsAgent } from './skills-agent.ts';
 
 const program = ['--conditions=@batonjs/source', 'packages/mcp/src/main.ts'];
 const gate: Gate & { release(): void } = closedGate();
+let listening: Awaited<ReturnType<typeof listen>>;
 let url: string;
 let agent: AgentClient;
 const server = createAgentServer({ ...skillsAgent(gate), store: memoryStore(), log: () => {} });
 
 beforeAll(async () => {
-  const { url: base } = await listen(server, { port: 0 });
-  url = base;
+  listening = await listen(server, { port: 0 });
+  url = listening.url;
   agent = await connect(url);
 });
-afterAll(() => server.close({ graceMs: 0 }));
+afterAll(() => listening.close({ graceMs: 0 }));
 
 /** Closes the gate again. */
 function close() {
@@ -33,6 +35,20 @@ function close() {
   gate.open = promise;
   gate.release = resolve;
 }
+
+it('a card leads the program to no address of the network, unless it is allowed', async () => {
+  const { url: leading, port, asked } = await serveLeadingCard();
+  const ask = async (...flags: string[]) => {
+    const client = new Client({ name: 'test', version: '1' });
+    const args = [...program, leading, ...flags];
+    await client.connect(new StdioClientTransport({ command: node, args, stderr: 'pipe' }));
+    onTestFinished(() => client.close());
+    return client.callTool({ name: 'ask', arguments: { message: 'hello' } });
+  };
+  expect(await ask()).toMatchObject({ isError: true });
+  expect(asked).toEqual([]);
+  expect(textOf(await ask('--allow', `127.0.0.1:${port}`))).toBe('From inside');
+});
 
 describe('the program over stdio', () => {
   const start = () => new StdioClientTransport({ command: node, args: [...program, url], stderr: 'pipe' });
@@ -56,7 +72,7 @@ describe('the program over stdio', () => {
     const arguments_ = { taskId: running!.id };
     const going = second.callTool({ name: 'continue_task', arguments: arguments_ });
     gate.release();
-    expect(textOf(await going)).toBe('one \ntwo');
+    expect(textOf(await going)).toBe('one two');
   });
 
   it('ends when its client closes, and leaves its task running', async () => {
@@ -121,7 +137,7 @@ describe('a task of MCP 2025-11-25, for a client of the SDK 1', () => {
     const result = tasks.getTaskResult(taskId, CallToolResultSchema);
     gate.release();
     expect(await result).toMatchObject({
-      content: [{ text: 'one ' }, { text: 'two' }],
+      content: [{ text: 'one two' }],
       _meta: { 'io.modelcontextprotocol/related-task': { taskId } },
     });
     expect(await tasks.getTask(taskId)).toMatchObject({ status: 'completed' });

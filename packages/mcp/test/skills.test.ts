@@ -72,7 +72,7 @@ describe.each(versions)('the tools of an agent, for a client of MCP %s', (versio
     const client = await mcpClient(url, version);
     const seen: { progress: number; total?: number; message?: string }[] = [];
     const result = await client.callTool({ name: 'slow' }, { onprogress: (each) => seen.push(each) });
-    expect(textOf(result)).toBe('one \ntwo');
+    expect(textOf(result)).toBe('one two');
     const messages = ['Reading', 'Thinking', 'one ', 'Writing', 'two'];
     await eventually(() => expect(seen.flatMap(({ message }) => message ?? [])).toEqual(messages));
     expect(seen[0]).toMatchObject({ progress: 1, total: 4 });
@@ -219,9 +219,7 @@ describe.each(versions)('the tools of an agent, for a client of MCP %s', (versio
     gate.release();
     const { id: taskId } = taskOf(started);
     await eventually(async () =>
-      expect(textOf(await client.callTool({ name: 'continue_task', arguments: { taskId } }))).toBe(
-        'one \ntwo',
-      ),
+      expect(textOf(await client.callTool({ name: 'continue_task', arguments: { taskId } }))).toBe('one two'),
     );
     await client.callTool({ name: 'continue_task', arguments: { taskId } });
   });

@@ -1,8 +1,9 @@
 import { connect } from '@batonjs/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { closedGate, serveAgent, serveMcp, serveSkills } from './clients.ts';
 import { skillsAgent } from './skills-agent.ts';
 
@@ -48,11 +49,45 @@ it('a client that stops waiting for the result of a task of MCP leaves the task 
   expect(methods).not.toContain('CancelTask');
   gate.release();
   expect(await tasks.getTaskResult(taskId, CallToolResultSchema)).toMatchObject({
-    content: [{ text: 'one ' }, { text: 'two' }],
+    content: [{ text: 'one two' }],
   });
 });
 
 it('a cursor that is none is a wrong parameter of tasks/list', async () => {
   const { tasks } = await open((await serveSkills()).url);
   await expect(tasks.listTasks('none')).rejects.toThrow(/-32602/);
+});
+
+it('tasks/list goes on where the page before ended, and every method has its task', async () => {
+  const { agent } = await serveAgent(skillsAgent(closedGate()));
+  const ids: string[] = [];
+  for (let n = 0; n < 51; n += 1) ids.push((await agent.send('name')).task!.id);
+  const { client, tasks } = await open((await serveMcp(agent)).url);
+  const first = await tasks.listTasks();
+  expect([first.tasks.length, typeof first.nextCursor]).toEqual([50, 'string']);
+  const second = await tasks.listTasks(first.nextCursor);
+  expect([second.tasks.length, 'nextCursor' in second]).toEqual([1, false]);
+  expect([...first.tasks, ...second.tasks].map(({ taskId }) => taskId).sort()).toEqual(ids.sort());
+  const any = z.looseObject({});
+  for (const method of ['tasks/get', 'tasks/cancel', 'tasks/result'])
+    for (const params of [{}, { taskId: '' }, { taskId: 7 }])
+      await expect(client.request({ method, params } as never, any as never)).rejects.toThrow(/-32602/);
+});
+
+it('tasks/result tells of a question that was declined, and of its task', async () => {
+  const { agent } = await serveAgent(skillsAgent(closedGate()));
+  const { url } = await serveMcp(agent);
+  const client = new Client({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'decline' }));
+  // biome-ignore lint/suspicious/noExplicitAny: the SDK's own types disagree about exact optional members.
+  await client.connect(new StreamableHTTPClientTransport(url) as any);
+  onTestFinished(() => client.close());
+  const { id: taskId } = (await agent.send('name')).task!;
+  const { tasks } = client.experimental;
+  expect(await tasks.getTaskResult(taskId, CallToolResultSchema)).toMatchObject({
+    content: [{ text: 'The question was declined, so the task was canceled.' }],
+    isError: true,
+    _meta: { 'io.modelcontextprotocol/related-task': { taskId } },
+  });
+  await expect(tasks.cancelTask(taskId)).rejects.toThrow('The task has ended already: cancelled');
 });

@@ -11,7 +11,8 @@ import {
   type Turn,
   taskAgent,
 } from '@batonjs/server';
-import { Agents, type Callee } from './agents/agents.ts';
+import type { AddressPolicyOptions } from '@batonjs/server/address-policy';
+import { Agents, type Callee, connectWithin } from './agents/agents.ts';
 import type { CallingAgent, CallingTurn } from './call.ts';
 import { cancelChildren } from './children/cancel-children.ts';
 import { mergedUpdates } from './turn/merged-updates.ts';
@@ -28,6 +29,11 @@ export interface NestedTasksOptions {
   readonly agents?: Readonly<Record<string, Callee>>;
   /** Connects to an agent by its URL, for other bindings, credentials and timeouts. Default: `connect` of the client. */
   readonly connect?: (url: string) => Promise<AgentClient>;
+  /**
+   * Which addresses the card of an agent may lead to outside of the origin of its URL, unless `connect` is given. Default:
+   * public ones. `{ allow: ['10.0.0.0/8'] }` adds those of a network.
+   */
+  readonly addresses?: AddressPolicyOptions;
   /** How many tasks may be nested below the first one. Default 8. */
   readonly depth?: number;
   /** How many children a task may start. Default 100. */
@@ -65,9 +71,9 @@ export interface NestedTasks {
  * ```
  */
 export function nestedTasks(options: NestedTasksOptions): NestedTasks {
-  const { agent, card, agents = {}, connect, cancelMs = 4_000, log = () => {} } = options;
+  const { agent, card, agents = {}, connect, addresses, cancelMs = 4_000, log = () => {} } = options;
   const { depth = 8, calls = 100, unreachableMs = 60_000 } = options;
-  const reachable = new Agents({ agents, connect });
+  const reachable = new Agents({ agents, connect: connect ?? connectWithin(addresses) });
   const settings = { agents: reachable, limits: { depth, calls, unreachableMs }, cancelMs, log };
   const begin = (turn: Turn) => {
     const calls = new TurnCalls(turn, settings);

@@ -16,6 +16,7 @@ import {
 } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { serveLeadingCard } from '../../../test/kit/http/card-that-leads.ts';
 import { listen } from '../../../test/kit/listen.ts';
 import { serveOfficial } from '../../../test/kit/official-server.ts';
 import { freePort } from '../../../test/kit/processes.ts';
@@ -51,6 +52,16 @@ async function failureOf(agent: CallingAgent, nested: object = {}): Promise<stri
   expect(task?.status.state).toBe('TASK_STATE_FAILED');
   return textOf(task?.status.message);
 }
+
+it('a card leads a call to no address of the network, unless the agent allows it', async () => {
+  const { url, port, asked } = await serveLeadingCard();
+  expect(await failureOf(asking(url), { unreachableMs: 50 })).toContain('The call "word" failed');
+  expect(asked).toEqual([]);
+  const client = await clientOf(serveParent(asking(url), { addresses: { allow: [`127.0.0.1:${port}`] } }));
+  const { task } = await client.send('Hello');
+  expect(textOf(task?.status.message)).toBe('From inside');
+  expect(asked).not.toEqual([]);
+});
 
 describe('a call returns how the child ended, and passes on its progress,', () => {
   const roads: Record<string, () => Promise<Callee>> = {

@@ -2,16 +2,25 @@ import { once } from 'node:events';
 import { connect, textOf } from '@batonjs/client';
 import { treeOf } from '@batonjs/extensions/client';
 import { CallError, type CallingAgent } from '@batonjs/nested-tasks';
-import { type Agent, completed, failed, inputRequired, working } from '@batonjs/server';
+import {
+  type Agent,
+  completed,
+  failed,
+  inputRequired,
+  rejected,
+  type TaskUpdate,
+  working,
+} from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { serveOfficial } from '../../../test/kit/official-server.ts';
+import { passableClock } from '../../../test/kit/passable-clock.ts';
 import { freePort } from '../../../test/kit/processes.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { eventually } from '../../../test/kit/until.ts';
-import { clientOf, serveParent, statesOf } from './family.ts';
+import { clientOf, serveParent, statesOf, tasksOf } from './family.ts';
 
 /** Works until it is canceled. */
 const tireless: Agent = async function* ({ signal }) {
@@ -117,6 +126,50 @@ describe('a cancel of the parent', () => {
     expect([await statesOf(middle), await statesOf(leaf)]).toEqual([['CANCELED'], ['CANCELED']]);
   });
 
+  it('shows the end of a child that ended meanwhile', async () => {
+    const child = serve(asks);
+    const server = serveParent(async function* (turn) {
+      await turn.call(child, 'Go', { name: 'child' });
+      yield completed();
+    });
+    const client = await clientOf(server);
+    const { task } = await client.send('Go');
+    const [there] = await tasksOf(child);
+    await (await clientOf(child)).send('This one', { task: there! });
+    const canceled = await client.cancelTask({ id: task!.id });
+    expect(treeOf(canceled)?.children).toMatchObject([{ name: 'child', state: 'TASK_STATE_COMPLETED' }]);
+  });
+
+  it.each([
+    completed(),
+    failed('No'),
+    rejected('Never'),
+    { status: { state: 'TASK_STATE_CANCELED' } },
+  ] as TaskUpdate[])('asks no agent about a child that is known to have ended: %j', async (end) => {
+    const child = serve(async function* () {
+      yield end;
+    });
+    const waits = serve(asks);
+    let requests = 0;
+    const fetchCounted = (request: Request) => {
+      requests += 1;
+      return child.fetch(request);
+    };
+    const callee = await connect('http://localhost', { fetch: fetchCounted });
+    const server = serveParent(async function* (turn) {
+      await turn.call(callee, 'Go', { name: 'ended' });
+      await turn.call(waits, 'Go', { name: 'waits' });
+      yield completed();
+    });
+    const client = await clientOf(server);
+    const { task } = await client.send('Go');
+    expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    requests = 0;
+    await client.cancelTask({ id: task!.id });
+    expect(await statesOf(waits)).toEqual(['CANCELED']);
+    expect(requests).toBe(0);
+  });
+
   it('is not held up by an agent that cannot be reached', async () => {
     const url = await listen(nodeHandler(serve(tireless)));
     const gone = `http://127.0.0.1:${await freePort()}`;
@@ -158,6 +211,7 @@ describe('a cancel of the parent', () => {
 
 describe('the deadline of the parent', () => {
   it('cancels the children when it passes while a turn runs', async () => {
+    const { clock, pass } = passableClock();
     const child = serve(tireless);
     const server = serveParent(
       async function* (turn) {
@@ -165,9 +219,12 @@ describe('the deadline of the parent', () => {
         yield completed();
       },
       {},
-      { clocks: { totalMs: 500 } },
+      { clock, clocks: { totalMs: 60_000 } },
     );
-    const { task } = await (await clientOf(server)).send('Go');
+    const sent = (await clientOf(server)).send('Go');
+    await eventually(async () => expect(await statesOf(child)).toEqual(['WORKING']));
+    pass(60_000);
+    const { task } = await sent;
     expect(textOf(task?.status.message)).toBe('The task took too long');
     expect(treeOf(task!)?.children).toMatchObject([{ name: 'child', state: 'TASK_STATE_CANCELED' }]);
     // Before the parent ended.
@@ -222,14 +279,14 @@ describe('`timeoutMs` of a call', () => {
   it('cancels the child, and the call fails', async () => {
     const child = serve(tireless);
     const server = serveParent(async function* (turn) {
-      const error = await turn.call(child, 'Go', { name: 'child', timeoutMs: 200 }).catch((error) => error);
+      const error = await turn.call(child, 'Go', { name: 'child', timeoutMs: 2_000 }).catch((error) => error);
       expect(CallError.is(error, 'TIMEOUT')).toBe(true);
       // Before the parent ends, which cancels it as well.
       expect(await statesOf(child)).toEqual(['CANCELED']);
       yield failed(error.message);
     });
     const { task } = await (await clientOf(server)).send('Go');
-    expect(textOf(task?.status.message)).toBe('The call "child" failed: its task took longer than 200 ms');
+    expect(textOf(task?.status.message)).toBe('The call "child" failed: its task took longer than 2000 ms');
   });
 });
 

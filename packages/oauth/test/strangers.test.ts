@@ -147,23 +147,6 @@ describe('the card of a stranger', () => {
   });
 });
 
-describe('the options', () => {
-  it.each([
-    ['http://id.example', 'must be an https URL'],
-    ['id.example', 'must be an https URL'],
-    ['javascript:alert(1)', 'must be an https URL'],
-    ['https://id.example', 'needs a `clientId`'],
-    ['https://id.example/.well-known/openid-configuration', 'must be the issuer'],
-  ])('refuse the client of %s', (server, message) => {
-    const clientId = server === 'https://id.example' ? '' : 'me';
-    expect(() => oauth({ clients: { [server]: { clientId } } })).toThrow(message);
-  });
-
-  it('refuse an agent that is no URL', () => {
-    expect(() => oauth(clientOf(mine, { agents: ['a.example'] }))).toThrow('lists the agent "a.example"');
-  });
-});
-
 describe('an authorization server', () => {
   const canary = 'canary-in-an-answer';
   const json =

@@ -20,8 +20,6 @@ export interface ErrorRow {
   readonly message: string;
   /** `ErrorInfo.domain`; {@link A2A_DOMAIN} when absent. */
   readonly domain?: string;
-  /** `ErrorInfo.reason`; the key of the row when absent. */
-  readonly wireReason?: string;
 }
 
 /** `ErrorInfo.domain` of the errors that the specification defines, those of JSON-RPC included. Spec: §9.5, §11.6. */
@@ -58,12 +56,12 @@ export const errorTable = {
   PERMISSION_DENIED: { jsonRpc: -32600, http: 403, status: 'PERMISSION_DENIED', message: 'Permission denied', domain },
   MESSAGE_ID_CONFLICT: { jsonRpc: -32602, http: 409, status: 'ALREADY_EXISTS', message: 'Another message was already sent with this messageId', domain },
   PAYLOAD_TOO_LARGE: { jsonRpc: -32600, http: 413, status: 'INVALID_ARGUMENT', message: 'Request body is too large', domain },
-  UNSUPPORTED_MEDIA_TYPE: { jsonRpc: -32005, http: 415, status: 'INVALID_ARGUMENT', message: 'Unsupported media type', wireReason: 'CONTENT_TYPE_NOT_SUPPORTED' },
+  UNSUPPORTED_MEDIA_TYPE: { jsonRpc: -32600, http: 415, status: 'INVALID_ARGUMENT', message: 'Unsupported media type', domain },
   RESOURCE_EXHAUSTED: { jsonRpc: -32603, http: 429, status: 'RESOURCE_EXHAUSTED', message: 'Too many requests', domain },
   UNAVAILABLE: { jsonRpc: -32603, http: 503, status: 'UNAVAILABLE', message: 'Temporarily unavailable', domain },
 } as const satisfies Record<string, ErrorRow>;
 
-/** Names an error; `ErrorInfo.reason` on the wire unless the row has a `wireReason`. */
+/** Names an error: `ErrorInfo.reason` on the wire. */
 export type ErrorReason = keyof typeof errorTable;
 
 /** A structured detail: a `google.rpc` type as JSON. */

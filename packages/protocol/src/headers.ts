@@ -65,6 +65,14 @@ export function parseVersion(text: string | null | undefined): string | undefine
   return /^(\d+\.\d+)(?:\.\d+)?$/.exec(version)?.[1] ?? version;
 }
 
+/** The order of two versions: negative if the first is older. Text that is no version is older than all that are. */
+export function compareVersions(one: string, other: string): number {
+  const numbers = (version: string) => (/^\d+\.\d+/.test(version) ? version.split('.').map(Number) : [-1, 0]);
+  const [major = 0, minor = 0] = numbers(one);
+  const [otherMajor = 0, otherMinor = 0] = numbers(other);
+  return major - otherMajor || minor - otherMinor;
+}
+
 /** The URIs in one or several comma-separated header values, in order, each once. Spec: §3.2.6. */
 export function parseExtensions(...values: readonly (string | null | undefined)[]): string[] {
   const uris = values.flatMap((value) => value?.split(',') ?? []).map((uri) => uri.trim());

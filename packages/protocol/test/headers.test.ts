@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { challenge, parseExtensions, parseVersion } from '../src/headers.ts';
+import { challenge, compareVersions, parseExtensions, parseVersion } from '../src/headers.ts';
 
 describe('parseVersion', () => {
   it.each([
@@ -38,4 +38,9 @@ describe('challenge', () => {
       'X realm="a\\"b\\\\c??Set-Cookie: d=??"',
     );
   });
+});
+
+it('versions are compared by their numbers', () => {
+  const versions = ['0.3', '1.10', 'odd', '1.0.1', '1.9', '0.2.5'];
+  expect(versions.sort(compareVersions)).toEqual(['odd', '0.2.5', '0.3', '1.0.1', '1.9', '1.10']);
 });

@@ -1,6 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
-import { answer, mountUrlOf, readIncomingBody } from '@batonjs/server-node/adapter';
+import { answer, mountOf, readIncomingBody } from '@batonjs/server-node/adapter';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { refusedBody } from './refused-body.ts';
 
@@ -25,7 +25,7 @@ export function a2aExpress(
       await answer(server, req, res, {
         target: req.url,
         readBody: read,
-        baseUrl: baseUrlOf(req),
+        ...mountOfRequest(req),
         remoteAddress: req.ip,
         refusal,
       });
@@ -44,8 +44,8 @@ export function a2aExpress(
   ];
 }
 
-const baseUrlOf = (req: Request): string | undefined =>
-  mountUrlOf(req.socket, {
+const mountOfRequest = (req: Request): ReturnType<typeof mountOf> =>
+  mountOf(req.socket, {
     protocol: req.protocol,
     host: req.get('host'),
     path: req.baseUrl,

@@ -1,6 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { AgentServer } from '@batonjs/server';
-import { answer, mountUrlOf, type Parsed, readIncomingBody, splitTarget } from '@batonjs/server-node/adapter';
+import { answer, mountOf, type Parsed, readIncomingBody, splitTarget } from '@batonjs/server-node/adapter';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
@@ -21,7 +21,7 @@ export function a2aFastify(server: Pick<AgentServer, 'handle'>): FastifyPluginCa
         await answer(server, request.raw, res, {
           target: below,
           readBody: (limit) => readIncomingBody(bodyOf(request), limit),
-          baseUrl: mountUrlOf(request.socket, {
+          ...mountOf(request.socket, {
             protocol: request.protocol,
             host: request.headers.host,
             path: mount,

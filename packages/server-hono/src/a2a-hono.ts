@@ -1,7 +1,7 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
 import { answerRequest, webMountUrlOf } from '@batonjs/server/adapter';
-import { mountUrlOf, splitTarget } from '@batonjs/server-node/adapter';
+import { mountOf, splitTarget } from '@batonjs/server-node/adapter';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { baseRoutePath } from 'hono/route';
@@ -32,14 +32,14 @@ export function a2aHono(
     const { mount: path, below } = splitTarget(url.pathname, baseRoutePath(c));
     const response = await answerRequest(server, c.req.raw, {
       path: below,
-      baseUrl: incoming?.socket
-        ? mountUrlOf(incoming.socket, {
+      ...(incoming?.socket
+        ? mountOf(incoming.socket, {
             protocol: url.protocol.slice(0, -1),
             host: c.req.header('host'),
             path,
             trusted: trustHost,
           })
-        : webMountUrlOf(url, { path, trusted: trustHost }),
+        : { baseUrl: webMountUrlOf(url, { path, trusted: trustHost }) }),
       remoteAddress: incoming?.socket?.remoteAddress,
       ...(c.req.raw.bodyUsed && { readBody: (limit: number) => readAgain(c, limit) }),
       refusal,

@@ -1,5 +1,5 @@
 /** For adapters of frameworks that are built on `node:http`. */
 export { type Asked, answer } from './answer.ts';
 export { type Parsed, readIncomingBody } from './incoming-body.ts';
-export { type Mount, mountUrlOf } from './mount-url.ts';
+export { type Mount, mountOf } from './mount-of.ts';
 export { splitTarget } from './split-target.ts';

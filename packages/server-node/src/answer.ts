@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
+import { dropRest } from './drop-rest.ts';
 import { endOfRound } from './end-of-round.ts';
 import { pump } from './pump.ts';
 
 /** The members of a request that an adapter adds. */
-export interface Asked extends Pick<HttpExchange, 'readBody' | 'baseUrl' | 'refusal' | 'remoteAddress'> {
+export interface Asked
+  extends Pick<HttpExchange, 'readBody' | 'baseUrl' | 'hasForeignHost' | 'refusal' | 'remoteAddress'> {
   /** Path below the mount and query, as they were sent. */
   readonly target: string;
 }
@@ -30,6 +32,7 @@ export async function answer(
   });
   // Node.js would take the unread rest of the body for the next request.
   if (status === 413) res.setHeader('connection', 'close');
+  dropRest(req);
   if (typeof body === 'string') {
     await endOfRound();
     // Without a length, Node.js sends it in chunks, which costs client and server more than the rest of the reply.

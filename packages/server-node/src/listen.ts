@@ -9,6 +9,10 @@ export interface ListenOptions extends NodeHandlerOptions {
   readonly port?: number;
   /** `127.0.0.1` by default: this machine only. Elsewhere give the server its `publicUrl`. */
   readonly host?: string;
+  /** Connections at a time; more are closed at once. Default 10,000. */
+  readonly connections?: number;
+  /** How long a request may take to arrive, in milliseconds; then it is answered 408. Its headers: a quarter. Default 60,000. */
+  readonly requestMs?: number;
 }
 
 /** An agent that is being served. */
@@ -25,15 +29,34 @@ export interface Listening {
 /** How long the last answers may take to be sent, in milliseconds. */
 const farewellMs = 1_000;
 
-/** Serves one agent on a port of its own. Rejects with the error of Node.js if the port is not available. */
+/**
+ * Serves one agent on a port of its own. Rejects if the port is not available, with the `code` of Node.js (`EADDRINUSE`) and its
+ * error as the `cause`.
+ */
 export async function listen(
   server: Pick<AgentServer, 'handle' | 'close'>,
-  { port = 0, host = '127.0.0.1', path = '/', trustHost = false }: ListenOptions = {},
+  {
+    port = 0,
+    host = '127.0.0.1',
+    path = '/',
+    trustHost = false,
+    connections = 10_000,
+    requestMs = 60_000,
+  }: ListenOptions = {},
 ): Promise<Listening> {
   // Not imported: that would load all of `node:http`, fetch and WebSocket included, and take longer than everything else.
   const { createServer } = process.getBuiltinModule('node:http');
-  const listener = createServer(nodeHandler(server, { path, trustHost })).listen(port, host);
-  await once(listener, 'listening');
+  const timeouts = {
+    requestTimeout: requestMs,
+    headersTimeout: requestMs / 4,
+    connectionsCheckingInterval: Math.min(5_000, requestMs / 4),
+  };
+  const listener = createServer(timeouts, nodeHandler(server, { path, trustHost }));
+  listener.maxConnections = connections;
+  listener.listen(port, host);
+  await once(listener, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? inUse(host, port, error) : error;
+  });
   const address = listener.address() as AddressInfo;
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   let closed: Promise<void> | undefined;
@@ -52,4 +75,12 @@ export async function listen(
       return closed;
     },
   };
+}
+
+function inUse(host: string, port: number, cause: NodeJS.ErrnoException): NodeJS.ErrnoException {
+  const name = host.includes(':') ? `[${host}]` : host;
+  const remedy = 'end it, or choose another port with `listen(server, { port })`; 0 takes a free one';
+  return Object.assign(new Error(`Another program listens on ${name}:${port}: ${remedy}`, { cause }), {
+    code: cause.code!,
+  });
 }

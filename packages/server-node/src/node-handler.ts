@@ -1,8 +1,9 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AgentServer } from '@batonjs/server';
 import { answer } from './answer.ts';
+import { dropRest } from './drop-rest.ts';
 import { readIncomingBody } from './incoming-body.ts';
-import { mountUrlOf } from './mount-url.ts';
+import { mountOf } from './mount-of.ts';
 
 /** Where a handler serves an agent. */
 export interface NodeHandlerOptions {
@@ -27,12 +28,15 @@ export function nodeHandler(
   const mount = path.replace(/(?<!\/)\/+$/, '');
   return (req, res) => {
     const target = targetOf(req, mount);
-    if (target === undefined) return void res.writeHead(404).end();
+    if (target === undefined) {
+      dropRest(req);
+      return void res.writeHead(404).end();
+    }
     const asked = {
       target,
       readBody: (limit: number) => readIncomingBody(req, limit),
       remoteAddress: req.socket.remoteAddress,
-      baseUrl: mountUrlOf(req.socket, {
+      ...mountOf(req.socket, {
         // Every socket of Bun has the member.
         protocol: 'encrypted' in req.socket && req.socket.encrypted ? 'https' : 'http',
         host: req.headers.host,

@@ -1,12 +1,15 @@
+import { once } from 'node:events';
 import { connect as dial } from 'node:net';
 import { connect, textOf } from '@batonjs/client';
 import { type Agent, completed, createAgentServer, reply, working } from '@batonjs/server';
 import { listen } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
+import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 
 const card = { name: 'Echo', description: 'Says it again' };
-const serverOf = (agent: Agent) => createAgentServer({ card, agent, store: memoryStore(), log: () => {} });
+const serverOf = (agent: Agent) =>
+  closedAfterTest(createAgentServer({ card, agent, store: memoryStore(), log: () => {} }));
 const echo: Agent = ({ text }) => reply(text);
 
 describe('listen', () => {
@@ -17,6 +20,20 @@ describe('listen', () => {
     expect(textOf((await agent.send('Hello')).message)).toBe('Hello');
     await close();
     await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('says that another program has its port, and how to choose another', async () => {
+    const first = await listen(serverOf(echo));
+    const port = Number(new URL(first.url).port);
+    const error = await listen(serverOf(echo), { port }).catch((failure: unknown) => failure);
+    expect(error).toMatchObject({
+      code: 'EADDRINUSE',
+      message:
+        `Another program listens on 127.0.0.1:${port}: ` +
+        'end it, or choose another port with `listen(server, { port })`; 0 takes a free one',
+      cause: { code: 'EADDRINUSE', syscall: 'listen' },
+    });
+    await first.close();
   });
 
   it('limits clients that reset their connections, by the name of those without an address', async () => {
@@ -44,6 +61,29 @@ describe('listen', () => {
     await close();
     // One by the address, if the server still found that out, and one for all others.
     expect(runs).toBeLessThanOrEqual(2);
+  });
+
+  it('answers 408 to a request that does not arrive within `requestMs`, by its headers or by its body', async () => {
+    const { url, close } = await listen(serverOf(echo), { requestMs: 100 });
+    const head = 'POST /message:send HTTP/1.1\r\nhost: localhost\r\n';
+    for (const begun of [head, `${head}content-type: application/json\r\ncontent-length: 99\r\n\r\n{`]) {
+      const socket = dial(Number(new URL(url).port), '127.0.0.1');
+      socket.write(begun);
+      expect(String((await socket.toArray()).join(''))).toMatch(/^HTTP\/1\.1 408/);
+    }
+    await close();
+  });
+
+  it('closes connections beyond `connections`', async () => {
+    const { url, close } = await listen(serverOf(echo), { connections: 1 });
+    const port = Number(new URL(url).port);
+    const first = dial(port, '127.0.0.1');
+    first.write('GET /tasks HTTP/1.1\r\nhost: localhost\r\na2a-version: 1.0\r\n\r\n');
+    expect(String((await once(first, 'data'))[0])).toMatch(/^HTTP\/1\.1 200/);
+    const second = dial(port, '127.0.0.1');
+    expect(await second.toArray()).toEqual([]);
+    first.destroy();
+    await close();
   });
 
   it('lets what runs finish, and answers who waits for it, before it frees the port', async () => {

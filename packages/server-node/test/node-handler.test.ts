@@ -5,13 +5,14 @@ import { connect, textOf } from '@batonjs/client';
 import { type Agent, type AgentServerOptions, createAgentServer, type Log, reply } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 import { certificateOf } from '../../../test/support/certificate.ts';
 import { nodeHandler } from '../src/index.ts';
 
 const card = { name: 'Echo', description: 'Says it again' };
 const echo: Agent = ({ text }) => reply(text);
 const serverOf = (options: Partial<AgentServerOptions> = {}) =>
-  createAgentServer({ card, agent: echo, store: memoryStore(), log: () => {}, ...options });
+  closedAfterTest(createAgentServer({ card, agent: echo, store: memoryStore(), log: () => {}, ...options }));
 const cardPath = '/.well-known/agent-card.json';
 
 const open = new Set<Server>();
@@ -108,7 +109,9 @@ describe('the address in the card', () => {
     async (host) => {
       const logged: unknown[] = [];
       const log: Log = (_level, _message, details) => void logged.push(details.err);
-      const origin = await serve(nodeHandler(serverOf({ log })));
+      // Without it, such a request is refused.
+      const authenticate = () => ({ scope: 'ada' });
+      const origin = await serve(nodeHandler(serverOf({ log, authenticate })));
       const { status, text } = await ask(origin, { path: cardPath, headers: { host } });
       expect([status, text.includes(host)]).toEqual([500, false]);
       expect(String((logged[0] as Error).cause)).toContain('`publicUrl`');
@@ -170,7 +173,7 @@ describe('requests and answers', () => {
     const origin = await serve(nodeHandler(serverOf({ log: (...entry) => logged.push(entry) })));
     const socket = openSocket(Number(new URL(origin).port), '127.0.0.1');
     const head =
-      'POST /message:send HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{';
+      'POST /message:send HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{';
     await new Promise<void>((resolve) => socket.write(head, () => resolve()));
     socket.resetAndDestroy();
     await vi.waitFor(() => expect(logged).toHaveLength(1));

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { Socket } from 'node:net';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
 import { pump } from '../src/pump.ts';
 
@@ -27,10 +27,10 @@ it('gives the socket the headers and the first text at once, the headers as a pi
   const pieces: string[][] = [];
   const origin = await listen(
     createServer((_, res) => {
-      vi.spyOn(res.socket!, '_writev').mockImplementation(function (this: Socket, chunks, callback) {
+      res.socket!._writev = function (chunks, callback) {
         pieces.push(chunks.map(({ chunk }) => String(chunk)));
         Socket.prototype._writev!.call(this, chunks, callback);
-      });
+      };
       pump(texts(), res.writeHead(200, { 'x-stream': 'yes' }));
     }),
   );

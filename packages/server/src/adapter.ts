@@ -1,5 +1,5 @@
-/** For adapters of frameworks with `Request` and `Response`. */
-
+/** For adapters of frameworks. */
+export { isLoopbackAddress, namesThisMachine, parseJson } from '@batonjs/bindings';
 /** For packages that watch a server. */
 export type {
   DeliveryEnd,
@@ -14,3 +14,4 @@ export type {
   TurnStart,
 } from './hooks/telemetry.ts';
 export { type Asked, answerRequest, webMountUrlOf } from './http/fetch.ts';
+export { withOwnHost } from './http/own-host.ts';

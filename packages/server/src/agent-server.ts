@@ -11,7 +11,7 @@ import { isTaskAgent } from './agent/agent.ts';
 import { createAnswerCall, createCheckCaller } from './calls/answer-call.ts';
 import { createCallerLimiter } from './calls/caller-limits.ts';
 import { withRequiredScopes } from './calls/required-scopes.ts';
-import { type CardInput, completeCard } from './card/complete-card.ts';
+import { type CardInput, completeCard, mustBeNamed } from './card/complete-card.ts';
 import { derivedMembers } from './card/derived-members.ts';
 import { credentialHeaders } from './card/security.ts';
 import { createServedCards } from './card/served-cards.ts';
@@ -19,6 +19,7 @@ import { completeCors, withCors } from './http/cors.ts';
 import { createFetch } from './http/fetch.ts';
 import { createHandler, type HttpOptions } from './http/handler.ts';
 import type { Handle } from './http/http-exchange.ts';
+import { withOwnHost } from './http/own-host.ts';
 import { keepInside } from './inside-of.ts';
 import type { Limits } from './limits/limits.ts';
 import { takeName } from './names-on-store.ts';
@@ -82,13 +83,15 @@ export interface AgentServer {
  * that cannot work.
  */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
+  mustBeNamed(options.card);
+  mustBeUrl(options.publicUrl);
   const runtime = createRuntime(options, options.run ?? 'here');
   const { tasks, runner, claimer, push } = runtime;
-  const { store, clock, log } = runtime.dependencies;
+  const { store, clock, owners } = runtime.dependencies;
   const { queue } = runtime.dependencies.options;
   const closing = new AbortController();
   const isOpen = () => !closing.signal.aborted;
-  const readiness = createReadiness({ store, clock, log, isOpen });
+  const readiness = createReadiness({ store, clock, isOpen, owners });
   const derived = derivedMembers(options, push !== undefined);
   const card = completeCard(options.card, derived);
   if (card.capabilities.pushNotifications && !push)
@@ -131,10 +134,13 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const limiter = createCallerLimiter({ limits: callerLimits, store, queue, hasAuthenticate });
   const admission = { authenticate: withRequiredScopes(authenticate, card), limiter };
   const handle = withCors(
-    createHandler(dependencies, { bindings, compatibility, admission, tenants }),
+    withOwnHost(createHandler(dependencies, { bindings, compatibility, admission, tenants }), {
+      hasAuthenticate,
+      publicUrl,
+    }),
     completeCors(options.cors, credentialHeaders(card)),
   );
-  const leaveName = takeName(options.store, queue, options.card);
+  const leaveName = options.sharesQueue ? () => {} : takeName(options.store, queue, options.card);
   runtime.start();
 
   const server: AgentServer = {
@@ -166,6 +172,15 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     },
   };
   return keepInside(server, { name: queue, store: options.store, publicUrl });
+}
+
+/** Throws `TypeError`: a path alone would be found out by the first client. */
+function mustBeUrl(publicUrl: string | undefined): void {
+  if (publicUrl === undefined || (URL.canParse(publicUrl) && /^https?:$/.test(new URL(publicUrl).protocol)))
+    return;
+  throw new TypeError(
+    `\`publicUrl\` must be the whole URL at which clients reach the agent, such as 'https://agents.example/weather', and is '${publicUrl}'`,
+  );
 }
 
 /** Whether a card that lists its interfaces lists this one. Spec: §3.6.2. */

@@ -30,6 +30,12 @@ export interface WorkerOptions {
    * Servers and workers of one agent use the same name. Default `'agent'`.
    */
   readonly name?: string;
+  /**
+   * Whether it uses the tasks of its `name` beside agents with other cards. The store remembers the card of each name:
+   * an agent whose card has another name, and which is not at the same public URL, does no work otherwise, is not ready,
+   * and says so in the log. Once is enough after a change of the card. Default false.
+   */
+  readonly sharesQueue?: boolean;
   /** What happens to a turn whose process died: the task fails, or the agent is run again. Default `'fail'`. */
   readonly restart?: 'fail' | 'rerun';
   /**

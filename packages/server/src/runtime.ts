@@ -30,12 +30,12 @@ export interface Runtime {
  */
 export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'): Runtime {
   const dependencies = turnDependencies(options, run);
-  const { store, clock, log } = dependencies;
+  const { store, clock, log, report } = dependencies;
   const { storeTimeoutMs } = dependencies.options;
   const { sweepEveryMs = 1_000 } = options;
   mustBePositive({ sweepEveryMs });
   const retention = options.retention && createRetention(options.retention, dependencies);
-  const tasks = new LiveTasks({ store, clock, log, storeTimeoutMs, sweepEveryMs });
+  const tasks = new LiveTasks({ store, clock, log, report, storeTimeoutMs, sweepEveryMs });
   const runner = new Runner(dependencies, tasks);
   const claimer = new Claimer(dependencies, tasks, runner);
   const push = createWebhooks(store, options.push, options.compatibility);
@@ -47,6 +47,7 @@ export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'):
     claimer,
     push,
     start() {
+      tasks.start();
       if (run !== 'workers') claimer.start();
       deliverer?.start();
       retention?.start();

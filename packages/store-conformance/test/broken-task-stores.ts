@@ -7,6 +7,7 @@ import {
   type Rate,
   type StoredFact,
   StoreError,
+  type TaskName,
   type TaskPage,
   type TaskQuery,
   type TaskStore,
@@ -435,7 +436,7 @@ const claims = broken('claim', {
   }),
   'ignores the limit': (store) => ({ claim: (request) => store.claim({ ...request, limit: 1_000 }) }),
   'ignores the task that is asked for': (store) => ({
-    claim: ({ taskId: _, ...request }) => store.claim(request),
+    claim: ({ task: _, ...request }) => store.claim(request),
   }),
   'mixes up queues': (store) => {
     const queues = new Set<string>();
@@ -465,35 +466,35 @@ const claims = broken('claim', {
     head: head?.dueAt ? { ...head, dueAt: '2020-01-01T00:00:00.000Z' } : head,
   })),
   'gives out the newest task first': (store) => {
-    const made: string[] = [];
+    const made: TaskName[] = [];
     return {
       commit: (commit) => {
-        if (commit.expectedVersion === 0) made.unshift(commit.taskId);
+        if (commit.expectedVersion === 0) made.unshift(commit);
         return store.commit(commit);
       },
       claim: async (request) => {
-        if (request.taskId !== undefined) return store.claim(request);
+        if (request.task) return store.claim(request);
         const given: Lease[] = [];
-        for (const taskId of made) {
+        for (const task of made) {
           if (given.length === request.limit) break;
-          given.push(...(await store.claim({ ...request, taskId, limit: request.limit - given.length })));
+          given.push(...(await store.claim({ ...request, task, limit: request.limit - given.length })));
         }
         return given;
       },
     };
   },
   'goes by the ids of tasks': (store) => {
-    const made = new Set<string>();
+    const made = new Map<string, TaskName>();
     return {
       commit: (commit) => {
-        made.add(commit.taskId);
+        made.set(commit.taskId, commit);
         return store.commit(commit);
       },
       claim: async (request) => {
-        if (request.taskId !== undefined) return store.claim(request);
+        if (request.task) return store.claim(request);
         const given: Lease[] = [];
-        for (const taskId of [...made].sort())
-          given.push(...(await store.claim({ ...request, taskId, limit: request.limit - given.length })));
+        for (const [, task] of [...made].sort())
+          given.push(...(await store.claim({ ...request, task, limit: request.limit - given.length })));
         return given;
       },
     };
@@ -502,7 +503,12 @@ const claims = broken('claim', {
     claim: async (request) => (request.isKept ? [] : store.claim(request)),
   }),
   'ignores the scope that is asked for': (store) => ({
-    claim: ({ scope: _, ...request }) => store.claim(request),
+    claim: async ({ task, ...request }) => {
+      const given: Lease[] = [];
+      for (const scope of ['s1', 's2', 's3'])
+        given.push(...(await store.claim({ ...request, ...(task && { task: { ...task, scope } }) })));
+      return given;
+    },
   }),
   'gives out every task of an id as one': (store) => ({
     claim: async (request) => {
@@ -985,17 +991,17 @@ const schedules = broken('a schedule', {
     turn: turn?.aheadMs && head?.dueAt ? { ...turn, aheadMs: 0 } : turn,
   })),
   'does not count the turns of tasks that were stored without one': (store) => {
-    const plain: string[] = [];
+    const plain: TaskName[] = [];
     return {
       commit: (commit) => {
-        if (commit.turn?.want && commit.turn.aheadMs === undefined) plain.push(commit.taskId);
+        if (commit.turn?.want && commit.turn.aheadMs === undefined) plain.push(commit);
         return store.commit(commit);
       },
       async claim({ schedule, ...request }) {
         if (!schedule || plain.length === 0)
           return store.claim({ ...request, ...(schedule && { schedule }) });
         const most = Math.min(request.limit, schedule.concurrency ?? request.limit);
-        const claims = plain.splice(0, most).map((taskId) => store.claim({ ...request, taskId }));
+        const claims = plain.splice(0, most).map((task) => store.claim({ ...request, task }));
         return (await Promise.all(claims)).flat();
       },
     };

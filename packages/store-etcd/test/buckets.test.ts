@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createStore, type Rate, type Rows } from '@batonjs/store';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { BucketSweep } from '../src/buckets/bucket-sweep.ts';
@@ -43,14 +44,18 @@ function open(urls = etcd!.urls, timeoutMs = 20_000, prefix = `buckets/${randomU
     for (let start = 0; start < buckets; start += 100)
       await observer.transact({ success: all.slice(start, start + 100) });
   };
-  return { cluster, keys, clock, prefix, count, putFull, buckets: new Buckets(cluster, keys, clock) };
+  const kept = new Buckets(cluster, keys, clock);
+  // Takes need nothing but changes.
+  const store = createStore('buckets', { change: (step) => kept.change(step) } as Rows);
+  const buckets = { take: (name: string, rate: Rate) => store.take!(name, rate), close: () => kept.close() };
+  return { cluster, keys, clock, prefix, count, putFull, buckets };
 }
 
 const slow = { burst: 1, everyMs: 1e9 };
 const quick = { burst: 1, everyMs: 0.001 };
 
 /** Takes from so many buckets, each once. */
-async function takeFrom(buckets: Buckets, count: number) {
+async function takeFrom(buckets: ReturnType<typeof open>['buckets'], count: number) {
   for (let start = 0; start < count; start += 150) {
     const names = Array.from({ length: Math.min(150, count - start) }, (_, n) => `take ${start + n}`);
     await Promise.all(names.map((name) => buckets.take(name, quick)));
@@ -93,6 +98,22 @@ describe.skipIf(!etcd)('Buckets in etcd', () => {
     expect(await count()).toBe(10);
     await new BucketSweep(cluster, keys, clock).run();
     expect(await count()).toBe(0);
+  });
+
+  it('stay if a caller takes from them between the read of a sweep and its deletion', async () => {
+    const { cluster, keys, clock, count, putFull, buckets } = open();
+    await clock.follow();
+    await putFull(10);
+    const reading = cluster.read.bind(cluster);
+    cluster.read = async (ranges) => {
+      const read = await reading(ranges);
+      await buckets.take('3', slow);
+      return read;
+    };
+    await new BucketSweep(cluster, keys, clock).run();
+    expect(await count()).toBe(1);
+    expect(await buckets.take('3', slow)).toBeGreaterThan(0);
+    await buckets.close();
   });
 
   it('are swept in ranges of a bounded size, a bounded number at once, and all of them in the end', async () => {

@@ -30,7 +30,7 @@ describe.skipIf(!cluster).each([
       await holder.commit(chunkAfter(0, { taskId: name, ...acquire(name, 60_000) }));
       expect(await claim()).toEqual([]);
       await holder.commit(chunkAfter(0, { taskId: `short ${name}`, ...acquire('short', 50) }));
-      await expect.poll(claim, { timeout: 20_000 }).toMatchObject([{ taskId: `short ${name}`, fence: 2 }]);
+      await expect.poll(claim).toMatchObject([{ taskId: `short ${name}`, fence: 2 }]);
     }
   });
 });

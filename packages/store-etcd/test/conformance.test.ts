@@ -6,7 +6,9 @@ import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { etcdStore } from '../src/index.ts';
 import { type RemoteStores, startStoreProcess } from './remote-stores.ts';
 
-const cluster = (await canStartEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
+/** What three members add is tested by the failures of members, and here in `test:long`. */
+const members = repetitions(1, 3);
+const cluster = (await canStartEtcd()) ? await startEtcd({ members, inMemory: true }) : undefined;
 afterAll(() => cluster?.stop());
 
 describe.skipIf(!cluster)('etcd', () => {

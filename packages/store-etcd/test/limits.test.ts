@@ -29,7 +29,7 @@ async function makeSpace(): Promise<void> {
 
 describe.skipIf(!cluster)('A cluster that reached its quota', () => {
   it('refuses writes with a reason, lets tasks be read and pruned, and writes go on after space was made', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const store = etcdStore(cluster!.urls, { timeoutMs: 20_000 });
     onTestFinished(() => store.close());

@@ -187,7 +187,7 @@ describe.skipIf(!cluster)('A fact that is larger than a request of etcd', () => 
       'rejected',
     ]);
     // A MiB and what is around it.
-    await expect.poll(() => countParts(prefix), { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => countParts(prefix)).toBe(2);
     const closing = { head: { ...chunkAfter(2).head!, closed: true } };
     await store.commit(chunkAfter(2, closing));
     expect(await store.prune({ closedBefore: '2100-01-01T00:00:00.000Z', limit: 9 })).toBe(1);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { inside } from '../src/layout/keys.ts';
-import { QueueFronts } from '../src/tasks/queue-fronts.ts';
+import { QueueFronts } from '../src/rows/queue-fronts.ts';
 import type { RangeRequest } from '../src/wire/messages.ts';
 
 /** A folder in memory that counts how many keys are visited, as etcd visits them: all of a range, whatever its limit. */
@@ -16,7 +16,7 @@ function folderOf(size: number) {
   return { keys, read, visited: () => visited };
 }
 
-/** Claims the oldest, as `Leases` does. */
+/** Claims the oldest, as `Searches` does. */
 function claim(fronts: QueueFronts, { keys, read }: ReturnType<typeof folderOf>, limit: number): string[] {
   const { kvs, count } = read({ ...fronts.range('q/'), limit });
   if (fronts.forgetIfShort('q/', kvs.length, limit))

@@ -5,9 +5,9 @@ import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
 import { Keys } from '../src/layout/keys.ts';
-import { Parts } from '../src/layout/parts.ts';
-import { Facts } from '../src/tasks/facts.ts';
-import { WaitingCounts } from '../src/tasks/waiting-counts.ts';
+import { Logs } from '../src/logs/logs.ts';
+import { Parts } from '../src/logs/parts.ts';
+import { WaitingCounts } from '../src/rows/waiting-counts.ts';
 import type { RangeRequest } from '../src/wire/messages.ts';
 
 const etcd = (await canStartEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
@@ -84,14 +84,14 @@ it.skipIf(!etcd)('A short log is read together with its task, and a longer one r
   });
   const cluster = new CountedCluster(connections, 20_000);
   const keys = new Keys('baton');
-  const facts = new Facts(cluster, keys, new Parts(cluster, keys));
+  const logs = new Logs(cluster, keys, new Parts(cluster, keys));
   for (const [taskId, length, reads] of [
     ['short', 32, 1],
     ['longer', 33, 2],
   ] as const) {
     for (let version = 0; version < length; version++) await store.commit(chunkAfter(version, { taskId }));
     cluster.reads = 0;
-    const log = await facts.load('s', taskId);
+    const log = await logs.log('s', taskId);
     expect(cluster.reads).toBe(reads);
     expect(log?.facts.map(({ version, fact }) => [version, fact])).toEqual(
       Array.from({ length }, (_, n) => [n + 1, chunk(n + 1)]),

@@ -73,7 +73,7 @@ describe.skipIf(!canStart)('A cluster with users', () => {
     member!.start();
     const writer = open(urlOf('agent:p%40ss'));
     await untilItWorks(() => writer.commit(chunkAfter(1)));
-    await expect.poll(() => versions.at(-1), { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => versions.at(-1)).toBe(2);
     expect(await store.commit(chunkAfter(2))).toEqual({ version: 3 });
 
     const refused = { code: 'UNUSABLE', message: expect.stringContaining('refuses this user') };

@@ -1,23 +1,23 @@
-import { type Rate, takenFrom } from '@batonjs/store';
+/** How many buckets a write looks at, to drop those that are full: more than it can add. */
+const sweptPerWrite = 2;
 
-/** How many buckets a take looks at, to drop those that are full: more than it can add. */
-const sweptPerTake = 2;
-
-/** Buckets by name. Full ones are dropped by and by, at the same cost for every take however many there are. */
+/** When each bucket is full. Full ones are dropped by and by, at the same cost for every write however many there are. */
 export class Buckets {
   readonly #fullAt = new Map<string, number>();
-  /** Goes on where the last take ended, and sees buckets that were added since. */
+  /** Goes on where the last write ended, and sees buckets that were added since. */
   #sweep = this.#fullAt.entries();
 
   get size(): number {
     return this.#fullAt.size;
   }
 
-  take(bucket: string, rate: Rate, now: number): number {
-    const { fullAt, waitMs } = takenFrom(this.#fullAt.get(bucket), rate, now);
+  get(bucket: string): number | undefined {
+    return this.#fullAt.get(bucket);
+  }
+
+  set(bucket: string, fullAt: number, now: number): void {
     this.#fullAt.set(bucket, fullAt);
-    for (let n = 0; n < sweptPerTake; n++) this.#sweepOne(now);
-    return waitMs;
+    for (let n = 0; n < sweptPerWrite; n++) this.#sweepOne(now);
   }
 
   #sweepOne(now: number): void {

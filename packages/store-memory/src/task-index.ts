@@ -1,4 +1,4 @@
-import { cutPage, type Row, type TaskPage, type TaskQuery } from '@batonjs/store';
+import { cutPage, type TaskPage, type TaskQuery, type TaskRow } from '@batonjs/store';
 import { LargeMap } from './logs/large-map.ts';
 import { type Log, logsOf, type OneOrMore, withLog, withoutLog } from './logs/log.ts';
 import { SortedList } from './order/sorted-list.ts';
@@ -53,8 +53,8 @@ export class TaskIndex {
   }
 
   /** Called for every log that was made or changed. */
-  changed(log: Log, before: Row | undefined): void {
-    if (before && isListedAlike(before, log.row)) return;
+  changed(log: Log, before: TaskRow | undefined): void {
+    if (!log.row.head || (before && isListedAlike(before, log.row))) return;
     if (log.row.head.closed) {
       // A closed log never moves again: it is placed now.
       this.#move(log);
@@ -74,18 +74,30 @@ export class TaskIndex {
 
   page(scope: string, query: TaskQuery): TaskPage {
     this.#settle();
-    const { contextId, state, statusSince = '', limit, answered } = query;
+    // A total costs the same with `totalAtMost`.
+    const {
+      contextId,
+      state,
+      statusSince = '',
+      limit,
+      bytes,
+      after,
+      answered,
+      totalAtMost,
+      ...others
+    } = query;
+    others satisfies Record<string, never>;
     const lists = this.#groupsOf(keyOf(scope, contextId))
       .filter((group) => (state ? group.state === state : answered || group.state !== ''))
       .map(({ list }) => list);
     const since = { statusAt: statusSince, taskId: '' };
     const found = lists
-      .flatMap((list) => newest(list, query))
+      .flatMap((list) => newest(list, { limit, after, statusSince }))
       .sort((a, b) => olderFirst(b, a))
       .slice(0, limit)
       .map(show);
     const total = lists.reduce((sum, list) => sum + list.length - list.rank(since), 0);
-    return cutPage(found, query, total);
+    return cutPage(found, { limit, bytes }, total);
   }
 
   /** Closed logs of all scopes, the oldest first. Do not change the index while iterating. */
@@ -114,7 +126,7 @@ export class TaskIndex {
 
   #add(log: Log): void {
     const { scope, row } = log;
-    const { contextId, closed, statusAt } = row.head;
+    const { contextId, closed, statusAt } = row.head!;
     log.placed = row;
     log.statusAt = statusAt;
     if (closed) this.#closed.add(log);
@@ -140,7 +152,7 @@ export class TaskIndex {
   #remove(log: Log): void {
     const placed = placedBy(log);
     if (!placed) return;
-    const { contextId, closed, state = '' } = placed.head;
+    const { contextId, closed, state = '' } = placed.head!;
     if (closed) this.#closed.remove(log);
     this.#removeUnder(keyOf(log.scope), state, log);
     this.#removeUnder(keyOf(log.scope, contextId), state, log);
@@ -163,10 +175,10 @@ const keyOf = (scope: string, contextId?: string): string =>
   contextId === undefined ? scope : `${scope}\0${contextId}`;
 
 /** The row by which it is placed, if it is. */
-const placedBy = (log: Log): Row | undefined => (log.isClosed ? log.row : log.placed);
+const placedBy = (log: Log): TaskRow | undefined => (log.isClosed ? log.row : log.placed);
 
 function addTo(groups: Group[], log: Log): void {
-  const { state = '' } = placedBy(log)!.head;
+  const { state = '' } = placedBy(log)!.head!;
   const known = groups.find((group) => group.state === state);
   const group = known ?? { state, list: new SortedList<Log, Place>(olderFirst) };
   if (!known) groups.push(group);
@@ -185,8 +197,13 @@ function groupsWith(logs: readonly Log[]): Group[] {
   return groups;
 }
 
-const isListedAlike = ({ head: a }: Row, { head: b }: Row): boolean =>
-  a.statusAt === b.statusAt && a.state === b.state && a.contextId === b.contextId && a.closed === b.closed;
+const isListedAlike = ({ head: a }: TaskRow, { head: b }: TaskRow): boolean =>
+  a !== undefined &&
+  b !== undefined &&
+  a.statusAt === b.statusAt &&
+  a.state === b.state &&
+  a.contextId === b.contextId &&
+  a.closed === b.closed;
 
 function newest(list: SortedList<Log, Place>, { limit, after, statusSince = '' }: TaskQuery): Log[] {
   const found: Log[] = [];
@@ -198,5 +215,5 @@ function newest(list: SortedList<Log, Place>, { limit, after, statusSince = '' }
 }
 
 function show({ taskId, row: { head }, facts }: Log) {
-  return { taskId, head, fact: facts.at(head.statusVersion)! };
+  return { taskId, head: head!, fact: facts.at(head!.statusVersion)! };
 }

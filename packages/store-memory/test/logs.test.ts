@@ -1,3 +1,4 @@
+import type { TaskName, TaskRow } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { headAt } from '../../../test/kit/task-logs.ts';
 import { ClosedLogs } from '../src/logs/closed-logs.ts';
@@ -8,8 +9,20 @@ import { TaskIndex } from '../src/task-index.ts';
 const at = '2026-01-01T00:00:00.000Z';
 const fact = { format: 1, at, type: 'woken' } as const;
 const head = headAt(1, { closed: true });
+const rowOf = (more: Partial<TaskRow> & TaskName): TaskRow => ({
+  ...{ revision: 1, version: 1, head, lastAt: at, webhooks: 0, queue: undefined, wanted: false, fence: 0 },
+  ...{
+    holder: undefined,
+    aheadMs: undefined,
+    waitingSince: undefined,
+    dueAt: undefined,
+    leaseUntil: undefined,
+  },
+  ...{ leasedAt: undefined, turnAt: undefined, endedAt: undefined },
+  ...more,
+});
 const logOf = (taskId: string, facts = 1, scope = 's'): Log => {
-  const log = new Log(scope, taskId, { version: facts, head, wanted: false, fence: 0 });
+  const log = new Log(rowOf({ scope, taskId, version: facts }));
   for (let n = 0; n < facts; n++) log.facts.push({ version: n + 1, commitId: 'c', fact });
   return log;
 };
@@ -136,8 +149,8 @@ describe('the index', () => {
   const placed = (index: TaskIndex, n: number): Log => {
     const isClosed = n % 2 === 1;
     const statusAt = new Date(n).toISOString();
-    const row = { version: 1, head: { ...head, closed: isClosed, state: states[n % 2]!, statusAt } };
-    const log = new Log('s', `t${n}`, { ...row, wanted: false, fence: 0 });
+    const listed = { ...head, closed: isClosed, state: states[n % 2]!, statusAt };
+    const log = new Log(rowOf({ scope: 's', taskId: `t${n}`, head: listed }));
     log.facts.push({ version: 1, commitId: 'c', fact });
     index.changed(log, undefined);
     if (isClosed) log.close();
@@ -151,7 +164,7 @@ describe('the index', () => {
       for (const contextId of ['c', undefined])
         for (const state of [undefined, ...states]) {
           const { tasks, total } = index.page('s', { contextId, state, limit: 1_000 });
-          const expected = logs.filter(({ row }) => !state || row.head.state === state).reverse();
+          const expected = logs.filter(({ row }) => !state || row.head!.state === state).reverse();
           expect(tasks.map(({ taskId }) => taskId)).toEqual(expected.map(({ taskId }) => taskId));
           expect(total).toBe(expected.length);
         }
@@ -177,21 +190,16 @@ it('logs are found by scope and id, and gone when they are deleted', () => {
   const elsewhere = logOf('a', 1, 'r');
   logs.delete(a);
   for (const log of [a, b, elsewhere]) logs.add(log);
-  expect([logs.get('s', 'a'), logs.get('s', 'b'), logs.get('r', 'a'), logs.get('r', 'b')]).toEqual([
-    a,
-    b,
-    elsewhere,
-    undefined,
-  ]);
-  expect(['a', 'b', 'c'].map((taskId) => logs.named(taskId))).toEqual([[a, elsewhere], [b], []]);
+  const get = (scope: string, taskId: string) => logs.get({ scope, taskId });
+  expect([get('s', 'a'), get('s', 'b'), get('r', 'a'), get('r', 'b')]).toEqual([a, b, elsewhere, undefined]);
   logs.delete(a);
-  expect([logs.get('s', 'a'), logs.get('s', 'b'), logs.get('r', 'a')]).toEqual([undefined, b, elsewhere]);
+  expect([get('s', 'a'), get('s', 'b'), get('r', 'a')]).toEqual([undefined, b, elsewhere]);
   logs.delete(b);
-  expect(logs.get('s', 'b')).toBeUndefined();
+  expect(get('s', 'b')).toBeUndefined();
   const third = logOf('a', 1, 'q');
   for (const log of [a, third]) logs.add(log);
   logs.delete(elsewhere);
-  expect(['s', 'r', 'q'].map((scope) => logs.get(scope, 'a'))).toEqual([a, undefined, third]);
+  expect(['s', 'r', 'q'].map((scope) => get(scope, 'a'))).toEqual([a, undefined, third]);
 });
 
 it('a large map keeps every string, and forgets what is deleted', () => {

@@ -49,10 +49,11 @@ describe('subscribers of a memory store', () => {
     expect(await toldBy(() => store.commit(chunkAfter(1)))).toEqual(['task 2']);
   });
 
-  it('are not notified once the store is closed', async () => {
+  it('are not notified once the store is closed, which refuses calls then', async () => {
     const { store, toldBy } = await subscribed();
     await store.close();
-    expect(await toldBy(() => store.commit(chunkAfter(0)))).toEqual([]);
+    const refused = () => expect(store.commit(chunkAfter(0))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await toldBy(refused)).toEqual([]);
   });
 });
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Groups } from '../src/groups.ts';
 import { Schedule, type Scheduled } from '../src/order/schedule.ts';
-import { Subscribers } from '../src/subscribers.ts';
 
 describe('groups', () => {
   it('hold one member or many by key, and nothing of a key without members', () => {
@@ -63,13 +62,9 @@ describe('a schedule', () => {
     ] as const)
       schedule.set(new Item(name), 'q', ms);
     schedule.set(new Item('other'), 'p', 1);
-    expect(schedule.due('q', 30, 9).map(({ item, forMs }) => [item.name, forMs])).toEqual([
-      ['a', 20],
-      ['b1', 10],
-      ['b2', 10],
-      ['c', 0],
-    ]);
-    expect(schedule.due('q', 29, 2).map(({ item }) => item.name)).toEqual(['a', 'b1']);
+    expect(namesIn(schedule.due('q', 30, 9))).toEqual(['a', 'b1', 'b2', 'c']);
+    expect([schedule.count('q'), schedule.count('nothing')]).toEqual([5, 0]);
+    expect(namesIn(schedule.due('q', 29, 2))).toEqual(['a', 'b1']);
     expect(schedule.due('q', 9, 9)).toEqual([]);
     expect(schedule.due('nothing', 9, 9)).toEqual([]);
     expect(namesIn(schedule.items('q'))).toEqual(['a', 'b1', 'b2', 'c', 'd']);
@@ -105,34 +100,5 @@ describe('a schedule', () => {
     schedule.set(early, 'q', 10);
     schedule.delete(late);
     expect(namesIn(schedule.items('q'))).toEqual(['early']);
-  });
-});
-
-describe('subscribers', () => {
-  it('are notified of their topic only, and nothing is left of one that unsubscribed', () => {
-    const subscribers = new Subscribers();
-    const seen: unknown[] = [];
-    const note = (name: string) => (version?: number) => void seen.push([name, version]);
-    const topics = {
-      task: { scope: 's', taskId: 't' },
-      other: { scope: 's', taskId: 'u' },
-      elsewhere: { scope: 'r', taskId: 't' },
-      queue: { queue: 's\0t' },
-      otherQueue: { queue: 'p' },
-    };
-    const ends = Object.entries(topics).map(([name, topic]) => subscribers.add(topic, note(name)));
-    expect(subscribers.topics).toBe(5);
-    for (const topic of Object.values(topics)) subscribers.notify(topic, 7);
-    expect(seen).toEqual(Object.keys(topics).map((name) => [name, 7]));
-    for (const end of ends) end();
-    for (const topic of Object.values(topics)) subscribers.notify(topic);
-    expect([seen.length, subscribers.topics]).toEqual([5, 0]);
-    const twice = note('twice');
-    const [first] = [1, 2].map(() => subscribers.add(topics.task, twice));
-    first!();
-    subscribers.notify(topics.task, 8);
-    expect(seen.slice(5)).toEqual([['twice', 8]]);
-    subscribers.clear();
-    expect(subscribers.topics).toBe(0);
   });
 });

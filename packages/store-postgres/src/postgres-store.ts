@@ -1,8 +1,9 @@
-import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import { createStore, type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
 import pg from 'pg';
+import type { Database } from './database/database.ts';
 import { type PGliteLike, pgliteDatabase } from './database/pglite-database.ts';
 import { poolDatabase } from './database/pool-database.ts';
-import { storeOnDatabase } from './store-on-database.ts';
+import { type PostgresRowsOptions, postgresRows } from './postgres-rows.ts';
 
 export interface PostgresStoreOptions {
   /** The schema that the tables are in, 1 to 48 characters. It is created if it is missing. Default `baton`. */
@@ -23,8 +24,9 @@ export interface PostgresStoreOptions {
 /**
  * Tasks in PostgreSQL 13 or newer, for any number of processes and machines. `database`: a URL (`postgres://…`), a
  * `Pool` of `pg`, or a `PGlite`. `close` ends the connections of a store on a URL; a pool and a `PGlite` stay the
- * caller's. The tables are created, or migrated from an older release, at the first call. Throws a `StoreError` of
- * code `UNUSABLE` for options that cannot be used; calls reject with it for a schema of a newer release.
+ * caller's, but connections of the pool that are lost do not end the process. The tables are created at the first
+ * call. Throws a `StoreError` of code `UNUSABLE` for options that cannot be used; calls reject with it for a schema of
+ * another release.
  */
 export function postgresStore(
   database: string | pg.Pool | PGliteLike,
@@ -40,15 +42,15 @@ export function postgresStore(
     throw new StoreError('UNUSABLE', 'The name of a schema has 1 to 48 characters');
   const options = { schema, notify, onGroup };
   if (typeof database !== 'string') {
-    if ('transaction' in database) return storeOnDatabase(pgliteDatabase(database), options);
-    const { host = 'localhost', port = 5432, database: name = '' } = database.options;
+    if ('transaction' in database) return storeOn(pgliteDatabase(database), options);
+    const { connectionString, host = 'localhost', port = 5432, database: name = '' } = database.options;
     const described = {
-      name: `PostgreSQL at ${host}:${port}/${name}`,
+      name: connectionString ? nameOf(connectionString) : `PostgreSQL at ${host}:${port}/${name}`,
       timeoutMs,
       owned: false,
       keepsPlans: notify,
     };
-    return storeOnDatabase(poolDatabase(database, described), options);
+    return storeOn(poolDatabase(database, described), options);
   }
   const pool = new pg.Pool({
     connectionString: database,
@@ -57,11 +59,12 @@ export function postgresStore(
     // Idle connections do not keep a process alive.
     allowExitOnIdle: true,
   });
-  // A connection that is lost while it is idle must not end this process. The pool opens another one.
-  pool.on('error', () => {});
   const described = { name: nameOf(database), timeoutMs, owned: true, keepsPlans: notify };
-  return storeOnDatabase(poolDatabase(pool, described), options);
+  return storeOn(poolDatabase(pool, described), options);
 }
+
+const storeOn = (database: Database, options: PostgresRowsOptions) =>
+  createStore(database.name, postgresRows(database, options));
 
 /** The URL without user, password and options. */
 function nameOf(url: string): string {

@@ -1,11 +1,15 @@
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
+import { runCheck, taskStoreChecks } from '@batonjs/store-conformance/checks';
 import pg from 'pg';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
 import { postgresForTests } from '../../../test/support/postgres.ts';
 import { type PostgresStoreOptions, postgresStore } from '../src/index.ts';
 import { emptied } from './empty.ts';
 import { type RemoteStores, startStoreProcess } from './remote-stores.ts';
+
+/** The sections whose checks wait for notifications. */
+const notifying = ['subscribe', 'follow', 'close'];
 
 const postgres = await postgresForTests();
 afterAll(() => postgres?.stop());
@@ -45,8 +49,16 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     second: other.open(postgres!.url, { schema, connections: 3 }),
   });
 
-  for (const describeStore of [describeTaskStore, describePushConfigStore]) {
-    describeStore('postgresStore in two processes', inTwoProcesses, { runs: repetitions(5, 50) });
-    describeStore('postgresStore that polls, on one pool', polling, { runs: repetitions(3, 30) });
-  }
+  const runs = repetitions(5, 50);
+  describeTaskStore('postgresStore in two processes', inTwoProcesses, { runs });
+  describePushConfigStore('postgresStore in two processes', inTwoProcesses, { runs });
+  // It differs only in how it learns of changes: the checks that hear of none run in `test:long`.
+  const name = 'postgresStore that polls, on one pool';
+  if (repetitions(0, 1)) describeTaskStore(name, polling, { runs: 30 });
+  else
+    describe(name, () => {
+      for (const check of taskStoreChecks.filter(({ section }) => notifying.includes(section)))
+        it(`${check.section}: ${check.title}`, () => runCheck(check, polling, { runs: 3 }));
+    });
+  describePushConfigStore(name, polling);
 });

@@ -1,5 +1,6 @@
 /** The statements that delete all tasks of a schema: faster than a fresh schema for each test. */
 export const emptied = (schema: string): string[] =>
-  ['tasks', 'facts', 'snapshots', 'once_keys', 'totals', 'waiting', 'push_configs', 'buckets', 'probes'].map(
-    (table) => `DELETE FROM "${schema}".${table}`,
-  );
+  [
+    ...['tasks', 'facts', 'snapshots', 'once_keys', 'counts', 'webhooks', 'queues', 'callers', 'buckets'],
+    'probes',
+  ].map((table) => `DELETE FROM "${schema}".${table}`);

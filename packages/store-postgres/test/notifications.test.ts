@@ -68,7 +68,7 @@ describe.skipIf(!server)('The connection that listens', () => {
         () => true,
       );
     };
-    await expect.poll(isRefused, { timeout: 20_000 }).toBe(true);
+    await expect.poll(isRefused).toBe(true);
     const pool = new pg.Pool({ ...at, password: 'secret', max: 2 });
     cleanUps.push(() => pool.end());
     const store = closedAfterTest(postgresStore(pool, { timeoutMs: 60_000 }));
@@ -86,6 +86,6 @@ describe.skipIf(!server)('The connection that listens', () => {
     for (const message of ['', 'null', '[', '{}', '["a"]', '["a","b",1]'])
       await sql(`NOTIFY ${channel}, '${message}'`);
     await writer!.commit(chunkAfter(0));
-    await expect.poll(() => versions, { timeout: 20_000 }).toEqual([1]);
+    await expect.poll(() => versions).toEqual([1]);
   });
 });

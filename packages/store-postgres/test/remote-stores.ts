@@ -11,7 +11,8 @@ type Store = TaskStore & PushConfigStore;
 /** Stores that live in another process. */
 export interface RemoteStores {
   readonly pid: number;
-  open(url: string, options: PostgresStoreOptions): Store;
+  /** `isPool`: the store gets a pool of its caller, without a listener of `error`, instead of the URL. */
+  open(url: string, options: PostgresStoreOptions, isPool?: boolean): Store;
   /** Kills the process without a warning. */
   kill(): Promise<void>;
 }
@@ -42,6 +43,7 @@ export function startStoreProcess(): RemoteStores {
   });
 
   function ask(body: Body<Request>): Promise<unknown> {
+    if (!child.connected) return Promise.reject(new Error('The process of the store has ended'));
     const id = ++count;
     const call = Promise.withResolvers<unknown>();
     waiting.set(id, call);
@@ -61,9 +63,9 @@ export function startStoreProcess(): RemoteStores {
 
   return {
     pid: child.pid!,
-    open(url, options) {
+    open(url, options, isPool = false) {
       const store = ++count;
-      void ask({ store, open: url, options });
+      void ask({ store, open: url, options, isPool });
       return new Proxy({} as Store, {
         get: (_, method: string) =>
           method === 'subscribe'
@@ -72,6 +74,7 @@ export function startStoreProcess(): RemoteStores {
       });
     },
     async kill() {
+      if (!child.connected) return;
       const exited = once(child, 'exit');
       child.kill('SIGKILL');
       await exited;

@@ -1,8 +1,9 @@
+import pg from 'pg';
 import { type PostgresStoreOptions, postgresStore } from '../src/index.ts';
 
 /** What another process asks of the stores in this one. */
 export type Request = { readonly id: number; readonly store: number } & (
-  | { readonly open: string; readonly options: PostgresStoreOptions }
+  | { readonly open: string; readonly options: PostgresStoreOptions; readonly isPool: boolean }
   | { readonly method: string; readonly args: readonly unknown[] }
   | { readonly subscribe: unknown; readonly subscription: number }
   | { readonly unsubscribe: number }
@@ -18,7 +19,11 @@ const subscribers = new Map<number, () => unknown>();
 const tell = (reply: Reply) => process.send?.(reply);
 
 async function answer(request: Request): Promise<unknown> {
-  if ('open' in request) return void stores.set(request.store, postgresStore(request.open, request.options));
+  if ('open' in request) {
+    const { open, isPool, options } = request;
+    const database = isPool ? new pg.Pool({ connectionString: open, max: 3 }) : open;
+    return void stores.set(request.store, postgresStore(database, options));
+  }
   if ('unsubscribe' in request) return void (await subscribers.get(request.unsubscribe)?.());
   const store = stores.get(request.store)!;
   if ('subscribe' in request) {

@@ -28,7 +28,7 @@ describe.skipIf(!server)('A transaction that the database cannot serialize (seri
       await other.query(`UPDATE "${schema}".tasks SET revision = revision + 1`);
       const renewed = store.renew([lease as Lease], 60_000);
       const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
-      await expect.poll(async () => (await sql(waiting)).length, { timeout: 20_000 }).toBe(1);
+      await expect.poll(async () => (await sql(waiting)).length).toBe(1);
       await other.query('COMMIT');
       expect(await renewed).toEqual([lease]);
     } finally {

@@ -1,20 +1,9 @@
-import { type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
-import { takeFrom } from './buckets.ts';
-import { OpenCalls } from './calls/open-calls.ts';
-import { retryRead } from './calls/retry-read.ts';
-import { Subscribers } from './calls/subscribers.ts';
+import { createStore, type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
 import type { RedisDriver } from './connection/driver.ts';
 import type { ClientOptions } from './connection/first-server.ts';
 import { nodeRedis } from './connection/node-redis.ts';
 import { Database } from './database/database.ts';
-import { probe } from './database/probe.ts';
-import { Commits } from './tasks/commits.ts';
-import { Facts } from './tasks/facts.ts';
-import { Leases } from './tasks/leases.ts';
-import { prune } from './tasks/prune.ts';
-import { TaskList } from './tasks/task-list.ts';
-import { Deliveries } from './webhooks/deliveries.ts';
-import { PushConfigs } from './webhooks/push-configs.ts';
+import { redisRows } from './redis-rows.ts';
 
 export interface RedisStoreOptions {
   /**
@@ -52,76 +41,5 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
   const urls = typeof url === 'string' ? [url] : url;
   const driver = options.driver ?? nodeRedis({ urls, client, timeoutMs });
   const database = new Database(driver, { prefix, shards, allowEviction: options.allowEviction ?? false });
-  const commits = new Commits(database);
-  const facts = new Facts(database);
-  const tasks = new TaskList(database);
-  const leases = new Leases(database);
-  const pushConfigs = new PushConfigs(database);
-  const deliveries = new Deliveries(database);
-  const subscribers = new Subscribers();
-  const calls = new OpenCalls();
-  let listening: Promise<void> | undefined;
-  let closing: Promise<void> | undefined;
-
-  const read = <T>(ask: () => Promise<T>): Promise<T> => calls.pass(() => retryRead(ask));
-
-  async function listen(): Promise<void> {
-    const { all } = await database.shards();
-    const channels = all.map(({ channel }) => channel);
-    await driver.subscribe(
-      channels,
-      (message) => subscribers.receive(message),
-      () => subscribers.notifyAll(),
-    );
-  }
-
-  return {
-    schedules: shards === undefined || shards === 1,
-
-    commit: (commit) => calls.pass(() => commits.write(commit)),
-    load: (scope, taskId) => read(() => facts.load(scope, taskId)),
-    readFacts: (scope, taskId, after, limit, lastCommitId) =>
-      read(() => facts.read(scope, taskId, after, limit, lastCommitId)),
-    list: (scope, query) => read(() => tasks.list(scope, query)),
-
-    subscribe: (topic, notify) =>
-      calls.pass(async () => {
-        const unsubscribe = subscribers.add(topic, notify);
-        try {
-          listening ??= listen();
-          await listening;
-        } catch (error) {
-          listening = undefined;
-          unsubscribe();
-          throw error;
-        }
-        return unsubscribe;
-      }),
-
-    claim: (request) => calls.pass(() => leases.claim(request)),
-    renew: (held, ttlMs) => calls.pass(() => leases.renew(held, ttlMs)),
-    waiting: (queue) => read(() => leases.waiting(queue)),
-    lease: (scope, taskId) => read(() => leases.read(scope, taskId)),
-    prune: ({ closedBefore, limit }) => calls.pass(() => prune(database, closedBefore, limit)),
-
-    take: (bucket, rate) => calls.pass(() => takeFrom(database, bucket, rate)),
-    probe: () => calls.pass(() => probe(database)),
-    ping: () => read(async () => void (await database.identity())),
-    identity: () => read(() => database.identity()),
-
-    close() {
-      closing ??= calls.close().then(() => driver.close());
-      return closing;
-    },
-
-    putPushConfig: (push, atMost) => calls.pass(() => pushConfigs.put(push, atMost)),
-    getPushConfig: (scope, taskId, id) => read(() => pushConfigs.get(scope, taskId, id)),
-    listPushConfigs: (scope, taskId, page) => read(() => pushConfigs.list(scope, taskId, page)),
-    removePushConfig: (scope, taskId, id) => calls.pass(() => pushConfigs.remove(scope, taskId, id)),
-    claimDeliveries: (request) => calls.pass(() => deliveries.claim(request)),
-    advance: (delivery, outcome) => calls.pass(() => deliveries.advance(delivery, outcome)),
-    retryNow: (webhooks) => calls.pass(() => deliveries.retryNow(webhooks)),
-    listDead: (queue, { limit }) => read(() => pushConfigs.dead(queue, limit)),
-    revive: (scope, taskId, id) => calls.pass(() => pushConfigs.revive(scope, taskId, id)),
-  };
+  return createStore(`Redis at ${driver.name}`, redisRows(database, driver));
 }

@@ -27,7 +27,7 @@ function recording(driver: RedisDriver) {
 }
 
 describe.skipIf(!redis)('Each call of a store with one shard', () => {
-  it('sends one command, and watching none', async () => {
+  it('sends one command, a claim that gives out a task two, and watching none', async () => {
     const { recorder, sent } = recording(nodeRedis({ urls: [redis!.url], timeoutMs: 4_000 }));
     const store = redisStore({ driver: recorder, prefix: 'counted' });
     // The first call of a kind also finds out that Redis is usable and does not know the script yet.
@@ -49,7 +49,8 @@ describe.skipIf(!redis)('Each call of a store with one shard', () => {
     for (const call of calls) {
       sent.length = 0;
       await call(1);
-      expect(sent.length, String(call)).toBe(1);
+      // It has the lease already, and gets it once more.
+      expect(sent.length, String(call)).toBe(String(call).includes('store.claim(') ? 2 : 1);
     }
     await store.subscribe({ queue: 'q' }, () => {});
     sent.length = 0;

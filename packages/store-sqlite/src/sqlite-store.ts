@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type PushConfigStore, steadyNow, type TaskStore } from '@batonjs/store';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { hostMonotonic } from './database/host-clock.ts';
 import { type Durability, openDatabase } from './database/open-database.ts';
 import { storeOnDatabase } from './store-on-database.ts';
@@ -10,7 +10,7 @@ export interface SqliteStoreOptions {
    * several times faster.
    */
   readonly durability?: Durability;
-  /** The clock of deadlines, in milliseconds since 1970. Default: the wall clock, except that it never goes back. */
+  /** The clock of deadlines and of times to start, in milliseconds since 1970. Default: the wall clock. */
   readonly now?: () => number;
   /**
    * How long opening waits for another process that is inside a transaction, or stopped in one, in milliseconds. This
@@ -38,7 +38,7 @@ export function sqliteStore(
   path: string,
   {
     durability = 'full',
-    now = steadyNow,
+    now,
     monotonic = hostMonotonic,
     onGroup,
     onWait,

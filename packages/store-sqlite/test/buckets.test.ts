@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
-import { Buckets } from '../src/buckets.ts';
-import { migrate } from '../src/database/migrate.ts';
+import { createTables } from '../src/database/create-tables.ts';
 import { storeOnDatabase } from '../src/store-on-database.ts';
+import { Buckets } from '../src/tables/buckets.ts';
 
 it('Full buckets are deleted by and by, and commits wait for the disk as before', async () => {
   const db = new DatabaseSync(':memory:');
   db.exec('PRAGMA synchronous = FULL');
-  migrate(db, ':memory:');
+  createTables(db, ':memory:');
   let now = 0;
   const store = storeOnDatabase(db, { name: 'm', shared: false, now: Date.now, monotonic: () => now });
   const slow = { burst: 1, everyMs: 1e9 };
@@ -26,7 +26,7 @@ it('Full buckets are deleted by and by, and commits wait for the disk as before'
 
 it('A sweep deletes a bounded number of buckets, and the next one goes on after it', () => {
   const db = new DatabaseSync(':memory:');
-  migrate(db, ':memory:');
+  createTables(db, ':memory:');
   const buckets = new Buckets(db);
   const count = () => db.prepare('SELECT count(*) AS count FROM buckets').get()?.count as number;
   // Every second one is full.
@@ -36,7 +36,7 @@ it('A sweep deletes a bounded number of buckets, and the next one goes on after 
   let most = 0;
   for (let take = 0; take < 6_000; take++) {
     const before = count();
-    buckets.take('again', { burst: 1, everyMs: 1 }, 10 + 10 * take);
+    buckets.set('again', 11 + 10 * take, 10 + 10 * take);
     most = Math.max(most, before - count());
   }
   expect(most).toBeLessThanOrEqual(200);

@@ -1,46 +1,53 @@
 export { frozenJson } from '@batonjs/lifecycle';
 export { weigh } from '@batonjs/lifecycle/internals';
-export {
-  admit,
-  type Claimed,
-  claimed,
-  granted,
-  leaseReading,
-  mustHaveRoom,
-  mustMakeSense,
-  type Row,
-} from './admit.ts';
-export { type BucketAfter, type Rate, takenFrom } from './bucket.ts';
-export { callSubscriber } from './call-subscriber.ts';
-export { cutPage } from './cut-page.ts';
-export { factsInOrder } from './facts-in-order.ts';
-export { foldLog, loadTask } from './load-task.ts';
-export { parseFact } from './parse-fact.ts';
-export { pickTurns, TurnGate, type TurnPlace } from './pick-turns.ts';
+export { callSubscriber } from './adapter/call-subscriber.ts';
+export { createStore } from './adapter/create-store.ts';
+export { cutPage } from './adapter/cut-page.ts';
+export { parseFact } from './adapter/parse-fact.ts';
+export type { Answer, KeptFacts, KeptLog, Parts, Rows } from './adapter/rows.ts';
+export { type AllRows, search } from './adapter/search.ts';
+export { Subscribers, topicNumber } from './adapter/subscribers.ts';
+export { foldLog, loadTask, mustFollow } from './load-task.ts';
+export type { Commit, Committed, StoredFact, StoredLog } from './port/commit.ts';
+export type { ClaimRequest, Lease, LeaseReading, TurnSchedule } from './port/lease.ts';
+export type { ListedTask, TaskFilter, TaskPage, TaskQuery } from './port/list.ts';
+export type { Scope, TaskName } from './port/names.ts';
 export type {
   Delivery,
   DeliveryOutcome,
+  DeliveryRequest,
+  NewPushConfig,
   PushConfig,
   PushConfigName,
   PushConfigStore,
-} from './push-config-store.ts';
+} from './port/push-config-store.ts';
+export type { Rate } from './port/rate.ts';
+export { StoreError, type StoreErrorCode, type StoreTrouble } from './port/store-error.ts';
+export type { TaskStore, Topic, Unsubscribe } from './port/task-store.ts';
 export { retentionLog } from './retention-log.ts';
+export { takenFrom } from './rules/bucket.ts';
+export {
+  type CallerRow,
+  type Change,
+  type Found,
+  type FoundTask,
+  isIdle,
+  type QueueRow,
+  type Replaced,
+  rememberedTurns,
+  type Step,
+  type TaskWrite,
+  type WaitingCaller,
+  type Wanted,
+  type WantedTask,
+} from './rules/change.ts';
+export { claimed } from './rules/claim.ts';
+export { admit, granted } from './rules/commit.ts';
+export { factsInOrder } from './rules/facts-in-order.ts';
+export { isListed, type ListPlace, listed, listPlace, newestFirst } from './rules/list.ts';
+export type { Moment } from './rules/moment.ts';
+export type { Notification } from './rules/notification.ts';
+export { stateOf, type TaskRow } from './rules/task-row.ts';
+export type { TurnPlace } from './rules/turn-order.ts';
+export { byName, type WebhookRow } from './rules/webhook-row.ts';
 export { steadyNow } from './steady-now.ts';
-export { diverged, StoreError, type StoreErrorCode, type StoreTrouble } from './store-error.ts';
-export type {
-  ClaimRequest,
-  Commit,
-  Committed,
-  Lease,
-  LeaseReading,
-  ListedTask,
-  Scope,
-  StoredFact,
-  StoredLog,
-  TaskPage,
-  TaskQuery,
-  TaskStore,
-  Topic,
-  TurnSchedule,
-  Unsubscribe,
-} from './task-store.ts';

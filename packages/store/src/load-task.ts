@@ -1,5 +1,8 @@
 import { evolve, fromSnapshot, type State } from '@batonjs/lifecycle';
-import type { Scope, StoredLog, TaskStore } from './task-store.ts';
+import type { StoredFact, StoredLog } from './port/commit.ts';
+import type { Scope } from './port/names.ts';
+import { StoreError } from './port/store-error.ts';
+import type { TaskStore } from './port/task-store.ts';
 
 /**
  * The present state of a task, or undefined if it does not exist. Throws `UnknownFactError` for a log of a newer
@@ -10,9 +13,27 @@ export async function loadTask(store: TaskStore, scope: Scope, taskId: string): 
   return log && foldLog(log);
 }
 
-/** The state that a loaded log folds to, or undefined if it never became a task. */
-export function foldLog({ snapshot, facts }: StoredLog): State | undefined {
+/** The state that a loaded log folds to. Throws like `mustBeWhole`. */
+export function foldLog(log: StoredLog): State | undefined {
+  mustBeWhole(log);
+  const { snapshot, facts } = log;
   let state = snapshot && fromSnapshot(snapshot);
   for (const { fact } of facts) state = evolve(state, fact);
   return state;
 }
+
+/** Throws a `StoreError` of code `UNREADABLE` for a log that lacks a fact: it is damaged. */
+export function mustBeWhole({ version, snapshot, facts }: StoredLog): void {
+  const first = snapshot?.version ?? 0;
+  mustFollow(facts, first);
+  if (first + facts.length < version) throw missing(first + facts.length + 1);
+}
+
+/** Throws a `StoreError` of code `UNREADABLE` unless the facts follow each other and the position `after`. */
+export function mustFollow(facts: readonly StoredFact[], after: number): void {
+  let next = after;
+  for (const { version } of facts) if (version !== ++next) throw missing(next);
+}
+
+const missing = (version: number) =>
+  new StoreError('UNREADABLE', `The log is damaged: the fact at ${version} is missing`);

@@ -5,8 +5,9 @@ let latest = Number.NEGATIVE_INFINITY;
 let latestAt = 0;
 
 /**
- * Milliseconds since 1970, for timestamps and deadlines. Follows the wall clock forwards, but never goes back: where
- * the wall clock was set back, it goes on at nine tenths of its speed until they agree again. An integer.
+ * Milliseconds since 1970, for the order in which things happened, never for times that people or agents name. Follows
+ * the wall clock forwards, but never goes back: where the wall clock was set back, it goes on at nine tenths of its
+ * speed until they agree again. An integer.
  */
 export function steadyNow(): number {
   const at = performance.now();

@@ -1,7 +1,8 @@
 import { replay, toSnapshot } from '@batonjs/lifecycle';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
-import { diverged, foldLog, loadTask } from '../src/index.ts';
+import { foldLog, loadTask } from '../src/index.ts';
+import { diverged } from '../src/port/store-error.ts';
 import { append, create } from './a-log.ts';
 
 describe('loadTask', () => {

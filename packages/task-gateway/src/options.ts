@@ -1,6 +1,7 @@
 import type { ClientTelemetry } from '@batonjs/client';
 import type { Authenticate, Log } from '@batonjs/server';
 import type { Telemetry } from '@batonjs/server/adapter';
+import type { AddressPolicyOptions } from '@batonjs/server/address-policy';
 import type { TaskStore } from '@batonjs/store';
 import type { TaskTypes } from './dispatch/targets.ts';
 import type { WebSocketOptions } from './sockets/socket-server.ts';
@@ -16,6 +17,11 @@ export interface TaskGatewayOptions {
   readonly store?: TaskStore;
   /** Names the gateway in the store. Other agents and gateways on the store need other names. Default `'task-gateway'`. */
   readonly name?: string;
+  /**
+   * Absolute URL at which clients reach the gateway. Needed behind a proxy on the same machine without `authenticate`:
+   * requests for other names than those of this machine are refused there, because any web page could send them.
+   */
+  readonly publicUrl?: string;
   /** Says who calls; `undefined` refuses the request. Callers see their own tasks only. Default: all share their tasks. */
   readonly authenticate?: Authenticate;
   /** How long a task may take, in all. It then fails with `TIMEOUT`. Default 86,400,000 (a day). */
@@ -26,6 +32,11 @@ export interface TaskGatewayOptions {
   readonly leaseMs?: number;
   /** Bytes of one request's body, and of one frame of a WebSocket. Default 1 MiB. */
   readonly bodyBytes?: number;
+  /**
+   * Which addresses the card of an agent may lead to outside of the origin of its URL in `types`. Default: public ones.
+   * `{ allow: ['10.0.0.0/8'] }` adds those of a network.
+   */
+  readonly addresses?: AddressPolicyOptions;
   /** Who may connect to `/task/updates`, and the limits of these WebSockets. */
   readonly webSockets?: WebSocketOptions;
   /** Sees what clients are not shown. Default: errors and warnings to standard error. */

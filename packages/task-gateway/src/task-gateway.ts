@@ -1,6 +1,7 @@
 import { routeUpgrades, type UpgradeListener } from '@batonjs/bindings-websocket/sockets';
 import { type AgentClient, type ClientTelemetry, connect } from '@batonjs/client';
 import { type AgentServer, type Caller, createAgentServer, type Handle, type Log } from '@batonjs/server';
+import { withOwnHost } from '@batonjs/server/adapter';
 import { memoryStore } from '@batonjs/store-memory';
 import { cancelWaiting, dispatcher } from './dispatch/dispatcher.ts';
 import { createTargets } from './dispatch/targets.ts';
@@ -39,6 +40,7 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     store = memoryStore(),
     name = 'task-gateway',
     authenticate,
+    publicUrl,
     timeoutMs = 86_400_000,
     unreachableMs = 60_000,
     leaseMs,
@@ -46,7 +48,11 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     log = toStandardError,
     telemetry = {},
   } = options;
-  const targets = createTargets(types, { timeoutMs: unreachableMs, telemetry: telemetry.client });
+  const targets = createTargets(
+    types,
+    { timeoutMs: unreachableMs, telemetry: telemetry.client },
+    options.addresses,
+  );
   const dispatch = { targets, unreachableMs, log };
   const server = createAgentServer({
     card: { name, description: 'Hands tasks to the agents of their types' },
@@ -71,13 +77,13 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
   const tasks = new TaskLog(store, name);
   const service = new TaskService(tasks, clientOf(server, telemetry.client), headersOf);
   let open = true;
-  const settings = { log, service, authenticate, bodyBytes, isOpen: () => open };
+  const settings = { log, service, authenticate, publicUrl, bodyBytes, isOpen: () => open };
   const sockets = createSocketServer(options.webSockets ?? {}, {
     ...settings,
     watches: new TaskWatches(tasks, log),
   });
   return {
-    handle: createHandler(settings),
+    handle: withOwnHost(createHandler(settings), { hasAuthenticate: authenticate !== undefined, publicUrl }),
     attach(listener, { path = '/' } = {}) {
       const updates = `${path.replace(/(?<!\/)\/+$/, '')}/task/updates`.replace(/^\/\//, '/');
       routeUpgrades(listener, updates, sockets.upgrade);

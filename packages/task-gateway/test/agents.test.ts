@@ -17,7 +17,9 @@ import { nodeHandler } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { serveLeadingCard } from '../../../test/kit/http/card-that-leads.ts';
 import { listen } from '../../../test/kit/listen.ts';
+import { passableClock } from '../../../test/kit/passable-clock.ts';
 import { freePort } from '../../../test/kit/processes.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
@@ -35,6 +37,19 @@ describe('an agent', () => {
     await new Promise<void>((resolve) => listener.listen(port, '127.0.0.1', resolve));
     await using _ = { [Symbol.asyncDispose]: async () => void listener.close().closeAllConnections() };
     expect(await service.ended('t')).toMatchObject({ status: 'completed', result: { text: 'Here I am' } });
+  });
+
+  it('leads the gateway to no address of its network, unless the gateway allows it', async () => {
+    const { url, port, asked } = await serveLeadingCard();
+    const careful = await serveTasks({ types: { far: url }, unreachableMs: 50 });
+    await careful.post('/task', task('far'));
+    expect(await careful.ended('t')).toMatchObject({ status: 'failed' });
+    expect(asked).toEqual([]);
+    const addresses = { allow: [`127.0.0.1:${port}`] };
+    const open = await serveTasks({ types: { far: url }, addresses });
+    await open.post('/task', task('far'));
+    expect(await open.ended('t')).toMatchObject({ status: 'completed', result: { text: 'From inside' } });
+    expect(asked).toEqual(['POST /internal/message:send']);
   });
 
   it('that stays out of reach makes the task fail with AGENT_UNREACHABLE, and canceling it needs no agent', async () => {
@@ -55,7 +70,7 @@ describe('an agent', () => {
       yield working('Thinking');
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
     });
-    const service = await serveTasks({ types: { slow }, timeoutMs: 300 });
+    const service = await serveTasks({ types: { slow }, timeoutMs: 2_000 });
     await service.post('/task', task('slow'));
     expect(await service.ended('t')).toMatchObject({ status: 'failed', error: { code: 'TIMEOUT' } });
     // The agent is asked to stop.
@@ -98,6 +113,37 @@ describe('an agent', () => {
     const service = await serveTasks({ types: { liar } });
     await service.post('/task', task('liar'));
     expect((await service.ended('t')).error.code).toBe('INVALID_OUTPUT');
+  });
+
+  it('whose schema takes too many steps fails each task once with UNREADABLE_SCHEMA', async () => {
+    const to = (level: number) => ({ $ref: `#/$defs/d${level}` });
+    const $defs = Object.fromEntries(
+      Array.from({ length: 60 }, (_, level) => [
+        `d${level}`,
+        level < 59 ? { anyOf: [to(level + 1), to(level + 1)] } : {},
+      ]),
+    );
+    const params = { skills: { add: { input: { ...to(0), $defs } } } };
+    let turns = 0;
+    const bomb = serve(
+      () => {
+        turns += 1;
+        return reply('Never');
+      },
+      {
+        card: {
+          name: 'Bomb',
+          description: 'Doubles',
+          capabilities: { extensions: [{ uri: TYPED_SKILLS, params }] },
+        },
+      },
+    );
+    const service = await serveTasks({ types: { bomb } });
+    for (const taskId of ['a', 'b', 'c']) {
+      await service.post('/task', { ...task('bomb'), taskId });
+      expect((await service.ended(taskId)).error.code).toBe('UNREADABLE_SCHEMA');
+    }
+    expect(turns).toBe(0);
   });
 
   it('that takes text only is sent text, and one that cannot stream is polled', async () => {
@@ -226,15 +272,17 @@ describe('a task that waits with a form', () => {
   });
 
   it('fails when it fails at the agent meanwhile', async () => {
+    const { clock, pass } = passableClock();
     const agent = serve(
       async function* () {
         yield inputRequired('How much?');
       },
-      { clocks: { interruptedMs: 300 } },
+      { clock, clocks: { interruptedMs: 60_000 } },
     );
     const service = await serveTasks({ types: { ask: agent } });
     await service.post('/task', task('ask'));
     await service.until('t', ({ form }) => form);
+    pass(60_000);
     expect(await service.ended('t')).toMatchObject({ status: 'failed' });
   });
 

@@ -10,7 +10,7 @@ import { serveTasks } from './service.ts';
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(!executablePath)('the client in Chromium', { timeout: 60_000 }, () => {
+describe.skipIf(!executablePath)('the client in Chromium', { timeout: 300_000 }, () => {
   it.each([true, false])(
     'submits a task and watches it to its end; over a WebSocket: %s',
     async (overSocket) => {

@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import { approveExpense, card } from '@batonjs/expense-agent';
 import { extend, formInput, inputRequired, progress, taskProgress } from '@batonjs/extensions';
 import {
@@ -87,6 +88,21 @@ describe.each<[string, Parameters<typeof serveTasks>[1]]>([
       status: 'failed',
       error: { code: 'INVALID_INPUT', message: 'Amount must be positive' },
     });
+  });
+
+  it('serves no other name of this machine than its own, or than that of `publicUrl`', async () => {
+    const ask = (host: string, { url } = service) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        get(`${url}/task`, { headers: { host }, agent: false }, ({ statusCode }) => resolve(statusCode)).on(
+          'error',
+          reject,
+        );
+      });
+    expect(await ask('evil.example')).toBe(403);
+    expect(await ask('localhost')).toBe(200);
+    const named = await serveTasks({ types: {}, publicUrl: 'https://tasks.example/' }, mount);
+    expect(await ask('tasks.example', named)).toBe(200);
+    expect(await ask('evil.example', named)).toBe(403);
   });
 
   it('answers a refusal in JSON', async () => {

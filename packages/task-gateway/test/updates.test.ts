@@ -277,6 +277,8 @@ describe('a WebSocket', () => {
     const store: typeof memory = {
       ...memory,
       async load(...given) {
+        // Whose tasks they are is asked once, by the server.
+        if (given[0] === 'baton:queue-owners') return memory.load(...given);
         underWay += 1;
         await open.promise;
         return memory.load(...given);
@@ -324,6 +326,7 @@ describe('an upgrade', () => {
     ['of any page, if all may', { origins: true as const }, { origin: 'https://evil.example' }, 'open'],
     ['of a client without an origin', {}, {}, 'open'],
     ['beyond the number of sockets', { sockets: 0 }, {}, '503'],
+    ['beyond the number of sockets of an address', { socketsPerCaller: 0 }, {}, '503'],
   ])('%s', async (_, webSockets, headers, outcome) => {
     const service = await serveTasks({ types: {}, webSockets });
     const opening = openSocket(service.url, '', { headers }).then(
@@ -336,6 +339,20 @@ describe('an upgrade', () => {
   it('of a page of the same host is accepted', async () => {
     const service = await serveTasks({ types: {} });
     await openSocket(service.url, '', { headers: { origin: service.url } });
+  });
+
+  it.each([
+    ['is refused', {}, '403'],
+    ['is accepted if `publicUrl` has its host', { publicUrl: 'https://evil.example/tasks' }, 'open'],
+    ['is left to `authenticate` if there is one', { authenticate: () => ({ scope: 'ada' }) }, 'open'],
+  ])('of a page whose name leads to this machine %s', async (_, options, outcome) => {
+    const service = await serveTasks({ types: {}, ...options });
+    const headers = { host: 'evil.example', origin: 'http://evil.example' };
+    const opening = openSocket(service.url, '', { headers }).then(
+      () => 'open',
+      (error) => error.message,
+    );
+    expect(await opening).toContain(outcome);
   });
 
   it('is authenticated, and its socket sees only the tasks of its caller', async () => {

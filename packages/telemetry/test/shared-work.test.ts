@@ -83,7 +83,7 @@ describe('work that requests share', () => {
     const store = change(memoryStore(), {
       // Only requests claim, and what they find looks like the task of a dead process.
       claim: (claim) => async (request) => {
-        const leases = 'taskId' in request ? await claim(request) : [];
+        const leases = request.task ? await claim(request) : [];
         return leases.map((lease) => ({ ...lease, cause: 'expired' }));
       },
       commit: (commit) => (given) => {

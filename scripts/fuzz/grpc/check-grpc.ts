@@ -71,9 +71,7 @@ function checkError(code: status, message: string, packed: Buffer): void {
   if (packed.length > 8_192) fail(`${packed.length} bytes of details`);
   const details = decodeDetails(packed) as { '@type': string; reason?: string }[];
   const reason = details.find((detail) => detail['@type'].endsWith('ErrorInfo'))?.reason ?? '';
-  const rows = Object.entries<ErrorRow>(errorTable).flatMap(([name, row]) =>
-    (row.wireReason ?? name) === reason ? [row] : [],
-  );
+  const rows = Object.entries<ErrorRow>(errorTable).flatMap(([name, row]) => (name === reason ? [row] : []));
   if (rows.length === 0) fail(`An error of the reason "${reason}"`);
   if (rows.some(({ http }) => http >= 500)) fail(`${reason}: ${decodeURIComponent(message)}`);
   if (!rows.some((row) => status[row.status] === code)) fail(`${reason} with the status ${status[code]}`);

@@ -97,9 +97,7 @@ function checkError({ code, message, data }: Frame): void {
     reason?: string;
   }[];
   const reason = details.find((detail) => detail['@type'].endsWith('ErrorInfo'))?.reason ?? '';
-  const rows = Object.entries<ErrorRow>(errorTable).flatMap(([name, row]) =>
-    (row.wireReason ?? name) === reason ? [row] : [],
-  );
+  const rows = Object.entries<ErrorRow>(errorTable).flatMap(([name, row]) => (name === reason ? [row] : []));
   if (rows.length === 0) fail(`An error of the reason "${reason}"`);
   if (rows.some(({ http }) => http >= 500) && reason !== 'UNAVAILABLE') fail(`${reason}: ${message}`);
   const isOfConnection = code === -32_000 && ['UNAUTHENTICATED', 'RESOURCE_EXHAUSTED'].includes(reason);

@@ -31,7 +31,9 @@ export function sendOnSocket(port: number, request: SocketRequest, hungMs: numbe
     const settle = (outcome: SocketOutcome) => {
       clearTimeout(hung);
       socket.removeAllListeners('data').removeAllListeners('close');
-      socket.resetAndDestroy();
+      // Node.js cannot reset a connection that was ended, and would leave it open.
+      if (socket.writableEnded) socket.destroy();
+      else socket.resetAndDestroy();
       resolve(outcome);
     };
     const hung = setTimeout(() => settle({ kind: 'hung' }), hungMs);

@@ -1,40 +1,20 @@
 import { explanationsOfAuth } from './auth.ts';
 import type { Explanation } from './explanation.ts';
+import { explanationsOfInspector } from './inspector.ts';
+import { explanationsOfMcp } from './mcp.ts';
+import { explanationsOfOAuth } from './oauth.ts';
 import { explanationsOfPush } from './push.ts';
-import { explanationsOfStoreMemory } from './store-memory.ts';
-import { explanationsOfStoreRedis } from './store-redis.ts';
-import { explanationsOfStoreSqlite } from './store-sqlite.ts';
+import { explanationsOfStoreRules } from './store-rules.ts';
+import { explanationsOfTaskGateway } from './task-gateway.ts';
 
 export const explanations: readonly Explanation[] = [
   ...explanationsOfAuth,
+  ...explanationsOfInspector,
+  ...explanationsOfMcp,
+  ...explanationsOfOAuth,
   ...explanationsOfPush,
-  ...explanationsOfStoreMemory,
-  ...explanationsOfStoreRedis,
-  ...explanationsOfStoreSqlite,
-  {
-    file: 'packages/store/src/admit.ts',
-    line: "return dueAt !== undefined && Date.parse(dueAt) <= now ? 'due' : undefined;",
-    replacements: ['true'],
-    why: 'The same: no time at all is not a number, and no number is less.',
-  },
-  {
-    file: 'packages/store/src/pick-turns.ts',
-    line: 'const contexts = [...(this.#callers.get(scope)?.contexts ?? [])];',
-    replacements: ['["Stryker was here"]'],
-    why: 'The same: the letters of a text are no number of turns, and are never full.',
-  },
-  {
-    file: 'packages/store/src/pick-turns.ts',
-    line: 'while (left.length > 0 && picked.length < limit) {',
-    replacements: ['true', 'picked.length <= limit'],
-    why: 'Slower, but the same: in one more round each caller is left out.',
-  },
-  {
-    file: 'packages/store/src/pick-turns.ts',
-    line: 'if (picked.length === limit) return false;',
-    replacements: ['true'],
-    why: 'The same: after this round there is none.',
-  },
+  ...explanationsOfStoreRules,
+  ...explanationsOfTaskGateway,
   {
     file: 'packages/lifecycle/src/evolve.ts',
     line: 'if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;',
@@ -134,11 +114,5 @@ export const explanations: readonly Explanation[] = [
     line: 'TASK_STATE_UNSPECIFIED: [],',
     replacements: ['["Stryker was here"]'],
     why: 'The same: no state has that name, and this one is never asked whether it is terminal.',
-  },
-  {
-    file: 'packages/store/src/cut-page.ts',
-    line: 'if (bytes === Number.POSITIVE_INFINITY) return { tasks, total };',
-    replacements: ['false'],
-    why: 'Slower, but the same: nothing is left over from infinitely many bytes.',
   },
 ];

@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Part } from '../parts.ts';
 import { sourcesByName } from '../sources.ts';
-import { collect, end, runTest, type Test, tests } from './vitest.ts';
+import { collect, end, leaveOut, runTest, type Test, tests } from './vitest.ts';
 
 /** What the mutated sources read and write. */
 interface Mutated {
@@ -52,9 +52,11 @@ class WarmRunner {
     for (const test of tests) {
       mutated.currentTestId = idOf(test);
       const started = performance.now();
-      const error = await failureOf(test);
-      mutated.currentTestId = undefined;
+      let error = await failureOf(test);
       const result = { id: idOf(test), name: test.name, timeSpentMs: performance.now() - started };
+      // A test that what it left behind fails would notice every mutation.
+      if (error === undefined) error = await failureOf(test);
+      mutated.currentTestId = undefined;
       results.push(
         error === undefined
           ? { ...result, status: success }
@@ -71,8 +73,11 @@ class WarmRunner {
     mutated.hitCount = hitLimit === undefined ? undefined : 0;
     mutated.hitLimit = hitLimit;
     const wanted = testFilter && new Set(testFilter);
+    const known = new Set(tests.map(idOf));
+    // Nothing would notice the mutation then.
+    for (const id of wanted ?? []) if (!known.has(id)) throw new Error(`No test is called ${id} any more`);
     let nrOfTests = 0;
-    for (const test of tests) {
+    for (const test of quickestFirst()) {
       if (wanted && !wanted.has(idOf(test))) continue;
       nrOfTests++;
       const failureMessage = await failureOf(test);
@@ -96,11 +101,23 @@ class WarmRunner {
 
 const idOf = ({ file, name }: Test): string => `${file}#${name}`;
 
-const failureOf = (test: Test): Promise<string | undefined> =>
-  runTest(test, testTimeoutMs).then(
-    () => undefined,
-    (error: unknown) => String(error),
-  );
+/** How long a test took when it passed last. */
+const durations = new Map<Test, number>();
+
+/** Most mutations fail many tests: the quicker the one that is run first, the sooner the next mutation has its turn. */
+const quickestFirst = (): Test[] =>
+  [...tests].sort((a, b) => (durations.get(a) ?? 0) - (durations.get(b) ?? 0));
+
+async function failureOf(test: Test): Promise<string | undefined> {
+  const started = performance.now();
+  try {
+    await runTest(test, testTimeoutMs);
+  } catch (error) {
+    return String(error);
+  }
+  durations.set(test, performance.now() - started);
+  return undefined;
+}
 
 /** Imports the tests below this root, with the sources below it. */
 async function load(root: string): Promise<void> {
@@ -113,8 +130,11 @@ async function load(root: string): Promise<void> {
       return source ? { url: pathToFileURL(source).href, shortCircuit: true } : next(specifier, context);
     },
   });
-  const { tests: patterns } = JSON.parse(process.env.BATON_MUTATED_BY ?? '{"tests":[]}') as Part;
-  for (const path of globSync([...patterns], { cwd: root }).sort())
+  const { tests: patterns, leftOut } = JSON.parse(process.env.BATON_MUTATED_BY ?? '{"tests":[]}') as Part;
+  leaveOut(leftOut === undefined ? undefined : new RegExp(leftOut));
+  const wanted = patterns.filter((path) => !path.startsWith('!'));
+  const exclude = patterns.filter((path) => path.startsWith('!')).map((path) => path.slice(1));
+  for (const path of globSync(wanted, { cwd: root, exclude }).sort())
     await collect(path, () => import(pathToFileURL(resolve(root, path)).href));
 }
 

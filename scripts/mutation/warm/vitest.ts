@@ -3,9 +3,19 @@
  * process that imported them.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { format } from 'node:util';
 
-export { expect } from 'vitest';
+import { expect as expectOf, vi as viOf } from 'vitest';
+
+export { expectTypeOf } from 'vitest';
+
+// Tests may replace them.
+const { setTimeout, clearTimeout } = globalThis;
+// Some checks and the fake timers of vitest read its configuration, which nothing has set here.
+const vitestState = globalThis as { __vitest_worker__?: unknown };
+vitestState.__vitest_worker__ ??= { config: { fakeTimers: {} } };
 
 type Run = (...args: never[]) => unknown;
 
@@ -40,6 +50,14 @@ const newSuite = (name: string, parent?: Suite): Suite => ({
 });
 let suite = newSuite('');
 let file = '';
+let leftOut: RegExp | undefined;
+/** The file of the test that runs. */
+let runningFile = '';
+
+/** Tests of these names are not collected. */
+export function leaveOut(names: RegExp | undefined): void {
+  leftOut = names;
+}
 
 /** Collects the tests of a file by importing it. */
 export async function collect(path: string, load: () => Promise<unknown>): Promise<void> {
@@ -60,6 +78,7 @@ const finished = new AsyncLocalStorage<Run[]>();
 export async function runTest(test: Test, timeoutMs: number): Promise<void> {
   const cleanUps: Run[] = [];
   const suites = suitesOf(test);
+  runningFile = test.file;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('The test did not end')), timeoutMs);
@@ -92,12 +111,22 @@ export const afterEach = (hook: Run): void => void suite.afterEach.push(hook);
 
 const each =
   (define: (name: string, run: Run) => void) => (rows: readonly unknown[]) => (name: string, run: Run) => {
+    const areLists = rows.every(Array.isArray);
     for (const row of rows) {
       const values = Array.isArray(row) ? row : [row];
       const placeholders = name.match(/%[sdifjo]/g)?.length ?? 0;
-      define(format(name, ...values.slice(0, placeholders)), () => run(...(values as never[])));
+      // Without the stack, which is another one in each process: a test has to have one name in all of them.
+      const shown = values.map((value) => (value instanceof Error ? String(value) : value));
+      const title = withMembers(format(name, ...shown.slice(0, placeholders)), row);
+      define(title, () => run(...((areLists ? values : [row]) as never[])));
     }
   };
+
+/** The name with members of a row: `$binding` stands for that of its member. */
+const withMembers = (name: string, row: unknown): string =>
+  name.replace(/\$(\w+)/g, (whole, key: string) =>
+    typeof row === 'object' && row && key in row ? String(row[key as keyof typeof row]) : whole,
+  );
 
 function defineSuite(name: string, run: Run): void {
   const parent = suite;
@@ -109,7 +138,8 @@ function defineSuite(name: string, run: Run): void {
 function defineTest(name: string, run: Run): void {
   const names: string[] = [name];
   for (let one: Suite | undefined = suite; one?.name; one = one.parent) names.unshift(one.name);
-  tests.push({ name: names.join(' > '), file, suite, run });
+  const whole = names.join(' > ');
+  if (!leftOut?.test(whole)) tests.push({ name: whole, file, suite, run });
 }
 
 const nothing = (): void => {};
@@ -117,17 +147,53 @@ export const describe = Object.assign(defineSuite, {
   each: each(defineSuite),
   skipIf: (isSkipped: unknown) => (isSkipped ? nothing : defineSuite),
 });
-export const it = Object.assign(defineTest, { each: each(defineTest) });
+export const it = Object.assign(defineTest, {
+  each: each(defineTest),
+  skipIf: (isSkipped: unknown) => (isSkipped ? nothing : defineTest),
+  runIf: (isRun: unknown) => (isRun ? defineTest : nothing),
+});
 
-export const vi = {
-  async waitFor<T>(check: () => T | Promise<T>): Promise<T> {
-    for (let n = 1; ; n++) {
-      try {
-        return await check();
-      } catch (error) {
-        if (n === checksAtMost) throw error;
-      }
-      await new Promise((resolve) => setTimeout(resolve, checkEveryMs));
+async function waitFor<T>(check: () => T | Promise<T>): Promise<T> {
+  for (let n = 1; ; n++) {
+    try {
+      return await check();
+    } catch (error) {
+      if (n === checksAtMost) throw error;
     }
-  },
-};
+    await new Promise((resolve) => setTimeout(resolve, checkEveryMs));
+  }
+}
+
+export const vi = { ...viOf, waitFor };
+
+type Check = (...expected: never[]) => void;
+
+/** The checks of `expect`, each of which is made until it holds. */
+const polled = (read: () => unknown, isNot = false): unknown =>
+  new Proxy(Object(polled), {
+    get: (_, name) =>
+      name === 'not'
+        ? polled(read, !isNot)
+        : (...expected: never[]) =>
+            waitFor(async () => {
+              const found = expectOf(await read());
+              const checks = (isNot ? found.not : found) as unknown as Record<string | symbol, Check>;
+              checks[name]!(...expected);
+            }),
+  });
+
+/** Vitest compares files in a run of its own only. */
+function matchesFile(text: unknown, path: string): void {
+  expectOf(text).toBe(readFileSync(join(dirname(runningFile), path), 'utf8'));
+}
+
+/** The checks of a value, of which one is made here. */
+const checksOf = (value: unknown, message?: string) =>
+  new Proxy(expectOf(value, message), {
+    get: (target, name) =>
+      name === 'toMatchFileSnapshot' ? (path: string) => matchesFile(value, path) : Reflect.get(target, name),
+  });
+
+export const expect: typeof expectOf = Object.assign(checksOf, expectOf, {
+  poll: (read: () => unknown) => polled(read),
+}) as typeof expectOf;

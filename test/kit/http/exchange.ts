@@ -76,7 +76,7 @@ export async function abandon(origin: string, path: string, body: string): Promi
   const socket = connect(Number(port), hostname);
   const head = [
     `POST ${path} HTTP/1.1`,
-    'host: x',
+    'host: localhost',
     'content-type: application/json',
     'a2a-version: 1.0',
     `content-length: ${body.length}`,

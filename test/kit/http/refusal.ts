@@ -10,8 +10,6 @@ interface Form {
   /** Whether JSON-RPC says it with the HTTP status too. */
   readonly plain?: true;
   readonly domain?: string;
-  /** The reason on the wire, if it is another. */
-  readonly wireReason?: string;
 }
 
 const ours = 'batonjs.dev';
@@ -31,13 +29,7 @@ const forms = {
   INVALID_PARAMS: { code: -32602, http: 400, status: 'INVALID_ARGUMENT' },
   UNAUTHENTICATED: { code: -32600, http: 401, status: 'UNAUTHENTICATED', domain: ours, plain: true },
   PAYLOAD_TOO_LARGE: { code: -32600, http: 413, status: 'INVALID_ARGUMENT', domain: ours, plain: true },
-  UNSUPPORTED_MEDIA_TYPE: {
-    code: -32005,
-    http: 415,
-    status: 'INVALID_ARGUMENT',
-    wireReason: 'CONTENT_TYPE_NOT_SUPPORTED',
-    plain: true,
-  },
+  UNSUPPORTED_MEDIA_TYPE: { code: -32600, http: 415, status: 'INVALID_ARGUMENT', domain: ours, plain: true },
 } as const satisfies Record<string, Form>;
 
 export type Reason = keyof typeof forms;
@@ -58,9 +50,9 @@ const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest';
 /** Checks a refusal to the last member: status, headers, shape, reason and fields, and that nothing else is sent. */
 export function expectRefusal(binding: 'JSONRPC' | 'HTTP+JSON', reply: Received, refusal: Refusal): void {
   const { reason, fields, id = 'r', headers = {} } = refusal;
-  const { code, http, status, plain, domain = 'a2a-protocol.org', wireReason = reason }: Form = forms[reason];
+  const { code, http, status, plain, domain = 'a2a-protocol.org' }: Form = forms[reason];
   const details = [
-    expect.objectContaining({ '@type': ERROR_INFO, reason: wireReason, domain }),
+    expect.objectContaining({ '@type': ERROR_INFO, reason, domain }),
     ...(fields ? [{ '@type': BAD_REQUEST, fieldViolations: expect.any(Array) }] : []),
   ];
   const message = expect.stringMatching(/^\S.{5,}/);

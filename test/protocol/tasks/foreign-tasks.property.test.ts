@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Message } from '@batonjs/protocol';
+import { applyEvent } from '@batonjs/client';
+import type { Message, Task } from '@batonjs/protocol';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { type Agent, artifact, completed, inputRequired, reply, type Turn, working } from '@batonjs/server';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { repetitions } from '../../kit/repetitions.ts';
-import { say } from '../../kit/rpc.ts';
+import { type Seen, say } from '../../kit/rpc.ts';
 import { untilAborted } from '../../kit/until-aborted.ts';
 import { everywhere, type Peer } from '../peer.ts';
 
@@ -148,6 +149,25 @@ async function nextMillisecond(): Promise<void> {
   while (Date.now() === now) await new Promise((resolve) => setImmediate(resolve));
 }
 
+/**
+ * What a stream says at its end. It depends on time which events it says it in: an artifact is in the first task already,
+ * or comes after it.
+ */
+async function told(stream: AsyncIterable<Seen>) {
+  let task: Task | undefined;
+  const messages: Message[] = [];
+  for await (const { event } of stream)
+    if ('message' in event) messages.push(event.message);
+    else task = applyEvent(task, event);
+  return { task, messages };
+}
+
+/** For `JSON.stringify`: the order of members says nothing, and depends on that of the events. */
+const inOrder = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
 /** What a caller gets, move by move, with every id and time replaced by its number. */
 async function answersTo(
   peer: Peer,
@@ -163,10 +183,7 @@ async function answersTo(
     const headers = { ...who(caller), ...(lastEventId && { 'last-event-id': names.eventId }) };
     try {
       if (operation === 'SendStreamingMessage' || operation === 'SubscribeToTask') {
-        const events: unknown[] = [];
-        for await (const event of peer.stream(operation, params(names, pageToken), headers))
-          events.push(event);
-        answers.push(events);
+        answers.push(await told(peer.stream(operation, params(names, pageToken), headers)));
       } else answers.push(await peer.call(operation, params(names, pageToken), headers));
     } catch (error) {
       const { reason, message, metadata, details } = error as Record<string, unknown>;
@@ -174,18 +191,14 @@ async function answersTo(
     }
   }
   const ids = new Map<string, string>();
-  return (
-    JSON.stringify(answers, undefined, 1)
-      .replace(/\bm-[-\w]+/g, 'message')
-      .replaceAll(caller, 'me')
-      .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, (id) => {
-        if (!ids.has(id)) ids.set(id, `#${ids.size}`);
-        return ids.get(id)!;
-      })
-      // The position of an event names its commit, whose id is random.
-      .replace(/~[\da-z]+"/g, '~commit"')
-      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'then')
-  );
+  return JSON.stringify(answers, inOrder, 1)
+    .replace(/\bm-[-\w]+/g, 'message')
+    .replaceAll(caller, 'me')
+    .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, (id) => {
+      if (!ids.has(id)) ids.set(id, `#${ids.size}`);
+      return ids.get(id)!;
+    })
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'then');
 }
 
 /** Everything that the owner sees. */
@@ -222,7 +235,7 @@ everywhere('Tasks of others', (serve) => {
         expect(foreign).toBe(await answersTo(peer, `eve-${run}`, script, missing, noToken));
         expect(foreign).not.toContain('secret of ada');
       }),
-      { numRuns: repetitions(8, 100) },
+      { numRuns: repetitions(3, 100) },
     );
     expect(await ownersView(peer, 'ada', ada)).toEqual(before);
   });
@@ -232,7 +245,7 @@ everywhere('Tasks of others', (serve) => {
     const ada = await own(peer, 'ada');
     const { nextPageToken } = await peer.call('ListTasks', { pageSize: 1 }, who('ada'));
     for (const [n, reach] of reaches.entries())
-      for (const pick of [0, 1, 2]) {
+      for (const pick of repetitions(0, 1) ? [0, 1, 2] : [n % 3]) {
         const script = [{ ...reach, pick }];
         const foreign = await answersTo(peer, `bob-${n}-${pick}`, script, ada, nextPageToken);
         const missing = await answersTo(peer, `eve-${n}-${pick}`, script, ada.map(nowhere), noToken);

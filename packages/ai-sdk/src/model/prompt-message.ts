@@ -8,6 +8,7 @@ import { toBase64 } from '../durable/stored-parts.ts';
 
 type Prompt = LanguageModelV4CallOptions['prompt'];
 type PromptMessage = Prompt[number];
+type AssistantMessage = Extract<PromptMessage, { role: 'assistant' }>;
 
 /** Which conversation with the agent a prompt continues. */
 export interface Continued {
@@ -87,9 +88,8 @@ function fileOf({ data, mediaType, filename }: LanguageModelV4FilePart): Part {
 }
 
 /** What `a2a` wrote into the metadata of an earlier answer. */
-function continuedBy({ content, providerOptions }: PromptMessage): Continued | undefined {
-  const parts = typeof content === 'string' ? [] : content;
-  const found = [providerOptions, ...parts.map((part) => part.providerOptions)].map(continuedIn);
+function continuedBy({ content, providerOptions }: AssistantMessage): Continued | undefined {
+  const found = [providerOptions, ...content.map((part) => part.providerOptions)].map(continuedIn);
   return found.findLast(({ contextId, taskId }) => contextId ?? taskId);
 }
 

@@ -14,13 +14,16 @@ import {
 } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { generateText, jsonSchema, type ModelMessage, Output, streamText } from 'ai';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { listen } from '../../../../test/kit/listen.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
 import { a2a } from '../../src/client.ts';
 
 globalThis.AI_SDK_LOG_WARNINGS = false;
+afterAll(() => {
+  globalThis.AI_SDK_LOG_WARNINGS = undefined;
+});
 
 /** Says what it was sent, in two chunks, and in which context. */
 const echo: Agent = async function* ({ text, contextId }) {

@@ -1,11 +1,14 @@
 import type { Message } from '@batonjs/protocol';
 import { completed, inputRequired, textOf } from '@batonjs/server';
 import { generateText, type ModelMessage } from 'ai';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { serve } from '../../../../test/kit/serve.ts';
 import { a2a } from '../../src/client.ts';
 
 globalThis.AI_SDK_LOG_WARNINGS = false;
+afterAll(() => {
+  globalThis.AI_SDK_LOG_WARNINGS = undefined;
+});
 
 /** A model behind which an agent asks once for each task, and what the agent got: its context, and the text. */
 function asking() {

@@ -51,6 +51,16 @@ describe('the tools of an agent', () => {
       'Divide (by the agent "Calculator")\nDivides one number by another\nExample: 6 by 3',
     );
     expect(await asSchema(inputSchema).jsonSchema).toMatchObject({ required: ['a', 'b'] });
+    const answers = tools.calc_answer as Tool;
+    expect(answers.description).toBe(
+      'Answers a question of "calc": a result in the state "input-required" has the taskId',
+    );
+    expect(await asSchema(answers.inputSchema).jsonSchema).toEqual({
+      type: 'object',
+      properties: { taskId: { type: 'string' }, answer: { type: 'string' } },
+      required: ['taskId', 'answer'],
+      additionalProperties: false,
+    });
     expect(await perform(tools, 'calc_divide', { a: 6, b: 3 })).toMatchObject({
       state: 'completed',
       data: { quotient: 2 },

@@ -1,7 +1,7 @@
 import { generateAgentCardSignature, type AgentCard as SdkCard, verifyAgentCardSignature } from '@a2a-js/sdk';
 import type { AgentCard } from '@batonjs/protocol';
 import { type CryptoKey, importJWK } from 'jose';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { publicKeys, signCard, verifyCard } from '../../src/index.ts';
 import { newKey } from '../keys/sample-keys.ts';
 import { bareCard, fullCard } from './sample-cards.ts';
@@ -10,7 +10,8 @@ const key = newKey('k-1');
 const trust = { keys: publicKeys([key]).keys };
 
 // The SDK logs every signature that does not match.
-vi.spyOn(console, 'debug').mockImplementation(() => {});
+const debug = vi.spyOn(console, 'debug').mockImplementation(() => {});
+afterAll(() => debug.mockRestore());
 
 describe('the official SDK', () => {
   const cards = { 'with every member': fullCard, 'as empty as can be': bareCard };

@@ -91,7 +91,10 @@ export function grpcClient(options: GrpcClientOptions = {}): ClientTransport {
           metadata,
           (error, value) => {
             signal.removeEventListener('abort', cancel);
-            if (error) return reject(signal.aborted ? signal.reason : fromServiceError(error, maxBytes));
+            if (error)
+              return reject(
+                signal.aborted ? signal.reason : fromServiceError(error, maxBytes, method.errors),
+              );
             try {
               resolve(read(method, value!));
             } catch (unreadable) {
@@ -122,7 +125,7 @@ export function grpcClient(options: GrpcClientOptions = {}): ClientTransport {
         for await (const event of stream) yield takePosition(read(method, event as Buffer));
       } catch (error) {
         if (signal.aborted) throw signal.reason;
-        throw isServiceError(error) ? fromServiceError(error, maxBytes) : error;
+        throw isServiceError(error) ? fromServiceError(error, maxBytes, method.errors) : error;
       } finally {
         signal.removeEventListener('abort', cancel);
         stream.cancel();

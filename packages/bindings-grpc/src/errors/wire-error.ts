@@ -1,4 +1,4 @@
-import { fromWire, toDetails, toHeaders } from '@batonjs/bindings';
+import { fromWire, type ProtobufVersion, toDetails, toHeaders } from '@batonjs/bindings';
 import {
   A2AError,
   type ErrorReason,
@@ -14,10 +14,14 @@ const detailsKey = 'grpc-status-details-bin';
 const maxMessage = 1_000;
 
 /** The status that answers a call with an error, with its details in the trailers. Spec: §10.6. */
-export function toStatus(thrown: unknown, extensions: readonly string[] = []): StatusObject {
+export function toStatus(
+  thrown: unknown,
+  extensions: readonly string[] = [],
+  errors?: ProtobufVersion['errors'],
+): StatusObject {
   const error = A2AError.from(thrown);
   const code = status[errorTable[error.reason].status];
-  const details = error.message.slice(0, maxMessage);
+  const details = (errors?.write(error) ?? error.message).slice(0, maxMessage);
   const metadata = new Metadata();
   metadata.set(detailsKey, encodeStatus(code, details, toDetails(error)));
   for (const [name, value] of Object.entries(toHeaders(error))) metadata.set(name, value);
@@ -72,12 +76,18 @@ const isLocal: ReadonlySet<status> = new Set([
  * The error of a call that failed: the agent's `A2AError`, or the error itself if the agent was out of reach, with the
  * system's code, such as `ECONNREFUSED`, if there is one. A `RangeError` if the answer has more than `maxBytes`.
  */
-export function fromServiceError(error: ServiceError, maxBytes: number): unknown {
-  const { code, details: message, metadata } = error;
+export function fromServiceError(
+  error: ServiceError,
+  maxBytes: number,
+  errors?: ProtobufVersion['errors'],
+): unknown {
+  const { code, details: text, metadata } = error;
+  const named = errors?.read(text);
+  const message = named?.message ?? text;
   const [packed] = metadata?.get(detailsKey) ?? [];
   const details = Buffer.isBuffer(packed) ? decodeDetails(packed) : [];
   if (details.length === 0 && isLocal.has(code)) {
-    const [, system] = /\b(E[A-Z]{3,}(?:_[A-Z]+)?)\b/.exec(message) ?? [];
+    const [, system] = /\b(E[A-Z]{3,}|EAI_[A-Z]+)\b/.exec(message) ?? [];
     return system ? Object.assign(new Error(message, { cause: error }), { code: system }) : error;
   }
   const [, limit] = /^Received message larger than max \(\d+ vs\.? (\d+)\)/.exec(message) ?? [];
@@ -87,7 +97,7 @@ export function fromServiceError(error: ServiceError, maxBytes: number): unknown
   const wire = fromWire({ message, details, retryAfter });
   const [challenge] = metadata?.get('www-authenticate') ?? [];
   const hasInfo = details.some((detail) => isInfo(detail) && wire.reason !== 'INTERNAL_ERROR');
-  const reason = hasInfo ? wire.reason : (reasons[code] ?? wire.reason);
+  const reason = hasInfo ? wire.reason : (named?.reason ?? reasons[code] ?? wire.reason);
   return new A2AError(reason, wire.message, {
     details: wire.details,
     metadata: wire.metadata,

@@ -1,11 +1,11 @@
-import type { CallEvent, CallEvents, CallTarget, SharedJson } from '@batonjs/bindings';
+import type { CallEvent, CallEvents, CallTarget, ProtobufPeer, SharedJson } from '@batonjs/bindings';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import { toResultError, toStatus } from '../errors/wire-error.ts';
 import { encodeMessage } from '../wire/encode-message.ts';
 import { withPosition } from '../wire/event-position.ts';
 import type { Method } from '../wire/service.ts';
 import { extensionsIn } from './answer-unary.ts';
-import { toIncoming } from './incoming.ts';
+import { peerOf, toIncoming } from './incoming.ts';
 
 /** Answers a call with a stream of events. Reads on only when the client has taken what was written. */
 export async function answerStream(
@@ -15,6 +15,7 @@ export async function answerStream(
   call: ServerWritableStream<Buffer, Uint8Array>,
 ): Promise<void> {
   const disconnected = new AbortController();
+  const peer = peerOf(call);
   let events: CallEvents | undefined;
   let isOver = false;
   // Also emitted after the end of the stream.
@@ -26,19 +27,21 @@ export async function answerStream(
   // Keeps an error after the end of the client from being thrown; grpc-js has a listener of its own before.
   call.on('error', () => {});
   try {
-    const answer = await target.answerCall(toIncoming(method, version, call, disconnected.signal));
+    const answer = await target.answerCall(
+      toIncoming(method, version, call, disconnected.signal, target.limits),
+    );
     if (!('events' in answer)) return void call.end();
     events = answer.events;
     if (!call.cancelled) call.sendMetadata(extensionsIn(answer.extensions));
     for (let batch = await next(); batch; batch = await next()) {
       for (const event of batch.events) {
         if (call.cancelled) return;
-        if (!call.write(bytesOf(method, event))) await drained(call);
+        if (!call.write(bytesOf(method, event, peer))) await drained(call);
       }
     }
     if (!call.cancelled) call.end();
   } catch (error) {
-    if (!call.cancelled) call.emit('error', toStatus(toResultError(error)));
+    if (!call.cancelled) call.emit('error', toStatus(toResultError(error), [], method.errors));
   } finally {
     isOver = true;
     events?.close();
@@ -52,10 +55,14 @@ export async function answerStream(
 const encoded = new WeakMap<SharedJson, Uint8Array>();
 
 /** The bytes of an event, which all followers of its task share. */
-function bytesOf({ response, translation }: Method, { id, event, isLast }: CallEvent): Uint8Array {
+function bytesOf(
+  { response, translation }: Method,
+  { id, event, isLast }: CallEvent,
+  peer: ProtobufPeer,
+): Uint8Array {
   // In another version, an event may say whether it is the last one of its stream.
   if (translation)
-    return encodeMessage(response, translation.writeResult(withPosition(event.value, id), isLast));
+    return encodeMessage(response, translation.writeResult(withPosition(event.value, id), isLast, peer));
   const known = encoded.get(event);
   if (known) return known;
   const bytes = encodeMessage(response, withPosition(event.value, id));

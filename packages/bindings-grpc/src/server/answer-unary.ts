@@ -3,7 +3,7 @@ import { Metadata, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-j
 import { toResultError, toStatus } from '../errors/wire-error.ts';
 import { encodeMessage } from '../wire/encode-message.ts';
 import type { Method } from '../wire/service.ts';
-import { toIncoming } from './incoming.ts';
+import { peerOf, toIncoming } from './incoming.ts';
 
 /** Answers a call with one result. */
 export function answerUnary(
@@ -21,19 +21,22 @@ export function answerUnary(
   });
   let extensions: readonly string[] = [];
   target
-    .answerCall(toIncoming(method, version, call, disconnected.signal))
+    .answerCall(toIncoming(method, version, call, disconnected.signal, target.limits))
     .then((answer) => {
       extensions = answer.extensions;
       const { response, translation } = method;
       const result = 'result' in answer ? answer.result : {};
-      const bytes = encodeMessage(response, translation ? translation.writeResult(result) : result);
+      const bytes = encodeMessage(
+        response,
+        translation ? translation.writeResult(result, true, peerOf(call)) : result,
+      );
       if (extensions.length > 0) call.sendMetadata(extensionsIn(extensions));
       isAnswered = true;
       respond(null, bytes);
     })
     .catch((error: unknown) => {
       isAnswered = true;
-      respond(toStatus(toResultError(error), extensions));
+      respond(toStatus(toResultError(error), extensions, method.errors));
     });
 }
 

@@ -1,8 +1,9 @@
-import type { IncomingCall } from '@batonjs/bindings';
+import { type CallTarget, checkJson, type IncomingCall, type ProtobufPeer } from '@batonjs/bindings';
 import type { Metadata, ServerUnaryCall } from '@grpc/grpc-js';
 import { toRequestError } from '../errors/wire-error.ts';
 import { decodeMessage } from '../wire/decode-message.ts';
 import type { Method } from '../wire/service.ts';
+import { isArrived } from './arrivals.ts';
 
 /** The members of a call of grpc-js with one request. */
 type ReceivedMessage = Pick<ServerUnaryCall<Buffer, unknown>, 'request' | 'metadata' | 'getPeer'>;
@@ -13,6 +14,7 @@ export function toIncoming(
   version: string,
   call: ReceivedMessage,
   signal: AbortSignal,
+  { jsonValues: maxValues }: CallTarget['limits'],
 ): IncomingCall {
   const headers = headersOf(call.metadata);
   return {
@@ -25,14 +27,22 @@ export function toIncoming(
     signal,
     lastEventId: headers['last-event-id'] ?? translation?.impliedPosition,
     readParams() {
+      isArrived(call.metadata);
       try {
-        const params = decodeMessage(type, call.request);
-        return translation ? translation.readParams(params) : params;
+        const params = decodeMessage(type, call.request, maxValues);
+        checkJson(params, { maxValues });
+        return translation ? translation.readParams(params, peerOf(call)) : params;
       } catch (problem) {
         throw toRequestError(problem);
       }
     },
   };
+}
+
+/** The client that calls, as it names itself. */
+export function peerOf({ metadata }: Pick<ReceivedMessage, 'metadata'>): ProtobufPeer {
+  const [userAgent] = metadata.get('user-agent');
+  return { userAgent: userAgent?.toString() };
 }
 
 /** The address in `address:port`; undefined for the path of a Unix socket. */

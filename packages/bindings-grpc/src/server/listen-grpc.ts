@@ -2,7 +2,9 @@ import type { CallTarget, ProtobufVersion } from '@batonjs/bindings';
 import { Server, ServerCredentials, type ServerOptions } from '@grpc/grpc-js';
 import { isLoopback } from '../loopback.ts';
 import { a2aService } from '../wire/a2a-service.ts';
-import { serviceOf } from '../wire/service.ts';
+import { type Service, serviceOf } from '../wire/service.ts';
+import { Arrivals } from './arrivals.ts';
+import { cardAddress } from './card-address.ts';
 import { implement } from './grpc-service.ts';
 import { healthService } from './health.ts';
 import { reflectionServices } from './reflection.ts';
@@ -26,14 +28,17 @@ export interface ListenGrpcOptions {
   /** Allows plaintext on a host that is not loopback: behind a proxy that has the certificate. */
   readonly plaintext?: boolean;
   /**
-   * The address in the card, as `host:port`. Default: host and port of the listener. Needed for a host that means all
-   * addresses, such as `0.0.0.0`: the card does not list gRPC without it.
+   * The address in the card, as `host:port` or as a URL such as `https://host:port`. Default: host and port of the
+   * listener. Each version gets its form of it: 1.0 `host:port`, 0.3 a URL. Needed for a host that means all addresses,
+   * such as `0.0.0.0`: the card does not list gRPC without it.
    */
   readonly address?: string;
   /** Versions that are served besides 1.0: `[v03Grpc()]` of `@batonjs/bindings-v0-3`. The card lists them too. */
   readonly versions?: readonly ProtobufVersion[];
-  /** Whether clients may ask which services there are. Default true. */
+  /** Whether clients may ask which services there are, before they are authenticated. Default false. */
   readonly reflection?: boolean;
+  /** How long a request may take to arrive, in milliseconds; then it is refused with DEADLINE_EXCEEDED. Default 30,000. */
+  readonly requestMs?: number;
   /** Options of grpc-js, over those of this listener. */
   readonly channelOptions?: ServerOptions;
 }
@@ -41,7 +46,7 @@ export interface ListenGrpcOptions {
 /** A listener that serves gRPC. */
 export interface GrpcListener {
   readonly port: number;
-  /** As the card lists it; undefined if it does not. */
+  /** As `host:port`, which the card lists for 1.0; undefined if it does not list gRPC. */
   readonly address: string | undefined;
   /**
    * Takes the interface off the card, accepts no more calls, and waits up to `graceMs` milliseconds (default 10,000) for
@@ -51,7 +56,7 @@ export interface GrpcListener {
 }
 
 /**
- * Serves an agent over gRPC, with health and reflection, and lists the address in its card. Rejects if the port cannot
+ * Serves an agent over gRPC, with the health service, and lists the address in its card. Rejects if the port cannot
  * be bound, and with a `TypeError` for plaintext on a host that is not loopback. Spec: §10.
  */
 export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions): Promise<GrpcListener> {
@@ -59,19 +64,25 @@ export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions)
     host = '127.0.0.1',
     tls,
     plaintext = false,
-    reflection = true,
+    reflection = false,
+    requestMs = 30_000,
     versions = [],
     channelOptions,
   } = options;
   if (!tls && !plaintext && !isLoopback(host))
     throw new TypeError(`gRPC on ${host} needs \`tls\`, or \`plaintext: true\` behind a proxy that has it`);
+  const { bodyBytes } = server.limits;
+  const arrivals = new Arrivals({ connectionBytes: 4 * bodyBytes, requestMs });
   const listener = new Server({
-    'grpc.max_receive_message_length': server.limits.bodyBytes,
+    'grpc.max_receive_message_length': bodyBytes,
+    'grpc.max_concurrent_streams': 1_000,
+    'grpc.max_connection_idle_ms': 300_000,
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 10_000,
+    interceptors: [arrivals.intercept],
     ...channelOptions,
   });
-  const spoken = [a2aService, ...versions.map(serviceOf)];
+  const spoken: readonly Service[] = [a2aService, ...versions.map(serviceOf)];
   const names = spoken.map((service) => service.name);
   const services = [
     ...spoken.map((service) => implement(server, service)),
@@ -80,20 +91,24 @@ export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions)
   ];
   for (const { definition, implementation } of services) listener.addService(definition, implementation);
   const name = host.includes(':') ? `[${host}]` : host;
-  const port = await bind(listener, `${name}:${options.port}`, credentialsOf(tls));
+  const port = await bind(listener, `${name}:${options.port}`, credentialsOf(tls)).catch((error) => {
+    arrivals.close();
+    throw error;
+  });
   const isAnyHost = host === '0.0.0.0' || host === '::';
   const address = options.address ?? (isAnyHost ? undefined : `${name}:${port}`);
+  const inForm = (form: 'host' | 'url' = 'host') => cardAddress(address!, form, tls !== undefined);
   const entries = address === undefined ? [] : spoken;
-  const listed = entries.map(({ version: protocolVersion }) =>
-    server.addInterface({ url: address!, protocolBinding: 'GRPC', protocolVersion }),
+  const listed = entries.map(({ version: protocolVersion, addressForm }) =>
+    server.addInterface({ url: inForm(addressForm), protocolBinding: 'GRPC', protocolVersion }),
   );
   let closing: Promise<void> | undefined;
   return {
     port,
-    address,
+    address: address === undefined ? undefined : inForm(),
     close({ graceMs = 10_000 } = {}) {
       for (const unlist of listed) unlist();
-      closing ??= shutDown(listener, graceMs);
+      closing ??= shutDown(listener, graceMs).finally(() => arrivals.close());
       return closing;
     },
   };

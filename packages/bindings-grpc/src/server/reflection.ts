@@ -73,12 +73,22 @@ class Catalog {
   }
 }
 
+/** The longest request, in bytes: it names a symbol or a file. */
+const longestRequest = 1_024;
+
 function reflect(call: ServerDuplexStream<Buffer, Uint8Array>, catalog: Catalog): void {
+  call.on('drain', () => call.resume());
   call.on('data', (bytes: Buffer) => {
+    if (call.writableEnded) return;
+    if (bytes.length > longestRequest) {
+      const details = `A request for reflection has at most ${longestRequest} bytes`;
+      return void call.emit('error', { code: status.RESOURCE_EXHAUSTED, details });
+    }
     try {
       const request = decodeMessage(types.ServerReflectionRequest, bytes);
       const response = { validHost: request.host, originalRequest: request, ...answerTo(request, catalog) };
-      call.write(encodeMessage(types.ServerReflectionResponse, response));
+      // A client that reads no answers may not ask for more.
+      if (!call.write(encodeMessage(types.ServerReflectionResponse, response))) call.pause();
     } catch {
       call.emit('error', {
         code: status.INVALID_ARGUMENT,

@@ -52,18 +52,18 @@ export const a2aMessages = {
 } as const;
 
 /** Fields that A2A 1.1 adds, as it is planned. They are written and read where a server or a client has them. */
-const previewFields: Partial<Record<keyof typeof a2aMessages, string>> = {
+export const previewFields = {
   SendMessageConfiguration: '5 if_generation_match int64?',
   Task: '7 generation int64',
   TaskStatusUpdateEvent: '5 generation int64',
   TaskArtifactUpdateEvent: '7 generation int64',
   GetTaskRequest: '4 current_generation int64?',
-};
+} as const satisfies Partial<Record<keyof typeof a2aMessages, string>>;
 
 /** The messages of A2A 1.0 with those fields. */
 export const previewMessages = Object.fromEntries(
   Object.entries(a2aMessages).map(([name, fields]) => {
-    const added = previewFields[name as keyof typeof a2aMessages];
+    const added = (previewFields as Readonly<Record<string, string | undefined>>)[name];
     return [name, added ? `${fields}, ${added}` : fields];
   }),
 ) as Record<keyof typeof a2aMessages, string>;

@@ -1,11 +1,18 @@
 import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { type OperationName, operationNames, operations } from '@batonjs/protocol/operations';
 import { a2aEnums, a2aMessages, previewMessages } from './a2a-messages.ts';
+import type { Lacking, Nothing } from './lacking.ts';
 import { type MessageType, type MessageTypes, messageTypes } from './message-types.ts';
 import { Empty, type Method, type Service } from './service.ts';
 
-/** The messages of A2A 1.0 with the fields that 1.1 plans, by their names. */
-export const a2aTypes: MessageTypes<keyof typeof a2aMessages> = messageTypes(previewMessages, a2aEnums);
+/**
+ * The messages of A2A 1.0 with the fields that 1.1 plans, by their names. Does not compile while the table lacks a
+ * member that a message of the protocol has: it would be left out without a word.
+ */
+export const a2aTypes: MessageTypes<keyof typeof a2aMessages | Nothing<Lacking>> = messageTypes(
+  previewMessages,
+  a2aEnums,
+);
 
 /** The full name of the service of A2A 1.0. */
 export const a2aServiceName = 'lf.a2a.v1.A2AService';

@@ -1,4 +1,4 @@
-import { BinaryReader } from '@bufbuild/protobuf/wire';
+import { CountingReader } from './counting-reader.ts';
 import { endOf, readStruct, readValue, skip } from './json-value.ts';
 import type { Field, MessageType } from './message-types.ts';
 import { readTimestamp } from './timestamp.ts';
@@ -9,10 +9,14 @@ type Members = Record<string, unknown>;
 /**
  * The JSON form of the bytes of a message. Members that the specification marks REQUIRED are always there, except
  * messages; others only if they are not their default value. An enum's number without a name becomes its text. Unknown
- * fields are dropped. Throws a `WireProblem` with the path.
+ * fields are dropped. Throws a `WireProblem` with the path, also for more than `maxValues` values.
  */
-export function decodeMessage(type: MessageType, bytes: Uint8Array): Members {
-  const reader = new BinaryReader(bytes);
+export function decodeMessage(
+  type: MessageType,
+  bytes: Uint8Array,
+  maxValues = Number.POSITIVE_INFINITY,
+): Members {
+  const reader = new CountingReader(bytes, maxValues);
   try {
     return readMessage(reader, type, reader.len, {});
   } catch (error) {
@@ -20,7 +24,7 @@ export function decodeMessage(type: MessageType, bytes: Uint8Array): Members {
   }
 }
 
-function readMessage(reader: BinaryReader, type: MessageType, end: number, value: Members): Members {
+function readMessage(reader: CountingReader, type: MessageType, end: number, value: Members): Members {
   while (reader.pos < end) {
     const tag = reader.uint32();
     const field = type.byTag.get(tag);
@@ -40,7 +44,7 @@ function readMessage(reader: BinaryReader, type: MessageType, end: number, value
 }
 
 function readField(
-  reader: BinaryReader,
+  reader: CountingReader,
   type: MessageType,
   field: Field,
   limit: number,
@@ -70,7 +74,8 @@ function readField(
   else delete value[jsonName];
 }
 
-function readSingle(reader: BinaryReader, field: Field, limit: number, before: unknown): unknown {
+function readSingle(reader: CountingReader, field: Field, limit: number, before: unknown): unknown {
+  reader.count();
   switch (field.kind) {
     case 'string':
       return reader.string(true);
@@ -99,7 +104,7 @@ function readSingle(reader: BinaryReader, field: Field, limit: number, before: u
 const mapKey = (1 << 3) | 2;
 const mapValue = (2 << 3) | 2;
 
-function readEntry(reader: BinaryReader, field: Field, end: number, map: Members): void {
+function readEntry(reader: CountingReader, field: Field, end: number, map: Members): void {
   let key = '';
   let value: unknown = field.kind === 'string' ? '' : undefined;
   while (reader.pos < end) {

@@ -1,4 +1,5 @@
 import { type BinaryReader, type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import type { CountingReader } from './counting-reader.ts';
 import { WireProblem } from './wire-problem.ts';
 
 /** The most levels of objects and lists in one `data` or `metadata`: other libraries read no more. */
@@ -77,7 +78,7 @@ function writeList(writer: BinaryWriter, list: readonly unknown[], levels: numbe
 
 /** Reads the inside of a `google.protobuf.Struct` that ends at `end`, into `target`. Drops members named `__proto__`. */
 export function readStruct(
-  reader: BinaryReader,
+  reader: CountingReader,
   end: number,
   target: Record<string, unknown> = {},
   levels = maxJsonDepth,
@@ -108,7 +109,8 @@ export function readStruct(
 }
 
 /** Reads the inside of a `google.protobuf.Value` that ends at `end`. */
-export function readValue(reader: BinaryReader, end: number, levels = maxJsonDepth): unknown {
+export function readValue(reader: CountingReader, end: number, levels = maxJsonDepth): unknown {
+  reader.count();
   let value: unknown;
   while (reader.pos < end) {
     const tag = reader.uint32();
@@ -126,7 +128,7 @@ export function readValue(reader: BinaryReader, end: number, levels = maxJsonDep
   return value;
 }
 
-function readList(reader: BinaryReader, end: number, levels: number): unknown[] {
+function readList(reader: CountingReader, end: number, levels: number): unknown[] {
   if (levels === 0) throw tooDeep();
   const list: unknown[] = [];
   while (reader.pos < end) {

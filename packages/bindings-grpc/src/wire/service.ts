@@ -14,6 +14,8 @@ export interface Service {
   readonly name: string;
   readonly file: ProtoFile;
   readonly methods: readonly Method[];
+  /** How the card has its address. */
+  readonly addressForm?: 'host' | 'url' | undefined;
 }
 
 /** One method of a service. */
@@ -27,6 +29,8 @@ export interface Method {
   readonly response: MessageType;
   /** How its messages become those of 1.0; undefined if they are. */
   readonly translation: ProtobufMethod | undefined;
+  /** How the text of a status says an error; as its message by default. */
+  readonly errors?: ProtobufVersion['errors'];
 }
 
 /** The service of another version. Throws `TypeError` for a table that cannot be read. */
@@ -42,7 +46,8 @@ export function serviceOf({ version, package: packageName, service, ...table }: 
     const { operation, name, request, response } = translation;
     const isStream = operations[operation].kind === 'stream';
     const messages = { request: typeOf(request), response: typeOf(response) };
-    return { operation, name, path: `/${fullName}/${name}`, isStream, ...messages, translation };
+    const path = `/${fullName}/${name}`;
+    return { operation, name, path, isStream, ...messages, translation, errors: table.errors };
   });
   const file = {
     name: `a2a-${version}.proto`,
@@ -52,5 +57,5 @@ export function serviceOf({ version, package: packageName, service, ...table }: 
     service,
     methods,
   };
-  return { version, name: fullName, file, methods };
+  return { version, name: fullName, file, methods, addressForm: table.addressForm };
 }

@@ -9,12 +9,13 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { JSON_TYPE, LEGACY_EXTENSIONS } from '@batonjs/protocol/headers';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { V03 } from '../translation/agent-card.ts';
-import { downError, errorIn, upError } from '../translation/error.ts';
+import { errorDataFor } from '../translation/error.ts';
+import { type FileBytes, fileBytesOf, readFiles, writeFiles } from '../translation/files.ts';
 import type { ReportLoss } from '../wire/loss.ts';
 import type { V03SendParams } from '../wire/objects.ts';
 import { isObject } from '../wire/shape.ts';
+import { errorBody, errorOfEvent, errorOfReply } from './error-body.ts';
 import { downParams, upParams, upResult, v03OperationOf } from './operations.ts';
-import { plainError } from './plain-error.ts';
 import { spellSendParams, spellTaskPushConfig } from './spelling.ts';
 
 const about = { name: httpJsonServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
@@ -25,11 +26,18 @@ const about = { name: httpJsonServer.name, version: V03, extensionsHeader: LEGAC
  */
 export type HttpJsonStyle = 'proto' | 'kind';
 
+/** How a server answers on HTTP+JSON. */
+interface HttpJsonServerOptions {
+  readonly style: HttpJsonStyle;
+  readonly isLenient: boolean;
+  /** What all clients write for the bytes of files; by default, their `User-Agent` tells. */
+  readonly files: FileBytes | undefined;
+}
+
 /** HTTP+JSON of 0.3, server half: the paths of 1.0 below `/v1`. It answers a message in the style of the message. Spec: 0.3 §7. */
 export function httpJsonServer03(
   report: ReportLoss,
-  style: HttpJsonStyle,
-  isLenient: boolean,
+  { style, isLenient, files }: HttpJsonServerOptions,
 ): ServerBinding {
   const styleOf = ({ body }: HttpRequest): HttpJsonStyle => {
     try {
@@ -41,11 +49,16 @@ export function httpJsonServer03(
       return style;
     }
   };
-  const encode = (operation: OperationName, own: HttpJsonStyle, result: unknown, isLast?: boolean) => {
+  const filesOf = ({ headers }: HttpRequest) => files ?? fileBytesOf(headers['user-agent']);
+  const encoderFor = (operation: OperationName, request: HttpRequest) => {
     const { down, toProto } = v03OperationOf(operation).result;
-    const older = down(result, report, isLast);
-    return own === 'proto' && toProto ? toProto(older, report) : older;
+    if (styleOf(request) !== 'proto' || !toProto)
+      return (result: unknown, isLast?: boolean) => down(result, report, isLast);
+    const own = filesOf(request);
+    return (result: unknown, isLast?: boolean) =>
+      toProto(down(writeFiles(result, own), report, isLast), report);
   };
+  const dataFor = ({ headers }: HttpRequest) => errorDataFor(headers['a2a-version']);
 
   return {
     ...about,
@@ -59,7 +72,12 @@ export function httpJsonServer03(
       const query = new URLSearchParams(request.query);
       query.delete('tenant');
       const { body } = request;
-      const newer = { ...request, path, query, body: body && { json: () => translate(path, body.json()) } };
+      const newer = {
+        ...request,
+        path,
+        query,
+        body: body && { json: () => translate(path, body.json(), request) },
+      };
       const call = httpJsonServer.decodeCall(newer);
       if (call.params.tenant !== undefined) throw new A2AError('METHOD_NOT_FOUND');
       v03OperationOf(call.operation);
@@ -69,17 +87,17 @@ export function httpJsonServer03(
 
     encodeResult({ operation, request }, result) {
       return {
-        status: v03OperationOf(operation).status,
+        status: 200,
         headers: { 'content-type': JSON_TYPE },
-        body: JSON.stringify(encode(operation, styleOf(request), result) ?? {}),
+        body: JSON.stringify(encoderFor(operation, request)(result) ?? {}),
       };
     },
 
     encodeStream({ operation, request }) {
-      const own = styleOf(request);
+      const encode = encoderFor(operation, request);
       return {
-        event: ({ value }, isLast) => JSON.stringify(encode(operation, own, value, isLast)),
-        error: (error) => JSON.stringify(downError(error)),
+        event: ({ value }, isLast) => JSON.stringify(encode(value, isLast)),
+        error: (error) => errorBody(error, dataFor(request)),
       };
     },
 
@@ -88,19 +106,20 @@ export function httpJsonServer03(
       return {
         status,
         headers: { ...headers, 'content-type': JSON_TYPE },
-        body: JSON.stringify(downError(error)),
+        body: errorBody(error, dataFor(request)),
       };
     },
   };
 
-  function translate(path: string, given: unknown): unknown {
+  function translate(path: string, given: unknown, request: HttpRequest): unknown {
     if (!isObject(given)) return given;
     if (path.startsWith('/message:')) {
       const spelt = spellSendParams(given, { isLenient }) as V03SendParams;
       // Protocol buffers omit a `blocking` that is false.
-      const isProto = styleOf({ body: { json: () => given } } as HttpRequest) === 'proto';
+      const isProto = styleOf(request) === 'proto';
       if (isProto && isObject(spelt.configuration)) spelt.configuration.blocking ??= false;
-      return upParams('SendMessage', spelt as never, report);
+      const params = upParams('SendMessage', spelt as never, report);
+      return isProto ? readFiles(params, filesOf(request)) : params;
     }
     if (path.endsWith('/pushNotificationConfigs'))
       return upParams('CreateTaskPushNotificationConfig', spellTaskPushConfig(given) as never, report);
@@ -116,13 +135,16 @@ function newerPath(path: string): string | undefined {
 }
 
 /** HTTP+JSON of 0.3, client half. Writes the JSON of the protocol buffers, accepts both styles. Spec: 0.3 §7. */
-export function httpJsonClient03(report: ReportLoss): ClientBinding {
+export function httpJsonClient03(report: ReportLoss, files: FileBytes | undefined): ClientBinding {
+  const read = (operation: OperationName, result: unknown) =>
+    readFiles(upResult(operation, result, report), files);
+
   return {
     ...about,
 
     encodeCall(call, baseUrl) {
       const { operation } = call;
-      const older = downParams(operation, call.params, report);
+      const older = downParams(operation, writeFiles(call.params, files), report);
       const base = new URL(baseUrl);
       base.pathname = `${base.pathname.replace(/\/$/, '')}/v1`;
       const { alternative, ...request } = httpJsonClient.encodeCall(call, base.href);
@@ -141,19 +163,17 @@ export function httpJsonClient03(report: ReportLoss): ClientBinding {
 
     decodeReply(call, reply) {
       const isError = reply.status < 200 || reply.status > 299;
-      const wire = isError ? errorIn(reply.body) : undefined;
       try {
-        return upResult(call.operation, httpJsonClient.decodeReply(call, reply), report);
+        return read(call.operation, httpJsonClient.decodeReply(call, reply));
       } catch (error) {
-        if (!A2AError.is(error)) throw error;
-        throw wire ? upError(wire, error) : isError ? (plainError(call, reply) ?? error) : error;
+        throw isError && A2AError.is(error) ? errorOfReply(call, reply, error) : error;
       }
     },
 
     decodeEvent(call, data) {
-      const wire = errorIn(data);
-      if (wire) throw upError(wire);
-      return upResult(call.operation, httpJsonClient.decodeEvent(call, data), report);
+      const error = errorOfEvent(data);
+      if (error) throw error;
+      return read(call.operation, httpJsonClient.decodeEvent(call, data));
     },
 
     isLastEvent(data) {

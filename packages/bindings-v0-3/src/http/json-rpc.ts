@@ -15,7 +15,7 @@ import { A2AError, type FieldViolation, invalidParams } from '@batonjs/protocol/
 import { LEGACY_EXTENSIONS, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isOperationName, type OperationName, operations } from '@batonjs/protocol/operations';
 import { V03 } from '../translation/agent-card.ts';
-import { downError, errorIn, upError } from '../translation/error.ts';
+import { downError, errorDataFor, errorIn, upError } from '../translation/error.ts';
 import type { ReportLoss } from '../wire/loss.ts';
 import { isObject } from '../wire/shape.ts';
 import { downParams, downResult, upParams, upResult, v03OperationOf } from './operations.ts';
@@ -90,13 +90,13 @@ export function jsonRpcServer03(report: ReportLoss, isLenient: boolean): ServerB
       return {
         event: ({ value }, isLast) =>
           newer.event(new SharedJson(downResult(operation, value, report, isLast))),
-        error: (error) => withError(newer.error(error), error),
+        error: (error) => withError(newer.error(error), error, call.request),
       };
     },
 
     encodeError(error, request) {
       const reply = jsonRpcServer.encodeError(error, request);
-      const body = withError(String(reply.body), error);
+      const body = withError(String(reply.body), error, request);
       const { operation } = methodIn(request);
       const isStream = operation && operations[operation].kind === 'stream';
       // Clients of 0.3 expect events, and nothing else, in answer to a method that streams.
@@ -116,8 +116,8 @@ function checkKinds({ message }: Record<string, unknown>): void {
   if (violations.length > 0) throw invalidParams(violations);
 }
 
-const withError = (body: string, error: A2AError): string =>
-  JSON.stringify({ ...JSON.parse(body), error: downError(error) });
+const withError = (body: string, error: A2AError, { headers }: HttpRequest): string =>
+  JSON.stringify({ ...JSON.parse(body), error: downError(error, errorDataFor(headers['a2a-version'])) });
 
 const asEvent = (reply: HttpReply, data: string): HttpReply => ({
   status: reply.status,

@@ -45,8 +45,6 @@ interface ResultTranslation {
 export interface V03Operation {
   readonly params: ParamsTranslation;
   readonly result: ResultTranslation;
-  /** Status of a reply on HTTP+JSON. */
-  readonly status: 200 | 201;
 }
 
 /** The most webhooks that one answer of 1.0 holds. 0.3 has no pages. */
@@ -112,15 +110,14 @@ const configResult: ResultTranslation = {
 const v03Operations: {
   readonly [Name in OperationName]: Name extends OlderOperationName ? V03Operation : undefined;
 } = {
-  SendMessage: { params: sendParams, result: eventResult, status: 201 },
-  SendStreamingMessage: { params: sendParams, result: eventResult, status: 200 },
+  SendMessage: { params: sendParams, result: eventResult },
+  SendStreamingMessage: { params: sendParams, result: eventResult },
   GetTask: {
     params: taskParams(
       ({ id, historyLength }) => compact({ id, historyLength }),
       ({ id, historyLength }) => compact({ id, historyLength }),
     ),
     result: taskResult,
-    status: 200,
   },
   ListTasks: {
     params: taskParams(nothing, () => {
@@ -132,7 +129,6 @@ const v03Operations: {
         elementsOf<Task>(result, 'tasks', report).map((task, n) => downTask(task, report, `[${n}]`)),
       toProto: (older, report) => (older as V03Task[]).map((task, n) => protoTask(task, report, `[${n}]`)),
     },
-    status: 200,
   },
   CancelTask: {
     params: {
@@ -144,7 +140,6 @@ const v03Operations: {
       },
     },
     result: taskResult,
-    status: 200,
   },
   SubscribeToTask: {
     params: taskParams(
@@ -152,10 +147,9 @@ const v03Operations: {
       ({ id }) => ({ id }),
     ),
     result: eventResult,
-    status: 200,
   },
-  CreateTaskPushNotificationConfig: { params: configParams, result: configResult, status: 201 },
-  GetTaskPushNotificationConfig: { params: oneConfigParams, result: configResult, status: 200 },
+  CreateTaskPushNotificationConfig: { params: configParams, result: configResult },
+  GetTaskPushNotificationConfig: { params: oneConfigParams, result: configResult },
   ListTaskPushNotificationConfigs: {
     params: taskParams(
       ({ id }) => ({ taskId: id, pageSize: maxPage }),
@@ -173,12 +167,10 @@ const v03Operations: {
         ),
       toProto: (older) => ({ configs: (older as V03TaskPushConfig[]).map(protoTaskPushConfig) }),
     },
-    status: 200,
   },
   DeleteTaskPushNotificationConfig: {
     params: oneConfigParams,
     result: { up: nothing, down: () => null },
-    status: 200,
   },
   GetExtendedAgentCard: {
     params: taskParams(nothing, () => undefined),
@@ -187,7 +179,6 @@ const v03Operations: {
       up: (result, report) => upCard(result as never, report, ''),
       down: (result, report) => downCard(result as AgentCard, report, ''),
     },
-    status: 200,
   },
 };
 

@@ -1,15 +1,17 @@
 import type { Call, IncomingReply } from '@batonjs/bindings';
 import { A2AError, type ErrorReason } from '@batonjs/protocol/errors';
 import { type OperationName, operations } from '@batonjs/protocol/operations';
+import { reasonNamed } from '../translation/error-names.ts';
 import { isObject } from '../wire/shape.ts';
 
 /**
- * The error of a reply on HTTP+JSON that has a message but no code, as other SDKs of 0.3 write it. The HTTP status and the
- * operation tell its reason. Undefined for a reply that is not an agent's, such as a page of a proxy.
+ * The error of a reply on HTTP+JSON that has a message but no code, as other SDKs of 0.3 write it. Its `type` tells its
+ * reason, or else the HTTP status and the operation. Undefined for a reply that is not an agent's, such as a page of a
+ * proxy.
  */
 export function plainError(call: Call, { status, body, headers }: IncomingReply): A2AError | undefined {
-  const message = messageIn(body);
-  const reason = message === undefined ? undefined : reasonOf(call, status);
+  const { message, type } = textsIn(body);
+  const reason = message === undefined ? undefined : (reasonNamed(type) ?? reasonOf(call, status));
   const seconds = Number(headers.get('retry-after') || Number.NaN);
   const retryAfter = Number.isNaN(seconds) ? undefined : seconds;
   return reason && new A2AError(reason, message || undefined, { retryAfter });
@@ -45,11 +47,11 @@ const capabilityOf = (operation: OperationName): string | undefined => {
 const namesTask = ({ id, taskId, message }: Call['params']): boolean =>
   Boolean(id || taskId || (isObject(message) && message.taskId));
 
-function messageIn(body: string): string | undefined {
+function textsIn(body: string): { readonly message?: string; readonly type?: unknown } {
   try {
-    const { message } = Object(JSON.parse(body));
-    return typeof message === 'string' ? message : undefined;
+    const { message, type } = Object(JSON.parse(body));
+    return typeof message === 'string' ? { message, type } : {};
   } catch {
-    return undefined;
+    return {};
   }
 }

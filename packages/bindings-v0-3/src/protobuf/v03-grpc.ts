@@ -1,11 +1,13 @@
-import type { ProtobufMethod, ProtobufVersion } from '@batonjs/bindings';
+import type { ProtobufMethod, ProtobufPeer, ProtobufVersion } from '@batonjs/bindings';
 import type { AgentCard } from '@batonjs/protocol';
-import { invalidParams } from '@batonjs/protocol/errors';
+import { type ErrorReason, invalidParams } from '@batonjs/protocol/errors';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { downParams, upParams, upResult, v03OperationOf } from '../http/operations.ts';
 import { protoSendParams } from '../http/proto-json.ts';
 import { spellSendParams, spellTaskPushConfig } from '../http/spelling.ts';
 import { V03 } from '../translation/agent-card.ts';
+import { nameOf, reasonNamed } from '../translation/error-names.ts';
+import { type FileBytes, fileBytesOf, readFiles, writeFiles } from '../translation/files.ts';
 import { lossReporter, type OnLoss, type ReportLoss } from '../wire/loss.ts';
 import type { V03SendParams, V03TaskPushConfig } from '../wire/objects.ts';
 import { compact, isObject } from '../wire/shape.ts';
@@ -14,36 +16,62 @@ import { v03Enums, v03Messages } from './messages.ts';
 
 type Loose = Readonly<Record<string, unknown>>;
 
+/** How both sides speak A2A 0.3 over gRPC. */
+export interface V03GrpcOptions {
+  /**
+   * What peers write for the bytes of files: the `bytes`, as the proto has them, or their base64 text (`base64`), as the
+   * SDKs for Python and Go do. By default, the `user-agent` of a client tells, agents are sent the bytes, and both are read.
+   */
+  readonly files?: FileBytes;
+  readonly onLoss?: OnLoss;
+}
+
 /**
  * A2A 0.3 over gRPC, for `listenGrpc`, `grpcService` and `grpcClient` of `@batonjs/bindings-grpc`. It has no ListTasks.
  * Spec: 0.3 §3.2.2, `a2a.proto`.
  */
-export function v03Grpc({ onLoss }: { readonly onLoss?: OnLoss } = {}): ProtobufVersion {
+export function v03Grpc({ files, onLoss }: V03GrpcOptions = {}): ProtobufVersion {
   return {
     version: V03,
     package: 'a2a.v1',
     service: 'A2AService',
+    addressForm: 'url',
     messages: v03Messages,
     enums: v03Enums,
-    methods: methodsOf(lossReporter(onLoss)),
+    errors: { write: ({ reason, message }) => `${nameOf(reason)}: ${message}`, read: readError },
+    methods: methodsOf(lossReporter(onLoss), files),
   };
 }
 
-function methodsOf(report: ReportLoss): readonly ProtobufMethod[] {
+/** The error that the text of a status names, as SDKs in Python write it. */
+function readError(text: string): { readonly reason: ErrorReason; readonly message: string } | undefined {
+  const [, name, message = ''] = /^(\w+Error): (.*)$/s.exec(text) ?? [];
+  const reason = reasonNamed(name);
+  return reason && { reason, message };
+}
+
+function methodsOf(report: ReportLoss, files: FileBytes | undefined): readonly ProtobufMethod[] {
+  const filesOf = (peer?: ProtobufPeer) => files ?? fileBytesOf(peer?.userAgent);
+
   /** The JSON of the protocol buffers, as HTTP+JSON has it. */
-  const older = (operation: OperationName, result: unknown, isLast?: boolean): unknown => {
+  const older = (
+    operation: OperationName,
+    result: unknown,
+    isLast?: boolean,
+    peer?: ProtobufPeer,
+  ): unknown => {
     const { down, toProto } = v03OperationOf(operation).result;
-    const plain = down(result, report, isLast);
+    const plain = down(writeFiles(result, filesOf(peer)), report, isLast);
     return toProto ? toProto(plain, report) : plain;
   };
-  const readSend = (request: Loose) => {
+  const readSend = (request: Loose, peer?: ProtobufPeer) => {
     const spelt = spellSendParams(request, { isLenient: false }) as V03SendParams;
     // Protocol buffers omit a `blocking` that is false.
     if (isObject(spelt.configuration)) spelt.configuration.blocking ??= false;
-    return upParams('SendMessage', spelt as never, report);
+    return readFiles(upParams('SendMessage', spelt as never, report), filesOf(peer));
   };
   const writeSend = (params: Loose) => {
-    const plain = downParams('SendMessage', params, report) as V03SendParams;
+    const plain = downParams('SendMessage', writeFiles(params, files), report) as V03SendParams;
     checkHistory(plain.configuration?.historyLength, 'configuration.historyLength');
     const { message: request, ...rest } = protoSendParams(plain, report) as Record<string, unknown>;
     return { request, ...rest };
@@ -53,12 +81,14 @@ function methodsOf(report: ReportLoss): readonly ProtobufMethod[] {
     if (historyLength === 0) report('history-none', path);
   };
   const asEvent = (operation: OperationName) => ({
-    readResult: (response: Loose) => upResult(operation, response, report),
-    writeResult: (result: unknown, isLast?: boolean) => namedEvent(older(operation, result, isLast) as Loose),
+    readResult: (response: Loose) => readFiles(upResult(operation, response, report), files),
+    writeResult: (result: unknown, isLast?: boolean, peer?: ProtobufPeer) =>
+      namedEvent(older(operation, result, isLast, peer) as Loose),
   });
   const asTask = (operation: OperationName) => ({
-    readResult: (response: Loose) => upResult(operation, response, report),
-    writeResult: (result: unknown) => namedTask(older(operation, result) as Loose),
+    readResult: (response: Loose) => readFiles(upResult(operation, response, report), files),
+    writeResult: (result: unknown, _isLast?: boolean, peer?: ProtobufPeer) =>
+      namedTask(older(operation, result, false, peer) as Loose),
   });
   const asConfig = (operation: OperationName) => ({
     readResult: (response: Loose) => upResult(operation, response, report),

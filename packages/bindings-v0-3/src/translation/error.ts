@@ -1,3 +1,4 @@
+import { fromWire, toDetails } from '@batonjs/bindings';
 import { A2AError, type ErrorDetail, type ErrorReason, errorTable } from '@batonjs/protocol/errors';
 import type { V03Error } from '../wire/objects.ts';
 import { isObject } from '../wire/shape.ts';
@@ -5,7 +6,17 @@ import { isObject } from '../wire/shape.ts';
 /** Type of the detail that keeps the `code` and `data` of an error of 0.3 that 1.0 does not have. */
 const FOREIGN = 'type.googleapis.com/batonjs.v0_3.Error';
 
-/** The `data` that {@link downError} writes. */
+/**
+ * The form of `data`: an `object`, which clients of 0.3 alone read, or the `list` of details that 1.0 has, which SDKs of
+ * 1.0 read in 0.3 too. Each refuses the other, and those of 1.0 say their version in a header.
+ */
+export type ErrorData = 'object' | 'list';
+
+/** The form of `data` that a client reads, by its `A2A-Version`. */
+export const errorDataFor = (version: string | undefined): ErrorData =>
+  version === undefined ? 'object' : 'list';
+
+/** The `data` that {@link downError} writes as an object. */
 interface OwnData {
   readonly reason: ErrorReason;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -23,6 +34,13 @@ export function upError(
   known: Partial<Pick<A2AError, 'reason' | 'retryAfter'>> = {},
 ): A2AError {
   const { retryAfter } = known;
+  // Of `google.rpc.Status`, the code is a status of HTTP.
+  if (isStatus({ code, message, data }))
+    return fromWire({ message, details: data, status: code, retryAfter: String(retryAfter ?? '') });
+  if (hasInfo(data, code)) {
+    const { reason, metadata, details } = fromWire({ message, details: data, code });
+    return new A2AError(reason, message, { metadata, details, retryAfter });
+  }
   if (isOwnData(data, code)) {
     const { reason, ...rest } = data;
     return new A2AError(reason, message, { ...rest, retryAfter });
@@ -35,13 +53,15 @@ export function upError(
 }
 
 /** To 0.3: the same code, and the rest in `data`. */
-export function downError({ reason, message, metadata, details }: A2AError): V03Error {
+export function downError(error: A2AError, form: ErrorData = 'object'): V03Error {
+  const { reason, message, metadata, details } = error;
   const foreign = details.find((detail) => detail['@type'] === FOREIGN);
   if (typeof foreign?.code === 'number') {
     return { code: foreign.code, message, ...('data' in foreign && { data: foreign.data }) };
   }
   const code = errorTable[reason].jsonRpc;
   if (!metadata && details.length === 0 && reasonOf(code) === reason) return { code, message };
+  if (form === 'list') return { code, message, data: toDetails(error) };
   const data: OwnData = {
     reason,
     ...(metadata && { metadata }),
@@ -50,7 +70,24 @@ export function downError({ reason, message, metadata, details }: A2AError): V03
   return { code, message, data };
 }
 
-/** Whether {@link downError} may have written the `data`. */
+/** Whether an error has the form of `google.rpc.Status`, with a status of HTTP for its code. */
+const isStatus = ({ code }: V03Error): boolean => code >= 400 && code <= 599;
+
+const INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
+
+/** Whether the `data` is a list of details that says which error of the code it is. */
+const hasInfo = (data: unknown, code: number): data is readonly ErrorDetail[] =>
+  Array.isArray(data) &&
+  data.every((detail) => isObject(detail) && isText(detail['@type'])) &&
+  data.some(
+    ({ '@type': type, reason }) =>
+      type === INFO &&
+      isText(reason) &&
+      Object.hasOwn(errorTable, reason) &&
+      errorTable[reason as ErrorReason].jsonRpc === code,
+  );
+
+/** Whether {@link downError} may have written the `data` as an object. */
 function isOwnData(data: unknown, code: number): data is OwnData {
   if (!isObject(data)) return false;
   const { reason, metadata, details, ...others } = data;
@@ -65,7 +102,7 @@ function isOwnData(data: unknown, code: number): data is OwnData {
   );
 }
 
-const isText = (value: unknown) => typeof value === 'string';
+const isText = (value: unknown): value is string => typeof value === 'string';
 
 const isOwnDetail = (detail: unknown) =>
   isObject(detail) && isText(detail['@type']) && detail['@type'] !== FOREIGN;
@@ -85,7 +122,12 @@ const flat = (data: unknown): Record<string, string> | undefined =>
 export function errorIn(text: string): V03Error | undefined {
   try {
     const body = JSON.parse(text);
-    const { code, message, data } = body?.error ?? body ?? {};
+    const {
+      code,
+      message,
+      details,
+      data = details,
+    } = typeof body?.code === 'number' ? body : (body?.error ?? {});
     if (typeof code !== 'number') return undefined;
     return { code, message: String(message ?? ''), ...(data !== undefined && { data }) };
   } catch {

@@ -1,3 +1,4 @@
+import type { A2AError } from '@batonjs/protocol/errors';
 import type { Loss, ReportLoss } from '../wire/loss.ts';
 import { downCard, upCard } from './agent-card.ts';
 import { downError, upError } from './error.ts';
@@ -60,5 +61,8 @@ export const translations = {
   sendRequest: translation(upSendParams, downSendParams),
   pushConfig: translation(upTaskPushConfig, downTaskPushConfig),
   card: translation(upCard, downCard),
-  error: translation((error: Parameters<typeof upError>[0]) => upError(error), downError),
+  error: translation(
+    (error: Parameters<typeof upError>[0]) => upError(error),
+    (error: A2AError) => downError(error),
+  ),
 } as const;

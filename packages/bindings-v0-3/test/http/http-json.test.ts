@@ -32,9 +32,9 @@ const get = async (server: ReturnType<typeof serve>, path: string, method = 'GET
 };
 
 describe('HTTP+JSON of 0.3', () => {
-  it('answers protocol buffers with protocol buffers, and 201 [R-V03-16]', async () => {
+  it('answers protocol buffers with protocol buffers, and 200 [R-V03-16]', async () => {
     const { status, type, body } = await send(start(), { message: protoMessage('go') });
-    expect([status, type]).toEqual([201, 'application/json']);
+    expect([status, type]).toEqual([200, 'application/json']);
     expect(body).toMatchObject({
       task: {
         status: { state: 'TASK_STATE_COMPLETED' },
@@ -47,7 +47,7 @@ describe('HTTP+JSON of 0.3', () => {
 
   it('answers the JSON of the specification with the same', async () => {
     const { status, body } = await send(start(), { message: say('go') });
-    expect([status, body]).toMatchObject([201, { kind: 'task', status: { state: 'completed' } }]);
+    expect([status, body]).toMatchObject([200, { kind: 'task', status: { state: 'completed' } }]);
     const talk = serve({ agent });
     expect((await send(talk, { message: say('talk') })).body).toMatchObject({
       kind: 'message',
@@ -165,7 +165,7 @@ describe('HTTP+JSON of 0.3', () => {
       name: `tasks/${body.task.id}/pushNotificationConfigs/mine`,
       pushNotificationConfig: { id: 'mine', url: 'http://127.0.0.1:1/' },
     };
-    expect(await send(server, config(body.task.id), path)).toMatchObject({ status: 201, body: stored });
+    expect(await send(server, config(body.task.id), path)).toMatchObject({ status: 200, body: stored });
     expect((await get(server, `${path}/mine`)).body).toEqual(stored);
     expect((await get(server, path)).body).toEqual({ configs: [stored] });
     expect((await get(server, `${path}/mine`, 'DELETE')).status).toBe(200);
@@ -174,7 +174,7 @@ describe('HTTP+JSON of 0.3', () => {
 
   it('has errors with a code of JSON-RPC and a status of HTTP', async () => {
     const server = start();
-    expect(await get(server, '/v1/tasks/missing')).toEqual({
+    expect(await get(server, '/v1/tasks/missing')).toMatchObject({
       status: 404,
       body: {
         code: -32001,

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { connect, textOf } from '@batonjs/client';
+import { applyEvent, connect, textOf } from '@batonjs/client';
+import type { Task } from '@batonjs/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { v03Client } from '../../src/index.ts';
 
@@ -50,12 +51,13 @@ async function serveOlder(transport: 'JSONRPC' | 'HTTP+JSON') {
     response
       .writeHead(isRpc ? 200 : 404, { 'content-type': 'application/json' })
       .end(JSON.stringify(isRpc ? { jsonrpc: '2.0', id: 1, error: { code, message } } : { code, message }));
-  const opened = { onOpen: () => {} };
+  const opened = { onOpen: () => {}, canRead: true };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     let body = '';
     for await (const piece of request) body += piece;
     const asked = isRpc ? JSON.parse(body).method : `${request.method} ${request.url}`;
-    if (/tasks\/get$|GET .*t-1$/.test(asked)) return response.end(wrap(task()));
+    if (/tasks\/get$|GET .*t-1$/.test(asked))
+      return opened.canRead ? response.end(wrap(task())) : refuse(response, -32001, 'Task not found');
     const isFirst = /message[/:]stream/.test(asked);
     if (!isFirst && made > chunks.length)
       return refuse(response, -32602, 'Task t-1 is in terminal state: completed');
@@ -104,6 +106,32 @@ describe.each(['JSONRPC', 'HTTP+JSON'] as const)(
       for await (const _ of stream) step();
       expect(textOf(stream.task?.artifacts?.[0])).toBe(chunks.join(''));
       expect(stream.task?.status.state).toBe('TASK_STATE_COMPLETED');
+    });
+
+    it('comes first to a plain subscription, and then each update once', async () => {
+      const { agent, step, opened } = await serveOlder(transport);
+      for (let number = 0; number < 3; number += 1) step();
+      opened.onOpen = step;
+      let task: Task | undefined;
+      const kinds: string[] = [];
+      for await (const event of agent.subscribeToTask({ id: 't-1' })) {
+        kinds.push(Object.keys(event).join());
+        task = applyEvent(task, event);
+        expect(chunks.join('')).toContain(textOf(task?.artifacts?.[0]));
+        step();
+      }
+      expect(kinds[0]).toBe('task');
+      expect(textOf(task?.artifacts?.[0])).toBe(chunks.join(''));
+      expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
+    });
+
+    it('fails a plain subscription where it cannot be read: half a task looks like a whole one', async () => {
+      const { agent, step, opened } = await serveOlder(transport);
+      step();
+      opened.onOpen = step;
+      opened.canRead = false;
+      const events = agent.subscribeToTask({ id: 't-1' });
+      await expect(events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
     });
 
     it('loses nothing when the stream is cut and chunks come before it is back', async () => {

@@ -33,6 +33,8 @@ export class Connection {
   #socket!: Socket;
   #lastId = 0;
   #heardAt = performance.now();
+  /** Whether it takes no further calls: it is closed after the last. */
+  #isRetired = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** An error that named no call. */
   #unnamed: A2AError | undefined;
@@ -88,7 +90,8 @@ export class Connection {
     this.#calls.delete(id);
     if (this.#calls.size > 0) return;
     this.#socket.hold(false);
-    this.#watch();
+    if (this.#isRetired) this.#socket.close(closeCodes.normal);
+    else this.#watch();
   }
 
   #receive(text: string, bytes: number): void {
@@ -101,11 +104,16 @@ export class Connection {
       return void this.#socket.close(closeCodes.normal);
     }
     if (!frame) return;
-    if (frame.kind === 'reauthentication') return void this.#options.onLeave();
+    if (frame.kind === 'reauthentication') {
+      this.#options.onLeave();
+      this.#isRetired = true;
+      if (this.#calls.size === 0) this.#socket.close(closeCodes.normal);
+      return;
+    }
     const { id } = frame;
     const call = typeof id === 'number' ? this.#calls.get(id) : undefined;
     if (!call) {
-      if (frame.kind === 'error' && id === undefined) this.#unnamed = frame.error;
+      if (frame.kind === 'error' && id === undefined) this.#refused(frame.error);
       return;
     }
     const { answers } = call;
@@ -123,6 +131,18 @@ export class Connection {
       this.leave(id as number);
       answers.fail(new Error('The stream was read too slowly'));
     }
+  }
+
+  /** The server did not say which call: the only one that waits, or else all fail as on a broken connection. */
+  #refused(error: A2AError): void {
+    this.#unnamed = error;
+    const [first, second] = [...this.#calls].filter(([, { answers }]) => !answers.isAnswered);
+    // After others, it closes the connection.
+    if (!first || error.reason !== 'INVALID_REQUEST') return;
+    if (second) return void this.#socket.close(closeCodes.normal);
+    const [id, { answers }] = first;
+    this.#remove(id);
+    answers.fail(error);
   }
 
   #closed(code: number): void {

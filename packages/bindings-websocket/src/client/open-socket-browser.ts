@@ -17,8 +17,8 @@ export const openSocket: OpenSocket = ({ url, headers, openMs, onText, onClose }
     const socket = new WebSocket(url, SUBPROTOCOL);
     let isOpen = false;
     const timer = setTimeout(() => {
-      socket.close();
       reject(new Error(`No WebSocket within ${openMs} ms`));
+      socket.close();
     }, openMs);
     const opened: Socket = {
       get isOpen() {

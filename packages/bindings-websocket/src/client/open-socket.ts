@@ -45,9 +45,12 @@ export const openSocket: OpenSocket = ({ url, headers, tls, maxBytes, openMs, on
       if (isOpen) onClose(code);
     });
     socket.on('error', (error) => reject(reasonOf(error)));
-    socket.on('unexpected-response', (request, response) => {
+    socket.on('unexpected-response', (_, response) => {
+      // The response loses it at its end.
+      const { socket: refusing } = response;
       refusalOf(response).then((refusal) => {
-        request.destroy();
+        // Node.js would keep it for the next request.
+        refusing.destroy();
         reject(refusal);
       });
     });

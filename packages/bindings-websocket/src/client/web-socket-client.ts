@@ -153,7 +153,7 @@ const isServiceParam = (name: string): boolean => serviceParams.has(name);
 /** The URL of an address: `ws:`, `wss:`, `http:`, `https:`, or a host with port and path, which means `ws:`. */
 function socketUrl(address: string): URL | undefined {
   const url = URL.parse(address.includes('://') ? address : `ws://${address}`);
-  if (!url || !/^(?:ws|http)s?:$/.test(url.protocol)) return undefined;
+  if (!url || !/^(?:ws|http)s?:/.test(url.protocol)) return undefined;
   // Credentials have no place in an address.
   if (url.username !== '' || url.password !== '') return undefined;
   const plain = new URL(url.href.replace(/^http/, 'ws'));

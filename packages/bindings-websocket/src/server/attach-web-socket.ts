@@ -44,7 +44,13 @@ export function attachWebSocket(
   options: WebSocketServerOptions = {},
 ): WebSocketEndpoint {
   const { connections: most = 10_000, connectionsPerCaller = 256, streams = 128, requests = 128 } = options;
-  const { pingMs = 30_000, pongMs = 10_000, idleMs = 300_000, recheckMs = 60_000 } = options;
+  const {
+    pingMs = 30_000,
+    pongMs = 10_000,
+    idleMs = 300_000,
+    recheckMs = 60_000,
+    messageMs = 30_000,
+  } = options;
   const path = `/${(options.path ?? '/ws').replace(/^\/+/, '')}`;
   const rate = { perSecond: options.messagesPerSecond ?? 100, burst: options.burst ?? 1_000 };
   const callers = new Callers(rate);
@@ -52,11 +58,15 @@ export function attachWebSocket(
   let isOpen = true;
   let emptied = Promise.withResolvers<void>();
 
+  // First, because it refuses a path that is taken.
+  const unroute = routeUpgrades(listener, path, (...upgrade) => sockets.upgrade(...upgrade));
   const sockets = new SocketListener<Admitted>(
     {
       origins: options.origins ?? [],
       sameHost: false,
       sockets: most,
+      socketsPerCaller: connectionsPerCaller,
+      messageMs,
       pingMs,
       pongMs,
       idleMs,
@@ -74,9 +84,7 @@ export function attachWebSocket(
             { field: 'Sec-WebSocket-Protocol', description: `must offer ${SUBPROTOCOL}` },
           ]);
         const scope = await server.checkCaller({ path: '/', headers });
-        const caller = scope === undefined ? undefined : callers.enter(scope, connectionsPerCaller);
-        if (scope !== undefined && !caller)
-          throw new A2AError('UNAVAILABLE', 'Too many connections of this caller', { retryAfter: 1 });
+        const caller = scope === undefined ? undefined : callers.enter(scope);
         return { headers, remoteAddress: request.socket.remoteAddress, scope, caller };
       },
       serve(socket, admitted) {
@@ -97,6 +105,7 @@ export function attachWebSocket(
         });
         return connection;
       },
+      callerOf: ({ scope }) => scope,
       left({ scope }) {
         if (scope !== undefined) callers.leave(scope);
       },
@@ -109,7 +118,6 @@ export function attachWebSocket(
         }),
     },
   );
-  const unroute = routeUpgrades(listener, path, sockets.upgrade);
   const entry = new CardEntry(server, listener, path, options);
   const rechecks = setInterval(() => {
     for (const connection of connections) connection.recheck();
@@ -120,7 +128,7 @@ export function attachWebSocket(
     entry.remove();
     for (const connection of connections) connection.drain();
   };
-  server.closing.addEventListener('abort', drain, { once: true });
+  server.closing.addEventListener('abort', drain);
 
   const shutDown = async (graceMs: number) => {
     drain();

@@ -7,7 +7,7 @@ import type { ServedSocket } from '../sockets/socket-listener.ts';
 import { CONNECTION_ERROR, encodeEnd, encodeError, encodeEvent, encodeResult } from '../wire/answer-frame.ts';
 import { WEBSOCKET_BINDING } from '../wire/binding-name.ts';
 import { closeCodes } from '../wire/close-code.ts';
-import { type Id, idIn, type RequestFrame, readRequest } from '../wire/request-frame.ts';
+import { type Id, idAtStart, idIn, type RequestFrame, readRequest } from '../wire/request-frame.ts';
 import { Credentials } from './credentials.ts';
 import type { CallerConnections, MessageCount } from './message-rate.ts';
 import { OpenCall } from './open-call.ts';
@@ -105,15 +105,19 @@ export class Connection implements ServedSocket {
       this.#outbox.send(encodeError(null, error, CONNECTION_ERROR));
       return void socket.close(closeCodes.policy, 'Rate limit exceeded');
     }
+    const text = String(data);
     let value: unknown;
     try {
-      value = parseJson(String(data), { maxDepth: target.limits.jsonDepth });
+      const { jsonDepth: maxDepth, jsonValues: maxValues } = target.limits;
+      value = parseJson(text, { maxDepth, maxValues });
       this.#perform(readRequest(value));
     } catch (error) {
-      const id = idIn(value);
+      const isJson = !A2AError.is(error, 'PARSE_ERROR');
+      const isBeyondLimits = value === undefined && isJson;
+      const id = isBeyondLimits ? idAtStart(text) : idIn(value);
       const isFree = id !== undefined && !this.#calls.has(id);
       this.#outbox.send(encodeError(isFree ? id : null, A2AError.from(error)));
-      if (A2AError.is(error, 'PARSE_ERROR')) socket.close(closeCodes.protocolError, 'Frames are JSON text');
+      if (!isJson) socket.close(closeCodes.protocolError, 'Frames are JSON text');
     }
     // A client that reads no answers may not ask for more.
     if (this.#outbox.isFull && !socket.isPaused) {

@@ -43,10 +43,9 @@ export class Callers {
     this.#rate = rate;
   }
 
-  /** One more connection of a caller. Undefined if that would be more than `most`. */
-  enter(scope: string, most: number): CallerConnections | undefined {
+  /** One more connection of a caller. */
+  enter(scope: string): CallerConnections {
     const known = this.#callers.get(scope) ?? { count: 0, messages: new MessageCount(this.#rate) };
-    if (known.count >= most) return undefined;
     known.count += 1;
     this.#callers.set(scope, known);
     return known;

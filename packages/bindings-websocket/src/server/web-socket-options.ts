@@ -16,7 +16,10 @@ export interface WebSocketServerOptions {
   readonly origins?: readonly string[] | true;
   /** Connections at a time in this process; more are refused with 503. Default 10,000. */
   readonly connections?: number;
-  /** Connections of one authenticated caller at a time in this process. Default 256. */
+  /**
+   * Connections of one caller at a time in this process; without `authenticate`, of one address, which behind a proxy is
+   * that of the proxy. Default 256.
+   */
   readonly connectionsPerCaller?: number;
   /** Streams on one connection at a time. Default 128. */
   readonly streams?: number;
@@ -26,6 +29,8 @@ export interface WebSocketServerOptions {
   readonly messagesPerSecond?: number;
   /** Messages that may come at once, after a pause. Default 1,000. */
   readonly burst?: number;
+  /** How long one message may take to arrive; then the connection is closed with 1008. Default 30,000. */
+  readonly messageMs?: number;
   /** How often `authenticate` is asked again about connections with streams. Default 60,000. */
   readonly recheckMs?: number;
   /** How often a client must answer a ping. Default 30,000. */

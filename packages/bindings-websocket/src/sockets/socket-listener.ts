@@ -1,18 +1,25 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { HttpReply } from '@batonjs/bindings';
+import { type HttpReply, hostnameOf, isLoopbackAddress, namesThisMachine } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { Callers } from './callers.ts';
+import { UnfinishedMessage } from './unfinished-message.ts';
 import { type OnUpgrade, refuseUpgrade } from './upgrade-routes.ts';
 
 /** How WebSockets are accepted and kept. All times in milliseconds. */
 export interface SocketSettings {
   /** The origins whose web pages may connect; `true`: any. Clients outside of a browser send none and are not asked. */
   readonly origins: readonly string[] | true;
-  /** Whether pages of the host that the request names may connect as well. */
-  readonly sameHost: boolean;
+  /**
+   * Whether pages of the host that the request names may connect as well. With host names: over loopback only if it is one
+   * of them or of this machine, because the name of any page may lead to this machine (DNS rebinding).
+   */
+  readonly sameHost: boolean | { readonly of: readonly string[] };
   /** WebSockets at a time; more are refused with 503. */
   readonly sockets: number;
+  /** WebSockets of one caller at a time; more are refused with 503. */
+  readonly socketsPerCaller: number;
   /** How often a client must answer a ping. */
   readonly pingMs: number;
   /** How long after a ping a client is disconnected unless it answers or there is other traffic. */
@@ -26,6 +33,8 @@ export interface SocketSettings {
   readonly compression: boolean;
   /** The most bytes of one message; more close the WebSocket with 1009. */
   readonly maxBytes: number;
+  /** How long one message may take to arrive; then the WebSocket is closed with 1008. */
+  readonly messageMs: number;
 }
 
 /** One WebSocket, as the listener watches over it. */
@@ -43,6 +52,8 @@ export interface SocketRole<Admitted> {
   /** Rejects for a client who may not connect. */
   admit(request: IncomingMessage): Promise<Admitted>;
   serve(socket: WebSocket, admitted: Admitted): ServedSocket;
+  /** Names the caller, whose WebSockets count together; undefined: clients of one address count together. */
+  callerOf(admitted: Admitted): string | undefined;
   /** Called for each client who was admitted, and has left or never came. */
   left?(admitted: Admitted): void;
   /** The response to an upgrade that is refused. */
@@ -51,11 +62,17 @@ export interface SocketRole<Admitted> {
 
 interface Entry {
   readonly served: ServedSocket;
+  readonly unfinished: UnfinishedMessage;
   /** When a ping was sent that is not answered yet. */
   pingedAt: number | undefined;
   /** Whether it was closed because it did not answer. */
   isSilent: boolean;
 }
+
+/** How often WebSockets are looked at whose message takes too long, in milliseconds. */
+const lookMs = 1_000;
+
+const unavailable = (why: string) => new A2AError('UNAVAILABLE', why, { retryAfter: 1 });
 
 /** Whether a ping was answered neither by a pong nor by other traffic. */
 const isWaitedFor = ({ pingedAt, served }: Entry): boolean =>
@@ -67,13 +84,18 @@ export class SocketListener<Admitted> {
   readonly #settings: SocketSettings;
   readonly #role: SocketRole<Admitted>;
   readonly #sockets = new Map<WebSocket, Entry>();
+  readonly #callers: Callers;
   readonly #pings: NodeJS.Timeout;
+  readonly #looks: NodeJS.Timeout;
+  #pongs: NodeJS.Timeout | undefined;
   /** Those that are being admitted. */
   #arriving = 0;
 
   constructor(settings: SocketSettings, role: SocketRole<Admitted>) {
     this.#settings = settings;
     this.#role = role;
+    // Four of the longest messages, for all WebSockets of a caller.
+    this.#callers = new Callers({ sockets: settings.socketsPerCaller, bytes: 4 * settings.maxBytes });
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -88,6 +110,7 @@ export class SocketListener<Admitted> {
       },
     });
     this.#pings = setInterval(() => this.#ping(), Math.min(settings.pingMs, settings.idleMs)).unref();
+    this.#looks = setInterval(() => this.#look(), Math.min(lookMs, settings.messageMs)).unref();
   }
 
   /** Answers an upgrade with a WebSocket, or with the response of a refusal. */
@@ -101,6 +124,8 @@ export class SocketListener<Admitted> {
   /** Closes all WebSockets, and stops to look after them. */
   close(code: number, reason: string): void {
     clearInterval(this.#pings);
+    clearInterval(this.#looks);
+    clearTimeout(this.#pongs);
     for (const client of this.#sockets.keys()) client.close(code, reason);
     this.#server.close();
   }
@@ -114,16 +139,27 @@ export class SocketListener<Admitted> {
     try {
       this.#check(request);
       const admitted = await admit(request);
+      const name = this.#role.callerOf(admitted);
+      const key = name === undefined ? `address ${request.socket.remoteAddress}` : `caller ${name}`;
+      const caller = this.#callers.enter(key);
       let isGone = false;
       const gone = () => {
-        if (!isGone) left?.(admitted);
+        if (isGone) return;
         isGone = true;
+        if (caller) this.#callers.leave(key);
+        left?.(admitted);
       };
+      if (!caller) {
+        gone();
+        throw unavailable(`Too many WebSockets of this ${name === undefined ? 'address' : 'caller'}`);
+      }
       // Also emitted when the handshake is refused.
       socket.once('close', gone);
       if (socket.destroyed) return gone();
       socket.off('error', ignore);
-      this.#server.handleUpgrade(request, socket, head, (client) => this.#accept(client, admitted));
+      this.#server.handleUpgrade(request, socket, head, (client) =>
+        this.#accept(client, admitted, new UnfinishedMessage(client, socket, caller)),
+      );
     } catch (error) {
       const { status, headers, body = '' } = refuse(error, request);
       refuseUpgrade(socket, status, headers, String(body));
@@ -134,7 +170,6 @@ export class SocketListener<Admitted> {
 
   #check(request: IncomingMessage): void {
     const { method, headers } = request;
-    const unavailable = (why: string) => new A2AError('UNAVAILABLE', why, { retryAfter: 1 });
     if (!this.#role.isOpen()) throw unavailable('The server is closing');
     if (!this.#isAllowed(request))
       throw new A2AError('PERMISSION_DENIED', 'Pages of this origin may not connect');
@@ -144,18 +179,21 @@ export class SocketListener<Admitted> {
       throw unavailable('Too many WebSockets');
   }
 
-  #isAllowed({ headers: { origin, host } }: IncomingMessage): boolean {
+  #isAllowed({ headers: { origin, host = '' }, socket }: IncomingMessage): boolean {
     const { origins, sameHost } = this.#settings;
     if (origin === undefined || origins === true || origins.includes(origin)) return true;
-    return sameHost && URL.canParse(origin) && new URL(origin).host === host;
+    if (!sameHost || !URL.canParse(origin) || new URL(origin).host !== host) return false;
+    if (sameHost === true || !isLoopbackAddress(socket.remoteAddress)) return true;
+    return namesThisMachine(host) || sameHost.of.some((name) => name === hostnameOf(host));
   }
 
   #isOurs(name: string): boolean {
     return name.toLowerCase() === this.#settings.subprotocol;
   }
 
-  #accept(client: WebSocket, admitted: Admitted): void {
-    const entry: Entry = { served: this.#role.serve(client, admitted), pingedAt: undefined, isSilent: false };
+  #accept(client: WebSocket, admitted: Admitted, unfinished: UnfinishedMessage): void {
+    const served = this.#role.serve(client, admitted);
+    const entry: Entry = { served, unfinished, pingedAt: undefined, isSilent: false };
     this.#sockets.set(client, entry);
     client.on('pong', () => {
       entry.pingedAt = undefined;
@@ -178,7 +216,14 @@ export class SocketListener<Admitted> {
       client.ping();
     }
     // A timer may fire a little early, and would find that the time is not over.
-    setTimeout(() => this.#disconnectSilent(), pongMs + 5).unref();
+    this.#pongs = setTimeout(() => this.#disconnectSilent(), pongMs + 5).unref();
+  }
+
+  /** Closes the WebSockets whose message takes too long. */
+  #look(): void {
+    const before = performance.now() - this.#settings.messageMs;
+    for (const { unfinished } of this.#sockets.values())
+      if (unfinished.since <= before) unfinished.refuse('A message took too long to arrive');
   }
 
   #disconnectSilent(): void {

@@ -65,6 +65,15 @@ export function idIn(value: unknown): Id | undefined {
   return typeof id === 'number' && (Number.isSafeInteger(id) || id % 1 !== 0) ? id : undefined;
 }
 
+/** The id of a frame that is not parsed, if it stands before all other members but `jsonrpc`. */
+export function idAtStart(text: string): Id | undefined {
+  const [, id] = idFirst.exec(text) ?? [];
+  return id === undefined ? undefined : idIn({ id: JSON.parse(id) });
+}
+
+const idFirst =
+  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?(?:0|[1-9]\d{0,15})|"[^"\\\p{Cc}]{0,256}")\s*[,}]/u;
+
 function readParams(params: unknown): Members {
   if (params === undefined || params === null) return {};
   if (isObject(params)) return params;

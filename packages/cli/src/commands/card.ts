@@ -32,10 +32,7 @@ export function addCard(program: Command, run: Run): void {
 
 async function getCard(context: RunContext<CardFlags>, reference: string | undefined): Promise<void> {
   const { options, output } = context;
-  if (reference !== undefined) {
-    context.command.setOptionValueWithSource('agentCard', reference, 'cli');
-    Object.assign(options, { agentCard: reference });
-  }
+  if (reference !== undefined) Object.assign(options, { agentCard: reference });
   if (options.endpoint !== undefined) throw usage('--endpoint has no card');
   const card = options.extended
     ? await extendedCard(context)

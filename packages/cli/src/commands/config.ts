@@ -9,7 +9,8 @@ import {
 } from '../flags/agent-flags.ts';
 import type { Run } from '../run.ts';
 import type { RunContext } from '../run-context.ts';
-import { globalFile, isSettable, Settings, variableOf } from '../settings/settings.ts';
+import { globalFile, isSettable, Settings } from '../settings/settings.ts';
+import { variableOf } from '../settings/variable-of.ts';
 
 interface ConfigFlags extends CommonOptions {
   readonly envFile?: string;

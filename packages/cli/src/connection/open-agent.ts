@@ -1,11 +1,13 @@
 import { type ClientTransport, httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
 import { type AgentClient, ClientError, type ConnectOptions, connect } from '@batonjs/client';
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
+import type { Command } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import type { CommonOptions } from '../flags/agent-flags.ts';
 import type { Io } from '../io.ts';
 import type { Output } from '../output/output.ts';
 import type { Redactor } from '../output/redactor.ts';
+import { checkKeptToken } from '../settings/destination.ts';
 import { tokenFor } from '../settings/tokens.ts';
 import { fileCardCache } from './card-cache.ts';
 import { resolveReference } from './card-reference.ts';
@@ -16,6 +18,7 @@ import { tracedTransport, wireFetch } from './wire.ts';
 /** What opening an agent needs. */
 export interface OpenContext {
   readonly io: Io;
+  readonly command: Command;
   readonly options: CommonOptions;
   readonly output: Output;
   readonly redactor: Redactor;
@@ -27,8 +30,6 @@ export interface OpenAgent {
   /** The card as the agent serves it. */
   readonly card: AgentCard;
   readonly hasCredentials: boolean;
-  /** The origin that tokens of `auth login` are kept for. */
-  readonly origin: string;
 }
 
 /** Reads the card that the options name, without a connection. */
@@ -42,10 +43,9 @@ export async function readCard(context: OpenContext): Promise<AgentCard> {
     );
   const reference = resolveReference(options.agentCard, io.cwd);
   if ('card' in reference) return reference.card;
-  const none = { headers: {}, query: {}, isUnused: false };
   const cards = fileCardCache(io.home);
   const read = async (withGrpc: boolean) => {
-    const wire = await wireOf(context, none, [], withGrpc);
+    const wire = await wireOf(context, {}, [], withGrpc);
     return (await connect(reference.url, { ...wire, cards, ...timeoutOf(options) })).card;
   };
   // gRPC takes a while to load: only for a card that has nothing else.
@@ -57,10 +57,10 @@ export async function readCard(context: OpenContext): Promise<AgentCard> {
 
 /** Reads the card and connects. Throws `CREDENTIALS_MISSING` before anything is sent. */
 export async function openAgent(context: OpenContext): Promise<OpenAgent> {
-  const { options, io, output, redactor } = context;
+  const { options, output, redactor } = context;
   const card = await readCard(context);
-  const origin = originOf(card);
-  const stored = options.bearer === undefined ? tokenFor(io.home, origin)?.accessToken : undefined;
+  const origin = namedOrigin(context) ?? originOf(card);
+  const stored = storedToken(context, card, origin);
   const bearer = options.bearer ?? stored;
   redactor.hide(stored);
   const hasCertificate = options.tlsCert !== undefined;
@@ -80,7 +80,7 @@ export async function openAgent(context: OpenContext): Promise<OpenAgent> {
   if (hasCredentials && (options.insecure || chosen.supportedInterfaces[0]?.url.startsWith('http://')))
     output.warn('A CREDENTIAL IS SENT OVER A CONNECTION THAT IS NOT VERIFIED');
   const agent = await connect(chosen, {
-    ...(await wireOf(context, attachment, origins, needsGrpc(chosen))),
+    ...(await wireOf(context, attachment.query, origins, needsGrpc(chosen))),
     ...timeoutOf(options),
     headers: { ...options.svcParam, ...attachment.headers },
     extensions: requiredExtensions(card),
@@ -88,7 +88,22 @@ export async function openAgent(context: OpenContext): Promise<OpenAgent> {
   output.debug(
     `uses ${agent.interface.protocolBinding} ${agent.interface.protocolVersion} at ${agent.interface.url}`,
   );
-  return { agent, card, hasCredentials, origin };
+  return { agent, card, hasCredentials };
+}
+
+/** The token of `auth login` for the origin, if there is no other and the card names an interface there. */
+function storedToken(
+  { options, io, output, command }: OpenContext,
+  card: AgentCard,
+  origin: string,
+): string | undefined {
+  if (options.bearer !== undefined) return undefined;
+  const token = tokenFor(io.home, origin)?.accessToken;
+  if (token === undefined) return undefined;
+  checkKeptToken(command);
+  if (onlyAt(card, origin).supportedInterfaces.length > 0) return token;
+  output.warn(`The card names no interface at ${origin}: the token of auth login is not sent`);
+  return undefined;
 }
 
 /** Whether gRPC is preferred, or the only binding. */
@@ -100,7 +115,7 @@ const needsGrpc = ({ supportedInterfaces }: AgentCard): boolean =>
 /** The bindings, the `fetch` and the version that the options ask for. */
 async function wireOf(
   { options, io, output }: OpenContext,
-  { query }: Attachment,
+  query: Attachment['query'],
   origins: readonly string[],
   withGrpc: boolean,
 ): Promise<ConnectOptions> {
@@ -184,8 +199,19 @@ const endpointAttachment = ({ apiKey }: CommonOptions, bearer: string | undefine
 const requiredExtensions = ({ capabilities }: AgentCard): string[] =>
   (capabilities?.extensions ?? []).flatMap(({ uri, required }) => (required ? [uri] : []));
 
+/**
+ * The origin of the agent as the user named it, whatever its card says: tokens of `auth login` are kept for it. Undefined
+ * for a card in a file.
+ */
+export function namedOrigin({ options, io }: Pick<OpenContext, 'options' | 'io'>): string | undefined {
+  if (options.endpoint !== undefined) return originAt(options.endpoint);
+  if (options.agentCard === undefined) return undefined;
+  const reference = resolveReference(options.agentCard, io.cwd);
+  return 'url' in reference ? originAt(reference.url) : undefined;
+}
+
 const originOf = ({ supportedInterfaces: [first] }: AgentCard): string => originAt(first?.url ?? '');
 
 /** The origin of an interface; addresses of gRPC stand for themselves. */
-const originAt = (url: string): string =>
+export const originAt = (url: string): string =>
   URL.canParse(url) && new URL(url).origin !== 'null' ? new URL(url).origin : url;

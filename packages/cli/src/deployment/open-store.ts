@@ -25,14 +25,12 @@ export async function openStore(url: string, cwd: string): Promise<OpenedStore> 
       const { redisStore } = await import('@batonjs/store-redis');
       // A policy that evicts is a finding of `doctor`, and no reason not to look.
       const store = redisStore({ url, allowEviction: true });
-      await store.ping();
-      return { store, kind: 'redis', address: url };
+      return await reached({ store, kind: 'redis', address: url });
     }
     if (/^postgres(ql)?:\/\//.test(url)) {
       const { postgresStore } = await import('@batonjs/store-postgres');
       const store = postgresStore(url);
-      await store.ping();
-      return { store, kind: 'postgres', address: url };
+      return await reached({ store, kind: 'postgres', address: url });
     }
   } catch (cause) {
     throw unreachable(cause);
@@ -44,9 +42,19 @@ export async function openStore(url: string, cwd: string): Promise<OpenedStore> 
   try {
     const { sqliteStore } = await import('@batonjs/store-sqlite');
     const store = sqliteStore(path);
-    await store.ping();
-    return { store, kind: 'sqlite', address: path };
+    return await reached({ store, kind: 'sqlite', address: path });
   } catch (cause) {
     throw unreachable(cause);
+  }
+}
+
+/** Resolves when the store answers, and closes one that does not. */
+async function reached(opened: OpenedStore): Promise<OpenedStore> {
+  try {
+    await opened.store.ping();
+    return opened;
+  } catch (error) {
+    await opened.store.close();
+    throw error;
   }
 }

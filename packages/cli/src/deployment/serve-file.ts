@@ -21,6 +21,8 @@ export async function serveFile(file: string, port: number, data: string): Promi
     card: { name: basename(file), description: 'An agent in development' },
     // A reload in the middle of a turn runs it again.
     restart: 'rerun',
+    // The tasks are those of this file, whatever its card says after an edit.
+    sharesQueue: true,
     ...exported,
     agent: agent as AgentServerOptions['agent'],
     store: sqliteStore(data),

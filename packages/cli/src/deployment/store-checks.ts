@@ -110,13 +110,14 @@ export const postgresIndexes: readonly string[] = [
   'tasks_by_status',
   'tasks_by_context',
   'tasks_waiting',
-  'tasks_ready',
+  'tasks_due',
+  'tasks_left',
   'tasks_held',
-  'tasks_closed',
   'tasks_turns',
-  'served_turns',
-  'push_configs_ready',
-  'push_configs_dead',
+  'tasks_ended',
+  'webhooks_ready',
+  'webhooks_dead',
+  'callers_turns',
 ];
 
 async function withRedis<T>(

@@ -46,6 +46,9 @@ export const unsettable: ReadonlySet<string> = new Set([
   'file',
   'data',
   'mediaType',
+  // Which files are written must not depend on the folder that the tool runs in.
+  'dir',
+  'force',
 ]);
 
 export const outputFlag = () =>

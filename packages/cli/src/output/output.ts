@@ -1,5 +1,6 @@
 import type { Io } from '../io.ts';
 import { cleanLine, cleanText } from './clean.ts';
+import { jsonText } from './json-text.ts';
 import type { ProgressLine } from './progress-line.ts';
 import type { Redactor } from './redactor.ts';
 
@@ -45,7 +46,7 @@ export class Output {
 
   /** The one document of a command, or one line of several. */
   json(value: unknown): void {
-    this.#write(`${this.isStreaming ? JSON.stringify(value) : JSON.stringify(value, undefined, 2)}\n`);
+    this.#write(`${jsonText(value, this.isStreaming)}\n`);
   }
 
   /** Text that is the result itself, such as a script. */

@@ -2,7 +2,7 @@ import type { Progress } from '@batonjs/extensions/client';
 import type { Io } from '../io.ts';
 import { cleanLine } from './clean.ts';
 
-const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const frames = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const barWidth = 24;
 const frameMs = 100;
 

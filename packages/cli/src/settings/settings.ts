@@ -5,9 +5,11 @@ import type { Command, Option } from 'commander';
 import { usage } from '../errors/cli-error.ts';
 import { unsettable } from '../flags/agent-flags.ts';
 import type { Io } from '../io.ts';
+import { checkDestination } from './destination.ts';
+import { variableOf } from './variable-of.ts';
 
 /** Where a value comes from, strongest first. */
-export type SettingSource = 'flag' | 'environment' | 'local file' | 'global file' | 'default';
+export type SettingSource = 'flag' | 'environment' | 'given file' | 'local file' | 'global file' | 'default';
 
 /** A value for a flag, and where it stands. */
 export interface Setting {
@@ -15,6 +17,8 @@ export interface Setting {
   readonly source: Exclude<SettingSource, 'flag' | 'default'>;
   /** The file, for those that stand in one. */
   readonly path?: string;
+  /** Whether it is for the agent card in use alone. */
+  readonly isForAgent: boolean;
 }
 
 interface Layer {
@@ -29,7 +33,7 @@ export class Settings {
 
   /** `file` replaces the nearest `.env` above the working directory. Throws if it cannot be read. */
   constructor({ env, cwd, home }: Pick<Io, 'env' | 'cwd' | 'home'>, file?: string) {
-    const local = file === undefined ? nearest(cwd) : readLayer('local file', file);
+    const local = file === undefined ? nearest(cwd) : readLayer('given file', file);
     if (file !== undefined && !local) throw usage(`The file ${file} cannot be read`);
     const global = readLayer('global file', globalFile(home));
     this.#layers = [
@@ -47,15 +51,11 @@ export class Settings {
       for (const each of names) {
         const value = values[each];
         if (value !== undefined && value !== '')
-          return { value, source, ...(path !== undefined && { path }) };
+          return { value, source, isForAgent: each !== name, ...(path !== undefined && { path }) };
       }
     return undefined;
   }
 }
-
-/** `--agent-card` is `A2ACLI_AGENT_CARD`. */
-export const variableOf = (longFlag: string): string =>
-  `A2ACLI_${longFlag.replace(/^--/, '').replaceAll('-', '_').toUpperCase()}`;
 
 export const globalFile = (home: string): string => join(home, '.config/a2a-cli/.env');
 
@@ -87,14 +87,22 @@ export const isSettable = (option: Option): boolean =>
   !option.hidden &&
   !unsettable.has(option.attributeName());
 
-/** Fills in the flags that the command line does not give. Throws for a value that the flag would refuse. */
+/**
+ * Fills in the flags that the command line does not give. Throws for a value that the flag would refuse, and for a
+ * credential that the file of a folder would send elsewhere.
+ */
 export function applySettings(command: Command, settings: Settings): void {
   const card = command.options.find(({ long }) => long === '--agent-card');
   if (card) applyOne(command, card, settings.find('--agent-card'));
   const agentCard = command.getOptionValue('agentCard') as string | undefined;
-  for (const option of command.options)
-    if (option !== card && isSettable(option))
-      applyOne(command, option, settings.find(option.long!, agentCard));
+  const forAgent = new Set<string>();
+  for (const option of command.options) {
+    if (option === card || !isSettable(option)) continue;
+    const setting = settings.find(option.long!, agentCard);
+    applyOne(command, option, setting);
+    if (setting?.isForAgent) forAgent.add(option.attributeName());
+  }
+  checkDestination(command, forAgent);
 }
 
 function applyOne(command: Command, option: Option, setting: Setting | undefined): void {

@@ -38,7 +38,8 @@ export function startDeadline(
   const lift = () => timer.abort();
   const limit = (ms: number | undefined, code: ClientErrorCode, problem: string) => {
     lift();
-    if (!ms || ms === Number.POSITIVE_INFINITY) return;
+    // A piece of the body may arrive after the end of the call.
+    if (!ms || ms === Number.POSITIVE_INFINITY || whole.signal.aborted) return;
     timer = new AbortController();
     const { signal: lifted } = timer;
     clock.sleep(ms, lifted).then(() => {
@@ -64,7 +65,7 @@ export function startDeadline(
         ? error
         : new ClientError(
             'NETWORK',
-            `${nameOf(deadline.address)} cannot be reached, or the connection broke${reasonOf(error)}`,
+            `${nameOf(deadline.address)} cannot be reached, or the connection broke${reasonOf(error)}: does the agent run at this address?`,
             error,
           )),
   };

@@ -82,8 +82,10 @@ export function startRetries(
     failingSince ??= now;
     const leftMs = forMs - Math.max(now - failingSince, waitedMs);
     const askedMs = askedPause(error);
-    if (forMs <= 0 || askedMs > leftMs || (!bound && attempt >= sendAttempts)) throw error;
+    if (forMs <= 0 || (!bound && attempt >= sendAttempts)) throw error;
+    // Attempts take their time too, so that nothing may be left.
     if (leftMs <= 0) throw giveUp(error);
+    if (askedMs > leftMs) throw error;
     const pause = Math.min(leftMs, Math.max(askedMs, usualPause(attempt, settings)));
     waitedMs += pause;
     return pause;

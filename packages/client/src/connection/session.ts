@@ -70,6 +70,11 @@ export class Session {
     return this.candidates[this.current]!.address;
   }
 
+  /** The version of the protocol that the interface in use speaks. */
+  get version(): string {
+    return this.candidates[this.current]!.codec.version;
+  }
+
   offers(extension: string): boolean {
     return Boolean(this.card.capabilities?.extensions?.some(({ uri }) => uri === extension));
   }

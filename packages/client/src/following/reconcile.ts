@@ -11,7 +11,7 @@ interface ReconcileOptions {
   /** The position after which the stream was asked to continue. */
   readonly lastEventId: string | undefined;
   readonly clock: Clock;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
   /** Reads the task from the agent. */
   readTask(): Promise<Task>;
 }
@@ -72,7 +72,7 @@ async function readInState(
     const task = await readTask();
     if (task.status.state === state || isTerminal(task) || pauseMs > LONGEST_LAG_MS) return task;
     await clock.sleep(pauseMs, signal);
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
   }
 }
 

@@ -17,11 +17,19 @@ export const streamTask: TaskSource = (session, id, request, given) => {
     ? session.stream('SendStreamingMessage', { ...request }, options)
     : session.stream('SubscribeToTask', { id }, options);
   const existing = request ? request.message.taskId : id;
-  if (!existing) return events;
-  const { lastEventId, ...readOptions } = given;
-  const { signal } = given;
+  return existing ? wholeTask(session, existing, events, given) : events;
+};
+
+/** The events of a stream of an existing task. Those that it omits are read with `GetTask`. */
+export const wholeTask = (
+  session: Session,
+  id: string,
+  events: AsyncIterable<PositionedEvent>,
+  { lastEventId, ...options }: StreamOptions = {},
+): AsyncGenerator<PositionedEvent, void, void> => {
+  const { signal } = options;
   const { clock } = session.settings;
-  const readTask = () => session.call('GetTask', { id: existing }, readOptions) as Promise<Task>;
+  const readTask = () => session.call('GetTask', { id }, options) as Promise<Task>;
   return reconcile(events, { lastEventId, clock, signal, readTask });
 };
 

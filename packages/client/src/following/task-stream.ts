@@ -25,8 +25,10 @@ export interface FollowOptions extends CallOptions {
   readonly followForMs?: number;
 }
 
-/** The start of a stream: a message to send, or an existing task. */
-export type StreamStart = { readonly request: SendMessageRequest } | { readonly taskId: string };
+/** The start of a stream: a message to send, or an existing task. One that `hasEnded` is only read. */
+export type StreamStart =
+  | { readonly request: SendMessageRequest; readonly taskId?: undefined; readonly hasEnded?: undefined }
+  | { readonly request?: undefined; readonly taskId: string; readonly hasEnded?: boolean };
 
 const ended = () => new ClientError('NETWORK', 'The stream ended before the task did');
 
@@ -71,8 +73,9 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     for await (const _ of this);
     const { task, message } = this.#view;
     if (task && this.#isPartial) {
+      // Read as a stream is: the agent may be gone right after its last event.
       const { lastEventId: _, ...options } = this.#options;
-      return { task: (await this.#session.call('GetTask', { id: task.id }, options)) as Task };
+      return new TaskStream(this.#session, { taskId: task.id, hasEnded: true }, options).result();
     }
     if (task) return { task };
     if (message) return { message };
@@ -87,8 +90,9 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     const { settings, card } = this.#session;
     const { clock } = settings;
     const view = this.#view;
-    const isSending = 'request' in start;
-    const isFollowUp = isSending && start.request.message.taskId !== undefined;
+    const sent = start.request;
+    const isSending = sent !== undefined;
+    const continued = sent?.message.taskId;
     const pollMs = this.#options.pollMs ?? 500;
     const deadline = startDeadline(
       { signal: this.#options.signal, timeoutMs: 0 },
@@ -102,8 +106,8 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
       startRetries(this.#session, operation, {}, call, deadline.signal, bound);
     let retries = isSending ? retriesOf('SendStreamingMessage', options) : retriesOf('SubscribeToTask', {});
     // Set until an event shows that the message arrived.
-    let request = isSending ? start.request : undefined;
-    let mustPoll = settings.checkCapabilities && !card.capabilities?.streaming;
+    let request = sent;
+    let mustPoll = start.hasEnded || (settings.checkCapabilities && !card.capabilities?.streaming);
     let isPolling = mustPoll;
     let isResumed = false;
     // The agent may have asked a question before it read the message. A server that sends positions closes the stream
@@ -118,7 +122,7 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
         let isOpen = false;
         let isEmpty = true;
         try {
-          const id = isSending ? (view.task?.id ?? start.request.message.taskId ?? '') : start.taskId;
+          const id = start.taskId ?? view.task?.id ?? continued ?? '';
           const isReply = request !== undefined;
           const read = isPolling ? pollTask : streamTask;
           for await (const positioned of read(this.#session, id, request, {
@@ -138,7 +142,9 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
             yield positioned.event as AgentEvent;
             if (view.message || (view.task && isTerminal(view.task))) return;
             if (isFirst)
-              isAmbiguous = Boolean(positioned.id && isFollowUp && view.task && !isInterrupted(view.task));
+              isAmbiguous = Boolean(
+                positioned.id && continued !== undefined && view.task && !isInterrupted(view.task),
+              );
             else if (isSending && isAsking(view.task) && (isResumed || !isAmbiguous)) return;
           }
           if (isSending && !isResumed && view.task && isInterrupted(view.task)) return;
@@ -182,14 +188,16 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
     return isNew;
   }
 
-  #outOfReach(start: StreamStart, forMs: number, cause: unknown): ClientError {
-    const sent = 'taskId' in start ? start.taskId : start.request.message.taskId;
-    const taskId = this.#view.task?.id ?? sent;
+  #outOfReach(
+    { request, taskId = this.#view.task?.id }: StreamStart,
+    forMs: number,
+    cause: unknown,
+  ): ClientError {
     const position = this.#lastEventId ? `, { lastEventId: '${this.#lastEventId}' }` : '';
     const goOn =
-      this.#view.task || 'taskId' in start
-        ? `Task ${taskId} may still be running: go on later with follow('${taskId}'${position})`
-        : sendAgain(start.request);
+      request && taskId === undefined
+        ? sendAgain(request)
+        : `Task ${taskId} may still be running: go on later with follow('${taskId}'${position})`;
     return outOfReach(this.#session, forMs, goOn, cause);
   }
 }

@@ -15,7 +15,10 @@ export interface WebhookDelivery {
 /** One value for all tasks, or a function that finds it by the task's id. Undefined refuses the delivery. */
 type PerTask<T> = T | ((taskId: string) => T | undefined | Promise<T | undefined>);
 
-/** How a delivery proves that it comes from the agent. At least one is required, and every given one must match. */
+/**
+ * How a delivery proves that it comes from the agent. At least one is required, and every given one must match. Only a
+ * `token` beside `authentication` may be missing from a delivery: the specification lets an agent send either.
+ */
 export interface WebhookSecrets {
   /** The `token` that the webhook was registered with. */
   readonly token?: PerTask<string>;
@@ -37,9 +40,9 @@ export function genuineDelivery({ token, authentication, verify }: WebhookSecret
     const { headers, taskId } = delivery;
     const secretOf = <T>(known: PerTask<T>) =>
       typeof known === 'function' ? (known as (taskId: string) => T)(taskId) : known;
-    if (token !== undefined) {
-      const given = headers.get(NOTIFICATION_TOKEN) ?? headers.get(BARE_NOTIFICATION_TOKEN);
-      if (!(await areSame(given, await secretOf(token)))) return false;
+    const sent = headers.get(NOTIFICATION_TOKEN) ?? headers.get(BARE_NOTIFICATION_TOKEN);
+    if (token !== undefined && (sent !== null || !authentication)) {
+      if (!(await areSame(sent, await secretOf(token)))) return false;
     }
     if (authentication !== undefined) {
       const { scheme, credentials = '' } = (await secretOf(authentication)) ?? {};

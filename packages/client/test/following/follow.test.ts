@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from '@batonjs/client';
 import { A2AError } from '@batonjs/protocol/errors';
 import { describe, expect, it } from 'vitest';
@@ -315,6 +316,32 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
     expect(await agent.follow('t-1', { lastEventId: 'log.6' }).result()).toEqual({ task: whole });
   });
 
+  it('waits for an agent that leaves right after the last event, as long as a stream waits', async () => {
+    const whole = taskIn('COMPLETED');
+    const gone = ({ destroy }: Exchange) => destroy();
+    const server = await script(
+      ({ event, end }) => {
+        event(statusOf('COMPLETED'), 'log.8');
+        end();
+      },
+      ...Array.from({ length: 12 }, () => gone),
+      ({ result }) => result(whole),
+    );
+    const agent = await connect(server.url, options);
+    expect(await agent.follow('t-1', { lastEventId: 'log.6' }).result()).toEqual({ task: whole });
+    const left = await script(
+      ({ event, end }) => {
+        event(statusOf('COMPLETED'), 'log.8');
+        end();
+      },
+      ...Array.from({ length: 100 }, () => gone),
+    );
+    const brief = (await connect(left.url, options)).follow('t-1', { lastEventId: 'log.6', followForMs: 50 });
+    const error = await failureOf(brief.result());
+    expect(error).toMatchObject({ code: 'NETWORK' });
+    expect(error.message).toContain("go on later with follow('t-1')");
+  });
+
   it('does not give up on a task that reports something now and then', async () => {
     let number = 0;
     const server = await peer(({ event, destroy, response }) => {
@@ -414,8 +441,12 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('following on %s', (binding) => {
         end();
       },
     );
-    const stream = (await connect(server.url, options)).stream('hello', { idleTimeoutMs: 40 });
-    expect(await collect(stream)).toHaveLength(2);
+    // Only the first connection is silent for too long, however long the events of the second one take.
+    const clock = {
+      sleep: (ms: number) => (ms === 40 && server.calls.length > 1 ? new Promise<void>(() => {}) : pause(ms)),
+    };
+    const agent = await connect(server.url, { ...options, clock });
+    expect(await collect(agent.stream('hello', { idleTimeoutMs: 40 }))).toHaveLength(2);
   });
 
   it('does not wait for ever where not even heartbeats are heard', async () => {

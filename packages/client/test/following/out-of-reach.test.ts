@@ -172,7 +172,9 @@ describe('an address', () => {
   it('is named when no server can be reached there, without its query', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const error = await failureOf(connect(`${url}/card.json?key=secret`, { retry: false }));
-    expect(error.message).toBe(`${url}/card.json cannot be reached, or the connection broke (ECONNREFUSED)`);
+    expect(error.message).toBe(
+      `${url}/card.json cannot be reached, or the connection broke (ECONNREFUSED): does the agent run at this address?`,
+    );
     const agent = await connect(bothBindings(`${url}/agent`), { retry: false, fallback: false });
     const operations = [
       agent.send('hello'),

@@ -216,6 +216,19 @@ describe('the sender is verified', () => {
     expect(await post({ token: undefined, authentication }, { headers: { authorization } })).toBe(status);
   });
 
+  it.each([
+    ['both', 'Bearer abc', token, 200],
+    ['credentials alone, as the SDK for JavaScript sends them', 'Bearer abc', undefined, 200],
+    ['credentials and a wrong token', 'Bearer abc', 'guessed', 401],
+    ['the token alone', undefined, token, 401],
+    ['the token and wrong credentials', 'Bearer abd', token, 401],
+    ['neither', undefined, undefined, 401],
+  ])('by %s, where it has a token and credentials [R-PUSH-42]', async (_, authorization, sent, status) => {
+    const authentication = { scheme: 'Bearer', credentials: 'abc' };
+    const headers = { authorization, 'x-a2a-notification-token': sent };
+    expect(await post({ authentication }, { headers })).toBe(status);
+  });
+
   it('by the secrets of its task [R-PUSH-09]', async () => {
     const tokens: Record<string, string> = { t: 'of-t', u: 'of-u' };
     const options = { token: async (taskId: string) => tokens[taskId], expects: () => true };

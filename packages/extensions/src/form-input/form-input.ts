@@ -1,11 +1,19 @@
 import type { Json, Message } from '@batonjs/protocol';
 import type { TaskUpdate } from '@batonjs/server';
-import { z } from 'zod';
-import { around, declare, type Extension, mapUpdates, withMessages, withoutParts } from '../extension.ts';
-import { describeIssues, type Issue, issuesOf } from '../schema.ts';
+import {
+  answerFor,
+  around,
+  declare,
+  type Extension,
+  mapUpdates,
+  withMessages,
+  withoutParts,
+} from '../extension.ts';
+import { describeIssues, type Issue } from '../schema.ts';
 import { FORM_INPUT } from '../uris.ts';
-import { answerIn, FORM_TYPE, type Form, formIn } from './form.ts';
+import { answerIn, FORM_TYPE, type Form, type FormAnswer, formIn } from './form.ts';
 import { askWith } from './input-required.ts';
+import { asOwn, checkValues, isOwnForm, markOwn } from './own-forms.ts';
 
 /**
  * Lets the agent ask questions with forms. The extension checks each answer before the agent runs: it repeats the
@@ -22,16 +30,19 @@ export const formInput: Extension = ({ card, agent }) => ({
   ),
   agent: around(agent, async (turn, inner) => {
     const { messages, refusal } = unwrap(turn.messages);
-    if (refusal) return askAgain(refusal);
+    // The agent is reminded, whatever the last answer was.
+    if (refusal && !turn.woken) return answerFor(turn, askAgain(refusal));
     const answer = await inner(withMessages(turn, messages));
     const isActive = turn.extensions.includes(FORM_INPUT);
-    return isActive || !(Symbol.asyncIterator in answer) ? answer : mapUpdates(answer, withoutForm);
+    if (!(Symbol.asyncIterator in answer)) return answer;
+    return mapUpdates(answer, isActive ? markOwn : withoutForm);
   }),
 });
 
 /** An answer that does not fit its form. */
 interface Refusal {
   readonly form: Form;
+  readonly isOwn: boolean;
   readonly question: string;
   readonly issues: readonly Issue[];
   readonly values: Json;
@@ -51,9 +62,10 @@ function unwrap(messages: readonly Message[]): { messages: Message[]; refusal?: 
     const parts = message.parts.map((part) => {
       const answer = answerIn(part, form);
       if (!answer) return part;
-      const issues = form && check(form, answer);
+      const isOwn = isOwnForm(question);
+      const issues = form && check(form, answer, isOwn);
       if (!form || !issues) return { data: form ? answer.values : {} };
-      refusal = { form, question: textOfQuestion(question), issues, values: answer.values };
+      refusal = { form, isOwn, question: textOfQuestion(question), issues, values: answer.values };
       return { data: {} };
     });
     return { ...message, parts };
@@ -61,12 +73,10 @@ function unwrap(messages: readonly Message[]): { messages: Message[]; refusal?: 
   return { messages: unwrapped, ...(refusal && { refusal }) };
 }
 
-function check(form: Form, { formId, values }: { formId: string; values: Json }): Issue[] | undefined {
-  if (formId !== form.formId) return [{ path: '', message: 'This answers another form' }];
-  const schema = z.fromJSONSchema(form.schema as Parameters<typeof z.fromJSONSchema>[0]);
-  const { error } = schema.safeParse(values);
-  return error && issuesOf(error);
-}
+const check = (form: Form, { formId, values }: FormAnswer, isOwn: boolean): readonly Issue[] | undefined =>
+  formId === form.formId
+    ? checkValues(form, values, isOwn)
+    : [{ path: '', message: 'This answers another form' }];
 
 /** The text of the question, without the errors of an earlier answer. */
 const textOfQuestion = (question: Message | undefined): string => {
@@ -74,9 +84,10 @@ const textOfQuestion = (question: Message | undefined): string => {
   return text.split('\n\n')[0]!;
 };
 
-async function* askAgain({ form, question, issues, values }: Refusal) {
+function askAgain({ form, isOwn, question, issues, values }: Refusal): TaskUpdate {
   const errors = Object.fromEntries(issues.map(({ path, message }) => [path, message]));
-  yield askWith(`${question}\n\n${describeIssues(issues)}`, { ...form, initial: values, errors });
+  const again = { ...form, initial: values, errors };
+  return markOwn(askWith(`${question}\n\n${describeIssues(issues)}`, isOwn ? asOwn(again) : again));
 }
 
 const withoutForm = (update: TaskUpdate): TaskUpdate => withoutParts(update, FORM_TYPE, FORM_INPUT);

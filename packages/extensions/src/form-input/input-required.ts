@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { jsonSchemaOf } from '../schema.ts';
 import { FORM_INPUT } from '../uris.ts';
 import { FORM_TYPE, type Form } from './form.ts';
+import { asOwn } from './own-forms.ts';
 
 /** The form of a question. */
 export interface FormQuestion {
@@ -19,13 +20,16 @@ export interface FormQuestion {
  * `formInput`.
  */
 export const inputRequired = (question: string, { form, title, initial }: FormQuestion): TaskUpdate =>
-  askWith(question, {
-    formId: crypto.randomUUID(),
-    ...(title && { title }),
-    // Refuses members that the form does not ask for, unless its own schema allows them.
-    schema: { additionalProperties: false, ...jsonSchemaOf(form) },
-    ...(initial !== undefined && { initial }),
-  });
+  askWith(
+    question,
+    asOwn({
+      formId: crypto.randomUUID(),
+      ...(title && { title }),
+      // Refuses members that the form does not ask for, unless its own schema allows them.
+      schema: { additionalProperties: false, ...jsonSchemaOf(form) },
+      ...(initial !== undefined && { initial }),
+    }),
+  );
 
 /** Asks a question with an existing form. */
 export function askWith(question: string, form: Form): TaskUpdate {

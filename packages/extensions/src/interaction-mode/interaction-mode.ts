@@ -1,6 +1,13 @@
-import type { Message } from '@batonjs/protocol';
 import type { TaskUpdate, Turn } from '@batonjs/server';
-import { around, declare, type Extension, mapUpdates, withMessages, withoutParts } from '../extension.ts';
+import {
+  answerFor,
+  around,
+  declare,
+  type Extension,
+  mapUpdates,
+  withMessages,
+  withoutParts,
+} from '../extension.ts';
 import { INTERACTION_MODE } from '../uris.ts';
 import { answerIn, type InteractionMode, MODE_OFFER_TYPE, type ModeOffer, offerIn } from './mode-offer.ts';
 import { asking } from './offer-mode.ts';
@@ -37,7 +44,8 @@ export const interactionMode =
       const question = turn.messages.findLast(({ role }) => role === 'ROLE_AGENT');
       const offer = offerIn(question);
       const answer = answerIn(turn.message);
-      if (offer && answer && answer.offerId !== offer.offerId) return askAgain(question!);
+      if (!turn.woken && offer && answer && answer.offerId !== offer.offerId)
+        return answerFor(turn, asking(question!.parts));
       const answered = offer && answer && { offer, isAccepted: answer.isAccepted };
       const updates = await inner(withAnswer(turn, answered));
       const isActive = turn.extensions.includes(INTERACTION_MODE);
@@ -64,10 +72,6 @@ function withAnswer(turn: Turn, answer: ModeAnswer | undefined): Turn {
 }
 
 const isOfOffer = ({ mediaType }: { mediaType?: string | undefined }) => mediaType === MODE_OFFER_TYPE;
-
-async function* askAgain({ parts }: Message) {
-  yield asking(parts);
-}
 
 /** The update as the client may get it. Throws `TypeError` for an offer of a mode that the card does not list. */
 function checked(update: TaskUpdate, modes: readonly InteractionMode[], isActive: boolean): TaskUpdate {

@@ -1,7 +1,7 @@
 import type { AgentClient, AgentReply, SendOptions } from '@batonjs/client';
 import type { Json } from '@batonjs/protocol';
-import type { z } from 'zod';
-import { type Issue, issuesOf, readJsonSchema } from '../schema.ts';
+import { type ReadSchema, readJsonSchema } from '../json-schema/read-json-schema.ts';
+import type { Issue } from '../schema.ts';
 import { TYPED_SKILLS } from '../uris.ts';
 import { RESULT } from './result.ts';
 
@@ -72,8 +72,8 @@ export async function callSkill(
 }
 
 interface Schemas {
-  readonly input: z.ZodType;
-  readonly output: z.ZodType | undefined;
+  readonly input: ReadSchema;
+  readonly output: ReadSchema | undefined;
 }
 
 function schemasOf({ card }: Pick<AgentClient, 'card'>, skillId: string): Schemas {
@@ -90,7 +90,7 @@ function schemasOf({ card }: Pick<AgentClient, 'card'>, skillId: string): Schema
   return { input: read(input), output: output === undefined ? undefined : read(output) };
 }
 
-function check(schema: z.ZodType | undefined, value: unknown, code: SkillProblem, message: string): void {
-  const error = schema?.safeParse(value).error;
-  if (error) throw new SkillError(code, message, issuesOf(error));
+function check(schema: ReadSchema | undefined, value: unknown, code: SkillProblem, message: string): void {
+  const issues = schema?.check(value);
+  if (issues) throw new SkillError(code, message, issues);
 }

@@ -9,10 +9,9 @@ import {
   type TaskUpdate,
   type Turn,
   text,
-  type Updates,
 } from '@batonjs/server';
 import type { z } from 'zod';
-import { mapUpdates } from '../extension.ts';
+import { answerFor, mapUpdates } from '../extension.ts';
 import { inputRequired as formRequired } from '../form-input/input-required.ts';
 import { describeIssues, type Issue, issuesOf, jsonSchemaOf } from '../schema.ts';
 import { FORM_INPUT } from '../uris.ts';
@@ -80,25 +79,25 @@ export function skill<Input extends z.ZodObject, Output extends z.ZodType = z.Zo
       const asked =
         question?.(known as Partial<z.input<Input>>, issues) ??
         `The input does not fit:\n${describeIssues(issues)}`;
-      yield* invalid(invalidInput, asked, issues, () =>
+      const ask = () =>
         turn.extensions.includes(FORM_INPUT)
           ? formRequired(asked, { form: input, initial: plain(known) })
-          : inputRequired(asked),
-      );
+          : inputRequired(asked);
+      yield* answerFor(turn, invalid(invalidInput, asked, issues, ask));
     },
   };
 }
 
-async function* invalid(
+function invalid(
   how: InvalidInput,
   message: string,
   issues: readonly Issue[],
   ask: () => TaskUpdate,
-): Updates {
+): TaskUpdate {
   const failure = { code: 'INVALID_INPUT', message, details: issues as unknown as Json };
-  if (how === 'ask') yield ask();
-  else if (how === 'fail') yield failed(failure);
-  else yield rejected([text(message), data(failure, { mediaType: 'application/json' })]);
+  if (how === 'ask') return ask();
+  if (how === 'fail') return failed(failure);
+  return rejected([text(message), data(failure, { mediaType: 'application/json' })]);
 }
 
 /** Throws `INVALID_AGENT_RESPONSE` if the output does not fit the schema in the card. */

@@ -9,7 +9,7 @@ import {
   taskAgent,
   text,
 } from '@batonjs/server';
-import { addToMessage, declare, type Extendable, isStatus, mapUpdates } from '../extension.ts';
+import { addToMessage, answerFor, declare, type Extendable, isStatus, mapUpdates } from '../extension.ts';
 import { TYPED_SKILLS } from '../uris.ts';
 import type { Skill } from './skill.ts';
 
@@ -62,10 +62,10 @@ function skillIdIn(hint: unknown): string | undefined {
 function runAllowed(skill: Skill, turn: Turn): AsyncIterable<TaskUpdate> {
   const { id, securityRequirements } = skill.about;
   const lacking = lackingFor(securityRequirements, turn.caller as Granted);
-  return lacking ? needsMore(id, lacking) : skill.run(turn);
+  return lacking ? answerFor(turn, needsMore(id, lacking)) : skill.run(turn);
 }
 
-async function* needsMore(skillId: string, { schemes, scopes }: Lacking) {
+function needsMore(skillId: string, { schemes, scopes }: Lacking): TaskUpdate {
   const message = `The skill "${skillId}" needs more than these credentials: send a message with better ones`;
   const failure = {
     code: 'PERMISSION_DENIED',
@@ -73,7 +73,7 @@ async function* needsMore(skillId: string, { schemes, scopes }: Lacking) {
     details: { skillId, schemes: [...schemes], scopes: [...scopes] },
   };
   const parts = [text(message), data(failure, { mediaType: 'application/json' })];
-  yield addToMessage(authRequired(parts), TYPED_SKILLS, { skillId });
+  return addToMessage(authRequired(parts), TYPED_SKILLS, { skillId });
 }
 
 /** Adds the skill to its question, so that the answer returns to it. */

@@ -1,9 +1,16 @@
 import { type AgentClient, answer, textOf } from '@batonjs/client';
-import { type Agent, artifact, completed, data } from '@batonjs/server';
+import {
+  type Agent,
+  artifact,
+  completed,
+  data,
+  inputRequired as plainInputRequired,
+  text,
+} from '@batonjs/server';
 import { runTurn } from '@batonjs/server/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { FORM_INPUT, FORM_TYPE, formOf } from '../../src/client.ts';
+import { FORM_INPUT, FORM_TYPE, type Form, formOf } from '../../src/client.ts';
 import { extend, formInput, inputRequired } from '../../src/index.ts';
 import { card, serve } from '../serve.ts';
 
@@ -135,4 +142,49 @@ it('the message of a turn is the one that started it, also where later ones wait
   const waiting: Agent = (turn) => agent(Object.create(turn, { messages: later }));
   await runTurn(waiting, { messageId: 'first', ...of });
   expect(seen).toEqual(['first']);
+});
+
+describe('a form that another agent handed up', () => {
+  const evil = { type: 'string', pattern: '^(a+)+$' };
+  const words = `${'a'.repeat(40)}!`;
+  const metadata = { [FORM_INPUT]: { isOwn: true } };
+
+  /** Asks with a form of another agent, which says that it is this agent's own. */
+  const handsUp = (schema: Form['schema']) => {
+    const agent: Agent = async function* ({ values }) {
+      if (values.name !== undefined) return yield completed();
+      const question = plainInputRequired([
+        text('Who?'),
+        data({ formId: 'f', schema }, { mediaType: FORM_TYPE }),
+      ]);
+      if ('status' in question) Object.assign(question.status.message!, { metadata });
+      yield question;
+    };
+    return serve(extend({ card, agent }, formInput)).client({ extensions: [FORM_INPUT] });
+  };
+
+  it('has its values checked, and its regular expressions not run', async () => {
+    const agent = await handsUp({ type: 'object', properties: { name: evil }, additionalProperties: false });
+    const { task: asked } = await agent.send('Go');
+    const { task: again } = await agent.send(answer(asked!, { other: 1 }));
+    expect(formOf(again!)?.errors).toBeDefined();
+    const { task } = await agent.send(answer(again!, { name: words }));
+    expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it('is left to the agent that asked where it cannot be read', async () => {
+    const agent = await handsUp({ $ref: '#' });
+    const { task: asked } = await agent.send('Go');
+    const { task } = await agent.send(answer(asked!, { name: words }));
+    expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+});
+
+it('the regular expressions of a form of the agent itself are applied in each round', async () => {
+  const agent = await serve(extended).client({ extensions: [FORM_INPUT] });
+  let { task } = await agent.send('Send it');
+  for (const _ of ['first', 'second']) {
+    ({ task } = await agent.send(answer(task!, { street: 'x', zip: 'no digits' })));
+    expect(formOf(task!)?.errors).toHaveProperty('zip');
+  }
 });

@@ -32,6 +32,13 @@ const greet = skill({
 });
 const serveSkills = (invalidInput?: InvalidInput) =>
   serve(extend(typedSkills(card, add(invalidInput), greet), formInput));
+/** A schema of which each definition refers to the next one twice. */
+const doubling = (levels: number) => {
+  const to = (level: number) => ({ $ref: `#/$defs/d${level}` });
+  const level = (_: unknown, at: number) => [`d${at}`, { anyOf: [to(at + 1), to(at + 1)] }];
+  const $defs = Object.fromEntries([...Array.from({ length: levels }, level), [`d${levels}`, {}]]);
+  return { ...to(0), $defs };
+};
 const failureOf = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,
@@ -210,6 +217,7 @@ describe('callSkill', () => {
     ['a schema that is not an object', { input: 7 }],
     ['an unknown type', { input: { type: 'colour' } }],
     ['a broken reference', { input: { $ref: '#/nowhere' } }],
+    ['references that double at each level', { input: doubling(60) }],
     ['a schema without an end', { input: JSON.parse(`${'{"not":'.repeat(2_000)}{}${'}'.repeat(2_000)}`) }],
   ])('says so when a card has %s', async (_, add) => {
     expect(await failureOf(callSkill(withSkills({ add }), 'add', { a: 1 }))).toMatchObject({

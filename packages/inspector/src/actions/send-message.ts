@@ -43,6 +43,7 @@ export async function sendMessage(
   recording.follow(async (tap, call) => (await link.connect(tap)).stream(message, { ...options, ...call }));
   await recording.begun(firstEventMs);
   if (!recording.task) {
+    recording.stop();
     if (recording.answer) return answered(recording.answer);
     throw recording.failure ?? new Error('The agent said nothing');
   }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { SessionInfo } from '../api/agent.ts';
+import type { AgentSummary, SessionInfo } from '../api/agent.ts';
 import { type ApiError, get } from './data/api.ts';
 import type { FeedState } from './data/feed.ts';
 import { hrefOf, type Route, useRoute } from './data/route.ts';
@@ -17,6 +17,8 @@ import { ScopeChoice } from './parts/scope-choice.tsx';
 import { Shell } from './shell.tsx';
 import { TaskPage } from './task/task-page.tsx';
 
+/** How long until the cards that were not read yet are asked for again, in milliseconds. */
+const unreadMs = 1_000;
 /** How long the news that the connection is back stays, in milliseconds. */
 const newsMs = 6_000;
 
@@ -35,6 +37,11 @@ export function App() {
     }, setError);
   }, []);
   useEffect(refresh, [refresh]);
+  useEffect(() => {
+    if (!info?.agents.some(isUnread)) return;
+    const timer = setTimeout(refresh, unreadMs);
+    return () => clearTimeout(timer);
+  }, [info, refresh]);
   const onFeed = useCallback(
     (state: FeedState) => {
       if (state === 'lost') {
@@ -114,3 +121,7 @@ function Page({ route: { agent, tab, task, query } }: { readonly route: Route })
     </>
   );
 }
+
+/** The inspector answers before an agent that takes long has shown its card. */
+const isUnread = ({ canCall, description, problem }: AgentSummary): boolean =>
+  canCall && description === undefined && problem === undefined;

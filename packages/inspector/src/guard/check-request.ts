@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { hostnameOf, isLoopbackAddress, namesThisMachine } from '@batonjs/bindings';
 
 /** Why a request is refused before anything is read from it. */
 export interface Refusal {
@@ -16,29 +17,30 @@ export interface RequestRules {
 
 /**
  * Refuses requests from other machines, requests for another host (a page whose name leads to this machine), and
- * requests of pages of another origin.
+ * requests of pages of another origin. Links and files of this machine may lead to the page, which holds no secret.
  */
 export function checkRequest(
   request: IncomingMessage,
   { hosts, isLocal }: RequestRules,
 ): Refusal | undefined {
   const { host = '', origin, 'sec-fetch-site': site } = request.headers;
-  if (isLocal && !isLoopback(request.socket.remoteAddress))
+  if (isLocal && !isLoopbackAddress(request.socket.remoteAddress))
     return refuse('The inspector answers this machine only');
-  const hostname = URL.parse(`http://${host}`)?.hostname ?? '';
-  if (!isLoopbackName(hostname) && !hosts.includes(hostname))
+  const hostname = hostnameOf(host) ?? '';
+  if (!namesThisMachine(host) && !hosts.includes(hostname))
     return { status: 421, message: `The inspector is not served under the name ${hostname || '(none)'}` };
   if (origin !== undefined && URL.parse(origin)?.host !== host)
     return refuse('Pages of another origin may not use the inspector');
-  if (site !== undefined && site !== 'same-origin' && site !== 'none')
+  if (site !== undefined && site !== 'same-origin' && site !== 'none' && !opensPage(request))
     return refuse('Pages of another site may not use the inspector');
   return undefined;
 }
 
-/** Whether a socket's address is one of this machine's own. */
-export const isLoopback = (address = ''): boolean => /^(::1$|127\.|::ffff:127\.)/.test(address);
-
-const isLoopbackName = (hostname: string): boolean =>
-  /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname) || hostname.endsWith('.localhost');
+/** Whether a browser opens the page as a document of its own, not in a frame and not for a script. */
+function opensPage({ method, url = '/', headers }: IncomingMessage): boolean {
+  const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination } = headers;
+  const isApi = new URL(url, 'http://inspector').pathname.startsWith('/api/');
+  return method === 'GET' && mode === 'navigate' && destination === 'document' && !isApi;
+}
 
 const refuse = (message: string): Refusal => ({ status: 403, message });

@@ -11,7 +11,8 @@ export async function readJson(request: IncomingMessage & { readonly body?: unkn
   if (request.readableEnded) return request.body;
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // The connection stays open for the answer that refuses the rest.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > maxBytes) throw new RequestError(413, `The body has more than ${maxBytes} bytes`);
     chunks.push(chunk);

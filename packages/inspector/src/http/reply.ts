@@ -14,9 +14,20 @@ export class RequestError extends Error {
   }
 }
 
+/** Takes secrets out of JSON. */
+export type Hide = (json: string) => string;
+
+/** Where nothing is secret. */
+export const asItIs: Hide = (json) => json;
+
 /** Answers with JSON. */
-export function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  const body = JSON.stringify(value);
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  hide: Hide = asItIs,
+): void {
+  const body = hide(JSON.stringify(value));
   response.writeHead(status, {
     ...responseHeaders,
     'content-type': 'application/json; charset=utf-8',
@@ -27,9 +38,9 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
 }
 
 /** Answers with an error. Errors of agents are passed on; those of the inspector itself are not shown. */
-export function sendProblem(response: ServerResponse, error: unknown): void {
+export function sendProblem(response: ServerResponse, error: unknown, hide: Hide = asItIs): void {
   if (response.headersSent) return void response.destroy();
-  sendJson(response, error instanceof RequestError ? error.status : 502, { problem: problemOf(error) });
+  sendJson(response, error instanceof RequestError ? error.status : 502, { problem: problemOf(error) }, hide);
 }
 
 /** An error as the app shows it. */

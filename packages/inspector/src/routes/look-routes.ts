@@ -52,7 +52,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
   async 'GET /agents/:agent/feed'({ inspection, params, query, response }) {
     const { tasks } = inspection.agent(params.agent);
     const filter = readFilter(query);
-    await streamLines(response, (signal) => taskFeed(tasks, filter, signal));
+    await streamLines(response, (signal) => taskFeed(tasks, filter, signal), inspection.hide);
     return ANSWERED;
   },
 
@@ -66,7 +66,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     const agent = inspection.agent(params.agent);
     const known = { after: readNumber(query, 'after') ?? 0, source: query.get('source') };
     const feed = timelineOf(agent, params.task!, known, readNumber(query, 'scope') ?? 0);
-    await streamLines(response, feed);
+    await streamLines(response, feed, inspection.hide);
     return ANSWERED;
   },
 
@@ -90,7 +90,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
     const { link } = ask.inspection.agent(ask.params.agent);
     if (!link)
       throw new RequestError(404, 'The inspector sends no requests to this agent: it has the store only');
-    await streamLines(ask.response, (signal) => wireFeed(link.wire, signal));
+    await streamLines(ask.response, (signal) => wireFeed(link.wire, signal), ask.inspection.hide);
     return ANSWERED;
   },
 };

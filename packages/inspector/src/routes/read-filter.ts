@@ -10,13 +10,14 @@ export function readFilter(query: URLSearchParams): TaskFilter {
   const contextId = query.get('contextId');
   const text = query.get('text');
   const maxAgeMs = readNumber(query, 'maxAgeMs');
-  return {
-    ...(state && { state: state as ListedState }),
-    ...(contextId && { contextId }),
-    ...(text && { text }),
-    ...(maxAgeMs !== undefined && { maxAgeMs }),
+  const all: { readonly [Name in keyof Required<TaskFilter>]: TaskFilter[Name] | undefined } = {
+    state: (state || undefined) as ListedState | undefined,
+    contextId: contextId || undefined,
+    text: text || undefined,
+    maxAgeMs,
     scope: readNumber(query, 'scope') ?? 0,
   };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as TaskFilter;
 }
 
 /** A whole number of the query; undefined without one. Throws a `RequestError` for anything else. */

@@ -48,11 +48,12 @@ const unlistable: ReadonlySet<string> = new Set([
   'METHOD_NOT_FOUND',
   'UNSUPPORTED_OPERATION',
   'METHOD_NOT_ALLOWED',
-  'ROUTE_NOT_FOUND',
 ]);
 
 async function read(client: AgentClient, filter: TaskFilter, after: string | undefined): Promise<TaskList> {
-  const { state, contextId, text = '', maxAgeMs } = filter;
+  // An agent shows the scope of its caller.
+  const { state, contextId, text = '', maxAgeMs, scope: _, ...others } = filter;
+  others satisfies Record<string, never>;
   const rows: TaskRow[] = [];
   let pageToken = after;
   for (let searched = 0; ; ) {
@@ -88,10 +89,12 @@ export const rowOf = ({ id, contextId = '', status }: Task): TaskRow => ({
   ...(status.message && { text: shortText(textOf(status.message)) }),
 });
 
-const isIn =
-  ({ state, contextId, text = '', maxAgeMs }: TaskFilter) =>
-  (row: TaskRow): boolean =>
+const isIn = (filter: TaskFilter): ((row: TaskRow) => boolean) => {
+  const { state, contextId, text = '', maxAgeMs, scope: _, ...others } = filter;
+  others satisfies Record<string, never>;
+  return (row) =>
     (!state || row.state === state) &&
     (!contextId || row.contextId === contextId) &&
     row.id.includes(text) &&
     (!maxAgeMs || Date.parse(row.statusAt ?? '') >= Date.now() - maxAgeMs);
+};

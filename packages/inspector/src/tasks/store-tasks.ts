@@ -17,7 +17,8 @@ export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
   };
   return {
     everyMs: 500,
-    async list({ state, contextId, text = '', maxAgeMs, scope }, after) {
+    async list({ state, contextId, text = '', maxAgeMs, scope, ...others }, after) {
+      others satisfies Record<string, never>;
       const query: TaskQuery = {
         limit: pageSize,
         ...(state && { state }),

@@ -97,6 +97,7 @@ export class Recording {
         if (!following.signal.aborted) this.#failure = error;
       })
       .finally(() => {
+        clearTimeout(this.#idle);
         this.#following = undefined;
         const next = this.#next;
         this.#next = undefined;
@@ -123,8 +124,8 @@ export class Recording {
     this.#readers.add(reader);
     this.#readerCount += 1;
     clearTimeout(this.#idle);
-    yield { type: 'open', source: this.id, kind: 'recording', isAnew };
     try {
+      yield { type: 'open', source: this.id, kind: 'recording', isAnew };
       while (!signal.aborted) {
         isChanged = false;
         const entries = this.entries.slice(seq);
@@ -230,6 +231,8 @@ export class Recording {
 
   #linger(): void {
     clearTimeout(this.#idle);
+    // A recording that has ended, or was stopped, has nothing that the timer could end.
+    if (!this.#following || this.#following.signal.aborted) return;
     this.#idle = setTimeout(() => this.#following?.abort(), lingerMs).unref();
   }
 }

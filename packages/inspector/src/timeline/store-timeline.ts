@@ -2,6 +2,7 @@ import type { PushConfig, Scope } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import type { Entry, Notice, TimelineUpdate } from '../api/timeline.ts';
 import { pause } from '../pause.ts';
+import { withoutQuery } from '../wire/without-secrets.ts';
 
 /** Facts in one read. */
 const pageSize = 500;
@@ -103,10 +104,4 @@ function toDelivery({ id, config, cursor, attempts, retryAt, dead }: PushConfig)
     ...(retryAt !== undefined && { retryAt }),
     ...(dead !== undefined && { dead }),
   };
-}
-
-/** A URL without its query and credentials, which may be secrets. */
-export function withoutQuery(text: string): string {
-  const url = URL.parse(text);
-  return url ? url.origin + url.pathname : '';
 }

@@ -68,10 +68,13 @@ function recorded(
   const decoder = new TextDecoder();
   const isJson = /json/.test(exchange.responseHeaders['content-type'] ?? '');
   let text = '';
+  let hasLeft = false;
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
+        // The end of a body whose reader has left is no failure of the connection.
+        if (hasLeft) return;
         if (done) {
           if (isJson) log.receive(exchange, withoutSecrets(text));
           end();
@@ -88,6 +91,7 @@ function recorded(
       }
     },
     async cancel(reason) {
+      hasLeft = true;
       end();
       await reader.cancel(reason);
     },

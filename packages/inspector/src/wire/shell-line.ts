@@ -14,7 +14,7 @@ export function curlOf({ method, url, headers, body }: ShellRequest): string {
   const isStream = headers.accept?.includes('event-stream');
   return [
     `curl -s${isStream ? 'N' : ''}`,
-    ...(method === 'GET' ? [] : ['-X', method]),
+    ...(method === 'GET' ? [] : ['-X', quote(method)]),
     quote(url),
     ...Object.entries(headers).map((header) => `-H ${headerOf(header)}`),
     ...(body === undefined ? [] : [`-d ${quote(body)}`]),
@@ -29,12 +29,21 @@ export function grpcurlOf({ method, url, headers, body = '{}' }: ShellRequest): 
     ...(/^(https|grpcs):$/.test(protocol) ? [] : ['-plaintext']),
     ...Object.entries(headers).map((header) => `-H ${headerOf(header)}`),
     `-d ${quote(body)}`,
-    host,
-    method,
+    quote(host),
+    quote(method),
   ].join(' ');
 }
 
-const headerOf = ([name, value]: [string, string]): string =>
-  value === HIDDEN ? `"${name}: $${name.toUpperCase().replace(/\W/g, '_')}"` : quote(`${name}: ${value}`);
+const headerOf = ([name, value]: [string, string]): string => {
+  if (value !== HIDDEN) return quote(`${name}: ${value}`);
+  // A variable of the shell cannot begin with a digit.
+  const variable = name
+    .toUpperCase()
+    .replace(/\W/g, '_')
+    .replace(/^(?=\d)/, '_');
+  return `${quote(`${name}: `)}"$${variable}"`;
+};
 
-const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+/** One word of the shell: nothing in it is a command, an expansion or another word. Words may stand beside each other. */
+const quote = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { type McpOptions, serverFactory } from '../server/to-mcp.ts';
 import { errorResponse, refusal } from './refusal.ts';
+import { readJson } from './request-body.ts';
 import { Sessions } from './sessions.ts';
 
 /** Options of `mcpHandler`. */
@@ -16,6 +17,11 @@ export interface McpHandlerOptions extends McpOptions {
    * least recently makes room for another. Default 1,000.
    */
   readonly sessions?: number;
+  /**
+   * The most bytes of a request; a longer one is answered 413 before it is parsed. One with more than 20,000 values, or
+   * members of more than 4,000 different names, is answered 400. Default 1,048,576 (1 MiB).
+   */
+  readonly bodyBytes?: number;
 }
 
 /** The caller of a request, and the agent that answers it. */
@@ -46,7 +52,9 @@ export function mcpHandler(
   agent: AgentClient | ((request: Request) => McpCaller | Promise<McpCaller>),
   options: McpHandlerOptions = {},
 ): McpHandler {
-  const { onError: onerror } = options;
+  const { onError: onerror, bodyBytes: maxRequestBodySize = 1_048_576 } = options;
+  if (!(Number.isInteger(maxRequestBodySize) && maxRequestBodySize > 0))
+    throw new RangeError(`bodyBytes is an integer above 0, not ${maxRequestBodySize}`);
   const createServer = serverFactory(options);
   const sessions = new Sessions(options.sessions ?? 1_000);
   const identify = typeof agent === 'function' ? agent : () => ({ caller: 'anyone', agent });
@@ -58,38 +66,49 @@ export function mcpHandler(
 
   const stateless = createMcpHandler(({ era, requestInfo }) => serverFor(era, requestInfo!), {
     legacy: 'reject',
+    maxRequestBodySize,
     ...(onerror && { onerror }),
   });
 
-  const startSession = async (request: Request, caller: string): Promise<Response> => {
+  const startSession = async (request: Request, caller: string, parsedBody: unknown): Promise<Response> => {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       onsessioninitialized: (id) => sessions.add(id, { caller, transport, server }),
       onsessionclosed: (id) => sessions.remove(id),
+      maxRequestBodySize,
     });
     const server = serverFor('legacy', request);
     await server.connect(transport);
-    const response = await transport.handleRequest(request);
+    const response = await transport.handleRequest(request, { parsedBody });
     // The request was no `initialize`, and was refused.
     if (transport.sessionId === undefined) await server.close();
     return response;
   };
 
+  const answer = async (request: Request): Promise<Response> => {
+    let caller: string;
+    let parsedBody: unknown;
+    try {
+      const identified = checked(await identify(request));
+      caller = identified.caller;
+      agents.set(request, identified.agent);
+      parsedBody = await readJson(request, maxRequestBodySize);
+    } catch (error) {
+      return refusal(error, onerror);
+    }
+    const id = request.headers.get('mcp-session-id');
+    if (id !== null)
+      return (
+        sessions.get(id, caller)?.transport.handleRequest(request, { parsedBody }) ??
+        errorResponse(404, ...notFound)
+      );
+    return (await isLegacyRequest(request, parsedBody, { maxRequestBodySize }))
+      ? startSession(request, caller, parsedBody)
+      : stateless.fetch(request, { parsedBody });
+  };
+
   return {
-    async fetch(request) {
-      let caller: string;
-      try {
-        const identified = checked(await identify(request));
-        caller = identified.caller;
-        agents.set(request, identified.agent);
-      } catch (error) {
-        return refusal(error, onerror);
-      }
-      const id = request.headers.get('mcp-session-id');
-      if (id !== null)
-        return sessions.get(id, caller)?.transport.handleRequest(request) ?? errorResponse(404, ...notFound);
-      return (await isLegacyRequest(request)) ? startSession(request, caller) : stateless.fetch(request);
-    },
+    fetch: async (request) => endWithClient(await answer(request), request.signal),
     async close() {
       await Promise.all([stateless.close(), sessions.close()]);
     },
@@ -98,6 +117,17 @@ export function mcpHandler(
 
 /** Clients start a new session then. Spec: MCP 2025-11-25, Session Management. */
 const notFound = [-32_001, 'Session not found'] as const;
+
+/**
+ * Ends the stream of a response as soon as its client leaves. The SDK's handler for Node.js notices that with the next
+ * chunk only, and until then refuses the stream of a client that comes back.
+ */
+function endWithClient(response: Response, gone: AbortSignal): Response {
+  if (!response.body) return response;
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  response.body.pipeTo(writable, { signal: gone }).catch(() => {});
+  return new Response(readable, response);
+}
 
 /** Callers without a name would share their sessions. */
 function checked(given: McpCaller): McpCaller {

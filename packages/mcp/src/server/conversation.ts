@@ -9,7 +9,7 @@ import {
   inputResponse,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { type Call, follow } from './follow.ts';
+import { type Call, follow, signalOf } from './follow.ts';
 import { questionOf } from './question.ts';
 
 /** How a call ended: with a reply of the agent, with text for the client, or with a request for input. */
@@ -101,12 +101,13 @@ export class Conversation {
   /** What the user answered; undefined if the client could not ask. */
   async #elicit(task: Task): Promise<ElicitResult | undefined> {
     const { context, onError } = this.#call;
+    const signal = signalOf(context);
     const { message, requestedSchema } = questionOf(task);
     try {
-      const options = { timeout: answerMs, signal: context.mcpReq.signal };
+      const options = { timeout: answerMs, signal };
       return await context.mcpReq.elicitInput({ message, requestedSchema }, options);
     } catch (error) {
-      context.mcpReq.signal.throwIfAborted();
+      signal.throwIfAborted();
       onError(error);
       return undefined;
     }

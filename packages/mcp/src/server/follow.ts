@@ -29,7 +29,8 @@ export async function follow(
   start: (signal: AbortSignal) => TaskStream,
   isReply: boolean,
 ): Promise<AgentReply> {
-  const { signal } = context.mcpReq;
+  const signal = signalOf(context);
+  signal.throwIfAborted();
   const stop = new AbortController();
   const stream = start(stop.signal);
   let isLate = false;
@@ -56,8 +57,7 @@ export async function follow(
     signal.removeEventListener('abort', leave);
   }
   if (signal.aborted) {
-    if (cancelsTask && stream.task && isCanceled(context, signal.reason))
-      await cancel(agent, stream.task).catch(onError);
+    if (cancelsTask && stream.task && isCanceled(context)) await cancel(agent, stream.task).catch(onError);
     throw signal.reason;
   }
   return stream.task ? { task: stream.task } : await stream.result();
@@ -66,13 +66,18 @@ export async function follow(
 const needsAuthorization = ({ statusUpdate }: AgentEvent): boolean =>
   statusUpdate?.status.state === 'TASK_STATE_AUTH_REQUIRED';
 
+/** Aborts when the client cancels its request, or has left and cannot get the response any more. */
+export const signalOf = ({ mcpReq, http }: ServerContext): AbortSignal =>
+  http?.req ? AbortSignal.any([mcpReq.signal, http.req.signal]) : mcpReq.signal;
+
 /**
  * Whether the client canceled the request. Otherwise its connection or this server closed, and the task goes on. Over
  * HTTP without sessions, a client cancels by closing the connection. Spec: MCP 2026-07-28, Cancellation.
  */
-function isCanceled({ http, mcpReq }: ServerContext, reason: unknown): boolean {
-  const isClosed = reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
-  return !isClosed || (mcpReq.envelope !== undefined && http?.req?.signal.aborted === true);
+function isCanceled({ http, mcpReq }: ServerContext): boolean {
+  if (mcpReq.envelope !== undefined && http?.req?.signal.aborted) return true;
+  const { aborted, reason } = mcpReq.signal;
+  return aborted && !(reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed);
 }
 
 const cancel = (agent: AgentClient, task: Task) => agent.task(task).cancel();

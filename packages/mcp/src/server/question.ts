@@ -55,9 +55,9 @@ function flatSchema(schema: Readonly<Record<string, unknown>>, initial: unknown)
   )) {
     const flat = flatField(Object(field) as Readonly<Record<string, unknown>>);
     if (!flat) return undefined;
-    const value = Object.hasOwn(known, name) ? known[name] : flat.default;
-    const fits = typeof value === (flat.type === 'integer' ? 'number' : flat.type);
-    properties[name] = fits ? { ...flat, default: value } : flat;
+    const type = flat.type === 'integer' ? 'number' : flat.type;
+    const value = [known[name], Object(field).default].find((each) => typeof each === type);
+    properties[name] = { ...flat, ...(value !== undefined && { default: value }) };
   }
   if (schema.type !== 'object' || Object.keys(properties).length === 0) return undefined;
   const required = Array.isArray(schema.required)
@@ -67,7 +67,7 @@ function flatSchema(schema: Readonly<Record<string, unknown>>, initial: unknown)
 }
 
 function flatField(field: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
-  const { type, format, default: initial } = field;
+  const { type, format } = field;
   const choices = field.enum ?? (field.const === undefined ? undefined : [field.const]);
   if (typeof type !== 'string' || !Object.hasOwn(kept, type)) return undefined;
   if (choices !== undefined && !(type === 'string' && isTexts(choices))) return undefined;
@@ -77,7 +77,6 @@ function flatField(field: Readonly<Record<string, unknown>>): Record<string, unk
     ...Object.fromEntries(members),
     ...(choices !== undefined && { enum: choices }),
     ...(type === 'string' && formats.includes(format) && { format }),
-    ...(initial !== undefined && { default: initial }),
   };
 }
 

@@ -58,8 +58,9 @@ function completedResult({ id, artifacts = [], status: { message } }: Task): Cal
   const content = contentOfArtifacts(id, artifacts);
   const said = message?.parts.map((part, n) => contentOf(part, `a2a:${encodeURIComponent(id)}/status/${n}`));
   // The output of a typed skill is the data of the artifact `result`.
-  const part = artifacts.find(({ name }) => name === 'result')?.parts.find((each) => 'data' in each);
-  const output = part && 'data' in part ? part.data : undefined;
+  const output = artifacts
+    .find(({ name }) => name === 'result')
+    ?.parts.flatMap((part) => ('data' in part ? [part.data] : []))[0];
   const isObject = typeof output === 'object' && output !== null && !Array.isArray(output);
   return {
     content: [...(said ?? []), ...content],

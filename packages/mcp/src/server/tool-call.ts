@@ -93,6 +93,6 @@ const outcomeResult = ({ reply, refusal, input }: Outcome): CallToolResult | Inp
 
 /** The arguments that do not fit, each with the rule that it breaks. */
 function invalid({ issues }: z.ZodError): CallToolResult {
-  const lines = issues.slice(0, 20).map(({ path, message }) => [...path.map(String), message].join(': '));
+  const lines = issues.map(({ path, message }) => [...path.map(String), message].join(': '));
   return textResult(`The arguments do not fit the tool\n${lines.join('\n')}`, true);
 }

@@ -1,6 +1,6 @@
 import { progress, TASK_PROGRESS } from '@batonjs/extensions';
 import { type TaskUpdate, type Turn, working } from '@batonjs/server';
-import type { McpClient, ToolResult } from './mcp-client.ts';
+import { type McpClient, mustBeClient2, type ToolResult } from './mcp-client.ts';
 import { ask, openRequest, type PendingCall, pendingIn, pendingOf } from './pending-call.ts';
 import { ToolError, throwIfError } from './tool-error.ts';
 
@@ -20,7 +20,7 @@ type Arguments = Readonly<Record<string, unknown>>;
  * The call is a step of the turn: a later attempt of the turn gets its result instead of calling again. Progress of the
  * tool becomes updates of the task, and a task that is canceled cancels the call. A question of the server (protocol
  * 2026-07-28) ends the turn; in the turn of the answer, the same call of the agent goes on with it. Throws a
- * `ToolError` if the tool failed.
+ * `ToolError` if the tool failed, and a `TypeError` for a client of the SDK 1.
  */
 export async function* callTool(
   turn: Turn,
@@ -29,6 +29,7 @@ export async function* callTool(
   args: Arguments = {},
   options: CallToolOptions = {},
 ): AsyncGenerator<TaskUpdate, ToolResult, void> {
+  mustBeClient2(client);
   const step = options.step ?? nextStep(turn, name);
   let pending = pendingOf(turn, step, args);
   let postponed = 0;

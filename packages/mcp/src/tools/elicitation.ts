@@ -1,3 +1,4 @@
+import { type ReadSchema, readJsonSchema } from '@batonjs/extensions/internals';
 import { z } from 'zod';
 
 /** A form or an address that an MCP server asks the user with. Spec: MCP 2026-07-28, Elicitation. */
@@ -15,17 +16,10 @@ export const fieldsOf = ({ requestedSchema }: Elicitation): Readonly<Record<stri
  * The schema of a form, without patterns: they are programs of another party. Undefined if it cannot be read or has no
  * fields.
  */
-export function formOf(asked: Elicitation): z.ZodObject | undefined {
+export function formOf(asked: Elicitation): (ReadSchema & { readonly type: z.ZodObject }) | undefined {
   if (Object.keys(fieldsOf(asked)).length === 0) return undefined;
-  try {
-    const plain = JSON.parse(JSON.stringify(asked.requestedSchema), (name, value) =>
-      name === 'pattern' && typeof value === 'string' ? undefined : value,
-    );
-    const read = z.fromJSONSchema(plain);
-    return read instanceof z.ZodObject ? read : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = readJsonSchema(asked.requestedSchema);
+  return read?.type instanceof z.ZodObject ? { ...read, type: read.type } : undefined;
 }
 
 /** Whether a value is a JSON object. */

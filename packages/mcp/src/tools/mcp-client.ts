@@ -30,3 +30,11 @@ export interface McpClient {
   ): Promise<ToolResult>;
   listTools(params?: undefined, options?: RequestOptions): Promise<{ tools: readonly McpToolInfo[] }>;
 }
+
+/** Throws `TypeError` for a `Client` of version 1 of the SDK: it takes the arguments of `callTool` in another order. */
+export function mustBeClient2(client: McpClient): void {
+  if ('setLoggingLevel' in client && !('discover' in client))
+    throw new TypeError(
+      'This MCP client is one of `@modelcontextprotocol/sdk` 1: install `@modelcontextprotocol/client` 2, and import `Client` from it',
+    );
+}

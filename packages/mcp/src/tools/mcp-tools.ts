@@ -1,6 +1,6 @@
 import type { TaskUpdate, Turn } from '@batonjs/server';
 import { type CallToolOptions, callTool } from './call-tool.ts';
-import type { McpClient, McpToolInfo, ToolResult } from './mcp-client.ts';
+import { type McpClient, type McpToolInfo, mustBeClient2, type ToolResult } from './mcp-client.ts';
 
 /** A tool of an MCP server, ready to be called in a turn. */
 export interface McpTool extends McpToolInfo {
@@ -11,8 +11,9 @@ export interface McpTool extends McpToolInfo {
   ): AsyncGenerator<TaskUpdate, ToolResult, void>;
 }
 
-/** The tools of an MCP server, for an agent that lets a model choose. They are read anew in each attempt. */
+/** The tools of an MCP server, for an agent that lets a model choose. They are read anew in each attempt. Rejects with `TypeError` for a client of the SDK 1. */
 export async function mcpTools(turn: Turn, client: McpClient): Promise<McpTool[]> {
+  mustBeClient2(client);
   const { tools } = await client.listTools(undefined, { signal: turn.signal });
   return tools.map((tool) => ({
     ...tool,

@@ -57,7 +57,7 @@ export const openRequest = ({ requests, responses }: PendingCall): string | unde
 export function ask(turn: Turn, pending: PendingCall): TaskUpdate {
   const asked = pending.requests[openRequest(pending)!]!;
   const form = turn.extensions.includes(FORM_INPUT) ? formOf(asked) : undefined;
-  const update = form ? formRequired(asked.message, { form }) : inputRequired(questionOf(asked));
+  const update = form ? formRequired(asked.message, { form: form.type }) : inputRequired(questionOf(asked));
   if ('status' in update && update.status.message)
     update.status.message.metadata = { [PENDING]: pending as unknown as Json };
   return update;

@@ -42,7 +42,7 @@ export function responseOf(answers: readonly Message[], asked: Elicitation): Eli
   const isEmptyForm = data.length > 0 && Object.keys(values).length === 0;
   if (!isFilled() && !isYes && !isEmptyForm) return undefined;
   const schema = formOf(asked);
-  return !schema || schema.safeParse(values).success ? { action: 'accept', content: values } : undefined;
+  return !schema?.check(values) ? { action: 'accept', content: values } : undefined;
 }
 
 const yes: ReadonlySet<string> = new Set('yes y ok accept accepted approve approved allow'.split(' '));
@@ -61,10 +61,8 @@ function fromText({ type, ...field }: Fields, text: string): unknown {
   return type === 'number' || type === 'integer' ? Number(text) : text;
 }
 
-function choicesOf({ enum: choices, oneOf, anyOf, const: only }: Fields): unknown[] {
-  const titled = [oneOf, anyOf].flatMap((each) => (Array.isArray(each) ? each : []));
-  return [only, ...(Array.isArray(choices) ? choices : []), ...titled.map((each) => Object(each).const)];
-}
+const choicesOf = ({ enum: choices, oneOf, anyOf, const: only }: Fields): unknown[] =>
+  [only, choices, [oneOf, anyOf].flat().map((titled) => Object(titled).const)].flat();
 
 const dataIn = (messages: readonly Message[]): Fields[] =>
   messages.flatMap(({ parts }) =>

@@ -1,6 +1,7 @@
 import { type AgentClient, connect } from '@batonjs/client';
 import { IDEMPOTENCY } from '@batonjs/protocol/headers';
 import type { AgentServer } from '@batonjs/server';
+import { type AddressPolicyOptions, checkedFetch } from '@batonjs/server/address-policy';
 
 /**
  * An agent to call: a server in this process, a connected client (over any binding, with its credentials), the URL of an
@@ -20,8 +21,14 @@ export interface Target {
 /** Which agents there are, and how to connect to one by its URL. */
 export interface AgentsOptions {
   readonly agents: Readonly<Record<string, Callee>>;
-  readonly connect: ((url: string) => Promise<AgentClient>) | undefined;
+  readonly connect: (url: string) => Promise<AgentClient>;
 }
+
+/** Connects to agents whose cards lead to their own origin, or where the policy allows. */
+export const connectWithin =
+  (options: AddressPolicyOptions | undefined): AgentsOptions['connect'] =>
+  (url) =>
+    connect(url, { fetch: checkedFetch(url, options) });
 
 /** Connects agents, each once. */
 export class Agents {
@@ -64,8 +71,7 @@ export class Agents {
     if (typeof callee === 'string') {
       if (!URL.canParse(callee))
         throw new TypeError(`${JSON.stringify(callee)} is neither a URL nor a name in \`agents\``);
-      const open = this.#options.connect ?? connect;
-      return { client: await open(callee), at: name ?? callee, isLocal: false };
+      return { client: await this.#options.connect(callee), at: name ?? callee, isLocal: false };
     }
     if (!('handle' in callee)) return { client: callee, at: name ?? callee.interface.url, isLocal: false };
     const client = await connect('http://localhost', { fetch: (request) => callee.fetch(request) });

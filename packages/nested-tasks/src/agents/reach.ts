@@ -45,7 +45,7 @@ const isUnreachable = (error: unknown): boolean =>
   A2AError.is(error, 'RESOURCE_EXHAUSTED');
 
 /** Whether the agent did not take the request: it refused it, or no connection was made. */
-function wasNotSent(error: unknown): boolean {
+export function wasNotSent(error: unknown): boolean {
   if (A2AError.is(error)) return true;
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as { code?: unknown };

@@ -1,7 +1,7 @@
 import { A2AError, type AgentClient, type AgentEvent, ClientError, type TaskStream } from '@batonjs/client';
 import type { Message } from '@batonjs/protocol';
 import { isIdempotent, type Target } from '../agents/agents.ts';
-import { reach } from '../agents/reach.ts';
+import { reach, Unreachable, wasNotSent } from '../agents/reach.ts';
 import { CallError } from '../call-error.ts';
 import type { ChildRecord } from './child-record.ts';
 
@@ -76,15 +76,19 @@ const unknownOutcome = (name: string, cause?: unknown) =>
   );
 
 /** Whether the agent may have received the message although no answer came. */
-const isBroken = (error: unknown): boolean =>
-  ClientError.is(error, 'NETWORK') || ClientError.is(error, 'TIMEOUT');
+function isBroken(error: unknown): boolean {
+  const cause = error instanceof Unreachable ? error.cause : error;
+  return (ClientError.is(cause, 'NETWORK') || ClientError.is(cause, 'TIMEOUT')) && !wasNotSent(cause);
+}
 
 async function attachToLost(
   { client }: Target,
   message: Message,
   { signal, extensions, unreachableMs }: SendSettings,
 ): Promise<StartedStream | undefined> {
-  const id = await findTask(client, message, signal);
+  // An agent that is out of reach for a moment may have the task: it is asked for as long as it would be sent a message.
+  const find = () => findTask(client, message, signal);
+  const id = await reach(find, { forMs: unreachableMs, signal, repeatable: true });
   if (id === undefined) return undefined;
   const stream = client.follow(id, { signal, extensions, followForMs: unreachableMs });
   return { stream, first: await firstEvent(stream), isReply: false };

@@ -99,8 +99,9 @@ export class TurnCalls {
     } catch (error) {
       this.#authorizing.delete(name);
       signal.throwIfAborted();
-      if (error instanceof Refused) throw error.cause;
+      // First: an update that waited to be written is given up with the time, too.
       if (late?.aborted) throw await this.#timedOut(name, timeoutMs!);
+      if (error instanceof Refused) throw error.cause;
       throw toCallError(error, name);
     }
   }

@@ -5,6 +5,7 @@ import { nodeHandler } from '@batonjs/server-node';
 import { describe, expect, it } from 'vitest';
 import { listen } from '../../../../test/kit/listen.ts';
 import { serveOfficial } from '../../../../test/kit/official-server.ts';
+import { repetitions } from '../../../../test/kit/repetitions.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { type ParentProcess, startParent } from './parent-process.ts';
@@ -60,7 +61,8 @@ const ending = async ({ client }: ParentProcess, id: string) => {
   return task!;
 };
 
-describe.each(Object.entries(children))(
+// Each starts up to sixteen processes: the last, on the official server, runs in `test:long`.
+describe.each(Object.entries(children).slice(0, repetitions(2, 3)))(
   'a child %s runs once when its parent is killed [R-SEED-18]',
   (kind, start) => {
     const isOfficial = kind === 'on the official server';
@@ -85,6 +87,24 @@ describe.each(Object.entries(children))(
       expect(task.status.state).toBe('TASK_STATE_COMPLETED');
       expect(await child.runs()).toBe(1);
     });
+
+    it.each(['before the answer', 'after the answer'])('%s to its question is recorded', async (point) => {
+      const child = await start();
+      const parent = await startParent(child.url, point);
+      const { task: asking } = await parent.client.send('ask');
+      await parent.client.send('INR', { task: asking!, returnImmediately: true });
+      await parent.died;
+      await parent.restart();
+      const task = await ending(parent, asking!.id);
+      expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+      const [there, ...others] = (await (await connect(child.url)).listTasks({ historyLength: 100 })).tasks;
+      expect(others).toEqual([]);
+      const answers = there?.history?.filter((message) => textOf(message) === 'INR');
+      expect(answers).toHaveLength(1);
+    });
+
+    // The rest is the same with it and without it.
+    if (kind === 'without idempotency' && !repetitions(0, 1)) return;
 
     it('while it works, and the parent misses and repeats nothing', async () => {
       const child = await start();
@@ -116,21 +136,6 @@ describe.each(Object.entries(children))(
       expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
       expect(textOf(task?.status.message)).toBe(isOfficial ? 'Done' : 'Done with INR');
       expect(await child.runs()).toBe(1);
-    });
-
-    it.each(['before the answer', 'after the answer'])('%s to its question is recorded', async (point) => {
-      const child = await start();
-      const parent = await startParent(child.url, point);
-      const { task: asking } = await parent.client.send('ask');
-      await parent.client.send('INR', { task: asking!, returnImmediately: true });
-      await parent.died;
-      await parent.restart();
-      const task = await ending(parent, asking!.id);
-      expect(task.status.state).toBe('TASK_STATE_COMPLETED');
-      const [there, ...others] = (await (await connect(child.url)).listTasks({ historyLength: 100 })).tasks;
-      expect(others).toEqual([]);
-      const answers = there?.history?.filter((message) => textOf(message) === 'INR');
-      expect(answers).toHaveLength(1);
     });
 
     it('after it ended, before the parent recorded that', async () => {

@@ -58,8 +58,8 @@ export function obtain(
 }
 
 /** Gets a new token by a refresh token. RFC 6749 §6. */
-export const refresh = (configuration: Configuration, refreshToken: string, { resource }: TokenParameters) =>
-  refreshTokenGrant(configuration, refreshToken, resource === undefined ? {} : { resource });
+export const refresh = (configuration: Configuration, refreshToken: string, parameters: TokenParameters) =>
+  refreshTokenGrant(configuration, refreshToken, resourceOf(parameters));
 
 /** The authorization code flow with PKCE. RFC 6749 §4.1, RFC 7636. */
 async function byCode(configuration: Configuration, parameters: TokenParameters, authorize: Authorize) {
@@ -68,26 +68,23 @@ async function byCode(configuration: Configuration, parameters: TokenParameters,
   let redirectUri: string | undefined;
   const begin = async (uri: string) => {
     redirectUri = uri;
-    const url = buildAuthorizationUrl(configuration, {
+    return buildAuthorizationUrl(configuration, {
       ...parameters,
       redirect_uri: uri,
       state: expectedState,
       code_challenge: await calculatePKCECodeChallenge(pkceCodeVerifier),
       code_challenge_method: 'S256',
     });
-    checkAddress(url.href, 'The authorization URL');
-    return url;
   };
   const redirected = await callOption(() => authorize(begin));
   if (redirectUri === undefined) throw new OAuthError('REFUSED', '`authorize` did not call `begin`');
   const answer = new URL(redirectUri);
   answer.search = new URL(redirected).search;
-  const { resource } = parameters;
   return authorizationCodeGrant(
     configuration,
     answer,
     { pkceCodeVerifier, expectedState },
-    resource === undefined ? {} : { resource },
+    resourceOf(parameters),
   );
 }
 
@@ -108,8 +105,14 @@ async function byDevice(
     expiresAt: now() + validMs,
   };
   await callOption(() => show(code));
-  const { resource } = parameters;
-  return pollDeviceAuthorizationGrant(configuration, started, resource === undefined ? {} : { resource }, {
-    signal: AbortSignal.timeout(validMs),
-  });
+  const signal = AbortSignal.timeout(validMs);
+  return pollDeviceAuthorizationGrant(configuration, started, resourceOf(parameters), { signal }).catch(
+    (error: unknown) => {
+      if (!signal.aborted) throw error;
+      throw new OAuthError('REFUSED', `Nobody confirmed the code within ${validMs} ms`);
+    },
+  );
 }
+
+const resourceOf = ({ resource }: TokenParameters): TokenParameters =>
+  resource === undefined ? {} : { resource };

@@ -39,8 +39,6 @@ export function toOAuthError(error: unknown, server: string): OAuthError {
   }
   if (error instanceof WWWAuthenticateChallengeError)
     return new OAuthError('REFUSED', `${server} refuses the client with the status ${error.status}`);
-  if (error instanceof ClientError && error.code === 'OAUTH_TIMEOUT')
-    return new OAuthError('NETWORK', `${server} does not answer in time`);
   const why = error instanceof Error ? error.message : 'for an unknown reason';
   return new OAuthError('INVALID_ANSWER', `${server} gives no usable answer: ${why}`);
 }

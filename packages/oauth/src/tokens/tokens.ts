@@ -133,7 +133,7 @@ export class Tokens {
   ): Promise<StoredToken> {
     const { access_token: accessToken, token_type: type, expires_in: expiresIn } = answer;
     // A token bound to a key of the client, such as by DPoP, is of no use without that key.
-    if (type.toLowerCase() !== 'bearer' || !/^[\x21-\x7e]+$/.test(accessToken))
+    if (type !== 'bearer' || !/^[\x21-\x7e]+$/.test(accessToken))
       throw new OAuthError('INVALID_ANSWER', 'The authorization server gives no bearer token');
     const obtainedAt = this.#now();
     const token: StoredToken = {

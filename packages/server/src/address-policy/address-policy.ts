@@ -1,5 +1,5 @@
 import { lookUpHost, resolveHost } from '#resolve-host';
-import { AddressRefused } from './address-refused.ts';
+import { AddressRefused, notPublic } from './address-refused.ts';
 import { allowList } from './allow-list.ts';
 import { ipVersion } from './ip-version.ts';
 import { isPublicAddress } from './public-address.ts';
@@ -63,11 +63,11 @@ export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy
     const host = hostOf(url);
     const port = Number(url.port || (protocol === 'https:' ? 443 : 80));
     if (list.coversName(host, port)) return { url, host, port };
+    if (ipVersion(host) !== 0 ? !isPublicAddress(host) : isLocalName(host))
+      throw new AddressRefused(notPublic);
     if (protocol === 'http:' && !http) throw new AddressRefused('must be an https URL');
     if (!(ports ? ports.includes(port) : isUsualPort(port)))
       throw new AddressRefused(`must not have port ${port}`);
-    if (ipVersion(host) !== 0 ? !isPublicAddress(host) : isLocalName(host))
-      throw new AddressRefused('must lead to a public address');
     if (!resolve && ipVersion(host) === 0)
       throw new AddressRefused('must have a host that is listed: no other name can be checked here');
     return { url, host, port };
@@ -87,7 +87,7 @@ export function addressPolicy(options: AddressPolicyOptions = {}): AddressPolicy
       const wrong = addresses.some(
         (address) => !isPublicAddress(address) && !list.coversAddress(address, port),
       );
-      if (wrong || addresses.length === 0) throw new AddressRefused('must lead to a public address');
+      if (wrong || addresses.length === 0) throw new AddressRefused(notPublic);
       return { url, host, addresses };
     },
   };

@@ -14,3 +14,6 @@ export class AddressRefused extends Error {
     return error?.name === 'AddressRefused' && (code === undefined || error.code === code);
   }
 }
+
+/** The message for an address of this machine or of a private network. */
+export const notPublic = 'must lead to a public address';

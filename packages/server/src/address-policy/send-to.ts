@@ -46,6 +46,7 @@ export async function sendTo(
       agent: false,
     });
     let onAbort = () => reject(signal.reason);
+    let hasStatus = false;
     const stop = () => {
       onAbort();
       request.destroy();
@@ -54,9 +55,11 @@ export async function sendTo(
     request.on('error', reject);
     request.on('close', () => {
       signal.removeEventListener('abort', stop);
-      reject(Object.assign(new Error('The connection was closed'), { code: 'ECONNRESET' }));
+      // A reply that breaks off is one: its own events come after this one.
+      if (!hasStatus) reject(Object.assign(new Error('The connection was closed'), { code: 'ECONNRESET' }));
     });
     request.on('response', (response) => {
+      hasStatus = true;
       const chunks: Uint8Array[] = [];
       let length = 0;
       const settle = (complete: boolean) => {

@@ -107,7 +107,11 @@ export interface Turn {
   readonly context: TurnContext;
   /** The tasks and artifacts that `message` refers to. */
   references(): Promise<References>;
-  readonly caller: Claims;
+  /**
+   * The caller as `authenticate` returned it: its `scope`, and its claims. Empty without `authenticate`. A claim that is
+   * called `scope` is hidden by the scope.
+   */
+  readonly caller: Claims & { readonly scope?: string };
   /** Request metadata sent with `message`. */
   readonly metadata: Readonly<Metadata>;
   /** Media types the client accepts; empty if it did not say. */
@@ -139,11 +143,17 @@ export interface Turn {
   /**
    * Asks for another turn of this task at a time (a `Date`, or milliseconds since 1970), in place of the time it asked
    * for before; without a time, for none. It starts in any process, also after restarts, about a second late at most if
-   * a process is free, or at once if the time has come. A turn that starts before, for a message, forgets the time. Call
-   * it before the turn ends: the agent may end then without having ended the task. Resolves when it is recorded. Throws
+   * a process is free, or at once if the time has come; turns in a row that ask for a time that has come follow each
+   * other with pauses of 1, 2, 4 … 60 seconds. A turn that starts before, for a message, forgets the time. Call it
+   * before the turn ends: the agent may end then without having ended the task. Resolves when it is recorded. Throws
    * `RangeError` for a time that is none, or is after the year 9999.
    */
   wakeAt(time: Date | number | undefined): Promise<void>;
+  /**
+   * The time that a turn before asked for with `wakeAt`, if this one started for a message or `server.wake()` instead and
+   * so forgets it: `await wakeAt(turn.replacedWake)` keeps it. Undefined if there was none.
+   */
+  readonly replacedWake: Date | undefined;
   /**
    * Whether no message started this turn: its time came (`wakeAt`), or `server.wake()` was called. `message` is that of
    * the turn before.

@@ -85,6 +85,7 @@ export async function performCall(
   const { requestId } = context;
   const params = parseParams(operation, call.params);
   if (tenants) await checkTenant(params.tenant, context.caller, tenants);
+  if (!dependencies.owners.isOurs) await checkOwner(dependencies);
   if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
   // The function lives as long as a stream does, and must not keep the message that opened it.
   const taskId = taskNamedIn(params);
@@ -96,6 +97,15 @@ export async function performCall(
   } catch (error) {
     throw onError(error);
   }
+}
+
+/** Throws `UNAVAILABLE` while the tasks are those of another agent. A store that fails is reported by the operation. */
+async function checkOwner({ owners }: Pick<Dependencies, 'owners'>): Promise<void> {
+  const refusal = await owners.refusal().catch(() => undefined);
+  if (refusal !== undefined)
+    throw new A2AError('UNAVAILABLE', 'This agent may not use its tasks: its log says why', {
+      retryAfter: 10,
+    });
 }
 
 /** The error for a version that is not among those that are served. Spec: §3.6.2. */

@@ -1,6 +1,7 @@
 import type { ServerBinding } from '@batonjs/bindings';
 import type { AgentCapabilities, AgentCard, AgentInterface, AgentSkill } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
+import { compareVersions } from '@batonjs/protocol/headers';
 import type { DerivedMembers } from './derived-members.ts';
 
 /** The members of the card that you write; the server fills in the others. */
@@ -12,6 +13,15 @@ export type CardInput = Pick<AgentCard, 'name' | 'description'> &
 
 /** A skill; `tags` may be left out. */
 export type SkillInput = Omit<AgentSkill, 'tags'> & Partial<Pick<AgentSkill, 'tags'>>;
+
+/** Throws `TypeError` for a card without a name or description. */
+export function mustBeNamed(card: CardInput): void {
+  for (const member of ['name', 'description'] as const)
+    if (typeof card?.[member] !== 'string' || (member === 'name' && card.name.trim() === ''))
+      throw new TypeError(
+        `\`card.${member}\` is missing: give the agent a card such as { name: 'Weather', description: 'Says how the weather will be' }`,
+      );
+}
 
 /** The card without its interfaces, which depend on the URL at which the server is reached. */
 export function completeCard(input: CardInput, derived: DerivedMembers): AgentCard {
@@ -32,7 +42,7 @@ export function completeCard(input: CardInput, derived: DerivedMembers): AgentCa
   };
 }
 
-/** The card of a server that is reached at `baseUrl`. Throws `INTERNAL_ERROR` if that URL is unknown. */
+/** The card of a server that is reached at `baseUrl`, with the interfaces of newer versions first. Throws `INTERNAL_ERROR` if that URL is unknown. */
 export function cardAt(
   card: AgentCard,
   baseUrl: string | undefined,
@@ -56,6 +66,8 @@ export function cardAt(
           protocolBinding: name,
           protocolVersion: version,
         }));
-  const supportedInterfaces = [...own, ...added].map((entry) => ({ ...entry, ...(tenant && { tenant }) }));
+  const supportedInterfaces = [...own, ...added]
+    .sort((one, other) => compareVersions(other.protocolVersion, one.protocolVersion))
+    .map((entry) => ({ ...entry, ...(tenant && { tenant }) }));
   return { ...card, supportedInterfaces };
 }

@@ -11,6 +11,12 @@ export type Log = (
   details: Readonly<Record<string, unknown>>,
 ) => void;
 
+/** Logs the error of background work, unless it belongs to an outage of the store, which has lines of its own. */
+export type ReportFailure = (
+  message: string,
+  details: Readonly<Record<string, unknown>> & { readonly error: unknown },
+) => void;
+
 /** A logger whose methods take the details first, as those of pino and bunyan do. It receives what a `Log` receives. */
 export interface Logger {
   error(details: object, message: string): void;

@@ -1,10 +1,13 @@
-import type { HttpReply } from '@batonjs/bindings';
+import { type HttpReply, namesThisMachine } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { Handle, HttpExchange } from './http-exchange.ts';
 import { readStream } from './request-body.ts';
 
 /** The members of a request that an adapter adds. Without `readBody`, the body of the request is read. */
-export type Asked = Pick<HttpExchange, 'path' | 'baseUrl' | 'isMountUnknown' | 'refusal' | 'remoteAddress'> &
+export type Asked = Pick<
+  HttpExchange,
+  'path' | 'baseUrl' | 'hasForeignHost' | 'isMountUnknown' | 'refusal' | 'remoteAddress'
+> &
   Partial<Pick<HttpExchange, 'readBody'>>;
 
 /** Answers a web-standard request. For adapters of frameworks with `Request` and `Response`. */
@@ -31,10 +34,10 @@ export async function answerRequest(
  * this machine.
  */
 export function webMountUrlOf(
-  { hostname, origin }: URL,
+  { host, origin }: URL,
   { path, trusted }: { readonly path: string; readonly trusted: boolean },
 ): string | undefined {
-  return trusted || isLoopback(hostname) ? `${origin}${path}` : undefined;
+  return trusted || namesThisMachine(host) ? `${origin}${path}` : undefined;
 }
 
 /** The handler as a web-standard `fetch`, for every framework with `Request` and `Response`. */
@@ -60,11 +63,6 @@ function pathBelow(mount: string, { pathname }: URL): string | undefined {
   const below = pathname.slice(mount.length);
   return below === '' || below.startsWith('/') ? below : undefined;
 }
-
-/** Whether a host name is this machine's own. */
-const isLoopback = (hostname: string): boolean =>
-  /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?|\[?::ffff:127(\.\d{1,3}){3}\]?)$/i.test(hostname) ||
-  hostname.endsWith('.localhost');
 
 function bodyOf({ body }: HttpReply, gone: AbortController, signal: AbortSignal): BodyInit | null {
   if (body === undefined || typeof body === 'string') return body ?? null;

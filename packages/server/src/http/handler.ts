@@ -191,6 +191,8 @@ interface Decoded {
 const transportReasons = new Set([
   'PARSE_ERROR',
   'INVALID_REQUEST',
+  // Of the header here: the parts of a message are looked at later.
+  'CONTENT_TYPE_NOT_SUPPORTED',
   'UNSUPPORTED_MEDIA_TYPE',
   'METHOD_NOT_ALLOWED',
 ]);

@@ -22,6 +22,12 @@ export interface HttpExchange extends RequestHead {
   readonly readBody: (limit: number, ask: () => Promise<unknown>) => Promise<Body | undefined>;
   /** Absolute URL of the mount without trailing slash, if the request can be trusted to say it. */
   readonly baseUrl?: string | undefined;
+  /**
+   * Whether the request came over loopback under a host that is not this machine's, and that no trusted proxy set. A page
+   * in a browser on this machine may have sent it, whose name leads to this machine (DNS rebinding). It is refused where
+   * any caller is served, unless `publicUrl` has this host.
+   */
+  readonly hasForeignHost?: boolean | undefined;
   /** The adapter does not know where the agent is mounted, so that `path` may begin with the path of the mount. */
   readonly isMountUnknown?: boolean | undefined;
   /** Aborted when the client is gone. */

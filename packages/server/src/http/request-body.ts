@@ -24,7 +24,7 @@ export async function readBody(
   { options, log, requestId, ask }: BodyOptions,
 ): Promise<JsonBody | undefined> {
   if (method !== 'POST') return undefined;
-  const { bodyBytes, jsonDepth } = options.limits;
+  const { bodyBytes, jsonDepth: maxDepth, jsonValues: maxValues } = options.limits;
   const declared = Number(headers['content-length']);
   const read = declared > bodyBytes ? undefined : readBody(bodyBytes, ask);
   const body = (await read?.catch((error) => lost(error, log, { requestId, method, path }))) ?? {
@@ -39,7 +39,10 @@ export async function readBody(
     const whose = body.longerThan < bodyBytes ? ', the limit of the parser in front of the agent' : '';
     throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${body.longerThan} bytes${whose}`);
   }
-  return jsonBody('bytes' in body ? { text: toText(body.bytes) } : body, { maxDepth: jsonDepth });
+  return jsonBody('bytes' in body ? { text: toText(body.bytes) } : body, {
+    maxDepth,
+    maxValues,
+  });
 }
 
 const small = 65_536;

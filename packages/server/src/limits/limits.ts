@@ -32,6 +32,11 @@ export interface Limits {
   readonly bodyBytes: number;
   /** Levels of nesting in one request's JSON. Default 100. */
   readonly jsonDepth: number;
+  /**
+   * Values in one request's JSON, and five times the different names of its members: what they cost in time, bytes do not
+   * bound. Default 100,000.
+   */
+  readonly jsonValues: number;
 }
 
 export const defaultLimits: Limits = {
@@ -44,4 +49,5 @@ export const defaultLimits: Limits = {
   notBeforeMs: 366 * 24 * 3_600_000,
   bodyBytes: 4 * 1024 * 1024,
   jsonDepth: 100,
+  jsonValues: 100_000,
 };

@@ -2,6 +2,7 @@ import { evolve, type Fact, type Head, headOf, type Snapshot, type State } from 
 import { A2AError } from '@batonjs/protocol/errors';
 import {
   foldLog,
+  mustFollow,
   type Scope,
   type StoredFact,
   type StoredLog,
@@ -250,13 +251,13 @@ export class LiveTask {
   }
 
   async #subscribeToStore(): Promise<Unsubscribe | undefined> {
-    const { store, log } = this.dependencies;
+    const { store, report } = this.dependencies;
     const topic = { scope: this.scope, taskId: this.taskId };
     try {
       return await store.subscribe(topic, (version) => this.#notified(version));
     } catch (error) {
       this.#unsubscribe = undefined;
-      log('error', 'Could not subscribe to a task', { taskId: this.taskId, error });
+      report('Could not subscribe to a task', { taskId: this.taskId, error });
       return undefined;
     }
   }
@@ -268,12 +269,13 @@ export class LiveTask {
   }
 
   async #read(): Promise<void> {
-    const { store, log } = this.dependencies;
+    const { store, report } = this.dependencies;
     try {
       this.#notifiedVersion = 0;
       while (!this.#isDiverged) {
         const { scope, taskId, version } = this;
         const facts = await store.readFacts(scope, taskId, version, batch, this.#lastCommitId);
+        mustFollow(facts, version);
         this.#readError = undefined;
         this.add(facts);
         if (facts.length < batch) break;
@@ -284,7 +286,7 @@ export class LiveTask {
         this.#isDiverged = true;
         void reportLostFacts(this);
       } else if (!StoreError.is(error, 'LOG_GAP'))
-        log('error', 'Could not read a task', { taskId: this.taskId, error });
+        report('Could not read a task', { taskId: this.taskId, error });
       this.#callListeners();
     } finally {
       // Here and not in a later callback, or a caller in between would get a read that is already over.

@@ -20,6 +20,10 @@ export class LiveTasks {
   constructor(dependencies: LogDependencies) {
     this.dependencies = dependencies;
     this.#identity = new StoreIdentity(dependencies);
+  }
+
+  /** Begins to read new facts of other processes. */
+  start(): void {
     void this.#sweep();
   }
 
@@ -76,7 +80,7 @@ export class LiveTasks {
     this.#entries.delete(key);
     entry.live = undefined;
     live.unsubscribe().catch((error: unknown) => {
-      this.dependencies.log('error', 'Could not unsubscribe from a task', { taskId: live.taskId, error });
+      this.dependencies.report('Could not unsubscribe from a task', { taskId: live.taskId, error });
     });
   }
 

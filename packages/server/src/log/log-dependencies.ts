@@ -1,5 +1,5 @@
 import type { TaskStore } from '@batonjs/store';
-import type { Log } from '../hooks/log-hook.ts';
+import type { Log, ReportFailure } from '../hooks/log-hook.ts';
 import type { Clock } from '../timing/clock.ts';
 
 /** The objects and times that all live tasks of a process share. */
@@ -12,4 +12,6 @@ export interface LogDependencies {
   /** How often the sweep polls the store in case a notification was lost, in milliseconds. `Infinity`: never. */
   readonly sweepEveryMs: number;
   readonly log: Log;
+  /** Logs the errors of background work. */
+  readonly report: ReportFailure;
 }

@@ -1,19 +1,17 @@
-import { StoreError } from '@batonjs/store';
 import type { LogDependencies } from './log-dependencies.ts';
 
 /** Logs when the data of the store was emptied or replaced while this process was running. */
 export class StoreIdentity {
   readonly #dependencies: Pick<LogDependencies, 'store' | 'log'>;
   #known: string | undefined;
-  #isUnusable = false;
 
   constructor(dependencies: Pick<LogDependencies, 'store' | 'log'>) {
     this.#dependencies = dependencies;
   }
 
   /**
-   * Reads the identity of the store, with one cheap call. Never rejects: the calls that need the store report an
-   * outage.
+   * Reads the identity of the store, with one cheap call. Never rejects: an outage of the store is logged
+   * elsewhere.
    */
   async refresh(): Promise<void> {
     const { store, log } = this.#dependencies;
@@ -24,11 +22,8 @@ export class StoreIdentity {
         log('error', 'The store was emptied or replaced: the tasks it held are gone', details);
       }
       this.#known = identity;
-      this.#isUnusable = false;
-    } catch (error) {
-      if (!StoreError.is(error, 'UNUSABLE')) return;
-      if (!this.#isUnusable) log('error', 'The store cannot be used', { error });
-      this.#isUnusable = true;
+    } catch {
+      // The store logs its outages itself.
     }
   }
 }

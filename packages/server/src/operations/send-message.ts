@@ -32,12 +32,15 @@ export async function sendMessage(
   }
 }
 
-/** Resolves when the message is settled, after `blockingMs`, or when the caller no longer waits. */
+/**
+ * Resolves when the message is settled, after `blockingMs`, or when the caller no longer waits. The message itself is
+ * not read again: the store would have to be asked for one that is too large to be kept.
+ */
 function settled(
   { live, position }: Accepted,
   messageId: string,
   { signal }: CallContext,
   { options: { blockingMs } }: Dependencies,
 ): Promise<void> {
-  return waitForFact(live, settling(messageId), { after: position - 1, ms: blockingMs, signal });
+  return waitForFact(live, settling(messageId), { after: position, ms: blockingMs, signal });
 }

@@ -52,7 +52,7 @@ async function open(
     let counter = isCounted ? new GenerationCounter(state.generation) : undefined;
     const events = state.task ? [taskEvent(live, state, origin, view, limits.replyBytes)] : [];
     // The known state may be older than the message, if the store could not be read since.
-    const version = Math.min(position - 1, state.version);
+    const version = Math.min(position, state.version);
     const toEvents = (facts: readonly StoredFact[]): EventBatch => {
       const events: StreamEvent[] = [];
       for (const stored of facts) {

@@ -31,13 +31,11 @@ export class Deliverer {
   }
 
   start(): void {
-    const { store, log } = this.#dependencies;
+    const { store, report } = this.#dependencies;
     const { queue } = this.#dependencies.options;
     // With a reason: an abort without one creates an error with a stack, for every notification.
     this.#unsubscribe = store.subscribe({ queue }, () => this.#notified.abort('notified'));
-    this.#unsubscribe.catch((error: unknown) =>
-      log('error', 'Could not subscribe to the queue', { queue, error }),
-    );
+    this.#unsubscribe.catch((error: unknown) => report('Could not subscribe to the queue', { queue, error }));
     this.#over = this.#loop();
   }
 
@@ -95,7 +93,7 @@ export class Deliverer {
     try {
       return await this.#claim(limit);
     } catch (error) {
-      this.#dependencies.log('error', 'Could not claim deliveries', { error });
+      this.#dependencies.report('Could not claim deliveries', { error });
       return 0;
     }
   }
@@ -128,7 +126,7 @@ export class Deliverer {
       this.#claimIn(progress.againMs);
       if (progress.tookOne) await this.#hurry(host);
     } catch (error) {
-      this.#dependencies.log('error', 'Could not record a delivery', { taskId, configId: id, error });
+      this.#dependencies.report('Could not record a delivery', { taskId, configId: id, error });
     }
   }
 

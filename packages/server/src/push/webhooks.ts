@@ -1,7 +1,7 @@
 import type { PushFormat, ServerCompatibility } from '@batonjs/bindings';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
 import { type AddressPolicy, addressPolicy } from '../address-policy/address-policy.ts';
-import type { Log } from '../hooks/log-hook.ts';
+import type { Log, ReportFailure } from '../hooks/log-hook.ts';
 import type { Telemetry } from '../hooks/telemetry.ts';
 import type { Clock } from '../timing/clock.ts';
 import { previewFormat, pushFormat } from './push-format.ts';
@@ -36,6 +36,8 @@ export interface DeliveryDependencies {
   readonly push: Webhooks;
   readonly clock: Clock;
   readonly log: Log;
+  /** Logs the errors of background work. */
+  readonly report: ReportFailure;
   readonly telemetry: Telemetry | undefined;
   /** Times in milliseconds. */
   readonly options: {

@@ -1,6 +1,6 @@
 import type { PushConfigStore, TaskStore, Unsubscribe } from '@batonjs/store';
 import type { Clock } from '../timing/clock.ts';
-import { bounded } from '../timing/within-deadline.ts';
+import { bounded, type CallWatch } from '../timing/within-deadline.ts';
 
 type Store = TaskStore | (TaskStore & PushConfigStore);
 /** Makes a call within the time limit. `late` is given the result of a call that took longer. */
@@ -8,13 +8,15 @@ type InTime = <T>(call: () => Promise<T>, late?: (value: T) => void) => Promise<
 
 /**
  * The store with a time limit of `ms` milliseconds for each call; a call that takes longer rejects with `UNAVAILABLE`,
- * and may still be done. `prune` and `close` have no limit. The result is a `PushConfigStore` if the store is one.
+ * and may still be done. `prune` and `close` have no limit. The result is a `PushConfigStore` if the store is one. `watch`
+ * hears how each call ends.
  */
-export function boundedStore(store: Store, ms: number, clock: Clock): Store {
+export function boundedStore(store: Store, ms: number, clock: Clock, watch?: CallWatch): Store {
   const inTime: InTime = (call, late) => {
     try {
-      return bounded(call(), ms, clock, late);
+      return bounded(call(), ms, clock, late, watch);
     } catch (error) {
+      watch?.failed(error);
       return Promise.reject(error);
     }
   };

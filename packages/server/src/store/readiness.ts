@@ -1,14 +1,17 @@
 import type { StoreTrouble, TaskStore } from '@batonjs/store';
-import type { Log } from '../hooks/log-hook.ts';
 import type { Clock } from '../timing/clock.ts';
+import type { QueueOwners } from './queue-owners.ts';
 
 /** Whether a server can do its work, for its operators: the message may hold names of files and hosts. */
 export type Readiness =
   | { readonly isReady: true }
   | {
       readonly isReady: false;
-      /** `closing`: the server closes. `failing`: the store does not answer, or fails for an unnamed reason. */
-      readonly reason: StoreTrouble | 'closing' | 'failing';
+      /**
+       * `closing`: the server closes. `failing`: the store does not answer, or fails for an unnamed reason. `refused`: the
+       * tasks of its name are those of another agent.
+       */
+      readonly reason: StoreTrouble | 'closing' | 'failing' | 'refused';
       readonly message: string;
     };
 
@@ -16,8 +19,8 @@ export type Readiness =
 export interface ReadinessSource {
   readonly store: TaskStore;
   readonly clock: Clock;
-  readonly log: Log;
   readonly isOpen: () => boolean;
+  readonly owners: Pick<QueueOwners, 'refusal'>;
 }
 
 /** The store is probed at most once in this many milliseconds. */
@@ -26,8 +29,8 @@ const probeEveryMs = 1_000;
 const ready: Readiness = { isReady: true };
 const closing: Readiness = { isReady: false, reason: 'closing', message: 'The server is closing' };
 
-/** Returns a function that checks whether the server can do its work. Logs when that changes, and not each time. */
-export function createReadiness({ store, clock, log, isOpen }: ReadinessSource) {
+/** Returns a function that checks whether the server can do its work. The store logs its outages itself. */
+export function createReadiness({ store, clock, isOpen, owners }: ReadinessSource) {
   let known = ready;
   let knownUntil = Number.NEGATIVE_INFINITY;
   let probing: Promise<void> | undefined;
@@ -35,12 +38,10 @@ export function createReadiness({ store, clock, log, isOpen }: ReadinessSource) 
   async function probe(): Promise<void> {
     try {
       await (store.probe ? store.probe() : store.ping());
-      if (!known.isReady) log('info', 'The store takes writes again', {});
-      known = ready;
+      const message = await owners.refusal();
+      known = message === undefined ? ready : { isReady: false, reason: 'refused', message };
     } catch (error) {
       const { trouble: reason = 'failing', message } = error as Error & { trouble?: StoreTrouble };
-      if (known.isReady || known.reason !== reason)
-        log('error', 'The store takes no writes', { reason, error });
       known = { isReady: false, reason, message: String(message) };
     }
     knownUntil = clock.monotonic() + probeEveryMs;

@@ -1,6 +1,6 @@
 import { FACT_FORMAT, type Fact, headOf } from '@batonjs/lifecycle';
 import { type Lease, retentionLog, StoreError, type TaskStore } from '@batonjs/store';
-import type { Log } from '../hooks/log-hook.ts';
+import type { Log, ReportFailure } from '../hooks/log-hook.ts';
 import { type Clock, isoTime } from '../timing/clock.ts';
 import { newId } from '../timing/new-id.ts';
 
@@ -23,6 +23,8 @@ export interface RetentionSource {
   readonly store: TaskStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** Logs the errors of deletions. */
+  readonly report: ReportFailure;
 }
 
 const task = { scope: retentionLog, taskId: retentionLog };
@@ -59,7 +61,7 @@ export class Retention {
   }
 
   async #loop(): Promise<void> {
-    const { clock, log } = this.#source;
+    const { clock, report } = this.#source;
     const { everyMs } = this.#options;
     const { signal } = this.#stop;
     while (!signal.aborted) {
@@ -67,7 +69,7 @@ export class Retention {
         const lease = await this.#acquire();
         if (lease) await this.#deleteAll(lease);
       } catch (error) {
-        log('error', 'Could not delete old tasks', { error });
+        report('Could not delete old tasks', { error });
       }
       // At random intervals, so that many processes do not all ask at the same moment.
       await clock.sleep(everyMs * (shortest + clock.random() / 2), signal);
@@ -78,7 +80,7 @@ export class Retention {
     const { store, clock } = this.#source;
     const holder = newId(clock);
     const ttlMs = this.#options.everyMs * shortest;
-    const [lease] = await store.claim({ ...task, queue: retentionLog, holder, ttlMs, limit: 1 });
+    const [lease] = await store.claim({ task, queue: retentionLog, holder, ttlMs, limit: 1 });
     return lease ?? this.#acquireFirst(holder, ttlMs);
   }
 

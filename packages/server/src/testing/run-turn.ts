@@ -107,6 +107,7 @@ export async function runTurn(
       log.write({ type: 'set-wake', time: time === undefined ? undefined : momentOf(time) });
     },
     woken: options.woken ?? false,
+    replacedWake: undefined,
   };
   const answer = await agent(turn);
   if (isUpdates(answer)) {

@@ -1,8 +1,6 @@
-import { steadyNow } from '@batonjs/store';
-
 /** The source of time and randomness; a test may replace both. */
 export interface Clock {
-  /** Milliseconds since 1970. A clock that goes back makes deadlines late. */
+  /** The wall clock, in milliseconds since 1970: people's and agents' times and deadlines are compared with it. */
   readonly now: () => number;
   /** Milliseconds of a clock that is never set back. */
   readonly monotonic: () => number;
@@ -31,7 +29,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 export const systemClock: Clock = {
-  now: steadyNow,
+  now: () => Date.now(),
   monotonic: () => performance.now(),
   sleep,
   random: Math.random,

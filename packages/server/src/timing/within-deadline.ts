@@ -16,34 +16,46 @@ export async function boundedUntil<T>(call: () => Promise<T>, until: number, clo
   return Promise.race([call(), timeout]).finally(() => answered.abort());
 }
 
+/** Hears how each call of a store ends. */
+export interface CallWatch {
+  answered(): void;
+  failed(error: unknown): void;
+}
+
 /**
  * Gives a store call so many milliseconds; then it rejects as `UNAVAILABLE`, whatever becomes of it later. `ms` is one
- * of few values. A late value is passed to `late`.
+ * of few values. A late value is passed to `late`. `watch` hears how the call ends.
  */
 export function bounded<T>(
   call: Promise<T>,
   ms: number,
   clock: Clock,
   late?: (value: T) => void,
+  watch?: CallWatch,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let isLate = false;
+    const fail = (error: unknown) => {
+      watch?.failed(error);
+      reject(error);
+    };
     const deadlines = deadlinesOf(ms, clock);
     const deadline = deadlines.add({
       expire() {
         isLate = true;
-        reject(new StoreError('UNAVAILABLE', `The store did not answer within ${ms} ms`));
+        fail(new StoreError('UNAVAILABLE', `The store did not answer within ${ms} ms`));
       },
     });
     call.then(
       (value) => {
         if (isLate) return late?.(value);
         deadlines.remove(deadline);
+        watch?.answered();
         resolve(value);
       },
       (error) => {
         deadlines.remove(deadline);
-        reject(error);
+        if (!isLate) fail(error);
       },
     );
   });

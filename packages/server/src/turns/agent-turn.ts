@@ -8,7 +8,7 @@ import {
   viewTask,
 } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
-import type { Claims, Inbox, References, Turn, TurnContext } from '../agent/agent.ts';
+import type { Inbox, References, Turn, TurnContext } from '../agent/agent.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
 import type { TurnSpan, TurnStart } from '../hooks/telemetry.ts';
 import type { LazyAbort } from '../timing/lazy-abort.ts';
@@ -114,8 +114,8 @@ export class AgentTurn implements Turn {
     return () => referencesOf(store, writer.live.scope, started.message, limits.replyBytes);
   }
 
-  get caller(): Claims {
-    return this[inner].started.caller ?? {};
+  get caller(): Turn['caller'] {
+    return (this[inner].started.caller ?? {}) as Turn['caller'];
   }
 
   get metadata(): Readonly<Metadata> {
@@ -152,6 +152,11 @@ export class AgentTurn implements Turn {
   get wakeAt(): Turn['wakeAt'] {
     const { writer } = this[inner];
     return async (time) => writer.setWake(time === undefined ? undefined : momentOf(time));
+  }
+
+  get replacedWake(): Date | undefined {
+    const time = this[inner].state.openTurn?.replacedWake;
+    return time === undefined ? undefined : new Date(time);
   }
 
   get woken(): boolean {

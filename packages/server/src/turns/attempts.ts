@@ -51,7 +51,17 @@ function isWrittenByAgent(fact: Fact): boolean {
       return true;
     case 'status-changed':
       return fact.status.state !== 'TASK_STATE_WORKING' || fact.status.message !== undefined;
+    case 'message-received':
+    case 'task-created':
+    case 'answered':
+    case 'turn-started':
+    case 'turn-ended':
+    case 'woken':
+    case 'wake-set':
+    case 'cancel-requested':
+      return false;
     default:
+      fact satisfies never;
       return false;
   }
 }

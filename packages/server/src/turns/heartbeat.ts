@@ -94,7 +94,7 @@ export class Heartbeat {
   }
 
   async #renewAll(): Promise<boolean> {
-    const { store, clock, log } = this.#dependencies;
+    const { store, clock, report } = this.#dependencies;
     const { leaseMs } = this.#dependencies.options;
     const nodes = this.#held.nodes();
     const leases = nodes.map(({ item }) => item!.lease);
@@ -114,7 +114,7 @@ export class Heartbeat {
       this.#renewedAt = asked;
       return true;
     } catch (error) {
-      log('error', 'Could not renew leases', { leases: leases.length, error });
+      report('Could not renew leases', { leases: leases.length, error });
       return false;
     }
   }
@@ -124,7 +124,7 @@ export class Heartbeat {
     const late = this.#dependencies.clock.sleep(ms, done.signal).then(() => undefined);
     const kept = await Promise.race([call, late]).finally(() => done.abort());
     if (kept === undefined)
-      throw new StoreError('UNAVAILABLE', `The store did not renew leases within ${ms} ms`);
+      throw new StoreError('UNAVAILABLE', `The store did not renew leases within ${Math.round(ms)} ms`);
     return kept;
   }
 }

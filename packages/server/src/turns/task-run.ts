@@ -107,7 +107,7 @@ export class TaskRun {
       const next = startsAt(task.state);
       if (!openTurn && (next === undefined || next > now)) return task.release();
       isTimed = next !== undefined && next > 0;
-      const ripeAt = isDue ? isoTime(now) : undefined;
+      const ripeAt = isoTime(now);
       await task.write(() => [{ type: 'start-turn', alone: this.#isAlone || undefined, ripeAt }]);
       this.#attempt = task.state.openTurn?.attempt ?? 1;
       if (openTurn) this.#report('rerun');

@@ -11,6 +11,7 @@ import { isoTime } from '../timing/clock.ts';
 import type { LazyAbort } from '../timing/lazy-abort.ts';
 import { orderFor, orderForAll } from '../timing/schedule.ts';
 import { dueAt, startsAt } from '../timing/task-deadlines.ts';
+import { wakeCommand } from '../timing/wake-time.ts';
 import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
 import type { StallWatch } from './stall-watch.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
@@ -193,9 +194,9 @@ export class TaskWriter implements Held {
 
   /** Asks for another turn at a time (ISO 8601, UTC, milliseconds), or for none. A log that is no task becomes one. */
   async setWake(time: string | undefined): Promise<void> {
-    await this.write(({ task }) => [
-      ...(task ? [] : [{ type: 'create', taskId: this.live.taskId } as const]),
-      { type: 'set-wake', time },
+    await this.write((state) => [
+      ...(state.task ? [] : [{ type: 'create', taskId: this.live.taskId } as const]),
+      wakeCommand(state, time, this.#dependencies.clock.now()),
     ]);
   }
 

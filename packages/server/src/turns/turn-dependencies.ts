@@ -1,7 +1,7 @@
 import type { ChildUpdate } from '@batonjs/lifecycle';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent, Turn } from '../agent/agent.ts';
-import type { Log } from '../hooks/log-hook.ts';
+import type { Log, ReportFailure } from '../hooks/log-hook.ts';
 import type { Telemetry } from '../hooks/telemetry.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Transition } from '../log/write/transition.ts';
@@ -42,8 +42,12 @@ export interface TurnOptions {
 /** The objects that turns are claimed and run with. Made once for each server or worker. */
 export interface TurnDependencies {
   readonly agent: Agent;
-  /** Answers each call within `storeTimeoutMs`. */
+  /** Answers each call within `storeTimeoutMs`. Gives out no tasks while the queue is that of another agent. */
   readonly store: TaskStore;
+  /** Whether the tasks of the queue are this agent's, as the store remembers. */
+  readonly owners: { readonly isOurs: boolean; refusal(): Promise<string | undefined> };
+  /** Logs the errors of background work; an outage of the store once, and not in each loop. */
+  readonly report: ReportFailure;
   readonly clock: Clock;
   readonly log: Log;
   readonly onCancel: CancelHook | undefined;

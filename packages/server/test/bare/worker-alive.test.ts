@@ -21,41 +21,29 @@ async function livesUntilClosed(kind: string, place: string): Promise<void> {
 }
 
 describe('a process that has a worker and nothing else lives until the worker is closed, and no longer', () => {
-  it('on a store in memory', () => livesUntilClosed('memory', ''), 30_000);
+  it('on a store in memory', () => livesUntilClosed('memory', ''));
 
   it('on SQLite', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'baton-worker-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     await livesUntilClosed('sqlite', join(folder, 'tasks.db'));
-  }, 30_000);
+  });
 
-  it.runIf(hasRedis)(
-    'on Redis',
-    async () => {
-      const redis = await startRedis();
-      onTestFinished(() => redis.stop());
-      await livesUntilClosed('redis', redis.url);
-    },
-    60_000,
-  );
+  it.runIf(hasRedis)('on Redis', async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    await livesUntilClosed('redis', redis.url);
+  });
 
-  it.runIf(hasPostgres)(
-    'on PostgreSQL',
-    async () => {
-      const postgres = await startPostgres();
-      onTestFinished(() => postgres.stop());
-      await livesUntilClosed('postgres', postgres.url);
-    },
-    60_000,
-  );
+  it.runIf(hasPostgres)('on PostgreSQL', async () => {
+    const postgres = await startPostgres();
+    onTestFinished(() => postgres.stop());
+    await livesUntilClosed('postgres', postgres.url);
+  });
 
-  it.runIf(hasEtcd)(
-    'on etcd',
-    async () => {
-      const etcd = await startEtcd({ members: 1, inMemory: true });
-      onTestFinished(() => etcd.stop());
-      await livesUntilClosed('etcd', etcd.urls.join(','));
-    },
-    60_000,
-  );
+  it.runIf(hasEtcd)('on etcd', async () => {
+    const etcd = await startEtcd({ members: 1, inMemory: true });
+    onTestFinished(() => etcd.stop());
+    await livesUntilClosed('etcd', etcd.urls.join(','));
+  });
 });

@@ -100,11 +100,11 @@ describe.each(roads)('%s', (name, mount) => {
 
   // biome-ignore format: a table reads best with one row per line
   const requests: readonly Row[] = [
-    ['no content type', typed(undefined), 'UNSUPPORTED_MEDIA_TYPE'],
-    ['text/plain', typed('text/plain'), 'UNSUPPORTED_MEDIA_TYPE'],
-    ['a form', typed('application/x-www-form-urlencoded'), 'UNSUPPORTED_MEDIA_TYPE'],
-    ['problem+json', typed('application/problem+json'), 'UNSUPPORTED_MEDIA_TYPE'],
-    ['a content type of separators', typed(';;,'), 'UNSUPPORTED_MEDIA_TYPE'],
+    ['no content type', typed(undefined), 'CONTENT_TYPE_NOT_SUPPORTED'],
+    ['text/plain', typed('text/plain'), 'CONTENT_TYPE_NOT_SUPPORTED'],
+    ['a form', typed('application/x-www-form-urlencoded'), 'CONTENT_TYPE_NOT_SUPPORTED'],
+    ['problem+json', typed('application/problem+json'), 'CONTENT_TYPE_NOT_SUPPORTED'],
+    ['a content type of separators', typed(';;,'), 'CONTENT_TYPE_NOT_SUPPORTED'],
     ['no version, which is 0.3 [R-VER-02] [R-VER-03]', versioned(undefined), 'VERSION_NOT_SUPPORTED'],
     ['an empty version', versioned(''), 'VERSION_NOT_SUPPORTED'],
     ['version 0.3', versioned('0.3'), 'VERSION_NOT_SUPPORTED'],

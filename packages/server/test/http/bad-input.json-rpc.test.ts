@@ -122,13 +122,13 @@ describe.each(mounts)('%s', (name, mount) => {
 
   // biome-ignore format: a table reads best with one row per line
   const requests: readonly Row[] = [
-    ['no content type', typed(undefined), 'UNSUPPORTED_MEDIA_TYPE'],
-    ['an empty content type', typed(''), 'UNSUPPORTED_MEDIA_TYPE'],
-    ['text/plain', typed('text/plain'), 'UNSUPPORTED_MEDIA_TYPE'],
-    ['a form', typed('application/x-www-form-urlencoded'), 'UNSUPPORTED_MEDIA_TYPE'],
-    ['a multipart form', typed('multipart/form-data; boundary=x'), 'UNSUPPORTED_MEDIA_TYPE'],
-    ['a type that only begins like JSON', typed('application/jsonp'), 'UNSUPPORTED_MEDIA_TYPE'],
-    ['a type named like a prototype', typed('__proto__'), 'UNSUPPORTED_MEDIA_TYPE'],
+    ['no content type', typed(undefined), 'CONTENT_TYPE_NOT_SUPPORTED'],
+    ['an empty content type', typed(''), 'CONTENT_TYPE_NOT_SUPPORTED'],
+    ['text/plain', typed('text/plain'), 'CONTENT_TYPE_NOT_SUPPORTED'],
+    ['a form', typed('application/x-www-form-urlencoded'), 'CONTENT_TYPE_NOT_SUPPORTED'],
+    ['a multipart form', typed('multipart/form-data; boundary=x'), 'CONTENT_TYPE_NOT_SUPPORTED'],
+    ['a type that only begins like JSON', typed('application/jsonp'), 'CONTENT_TYPE_NOT_SUPPORTED'],
+    ['a type named like a prototype', typed('__proto__'), 'CONTENT_TYPE_NOT_SUPPORTED'],
     ['no version, which is 0.3 [R-VER-02] [R-VER-03]', versioned(undefined), 'VERSION_NOT_SUPPORTED'],
     ['an empty version', versioned(''), 'VERSION_NOT_SUPPORTED'],
     ['version 0.3', versioned('0.3'), 'VERSION_NOT_SUPPORTED'],
@@ -196,30 +196,32 @@ describe.each(mounts)('%s', (name, mount) => {
     );
 
     it('takes snake_case, numbers as text, enums as numbers and base64 of the other alphabet [R-JSON-04] [R-JSON-08]', async () => {
+      const contextId = crypto.randomUUID();
       const message = {
-        message_id: 'odd-1',
+        message_id: `odd-${contextId}`,
         role: 1,
         parts: [
           { raw: '-_-_', media_type: 'application/json' },
           { text: 'hello', unknown: { deep: 1 } },
         ],
-        context_id: 'odd',
+        context_id: contextId,
         task_id: '',
         reference_task_ids: null,
       };
       const configuration = { history_length: '1', return_immediately: false, acceptedOutputModes: null };
       const { task } = await call(served.origin, 'SendMessage', { message, configuration, extra: [1] });
-      expect(task).toMatchObject({ contextId: 'odd', status: { state: 'TASK_STATE_COMPLETED' } });
+      expect(task).toMatchObject({ contextId, status: { state: 'TASK_STATE_COMPLETED' } });
       expect(task.history).toHaveLength(1);
       const got = await call(served.origin, 'GetTask', { id: task.id });
       expect(got.history[0]).toEqual({
-        messageId: 'odd-1',
+        messageId: message.message_id,
         role: 'ROLE_USER',
-        contextId: 'odd',
+        contextId,
         taskId: task.id,
         parts: [{ raw: '+/+/', mediaType: 'application/json' }, { text: 'hello' }],
       });
-      const page = await call(served.origin, 'ListTasks', { context_id: 'odd', page_size: '5', status: 3 });
+      const query = { context_id: contextId, page_size: '5', status: 3 };
+      const page = await call(served.origin, 'ListTasks', query);
       expect(page).toMatchObject({ totalSize: 1, pageSize: 5 });
     });
 

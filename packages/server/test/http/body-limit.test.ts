@@ -80,7 +80,7 @@ describe.each(mounts)('%s', (name, mount) => {
     it('answers what only claims to be too large, before it comes', async () => {
       const { port, hostname } = new URL(served.origin);
       const socket = connect(Number(port), hostname);
-      const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n`;
+      const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n`;
       socket.write(`${head}Content-Length: 99999999999\r\n\r\n{`);
       const answer = await new Promise<string>((resolve) =>
         socket.once('data', (data) => resolve(`${data}`)),
@@ -93,7 +93,7 @@ describe.each(mounts)('%s', (name, mount) => {
     it('stops reading a body that never ends, and closes the connection', async () => {
       const { port, hostname } = new URL(small.origin);
       const socket = connect(Number(port), hostname);
-      const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n`;
+      const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n`;
       socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
       const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
       let answer = '';

@@ -62,7 +62,7 @@ describe('a list', () => {
     expect(seen).toBe(50);
     expect(longest).toBeLessThanOrEqual(4);
     expect(pages).toBeGreaterThanOrEqual(13);
-  }, 60_000);
+  });
 
   it('has shorter pages if the tasks do not fit, and goes on with the next one [R-LIST-02] [R-LIST-06]', async () => {
     const server = serve(echo);

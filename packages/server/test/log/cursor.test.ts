@@ -36,6 +36,7 @@ const liveTasks = (store: TaskStore) =>
     storeTimeoutMs: 5_000,
     sweepEveryMs: Number.POSITIVE_INFINITY,
     log: () => {},
+    report: () => {},
   });
 
 /** A task with three facts. */

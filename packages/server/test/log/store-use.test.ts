@@ -457,6 +457,38 @@ describe('cost', () => {
   });
 });
 
+describe('a message of megabytes', () => {
+  const large = { message: say('x'.repeat(1_000_000)) };
+  const counted = () => {
+    let reads = 0;
+    const store = change(memoryStore(), {
+      readFacts:
+        (readFacts) =>
+        (...args) => {
+          reads++;
+          return readFacts(...args);
+        },
+    });
+    return { store, reads: () => reads };
+  };
+  const agents: Record<string, Agent> = {
+    'a message': () => reply('done'),
+    'a task': async function* () {
+      yield completed();
+    },
+  };
+
+  it.each(Object.entries(agents))('is not read back by the request that brought it: %s', async (_, agent) => {
+    const { store, reads } = counted();
+    const server = serve(agent, { store });
+    await rpc(server, 'SendMessage', large);
+    await collect(
+      stream(server, 'SendStreamingMessage', { message: { ...large.message, messageId: 'other' } }),
+    );
+    expect(reads()).toBe(0);
+  });
+});
+
 describe('the store', () => {
   it('is not closed with its server', async () => {
     const memory = memoryStore();

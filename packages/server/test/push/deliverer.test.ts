@@ -200,7 +200,7 @@ describe('a deliverer whose store fails', () => {
     const { deliverer, store, log, pass, sleeps } = delivererOn({}, { subscribe: fail });
     deliverer.start();
     await eventually(() => expect(sleeps).toEqual([1_000]));
-    expect(log).toEqual([['error', 'Could not subscribe to the queue', { queue: 'q', error }]]);
+    expect(log).toEqual([['Could not subscribe to the queue', { queue: 'q', error }]]);
     await updated(store, many(1, hook.url()));
     expect(hook.received).toEqual([]);
     pass(1_000);
@@ -212,7 +212,7 @@ describe('a deliverer whose store fails', () => {
     const { deliverer, log, pass, limits, sleeps } = delivererOn({}, { claimDeliveries: fail });
     deliverer.start();
     await eventually(() => expect(sleeps).toEqual([1_000]));
-    expect(log).toEqual([['error', 'Could not claim deliveries', { error }]]);
+    expect(log).toEqual([['Could not claim deliveries', { error }]]);
     pass(1_000);
     await eventually(() => expect(limits).toHaveLength(2));
   });
@@ -225,9 +225,7 @@ describe('a deliverer whose store fails', () => {
     await hook.until(2);
     const message = 'Could not record a delivery';
     await eventually(() =>
-      expect(log).toEqual(
-        ['w0', 'w1'].map((configId) => ['error', message, { taskId: 't', configId, error }]),
-      ),
+      expect(log).toEqual(['w0', 'w1'].map((configId) => [message, { taskId: 't', configId, error }])),
     );
   });
 });

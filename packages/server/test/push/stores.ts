@@ -7,9 +7,10 @@ import { sqliteStore } from '@batonjs/store-sqlite';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { redisForTests } from '../../../../test/support/redis.ts';
+import { lastsAsProcess } from '../../../../test/support/shared-process/handles.ts';
 
 // Test files that share a process share it, and it ends with that process.
-const redis = await redisForTests();
+const redis = await lastsAsProcess(redisForTests);
 
 export type Store = TaskStore & PushConfigStore;
 

@@ -117,7 +117,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
   });
 
   /** Short, so that a death is noticed soon. */
-  const mortality = { leaseMs: 500, storeTimeoutMs: 500 };
+  const mortality = { leaseMs: 500, storeTimeoutMs: 2_000 };
 
   describe('a task whose process dies', () => {
     it("fails with a reason under 'fail'", async () => {
@@ -311,7 +311,8 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
       };
       const a = serve(agent, { store, clocks: { interruptedMs: 60 } });
       const { task } = await rpc(a, 'SendMessage', { message: say('go') });
-      expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+      // The store decides by its own clock. On a busy machine it is over before the answer is here.
+      expect(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_FAILED']).toContain(task.status.state);
       expect(codeOf(await until(a, task.id, 'FAILED'))).toBe('DEADLINE_EXCEEDED');
     });
 

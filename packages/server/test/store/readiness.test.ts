@@ -61,10 +61,14 @@ describe('a server is ready', () => {
     state.refusal = undefined;
     state.ms += 1_000;
     expect(await server.ready()).toBe(true);
-    expect(logged).toEqual([
-      ['error', 'The store takes no writes', 'disk-full'],
-      ['info', 'The store takes writes again', undefined],
-    ]);
+    state.ms += 5_000;
+    await server.ready();
+    await vi.waitFor(() =>
+      expect(logged).toEqual([
+        ['error', 'The store fails: tasks.db cannot grow', 'disk-full'],
+        ['warn', 'The store works again', undefined],
+      ]),
+    );
   });
 
   it('by one probe a second, however often it is asked', async () => {
@@ -120,7 +124,7 @@ describe.skipIf(!redis)('with Redis out of memory', () => {
     const key = `baton:{0}:task:${task.id}\0["agent","",""]`;
     // The lease is renewed: its end moves on although there is no memory.
     const until = async () =>
-      Number(await redis!.cli('EVAL', "return redis.call('HGET', ARGV[1], 'until')", '0', key));
+      JSON.parse(await redis!.cli('EVAL', "return redis.call('HGET', ARGV[1], 'row')", '0', key)).leaseUntil;
     const first = await until();
     await vi.waitFor(async () => expect(await until()).toBeGreaterThan(first), { timeout: 15_000 });
     expect((await rpc(server, 'CancelTask', { id: task.id })).status.state).toBe('TASK_STATE_CANCELED');

@@ -3,6 +3,7 @@ import { TASK_TREE } from '@batonjs/protocol/headers';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
+import { passableClock } from '../../../../test/kit/passable-clock.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
@@ -66,8 +67,11 @@ describe('`onCancel` is called before a task ends without its agent, and the chi
 
   it('when the time of a task is over whose turn runs', async () => {
     const { called, onCancel } = hook();
-    const server = serve(parent, { card, onCancel, clocks: { totalMs: 300 } });
+    const { clock, pass } = passableClock();
+    const server = serve(parent, { card, onCancel, clock, clocks: { totalMs: 60_000 } });
     const id = await start(server, 'work');
+    await until(server, id, 'WORKING');
+    pass(60_000);
     await until(server, id, 'FAILED');
     expect(called).toEqual([`${id} c`]);
     expect(await childrenOf(server, id)).toEqual(canceledChild);

@@ -122,7 +122,7 @@ it.each([
     const { called, on } = noting();
     const store = change(memory, {
       claim: (claim) => async (request) => {
-        if (request.taskId === undefined) return [];
+        if (!request.task) return [];
         const leases = await claim(request);
         await wait();
         return leases;
@@ -151,7 +151,7 @@ it('a stream that is opened while its server closes ends, with the task as it is
     load:
       (load) =>
       async (...args) => {
-        await wait();
+        if (args[1] === task.id) await wait();
         return load(...args);
       },
   });

@@ -108,7 +108,13 @@ it('an agent whose task was taken by a process that wrote nothing yet does not g
   const store = beforeFirst(memory, isArtifact, async ({ taskId, writer }) => {
     const queue = 'agent';
     await memory.renew([{ ...writer!, scope, taskId, queue, cause: 'committed' }], 0);
-    const taken = await memory.claim({ queue, holder: 'another process', ttlMs: 0, limit: 1, taskId });
+    const taken = await memory.claim({
+      queue,
+      holder: 'another process',
+      ttlMs: 0,
+      limit: 1,
+      task: { scope, taskId },
+    });
     expect(taken).toMatchObject([{ cause: 'expired', fence: writer!.fence + 1 }]);
   });
   const began: number[] = [];

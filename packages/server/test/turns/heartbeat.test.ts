@@ -25,8 +25,8 @@ function beating(store: TaskStore) {
         });
       }),
   };
-  const log = (_level: string, message: string) => errors.push(message);
-  const dependencies = { store, clock, log, options: { leaseMs } };
+  const report = (message: string) => errors.push(message);
+  const dependencies = { store, clock, report, options: { leaseMs } };
   return {
     heartbeat: new Heartbeat(dependencies as unknown as TurnDependencies),
     errors,

@@ -241,7 +241,8 @@ it('two processes on a computer that slept leave each other their turns, whichev
     yield completed();
   };
   const server = serve(agent, { store, restart: 'rerun', clock: holding.clock });
-  serve(agent, { store, restart: 'rerun', clock: waking.clock });
+  await server.ready();
+  await serve(agent, { store, restart: 'rerun', clock: waking.clock }).ready();
   const id = await start(server);
   await until(server, id, 'WORKING');
   await vi.waitFor(() => expect(waking.sleeps).not.toEqual([]));

@@ -4,6 +4,7 @@ import { commitChecks } from './commit.ts';
 import { closeChecks, identityChecks, pingChecks } from './identity.ts';
 import { idChecks } from './ids.ts';
 import { listChecks } from './list.ts';
+import { listFilterChecks } from './list-filters.ts';
 import { followChecks } from './notifications/follow.ts';
 import { subscribeChecks } from './notifications/subscribe.ts';
 import { onceChecks, openAppendChecks } from './open-append.ts';
@@ -34,6 +35,7 @@ export const taskStoreChecks: readonly Check[] = [
   ...loadChecks,
   ...readFactsChecks,
   ...listChecks,
+  ...listFilterChecks,
   ...scopeChecks,
   ...idChecks,
   ...identityChecks,

@@ -77,8 +77,8 @@ export async function compare(bench: Bench, run: string, commands: readonly Comm
         'renew',
       );
     } else if (one.type === 'claim') {
-      const taskId = one.task === undefined ? undefined : `t${one.task}`;
-      const request = { queue: run, holder: `h${one.holder}`, ttlMs, limit: one.limit, taskId };
+      const task = one.task === undefined ? undefined : { scope: run, taskId: `t${one.task}` };
+      const request = { queue: run, holder: `h${one.holder}`, ttlMs, limit: one.limit, task };
       const given = await store.claim(request);
       const at = now();
       mustBeOffered(given, model.offers(request, at), request);

@@ -8,19 +8,19 @@ import {
   granted,
   type Lease,
   type ListedTask,
-  type Row,
   type StoredFact,
   StoreError,
   type StoreErrorCode,
   type TaskPage,
   type TaskQuery,
+  type TaskRow,
 } from '@batonjs/store';
 
 /** A log as the model keeps it. */
 export interface ModelLog {
   readonly scope: string;
   readonly taskId: string;
-  row?: Row;
+  row?: TaskRow;
   facts: readonly StoredFact[];
   snapshot?: Commit['snapshot'];
   readonly once: Map<string, number>;
@@ -43,7 +43,9 @@ export class Model {
     const log = this.log(commit.scope, commit.taskId);
     const counted = commit.once === undefined ? undefined : log.once.get(commit.once);
     if (counted !== undefined) return { version: counted, repeated: true };
-    const after = attempt(() => admit(log.row, commit, now));
+    const after = attempt(() =>
+      admit(log.row, commit, { now, orderNow: now, leaseNow: now }, { webhooks: [], lastAt: undefined }),
+    );
     if (typeof after === 'string') return after;
     const { commitId } = commit;
     const inOrder = factsInOrder(commit, log.facts.at(-1)?.fact.at);
@@ -58,17 +60,17 @@ export class Model {
   /** Every lease that the claim may be given. */
   offers(request: ClaimRequest, now: number): Lease[] {
     return this.logs.flatMap(({ scope, taskId, row }) => {
-      if (!row || (request.taskId !== undefined && request.taskId !== taskId)) return [];
-      const { holder, queue } = request;
-      const claim = claimed(row, request, now);
-      return claim ? [{ scope, taskId, queue, holder, fence: claim.row.fence, cause: claim.cause }] : [];
+      const { holder, queue, task } = request;
+      if (!row || (task && (task.taskId !== taskId || task.scope !== scope))) return [];
+      const claim = claimed(row, request, { now, orderNow: now, leaseNow: now });
+      return claim ? [{ scope, taskId, queue, holder, fence: claim.after.fence, cause: claim.cause }] : [];
     });
   }
 
   /** Does what the claim did that was given this lease. */
   claim({ scope, taskId }: Lease, request: ClaimRequest, now: number): void {
     const log = this.log(scope, taskId);
-    log.row = claimed(log.row!, request, now)!.row;
+    log.row = claimed(log.row!, request, { now, orderNow: now, leaseNow: now })!.after;
   }
 
   /** Whether the lease is still held; if so it now ends then. */
@@ -88,7 +90,7 @@ export class Model {
     const matching = this.logs
       .filter((log) => log.scope === scope && log.row)
       .map((log): ListedTask => {
-        const { head } = log.row!;
+        const head = log.row!.head!;
         return { taskId: log.taskId, head, fact: log.facts[head.statusVersion - 1]! };
       })
       .filter(({ head }) => answered || head.state !== undefined)

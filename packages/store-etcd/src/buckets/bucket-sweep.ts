@@ -1,8 +1,7 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ClusterClock } from '../layout/cluster-clock.ts';
 import { alphabet } from '../layout/digest.ts';
-import { inside, type Keys } from '../layout/keys.ts';
-import { unchanged } from '../tasks/known-tasks.ts';
+import { inside, type Keys, unchanged } from '../layout/keys.ts';
 import type { KeyValue, RangeRequest } from '../wire/messages.ts';
 
 /** How many keys a round reads at most. */

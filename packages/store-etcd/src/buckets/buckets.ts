@@ -1,9 +1,8 @@
-import { type Rate, takenFrom } from '@batonjs/store';
+import { type Change, type Step, StoreError } from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ClusterClock } from '../layout/cluster-clock.ts';
-import type { Keys } from '../layout/keys.ts';
-import { unchanged } from '../tasks/known-tasks.ts';
-import { Lanes } from '../tasks/lanes.ts';
+import { type Keys, unchanged } from '../layout/keys.ts';
+import { Lanes } from '../layout/lanes.ts';
 import type { KeyValue } from '../wire/messages.ts';
 import { BucketSweep } from './bucket-sweep.ts';
 
@@ -43,27 +42,29 @@ export class Buckets {
     return this.#sweep.close();
   }
 
-  async take(name: string, rate: Rate): Promise<number> {
+  /** Takes what the step decides from the bucket that it wants. */
+  async change<T>(step: Step<T>): Promise<T> {
     await this.#clock.follow();
-    const key = this.#keys.bucket(name);
-    const waitMs = await this.#lanes.run(key, () => this.#take(key, rate));
+    const key = this.#keys.bucket(step.wanted.bucket!);
+    const result = await this.#lanes.run([key], () => this.#take(key, step));
     if (++this.#takes % sweepEvery === 0) void this.#sweep.run();
-    return waitMs;
+    return result;
   }
 
-  /** Writes what it decided on the value that it knows. If that is not the one in etcd, it decides anew. */
-  async #take(key: string, rate: Rate): Promise<number> {
+  /** Decides on the value that this process knows. If that is not the one in etcd, it decides anew. */
+  async #take<T>(key: string, { decide }: Step<T>): Promise<T> {
     let known = this.#known.get(key) ?? absent;
     for (;;) {
-      const { fullAt, waitMs } = takenFrom(known.fullAt, rate, this.#clock.now());
+      const found = { ...this.#clock.present(), fullAt: known.fullAt };
+      const { fullAt, result } = mustBeChange(decide(found));
       const { response } = await this.#cluster.transact({
         compare: [unchanged(key, known.revision)],
-        success: fullAt === known.fullAt ? [] : [{ put: { key, value: String(fullAt) } }],
+        success: fullAt === undefined ? [] : [{ put: { key, value: String(fullAt) } }],
         failure: [{ range: { key } }],
       });
       if (response.succeeded) {
-        if (fullAt !== known.fullAt) this.#remember(key, { revision: response.header!.revision, fullAt });
-        return waitMs;
+        if (fullAt !== undefined) this.#remember(key, { revision: response.header!.revision, fullAt });
+        return result;
       }
       known = readingOf(response.responses[0]?.range?.kvs[0]);
       this.#remember(key, known);
@@ -79,3 +80,8 @@ export class Buckets {
 
 const readingOf = (kept: KeyValue | undefined): Known =>
   kept ? { revision: kept.modRevision, fullAt: Number(kept.value) } : absent;
+
+function mustBeChange<T>(decision: Change<T> | Step<T>): Change<T> {
+  if ('decide' in decision) throw new StoreError('UNUSABLE', 'A bucket is decided on in one step');
+  return decision;
+}

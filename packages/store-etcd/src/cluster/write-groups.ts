@@ -1,16 +1,23 @@
-import type { Compare, RangeRequest, RangeResponse, RequestOp, TxnResponse } from '../wire/messages.ts';
+import type {
+  Compare,
+  RangeRequest,
+  RangeResponse,
+  RequestOp,
+  TxnRequest,
+  TxnResponse,
+} from '../wire/messages.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { isTooLarge } from './etcd-error.ts';
 
 /** A write that happens only if all comparisons hold. Otherwise it reads. */
 export interface ConditionalWrite {
-  /** The key of the task that it writes to: writes of one task never share a transaction. */
+  /** The digest of the task that it writes to: writes of one task never share a transaction. */
   readonly task: string;
   readonly compare: readonly Compare[];
-  /** At most 90, on keys of this task only. */
+  /** At most 90, on keys of this task only, unless it shares no transaction. */
   readonly writes: readonly RequestOp[];
   readonly reads: readonly RangeRequest[];
-  /** It shares no transaction: it names parts of a value, and fails as a whole if one has vanished. */
+  /** It shares no transaction: it fails as a whole if a part of a value has vanished, or it writes several tasks. */
   readonly isAlone?: boolean;
 }
 
@@ -34,6 +41,7 @@ interface Waiting {
 
 // The limits of a transaction: etcd takes 128 operations with those of the transactions inside, and 1.5 MiB.
 const largestGroup = 32;
+const mostOperations = 126;
 const largestBytes = 512 * 1024;
 
 /** How many groups are sent before the first is answered. */
@@ -121,12 +129,26 @@ export class WriteGroups {
       success: writes,
       failure: reads.map((range) => ({ range })),
     }));
-    if (requests.length === 1) return this.#cluster.transact(requests[0]!);
+    if (requests.length === 1) return this.#cluster.transact(this.#inChunks(requests[0]!));
     const success: RequestOp[] = requests.map((txn) => ({ txn }));
-    // The quota of etcd counts what the outer transaction puts only: it applies if that is anything. Deletions need none.
-    if (requests.some(({ success: writes }) => writes.some((write) => 'put' in write)))
-      success.push({ put: { key: this.#counted, value: '' } });
-    return this.#cluster.transact({ success });
+    return this.#cluster.transact({ success: [...success, ...this.#counting(requests)] });
+  }
+
+  /** More operations than a transaction takes are put into transactions inside it. */
+  #inChunks(request: Required<TxnRequest>): TxnRequest {
+    const { compare, success, failure } = request;
+    if (success.length <= mostOperations) return request;
+    const size = mostOperations - Math.max(compare.length, mostOperations / 2);
+    const chunks: RequestOp[] = [];
+    for (let start = 0; start < success.length; start += size)
+      chunks.push({ txn: { success: success.slice(start, start + size) } });
+    return { compare, success: [...chunks, ...this.#counting([request])], failure };
+  }
+
+  /** The quota of etcd counts what the outer transaction puts only: it applies if that is anything. Deletions need none. */
+  #counting(requests: readonly Required<TxnRequest>[]): RequestOp[] {
+    const puts = requests.some(({ success }) => success.some((write) => 'put' in write));
+    return puts ? [{ put: { key: this.#counted, value: '' } }] : [];
   }
 }
 

@@ -1,3 +1,4 @@
+import { type Moment, steadyNow } from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
 import { timeIn } from './order.ts';
 
@@ -26,6 +27,17 @@ export class ClusterClock {
     return Math.floor(performance.now() + this.#ahead);
   }
 
+  /** The time of all clocks, for a decision. */
+  async moment(): Promise<Moment> {
+    await this.follow();
+    return this.present();
+  }
+
+  /** The time as this process knows it. */
+  present(): Moment {
+    return { now: Date.now(), orderNow: steadyNow(), leaseNow: this.now() };
+  }
+
   /** Resolves at once, unless this process has not read the time yet. */
   async follow(): Promise<void> {
     if (performance.now() - this.#readAt < tickMs) return;
@@ -42,6 +54,7 @@ export class ClusterClock {
     const kept = range!.kvs[0]?.value;
     if (kept) this.#advance(Number(kept));
     else this.#advance(Date.now());
+    this.#readAt = kept ? performance.now() : this.#readAt;
     if (!kept || this.now() - Number(kept) > tickMs) await this.#write();
     this.#readAt = performance.now();
   }

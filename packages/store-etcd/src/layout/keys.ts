@@ -1,4 +1,4 @@
-import type { RangeRequest } from '../wire/messages.ts';
+import type { Compare, RangeRequest } from '../wire/messages.ts';
 import { digestOf } from './digest.ts';
 import { largestFirst, newestFirst, positionIn, timeIn } from './order.ts';
 
@@ -49,12 +49,8 @@ export class Keys {
     return `${this.buckets}${digestOf(name)}`;
   }
 
-  log(task: string): string {
-    return `${this.#prefix}/log/${task}`;
-  }
-
-  turn(task: string): string {
-    return `${this.#prefix}/turn/${task}`;
+  task(task: string): string {
+    return `${this.#prefix}/task/${task}`;
   }
 
   snapshot(task: string): string {
@@ -91,8 +87,8 @@ export class Keys {
   }
 
   /** All webhooks of a task, without the configs of large ones. */
-  pushes(task: string): string {
-    return `${this.#prefix}/push/${task}`;
+  webhooks(task: string): string {
+    return `${this.#prefix}/webhooks/${task}`;
   }
 
   configs(task: string): string {
@@ -116,38 +112,54 @@ export class Keys {
     return `${newestFirst(Date.parse(statusAt))}/${largestFirst(taskId)}`;
   }
 
-  named(taskId: string): string {
-    return `${this.#prefix}/name/${digestOf(taskId)}/`;
-  }
-
-  get closed(): string {
-    return `${this.#prefix}/closed/`;
+  /** Logs that may be deleted, by the time of their end. */
+  get ended(): string {
+    return `${this.#prefix}/ended/`;
   }
 
   heldBy(holder: string): string {
     return `${this.#prefix}/holder/${digestOf(holder)}/`;
   }
 
-  /** What can be claimed from a queue at once. */
+  /** What can be claimed from a queue without waiting for a deadline. Processes watch it. */
   ready(queue: string): string {
     return `${this.#prefix}/ready/${digestOf(queue)}/`;
   }
 
-  wanted(queue: string): string {
-    return `${this.ready(queue)}wanted/`;
+  waiting(queue: string): string {
+    return `${this.ready(queue)}task/`;
   }
 
   deliveries(queue: string): string {
     return `${this.ready(queue)}webhook/`;
   }
 
-  /** What can be claimed from a queue after a time: by the clock for leases, or by the wall clock. */
-  later(queue: string, kind: 'held' | 'due'): string {
-    return `${this.#prefix}/later/${digestOf(queue)}/${kind}/`;
+  /** Tasks of a queue by their deadline, by the wall clock. */
+  due(queue: string): string {
+    return `${this.#prefix}/due/${digestOf(queue)}/`;
   }
 
-  laterDeliveries(queue: string): string {
-    return `${this.#prefix}/later/${digestOf(queue)}/webhook/`;
+  /** Tasks of a queue by the end of their lease, by the clock of leases. */
+  leased(queue: string): string {
+    return `${this.#prefix}/leased/${digestOf(queue)}/`;
+  }
+
+  /** Tasks that a schedule orders, by caller. */
+  turns(queue: string): string {
+    return `${this.#prefix}/turn/${digestOf(queue)}/`;
+  }
+
+  turnsOf(queue: string, scope: string): string {
+    return `${this.turns(queue)}${digestOf(scope)}/`;
+  }
+
+  /** The last turns of callers, in order. */
+  served(queue: string): string {
+    return `${this.#prefix}/served/${digestOf(queue)}/`;
+  }
+
+  queue(queue: string): string {
+    return `${this.#prefix}/queue/${digestOf(queue)}`;
   }
 
   /** Tasks with webhooks that were given up. */
@@ -155,3 +167,11 @@ export class Keys {
     return `${this.#prefix}/dead/${digestOf(queue)}/`;
   }
 }
+
+/** Holds while the key is as it was read at this revision; 0: while there is no such key. */
+export const unchanged = (key: string, modRevision: number): Compare => ({
+  result: 0,
+  target: 2,
+  key,
+  modRevision,
+});

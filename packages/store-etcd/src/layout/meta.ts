@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { StoreError } from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
 
-/** The version of the layout of keys that this release writes. */
+/** The version of the layout of keys. */
 export const layoutVersion = 1;
 
 /**
- * The identity of the data under a key, which is written if there is none. Rejects with code `UNUSABLE` for a layout of
- * a newer release.
+ * The identity of the data under a key, which is written if there is none. Rejects with code `UNUSABLE` for another
+ * layout.
  */
 export async function identityOf(cluster: Cluster, key: string): Promise<string> {
   const value = JSON.stringify({ layout: layoutVersion, identity: randomUUID() });
@@ -23,7 +23,7 @@ export async function identityOf(cluster: Cluster, key: string): Promise<string>
     kept = response.responses.at(-1)!.range!.kvs[0]!.value;
   }
   const { layout, identity } = JSON.parse(String(kept));
-  if (layout <= layoutVersion) return identity;
-  const message = `Its keys have version ${layout}, and this release knows ${layoutVersion}`;
-  throw new StoreError('UNUSABLE', `${cluster.connections.name} was written by a newer release. ${message}`);
+  if (layout === layoutVersion) return identity;
+  const message = `Its keys have version ${layout}, and this release takes ${layoutVersion}`;
+  throw new StoreError('UNUSABLE', `${cluster.connections.name} was written by another release. ${message}`);
 }

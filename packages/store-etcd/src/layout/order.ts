@@ -19,3 +19,10 @@ export function largestFirst(id: string): string {
   for (let n = 0; n < bytes.length; n++) bytes[n]! ^= 0xff;
   return `${bytes.toString('hex')}ff`;
 }
+
+/** The time of a place in a schedule, which may lie before 1970. */
+export const turnIn = (ms: number): string =>
+  String(Math.min(2 * lastTime, Math.max(0, Math.floor(ms) + lastTime))).padStart(timeDigits + 1, '0');
+
+/** The time that `turnIn` wrote. */
+export const turnOf = (text: string): number => Number(text) - lastTime;

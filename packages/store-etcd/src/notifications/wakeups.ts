@@ -1,46 +1,59 @@
-import type { Topic, Unsubscribe } from '@batonjs/store';
+import { type Notification, Subscribers, type Topic, topicNumber, type Unsubscribe } from '@batonjs/store';
 import { digestOf } from '../layout/digest.ts';
 import { inside, type Keys } from '../layout/keys.ts';
 import { timeIn } from '../layout/order.ts';
 import type { KeyValue } from '../wire/messages.ts';
-import { Subscribers } from './subscribers.ts';
 import type { Watch, Watches } from './watches.ts';
 
-interface Watched {
-  readonly subscribers: Subscribers;
-  readonly watch: Watch;
+/** A topic with subscribers in this process. */
+class Watched {
+  readonly subscribers = new Subscribers();
+  readonly #topic: Topic;
+  #revision = 0;
+  #version = 0;
+
+  constructor(topic: Topic) {
+    this.#topic = topic;
+  }
+
+  /**
+   * `revision`: that of the cluster at the change. The same change may be announced by its writer and by the watch: the
+   * second is left out, and so is a change of the task that made its log no longer.
+   */
+  notify(revision: number, version?: number): void {
+    if (revision <= this.#revision) return;
+    this.#revision = revision;
+    if (version !== undefined && version === this.#version) return;
+    this.#version = version ?? 0;
+    this.subscribers.notify(topicNumber(this.#topic), version);
+  }
 }
 
 /** Notifies subscribers: of the writes of this process at once, of those of others by watches of etcd. */
 export class Wakeups {
   readonly #keys: Keys;
   readonly #watches: Watches;
-  readonly #watched = new Map<string, Watched>();
+  readonly #watched = new Map<string, { readonly topic: Watched; readonly watch: Watch }>();
 
   constructor(keys: Keys, watches: Watches) {
     this.#keys = keys;
     this.#watches = watches;
   }
 
-  /** A commit made the log of a task (its digest) longer. Called after the transaction, with its revision. */
-  announceTask(task: string, version: number, revision: number): void {
+  /** Something has changed. Called after the transaction, with its revision. */
+  announce(topic: Notification, revision: number): void {
     if (this.#watched.size === 0) return;
-    this.#watched.get(this.#keys.log(task))?.subscribers.notify(revision, version);
-  }
-
-  /** Something can be claimed from the queue. */
-  announceQueue(queue: string, revision: number): void {
-    this.#watched.get(this.#keys.ready(queue))?.subscribers.notify(revision);
+    this.#watched.get(this.#keyOf(topic))?.topic.notify(revision, topic.version);
   }
 
   async subscribe(topic: Topic, notify: (version?: number) => void): Promise<Unsubscribe> {
-    const key =
-      'queue' in topic ? this.#keys.ready(topic.queue) : this.#keys.log(digestOf(topic.scope, topic.taskId));
-    const watched = this.#watched.get(key) ?? this.#watch(key, 'queue' in topic);
-    const remove = watched.subscribers.add(notify);
+    const key = this.#keyOf(topic);
+    const watched = this.#watched.get(key) ?? this.#watch(key, topic);
+    const { subscribers } = watched.topic;
+    const remove = subscribers.add(topic, notify);
     const unsubscribe = () => {
-      remove();
-      if (!watched.subscribers.isEmpty || this.#watched.get(key) !== watched) return;
+      void remove();
+      if (!subscribers.isEmpty || this.#watched.get(key) !== watched) return;
       this.#watched.delete(key);
       watched.watch.end();
     };
@@ -54,19 +67,26 @@ export class Wakeups {
     return unsubscribe;
   }
 
-  #watch(key: string, isQueue: boolean): Watched {
-    const subscribers = new Subscribers();
+  #keyOf(topic: Topic): string {
+    return 'queue' in topic
+      ? this.#keys.ready(topic.queue)
+      : this.#keys.task(digestOf(topic.scope, topic.taskId));
+  }
+
+  #watch(key: string, topic: Topic) {
+    const isQueue = 'queue' in topic;
+    const watched = new Watched(topic);
     const watch = this.#watches.begin({
       ...(isQueue ? inside(key) : { key }),
       onEvent: (kept) => {
-        if (!isQueue) subscribers.notify(kept.modRevision, versionOf(kept));
-        else if (isReady(key, kept)) subscribers.notify(kept.modRevision);
+        if (!isQueue) watched.notify(kept.modRevision, versionOf(kept));
+        else if (isReady(key, kept)) watched.notify(kept.modRevision);
       },
-      onMissed: () => subscribers.notifyAnyway(),
+      onMissed: () => watched.subscribers.notifyAll(),
     });
-    const watched = { subscribers, watch };
-    this.#watched.set(key, watched);
-    return watched;
+    const both = { topic: watched, watch };
+    this.#watched.set(key, both);
+    return both;
   }
 }
 

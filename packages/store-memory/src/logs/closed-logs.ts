@@ -12,6 +12,11 @@ export class ClosedLogs {
     this.#most = most;
   }
 
+  /** Whether there may be some to delete. */
+  get isFull(): boolean {
+    return this.#total > this.#most;
+  }
+
   /** Called once for every log that closed. */
   add(log: Log): void {
     log.older = this.#newest;

@@ -18,10 +18,16 @@ export class Facts {
   /** Undefined once the log is closed. */
   #newest: StoredFact[] | undefined = [];
   #bytes = 0;
+  #length = 0;
 
   /** How many bytes the text takes. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** How many there are. */
+  get length(): number {
+    return this.#length;
   }
 
   push(stored: StoredFact): void {
@@ -29,6 +35,7 @@ export class Facts {
     // A few at a time: a long log would otherwise block the process when it closes.
     if (this.#newest.length === 2 * perBlock) this.#toBlock(this.#newest.splice(0, perBlock));
     this.#newest.push(stored);
+    this.#length++;
   }
 
   /** Called when the last fact is there. */

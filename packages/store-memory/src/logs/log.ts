@@ -1,4 +1,4 @@
-import type { Commit, Row } from '@batonjs/store';
+import type { Commit, TaskName, TaskRow, WebhookRow } from '@batonjs/store';
 import type { Scheduled } from '../order/schedule.ts';
 import { bytesOf, Facts } from './facts.ts';
 import { LargeMap } from './large-map.ts';
@@ -7,6 +7,19 @@ type Snapshot = NonNullable<Commit['snapshot']>;
 
 /** About how many bytes a closed log takes besides its text, with its places in lists and maps: measured. */
 const perLog = 650;
+
+/** One webhook, and its place among those that can be delivered to. */
+export class Webhook implements Scheduled {
+  row: WebhookRow;
+  scheduled: Scheduled['scheduled'];
+
+  constructor(row: WebhookRow) {
+    this.row = row;
+  }
+}
+
+/** Shared by all logs without webhooks. */
+const none: readonly never[] = Object.freeze([]);
 
 /**
  * One task. Rows, facts and snapshots are replaced, never changed. All of a closed log but its names is text: see
@@ -19,32 +32,42 @@ export class Log implements Scheduled {
   /** The time by which it is placed in lists: perhaps that of an earlier row. */
   statusAt = '';
   /** The row by which it is placed in lists, if it is and the log is open. */
-  placed: Row | undefined;
+  placed: TaskRow | undefined;
   /** Whether it waits to be placed in lists. */
   isMoved = false;
   scheduled: Scheduled['scheduled'];
   /** Its neighbours among closed logs. */
   older: Log | undefined;
   newer: Log | undefined;
+  /** Webhooks, if it has any. */
+  webhooks: readonly Webhook[] = none;
+  /** Whether it is closed and a webhook has not heard of all of it. */
+  isUndelivered = false;
   /** How many bytes it takes, about. 0 until it is closed. */
   bytes = 0;
-  #row: Row | string;
+  #row: TaskRow | string;
   #snapshot: Snapshot | string | undefined;
   /** The `once` keys that were used, with the position of the first fact of their commits. */
   #once: Map<string, number> | string | undefined;
 
-  constructor(scope: string, taskId: string, row: Row) {
-    this.scope = scope;
-    this.taskId = taskId;
+  constructor(row: TaskRow) {
+    this.scope = row.scope;
+    this.taskId = row.taskId;
     this.#row = row;
   }
 
-  get row(): Row {
-    return read(this.#row);
+  get row(): TaskRow {
+    if (typeof this.#row !== 'string') return this.#row;
+    const { scope, taskId } = this;
+    return { scope, taskId, ...JSON.parse(this.#row) };
   }
 
-  set row(row: Row) {
-    this.#row = row;
+  set row(row: TaskRow) {
+    this.#row = this.isClosed ? textOf(row) : row;
+  }
+
+  get webhookRows(): readonly WebhookRow[] {
+    return this.webhooks.length === 0 ? none : this.webhooks.map(({ row }) => row);
   }
 
   get snapshot(): Snapshot | undefined {
@@ -74,7 +97,7 @@ export class Log implements Scheduled {
   close(): void {
     const { facts } = this;
     facts.close();
-    const row = JSON.stringify(this.row);
+    const row = textOf(this.row);
     const once = this.#once && JSON.stringify([...this.#once]);
     const snapshot = this.#snapshot && JSON.stringify(this.#snapshot);
     this.bytes = perLog + facts.bytes;
@@ -86,6 +109,9 @@ export class Log implements Scheduled {
   }
 }
 
+/** The row without the names, which the log has. */
+const textOf = ({ scope: _, taskId: __, ...row }: TaskRow): string => JSON.stringify(row);
+
 const read = <T>(value: T | string): T => (typeof value === 'string' ? JSON.parse(value) : value);
 
 /** Logs by scope and task id. */
@@ -93,15 +119,10 @@ export class Logs {
   /** Hardly ever do several scopes have a task of the same id. */
   readonly #byTaskId = new LargeMap<OneOrMore>();
 
-  get(scope: string, taskId: string): Log | undefined {
+  get({ scope, taskId }: TaskName): Log | undefined {
     const logs = this.#byTaskId.get(taskId);
     if (!(logs instanceof Log)) return logs?.find((log) => log.scope === scope);
     return logs.scope === scope ? logs : undefined;
-  }
-
-  /** Those of all scopes. */
-  named(taskId: string): readonly Log[] {
-    return logsOf(this.#byTaskId.get(taskId));
   }
 
   add(log: Log): void {

@@ -17,12 +17,6 @@ export interface Scheduled {
   scheduled: Place<unknown> | undefined;
 }
 
-/** An item that is due, and for how long. */
-export interface Due<Item> {
-  readonly item: Item;
-  readonly forMs: number;
-}
-
 const earlierFirst = (a: Place<unknown>, b: Place<unknown>): number =>
   a.at < b.at ? -1 : a.at > b.at ? 1 : a.order - b.order;
 
@@ -55,12 +49,17 @@ export class Schedule<Item extends Scheduled> {
     for (const { item } of this.#queues.get(queue)?.ascending() ?? []) yield item;
   }
 
+  /** How many items of a queue there are. */
+  count(queue: string): number {
+    return this.#queues.get(queue)?.length ?? 0;
+  }
+
   /** Up to `limit` items that are due by now, the longest due first. */
-  due(queue: string, now: number, limit: number): Due<Item>[] {
-    const due: Due<Item>[] = [];
+  due(queue: string, now: number, limit: number): Item[] {
+    const due: Item[] = [];
     for (const { item, at } of this.#queues.get(queue)?.ascending() ?? []) {
       if (at > now || due.length >= limit) break;
-      due.push({ item, forMs: now - at });
+      due.push(item);
     }
     return due;
   }

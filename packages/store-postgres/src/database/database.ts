@@ -22,12 +22,20 @@ export type Work<T> = (
   opened: readonly (readonly DatabaseRow[])[],
 ) => Promise<T>;
 
+/** The rows of statements, and the database's clock after them, in milliseconds since 1970. */
+export interface Looked {
+  readonly now: number;
+  readonly rows: readonly (readonly DatabaseRow[])[];
+}
+
 /** The members of a driver that the store uses. */
 export interface Database {
   /** The name of the database in errors, without its password. */
   readonly name: string;
   /** Runs one statement in a transaction of its own. */
   query(text: string, values?: readonly unknown[]): Promise<DatabaseRow[]>;
+  /** Runs statements without values in one round trip. */
+  look(statements: readonly string[]): Promise<Looked>;
   /**
    * Runs `work` in one transaction. `opening`: statements without values that are run first, in one round trip; `work`
    * gets the rows of each. `now`: the database's clock after them, in milliseconds since 1970. A rejection means

@@ -37,6 +37,13 @@ export function pgliteDatabase(database: PGliteLike): Database {
   return {
     name: 'PGlite',
     query: sessionOf(database).query,
+    async look(statements) {
+      const { query } = sessionOf(database);
+      const rows: DatabaseRow[][] = [];
+      for (const statement of statements) rows.push(await query(statement));
+      const [row] = await query(`SELECT ${clock} AS now`);
+      return { now: Number(row!.now), rows };
+    },
     transact: (work, opening = []) =>
       database.transaction(async (transaction) => {
         const session = sessionOf(transaction);

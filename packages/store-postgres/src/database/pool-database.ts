@@ -8,6 +8,7 @@ import {
   OutcomeUnknown,
   type Session,
 } from './database.ts';
+import { outliveLostConnections } from './lost-connections.ts';
 import { isReadOnly, Raced, translated } from './postgres-error.ts';
 
 export interface PoolDatabaseOptions {
@@ -33,7 +34,7 @@ const isAnswer = (error: unknown): boolean => {
 const isReusableAfter = (error: unknown): boolean =>
   error instanceof FromWork || (isAnswer(error) && !isReadOnly(error));
 
-/** A pool of connections of `pg`. */
+/** A pool of connections of `pg`. A connection that is lost ends no process, also after `close`. */
 export function poolDatabase(
   pool: pg.Pool,
   { name, timeoutMs, owned, keepsPlans }: PoolDatabaseOptions,
@@ -50,7 +51,9 @@ export function poolDatabase(
   let opened = 0;
   let openedBefore = 0;
   const places = new WeakMap<pg.PoolClient, number>();
-  pool.on('connect', (client) => void places.set(client, ++opened));
+  const number = (client: pg.PoolClient) => void places.set(client, ++opened);
+  pool.on('connect', number);
+  outliveLostConnections(pool);
 
   /** After a failover, connections from before may all lead to the server that is read-only now. */
   async function connectAnew(): Promise<pg.PoolClient> {
@@ -63,9 +66,6 @@ export function poolDatabase(
 
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await connectAnew();
-    // A connection that is lost between two statements must not end this process. The next statement rejects.
-    const ignore = () => {};
-    client.on('error', ignore);
     let broken = true;
     try {
       const result = await work(client);
@@ -76,7 +76,6 @@ export function poolDatabase(
       broken = !isReusableAfter(error) || !(await rolledBack(client));
       throw error instanceof FromWork ? error.cause : error;
     } finally {
-      client.off('error', ignore);
       client.release(broken);
     }
   }
@@ -92,6 +91,14 @@ export function poolDatabase(
 
     query: (text, values) =>
       withClient(async (client) => (await client.query(statement(text, values))).rows as DatabaseRow[]),
+
+    look: (statements) =>
+      withClient(async (client) => {
+        const text = [readClock, ...statements, readClock].join(';\n');
+        const [, ...results] = (await client.query(statement(text))) as unknown as pg.QueryResult[];
+        const now = Number(results.pop()!.rows[0].now);
+        return { now, rows: results.map(({ rows }) => rows as DatabaseRow[]) };
+      }),
 
     transact: (work, opening = []) =>
       withClient(async (client) => {
@@ -164,6 +171,7 @@ export function poolDatabase(
 
     close: async () => {
       if (owned) await pool.end();
+      else pool.off('connect', number);
     },
   };
 }

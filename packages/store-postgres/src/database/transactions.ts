@@ -1,4 +1,4 @@
-import type { Database, DatabaseRow, Work } from './database.ts';
+import type { Database, DatabaseRow, Looked, Work } from './database.ts';
 import { isTransient, translated } from './postgres-error.ts';
 
 /** How often a transaction is run again that others made fail. */
@@ -15,6 +15,11 @@ export class Transactions {
   /** One statement in a transaction of its own. */
   query(text: string, values?: readonly unknown[]): Promise<DatabaseRow[]> {
     return this.#again(() => this.#database.query(text, values));
+  }
+
+  /** The rows of each statement, in one round trip, and the database's clock after them. Statements have no values. */
+  look(statements: readonly string[]): Promise<Looked> {
+    return this.#again(() => this.#database.look(statements));
   }
 
   /** Rejects with a `StoreError`, of code `UNAVAILABLE` if the database failed. */

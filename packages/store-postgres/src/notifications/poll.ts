@@ -1,7 +1,7 @@
+import { type Subscribers, topicNumber } from '@batonjs/store';
 import { clock } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';
-import { numberOf, type Subscribers } from './subscribers.ts';
 
 // How often the database is asked for changes, in milliseconds: less often while there are none.
 const shortestMs = 10;
@@ -22,10 +22,12 @@ export class Poll {
     this.#subscribers = subscribers;
     this.#transactions = transactions;
     this.#versions = `SELECT key, version FROM ${schema}.tasks WHERE key = ANY($1::text[])`;
-    const ready = (table: string) =>
-      `SELECT 1 FROM ${schema}.${table} AS t WHERE t.queue_key = u.key AND t.ready_at <= (SELECT ${clock})`;
-    this.#ready = `SELECT u.key FROM unnest($1::text[]) AS u(key)
-      WHERE EXISTS (${ready('tasks')}) OR EXISTS (${ready('push_configs')})`;
+    const any = (table: string, condition: string) =>
+      `EXISTS (SELECT 1 FROM ${schema}.${table} AS t WHERE t.queue_key = u.key AND t.${condition})`;
+    const come = (column: string) => `${column} <= (SELECT ${clock})::float8`;
+    this.#ready = `SELECT u.key FROM unnest($1::text[]) AS u (key) WHERE
+      ${any('tasks', 'waiting_since IS NOT NULL')} OR ${any('tasks', come('due_at'))}
+      OR ${any('tasks', come('lease_until'))} OR ${any('webhooks', come('ready_at'))}`;
   }
 
   /** Begins, or asks again soon. */
@@ -56,8 +58,8 @@ export class Poll {
     const tasks = new Map<string, number>();
     const queues = new Map<string, number>();
     for (const topic of this.#subscribers.topics) {
-      if ('queue' in topic) queues.set(keyOf(topic.queue), numberOf(topic));
-      else tasks.set(keyOf(topic.scope, topic.taskId), numberOf(topic));
+      if ('queue' in topic) queues.set(keyOf(topic.queue), topicNumber(topic));
+      else tasks.set(keyOf(topic.scope, topic.taskId), topicNumber(topic));
     }
     const [versions, ready] = await Promise.all([
       tasks.size > 0 ? this.#transactions.query(this.#versions, [[...tasks.keys()]]) : [],

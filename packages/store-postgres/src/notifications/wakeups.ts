@@ -1,10 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Topic, Unsubscribe } from '@batonjs/store';
+import { type Notification, Subscribers, type Topic, topicNumber, type Unsubscribe } from '@batonjs/store';
 import type { Database } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
-import type { Changes } from './changes.ts';
 import { Poll } from './poll.ts';
-import { Subscribers } from './subscribers.ts';
 
 /** The most topics of one message, which may have 8,000 bytes. */
 const topicsOfMessage = 300;
@@ -52,13 +50,12 @@ export class Wakeups {
   }
 
   /** Called after the transaction is committed. */
-  announce({ touched }: Changes): void {
-    if (touched.size === 0) return;
-    for (const [number, version] of touched) {
-      this.#subscribers.notify(number, version);
-      if (this.#options.notify) this.#pending.set(number, version);
-    }
-    if (this.#options.notify) this.#sending ??= this.#send();
+  announce(topics: readonly Notification[]): void {
+    if (topics.length === 0) return;
+    this.#subscribers.notifyOf(topics);
+    if (!this.#options.notify) return;
+    for (const topic of topics) this.#pending.set(topicNumber(topic), topic.version);
+    this.#sending ??= this.#send();
   }
 
   async subscribe(topic: Topic, notify: (version?: number) => void): Promise<Unsubscribe> {

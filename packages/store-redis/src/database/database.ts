@@ -55,7 +55,7 @@ export class Database {
 
   /** Runs a script about a whole shard. */
   ofShard(script: Script, { base }: Shard, args: readonly string[]): Promise<RedisReply> {
-    return this.#run(script, `${base}states`, [base], args);
+    return this.#run(script, `${base}shard`, [base], args);
   }
 
   /** The memory section of `INFO`, from the node that has this key. */

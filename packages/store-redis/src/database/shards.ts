@@ -24,19 +24,7 @@ export class Shards {
   of(taskId: string): Shard {
     return this.all[this.all.length === 1 ? 0 : crc16(taskId) % this.all.length]!;
   }
-
-  /** All shards in order, beginning with a random one. */
-  shuffled(): Shard[] {
-    const first = Math.floor(Math.random() * this.all.length);
-    return [...this.all.slice(first), ...this.all.slice(0, first)];
-  }
 }
 
 /** The name of a task in keys and scripts. Neither id contains NUL. */
 export const taskName = (scope: Scope, taskId: string): string => `${taskId}\0${scope}`;
-
-/** The scope and task id of a name. */
-export function fromTaskName(name: string): { readonly scope: Scope; readonly taskId: string } {
-  const end = name.indexOf('\0');
-  return { taskId: name.slice(0, end), scope: name.slice(end + 1) };
-}

@@ -1,10 +1,26 @@
+import type { TaskRow } from '@batonjs/store';
 import { isLess, prelude } from './prelude.ts';
 
+/** Each has a list. */
+const listed: Readonly<Record<NonNullable<NonNullable<TaskRow['head']>['state']> | '', true>> = {
+  '': true,
+  TASK_STATE_UNSPECIFIED: true,
+  TASK_STATE_SUBMITTED: true,
+  TASK_STATE_WORKING: true,
+  TASK_STATE_INPUT_REQUIRED: true,
+  TASK_STATE_AUTH_REQUIRED: true,
+  TASK_STATE_COMPLETED: true,
+  TASK_STATE_FAILED: true,
+  TASK_STATE_CANCELED: true,
+  TASK_STATE_REJECTED: true,
+};
+const states = Object.keys(listed).map((state) => `'${state}'`);
+
 /**
- * Keys: `states`, base. Arguments: scope, `1` if only of a context, the context; the state or nothing, `1` for logs
+ * Keys: one of the slot, base. Arguments: scope, `1` if only of a context, the context; the state or nothing, `1` for logs
  * that are no tasks too; the oldest statusAt or `-inf`; how many; statusAt and task id of the last one already shown,
  * or nothing; how many bytes of entries at most, or `inf`. Answers how many there are in all, 1 if it ended early
- * because of the bytes, then task id, head and entry of each.
+ * because of the bytes, then task id, row and entry of each.
  */
 export const list = `${prelude}
 local scope, of_context, context, only, answered, since, limit, at, after, bytes = unpack(ARGV)
@@ -28,7 +44,7 @@ local function shown(key)
   return low
 end
 
-local states = only ~= '' and {only} or call('SMEMBERS', base .. 'states')
+local states = only ~= '' and {only} or {${states}}
 local total, found = 0, {}
 for _, state in ipairs(states) do
   if state ~= '' or answered == '1' then
@@ -55,15 +71,15 @@ local answer = {total, 0}
 for n = 1, math.min(limit, #found) do
   local task = found[n][1]
   local name = task .. NUL .. scope
-  local head = call('HGET', base .. 'task:' .. name, 'head')
-  local entry = call('LINDEX', base .. 'log:' .. name, cjson.decode(head).statusVersion - 1)
+  local row = call('HGET', base .. 'task:' .. name, 'row')
+  local entry = call('LINDEX', base .. 'log:' .. name, cjson.decode(row).head.statusVersion - 1)
   bytes = bytes - (entry and #entry or 0)
   if bytes < 0 and n > 1 then
     answer[2] = 1
     break
   end
   answer[#answer + 1] = task
-  answer[#answer + 1] = head
+  answer[#answer + 1] = row
   answer[#answer + 1] = entry
 end
 return answer

@@ -79,7 +79,7 @@ describe.skipIf(!redis)('While Redis stands still', () => {
   it('calls reject in bounded time, and what was sent meanwhile is there once or not at all', async () => {
     const store = open({ timeoutMs: 300 });
     await persist(store, chunkAfter(0));
-    await redis!.cli('CLIENT', 'PAUSE', '1500');
+    process.kill(redis!.pid, 'SIGSTOP');
     const calls = [
       store.commit(chunkAfter(1)),
       store.load('s', 't'),
@@ -89,6 +89,7 @@ describe.skipIf(!redis)('While Redis stands still', () => {
     ];
     for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await expect(store.commit(chunkAfter(1))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    process.kill(redis!.pid, 'SIGCONT');
     await persist(store, chunkAfter(1));
     await persist(store, chunkAfter(2));
     await expectWhole(store, 3);

@@ -124,6 +124,7 @@ describe.skipIf(!redis)('While the memory of Redis is full', () => {
     const { lease } = await store.commit(chunkAfter(0, held));
     await store.renew([lease!], 60_000);
     await store.commit(chunkAfter(1, closing(1)));
+    await store.claim({ queue: 'q', holder: 'h', ttlMs: 60_000, limit: 1 });
     expect(sent.length).toBeGreaterThan(1);
     expect(sent.filter((source) => source.startsWith('#!'))).toEqual([]);
   });

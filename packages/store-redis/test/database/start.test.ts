@@ -123,7 +123,7 @@ describe.skipIf(!redis)('A store without its Redis', () => {
   it('says that the password is wrong', async () => {
     const guarded = await startRedis({ args: ['--requirepass', 'right'] });
     const error = await refusalOf(
-      open({ url: `redis://:wrong@127.0.0.1:${guarded.port}`, timeoutMs: 1_000 }),
+      open({ url: `redis://:wrong@127.0.0.1:${guarded.port}`, timeoutMs: 3_000 }),
     );
     expect(error).toMatchObject({ code: 'UNAVAILABLE' });
     expect(error?.message).toMatch(/WRONGPASS/);

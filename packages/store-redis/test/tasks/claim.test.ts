@@ -48,7 +48,7 @@ describe.skipIf(!redis)('Tasks that wait for a turn', () => {
     const ordered = { turn: { ...wanted.turn, aheadMs: 0 } };
     for (const taskId of ['first', 'second']) await store.commit(chunkAfter(0, { taskId, ...ordered }));
     const request = { queue: 'q', holder: 'h', ttlMs: 60_000, limit: 9, schedule: { concurrency: 9 } };
-    const leases = await store.claim({ ...request, taskId: 'second' });
+    const leases = await store.claim({ ...request, task: { scope: 's', taskId: 'second' } });
     expect(leases.map(({ taskId }) => taskId)).toEqual(['second']);
     await store.close();
   });

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Subscribers } from '@batonjs/store';
 import type { Changes } from '../notifications/changes.ts';
-import type { Subscribers } from '../notifications/subscribers.ts';
 import type { TransactionHook } from '../sql/transactions.ts';
 
 /** How many transactions the file remembers. A process that falls further behind notifies all its subscribers. */

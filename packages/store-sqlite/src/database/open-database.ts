@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '@batonjs/store';
+import { createTables } from './create-tables.ts';
 import { lockHolder } from './lock-holder.ts';
-import { migrate } from './migrate.ts';
 import { isBusy, unusable } from './sqlite-error.ts';
 
 /** What an acknowledged commit survives: `full` a power failure, `normal` a killed process. */
@@ -24,7 +24,7 @@ const blockAtMostMs = 5;
 const saidAfterMs = 1_000;
 
 /**
- * Opens a file and migrates it to the newest schema. Creates the file and its folder if they are missing. Blocks this
+ * Opens a file. Creates the file and its folder and tables if they are missing. Blocks this
  * process while another one holds the file. Throws a `StoreError` of code `UNUSABLE` whose message names the fault of
  * the file.
  */
@@ -38,7 +38,7 @@ export function openDatabase(path: string, durability: Durability, options: Open
     whenFree(path, options, () => {
       useWriteAheadLog(opened, path);
       opened.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
-      migrate(opened, path);
+      createTables(opened, path);
     });
     return db;
   } catch (error) {

@@ -1,5 +1,4 @@
-import type { Topic, Unsubscribe } from '@batonjs/store';
-import type { Subscribers } from '../notifications/subscribers.ts';
+import type { Subscribers, Topic, Unsubscribe } from '@batonjs/store';
 import type { FileChanges } from './file-changes.ts';
 
 // How often the file is read for changes of other processes, in milliseconds. Busy: after a change, and while a task is

@@ -1,6 +1,5 @@
-import type { Topic } from '@batonjs/store';
+import { type Notification, type Subscribers, topicNumber } from '@batonjs/store';
 import type { TransactionHook } from '../sql/transactions.ts';
-import { numberOf, type Subscribers } from './subscribers.ts';
 
 /** Topics, by number, each with the new length of the task's log. */
 type Touched = ReadonlyMap<number, number | undefined>;
@@ -19,9 +18,9 @@ export class Changes implements TransactionHook {
     return this.#touched;
   }
 
-  /** Notes a change made by the present transaction. `version`: the new length of the task's log. */
-  touch(topic: Topic, version?: number): void {
-    this.#touched.set(numberOf(topic), version);
+  /** Notes changes made by the present transaction. */
+  touch(topics: readonly Notification[] = []): void {
+    for (const topic of topics) this.#touched.set(topicNumber(topic), topic.version);
   }
 
   afterCommit(): void {

@@ -5,7 +5,7 @@ export const snapshotPieces = 0;
 
 /**
  * Keeps texts that are longer than a value of the database may be, in pieces. The row of the text then holds a JSON
- * array: the number of pieces, and the time of the fact. Other rows hold JSON objects.
+ * array: the number of pieces. Other rows hold JSON objects.
  */
 export class LongTexts {
   readonly #longest: number;
@@ -30,8 +30,7 @@ export class LongTexts {
       this.#insert.run(task, version, pieces, text.slice(from, to));
       from = to;
     }
-    const { at } = JSON.parse(text) as { at?: string };
-    return JSON.stringify([pieces, at]);
+    return JSON.stringify([pieces]);
   }
 
   /** The text that was kept, given that of its row. */

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { reportMissing } from '../../../../test/support/missing.ts';
 import { type Durability, openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
-import { applicationId, migrations } from '../../src/sql/schema.ts';
+import { applicationId, schemaVersion } from '../../src/sql/schema.ts';
 import { freshPath } from '../folder.ts';
 import { create } from '../logs.ts';
 import { otherProcess } from '../other-process.ts';
@@ -49,7 +49,7 @@ describe('a new file', () => {
     const db = openDatabase(freshPath(), 'full');
     onTestFinished(() => db.close());
     expect(pragma(db, 'application_id')).toBe(applicationId);
-    expect(pragma(db, 'user_version')).toBe(migrations.length);
+    expect(pragma(db, 'user_version')).toBe(schemaVersion);
   });
 
   it('can be opened by several processes at the same moment', async () => {
@@ -81,18 +81,16 @@ describe('a file is refused', () => {
 
   it('that another program wrote and numbered as we do', () => {
     const path = freshPath();
-    writeDatabase(path, `CREATE TABLE tasks (id INTEGER); PRAGMA user_version = ${migrations.length}`);
+    writeDatabase(path, `CREATE TABLE tasks (id INTEGER); PRAGMA user_version = ${schemaVersion}`);
     expect(opening(path)).toThrow(unusable(/database of another program/));
   });
 
-  it('that a newer release wrote, and is left as it was', async () => {
+  it('that another release wrote, and is left as it was', async () => {
     const path = freshPath();
     await sqliteStore(path).close();
-    writeDatabase(path, `PRAGMA user_version = ${migrations.length + 1}`);
+    writeDatabase(path, `PRAGMA user_version = ${schemaVersion + 1}`);
     const before = readFileSync(path);
-    const versions = new RegExp(
-      `newer release.*version ${migrations.length + 1}.*knows ${migrations.length}`,
-    );
+    const versions = new RegExp(`another release.*version ${schemaVersion + 1}.*knows ${schemaVersion}`);
     expect(opening(path)).toThrow(unusable(versions));
     expect(readFileSync(path).equals(before)).toBe(true);
   });

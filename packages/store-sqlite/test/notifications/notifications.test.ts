@@ -1,9 +1,9 @@
+import { Subscribers } from '@batonjs/store';
 import { expect, it, onTestFinished } from 'vitest';
 import { FileChanges } from '../../src/database/file-changes.ts';
 import { openDatabase } from '../../src/database/open-database.ts';
 import { sqliteStore } from '../../src/index.ts';
 import { Changes } from '../../src/notifications/changes.ts';
-import { Subscribers } from '../../src/notifications/subscribers.ts';
 import { freshPath } from '../folder.ts';
 import { create } from '../logs.ts';
 
@@ -49,7 +49,7 @@ it('every subscriber is notified when more happened than the file remembers', ()
   const written = new FileChanges(theirs, changes, others);
   const write = (taskId: string, version: number) => {
     theirs.exec('BEGIN IMMEDIATE');
-    changes.touch(topic(taskId), version);
+    changes.touch([{ ...topic(taskId), version }]);
     written.beforeCommit();
     theirs.exec('COMMIT');
     written.afterCommit();

@@ -10,7 +10,9 @@ it('a task is claimed by its id even if others have the same id in other scopes'
   onTestFinished(() => store.close());
   for (const scope of ['a', 'b', 'd']) await create(store, 't', { scope, turn: { queue: 'q' } });
   await create(store, 't', { ...wanted, scope: 'c' });
-  expect(await store.claim({ ...claim, taskId: 't' })).toMatchObject([{ scope: 'c', taskId: 't' }]);
+  expect(await store.claim({ ...claim, task: { scope: 'c', taskId: 't' } })).toMatchObject([
+    { scope: 'c', taskId: 't' },
+  ]);
 });
 
 it('tasks are claimed in the order in which they became ready, whatever made them so', async () => {
@@ -47,19 +49,22 @@ const ordered = { turn: { queue: 'q', want: true, aheadMs: 0 } };
 
 it('of tasks that became ready at the same time, the one that was created first is claimed first', async () => {
   const { store, next } = onClock();
-  const due = commitOf('due', 0, [received], { turn: { queue: 'q' } });
+  for (const taskId of ['b', 'a']) await create(store, taskId, wanted);
+  expect(await next({ limit: 2 })).toEqual(['s b', 's a']);
   const dueAt = new Date(1_000).toISOString();
-  await store.commit({ ...due, head: { ...due.head!, dueAt } });
-  await create(store, 'waiting', wanted);
-  expect(await next({ limit: 2 })).toEqual(['s due', 's waiting']);
+  for (const taskId of ['d', 'c']) {
+    const due = commitOf(taskId, 0, [received], { turn: { queue: 'q' } });
+    await store.commit({ ...due, head: { ...due.head!, dueAt } });
+  }
+  expect(await next({ limit: 2 })).toEqual(['s d', 's c']);
 });
 
 it('a holder that asks for one task gets no other one that it holds', async () => {
   const { store, next } = onClock();
   for (const taskId of ['t', 'u']) await create(store, taskId, wanted);
   await next({ holder: 'h', limit: 9 });
-  expect(await next({ holder: 'h', limit: 9, taskId: 'u' })).toEqual(['s u']);
-  expect(await next({ holder: 'h', limit: 9, taskId: 'u', scope: 'other' })).toEqual([]);
+  expect(await next({ holder: 'h', limit: 9, task: { scope: 's', taskId: 'u' } })).toEqual(['s u']);
+  expect(await next({ holder: 'h', limit: 9, task: { scope: 'other', taskId: 'u' } })).toEqual([]);
 });
 
 it('a task that no schedule orders is no turn of its caller', async () => {
@@ -69,7 +74,7 @@ it('a task that no schedule orders is no turn of its caller', async () => {
     time.now++;
     await create(store, 'ordered', { scope, ...ordered });
   }
-  expect(await next({ taskId: 'plain' })).toEqual(['a plain']);
+  expect(await next({ task: { scope: 'a', taskId: 'plain' } })).toEqual(['a plain']);
   expect(await next(schedule)).toEqual(['a ordered']);
 });
 
@@ -82,7 +87,7 @@ it('a lease that its holder has already is no further turn of its caller', async
     }
   }
   expect(await next({ holder: 'h', ...schedule, limit: 2 })).toEqual(['a first', 'b first']);
-  expect(await next({ holder: 'h', taskId: 'first', scope: 'a' })).toEqual(['a first']);
+  expect(await next({ holder: 'h', task: { scope: 'a', taskId: 'first' } })).toEqual(['a first']);
   expect(await next(schedule)).toEqual(['a second']);
 });
 

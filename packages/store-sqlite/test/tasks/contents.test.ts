@@ -14,16 +14,16 @@ function open() {
     await store.close();
   });
   const all = (sql: string) => file.prepare(sql).all() as Record<string, unknown>[];
-  const tables = ['contexts', 'tasks', 'facts', 'snapshots', 'once_keys', 'push_configs'];
+  const tables = ['contexts', 'tasks', 'facts', 'snapshots', 'once_keys', 'webhooks'];
   const rows = () =>
     Object.fromEntries([
       ...tables.map((table) => [table, all(`SELECT 1 FROM ${table}`).length]),
-      ['totals', all('SELECT 1 FROM totals WHERE tasks <> 0').length],
+      ['counts', all('SELECT 1 FROM counts WHERE tasks <> 0').length],
     ]);
   return { store, rows, contexts: () => all('SELECT context_id, tasks FROM contexts ORDER BY context_id') };
 }
 
-const nothing = { contexts: 0, tasks: 0, facts: 0, snapshots: 0, once_keys: 0, push_configs: 0, totals: 0 };
+const nothing = { contexts: 0, tasks: 0, facts: 0, snapshots: 0, once_keys: 0, webhooks: 0, counts: 0 };
 
 it('a log that is pruned leaves nothing in any table', async () => {
   const { store, rows } = open();
@@ -46,8 +46,8 @@ it('a log that is pruned leaves nothing in any table', async () => {
     facts: 3,
     snapshots: 1,
     once_keys: 1,
-    push_configs: 1,
-    totals: 1,
+    webhooks: 1,
+    counts: 1,
   });
   expect(await store.prune({ closedBefore: '2027-01-01T00:00:00.000Z', limit: 10 })).toBe(1);
   expect(rows()).toEqual(nothing);

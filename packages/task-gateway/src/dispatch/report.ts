@@ -46,7 +46,7 @@ export class Report {
 
   /** Records the question that the agent waits with. */
   async #asks(task: Task): Promise<void> {
-    const { state, message, timestamp = '' } = task.status;
+    const { state, message, timestamp } = task.status;
     const question = JSON.stringify([state, timestamp, message?.messageId]);
     if (question === this.#latest) return;
     await this.#accepted(task.id);

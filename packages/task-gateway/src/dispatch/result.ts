@@ -10,7 +10,10 @@ export function resultOf({ artifacts = [], status }: Task): Json {
   const data = artifacts.length === 1 || result?.name === 'result' ? dataOf(result) : undefined;
   if (data !== undefined) return data;
   const parts = artifacts.flatMap((artifact) => artifact.parts);
-  const text = artifacts.length > 0 ? artifacts.map((artifact) => textOf(artifact)).join('\n') : '';
+  const text = artifacts
+    .map((artifact) => textOf(artifact))
+    .filter((each) => each !== '')
+    .join('\n');
   return asResult(parts.every(isText) && text === '' ? textOf(status.message) : text, parts);
 }
 

@@ -1,6 +1,7 @@
 import { type AgentClient, type ConnectOptions, connect } from '@batonjs/client';
 import { TYPED_SKILLS } from '@batonjs/extensions/client';
 import type { AgentServer } from '@batonjs/server';
+import { type AddressPolicyOptions, checkedFetch } from '@batonjs/server/address-policy';
 
 /**
  * The agent behind a task type: a server in this process, a connected client (with its credentials), or the URL of an
@@ -30,7 +31,11 @@ export interface Targets {
 /** How agents are connected. */
 type Connecting = Pick<ConnectOptions, 'timeoutMs' | 'telemetry'>;
 
-export function createTargets(types: TaskTypes, connecting: Connecting): Targets {
+export function createTargets(
+  types: TaskTypes,
+  connecting: Connecting,
+  addresses: AddressPolicyOptions | undefined,
+): Targets {
   const clients = new Map<string, Promise<AgentClient>>();
   const find = (type: string): { name: string; skillId?: string } | undefined => {
     if (Object.hasOwn(types, type)) return { name: type };
@@ -41,7 +46,7 @@ export function createTargets(types: TaskTypes, connecting: Connecting): Targets
   const clientOf = (name: string): Promise<AgentClient> => {
     const known = clients.get(name);
     if (known) return known;
-    const opening = openClient(types[name]!, connecting);
+    const opening = openClient(types[name]!, connecting, addresses);
     clients.set(name, opening);
     // The next task connects again.
     opening.catch(() => clients.delete(name));
@@ -58,8 +63,13 @@ export function createTargets(types: TaskTypes, connecting: Connecting): Targets
   };
 }
 
-function openClient(target: TaskAgentTarget, connecting: Connecting): Promise<AgentClient> {
-  if (typeof target === 'string' || target instanceof URL) return connect(target, connecting);
+function openClient(
+  target: TaskAgentTarget,
+  connecting: Connecting,
+  addresses: AddressPolicyOptions | undefined,
+): Promise<AgentClient> {
+  if (typeof target === 'string' || target instanceof URL)
+    return connect(target, { ...connecting, fetch: checkedFetch(target, addresses) });
   if (!isServer(target)) return Promise.resolve(target);
   const { telemetry } = connecting;
   return connect('http://localhost', { telemetry, fetch: (request) => target.fetch(request) });

@@ -21,6 +21,7 @@ export interface HandlerSettings {
   readonly log: Log;
   readonly service: TaskService;
   readonly authenticate: Authenticate | undefined;
+  readonly publicUrl: string | undefined;
   readonly bodyBytes: number;
   readonly isOpen: () => boolean;
 }
@@ -84,7 +85,8 @@ async function submit({ exchange, caller }: Parameters<Route>[0], settings: Hand
   checkQuery(exchange.query, []);
   const submission = toSubmission(await readJson(exchange, settings));
   const { task, isNew } = await settings.service.submit(caller, submission);
-  const location = `${exchange.baseUrl ?? ''}/task/${encodeURIComponent(task.taskId)}`;
+  const base = settings.publicUrl?.replace(/(?<!\/)\/+$/, '') ?? exchange.baseUrl ?? '';
+  const location = `${base}/task/${encodeURIComponent(task.taskId)}`;
   return jsonReply(isNew ? 202 : 200, task, { location });
 }
 
@@ -121,8 +123,8 @@ async function history({ exchange, caller, taskId }: Parameters<Route>[0], { ser
   return jsonReply(200, { taskId, transitions, ...(next !== undefined && { next }) });
 }
 
-/** Nesting of a body. The message around the data of a task adds a few levels. */
-const maxDepth = 64;
+/** The message around the data of a task adds a few levels. Three servers read its values: this, its own, and the agent's. */
+const jsonLimits = { maxDepth: 64, maxValues: 20_000 };
 
 async function readJson(
   { headers, readBody }: HttpExchange,
@@ -143,7 +145,7 @@ async function readJson(
       'UNSUPPORTED_MEDIA_TYPE',
       `The body is compressed (${body.encoding}): send it as it is`,
     );
-  return jsonBody('bytes' in body ? { text: decode(body.bytes) } : body, { maxDepth })?.json();
+  return jsonBody('bytes' in body ? { text: decode(body.bytes) } : body, jsonLimits)?.json();
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

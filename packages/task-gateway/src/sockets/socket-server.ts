@@ -11,11 +11,19 @@ import { type SocketSettings, UpdateSocket } from './update-socket.ts';
 export interface WebSocketOptions {
   /**
    * The origins whose web pages may connect, such as `https://app.example.com`; `true`: any. Default: pages of the host that
-   * the request names. Clients outside of a browser send no origin and are not asked for one.
+   * the request names; without `authenticate`, over loopback, only if this is a name of this machine or the host of
+   * `publicUrl`. Clients outside of a browser send no origin and are not asked for one.
    */
   readonly origins?: readonly string[] | true;
   /** WebSockets at a time in this process; more are refused with 503. Default 10,000. */
   readonly sockets?: number;
+  /**
+   * WebSockets of one caller at a time in this process; without `authenticate`, of one address, which behind a proxy is
+   * that of the proxy. Default 256.
+   */
+  readonly socketsPerCaller?: number;
+  /** How long one message may take to arrive; then the WebSocket is closed with 1008. Default 30,000. */
+  readonly messageMs?: number;
   /** Tasks that one WebSocket may subscribe to at a time. Default 1,000. */
   readonly subscriptions?: number;
   /** How long a client may leave its updates unread before it gets the latest state of each task only. Default 5,000. */
@@ -31,6 +39,7 @@ export interface WebSocketOptions {
 /** What the socket server needs besides its options. */
 export type SocketServerSettings = Pick<SocketSettings, 'service' | 'watches' | 'log'> & {
   readonly authenticate: Authenticate | undefined;
+  readonly publicUrl: string | undefined;
   readonly bodyBytes: number;
   readonly isOpen: () => boolean;
 };
@@ -49,6 +58,8 @@ export function createSocketServer(
   {
     origins = [],
     sockets = 10_000,
+    socketsPerCaller = 256,
+    messageMs = 30_000,
     subscriptions = 1_000,
     slowMs = 5_000,
     pingMs = 30_000,
@@ -57,13 +68,17 @@ export function createSocketServer(
   }: WebSocketOptions,
   settings: SocketServerSettings,
 ): SocketListener<Admitted> {
-  const { authenticate, isOpen, log, bodyBytes: maxBytes } = settings;
+  const { authenticate, publicUrl, isOpen, log, bodyBytes: maxBytes } = settings;
+  const ownHosts = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
+  // Without credentials, a page whose name leads to this machine would be as good as one of this machine.
+  const sameHost = authenticate ? true : { of: ownHosts };
   const kept = { pingMs, pongMs: Math.min(pongMs, pingMs), idleMs, idleCode: IDLE };
   return new SocketListener(
-    { ...kept, origins, sameHost: true, sockets, compression, maxBytes },
+    { ...kept, origins, sameHost, sockets, socketsPerCaller, messageMs, compression, maxBytes },
     {
       isOpen,
       admit: (request) => admit(request, authenticate),
+      callerOf: ({ caller }) => (authenticate ? caller.scope : undefined),
       serve: (socket, { caller, batchMs }) =>
         new UpdateSocket(socket, caller, batchMs, { ...settings, subscriptions, slowMs }),
       refuse(error) {

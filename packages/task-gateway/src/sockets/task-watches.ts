@@ -3,9 +3,6 @@ import type { Unsubscribe } from '@batonjs/store';
 import type { TaskAddress, TaskLog } from '../tasks/task-log.ts';
 import { TaskWatch } from './task-watch.ts';
 
-/** How often all watched tasks are read in case a notification was lost, in milliseconds. */
-const sweepMs = 5_000;
-
 interface Entry {
   readonly opening: Promise<TaskWatch | undefined>;
   unsubscribe: Unsubscribe | undefined;
@@ -16,13 +13,16 @@ interface Entry {
 export class TaskWatches {
   readonly #tasks: TaskLog;
   readonly #log: Log;
+  readonly #sweepMs: number;
   readonly #entries = new Map<string, Entry>();
   #sweep: NodeJS.Timeout | undefined;
   #isSweeping = false;
 
-  constructor(tasks: TaskLog, log: Log) {
+  /** `sweepMs`: how often all watched tasks are read in case a notification was lost. */
+  constructor(tasks: TaskLog, log: Log, sweepMs = 5_000) {
     this.#tasks = tasks;
     this.#log = log;
+    this.#sweepMs = sweepMs;
   }
 
   /** Watches a task for one more user, who closes it. Undefined if the task does not exist. */
@@ -37,7 +37,7 @@ export class TaskWatches {
       };
       entry = created;
       this.#entries.set(key, entry);
-      this.#sweep ??= setInterval(() => void this.#sweepAll(), sweepMs).unref();
+      this.#sweep ??= setInterval(() => void this.#sweepAll(), this.#sweepMs).unref();
     }
     entry.users += 1;
     try {
@@ -69,8 +69,8 @@ export class TaskWatches {
       }
       const { taskId: _, type: __, data: ___, ...now } = read.task;
       watch = new TaskWatch(this.#tasks, address, now);
-      entry().unsubscribe = unsubscribe;
       await watch.refresh();
+      entry().unsubscribe = unsubscribe;
       return watch;
     } catch (error) {
       await unsubscribe();

@@ -37,7 +37,7 @@ interface Subscription {
 const highWater = 65_536;
 /** Requests of one socket that are under way at a time. */
 const mostRequests = 32;
-const maxDepth = 64;
+const jsonLimits = { maxDepth: 64, maxValues: 20_000 };
 
 /** One WebSocket: its subscriptions and its requests. Updates are read from the log when the socket can take them. */
 export class UpdateSocket implements ServedSocket {
@@ -75,7 +75,7 @@ export class UpdateSocket implements ServedSocket {
     if (isBinary) return void this.#socket.close(1003, 'Frames are JSON text');
     let value: unknown;
     try {
-      value = parseJson(data.toString(), { maxDepth });
+      value = parseJson(data.toString(), jsonLimits);
       const frame = toFrame(value);
       if (this.#requests < mostRequests) return void this.#begin(frame);
       // The client's next frames wait in the network; those that arrived together with this one wait here.

@@ -8,6 +8,8 @@ const { HOST = '127.0.0.1', PORT = '4000', PUBLIC_URL } = process.env;
 const week = 7 * 24 * 60 * 60 * 1_000;
 
 const server = createAgentServer({
+  // Its tasks in the store have this name. Each agent on a database needs one of its own.
+  name: '{{name}}',
   card,
   agent,
   store,

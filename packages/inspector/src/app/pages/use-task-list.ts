@@ -17,8 +17,7 @@ export interface TaskListState {
 }
 
 /** The path of the query of a filter. */
-const filterQuery = ({ state, contextId, text, maxAgeMs, scope }: TaskFilter, after?: string): string =>
-  queryOf({ state, contextId, text, maxAgeMs, scope, after });
+const filterQuery = (filter: TaskFilter, after?: string): string => queryOf({ ...filter, after });
 
 /** Reads the list page by page, and keeps its beginning as it is now. */
 export function useTaskList(agent: string, filter: TaskFilter): TaskListState {

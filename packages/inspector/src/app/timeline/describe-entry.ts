@@ -63,6 +63,8 @@ function describeFact(fact: Fact): Described {
     case 'artifact-updated':
       return artifactOf(fact.artifact, fact.append);
     default:
+      // The inspector of an older release shows a newer agent.
+      fact satisfies never;
       return { icon: 'message', label: String(Object(fact).type ?? 'fact'), text: '', tone: 'notice' };
   }
 }
@@ -126,7 +128,7 @@ function describeNotice(notice: Notice): Described {
       };
     case 'delivery':
       return describeDelivery(notice);
-    default:
+    case 'connection':
       return describeConnection(notice);
   }
 }

@@ -63,8 +63,17 @@ export class Replay {
         this.turn = fact.turn;
         this.attempt = fact.attempt;
         return;
-      default:
+      case 'message-taken':
+      case 'turn-ended':
+      case 'woken':
+      case 'wake-set':
+      case 'cancel-requested':
+      case 'step-completed':
+      case 'child-updated':
+      case undefined:
         return;
+      default:
+        fact satisfies never;
     }
   }
 

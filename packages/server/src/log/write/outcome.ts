@@ -99,7 +99,8 @@ async function regainLease(live: LiveTask, { turn, taskId }: Commit): Promise<Le
   const end = clock.monotonic() + ttlMs;
   for (;;) {
     try {
-      const [lease] = await store.claim({ queue: turn.queue, holder, ttlMs, limit: 1, taskId, scope });
+      const task = { scope, taskId };
+      const [lease] = await store.claim({ queue: turn.queue, holder, ttlMs, limit: 1, task });
       return lease?.cause === 'held' ? lease : undefined;
     } catch (error) {
       if (!StoreError.is(error, 'UNAVAILABLE') || clock.monotonic() >= end) return undefined;

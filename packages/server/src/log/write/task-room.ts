@@ -35,7 +35,15 @@ function isAllowedBeyond(fact: Fact): boolean {
       return isTerminal(fact.status.state) && weigh(fact) <= lastWords;
     case 'answered':
       return weigh(fact) <= lastWords;
+    case 'message-received':
+    case 'woken':
+    case 'wake-set':
+    case 'artifact-updated':
+    case 'step-completed':
+    case 'child-updated':
+      return false;
     default:
+      fact satisfies never;
       return false;
   }
 }

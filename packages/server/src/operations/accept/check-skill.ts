@@ -21,12 +21,13 @@ export const skillIn = ({ skills }: AgentCard, skillId: string | undefined): Age
   skillId === undefined ? undefined : skills.find(({ id }) => id === skillId);
 
 /**
- * What the agent learns of its caller: its claims. Where skills have requirements, also its schemes and scopes, because
+ * What the agent learns of its caller: its scope and its claims. Where skills have requirements, also its schemes and scopes, because
  * the agent may choose the skill itself.
  */
 export function claimsOf(caller: Caller | undefined, card: AgentCard) {
   if (!caller) return undefined;
-  const { claims, schemes, scopes } = caller;
-  if (!card.skills.some(({ securityRequirements }) => securityRequirements?.length)) return claims;
-  return { ...claims, ...(schemes && { schemes: [...schemes] }), scopes: [...(scopes ?? [])] };
+  const { scope, claims, schemes, scopes } = caller;
+  if (!card.skills.some(({ securityRequirements }) => securityRequirements?.length))
+    return { ...claims, scope };
+  return { ...claims, scope, ...(schemes && { schemes: [...schemes] }), scopes: [...(scopes ?? [])] };
 }

@@ -30,7 +30,9 @@ function translated(error: unknown, log: Log, details: Readonly<Record<string, u
     StoreError.is(error, 'VERSION_CONFLICT') ||
     StoreError.is(error, 'UNUSABLE')
   ) {
-    log('error', 'The store is not available', { ...details, error });
+    // An outage has lines of its own, which count the calls that fail.
+    const isOutage = StoreError.is(error, 'UNAVAILABLE') || StoreError.is(error, 'UNUSABLE');
+    log(isOutage ? 'info' : 'error', 'The store is not available', { ...details, error });
     const { taskId } = details;
     const metadata = typeof taskId === 'string' ? { taskId } : undefined;
     return new A2AError('UNAVAILABLE', undefined, { retryAfter: 1, metadata, cause: error });

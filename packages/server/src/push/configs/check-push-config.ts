@@ -1,6 +1,6 @@
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
 import { type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
-import { AddressRefused } from '../../address-policy/address-refused.ts';
+import { AddressRefused, notPublic } from '../../address-policy/address-refused.ts';
 import type { Webhooks } from '../webhooks.ts';
 
 /** How long a host name may take to resolve when it is registered. One that cannot be resolved now may be later. */
@@ -37,11 +37,15 @@ export async function checkPushConfig(
     try {
       await policy.destination(url, AbortSignal.timeout(resolveMs));
     } catch (error) {
-      if (AddressRefused.is(error)) return error.message;
+      if (AddressRefused.is(error)) return error.message === notPublic ? withRemedy(url) : error.message;
     }
     return undefined;
   }
 }
+
+/** The developer of the agent reads it, too: a webhook of a first try is on the same machine. */
+const withRemedy = (url: string): string =>
+  `${notPublic}; the option \`push: { allow: ['${new URL(url).hostname}:*'] }\` of the server accepts this one`;
 
 const tooLong = (text: string, limit = maxLength) =>
   text.length > limit ? `must have at most ${limit} characters` : undefined;

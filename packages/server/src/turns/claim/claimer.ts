@@ -1,9 +1,10 @@
-import type { Lease, Scope, Unsubscribe } from '@batonjs/store';
+import type { Lease, Scope, TaskName, Unsubscribe } from '@batonjs/store';
 import type { LiveTasks } from '../../log/live-tasks.ts';
 import { newId } from '../../timing/new-id.ts';
 import { nextRound } from '../../timing/next-round.ts';
 import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
+import { ClockSteps } from './clock-steps.ts';
 import { ParkedTasks } from './parked-tasks.ts';
 import { Recovery } from './recovery.ts';
 
@@ -39,13 +40,11 @@ export class Claimer {
   }
 
   start(): void {
-    const { store, log } = this.#dependencies;
+    const { store, report } = this.#dependencies;
     const { queue } = this.#dependencies.options;
     // With a reason: an abort without one creates an error with a stack, for every notification.
     this.#unsubscribe = store.subscribe({ queue }, () => this.#notified.abort('notified'));
-    this.#unsubscribe.catch((error: unknown) =>
-      log('error', 'Could not subscribe to the queue', { queue, error }),
-    );
+    this.#unsubscribe.catch((error: unknown) => report('Could not subscribe to the queue', { queue, error }));
     this.#runner.onFree(() => this.#notified.abort('free'));
     this.#over = this.#loop();
   }
@@ -58,7 +57,7 @@ export class Claimer {
     if (this.#stop.signal.aborted) return;
     const room = isCanceled ? ownRoom : this.#runner.reserve(1);
     const claiming = this.#claim(room, { scope, taskId }).catch((error: unknown) => {
-      this.#dependencies.log('error', 'Could not claim a task', { scope, taskId, error });
+      this.#dependencies.report('Could not claim a task', { scope, taskId, error });
     });
     this.#now.add(claiming);
     await claiming;
@@ -76,15 +75,18 @@ export class Claimer {
   }
 
   async #loop(): Promise<void> {
-    const { clock, log } = this.#dependencies;
+    const { clock, log, report } = this.#dependencies;
     const { pollMs, leaseMs } = this.#dependencies.options;
+    const steps = new ClockSteps(clock);
     while (!this.#stop.signal.aborted) {
       this.#notified = new AbortController();
+      const byMs = steps.next();
+      if (byMs !== 0) log('warn', 'The wall clock was set', { byMs });
       let more = false;
       try {
         more = await this.#claim(this.#runner.reserve(batch));
       } catch (error) {
-        log('error', 'Could not claim tasks', { error });
+        report('Could not claim tasks', { error });
       }
       if (more) await this.#breathe();
       if (more || this.#stop.signal.aborted) continue;
@@ -107,10 +109,7 @@ export class Claimer {
   }
 
   /** Releases the room. Resolves whether it got as many as there was room for, so that there may be more. */
-  async #claim(
-    { turns: limit, release }: Reserved,
-    only?: { readonly scope: Scope; readonly taskId: string },
-  ): Promise<boolean> {
+  async #claim({ turns: limit, release }: Reserved, only?: TaskName): Promise<boolean> {
     const { store, clock } = this.#dependencies;
     const { queue, leaseMs, restart, schedule } = this.#dependencies.options;
     const left: Lease[] = [];
@@ -123,7 +122,7 @@ export class Claimer {
       const isKept = (holder: string) => this.#recovery.isBusy || this.#runner.heartbeat.isKept(holder);
       const about = { queue, holder: newId(clock), ttlMs: leaseMs, limit, isKept };
       const leases = await store.claim(
-        only ? { ...about, ...only } : schedule ? { ...about, schedule: schedule.turns } : about,
+        only ? { ...about, task: only } : schedule ? { ...about, schedule: schedule.turns } : about,
       );
       if (this.#stop.signal.aborted) {
         // Lets other processes claim them now, instead of when the leases expire.

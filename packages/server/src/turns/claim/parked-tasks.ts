@@ -26,7 +26,7 @@ export class ParkedTasks {
 
   /** The lease of a task that could not be opened is kept for longer. Never rejects. */
   async park(lease: Lease, error: unknown): Promise<void> {
-    const { store, log } = this.#dependencies;
+    const { store, report } = this.#dependencies;
     const { leaseMs } = this.#dependencies.options;
     const key = keyOf(lease);
     const failures = (this.#parked.get(key)?.failures ?? 0) + 1;
@@ -35,10 +35,10 @@ export class ParkedTasks {
     this.#parked.set(key, { lease, failures });
     if (this.#parked.size > most) this.#parked.delete(this.#parked.keys().next().value!);
     const { taskId } = lease;
-    log('error', 'A claimed task cannot be opened', { taskId, failures, retryMs, error });
+    report('A claimed task cannot be opened', { taskId, failures, retryMs, error });
     if (retryMs === leaseMs) return;
     await store.renew([lease], retryMs).catch((error: unknown) => {
-      log('error', 'Could not keep the lease of a task that cannot be opened', { taskId, error });
+      report('Could not keep the lease of a task that cannot be opened', { taskId, error });
     });
   }
 

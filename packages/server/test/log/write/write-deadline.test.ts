@@ -25,7 +25,14 @@ function serveFailing() {
 }
 
 const sends = [
-  ['first message', async () => say('go')],
+  [
+    'first message',
+    async (server: Parameters<typeof rpc>[0] & { ready(): Promise<boolean> }) => {
+      // The store remembers the agent.
+      await server.ready();
+      return say('go');
+    },
+  ],
   [
     'follow-up',
     async (server: Parameters<typeof rpc>[0]) => {

@@ -140,7 +140,7 @@ export const scheduleChecks = section(
       await wantSome(store, 'b', 2);
       await wantSome(store, 'c', 1);
       const ids = await claimAll(store, { concurrency: 100 });
-      assert.deepEqual(ids.slice(0, 2).toSorted(), ['b0', 'c0']);
+      assert.deepEqual(new Set(ids.slice(0, 2).map((id) => id[0])), new Set(['b', 'c']));
       assert.deepEqual(new Set(ids.slice(2, 4).map((id) => id[0])), new Set(['a', 'b']));
       assert.ok(ids.slice(4).every((id) => id.startsWith('a')));
       assert.equal(new Set(ids).size, 32);

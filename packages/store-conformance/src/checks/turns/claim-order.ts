@@ -36,15 +36,16 @@ export const claimOrderChecks = section('claim', {
 
   async 'can ask for the task of one scope only'({ store, second }) {
     for (const scope of ['s1', 's2', 's3']) await logOf(store, { scope }).create({ turn });
-    const claim = (holder: string, more: object) =>
-      second.claim({ queue: 'q', holder, ttlMs, limit: 10, taskId: 't', ...more });
-    const scopes = (leases: Awaited<ReturnType<typeof claim>>) => leases.map(({ scope }) => scope).toSorted();
-    assert.deepEqual(scopes(await claim('a', { scope: 's2' })), ['s2']);
-    assert.deepEqual(scopes(await claim('a', { scope: 's2' })), ['s2'], 'and again for its holder');
-    assert.deepEqual(scopes(await claim('b', { scope: 's2' })), []);
-    assert.deepEqual(scopes(await claim('b', { scope: 'elsewhere' })), []);
-    assert.deepEqual(scopes(await claim('b', { scope: 's1', queue: 'other' })), []);
-    assert.deepEqual(scopes(await claim('c', {})), ['s1', 's3']);
-    assert.deepEqual(scopes(await claim('a', { scope: 's3' })), []);
+    const claim = (holder: string, scope: string, more: object = {}) =>
+      second.claim({ queue: 'q', holder, ttlMs, limit: 10, task: { scope, taskId: 't' }, ...more });
+    const scopes = (leases: Awaited<ReturnType<typeof claim>>) => leases.map(({ scope }) => scope);
+    assert.deepEqual(scopes(await claim('a', 's2')), ['s2']);
+    assert.deepEqual(scopes(await claim('a', 's2')), ['s2'], 'and again for its holder');
+    assert.deepEqual(scopes(await claim('b', 's2')), []);
+    assert.deepEqual(scopes(await claim('b', 'elsewhere')), []);
+    assert.deepEqual(scopes(await claim('b', 's1', { queue: 'other' })), []);
+    assert.deepEqual(scopes(await claim('a', 's3')), ['s3']);
+    const rest = await second.claim({ queue: 'q', holder: 'c', ttlMs, limit: 10 });
+    assert.deepEqual(scopes(rest), ['s1']);
   },
 });

@@ -39,7 +39,7 @@ export const claimChecks = section('claim', {
     await closed.commit([completed()]);
     same(await claim(store, 'a'), []);
     for (const taskId of ['idle', 'no queue', 'held', 'closed'])
-      same(await claim(store, 'a', { taskId }), []);
+      same(await claim(store, 'a', { task: { scope: 's', taskId } }), []);
   },
 
   async 'never gives one task to two who ask at the same moment'({ store, second }) {
@@ -132,25 +132,25 @@ export const claimChecks = section('claim', {
   async 'can ask for one task only'({ store }) {
     for (const taskId of ['x', 'y', 'z']) await logOf(store, { taskId }).create(wanted);
     assert.deepEqual(
-      (await claim(store, 'a', { taskId: 'y' })).map(({ taskId }) => taskId),
+      (await claim(store, 'a', { task: { scope: 's', taskId: 'y' } })).map(({ taskId }) => taskId),
       ['y'],
     );
-    same(await claim(store, 'b', { taskId: 'y' }), []);
-    same(await claim(store, 'b', { taskId: 'nothing' }), []);
+    same(await claim(store, 'b', { task: { scope: 's', taskId: 'y' } }), []);
+    same(await claim(store, 'b', { task: { scope: 's', taskId: 'nothing' } }), []);
     assert.equal((await claim(store, 'b')).length, 2);
   },
 
   async 'keeps queues apart'({ store }) {
     await logOf(store, { taskId: 'x', queue: 'one' }).create({ turn: { queue: 'one', want: true } });
     same(await claim(store, 'a', { queue: 'two' }), []);
-    same(await claim(store, 'a', { queue: 'two', taskId: 'x' }), []);
+    same(await claim(store, 'a', { queue: 'two', task: { scope: 's', taskId: 'x' } }), []);
     assert.equal((await claim(store, 'a', { queue: 'one' })).length, 1);
     same(await claim(store, 'a', { queue: 'two' }), []);
   },
 
   async 'tells tasks of the same id in different scopes apart'({ store }) {
     for (const scope of ['s1', 's2']) await logOf(store, { scope }).create(wanted);
-    const leases = await claim(store, 'a', { taskId: 't' });
+    const leases = await claim(store, 'a');
     assert.deepEqual(leases.map(({ scope, fence }) => [scope, fence]).toSorted(), [
       ['s1', 1],
       ['s2', 1],

@@ -18,7 +18,7 @@ export const waitingChecks = section('waiting', {
     await logs[0]!.commit([chunk(1)], wanted);
     assert.equal(await second.waiting('q'), 3);
     assert.equal(await store.waiting('other'), 0);
-    await claim(store, 'x', { taskId: 'a' });
+    await claim(store, 'x', { task: { scope: 's', taskId: 'a' } });
     assert.equal(await store.waiting('q'), 2);
     await logs[1]!.commit([completed()]);
     assert.equal(await store.waiting('q'), 1);

@@ -1,0 +1,10 @@
+/**
+ * The packages that hold a Node.js say their platform as text, where package managers expect lists: without them, the one
+ * for Windows would be installed everywhere.
+ */
+const readPackage = (manifest) => {
+  if (!/^node-(bin-)?(darwin|linux|win)-/.test(manifest.name)) return manifest;
+  return { ...manifest, os: [manifest.os].flat(), cpu: [manifest.cpu].flat() };
+};
+
+module.exports = { hooks: { readPackage } };

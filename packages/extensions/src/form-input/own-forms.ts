@@ -1,0 +1,47 @@
+import type { Message } from '@batonjs/protocol';
+import type { TaskUpdate } from '@batonjs/server';
+import { z } from 'zod';
+import { readJsonSchema } from '../json-schema/read-json-schema.ts';
+import { type Issue, issuesOf } from '../schema.ts';
+import { FORM_INPUT } from '../uris.ts';
+import { FORM_TYPE, type Form } from './form.ts';
+
+/** Forms that `inputRequired` made in this process: from a schema in the agent's code. */
+const made = new WeakSet<object>();
+
+/** Remembers that a form is one of the agent itself. */
+export function asOwn(form: Form): Form {
+  made.add(form);
+  return form;
+}
+
+/**
+ * Says in the metadata of a question whether its form is the agent's own, for the process that checks the answer. What
+ * another agent says of itself there is taken away, as is its right to have its regular expressions run.
+ */
+export function markOwn(update: TaskUpdate): TaskUpdate {
+  if (!('status' in update) || !update.status.message) return update;
+  const { metadata, ...message } = update.status.message;
+  const isOwn = message.parts.some((part) => isForm(part) && made.has(Object(part.data)));
+  if (!isOwn && !isOwnForm(update.status.message)) return update;
+  const { [FORM_INPUT]: _, ...others } = metadata ?? {};
+  const marked = isOwn ? { ...others, [FORM_INPUT]: { isOwn } } : others;
+  return { ...update, status: { ...update.status, message: { ...message, metadata: marked } } };
+}
+
+/** Whether the form of a question in the log is the agent's own. */
+export const isOwnForm = (question: Message | undefined): boolean =>
+  Object(question?.metadata?.[FORM_INPUT]).isOwn === true;
+
+const isForm = (part: Message['parts'][number]): part is typeof part & { data: unknown } =>
+  part.mediaType === FORM_TYPE && 'data' in part;
+
+/**
+ * The problems of the values in an answer; undefined if they fit. A form that another agent handed up is read with care:
+ * where it cannot be read, the agent that asked checks the answer alone.
+ */
+export function checkValues({ schema }: Form, values: unknown, isOwn: boolean): readonly Issue[] | undefined {
+  if (!isOwn) return readJsonSchema(schema)?.check(values);
+  const { error } = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(values);
+  return error && issuesOf(error);
+}

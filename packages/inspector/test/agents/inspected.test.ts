@@ -1,0 +1,292 @@
+import { TASK_TREE } from '@batonjs/extensions/client';
+import type { AgentCard } from '@batonjs/protocol';
+import { completed, createAgentServer, reply } from '@batonjs/server';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
+import { listen } from '../../../../test/kit/listen.ts';
+import { AgentLink } from '../../src/agents/agent-link.ts';
+import { inspected, summaryOf } from '../../src/agents/inspected.ts';
+import { allActions, Inspection, isAllowed } from '../../src/inspection.ts';
+import type { InspectedAgent } from '../../src/options.ts';
+import { readTask } from '../../src/tasks/read-task.ts';
+
+const serverOf = (more: object = {}) =>
+  closedAfterTest(
+    createAgentServer({
+      card: { name: 'My Agent!', description: 'Helps' },
+      agent: () => reply('x'),
+      store: memoryStore(),
+      log: () => {},
+      ...more,
+    }),
+  );
+
+const found = (options: InspectedAgent, ...taken: string[]) => inspected(options, (id) => taken.includes(id));
+
+describe('an agent that is shown', () => {
+  it.each<[string, InspectedAgent, string, string, string | undefined]>([
+    [
+      'its address',
+      { url: 'http://a.example:1/agents/b/' },
+      'b-at-a-example-1',
+      'b at a.example:1',
+      'http://a.example:1/agents/b/',
+    ],
+    [
+      'the address of its card',
+      { url: 'https://a.example/b/.well-known/agent-card.json' },
+      'b-at-a-example',
+      'b at a.example',
+      'https://a.example/b/.well-known/agent-card.json',
+    ],
+    ['the address of a host', { url: 'https://a.example' }, 'a-example', 'a.example', 'https://a.example'],
+    ['its name and address', { name: 'Ä', url: 'https://a.example' }, '-', 'Ä', 'https://a.example'],
+    ['no letters', { name: '', url: 'https://a.example' }, 'agent', '', 'https://a.example'],
+    ['its store', { name: 'Kept', store: memoryStore() }, 'kept', 'Kept', undefined],
+  ])('is named by %s', (_what, options, id, name, url) => {
+    const agent = found(options);
+    expect([agent.id, agent.name, agent.link?.url]).toEqual([id, name, url]);
+    expect(found(options, id, `${id}-2`).id).toBe(`${id}-3`);
+  });
+
+  it('has what its server knows', () => {
+    const server = serverOf({ name: 'queue', publicUrl: 'https://a.example/x' });
+    const agent = found({ server });
+    expect([agent.id, agent.name, agent.description, agent.link?.url]).toEqual([
+      'queue',
+      'My Agent!',
+      'Helps',
+      'https://a.example/x',
+    ]);
+    expect([agent.store?.queue, agent.store?.webhooks === agent.store?.tasks]).toEqual(['queue', true]);
+    expect(found({ server, url: 'http://b.example', name: 'Mine' })).toMatchObject({
+      id: 'mine',
+      store: { queue: 'queue' },
+    });
+    expect(found({ server, url: 'http://b.example' }).link?.url).toBe('http://b.example');
+    expect(found({ server: serverOf({ name: 'A b' }) }).link?.url).toBe('http://a-b.localhost');
+    const own = memoryStore();
+    expect(found({ server, store: own }).store?.tasks).toBe(own);
+  });
+
+  it('has the scopes that it is given, each with a name', () => {
+    const { store } = found({
+      name: 'x',
+      store: { ...memoryStore(), listPushConfigs: undefined } as never,
+      scopes: [{}, { label: 'Mine', caller: 'a' }, { tenant: 't' }, { caller: 'a', tenant: 't' }],
+    });
+    expect(store?.scopes.map(({ label }) => label)).toEqual(['anonymous callers', 'Mine', 't', 'a at t']);
+    expect([new Set(store?.scopes.map(({ scope }) => scope)).size, store?.webhooks, store?.queue]).toEqual([
+      4,
+      undefined,
+      'x',
+    ]);
+  });
+
+  it.each([{}, { store: memoryStore() }])('needs something to be found by', (options) => {
+    expect(() => found(options)).toThrow(
+      new TypeError('An agent to inspect needs `url`, `server`, or `store` with `name`'),
+    );
+  });
+
+  it('is summed up', () => {
+    const agent = found({ name: 'x', url: 'http://a.example' });
+    const summary = {
+      id: 'x',
+      name: 'x',
+      url: 'http://a.example',
+      canCall: true,
+      hasStore: false,
+      hasServer: false,
+      scopes: [],
+    };
+    expect(summaryOf(agent)).toStrictEqual(summary);
+    expect(summaryOf({ ...agent, description: '', problem: '' })).toStrictEqual({
+      ...summary,
+      description: '',
+      problem: '',
+    });
+    expect(summaryOf(found({ name: 'x', store: memoryStore() }))).toStrictEqual({
+      id: 'x',
+      name: 'x',
+      canCall: false,
+      hasStore: true,
+      hasServer: false,
+      scopes: ['anonymous callers'],
+    });
+  });
+});
+
+describe('all agents', () => {
+  it('have ids of their own, and are introduced once', async () => {
+    const asked: string[] = [];
+    const answering = (name: string, status = 200) =>
+      listen((_, response) => {
+        asked.push(name);
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(
+          JSON.stringify({
+            name,
+            description: `About ${name}`,
+            supportedInterfaces: [{ url: 'http://a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+            skills: [],
+          }),
+        );
+      });
+    const [one, broken] = [await answering('one'), await answering('broken', 400)];
+    const inspection = new Inspection([
+      { name: 'x', url: one },
+      { name: 'x', url: broken, connect: { retry: false } },
+      { name: 'x', store: memoryStore() },
+    ]);
+    expect(inspection.agents.map(({ id }) => id)).toEqual(['x', 'x-2', 'x-3']);
+    await inspection.introduce();
+    await expect.poll(() => inspection.agents.map(({ name }) => name)).toEqual(['one', 'x', 'x']);
+    expect(inspection.agents.map(({ description }) => description)).toEqual([
+      'About one',
+      undefined,
+      undefined,
+    ]);
+    await expect.poll(() => inspection.agent('x-2').problem).toMatch(/./);
+    const before = asked.length;
+    await inspection.introduce();
+    expect(asked).toHaveLength(before);
+    expect([inspection.agent('x').recordings, inspection.agent('x-3').recordings].map(Boolean)).toEqual([
+      true,
+      false,
+    ]);
+    expect(() => inspection.agent(undefined)).toThrow('The inspector knows no agent undefined');
+    inspection.close();
+  });
+
+  it('do what a viewer may', async () => {
+    expect(allActions).toEqual([
+      'send',
+      'cancel',
+      'wake',
+      'redeliver',
+      'prune',
+      'fetch-file',
+      'add-agent',
+      'kill',
+    ]);
+    expect(await isAllowed({}, 'send', {})).toBe(false);
+    expect(await isAllowed({ may: ['cancel'] }, 'send', {})).toBe(false);
+    expect(await isAllowed({ may: ['send'] }, 'send', {})).toBe(true);
+    expect(
+      await isAllowed({ may: async (action, { agent }) => action === 'send' && agent === 'x' }, 'send', {
+        agent: 'x',
+      }),
+    ).toBe(true);
+    expect(await isAllowed({ may: () => 'yes' as never }, 'send', {})).toBe(false);
+  });
+});
+
+describe('the connection to an agent', () => {
+  it('stays in this process for what is below its address, and nothing else', async () => {
+    const server = serverOf();
+    const far = await listen((_, response) => void response.end('far'));
+    for (const url of ['http://a.localhost', 'http://a.localhost/x', 'http://a.localhost/x/']) {
+      const link = new AgentLink(url, { server });
+      const { card } = await link.client();
+      expect([card.name, (link.raw as AgentCard).name]).toEqual(['My Agent!', 'My Agent!']);
+      expect(card.supportedInterfaces[0]!.url).toMatch(new RegExp(`^${url.replace(/\/+$/, '')}(/|$)`));
+      const client = await link.client();
+      expect(await link.client()).toBe(client);
+      expect((await (await link.client()).send('x')).message?.parts).toMatchObject([{ text: 'x' }]);
+    }
+    const outside = new AgentLink(far, { server: undefined });
+    await expect(outside.client()).rejects.toThrow();
+    expect(outside.wire.exchanges[0]!.responseBody).toBe('far');
+  });
+
+  it('leaves this process for interfaces of the card that are elsewhere', async () => {
+    const asked: string[] = [];
+    const far = await listen((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.writeHead(503).end();
+    });
+    const at = (url: string) => ({ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' });
+    const server = serverOf({
+      card: { name: 'Elsewhere', description: 'Helps', supportedInterfaces: [at(`${far}/x/rpc`)] },
+    });
+    const link = new AgentLink('http://a.localhost/x', { server, connect: { retry: false } });
+    const client = await link.client();
+    await expect(client.send('x')).rejects.toThrow();
+    expect(asked).toEqual(['POST /x/rpc']);
+    const beside = new AgentLink(`${far}/x`, { server, connect: { retry: false } });
+    expect((await beside.client()).card.name).toBe('Elsewhere');
+    const other = serverOf({
+      card: { name: 'Elsewhere', description: 'Helps', supportedInterfaces: [at(`${far}/xy`)] },
+    });
+    const near = new AgentLink(`${far}/x`, { server: other, connect: { retry: false } });
+    await expect((await near.client()).send('x')).rejects.toThrow();
+    expect(asked).toEqual(['POST /x/rpc', 'POST /xy']);
+  });
+
+  it('is made anew after it failed, and for another interface', async () => {
+    let isUp = false;
+    const server = serverOf();
+    const handle: typeof server.handle = async (exchange) => {
+      if (!isUp) throw new Error('Not now');
+      return server.handle(exchange);
+    };
+    const link = new AgentLink('http://a.localhost', {
+      server: { ...server, handle },
+      connect: { retry: false },
+    });
+    await expect(link.client()).rejects.toThrow();
+    isUp = true;
+    const client = await link.client();
+    expect(client.interface.protocolBinding).toBe('JSONRPC');
+    link.use({ binding: 'HTTP+JSON', version: '1.0' });
+    expect((await link.client()).interface.protocolBinding).toBe('HTTP+JSON');
+    link.use(undefined);
+    expect((await link.client()).interface.protocolBinding).toBe('JSONRPC');
+  });
+});
+
+describe('a task that is read', () => {
+  it('from a store has its children', async () => {
+    const server = serverOf({
+      agent: async function* () {
+        yield completed('Done');
+      },
+    });
+    const exhibit = new Inspection([{ server }]).agents[0]!;
+    const { task } = await (await exhibit.link!.client()).send('go');
+    const read = await readTask(exhibit, task!.id);
+    expect([read?.id, read?.metadata, read?.status.state]).toEqual([
+      task!.id,
+      undefined,
+      'TASK_STATE_COMPLETED',
+    ]);
+    expect(await readTask(exhibit, 'none')).toBeUndefined();
+    expect((await readTask(exhibit, task!.id, 7))?.id).toBe(task!.id);
+  });
+
+  it('from an agent is asked for with its tree, where the agent has it', async () => {
+    const asked: unknown[] = [];
+    const client = (extensions: object | undefined) => ({
+      card: { capabilities: extensions && { extensions } },
+      async getTask(...args: unknown[]) {
+        asked.push(args);
+        return { id: 't' };
+      },
+    });
+    const from = (extensions?: object) => ({ link: { client: async () => client(extensions) } }) as never;
+    for (const extensions of [
+      undefined,
+      [{ uri: 'https://other.example' }],
+      [{ uri: 'https://other.example' }, { uri: TASK_TREE }],
+    ])
+      expect(await readTask(from(extensions), 't')).toEqual({ id: 't' });
+    expect(asked).toEqual([
+      [{ id: 't' }, {}],
+      [{ id: 't' }, {}],
+      [{ id: 't' }, { extensions: [TASK_TREE] }],
+    ]);
+    expect(await readTask({} as never, 't')).toBeUndefined();
+  });
+});

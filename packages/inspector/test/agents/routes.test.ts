@@ -1,0 +1,235 @@
+import { createServer } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { listen } from '../../../../test/kit/listen.ts';
+import { inspector } from '../../src/index.ts';
+import { token } from '../inspected-servers.ts';
+import { type Json, serve } from './inspector-api.ts';
+
+const all = ['send', 'cancel', 'wake', 'redeliver', 'prune', 'fetch-file', 'add-agent', 'kill'] as const;
+
+describe('the session', () => {
+  it('says who may do what, and which agents there are', async () => {
+    const { call, farUrl } = await serve({
+      allow: ['cancel', 'send', 'kill'],
+      traceUrl: 'http://t/{traceId}',
+    });
+    const { status, json } = await call('/session');
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      may: ['send', 'cancel'],
+      agents: [
+        {
+          id: 'show',
+          name: 'Show',
+          description: 'Shows everything that an agent can send.',
+          url: 'http://show.localhost',
+          canCall: true,
+          hasStore: true,
+          hasServer: true,
+          scopes: ['anonymous callers'],
+        },
+        {
+          id: 'far',
+          name: 'Show',
+          description: 'Shows everything that an agent can send.',
+          url: farUrl,
+          canCall: true,
+          hasStore: false,
+          hasServer: false,
+          scopes: [],
+        },
+        {
+          id: 'kept',
+          name: 'kept',
+          canCall: false,
+          hasStore: true,
+          hasServer: false,
+          scopes: ['anonymous callers'],
+        },
+      ],
+      process: expect.stringMatching(/^[\da-f-]{36}$/),
+      traceUrl: 'http://t/{traceId}',
+    });
+    expect((await call('/session')).json.process).toBe(json.process);
+    const other = await (await serve()).call('/session');
+    expect(other.json.process).not.toBe(json.process);
+    expect(other.json).not.toHaveProperty('traceUrl');
+  });
+
+  it('is that of whom the program knows, who is asked for each action', async () => {
+    const asked: unknown[] = [];
+    const seen: Json[] = [];
+    const { call } = await serve({
+      token: undefined,
+      kill() {},
+      authenticate(request: { headers: Record<string, string | undefined> }) {
+        seen.push(request as never);
+        if (!request.headers.authorization) return undefined;
+        return {
+          name: 'Ada',
+          may(action: string, target: object) {
+            asked.push([action, target]);
+            return action === 'wake' ? ('yes' as never) : action === 'prune';
+          },
+        };
+      },
+    } as never);
+    const { json } = await call('/session?a=b');
+    expect([json.viewer, json.may]).toEqual(['Ada', ['prune']]);
+    expect(asked).toEqual(all.map((action) => [action, {}]));
+    expect(seen[0]).toMatchObject({
+      method: 'GET',
+      path: '/api/session',
+      headers: { host: expect.any(String) },
+    });
+    expect((seen[0]!.query as unknown as URLSearchParams).get('a')).toBe('b');
+    asked.length = 0;
+    const words: Record<string, string> = {
+      '/agents/show/tasks/t/cancel': 'cancel tasks',
+      '/agents/show/tasks/t/wake': 'wake tasks',
+      '/agents/show/messages': 'send messages',
+      '/agents/show/interface': 'send messages',
+      '/agents/show/redeliver': 'redeliver webhooks',
+      '/agents': 'add agents',
+      '/file': 'load files from other servers',
+      '/kill': 'kill the process',
+    };
+    for (const [path, what] of Object.entries(words)) {
+      const body = { taskId: 't', id: 'w', agent: 'show', parts: [{ text: 'x' }] };
+      const { status, message } = await call(path, body);
+      expect([path, status, message]).toEqual([path, 403, `This inspector does not allow you to ${what}`]);
+    }
+    expect(asked).toEqual([
+      ['cancel', { agent: 'show', taskId: 't' }],
+      ['wake', { agent: 'show', taskId: 't' }],
+      ['send', { agent: 'show', taskId: 't' }],
+      ['send', { agent: 'show' }],
+      ['redeliver', { agent: 'show', taskId: 't' }],
+      ['add-agent', {}],
+      ['fetch-file', { agent: 'show' }],
+      ['kill', {}],
+    ]);
+    expect((await call('/agents/show/prune', { olderThanMs: 0 })).status).toBe(200);
+    expect(asked.at(-1)).toEqual(['prune', { agent: 'show' }]);
+  });
+
+  it('refuses whom the program does not know', async () => {
+    const { call } = await serve({ token: undefined, authenticate: () => undefined } as never);
+    expect(await call('/session')).toMatchObject({ status: 401, message: 'You may not use the inspector' });
+  });
+
+  it('can end the process only where the program gave a way', async () => {
+    let killed = 0;
+    const { call } = await serve({ allow: ['kill'], kill: () => (killed += 1) } as never);
+    expect((await call('/session')).json.may).toEqual(['kill']);
+    expect((await call('/kill', {})).status).toBe(200);
+    await expect.poll(() => killed).toBe(1);
+    const none = await serve({ allow: ['kill'] });
+    expect(await none.call('/kill', {})).toMatchObject({
+      status: 404,
+      message: 'This inspector cannot kill its process',
+    });
+  });
+});
+
+describe('an agent', () => {
+  it('is added once by its address', async () => {
+    const { call, farUrl, outside } = await serve({ allow: ['add-agent'] });
+    expect((await call('/agents', { url: farUrl })).json.id).toBe('far');
+    const { json } = await call('/agents', { url: `${outside}/a/b` });
+    expect(json).toMatchObject({ name: `b at ${new URL(outside).host}`, canCall: true });
+    expect((await call('/agents', { url: `${outside}/a/b` })).json.id).toBe(json.id);
+    for (const url of ['ftp://a', 'x', 'xhttp://a'])
+      expect(await call('/agents', { url })).toMatchObject({
+        status: 400,
+        message: 'The address of an agent begins with http:// or https://',
+      });
+    expect(await call('/agents', { url: '' })).toMatchObject({ status: 400, message: 'url is missing' });
+    expect(await call('/agents', {})).toMatchObject({ status: 400, message: 'url is missing' });
+    expect(await call('/agents', { url: 7 })).toMatchObject({ status: 400, message: 'url must be text' });
+  });
+
+  it('shows its card, and why it could not be read', async () => {
+    const { call } = await serve({ allow: ['add-agent'] });
+    const { json } = await call('/agents/far/card');
+    expect(json).toMatchObject({
+      card: { name: 'Show' },
+      raw: { name: 'Show' },
+      issues: [],
+      signature: { state: 'absent' },
+      skillSchemas: { convert: { type: 'object' } },
+      interfaces: expect.arrayContaining([
+        expect.objectContaining({ protocolBinding: 'JSONRPC', isUsable: true, isChosen: true }),
+      ]),
+    });
+    expect((json.interfaces as unknown as Json[]).filter(({ isChosen }) => isChosen)).toHaveLength(1);
+    expect(await call('/agents/kept/card')).toMatchObject({
+      status: 404,
+      message: 'The inspector has the store of this agent only, not its card',
+    });
+    const gone = (await call('/agents', { url: 'http://127.0.0.1:9' })).json.id;
+    const failed = await call(`/agents/${gone}/card`);
+    expect(failed.status).toBe(502);
+    const { agents } = (await call('/session')).json as unknown as { agents: Json[] };
+    expect(agents.find(({ id }) => id === gone)?.problem).toBe(failed.message);
+  });
+
+  it('is called by the interface that was chosen', async () => {
+    const { call, feed } = await serve({ allow: ['send'] });
+    const { interfaces } = (await call('/agents/far/card')).json as unknown as { interfaces: Json[] };
+    const other = interfaces.find(({ isChosen, isUsable }) => !isChosen && isUsable)!;
+    const chosen = { binding: other.protocolBinding, version: other.protocolVersion };
+    expect((await call('/agents/far/interface', chosen)).json).toEqual({});
+    await call('/agents/far/messages', { parts: [{ text: 'hello' }] });
+    const wire = await feed('/agents/far/wire', ({ exchanges }) =>
+      (exchanges as unknown as Json[]).some(({ binding }) => binding === chosen.binding),
+    );
+    expect(JSON.stringify(wire)).toContain('"HTTP+JSON"');
+    expect(await call('/agents/far/interface', { binding: 'x' })).toMatchObject({
+      status: 400,
+      message: 'version is missing',
+    });
+    expect(await call('/agents/kept/interface', chosen)).toMatchObject({
+      status: 404,
+      message: 'The inspector cannot call kept: it has the store only',
+    });
+    expect(await call('/agents/kept/wire')).toMatchObject({
+      status: 404,
+      message: 'The inspector sends no requests to this agent: it has the store only',
+    });
+  });
+
+  it('is none that the inspector does not know', async () => {
+    const { call } = await serve();
+    expect(await call('/agents/none/tasks')).toMatchObject({
+      status: 404,
+      message: 'The inspector knows no agent none',
+    });
+    expect(await call('/none')).toMatchObject({ status: 404, message: 'There is nothing at GET /api/none' });
+  });
+});
+
+it('a mount without its slash leads to the page', async () => {
+  const handler = inspector({ url: 'http://127.0.0.1:9', token });
+  const url = await listen(
+    createServer((request, response) =>
+      handler(
+        Object.assign(request, { baseUrl: '/inspector', originalUrl: `/inspector${request.url}` }),
+        response,
+      ),
+    ),
+  );
+  const at = (path: string) => fetch(url + path, { redirect: 'manual' });
+  expect((await at('/')).status).not.toBe(308);
+  const bare = inspector({ url: 'http://127.0.0.1:9', token });
+  const bareUrl = await listen(
+    createServer((request, response) =>
+      bare(Object.assign(request, { baseUrl: '/inspector', originalUrl: '/inspector?a=b' }), response),
+    ),
+  );
+  const moved = await fetch(bareUrl, { redirect: 'manual' });
+  expect([moved.status, moved.headers.get('location')]).toEqual([308, '/inspector/']);
+  expect(bare.addressAt('http://a/x//')).toBe(`http://a/x/#token=${token}`);
+  const known = inspector({ url: 'http://127.0.0.1:9', authenticate: () => undefined });
+  expect(known.addressAt('http://a')).toBe('http://a/');
+});

@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import { until } from '../../../../test/kit/until.ts';
+import { type Json, serve } from './inspector-api.ts';
+
+describe('a message', () => {
+  it.each(['show', 'far'])('is sent to %s, to its task and in its context', async (agent) => {
+    const { call, near, away } = await serve({ allow: ['send'] });
+    const client = agent === 'show' ? near : away;
+    const send = (body: object) => call(`/agents/${agent}/messages`, body);
+    const { json: first } = await send({
+      parts: [{ text: 'ask' }],
+      contextId: 'mine',
+      references: [7],
+      metadata: { a: 1 },
+    });
+    const task = await client.getTask({ id: first.taskId! });
+    expect([task.contextId, task.history?.[0]]).toMatchObject([
+      'mine',
+      { referenceTaskIds: ['7'], parts: [{ text: 'ask' }] },
+    ]);
+    expect((await send({ parts: [{ text: 'blue' }], taskId: first.taskId })).json).toEqual({
+      taskId: first.taskId,
+    });
+    const { json } = await send({ parts: [{ text: 'hello' }], contextId: 'mine' });
+    expect(json).toMatchObject({ message: { contextId: 'mine', parts: [{ text: 'Hello to you' }] } });
+  });
+
+  it('has no metadata that is no object', async () => {
+    const { call } = await serve({ allow: ['send'] });
+    for (const metadata of ['x', 7, null])
+      expect(await call('/agents/show/messages', { parts: [{ text: 'hello' }], metadata })).toMatchObject({
+        status: 200,
+        json: { message: { parts: [{ text: 'Hello to you' }] } },
+      });
+  });
+
+  it('needs a part, and texts', async () => {
+    const { call } = await serve({ allow: ['send'] });
+    for (const body of [{}, { parts: [] }, { parts: 'x' }])
+      expect(await call('/agents/show/messages', body)).toMatchObject({
+        status: 400,
+        message: 'A message needs at least one part',
+      });
+    expect(await call('/agents/show/messages', { parts: [{ text: 'x' }], taskId: 7 })).toMatchObject({
+      message: 'taskId must be text',
+    });
+    expect(await call('/agents/show/messages', { parts: [{ text: 'x' }], contextId: 7 })).toMatchObject({
+      message: 'contextId must be text',
+    });
+    expect(await call('/agents/show/messages', { parts: [{ text: 'x' }], taskId: 'none' })).toMatchObject({
+      status: 502,
+      json: { problem: { code: 'TASK_NOT_FOUND' } },
+    });
+    expect(await call('/agents/far/messages', { parts: [{ text: 'x' }], taskId: 'none' })).toMatchObject({
+      status: 502,
+    });
+  });
+});
+
+describe('a task', () => {
+  it.each(['show', 'far'])('of %s is read, listed, followed and canceled', async (agent) => {
+    const { call, feed, near, away } = await serve({ allow: ['cancel'] });
+    const { task } = await (agent === 'show' ? near : away).send('ask');
+    const at = `/agents/${agent}/tasks`;
+    expect((await call(`${at}/${task!.id}`)).json).toMatchObject({
+      id: task!.id,
+      history: expect.arrayContaining([expect.objectContaining({ parts: [{ text: 'ask' }] })]),
+    });
+    expect((await call(`${at}/none`)).message).toBe('There is no task none');
+    const listed = (await call(`${at}?text=${task!.id}`)).json as unknown as { tasks: Json[] };
+    expect(listed.tasks.map(({ id }) => id)).toEqual([task!.id]);
+    expect((await call(`${at}?state=TASK_STATE_FAILED`)).json.tasks).toEqual([]);
+    const lines = await feed(`${at.replace('/tasks', '/feed')}`, ({ type }) => type === 'counts');
+    expect(lines).toMatchObject([
+      { type: 'list' },
+      { type: 'counts', counts: { TASK_STATE_INPUT_REQUIRED: 1 } },
+    ]);
+    const timeline = await feed(`${at}/${task!.id}/timeline`, ({ type }) => type === 'live');
+    expect(timeline[0]).toMatchObject({
+      type: 'open',
+      kind: agent === 'show' ? 'log' : 'recording',
+      isAnew: false,
+    });
+    const again = await feed(
+      `${at}/${task!.id}/timeline?after=2&source=other`,
+      ({ type }) => type === 'open',
+    );
+    expect(again[0]).toMatchObject({ isAnew: true });
+    expect((await call(`${at}/${task!.id}/cancel`, {})).json).toEqual({ state: 'TASK_STATE_CANCELED' });
+    expect((await call(`${at}/${task!.id}/timeline?after=x`)).message).toBe('after must be a whole number');
+    if (agent === 'show')
+      expect((await call(`${at}/${task!.id}/timeline?scope=7`)).message).toBe('There is no scope 7');
+  });
+
+  it('is drawn with those of its context', async () => {
+    const { call, near } = await serve();
+    const { task } = await near.send('ask');
+    const { json } = await call(`/agents/show/graph?contextId=${task!.contextId}&scope=0`);
+    expect(json).toMatchObject({
+      contextId: task!.contextId,
+      nodes: [{ id: task!.id, agent: 'show' }],
+      edges: [],
+      isCut: false,
+    });
+    expect(await call('/agents/show/graph')).toMatchObject({ status: 400, message: 'contextId is missing' });
+  });
+
+  it('is woken where its server runs', async () => {
+    const { call, near } = await serve({ allow: ['wake'] });
+    const { task } = await near.send('ask');
+    expect(await call(`/agents/show/tasks/${task!.id}/wake`, {})).toMatchObject({ status: 200, json: {} });
+    for (const [path, body, message] of [
+      ['/agents/show/tasks/t/wake', { scope: 7 }, 'The inspector does not have this scope of the store'],
+      ['/agents/far/tasks/t/wake', {}, 'The inspector does not have this scope of the store'],
+      ['/agents/kept/tasks/t/wake', {}, 'The server of kept does not run in this process'],
+    ] as const)
+      expect(await call(path, body)).toMatchObject({ status: 404, message });
+  });
+
+  it('that has ended is deleted after some time', async () => {
+    const { call, near } = await serve({ allow: ['prune'] });
+    const { task } = await near.send('steps');
+    expect((await call('/agents/show/prune', { olderThanMs: 3_600_000 })).json).toEqual({ deleted: 0 });
+    await expect
+      .poll(async () => (await call('/agents/show/prune', { olderThanMs: 0 })).json.deleted)
+      .toBe(1);
+    await expect(near.getTask({ id: task!.id })).rejects.toThrow('Task not found');
+    for (const olderThanMs of [undefined, '0', -1])
+      expect(await call('/agents/show/prune', { olderThanMs })).toMatchObject({
+        status: 400,
+        message: 'olderThanMs must be a number of milliseconds',
+      });
+    expect((await call('/agents/far/prune', { olderThanMs: 0 })).message).toBe(
+      'The server of far does not run in this process',
+    );
+  });
+});
+
+describe('the webhooks', () => {
+  it('are listed without their secrets, and sent again after they were given up', async () => {
+    const { call, near, outside, hooks, show } = await serve({ allow: ['redeliver'] });
+    const { task } = await near.send('ask');
+    const about = { taskId: task!.id, id: 'w', url: `${outside}/hook?key=secret`, token: 'secret' };
+    await near.createTaskPushNotificationConfig({
+      ...about,
+      authentication: { scheme: 'Bearer', credentials: 'secret' },
+    });
+    const rows = async () =>
+      ((await call('/agents/show/webhooks')).json as unknown as { webhooks: Json[] }).webhooks;
+    const row = {
+      id: 'w',
+      taskId: task!.id,
+      url: `${outside}/hook`,
+      authentication: 'Bearer, token',
+      scope: 0,
+    };
+    expect(await call('/agents/show/webhooks')).toMatchObject({
+      json: { isComplete: true, webhooks: [row] },
+    });
+    expect(JSON.stringify(await rows())).not.toContain('secret');
+    expect((await call('/agents/show/redeliver', { taskId: task!.id, id: 'w' })).message).toBe(
+      'This webhook does not exist any more, or was not given up',
+    );
+    await near.send('blue', { task: task! });
+    await until(show, task!.id, 'COMPLETED');
+    await expect.poll(rows).toMatchObject([{ ...row, dead: expect.any(String) }]);
+    const before = hooks.length;
+    expect((await call('/agents/show/redeliver', { taskId: task!.id, id: 'w', scope: 0 })).status).toBe(200);
+    await expect.poll(() => hooks.length).toBeGreaterThan(before);
+    expect((await call('/agents/far/redeliver', { taskId: 't', id: 'w' })).message).toBe(
+      'The store of this agent keeps no webhooks',
+    );
+    expect((await call('/agents/show/redeliver', { taskId: 't' })).message).toBe('id is missing');
+  });
+
+  it('of another process are those that the agent lists', async () => {
+    const { call, away, outside } = await serve();
+    const { task } = await away.send('ask');
+    await away.createTaskPushNotificationConfig({ taskId: task!.id, id: 'w', url: `${outside}/hook` });
+    expect((await call('/agents/far/webhooks')).json).toEqual({
+      isComplete: true,
+      webhooks: [{ id: 'w', taskId: task!.id, url: `${outside}/hook`, authentication: 'none' }],
+    });
+    expect((await call('/agents/kept/webhooks')).json).toEqual({ webhooks: [], isComplete: true });
+  });
+});
+
+describe('a file', () => {
+  it('is fetched from the address of the agent, and from no other inside of this network', async () => {
+    const { call, outside, farUrl } = await serve({ allow: ['fetch-file', 'add-agent'] });
+    const { id } = (await call('/agents', { url: outside })).json;
+    expect((await call('/file', { agent: id, url: `${outside}/file` })).json).toEqual({
+      mediaType: 'text/csv',
+      base64: btoa('a,b'),
+    });
+    expect((await call('/file', { agent: id, url: farUrl })).status).toBe(502);
+    expect((await call('/file', { agent: 'kept', url: `${outside}/file` })).status).toBe(502);
+    expect((await call('/file', { url: outside })).message).toBe('agent is missing');
+  });
+});

@@ -1,0 +1,150 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { reply } from '@batonjs/server';
+import { nodeHandler } from '@batonjs/server-node';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { listen } from '../../../test/kit/listen.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { openBrowser } from '../src/open-browser.ts';
+import { help, runProgram, type Serving } from '../src/program.ts';
+
+/** Runs the program in this process until the test ends, and collects what it writes and opens. */
+async function run(argv: readonly string[], isTTY = false) {
+  const written = { stdout: '', stderr: '' };
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  stdout.on('data', (chunk) => {
+    written.stdout += chunk;
+  });
+  stderr.on('data', (chunk) => {
+    written.stderr += chunk;
+  });
+  const opened: string[] = [];
+  const open = (address: string) => {
+    opened.push(address);
+    return { path: '', remove: () => opened.push('removed') };
+  };
+  const running = await runProgram({
+    argv,
+    stdout: Object.assign(stdout, { isTTY }),
+    stderr,
+    open: open as never,
+  });
+  if (typeof running === 'object') onTestFinished(() => running.close());
+  await new Promise(setImmediate);
+  return { running, written, opened };
+}
+
+/** The session of an inspector whose address was printed. */
+async function sessionOf(stdout: string) {
+  const [, address, token] =
+    /^The inspector is at (http:\/\/127\.0\.0\.1:\d+\/)#token=([\w-]+)\nCtrl-C stops it\.\n$/.exec(stdout)!;
+  const response = await fetch(`${address}api/session`, { headers: { authorization: `Bearer ${token}` } });
+  return { address: address!, session: await response.json() };
+}
+
+describe('the program', () => {
+  it('explains itself', async () => {
+    expect(await run(['--help'])).toEqual({ running: 0, written: { stdout: help, stderr: '' }, opened: [] });
+    expect(help).toMatch(/^Usage: inspector \[agent url …\] \[options\]\n/);
+    for (const option of ['allow', 'header', 'trust', 'port', 'no-open', 'help'])
+      expect(help).toContain(`--${option}`);
+  });
+
+  it.each([
+    [['expense'], 'An agent url begins with http:// or https://, unlike "expense"'],
+    [['xhttp://a'], 'An agent url begins with http:// or https://, unlike "xhttp://a"'],
+    [['--allow', 'everything'], '--allow must be send, cancel or all, not "everything"'],
+    [['--header', 'secret'], '--header must be "Name: value", not "secret"'],
+    [['--header', ': secret'], '--header must be "Name: value", not ": secret"'],
+    [['--port', 'x'], '--port must be a whole number from 0 to 65535, not "x"'],
+    [['--port', '65536'], '--port must be a whole number from 0 to 65535, not "65536"'],
+    [['--port', '1x'], '--port must be a whole number from 0 to 65535, not "1x"'],
+    [['--port', '-1'], "Option '--port' argument is ambiguous"],
+    [['--wrong'], "Unknown option '--wrong'"],
+  ])('refuses %j with a sentence', async (args, why) => {
+    const { running, written } = await run(args);
+    expect([running, written.stdout]).toEqual([2, '']);
+    expect(written.stderr.startsWith(why)).toBe(true);
+    expect(written.stderr).not.toContain('    at ');
+  });
+
+  it('shows the agents, which get its headers', async () => {
+    const seen: (string | undefined)[] = [];
+    const handle = nodeHandler(serve(() => reply('Hello')));
+    const url = await listen((request, response) => {
+      seen.push(request.headers['x-key'] as string | undefined);
+      handle(request, response);
+    });
+    const { written, running, opened } = await run([
+      url,
+      '--header',
+      'X-Key : a:b ',
+      '--allow',
+      'send',
+      '--trust',
+      'https://a.example/keys',
+    ]);
+    const { address, session } = await sessionOf(written.stdout);
+    expect(session).toMatchObject({
+      agents: [{ url, name: 'Test' }],
+      may: ['send', 'fetch-file', 'add-agent'],
+    });
+    expect([new Set(seen), opened, written.stderr]).toEqual([new Set(['a:b']), [], '']);
+    (running as Serving).close();
+    await expect(fetch(address)).rejects.toThrow('fetch failed');
+  });
+
+  it.each([
+    [[], ['fetch-file', 'add-agent']],
+    [
+      ['--allow', 'cancel'],
+      ['cancel', 'fetch-file', 'add-agent'],
+    ],
+    [
+      ['--allow', 'all'],
+      ['send', 'cancel', 'fetch-file', 'add-agent'],
+    ],
+    [
+      ['--allow', 'send', '--allow', 'cancel'],
+      ['send', 'cancel', 'fetch-file', 'add-agent'],
+    ],
+  ])('allows with %j what it is told to', async (args, may) => {
+    const { written } = await run([...args]);
+    expect((await sessionOf(written.stdout)).session.may).toEqual(may);
+  });
+
+  it('opens a browser for a person, and takes the file away at its end', async () => {
+    const { opened, written, running } = await run([], true);
+    expect(opened).toEqual([/is at (\S+)/.exec(written.stdout)![1]]);
+    (running as Serving).close();
+    expect(opened.at(-1)).toBe('removed');
+    expect((await run(['--no-open'], true)).opened).toEqual([]);
+    expect((await run([], false)).opened).toEqual([]);
+  });
+});
+
+it('a browser is started with the file, by the program of the platform', () => {
+  const started: string[][] = [];
+  const { path, remove } = openBrowser(
+    'http://a/#token="&',
+    (command, args) => started.push([command, ...args]),
+    'linux',
+  );
+  expect(readFileSync(path, 'utf8')).toBe(
+    '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Inspector</title>\n' +
+      '<meta http-equiv="refresh" content="0;url=http://a/#token=&quot;&amp;">\n',
+  );
+  remove();
+  expect(existsSync(path)).toBe(false);
+  for (const platform of ['darwin', 'win32'] as const)
+    openBrowser(
+      'http://a',
+      (command, args) => started.push([command, ...args.map((each) => each.replace(/.*open\.html/, 'file'))]),
+      platform,
+    ).remove();
+  expect(started).toEqual([
+    ['xdg-open', path],
+    ['open', 'file'],
+    ['cmd', '/c', 'start', '', 'file'],
+  ]);
+});

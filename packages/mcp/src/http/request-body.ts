@@ -1,0 +1,25 @@
+import { A2AError } from '@batonjs/client';
+import { parseJson } from '@batonjs/server/adapter';
+
+/** Three programs read the values of a call: this one, its client of the agent, and the agent. */
+const maxValues = 20_000;
+
+/**
+ * The JSON in the body of a request; undefined if it has none, which the transport refuses. Throws `PAYLOAD_TOO_LARGE`
+ * beyond `most` bytes, `PARSE_ERROR`, and `INVALID_REQUEST` for more than 20,000 values or 4,000 different names.
+ */
+export async function readJson({ method, headers, body }: Request, most: number): Promise<unknown> {
+  if (method !== 'POST' || !body || !/^application\/json\s*(;|$)/i.test(headers.get('content-type') ?? ''))
+    return undefined;
+  const tooLarge = () => new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${most} bytes`);
+  if (Number(headers.get('content-length')) > most) throw tooLarge();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > most) throw tooLarge();
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return parseJson(text + decoder.decode(), { maxValues });
+}

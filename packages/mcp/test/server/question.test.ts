@@ -1,0 +1,118 @@
+import type { Task } from '@batonjs/protocol';
+import { describe, expect, it } from 'vitest';
+import { questionOf } from '../../src/server/question.ts';
+
+/** A task that asks with these words, and a form where a schema is given. */
+const asking = (text: string, schema?: object, initial?: unknown): Task => {
+  const form = { data: { formId: 'f', schema, initial }, mediaType: 'application/vnd.batonjs.form+json' };
+  const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }, ...(schema ? [form] : [])] };
+  return {
+    id: 't',
+    contextId: 'c',
+    status: { state: 'TASK_STATE_INPUT_REQUIRED', message },
+  } as unknown as Task;
+};
+
+const shown = (schema: object, initial?: unknown) =>
+  questionOf(asking('Which?', schema, initial)).requestedSchema;
+const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more });
+const textField = {
+  type: 'object',
+  properties: { answer: { type: 'string', title: 'Answer' } },
+  required: ['answer'],
+};
+
+describe('the fields of a question', () => {
+  const all = {
+    title: 'T',
+    description: 'D',
+    minLength: 1,
+    maxLength: 9,
+    minimum: 2,
+    maximum: 8,
+    pattern: 'x',
+  };
+  const [title, description] = ['T', 'D'];
+
+  it.each<[string, object, object]>([
+    [
+      'a text',
+      { type: 'string', ...all },
+      { type: 'string', title, description, minLength: 1, maxLength: 9 },
+    ],
+    ['a number', { type: 'number', ...all }, { type: 'number', title, description, minimum: 2, maximum: 8 }],
+    [
+      'an integer',
+      { type: 'integer', ...all },
+      { type: 'integer', title, description, minimum: 2, maximum: 8 },
+    ],
+    ['a yes or no', { type: 'boolean', ...all }, { type: 'boolean', title, description }],
+    ...['email', 'uri', 'date', 'date-time'].map((format): [string, object, object] => [
+      `a text of the format ${format}`,
+      { type: 'string', format },
+      { type: 'string', format },
+    ]),
+  ])('that is %s has what elicitation knows', (_what, field, flat) => {
+    expect(shown(object({ x: field }))).toStrictEqual(object({ x: flat }, { required: [] }));
+  });
+
+  it.each<[string, object, unknown, unknown]>([
+    ['its default', { type: 'string', default: 'a' }, undefined, 'a'],
+    ['what is known', { type: 'string', default: 'a' }, { x: 'b' }, 'b'],
+    ['its default where what is known does not fit', { type: 'string', default: 'a' }, { x: 1 }, 'a'],
+    ['its default where something else is known', { type: 'string', default: 'a' }, { y: 'b' }, 'a'],
+    ['nothing where neither fits', { type: 'string', default: 1 }, { x: 2 }, undefined],
+    ['no text for a number', { type: 'number', default: '1' }, undefined, undefined],
+    ['a number', { type: 'number' }, { x: 1.5 }, 1.5],
+    ['an integer', { type: 'integer' }, { x: 0 }, 0],
+    ['a no', { type: 'boolean', default: true }, { x: false }, false],
+    ['nothing', { type: 'string' }, null, undefined],
+  ])('begin with %s', (_what, field, initial, value) => {
+    expect(shown(object({ x: field }), initial)).toMatchObject({
+      properties: { x: { type: expect.anything() } },
+    });
+    const { x } = shown(object({ x: field }), initial).properties as { x?: object };
+    expect(x).toStrictEqual({
+      type: (field as { type: string }).type,
+      ...(value !== undefined && { default: value }),
+    });
+  });
+
+  it('are required where the form says so, and they are fields', () => {
+    const fields = object({ x: { type: 'string' }, y: { type: 'string' } });
+    expect(shown({ ...fields, required: ['y', 'z', 7, 'toString'] })).toMatchObject({ required: ['y'] });
+    expect(shown({ ...fields, required: 'x' })).toMatchObject({ required: [] });
+  });
+
+  it.each<[string, object]>([
+    ['a field without a type', object({ x: {} })],
+    ['a field with several types', object({ x: { type: ['string', 'null'] } })],
+    ['a field of a type that is none', object({ x: { type: 'toString' } })],
+    ['a field that is none', object({ x: null })],
+    ['a second field that no one knows', object({ x: { type: 'string' }, y: { type: 'array' } })],
+    ['choices that are no list', object({ x: { type: 'string', enum: 'a' } })],
+    ['one choice that is no text', object({ x: { type: 'string', const: 1 } })],
+    ['one number', object({ x: { type: 'number', const: 1 } })],
+    ['no object', { type: 'array', properties: { x: { type: 'string' } } }],
+    ['no properties', { type: 'object' }],
+  ])('are one field of text for a form with %s', (_what, schema) => {
+    expect(shown(schema)).toStrictEqual(textField);
+  });
+});
+
+describe('the answer to a question', () => {
+  it('is what was entered in the form', () => {
+    const { message, toMessage } = questionOf(asking('Which?', object({ x: { type: 'string' } })));
+    expect(message).toBe('Which?');
+    expect(JSON.stringify(toMessage({ x: 'a' }))).toContain('"values":{"x":"a"}');
+    expect(JSON.stringify(toMessage(undefined))).toContain('"values":{}');
+  });
+
+  it('is the text of the one field', () => {
+    const { message, requestedSchema, toMessage } = questionOf(asking(''));
+    expect([message, requestedSchema]).toStrictEqual(['The agent waits for an answer.', textField]);
+    expect(toMessage({ answer: 'red' })).toMatchObject({ parts: [{ text: 'red' }] });
+    for (const content of [undefined, {}])
+      expect(toMessage(content)).toMatchObject({ parts: [{ text: '' }] });
+  });
+});

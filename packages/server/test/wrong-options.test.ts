@@ -1,0 +1,75 @@
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+import { rpc, say } from '../../../test/kit/rpc.ts';
+import { serve } from '../../../test/kit/serve.ts';
+import { type AgentServerOptions, createAgentServer, reply } from '../src/index.ts';
+
+const agent = () => reply('Hello');
+const create = (options: object) => () =>
+  createAgentServer({
+    card: { name: 'Test', description: 'For tests' },
+    store: memoryStore(),
+    agent,
+    ...options,
+  } as AgentServerOptions);
+
+describe('createAgentServer says what to do about', () => {
+  const remedy =
+    "give the agent a card such as { name: 'Weather', description: 'Says how the weather will be' }";
+
+  it.each([
+    ['no card', undefined, 'name'],
+    ['a card without a name', { description: 'For tests' }, 'name'],
+    ['a blank name', { name: ' ', description: 'For tests' }, 'name'],
+    ['a card without a description', { name: 'Test' }, 'description'],
+  ])('%s', (_, card, member) => {
+    expect(create({ card })).toThrow(new TypeError(`\`card.${member}\` is missing: ${remedy}`));
+  });
+
+  it.each(['/weather', 'agents.example', 'localhost:4000', ''])('the `publicUrl` "%s"', (publicUrl) => {
+    expect(create({ publicUrl })).toThrow(
+      new TypeError(
+        '`publicUrl` must be the whole URL at which clients reach the agent, ' +
+          `such as 'https://agents.example/weather', and is '${publicUrl}'`,
+      ),
+    );
+  });
+});
+
+describe('the log of a server names an unknown option', () => {
+  it.each([
+    ['publicURL', 'did you mean `publicUrl`?'],
+    ['onTransitions', 'did you mean `onTransition`?'],
+    ['authentication', 'did you mean `authenticate`?'],
+    ['constructor', 'remove it'],
+    ['port', 'remove it'],
+  ])('%s', (name, advice) => {
+    const lines: unknown[] = [];
+    serve(agent, { [name]: 'x', log: (...line) => void lines.push(line) });
+    expect(lines).toEqual([['warn', `There is no option \`${name}\`: ${advice}`, {}]]);
+  });
+
+  it('also before it throws, because the option is missing under its own name', () => {
+    const lines: unknown[] = [];
+    const log = (_: string, message: string) => void lines.push(message);
+    expect(create({ store: undefined, stores: memoryStore(), log })).toThrow('`store` must be a task store');
+    expect(lines).toEqual(['There is no option `stores`: did you mean `store`?']);
+  });
+});
+
+it.each([
+  ['http://127.0.0.1:9/hook', '127.0.0.1:*'],
+  ['http://localhost:9/hook', 'localhost:*'],
+  ['http://[::1]:9/hook', '[::1]:*'],
+  ['https://10.1.2.3/hook', '10.1.2.3:*'],
+])('the refusal of the webhook %s names the option that accepts it', async (url, entry) => {
+  const send = (push?: AgentServerOptions['push']) =>
+    rpc(serve(agent, push ? { push } : {}), 'SendMessage', {
+      message: say('go'),
+      configuration: { taskPushNotificationConfig: { url } },
+    });
+  const refused = await send().catch((error: unknown) => error);
+  const description = `must lead to a public address; the option \`push: { allow: ['${entry}'] }\` of the server accepts this one`;
+  expect(JSON.stringify(refused)).toContain(description);
+  await expect(send({ allow: [entry] })).resolves.toBeDefined();
+});

@@ -1,0 +1,207 @@
+import {
+  type Answer,
+  byName,
+  type Change,
+  type Commit,
+  type Found,
+  type FoundTask,
+  frozenJson,
+  type KeptFacts,
+  type KeptLog,
+  type Moment,
+  type QueueRow,
+  type Rows,
+  type Scope,
+  type Step,
+  type StoredFact,
+  Subscribers,
+  steadyNow,
+  type TaskPage,
+  type TaskQuery,
+  type TaskRow,
+  type TaskWrite,
+  type Topic,
+  type Unsubscribe,
+  type Wanted,
+  type WantedTask,
+} from '@batonjs/store';
+import { Buckets } from './buckets.ts';
+import { ClosedLogs } from './logs/closed-logs.ts';
+import { Log, Logs } from './logs/log.ts';
+import { TurnQueues } from './queues/turn-queues.ts';
+import { Webhooks } from './queues/webhooks.ts';
+import { TaskIndex } from './task-index.ts';
+
+/** Facts and snapshots are kept as they are: copied once, frozen, and shared between readers. */
+type Json = StoredFact['fact'] | NonNullable<Commit['snapshot']>;
+
+/** The rows of all tasks, in maps and sorted lists. Every call answers at once. */
+export class MemoryRows implements Rows<Json> {
+  readonly #now: () => number;
+  readonly #orderNow: () => number;
+  readonly #monotonic: () => number;
+  readonly #logs = new Logs();
+  readonly #index = new TaskIndex();
+  readonly #turns = new TurnQueues();
+  readonly #webhooks = new Webhooks(this.#logs);
+  readonly #queues = new Map<string, QueueRow>();
+  readonly #buckets = new Buckets();
+  readonly #subscribers = new Subscribers();
+  readonly #closed: ClosedLogs;
+  readonly #identity = crypto.randomUUID();
+
+  /** `now`: the wall clock and that of the order; default: those of the process. `closedBytes`: of ended tasks. */
+  constructor(now: (() => number) | undefined, monotonic: () => number, closedBytes: number) {
+    this.#now = now ?? (() => Date.now());
+    this.#orderNow = now ?? steadyNow;
+    this.#monotonic = monotonic;
+    this.#closed = new ClosedLogs(closedBytes);
+  }
+
+  encode<Value>(value: Value): Value {
+    return frozenJson(value);
+  }
+
+  read(wanted: Wanted): Found {
+    const moment = { now: this.#now(), orderNow: this.#orderNow(), leaseNow: this.#monotonic() };
+    const { tasks, webhooks = false, waiting } = wanted;
+    const found = {
+      ...moment,
+      tasks: tasks?.map((name) => this.#task(name, webhooks)),
+      waiting: waiting && this.#turns.waiting(waiting.queue),
+    };
+    // Commits want nothing else.
+    return tasks ? found : { ...found, ...this.#search(wanted, moment) };
+  }
+
+  change<T>(step: Step<T, Json>): T {
+    let { wanted } = step;
+    let decision = step.decide(this.read(wanted));
+    while ('decide' in decision) {
+      ({ wanted } = decision);
+      decision = decision.decide(this.read(wanted));
+    }
+    this.#write(decision, wanted);
+    this.#subscribers.notifyOf(decision.notify);
+    return decision.result;
+  }
+
+  log(scope: Scope, taskId: string): KeptLog | undefined {
+    const log = this.#logs.get({ scope, taskId });
+    if (!log) return undefined;
+    const { row, snapshot, facts } = log;
+    return { row, snapshot, facts: facts.after(snapshot?.version ?? 0) };
+  }
+
+  facts(scope: Scope, taskId: string, after: number, limit: number): KeptFacts {
+    const log = this.#logs.get({ scope, taskId });
+    return { version: log?.facts.length ?? 0, facts: log?.facts.after(after, limit) ?? [] };
+  }
+
+  page(scope: Scope, query: TaskQuery): TaskPage {
+    return this.#index.page(scope, query);
+  }
+
+  subscribe(topic: Topic, notify: (version?: number) => void): Unsubscribe {
+    return this.#subscribers.add(topic, notify);
+  }
+
+  identity(): string {
+    return this.#identity;
+  }
+
+  ping(): void {}
+
+  close(): Answer<void> {
+    this.#subscribers.clear();
+  }
+
+  #task(name: WantedTask, withWebhooks: boolean): FoundTask {
+    const log = this.#logs.get(name);
+    return {
+      row: log?.row,
+      webhooks: withWebhooks && log ? log.webhookRows : none,
+      once: name.once === undefined ? undefined : log?.usedAt(name.once),
+    };
+  }
+
+  #search(wanted: Wanted, { now, orderNow, leaseNow }: Moment): Partial<Found> {
+    const { held, ready, schedule, turns, deliveries, dead, ended, bucket } = wanted;
+    const queues = this.#turns;
+    return {
+      held:
+        held &&
+        queues
+          .held(held.holder)
+          .filter(({ queue }) => queue === held.queue)
+          .slice(0, held.limit),
+      ready: ready && queues.ready(ready, now, leaseNow),
+      schedule: schedule && {
+        row: this.#queues.get(schedule.queue),
+        running: queues.running(schedule.queue),
+        callers: queues.order.callers(schedule.queue),
+      },
+      turns: turns?.callers.map(({ scope, except }) =>
+        queues.order.ready(turns.queue, scope, except, { now, orderNow }, turns.limit),
+      ),
+      deliveries: deliveries && this.#webhooks.ready(deliveries.queue, now, deliveries.limit),
+      dead: dead && this.#webhooks.dead(dead.queue).sort(byName).slice(0, dead.limit),
+      ended: ended && this.#ended(ended),
+      fullAt: bucket === undefined ? undefined : this.#buckets.get(bucket),
+    };
+  }
+
+  #ended({ before, limit }: NonNullable<Wanted['ended']>): TaskRow[] {
+    const ended: TaskRow[] = [];
+    for (const log of this.#index.closedBefore(new Date(before).toISOString())) {
+      if (ended.length === limit) break;
+      if (!log.isUndelivered) ended.push(log.row);
+    }
+    return ended;
+  }
+
+  /** Nothing fails from here on. */
+  #write({ tasks, webhooks, queue, callers, fullAt }: Change<unknown, Json>, { bucket }: Wanted): void {
+    if (tasks) for (const write of tasks) this.#writeTask(write);
+    if (webhooks) for (const webhook of webhooks) this.#webhooks.replace(webhook);
+    if (queue?.after) this.#queues.set(queue.after.queue, queue.after);
+    if (callers) for (const caller of callers) this.#turns.order.serve(caller);
+    if (fullAt !== undefined) this.#buckets.set(bucket!, fullAt, this.#monotonic());
+    if (this.#closed.isFull) for (const log of this.#closed.surplus(isUndelivered)) this.#remove(log);
+  }
+
+  #writeTask({ before, after, facts, commitId, snapshot, once }: TaskWrite<Json>): void {
+    const known = before && this.#logs.get(before);
+    if (!after) {
+      if (known) this.#remove(known);
+      return;
+    }
+    const log = known ?? new Log(after);
+    if (!known) this.#logs.add(log);
+    let version = before?.version ?? 0;
+    if (once !== undefined) log.use(once, version + 1);
+    if (facts)
+      for (const fact of facts as readonly StoredFact['fact'][])
+        log.facts.push(Object.freeze({ version: ++version, commitId: commitId!, fact }));
+    if (snapshot) log.snapshot = snapshot.json as NonNullable<Commit['snapshot']>;
+    this.#turns.replace(log, before, after);
+    log.row = after;
+    log.isUndelivered = after.head?.closed === true && after.endedAt === undefined;
+    this.#index.changed(log, before);
+    if (!after.head?.closed || log.isClosed) return;
+    log.close();
+    this.#closed.add(log);
+  }
+
+  #remove(log: Log): void {
+    this.#webhooks.deleted(log);
+    this.#turns.replace(log, log.row, undefined);
+    this.#index.deleted(log);
+    this.#logs.delete(log);
+    this.#closed.delete(log);
+  }
+}
+
+const none: readonly never[] = [];
+
+const isUndelivered = (log: Log): boolean => log.isUndelivered;

@@ -1,0 +1,74 @@
+import type { Found, TaskRow, TurnPlace, Wanted } from '@batonjs/store';
+import { Groups } from '../groups.ts';
+import type { Log } from '../logs/log.ts';
+import { Schedule } from '../order/schedule.ts';
+import { TurnOrder } from './turn-order.ts';
+
+/** Finds the tasks that can be claimed without visiting those that cannot. */
+export class TurnQueues {
+  readonly order = new TurnOrder();
+  // A task is in one of these at most.
+  readonly #waiting = new Schedule<Log>();
+  readonly #due = new Schedule<Log>();
+  readonly #held = new Schedule<Log>();
+  readonly #byHolder = new Groups<string, Log>();
+
+  /** Called for every row that replaces another; undefined stands for a log that is new or gone. */
+  replace(log: Log, before: TaskRow | undefined, after: TaskRow | undefined): void {
+    if (before && after && isPlacedAlike(before, after)) return;
+    if (before?.holder !== after?.holder) {
+      if (before?.holder !== undefined) this.#byHolder.delete(before.holder, log);
+      if (after?.holder !== undefined) this.#byHolder.add(after.holder, log);
+    }
+    if (before?.turnAt !== undefined || after?.turnAt !== undefined) this.order.replace(log, after);
+    for (const [schedule] of this.#schedules) schedule.delete(log);
+    if (after?.queue === undefined) return;
+    for (const [schedule, column] of this.#schedules) {
+      const at = after[column];
+      if (at !== undefined) schedule.set(log, after.queue, at);
+    }
+  }
+
+  readonly #schedules = [
+    [this.#waiting, 'waitingSince'],
+    [this.#due, 'dueAt'],
+    [this.#held, 'leaseUntil'],
+  ] as const;
+
+  ready(
+    { queue, limit, left }: NonNullable<Wanted['ready']>,
+    now: number,
+    leaseNow: number,
+  ): NonNullable<Found['ready']> {
+    return {
+      waiting: this.#waiting.due(queue, Number.POSITIVE_INFINITY, limit).map(rowOf),
+      due: this.#due.due(queue, now, limit).map(rowOf),
+      left: this.#held.due(queue, leaseNow, left).map(rowOf),
+    };
+  }
+
+  /** The tasks that the holder has. */
+  held(holder: string): TaskRow[] {
+    return Array.from(this.#byHolder.get(holder), rowOf);
+  }
+
+  /** The tasks of the queue with a lease. */
+  running(queue: string): TurnPlace[] {
+    return Array.from(this.#held.items(queue), ({ scope, row }) => ({ scope, context: row.head!.contextId }));
+  }
+
+  /** How many tasks of the queue are waiting for a turn. */
+  waiting(queue: string): number {
+    return this.#waiting.count(queue);
+  }
+}
+
+const rowOf = ({ row }: Log): TaskRow => row;
+
+const isPlacedAlike = (a: TaskRow, b: TaskRow): boolean =>
+  a.queue === b.queue &&
+  a.holder === b.holder &&
+  a.waitingSince === b.waitingSince &&
+  a.dueAt === b.dueAt &&
+  a.leaseUntil === b.leaseUntil &&
+  a.turnAt === b.turnAt;

@@ -1,0 +1,51 @@
+import type { Replaced, WebhookRow } from '@batonjs/store';
+import { type Log, type Logs, Webhook } from '../logs/log.ts';
+import { Schedule } from '../order/schedule.ts';
+
+/** Webhooks by when they can be delivered to, and those that were given up. Each lies in the log of its task. */
+export class Webhooks {
+  readonly #logs: Logs;
+  readonly #ready = new Schedule<Webhook>();
+  readonly #dead = new Set<Webhook>();
+
+  constructor(logs: Logs) {
+    this.#logs = logs;
+  }
+
+  ready(queue: string, now: number, limit: number): WebhookRow[] {
+    return this.#ready.due(queue, now, limit).map(rowOf);
+  }
+
+  dead(queue: string): WebhookRow[] {
+    return Array.from(this.#dead, rowOf).filter((row) => row.queue === queue);
+  }
+
+  replace({ before, after }: Replaced<WebhookRow>): void {
+    const log = this.#logs.get((after ?? before)!);
+    // It was deleted with its task.
+    if (!log) return;
+    const known = log.webhooks.find(({ row }) => row === before);
+    if (known) this.#leave(known);
+    const left = log.webhooks.filter((one) => one !== known);
+    log.webhooks = after ? [...left, this.#enter(known ?? new Webhook(after), after)] : left;
+  }
+
+  /** Called for every log that is deleted. */
+  deleted(log: Log): void {
+    for (const webhook of log.webhooks) this.#leave(webhook);
+  }
+
+  #enter(webhook: Webhook, row: WebhookRow): Webhook {
+    webhook.row = row;
+    if (row.readyAt !== undefined) this.#ready.set(webhook, row.queue, row.readyAt);
+    if (row.dead !== undefined) this.#dead.add(webhook);
+    return webhook;
+  }
+
+  #leave(webhook: Webhook): void {
+    this.#ready.delete(webhook);
+    this.#dead.delete(webhook);
+  }
+}
+
+const rowOf = ({ row }: Webhook): WebhookRow => row;

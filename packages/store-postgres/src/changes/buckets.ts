@@ -1,0 +1,124 @@
+import type { Change, Step } from '@batonjs/store';
+import { clock } from '../database/database.ts';
+import { keyOf } from '../database/keys.ts';
+import type { Transactions } from '../database/transactions.ts';
+import { type Column, orNull, upsert, valuesOf } from '../tables/column.ts';
+
+/** After how many takes of this process full buckets are deleted. */
+const sweepEvery = 1_000;
+
+/** The most full buckets that one sweep deletes. */
+const sweepAtMost = 10_000;
+
+/** The most takes of one round trip. */
+const mostTakes = 256;
+
+interface Take {
+  readonly step: Step<unknown>;
+  readonly key: string;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** When a bucket is full: as it was read, and as it will be. */
+interface Bucket {
+  readonly key: string;
+  readonly before: number | undefined;
+  after: number | undefined;
+}
+
+const columns: readonly Column<Bucket>[] = [
+  ['key', 'text', ({ key }) => key],
+  ['full_at', 'float8', ({ after }) => after],
+  ['replaced', 'float8', ({ before }) => orNull(before)],
+];
+
+/**
+ * The buckets that all processes on a schema share. Takes that arrive while others are under way share a look and a
+ * statement; those whose bucket another process wrote in between are decided again.
+ */
+export class Buckets {
+  readonly #transactions: Transactions;
+  readonly #find: (keys: Iterable<string>) => string;
+  readonly #put: string;
+  readonly #sweep: string;
+  #waiting: Take[] = [];
+  #running = false;
+  #takes = 0;
+  #sweeping: Promise<unknown> | undefined;
+
+  constructor(schema: string, transactions: Transactions) {
+    this.#transactions = transactions;
+    const table = `${schema}.buckets`;
+    this.#find = (keys) => `SELECT key, full_at FROM ${table} WHERE key = ANY('{${[...keys]}}'::text[])`;
+    this.#put = upsert(table, 'key', columns, 'full_at').statement(1);
+    this.#sweep = `DELETE FROM ${table} WHERE key IN (
+      SELECT key FROM ${table} WHERE full_at <= ${clock} LIMIT ${sweepAtMost} FOR UPDATE SKIP LOCKED)`;
+  }
+
+  run<T>(step: Step<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ step, key: keyOf(step.wanted.bucket!), resolve, reject });
+      if (this.#running) return;
+      this.#running = true;
+      setImmediate(() => void this.#flush());
+    });
+  }
+
+  /** Resolves once no sweep runs any more. */
+  async close(): Promise<void> {
+    await this.#sweeping;
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const takes = this.#waiting.splice(0, mostTakes);
+      try {
+        this.#waiting.unshift(...(await this.#take(takes)));
+        this.#takes += takes.length;
+        if (this.#takes >= sweepEvery) this.#beginSweep();
+      } catch (error) {
+        for (const { reject } of takes) reject(error);
+      }
+    }
+    this.#running = false;
+  }
+
+  /** Returns the takes whose bucket another process wrote in between. */
+  async #take(takes: readonly Take[]): Promise<Take[]> {
+    const keys = new Set(takes.map(({ key }) => key));
+    const { now, rows } = await this.#transactions.look([this.#find(keys)]);
+    const known = new Map(rows[0]!.map(({ key, full_at }) => [String(key), Number(full_at)]));
+    const buckets = new Map<string, Bucket>();
+    for (const key of keys) buckets.set(key, { key, before: known.get(key), after: known.get(key) });
+    const results = takes.map(({ step, key }) => {
+      const bucket = buckets.get(key)!;
+      const change = step.decide({
+        now,
+        orderNow: now,
+        leaseNow: now,
+        fullAt: bucket.after,
+      }) as Change<unknown>;
+      bucket.after = change.fullAt ?? bucket.after;
+      return change.result;
+    });
+    const changed = [...buckets.values()].filter(({ before, after }) => after !== before);
+    const raced = new Set(changed.map(({ key }) => key));
+    if (changed.length > 0)
+      for (const { key } of await this.#transactions.query(this.#put, valuesOf(columns, changed)))
+        raced.delete(String(key));
+    for (const [n, { key, resolve }] of takes.entries()) if (!raced.has(key)) resolve(results[n] as never);
+    return takes.filter(({ key }) => raced.has(key));
+  }
+
+  /** In the background, one at a time. If it fails, a later one deletes what it left. */
+  #beginSweep(): void {
+    this.#takes = 0;
+    this.#sweeping ??= this.#transactions
+      .query(this.#sweep)
+      .catch(() => {})
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
+  }
+}

@@ -1,0 +1,112 @@
+import { type Change, stateOf, type TaskRow, type TaskWrite, type WebhookRow } from '@batonjs/store';
+import { keyOf } from '../database/keys.ts';
+import { waitingKey } from '../tables/searches.ts';
+import type { WrittenTask } from '../tables/task-table.ts';
+import type { WrittenWebhook } from '../tables/webhook-table.ts';
+
+/** A row as the database has it, and as it is to be. */
+interface Pending<Row> {
+  readonly replaced: Row | undefined;
+  after: Row | undefined;
+}
+
+/** The writes of all changes of one transaction. */
+export class Collected {
+  readonly facts: { key: string; version: number; commitId: string; fact: string }[] = [];
+  readonly once: { key: string; onceKey: string; version: number }[] = [];
+  readonly snapshots = new Map<string, { readonly version: number; readonly json: string }>();
+  readonly queues: NonNullable<Change<unknown>['queue']>[] = [];
+  readonly callers: NonNullable<Change<unknown>['callers']>[number][] = [];
+  readonly #tasks = new Map<string, Pending<TaskRow>>();
+  readonly #webhooks = new Map<string, Pending<WebhookRow>>();
+  #characters = 0;
+
+  /** How many characters the facts and snapshots have. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  add({ tasks = [], webhooks = [], queue, callers = [] }: Change<unknown>): void {
+    for (const task of tasks) this.#addTask(task);
+    for (const { before, after } of webhooks) {
+      const { scope, taskId, id } = (after ?? before)!;
+      pend(this.#webhooks, `${keyOf(scope, taskId)} ${keyOf(id)}`, before, after);
+    }
+    if (queue) this.queues.push(queue);
+    this.callers.push(...callers);
+  }
+
+  /** Rows that are inserted or replaced, in the order of their keys, in which all transactions write. */
+  get tasks(): WrittenTask[] {
+    return sorted(this.#tasks).flatMap(([key, { replaced, after }]) =>
+      after ? [{ key, row: after, replaced: replaced?.revision }] : [],
+    );
+  }
+
+  get webhooks(): WrittenWebhook[] {
+    return sorted(this.#webhooks).flatMap(([, { replaced, after }]) =>
+      after ? [{ row: after, replaced: replaced?.revision }] : [],
+    );
+  }
+
+  get deletedTasks(): string[] {
+    return deleted(this.#tasks);
+  }
+
+  /** Pairs of keys. */
+  get deletedWebhooks(): (readonly [key: string, configKey: string])[] {
+    return deleted(this.#webhooks).map((name) => name.split(' ') as [string, string]);
+  }
+
+  /** How many more tasks have a state, by scope, and wait, by queue. In the order in which all transactions write. */
+  get counts(): { readonly key: string; readonly name: string; readonly tasks: number }[] {
+    const changes = new Map<string, number>();
+    const count = (row: TaskRow | undefined, tasks: number) => {
+      const add = (key: string, name: string) =>
+        changes.set(`${key} ${name}`, (changes.get(`${key} ${name}`) ?? 0) + tasks);
+      if (row?.head) add(keyOf(row.scope), stateOf(row));
+      if (row?.waitingSince !== undefined) add(waitingKey(row.queue!), 'waiting');
+    };
+    for (const { replaced, after } of this.#tasks.values()) {
+      count(replaced, -1);
+      count(after, 1);
+    }
+    return [...changes.keys()].sort().flatMap((place) => {
+      const [key, name] = place.split(' ') as [string, string];
+      const tasks = changes.get(place)!;
+      return tasks === 0 ? [] : [{ key, name, tasks }];
+    });
+  }
+
+  #addTask({ before, after, facts = [], commitId, snapshot, once }: TaskWrite): void {
+    const { scope, taskId } = (after ?? before)!;
+    const key = keyOf(scope, taskId);
+    pend(this.#tasks, key, before, after);
+    let version = before?.version ?? 0;
+    if (once !== undefined) this.once.push({ key, onceKey: keyOf(once), version: version + 1 });
+    for (const fact of facts) {
+      this.facts.push({ key, version: ++version, commitId: commitId!, fact });
+      this.#characters += fact.length;
+    }
+    if (!snapshot) return;
+    this.snapshots.set(key, snapshot);
+    this.#characters += snapshot.json.length;
+  }
+}
+
+function pend<Row>(
+  pending: Map<string, Pending<Row>>,
+  key: string,
+  before: Row | undefined,
+  after: Row | undefined,
+): void {
+  const known = pending.get(key);
+  if (known) known.after = after;
+  else pending.set(key, { replaced: before, after });
+}
+
+const sorted = <Row>(pending: ReadonlyMap<string, Pending<Row>>) =>
+  [...pending].sort(([a], [b]) => (a < b ? -1 : 1));
+
+const deleted = <Row>(pending: ReadonlyMap<string, Pending<Row>>): string[] =>
+  sorted(pending).flatMap(([key, { replaced, after }]) => (replaced && !after ? [key] : []));

@@ -1,0 +1,216 @@
+import {
+  type Change,
+  type Found,
+  isIdle,
+  type Notification,
+  type Step,
+  StoreError,
+  type TaskRow,
+} from '@batonjs/store';
+import type { DatabaseRow, Session } from '../database/database.ts';
+import { keyOf } from '../database/keys.ts';
+import { isAboutValues } from '../database/postgres-error.ts';
+import type { Transactions } from '../database/transactions.ts';
+import type { Wakeups } from '../notifications/wakeups.ts';
+import { waitingKey } from '../tables/searches.ts';
+import { Collected } from './collected.ts';
+import { KnownTasks, type NamedTask, NamedTasks, named } from './named-tasks.ts';
+import type { Writer } from './writer.ts';
+
+/** A step that waits for its transaction. */
+interface Pending {
+  readonly step: Step<unknown>;
+  readonly tasks: readonly NamedTask[];
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What a step of the group comes to. */
+type Outcome = { readonly change: Change<unknown> } | { readonly refusal: StoreError };
+
+export interface GroupedChangesOptions {
+  readonly schema: string;
+  readonly transactions: Transactions;
+  readonly writer: Writer;
+  readonly wakeups: Wakeups;
+  /** Called with the number of commits of each transaction. */
+  readonly onGroup: ((size: number) => void) | undefined;
+}
+
+// More of them, or longer ones, would keep rows locked for too long. The facts of all are one string on the wire, and
+// a string cannot have more than half a gigabyte.
+const largestGroup = 256;
+const mostCharacters = 4 * 1024 * 1024;
+
+/**
+ * Changes of tasks by name. Those that arrive while a transaction runs share the next one, and are decided one after the
+ * other. A change that is refused fails alone; a database that fails fails them all.
+ */
+export class GroupedChanges {
+  readonly #options: GroupedChangesOptions;
+  readonly #tasks: NamedTasks;
+  #waiting: Pending[] = [];
+  #running = false;
+
+  constructor(options: GroupedChangesOptions) {
+    this.#options = options;
+    this.#tasks = new NamedTasks(options.schema);
+  }
+
+  /** Resolves once the transaction is committed. */
+  run<T>(step: Step<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ step, tasks: step.wanted.tasks!.map(named), resolve, reject });
+      if (this.#running) return;
+      this.#running = true;
+      // After all callbacks of this round of the event loop, so that their changes form one group.
+      setImmediate(() => void this.#flush());
+    });
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0, largestGroup);
+      this.#waiting = [...(await this.#transact(group)), ...this.#waiting];
+    }
+    this.#running = false;
+  }
+
+  /** Returns the steps at the end of the group that did not fit into the transaction. */
+  async #transact(group: readonly Pending[]): Promise<readonly Pending[]> {
+    const { transactions, wakeups, onGroup } = this.#options;
+    let outcomes: readonly Outcome[];
+    try {
+      outcomes = await transactions.run(
+        (session, now, opened) => this.#decideAll(session, now, opened, group),
+        this.#opening(group),
+      );
+    } catch (error) {
+      // One change has what the database does not take: each is tried again on its own, so that it fails alone.
+      if (group.length > 1 && isAboutValues((error as Error).cause)) {
+        for (const one of group) await this.#transact([one]);
+      } else for (const { reject } of group) reject(error);
+      return [];
+    }
+    const notify: Notification[] = [];
+    for (const [n, outcome] of outcomes.entries()) {
+      const { resolve, reject } = group[n]!;
+      if ('refusal' in outcome) reject(outcome.refusal);
+      else {
+        resolve(outcome.change.result as never);
+        if (outcome.change.notify) notify.push(...outcome.change.notify);
+      }
+    }
+    wakeups.announce(notify);
+    onGroup?.(outcomes.length);
+    return group.slice(outcomes.length);
+  }
+
+  /** The statements to run first: they lock the tasks of the group, and count what waits in queues that are bounded. */
+  #opening(group: readonly Pending[]): string[] {
+    const keys = new Set(group.flatMap(({ tasks }) => tasks.map(({ key }) => key)));
+    const queues = new Set(group.flatMap(({ step }) => step.wanted.waiting?.queue ?? []));
+    const lock = this.#tasks.tasks([...keys], 'lock');
+    if (queues.size === 0) return [lock];
+    const counted = Array.from(queues, waitingKey);
+    const count = `SELECT key, sum(tasks) AS tasks FROM ${this.#options.schema}.counts
+      WHERE key = ANY('{${counted}}'::text[]) GROUP BY key`;
+    return [lock, count];
+  }
+
+  async #decideAll(
+    session: Session,
+    now: number,
+    [rows = [], counts = []]: readonly (readonly DatabaseRow[])[],
+    group: readonly Pending[],
+  ): Promise<Outcome[]> {
+    const known = new KnownTasks();
+    known.addRows(rows);
+    await this.#readMore(session, known, group);
+    const waiting = new Map(counts.map(({ key, tasks }) => [String(key), Number(tasks)]));
+    const transaction = new GroupTransaction(known, waiting, now);
+    const outcomes: Outcome[] = [];
+    for (const pending of group) {
+      const outcome = transaction.decide(pending);
+      if (outcome === 'full') break;
+      outcomes.push(outcome);
+    }
+    await this.#options.writer.write(session, transaction.collected);
+    return outcomes;
+  }
+
+  /** What a task without a row does not have. */
+  async #readMore(session: Session, known: KnownTasks, group: readonly Pending[]): Promise<void> {
+    const hooked = [...known.rows].filter(([, { webhooks }]) => webhooks > 0).map(([key]) => key);
+    if (hooked.length > 0 && group.some(({ step }) => step.wanted.webhooks))
+      known.addWebhooks(await session.query(this.#tasks.webhooks(hooked, 'lock')));
+    const once = group
+      .flatMap(({ tasks }) => tasks)
+      .filter(({ key, onceKey }) => onceKey !== undefined && known.rows.has(key));
+    if (once.length > 0) known.addOnce(await session.query(this.#tasks.onceKeys(once)));
+  }
+}
+
+/** Decides the changes of one transaction one after the other, in memory, and collects their writes. */
+class GroupTransaction {
+  readonly collected = new Collected();
+  readonly #known: KnownTasks;
+  /** How many tasks wait, by the key of the queue. */
+  readonly #waiting: Map<string, number>;
+  readonly #now: number;
+
+  constructor(known: KnownTasks, waiting: Map<string, number>, now: number) {
+    this.#known = known;
+    this.#waiting = waiting;
+    this.#now = now;
+  }
+
+  /** `'full'`: the changes so far and this one are too long for one statement. */
+  decide({ step, tasks }: Pending): Outcome | 'full' {
+    const { wanted } = step;
+    const found: Found = {
+      now: this.#now,
+      orderNow: this.#now,
+      leaseNow: this.#now,
+      tasks: tasks.map((task) => this.#known.find(task, wanted.webhooks === true)),
+      waiting: wanted.waiting && (this.#waiting.get(waitingKey(wanted.waiting.queue)) ?? 0),
+    };
+    try {
+      const change = step.decide(found) as Change<unknown>;
+      const before = this.collected.characters;
+      if (before > 0 && before + charactersOf(change) > mostCharacters) return 'full';
+      if (!isIdle(change)) this.#apply(change);
+      return { change };
+    } catch (error) {
+      if (!StoreError.is(error)) throw error;
+      return { refusal: error };
+    }
+  }
+
+  #apply(change: Change<unknown>): void {
+    this.collected.add(change);
+    for (const { before, after, once } of change.tasks ?? []) {
+      const { scope, taskId } = (after ?? before)!;
+      const key = keyOf(scope, taskId);
+      if (after) this.#known.rows.set(key, after);
+      else this.#known.rows.delete(key);
+      if (once !== undefined) this.#known.use(key, keyOf(once), (before?.version ?? 0) + 1);
+      this.#count(before, -1);
+      this.#count(after, 1);
+    }
+    for (const { before, after } of change.webhooks ?? []) this.#known.replaceWebhook(before, after);
+  }
+
+  #count(row: TaskRow | undefined, tasks: number): void {
+    if (row?.waitingSince === undefined) return;
+    const key = waitingKey(row.queue!);
+    this.#waiting.set(key, (this.#waiting.get(key) ?? 0) + tasks);
+  }
+}
+
+const charactersOf = ({ tasks = [] }: Change<unknown>): number =>
+  tasks.reduce(
+    (sum, { facts = [], snapshot }) =>
+      facts.reduce((all, fact) => all + fact.length, sum + (snapshot?.json.length ?? 0)),
+    0,
+  );

@@ -1,0 +1,97 @@
+import { type Rows, type Step, StoreError } from '@batonjs/store';
+import { Buckets } from './changes/buckets.ts';
+import { GroupedChanges } from './changes/grouped-changes.ts';
+import { SearchedChanges } from './changes/searched-changes.ts';
+import { Writer } from './changes/writer.ts';
+import { createSchema } from './database/create-schema.ts';
+import type { Database } from './database/database.ts';
+import { translated } from './database/postgres-error.ts';
+import { probe } from './database/probe.ts';
+import { Transactions } from './database/transactions.ts';
+import { Wakeups } from './notifications/wakeups.ts';
+import { Logs } from './tables/logs.ts';
+import { TaskList } from './tables/task-list.ts';
+
+export interface PostgresRowsOptions {
+  readonly schema: string;
+  readonly notify: boolean;
+  readonly onGroup: ((size: number) => void) | undefined;
+}
+
+/** The rows of a database, whose tables are created at the first call. */
+export function postgresRows(database: Database, { schema, notify, onGroup }: PostgresRowsOptions): Rows {
+  const quoted = `"${schema.replaceAll('"', '""')}"`;
+  const transactions = new Transactions(database);
+  const wakeups = new Wakeups({ database, transactions, schema, quoted, notify });
+  const common = { schema: quoted, transactions, writer: new Writer(quoted), wakeups };
+  const grouped = new GroupedChanges({ ...common, onGroup });
+  const searched = new SearchedChanges(common);
+  const buckets = new Buckets(quoted, transactions);
+  const logs = new Logs(quoted, transactions);
+  const tasks = new TaskList(quoted, transactions);
+  let created: Promise<void> | undefined;
+
+  function started(): Promise<void> {
+    created ??= createSchema(database, schema, quoted).catch((error: unknown) => {
+      // The next call tries again.
+      created = undefined;
+      throw translated(database.name, error);
+    });
+    return created;
+  }
+
+  async function change<T>(step: Step<T>): Promise<T> {
+    await started();
+    const { wanted } = step;
+    if (wanted.bucket !== undefined) return buckets.run(step);
+    // Most claims find nothing, and then take no lock. Prunes are rare.
+    const idle = step.isMostlyIdle && !wanted.ended ? await searched.idle(step) : undefined;
+    if (idle) return idle.result;
+    return wanted.tasks ? grouped.run(step) : searched.run(step);
+  }
+
+  return {
+    encode: JSON.stringify,
+    change,
+    read: async (wanted) => {
+      await started();
+      return searched.look(wanted);
+    },
+    log: async (scope, taskId) => {
+      await started();
+      return logs.log(scope, taskId);
+    },
+    facts: async (scope, taskId, after, limit) => {
+      await started();
+      return logs.facts(scope, taskId, after, limit);
+    },
+    page: async (scope, query) => {
+      await started();
+      return tasks.list(scope, query);
+    },
+    subscribe: async (topic, notifySubscriber) => {
+      await started();
+      return wakeups.subscribe(topic, notifySubscriber);
+    },
+    probe: async () => {
+      await started();
+      await probe(transactions, quoted);
+    },
+    ping: async () => {
+      await started();
+      await transactions.query('SELECT 1');
+    },
+    identity: async () => {
+      await started();
+      const sql = `SELECT value FROM ${quoted}.meta WHERE name = 'identity'`;
+      const [row] = await transactions.query(sql);
+      if (!row) throw new StoreError('UNUSABLE', `${database.name} has lost the identity of its tasks`);
+      return String(row.value);
+    },
+    close: async () => {
+      await buckets.close();
+      await wakeups.close();
+      await database.close();
+    },
+  };
+}

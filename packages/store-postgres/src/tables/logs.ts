@@ -1,0 +1,62 @@
+import { type KeptFacts, type KeptLog, parseFact, type Scope, type StoredFact } from '@batonjs/store';
+import type { DatabaseRow } from '../database/database.ts';
+import { keyOf } from '../database/keys.ts';
+import type { Transactions } from '../database/transactions.ts';
+import { readTaskColumns, toStoredFact, toTaskRow } from './task-table.ts';
+
+/** The most facts of one statement: a long log is read in parts, so that it does not block the event loop. */
+const atOnce = 1_000;
+
+/** Reads logs. */
+export class Logs {
+  readonly #transactions: Transactions;
+  readonly #log: string;
+  readonly #row: string;
+  readonly #facts: string;
+
+  constructor(schema: string, transactions: Transactions) {
+    this.#transactions = transactions;
+    const columns = readTaskColumns.replaceAll(/\w+/g, 't.$&');
+    this.#log = `SELECT ${columns}, s.version AS snapshot_version, s.snapshot
+      FROM ${schema}.tasks AS t LEFT JOIN ${schema}.snapshots AS s ON s.key = t.key WHERE t.key = $1`;
+    this.#row = `SELECT 1 FROM ${schema}.tasks WHERE key = $1`;
+    // One statement, so that the length of the log is the one at which its facts were read.
+    this.#facts = `SELECT t.version AS length, f.* FROM ${schema}.tasks AS t LEFT JOIN LATERAL (
+        SELECT version, commit_id, fact FROM ${schema}.facts WHERE key = $1 AND version > $2
+        ORDER BY version LIMIT $3
+      ) AS f ON true WHERE t.key = $1 ORDER BY f.version`;
+  }
+
+  async log(scope: Scope, taskId: string): Promise<KeptLog | undefined> {
+    const key = keyOf(scope, taskId);
+    const [found] = await this.#transactions.query(this.#log, [key]);
+    if (!found) return undefined;
+    const row = toTaskRow(found);
+    const snapshot = found.snapshot === null ? undefined : JSON.parse(String(found.snapshot));
+    const start = snapshot === undefined ? 0 : Number(found.snapshot_version);
+    // Facts never change: all up to this version existed when the row was read.
+    const { facts } = await this.#read(key, start, row.version - start);
+    const isWhole = facts.length === row.version - start;
+    // The log may have been deleted meanwhile.
+    if (!isWhole && (await this.#transactions.query(this.#row, [key])).length === 0) return undefined;
+    return { row, snapshot, facts };
+  }
+
+  facts(scope: Scope, taskId: string, after: number, limit: number): Promise<KeptFacts> {
+    return this.#read(keyOf(scope, taskId), after, limit);
+  }
+
+  async #read(key: string, after: number, limit: number): Promise<KeptFacts> {
+    const facts: StoredFact[] = [];
+    for (let version = 0; ; ) {
+      const most = Math.min(atOnce, limit - facts.length);
+      if (most <= 0) return { version, facts };
+      const last = facts.at(-1)?.version ?? after;
+      const rows = await this.#transactions.query(this.#facts, [key, last, most]);
+      version = Number(rows[0]?.length ?? 0);
+      const found = rows.filter(({ fact }: DatabaseRow) => fact !== null);
+      for (const row of found) facts.push(toStoredFact(row, parseFact));
+      if (found.length < most) return { version, facts };
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import type { Found, TaskRow, TurnPlace, WaitingCaller, Wanted } from '@batonjs/store';
+import { clock, type DatabaseRow } from '../database/database.ts';
+import { keyOf } from '../database/keys.ts';
+import { readTaskColumns, toTaskRow } from './task-table.ts';
+import { toWebhookRow } from './webhook-table.ts';
+
+/** The most facts that one transaction deletes, unless a single log has more: it must end in time. */
+const mostFacts = 10_000;
+
+/** One statement without values, and what its rows tell. */
+interface Search {
+  readonly statement: string;
+  readonly found: (rows: readonly DatabaseRow[]) => Partial<Found>;
+}
+
+/** How rows are read: `'lock'` keeps those that it returns from others until the transaction ends. */
+export type Mode = 'look' | 'lock';
+
+export interface SearchedAt {
+  /** The moment to search at. Without it, the database's clock. */
+  readonly now?: number;
+  /** No log that is looked for ended before this time. */
+  readonly endedFrom?: number | undefined;
+}
+
+/**
+ * The searches of a step: all that it wants but tasks by name. Keys are digests and limits are numbers, so that statements need
+ * no values and one round trip takes them all.
+ */
+export function searchesOf(
+  schema: string,
+  wanted: Wanted,
+  mode: Mode,
+  { now, endedFrom }: SearchedAt = {},
+): Search[] {
+  const make = new Searches(schema, mode, now === undefined ? `(SELECT ${clock})::float8` : `${now}`);
+  const { held, ready, schedule, turns, deliveries, dead, ended, waiting } = wanted;
+  return [
+    // First: who waits for the lock of a queue has locked nothing else.
+    ...(schedule ? make.schedule(schedule.queue) : []),
+    ...(held ? [make.held(held)] : []),
+    ...(ready ? make.ready(ready) : []),
+    ...(turns && turns.callers.length > 0 ? [make.turns(turns)] : []),
+    ...(deliveries ? [make.deliveries(deliveries)] : []),
+    ...(dead ? [make.dead(dead)] : []),
+    ...(ended ? [make.ended({ ...ended, from: endedFrom })] : []),
+    ...(waiting ? [make.waiting(waiting.queue)] : []),
+  ];
+}
+
+/** What the rows of all statements tell, in the order of the searches. */
+export function foundBy(
+  searches: readonly Search[],
+  rows: readonly (readonly DatabaseRow[])[],
+): Partial<Found> {
+  const found: Partial<Found>[] = searches.map((search, n) => search.found(rows[n]!));
+  const ready = Object.assign({}, ...found.map((one) => one.ready ?? {}));
+  const schedule = Object.assign({}, ...found.map((one) => one.schedule ?? {}));
+  return Object.assign({}, ...found, { ready, schedule });
+}
+
+class Searches {
+  readonly #schema: string;
+  readonly #mode: Mode;
+  readonly #now: string;
+  /** Rows that another transaction has locked are left to it. */
+  readonly #skip: string;
+
+  constructor(schema: string, mode: Mode, now: string) {
+    this.#schema = schema;
+    this.#mode = mode;
+    this.#now = now;
+    this.#skip = mode === 'lock' ? 'FOR UPDATE SKIP LOCKED' : '';
+  }
+
+  /** Of its own tasks a holder waits for those that are just being written, in the order in which all writes lock. */
+  held({ queue, holder, limit }: NonNullable<Wanted['held']>): Search {
+    return {
+      statement: `${this.#tasks(queue)} AND holder_key = '${keyOf(holder)}' ORDER BY key LIMIT ${limit}
+        ${this.#mode === 'lock' ? 'FOR UPDATE' : ''}`,
+      found: (rows) => ({ held: rows.map(toTaskRow) }),
+    };
+  }
+
+  ready({ queue, limit, left }: NonNullable<Wanted['ready']>): Search[] {
+    const first = (column: string, condition: string, most = limit) =>
+      `${this.#tasks(queue)} AND ${condition} ORDER BY ${column} LIMIT ${most} ${this.#skip}`;
+    const kinds = {
+      waiting: first('waiting_since', 'waiting_since IS NOT NULL'),
+      due: first('due_at', `due_at <= ${this.#now}`),
+      left: first('lease_until', `lease_until <= ${this.#now}`, left),
+    };
+    return Object.entries(kinds).map(([kind, statement]) => ({
+      statement,
+      found: (rows) => ({ ready: { [kind]: rows.map(toTaskRow) } as unknown as NonNullable<Found['ready']> }),
+    }));
+  }
+
+  schedule(queue: string): Search[] {
+    const key = keyOf(queue);
+    const part = (found: Partial<NonNullable<Found['schedule']>>) => ({
+      schedule: found as NonNullable<Found['schedule']>,
+    });
+    const lock = {
+      statement: `SELECT pg_advisory_xact_lock(hashtext('baton turns ${key}'), hashtext('${key}'))`,
+      found: () => ({}),
+    };
+    return [
+      // A queue may have no row yet that could be locked.
+      ...(this.#mode === 'lock' ? [lock] : []),
+      {
+        statement: `SELECT revision, turns FROM ${this.#schema}.queues WHERE queue_key = '${key}'`,
+        found: ([row]) =>
+          part({ row: row && { queue, revision: Number(row.revision), turns: Number(row.turns) } }),
+      },
+      {
+        statement: `SELECT scope, head FROM ${this.#schema}.tasks WHERE queue_key = '${key}' AND lease_until IS NOT NULL`,
+        found: (rows) => part({ running: rows.map(toPlace) }),
+      },
+      { statement: this.#callers(key), found: (rows) => part({ callers: rows.map(toCaller) }) },
+    ];
+  }
+
+  turns({ queue, callers, limit }: NonNullable<Wanted['turns']>): Search {
+    const named = callers.map(({ scope, except }, n) => {
+      const contexts = except.map((context) => keyOf(scope, context));
+      return `(${n}, '${keyOf(scope)}', '{${contexts}}'::text[])`;
+    });
+    return {
+      statement: `SELECT c.n, one.* FROM (VALUES ${named}) AS c (n, scope_key, contexts) CROSS JOIN LATERAL (
+          ${this.#tasks(queue)} AND t.scope_key = c.scope_key AND turn_at <= ${this.#now}
+          AND (waiting_since IS NOT NULL OR due_at <= ${this.#now}) AND NOT context_key = ANY(c.contexts)
+          ORDER BY turn_at LIMIT ${limit} ${this.#skip}
+        ) AS one ORDER BY c.n, one.turn_at`,
+      found: (rows) => {
+        const turns = callers.map((_, n) => rows.filter((row) => row.n === n).map(toTaskRow));
+        return { turns };
+      },
+    };
+  }
+
+  deliveries({ queue, limit }: NonNullable<Wanted['deliveries']>): Search {
+    return {
+      statement: `${this.#webhooks(queue)} AND ready_at <= ${this.#now} ORDER BY ready_at LIMIT ${limit} ${this.#skip}`,
+      found: (rows) => ({ deliveries: rows.map(toWebhookRow) }),
+    };
+  }
+
+  dead({ queue, limit }: NonNullable<Wanted['dead']>): Search {
+    return {
+      statement: `${this.#webhooks(queue)} AND dead IS NOT NULL ORDER BY scope, task_id, config_id LIMIT ${limit}`,
+      found: (rows) => ({ dead: rows.map(toWebhookRow) }),
+    };
+  }
+
+  ended({
+    before,
+    limit,
+    from,
+  }: NonNullable<Wanted['ended']> & { readonly from?: number | undefined }): Search {
+    const start = from === undefined ? '' : `AND ended_at >= ${from}`;
+    return {
+      statement: `SELECT ${readTaskColumns} FROM ${this.#schema}.tasks
+        WHERE ended_at < ${before} ${start} ORDER BY ended_at LIMIT ${limit} ${this.#skip}`,
+      found: (rows) => ({ ended: batchOf(rows.map(toTaskRow)) }),
+    };
+  }
+
+  waiting(queue: string): Search {
+    return {
+      statement: `SELECT coalesce(sum(tasks), 0) AS tasks FROM ${this.#schema}.counts
+        WHERE key = '${waitingKey(queue)}'`,
+      found: ([row]) => ({ waiting: Number(row!.tasks) }),
+    };
+  }
+
+  #tasks(queue: string): string {
+    return `SELECT ${readTaskColumns} FROM ${this.#schema}.tasks AS t WHERE queue_key = '${keyOf(queue)}'`;
+  }
+
+  #webhooks(queue: string): string {
+    return `SELECT * FROM ${this.#schema}.webhooks WHERE queue_key = '${keyOf(queue)}'`;
+  }
+
+  /** From one caller to the next on the index: reads as many entries as there are callers, not tasks. */
+  #callers(key: string): string {
+    const next = (
+      condition: string,
+    ) => `SELECT t.scope_key, t.scope, t.turn_at FROM ${this.#schema}.tasks AS t
+      WHERE t.queue_key = '${key}' AND t.turn_at IS NOT NULL ${condition}
+      ORDER BY t.scope_key, t.turn_at LIMIT 1`;
+    return `WITH RECURSIVE firsts AS (
+        (${next('')})
+        UNION ALL
+        SELECT n.* FROM firsts AS f CROSS JOIN LATERAL (${next('AND t.scope_key > f.scope_key')}) AS n
+      )
+      SELECT f.scope, f.turn_at, coalesce(c.turn, 0) AS turn FROM firsts AS f
+      LEFT JOIN ${this.#schema}.callers AS c ON c.queue_key = '${key}' AND c.scope_key = f.scope_key`;
+  }
+}
+
+/** The first log, and those after it while all of them together have few enough facts for one transaction. */
+function batchOf(logs: readonly TaskRow[]): readonly TaskRow[] {
+  let facts = 0;
+  const end = logs.findIndex(({ version }, n) => {
+    facts += version;
+    return n > 0 && facts > mostFacts;
+  });
+  return end === -1 ? logs : logs.slice(0, end);
+}
+
+/** The key under which the waiting tasks of a queue are counted: no scope is counted under it. */
+export const waitingKey = (queue: string): string => keyOf('waiting', queue);
+
+const toPlace = ({ scope, head }: DatabaseRow): TurnPlace => ({
+  scope: String(scope),
+  context: JSON.parse(String(head)).contextId,
+});
+
+const toCaller = ({ scope, turn_at, turn }: DatabaseRow): WaitingCaller => ({
+  scope: String(scope),
+  firstAt: Number(turn_at),
+  turn: Number(turn),
+});

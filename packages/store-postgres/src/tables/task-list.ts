@@ -1,0 +1,111 @@
+import {
+  type ListedTask,
+  parseFact,
+  type Scope,
+  type TaskFilter,
+  type TaskPage,
+  type TaskQuery,
+} from '@batonjs/store';
+import type { DatabaseRow } from '../database/database.ts';
+import { keyOf } from '../database/keys.ts';
+import type { Transactions } from '../database/transactions.ts';
+import { toStoredFact } from './task-table.ts';
+
+/** More bytes than any page has, for queries without a bound. */
+const unbounded = Number.MAX_SAFE_INTEGER;
+
+/** Lists tasks by an ordered scan of the index for each state: a page costs the same however many tasks exist. */
+export class TaskList {
+  readonly #transactions: Transactions;
+  readonly #schema: string;
+
+  constructor(schema: string, transactions: Transactions) {
+    this.#schema = schema;
+    this.#transactions = transactions;
+  }
+
+  async list(scope: Scope, query: TaskQuery): Promise<TaskPage> {
+    const { limit, bytes, after, totalAtMost, ...filter } = query;
+    const [rows, total] = await Promise.all([
+      this.#page(scope, filter, { limit, bytes, after }),
+      this.#total(scope, filter, totalAtMost),
+    ]);
+    const isCut = rows.length < Number(rows[0]?.found ?? 0);
+    return { tasks: rows.map(toListed), total, ...(isCut && { isCut }) };
+  }
+
+  #page(
+    scope: Scope,
+    filter: TaskFilter,
+    { limit, bytes = unbounded, after }: Pick<TaskQuery, 'limit' | 'bytes' | 'after'>,
+  ): Promise<DatabaseRow[]> {
+    const { values, place, conditions, states } = this.#parts(scope, filter);
+    const bind = (value: unknown) => `$${values.push(value)}`;
+    if (after) {
+      const at = bind(Date.parse(after.statusAt));
+      conditions.push(`t.status_at <= ${at} AND (t.status_at < ${at} OR t.task_id < ${bind(after.taskId)})`);
+    }
+    const most = `${bind(limit)}::bigint`;
+    const matching = [`t.${place} = $1`, 't.state = st.state', ...conditions].join(' AND ');
+    // The index has the times but not the ids. Without the time of the last row of the page, all tasks of the state may be
+    // read and sorted.
+    const last = `SELECT t.status_at FROM ${this.#schema}.tasks AS t WHERE ${matching}
+      ORDER BY t.status_at DESC LIMIT 1 OFFSET ${most} - 1`;
+    const order = 'ORDER BY status_at DESC, task_id DESC';
+    // The first fact of a page is read whatever its size.
+    const sql = `SELECT task_id, head, version, commit_id, fact, found FROM (
+        SELECT p.*, f.version, f.commit_id, f.fact, count(*) OVER () AS found,
+          row_number() OVER place AS number, sum(coalesce(octet_length(f.fact), 0)) OVER place AS size
+        FROM (
+          SELECT one.* FROM (${states}) AS st CROSS JOIN LATERAL (
+            SELECT t.key, t.task_id, t.status_at, t.status_version, t.head FROM ${this.#schema}.tasks AS t
+            WHERE ${matching} AND t.status_at >= coalesce((${last}), '-Infinity'::float8)
+            ORDER BY t.status_at DESC, t.task_id DESC LIMIT ${most}
+          ) AS one ${order} LIMIT ${most}
+        ) AS p LEFT JOIN ${this.#schema}.facts AS f ON f.key = p.key AND f.version = p.status_version
+        WINDOW place AS (ORDER BY p.status_at DESC, p.task_id DESC)
+      ) AS sized WHERE number = 1 OR size <= ${bind(bytes)} ORDER BY number`;
+    return this.#transactions.query(sql, values);
+  }
+
+  /** From the counters if they have it; otherwise counted on an index. */
+  async #total(scope: Scope, filter: TaskFilter, atMost: number | undefined): Promise<number> {
+    if (atMost === 0) return 0;
+    const { values, place, conditions, states } = this.#parts(scope, filter);
+    const isCounted = filter.contextId === undefined && filter.statusSince === undefined;
+    const sql = isCounted
+      ? `SELECT sum(tasks) AS total FROM ${this.#schema}.counts WHERE key = $1 AND name IN (${states})`
+      : `SELECT count(*) AS total FROM (SELECT 1 FROM ${this.#schema}.tasks AS t
+         WHERE ${[`t.${place} = $1`, `t.state IN (${states})`, ...conditions].join(' AND ')}
+         LIMIT $${values.push(atMost ?? null)}) AS counted`;
+    const [row] = await this.#transactions.query(sql, values);
+    return Number(row?.total ?? 0);
+  }
+
+  #parts(scope: Scope, { contextId, state, statusSince, answered, ...others }: TaskFilter) {
+    others satisfies Record<string, never>;
+    const inContext = contextId !== undefined;
+    const place = inContext ? 'context_key' : 'scope_key';
+    const values: unknown[] = [inContext ? keyOf(scope, contextId) : keyOf(scope)];
+    const bind = (value: unknown) => `$${values.push(value)}`;
+    const wanted = [
+      `key = ${inContext ? bind(keyOf(scope)) : '$1'}`,
+      ...(state === undefined ? [] : [`name = ${bind(state)}`]),
+      ...(answered ? [] : [`name <> ''`]),
+    ];
+    const states = `SELECT DISTINCT name AS state FROM ${this.#schema}.counts WHERE ${wanted.join(' AND ')}`;
+    const conditions = statusSince === undefined ? [] : [`t.status_at >= ${bind(Date.parse(statusSince))}`];
+    return { values, place, conditions, states };
+  }
+}
+
+function toListed({ task_id, head, version, commit_id, fact }: DatabaseRow): ListedTask {
+  const listed = { taskId: String(task_id), head: JSON.parse(String(head)) };
+  if (fact === null) return listed;
+  try {
+    return { ...listed, fact: toStoredFact({ version, commit_id, fact }, parseFact) };
+  } catch {
+    // The fact is damaged. The rest of the page can still be read.
+    return listed;
+  }
+}

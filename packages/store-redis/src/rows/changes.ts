@@ -1,0 +1,217 @@
+import {
+  type Change,
+  type Found,
+  type FoundTask,
+  isIdle,
+  type Replaced,
+  type Step,
+  StoreError,
+  type TaskName,
+  type TaskRow,
+  topicNumber,
+  type Wanted,
+  type WebhookRow,
+} from '@batonjs/store';
+import type { RedisReply } from '../connection/driver.ts';
+import type { Database } from '../database/database.ts';
+import { script, vital } from '../database/script.ts';
+import { taskName } from '../database/shards.ts';
+import { write as source } from '../lua/write.ts';
+import { Group } from './group.ts';
+import { KnownTasks } from './known-tasks.ts';
+import type { Reader } from './reader.ts';
+import type { RedisClock } from './redis-clock.ts';
+
+const writeScript = script(source);
+const vitalScript = vital(source);
+
+/** How often the tasks of a change that are independent of each other are decided again. */
+const mostRounds = 20;
+
+/** A decision, and what it was decided on. */
+interface Decided<T> {
+  readonly change: Change<T>;
+  readonly found: Found;
+  readonly wanted: Wanted;
+}
+
+/** Decides changes, and writes each in one command. */
+export class Changes {
+  readonly #database: Database;
+  readonly #reader: Reader;
+  readonly #clock: RedisClock;
+  readonly #known = new KnownTasks();
+
+  constructor(database: Database, reader: Reader, clock: RedisClock) {
+    this.#database = database;
+    this.#reader = reader;
+    this.#clock = clock;
+  }
+
+  async run<T>(step: Step<T>): Promise<T> {
+    const guessed = this.#guess(step);
+    if (guessed) {
+      const [isWritten] = await this.#write(guessed, [groupOf(guessed)]);
+      if (isWritten) return this.#written(guessed);
+    }
+    return this.#decided(step);
+  }
+
+  /** The change, on what this process knows; undefined if that is not enough. */
+  #guess<T>({ wanted, decide, isMostlyIdle }: Step<T>): Decided<T> | undefined {
+    const tasks = wanted.tasks && !isMostlyIdle ? this.#known.find(wanted.tasks) : undefined;
+    if (!tasks) return undefined;
+    const found = { ...this.#clock.moment(), tasks, waiting: wanted.waiting && 0 };
+    try {
+      const change = decide(found);
+      if ('decide' in change || isIdle(change)) return undefined;
+      // What was left out of the change was decided on, too.
+      return { change: { ...change, partly: undefined }, found, wanted };
+    } catch (error) {
+      // A refusal is decided on the rows that Redis has.
+      if (StoreError.is(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #decided<T>(step: Step<T>): Promise<T> {
+    const renewed = new Set<string>();
+    for (let round = 1; ; round++) {
+      const decided = await this.#decide(step);
+      const { change } = decided;
+      if (isIdle(change)) return change.result;
+      const { partly, tasks = [] } = change;
+      if (!partly) {
+        const [isWritten] = await this.#write(decided, [groupOf(decided)]);
+        if (isWritten) return this.#written(decided);
+        continue;
+      }
+      const left = tasks.filter(({ before }) => !renewed.has(nameOf(before!)));
+      const groups = left.map((task) => groupOf({ ...decided, change: { ...change, tasks: [task] } }));
+      const written = await this.#write(decided, groups);
+      for (const [n, task] of left.entries()) if (written[n]) renewed.add(nameOf(task.before!));
+      const isWritten = ({ before }: Replaced<TaskRow>) => renewed.has(nameOf(before!));
+      const done = tasks.filter(isWritten);
+      for (const { after } of done)
+        if (after) this.#known.remember(after, { row: after, webhooks: [], once: undefined });
+      // A claim leaves to others what they wrote. A lease that is renewed must not be lost to its own process.
+      const isEnough = step.wanted.tasks ? done.length === tasks.length : done.length > 0;
+      if (isEnough || round === mostRounds) return partly(done);
+    }
+  }
+
+  async #decide<T>(step: Step<T>): Promise<Decided<T>> {
+    const found = await this.#reader.find(step.wanted);
+    let decision = step.decide(found);
+    while ('decide' in decision) {
+      const wanted = { part: step.wanted.part ?? 0, ...decision.wanted };
+      decision = decision.decide(await this.#reader.find(wanted));
+    }
+    return { change: decision, found, wanted: step.wanted };
+  }
+
+  /** Resolves to whether each group was written. */
+  async #write<T>({ change, wanted }: Decided<T>, groups: readonly Group[]): Promise<readonly boolean[]> {
+    const names = wanted.tasks ?? change.tasks?.map(({ before, after }) => (after ?? before)!) ?? [];
+    const taskId = names[0]?.taskId ?? change.webhooks?.[0]?.after?.taskId;
+    const known = this.#database.shards();
+    const shards = known instanceof Promise ? await known : known;
+    const shard =
+      wanted.part !== undefined || taskId === undefined ? shards.all[wanted.part ?? 0]! : shards.of(taskId);
+    const args = groups.length === 1 ? groups[0]!.args : groups.flatMap(({ args }) => args);
+    const run = isVital(change) ? vitalScript : writeScript;
+    const asked = this.#clock.asked();
+    let reply: RedisReply;
+    try {
+      reply = await this.#database.ofShard(run, shard, args);
+    } catch (error) {
+      this.#known.forget(names);
+      throw error;
+    }
+    const [time, ...written] = reply as readonly (string | number)[];
+    this.#clock.answered(asked, Number(time));
+    if (written.includes(0)) this.#known.forget(names);
+    return written.map((one) => one === 1);
+  }
+
+  /** The tasks as they are known from now on, and the notifications. */
+  #written<T>({ change, found, wanted }: Decided<T>): T {
+    for (const { before, after } of change.tasks ?? []) {
+      const name = (after ?? before)!;
+      // Mostly one task is wanted, and that is the one.
+      const n = wanted.tasks?.length === 1 ? 0 : (wanted.tasks?.findIndex((one) => isSame(one, name)) ?? -1);
+      if (after) this.#known.remember(after, taskAfter(after, found.tasks?.[n], change));
+      else this.#known.forget([before!]);
+    }
+    if (!change.tasks && wanted.tasks) this.#known.forget(wanted.tasks);
+    return change.result;
+  }
+}
+
+const isSame = (one: TaskName, other: TaskName): boolean =>
+  one.taskId === other.taskId && one.scope === other.scope;
+
+const nameOf = ({ scope, taskId }: { scope: string; taskId: string }): string => taskName(scope, taskId);
+
+/** A task as a change leaves it. */
+function taskAfter(
+  row: TaskRow,
+  found: FoundTask | undefined,
+  { webhooks = [] }: Change<unknown>,
+): FoundTask {
+  if (webhooks.length === 0 && (found?.webhooks.length ?? 0) === 0)
+    return { row, webhooks: [], once: undefined };
+  const changed = new Map<WebhookRow | undefined, WebhookRow | undefined>();
+  for (const { before, after } of webhooks) changed.set(before, after);
+  const kept = (found?.webhooks ?? []).flatMap((webhook) =>
+    changed.has(webhook) ? (changed.get(webhook) ?? []) : webhook,
+  );
+  const added = webhooks.flatMap(({ before, after }) => (before || !after ? [] : after));
+  return { row, webhooks: [...kept, ...added], once: undefined };
+}
+
+/** All that a change writes, if what it was decided on is still so. */
+function groupOf({ change, found, wanted }: Decided<unknown>): Group {
+  const group = new Group();
+  const { tasks = [], webhooks = [] } = change;
+  const named = change.partly ? [] : (wanted.tasks ?? []);
+  for (const [n, task] of named.entries()) group.checkTask(task, found.tasks![n]!);
+  const isChecked = (row: TaskName) => named.some((one) => isSame(one, row));
+  for (const { before } of tasks)
+    if (before && !isChecked(before)) group.checkTask(before, { row: before, webhooks: [], once: undefined });
+  for (const { before } of webhooks) if (before && !isChecked(before)) group.checkWebhook(before);
+  mustHaveRoom(group, wanted, change);
+  if (wanted.bucket !== undefined) writeBucket(group, wanted.bucket, change, found);
+  for (const task of tasks) group.writeTask(task);
+  for (const webhook of webhooks) group.writeWebhook(webhook);
+  group.writeQueue(change);
+  for (const topic of change.notify ?? [])
+    group.run('PUBLISH', 'changes', `${topicNumber(topic)} ${topic.version ?? ''}`);
+  return group;
+}
+
+/** A task that begins to wait does so beside fewer than the bound. */
+function mustHaveRoom(group: Group, { waiting }: Wanted, { tasks = [] }: Change<unknown>): void {
+  if (waiting?.atMost === undefined) return;
+  if (tasks.some(({ after }) => after?.waitingSince !== undefined))
+    group.check('ZCARD', `waiting:${waiting.queue}`, '', String(waiting.atMost));
+}
+
+/** The key expires when the bucket is full. */
+function writeBucket(group: Group, bucket: string, { fullAt }: Change<unknown>, found: Found): void {
+  const key = `bucket:${bucket}`;
+  group.check('GET', key, '', found.fullAt === undefined ? '' : String(found.fullAt));
+  const ms = Math.max(1, Math.ceil(fullAt! - found.leaseNow));
+  group.run('SET', key, String(fullAt), 'PX', String(ms));
+}
+
+/** Changes that end work, or keep it going, are written even while the memory is full: they add little, or free it later. */
+const isVital = ({ tasks = [], webhooks = [] }: Change<unknown>): boolean =>
+  webhooks.every(({ before }) => before) &&
+  tasks.every(
+    ({ before, after, facts = [], once }) =>
+      facts.length === 0 ||
+      once === 'cancel' ||
+      after?.head?.closed === true ||
+      (before?.holder !== undefined && after?.holder === undefined),
+  );

@@ -1,0 +1,82 @@
+import {
+  type KeptFacts,
+  type KeptLog,
+  parseFact,
+  type Scope,
+  type StoredFact,
+  StoreError,
+  type TaskRow,
+} from '@batonjs/store';
+import type { Database } from '../database/database.ts';
+import { script } from '../database/script.ts';
+import { taskName } from '../database/shards.ts';
+import { load as source } from '../lua/load.ts';
+import type { Reader } from './reader.ts';
+
+const loadScript = script(source);
+
+/** How many facts one command reads: Redis serves no other client meanwhile. */
+const batch = 500;
+
+type Loaded = readonly [row: string, snapshot: string | null, from: number, entries: readonly string[]];
+
+/** Reads logs. A long log is read in batches. */
+export class Logs {
+  readonly #database: Database;
+  readonly #reader: Reader;
+
+  constructor(database: Database, reader: Reader) {
+    this.#database = database;
+    this.#reader = reader;
+  }
+
+  async log(scope: Scope, taskId: string): Promise<KeptLog | undefined> {
+    const name = taskName(scope, taskId);
+    const loaded = (await this.#database.ofTask(loadScript, taskId, name, [String(batch)])) as Loaded | null;
+    if (!loaded) return undefined;
+    const [json, snapshot, from, entries] = loaded;
+    const row = JSON.parse(json) as TaskRow;
+    const facts = entries.map((entry, n) => toFact(entry, from + n + 1));
+    // Facts never change: those read later up to this version existed when the first ones were read.
+    while (facts.length < row.version - from) {
+      const most = Math.min(batch, row.version - from - facts.length);
+      const more = await this.#read(name, taskId, from + facts.length, most);
+      // The log was deleted meanwhile, or is damaged.
+      if (more.version === 0) return undefined;
+      if (more.facts.length === 0) break;
+      facts.push(...more.facts);
+    }
+    return { row, facts, snapshot: snapshot === null ? undefined : JSON.parse(snapshot) };
+  }
+
+  async facts(scope: Scope, taskId: string, after: number, limit: number): Promise<KeptFacts> {
+    const name = taskName(scope, taskId);
+    const facts: StoredFact[] = [];
+    for (;;) {
+      const most = Math.min(batch, limit - facts.length);
+      const read = await this.#read(name, taskId, after + facts.length, most);
+      facts.push(...read.facts);
+      if (read.facts.length < most || facts.length >= limit) return { version: read.version, facts };
+    }
+  }
+
+  async #read(name: string, taskId: string, after: number, limit: number): Promise<KeptFacts> {
+    // Before the first fact there is none.
+    const start = Math.max(0, after);
+    const range = ['LRANGE', `log:${name}`, String(start), String(after + limit - 1)];
+    const { replies } = await this.#reader.ask(taskId, [
+      ['-', 'LLEN', `log:${name}`],
+      ['-', ...range],
+    ]);
+    const [version, entries] = replies as readonly [number, readonly string[]];
+    return { version, facts: entries.map((entry, n) => toFact(entry, start + n + 1)) };
+  }
+}
+
+/** An entry of the list that a log is: the id of the commit, NUL, and the fact. */
+export function toFact(entry: string | undefined, version: number): StoredFact {
+  const end = entry?.indexOf('\0') ?? -1;
+  if (entry === undefined || end < 0)
+    throw new StoreError('UNREADABLE', `The fact at ${version} is missing or damaged`);
+  return { version, commitId: entry.slice(0, end), fact: parseFact(entry.slice(end + 1), version) };
+}

@@ -1,0 +1,77 @@
+import { StoreError, stateOf, type TaskRow, type WebhookRow } from '@batonjs/store';
+
+/** Where a row is found: a sorted set, and its score there; undefined if it is not in that set. */
+interface Place<Row> {
+  readonly key: (row: Row) => string;
+  readonly score: (row: Row) => number | undefined;
+}
+
+const lists: readonly ((row: TaskRow) => string)[] = [
+  (row) => `list:${row.scope}\0${stateOf(row)}`,
+  (row) => `context:${row.scope}\0${row.head!.contextId}\0${stateOf(row)}`,
+];
+
+const inQueues: readonly Place<TaskRow>[] = [
+  { key: ({ queue }) => `waiting:${queue}`, score: ({ waitingSince }) => waitingSince },
+  { key: ({ queue }) => `due:${queue}`, score: ({ dueAt }) => dueAt },
+  { key: ({ queue }) => `left:${queue}`, score: ({ leaseUntil }) => leaseUntil },
+  { key: ({ queue, scope }) => `turns:${queue}\0${scope}`, score: ({ turnAt }) => turnAt },
+  { key: () => 'ended', score: ({ endedAt }) => endedAt },
+  { key: ({ holder }) => `held:${holder}`, score: ({ holder }) => (holder === undefined ? undefined : 0) },
+];
+
+const ofWebhooks: readonly Place<WebhookRow>[] = [
+  { key: ({ queue }) => `deliver:${queue}`, score: ({ readyAt }) => readyAt },
+  { key: ({ queue }) => `dead:${queue}`, score: ({ dead }) => (dead === undefined ? undefined : 0) },
+];
+
+/** Where a task id leaves lists, and where it enters them; see `moves`. Throws `INVALID_COMMIT` for a time that cannot be read. */
+export function movesInLists(before: TaskRow | undefined, after: TaskRow | undefined): string[] {
+  const [old, now] = [before?.head, after?.head];
+  if (now?.dueAt !== undefined) timeOf(now.dueAt, 'dueAt');
+  if (old?.statusAt === now?.statusAt && old?.state === now?.state && old?.contextId === now?.contextId)
+    return [];
+  const statusAt = now && String(timeOf(now.statusAt, 'statusAt'));
+  const pairs: string[] = [];
+  for (const key of lists) {
+    const [left, entered] = [old && key(before!), now && key(after!)];
+    if (left !== undefined && left !== entered) pairs.push(left, '');
+    if (entered !== undefined) pairs.push(entered, statusAt!);
+  }
+  return pairs;
+}
+
+/** Where a task leaves queues, and where it enters them. */
+export const movesInQueues = (before: TaskRow | undefined, after: TaskRow | undefined): string[] =>
+  moves(inQueues, before, after);
+
+/** Where a webhook leaves queues, and where it enters them. */
+export const movesOfWebhook = (before: WebhookRow | undefined, after: WebhookRow | undefined): string[] =>
+  moves(ofWebhooks, before, after);
+
+/** Pairs of a sorted set and the new score in it; nothing stands for leaving it. */
+function moves<Row>(
+  places: readonly Place<Row>[],
+  before: Row | undefined,
+  after: Row | undefined,
+): string[] {
+  const pairs: string[] = [];
+  for (const { key, score } of places) {
+    const [from, to] = [before && score(before), after && score(after)];
+    if (from === undefined && to === undefined) continue;
+    const [old, now] = [
+      from === undefined ? undefined : key(before!),
+      to === undefined ? undefined : key(after!),
+    ];
+    if (old !== undefined && old !== now) pairs.push(old, '');
+    if (now !== undefined && (old !== now || from !== to)) pairs.push(now, String(to));
+  }
+  return pairs;
+}
+
+/** Redis does not undo a script that fails halfway, so values that it cannot read must not reach one. */
+function timeOf(text: string, what: string): number {
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw new StoreError('INVALID_COMMIT', `${what} is no time: ${text}`);
+  return time;
+}

@@ -1,0 +1,109 @@
+import type { ListedTask, Scope, TaskPage, TaskQuery, TaskRow } from '@batonjs/store';
+import type { Database } from '../database/database.ts';
+import { script } from '../database/script.ts';
+import type { Shard } from '../database/shards.ts';
+import { list as source } from '../lua/list.ts';
+import { toFact } from './logs.ts';
+
+const listScript = script(source);
+
+type Place = NonNullable<TaskQuery['after']>;
+type Head = ListedTask['head'];
+
+/** The part of a page that one shard offers. */
+interface Offer {
+  readonly shard: Shard;
+  readonly total: number;
+  readonly tasks: { readonly task: ListedTask; readonly bytes: number }[];
+  /** Whether the shard may have more after these. */
+  more: boolean;
+  /** Whether it offered fewer tasks than the limit because they are large. */
+  readonly isCut: boolean;
+}
+
+/** Lists tasks: reads every shard after the same task, and merges the results. */
+export class TaskList {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async list(scope: Scope, query: TaskQuery): Promise<TaskPage> {
+    const { all } = await this.#database.shards();
+    const { limit, bytes = Number.POSITIVE_INFINITY } = query;
+    // A page comes from all shards in about equal parts. A shard that has to give more is read again.
+    const share = all.length === 1 ? limit : Math.min(limit, 2 + Math.ceil((2 * limit) / all.length));
+    const offers = await Promise.all(all.map((shard) => this.#offer(shard, scope, query, share)));
+    const total = offers.reduce((sum, offer) => sum + offer.total, 0);
+    if (offers.length === 1) {
+      const { tasks, isCut } = offers[0]!;
+      return { tasks: tasks.map(({ task }) => task), total, ...(isCut && { isCut }) };
+    }
+    const tasks: ListedTask[] = [];
+    let left = bytes;
+    while (tasks.length < limit) {
+      const best = offers.reduce((one, other) =>
+        isBefore(other.tasks[0]?.task, one.tasks[0]?.task) ? other : one,
+      );
+      const next = best.tasks.shift();
+      if (!next) break;
+      const { task, bytes } = next;
+      left -= bytes;
+      if (left < 0 && tasks.length > 0) return { tasks, total, isCut: true };
+      tasks.push(task);
+      if (best.tasks.length > 0 || !best.more) continue;
+      const after = { statusAt: task.head.statusAt, taskId: task.taskId };
+      const further = await this.#offer(best.shard, scope, { ...query, after }, share);
+      best.tasks.push(...further.tasks);
+      best.more = further.more;
+    }
+    return { tasks, total };
+  }
+
+  async #offer(shard: Shard, scope: Scope, query: TaskQuery, limit: number): Promise<Offer> {
+    // The whole page has the limit; a total costs the same with `totalAtMost`.
+    const { contextId, state, statusSince, after, answered, bytes, limit: _, totalAtMost, ...others } = query;
+    others satisfies Record<string, never>;
+    const reply = await this.#database.ofShard(listScript, shard, [
+      scope,
+      contextId === undefined ? '' : '1',
+      contextId ?? '',
+      state ?? '',
+      answered || state !== undefined ? '1' : '',
+      statusSince === undefined ? '-inf' : String(Date.parse(statusSince)),
+      String(limit),
+      after ? String(Date.parse(after.statusAt)) : '',
+      after?.taskId ?? '',
+      bytes === undefined ? 'inf' : String(bytes),
+    ]);
+    const [total, cut, ...members] = reply as readonly [number, number, ...string[]];
+    const tasks: Offer['tasks'] = [];
+    for (let n = 0; n < members.length; n += 3) {
+      const { head } = JSON.parse(members[n + 1]!) as TaskRow & { head: Head };
+      const fact = factOf(members[n + 2], head.statusVersion);
+      tasks.push({ task: { taskId: members[n]!, head, fact }, bytes: members[n + 2]?.length ?? 0 });
+    }
+    const isCut = cut === 1;
+    return { shard, total, tasks, isCut, more: isCut || tasks.length === limit };
+  }
+}
+
+/** The fact, or undefined if it is damaged: the rest of the page can still be read. */
+function factOf(entry: string | undefined, version: number): ListedTask['fact'] {
+  try {
+    return toFact(entry, version);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a task comes before another one. A missing task comes last. */
+function isBefore(a: ListedTask | undefined, b: ListedTask | undefined): boolean {
+  if (!a || !b) return a !== undefined;
+  const [one, other] = [placeOf(a), placeOf(b)];
+  if (one.statusAt !== other.statusAt) return Date.parse(one.statusAt) > Date.parse(other.statusAt);
+  return Buffer.compare(Buffer.from(one.taskId), Buffer.from(other.taskId)) > 0;
+}
+
+const placeOf = ({ head, taskId }: ListedTask): Place => ({ statusAt: head.statusAt, taskId });

@@ -1,0 +1,40 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '@batonjs/store';
+import { applicationId, schema, schemaVersion } from '../sql/schema.ts';
+
+/**
+ * Creates the tables in an empty file, in one transaction. Throws a `StoreError` of code `UNUSABLE` for a file of
+ * another release or of another program.
+ */
+export function createTables(db: DatabaseSync, path: string): void {
+  // Writes even where there is nothing to create, so that a file that cannot be written is noticed now.
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    if (isEmpty(db)) db.exec(schema);
+    else mustBeOurs(db, path);
+    db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function isEmpty(db: DatabaseSync): boolean {
+  const { objects } = db.prepare('SELECT count(*) AS objects FROM sqlite_schema').get() as {
+    objects: number;
+  };
+  return read(db, 'user_version') === 0 && objects === 0;
+}
+
+function mustBeOurs(db: DatabaseSync, path: string): void {
+  if (read(db, 'application_id') !== applicationId)
+    throw new StoreError('UNUSABLE', `${path} is a database of another program`);
+  const version = read(db, 'user_version');
+  if (version === schemaVersion) return;
+  const why = `its schema has version ${version}, this release knows ${schemaVersion}`;
+  throw new StoreError('UNUSABLE', `${path} was written by another release: ${why}`);
+}
+
+function read(db: DatabaseSync, pragma: 'user_version' | 'application_id'): number {
+  return Number(Object.values(db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0]);
+}

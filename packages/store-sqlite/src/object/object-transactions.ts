@@ -1,0 +1,71 @@
+import type { Transactions } from '../sql/transactions.ts';
+import type { Tables } from '../tables/tables.ts';
+import { storeError } from './object-error.ts';
+import type { ObjectStorage } from './object-storage.ts';
+
+/**
+ * Transactions of an object, which is the only process on its database: each runs at once and without interruption.
+ * A call resolves when all that it wrote or read is on disk. `afterWrite` is called in the same round of the event loop
+ * as a write, so that what it stores is stored with it.
+ */
+export function objectTransactions(
+  storage: ObjectStorage,
+  { counts, changes }: Tables,
+  afterWrite: () => Promise<void> | undefined,
+): Transactions {
+  /** The latest writes, while they are on their way to the disk. */
+  let syncing: Promise<void> | undefined;
+
+  function sync(): Promise<void> {
+    const written = storage.sync();
+    syncing = written;
+    const end = () => {
+      if (syncing === written) syncing = undefined;
+    };
+    written.then(end, end);
+    return written;
+  }
+
+  async function write<T>(work: () => T): Promise<T> {
+    let result: T;
+    try {
+      result = storage.transactionSync(() => {
+        const value = work();
+        counts.beforeCommit();
+        return value;
+      });
+    } catch (error) {
+      counts.afterRollback();
+      changes.afterRollback();
+      throw storeError(error);
+    }
+    // Taken now: a later write that fails would otherwise forget them before this one is on disk.
+    const touched = changes.take();
+    try {
+      const following = afterWrite();
+      // The output gate is not enough: it does not hold back chunks of a response that has begun.
+      await (following ? Promise.all([following, sync()]) : sync());
+    } catch (error) {
+      throw storeError(error);
+    } finally {
+      // Also after a failure: the write may have happened.
+      if (touched) changes.notify(touched);
+    }
+    return result;
+  }
+
+  return {
+    async read(work) {
+      try {
+        const result = work();
+        if (syncing) await syncing;
+        return result;
+      } catch (error) {
+        throw storeError(error);
+      }
+    },
+    write,
+    writeUnsynced: write,
+    pause: () => new Promise((resolve) => setTimeout(resolve)),
+  };
+}

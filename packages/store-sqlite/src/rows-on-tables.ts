@@ -1,0 +1,73 @@
+import { isIdle, type Rows, type Step, type Topic, type Unsubscribe } from '@batonjs/store';
+import type { Transactions } from './sql/transactions.ts';
+import { Logs } from './tables/logs.ts';
+import type { Tables } from './tables/tables.ts';
+import { TaskList } from './tables/task-list.ts';
+
+export interface RowsOnTablesOptions {
+  readonly tables: Tables;
+  readonly transactions: Transactions;
+  /** Throws the error that every call rejects with, if the database cannot be used any more. */
+  readonly mustBeUsable: () => void;
+  readonly subscribe: (topic: Topic, notify: (version?: number) => void) => Unsubscribe;
+  /** Called before each claim, which waits for the promise if there is one. */
+  readonly beforeClaim: () => Promise<void> | undefined;
+}
+
+/** Rows without `identity`, `probe` and `close`, which depend on where the database is. */
+export function rowsOnTables({
+  tables,
+  transactions: given,
+  mustBeUsable,
+  subscribe,
+  beforeClaim,
+}: RowsOnTablesOptions): Omit<Rows, 'identity' | 'probe' | 'close'> {
+  const transactions = checked(given, mustBeUsable);
+  const logs = new Logs(tables.db, tables.tasks, tables.texts, transactions);
+  const lists = new TaskList(tables.db, tables.counts, tables.contexts, tables.texts);
+  const ping = tables.db.prepare('SELECT 1');
+
+  function change<T>(step: Step<T>): Promise<T> {
+    const work = () => tables.change(step);
+    // Nothing is lost with what a power failure takes from a bucket, so that no take waits for the disk.
+    return step.wanted.bucket === undefined ? transactions.write(work) : transactions.writeUnsynced(work);
+  }
+
+  /** Looks first: what changes nothing neither waits for the write lock nor holds it. */
+  async function changeIfAny<T>(step: Step<T>): Promise<T> {
+    await beforeClaim();
+    const found = await transactions.read(() => tables.decide(step));
+    return isIdle(found) ? found.result : change(step);
+  }
+
+  return {
+    encode: JSON.stringify,
+    read: (wanted) => transactions.read(() => tables.find(wanted)),
+
+    change: (step) => (step.isMostlyIdle ? changeIfAny(step) : change(step)),
+
+    log: (scope, taskId) => logs.log(scope, taskId),
+    facts: (scope, taskId, after, limit) => logs.facts(scope, taskId, after, limit),
+    page: (scope, query) => transactions.read(() => lists.list(scope, query)),
+    subscribe: (topic, notify) => transactions.read(() => subscribe(topic, notify)),
+    ping: () => transactions.read(() => void ping.get()),
+  };
+}
+
+function checked(
+  { read, write, writeUnsynced, pause }: Transactions,
+  mustBeUsable: () => void,
+): Transactions {
+  const after =
+    <Work, Result>(run: (work: Work) => Result) =>
+    (work: Work): Result => {
+      mustBeUsable();
+      return run(work);
+    };
+  return {
+    read: after(read),
+    write: after(write),
+    writeUnsynced: after(writeUnsynced),
+    pause,
+  } as Transactions;
+}

@@ -1,0 +1,56 @@
+import type { Scope } from '@batonjs/store';
+import type { Database } from '../sql/database.ts';
+import type { TransactionHook } from '../sql/transactions.ts';
+
+/** No task has this scope: the counts of queues stand under it. */
+const queues = '';
+
+/** Counts the logs of each scope and state, and the tasks that wait in each queue. */
+export class Counts implements TransactionHook {
+  readonly #add;
+  readonly #read;
+  readonly #readOne;
+  #pending = new Map<Scope, Map<string, number>>();
+
+  constructor(db: Database) {
+    this.#add = db.prepare(
+      'INSERT INTO counts (scope, name, tasks) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks',
+    );
+    this.#read = db.prepare('SELECT name AS state, tasks FROM counts WHERE scope = ? AND tasks > 0');
+    this.#readOne = db.prepare('SELECT tasks FROM counts WHERE scope = ? AND name = ?');
+  }
+
+  /** Notes that the present transaction adds (or removes) logs of this state. */
+  add(scope: Scope, state: string, tasks: number): void {
+    const states = this.#pending.get(scope) ?? new Map<string, number>();
+    this.#pending.set(scope, states);
+    states.set(state, (states.get(state) ?? 0) + tasks);
+  }
+
+  addWaiting(queue: string, tasks: number): void {
+    this.add(queues, queue, tasks);
+  }
+
+  /** Writes the noted changes, once for the whole transaction. */
+  beforeCommit(): void {
+    for (const [scope, states] of this.#pending) {
+      for (const [state, tasks] of states) if (tasks !== 0) this.#add.run(scope, state, tasks);
+    }
+    this.#pending = new Map();
+  }
+
+  afterRollback(): void {
+    this.#pending = new Map();
+  }
+
+  /** The states that logs of this scope are in, and how many are in each. */
+  states(scope: Scope): { readonly state: string; readonly tasks: number }[] {
+    return this.#read.all(scope) as { state: string; tasks: number }[];
+  }
+
+  /** How many tasks of a queue wait, with those that the present transaction has added. */
+  waiting(queue: string): number {
+    const kept = (this.#readOne.get(queues, queue)?.tasks as number | undefined) ?? 0;
+    return kept + (this.#pending.get(queues)?.get(queue) ?? 0);
+  }
+}

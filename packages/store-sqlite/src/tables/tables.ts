@@ -1,0 +1,132 @@
+import {
+  type Change,
+  type Found,
+  type FoundTask,
+  type Moment,
+  type Step,
+  Subscribers,
+  steadyNow,
+  type TaskRow,
+  type Wanted,
+  type WantedTask,
+} from '@batonjs/store';
+import { Changes } from '../notifications/changes.ts';
+import type { Database } from '../sql/database.ts';
+import { LongTexts } from '../sql/long-texts.ts';
+import { Buckets } from './buckets.ts';
+import { type KeptTask, taskColumns, toTask } from './columns.ts';
+import { Contexts } from './contexts.ts';
+import { Counts } from './counts.ts';
+import { LogTable } from './log-table.ts';
+import { TaskTable } from './task-table.ts';
+import { TurnQueues } from './turn-queues.ts';
+import { WebhookTable } from './webhook-table.ts';
+
+export interface TablesOptions {
+  /** The wall clock and that of the order, in milliseconds since 1970. Default: those of the process. */
+  readonly now?: (() => number) | undefined;
+  /** The clock of leases, in milliseconds; an integer. */
+  readonly leaseNow: () => number;
+  /** How many characters a value may have, of up to 3 bytes each. Default: any number. */
+  readonly longestText?: number;
+}
+
+/** All tables of a database that has the schema. `counts` and `changes` are hooks of every transaction that writes. */
+export class Tables {
+  readonly db: Database;
+  readonly subscribers = new Subscribers();
+  readonly changes = new Changes(this.subscribers);
+  readonly counts: Counts;
+  readonly contexts: Contexts;
+  readonly texts: LongTexts;
+  readonly tasks: TaskTable;
+  readonly #moment: () => Moment;
+  readonly #logs: LogTable;
+  readonly #webhooks: WebhookTable;
+  readonly #turns: TurnQueues;
+  readonly #buckets: Buckets;
+  readonly #ended;
+
+  constructor(db: Database, { now, leaseNow, longestText }: TablesOptions) {
+    this.db = db;
+    const [wall, order] = [now ?? (() => Date.now()), now ?? steadyNow];
+    this.#moment = () => ({ now: wall(), orderNow: order(), leaseNow: leaseNow() });
+    this.counts = new Counts(db);
+    this.contexts = new Contexts(db);
+    this.texts = new LongTexts(db, longestText);
+    this.tasks = new TaskTable(db, this.counts, this.contexts);
+    this.#logs = new LogTable(db, this.texts);
+    this.#webhooks = new WebhookTable(db, this.tasks);
+    this.#turns = new TurnQueues(db);
+    this.#buckets = new Buckets(db);
+    this.#ended = db.prepare(`SELECT ${taskColumns} FROM tasks WHERE ended_at < ? ORDER BY ended_at LIMIT ?`);
+  }
+
+  /** Finds the rows that are wanted. Called inside the caller's transaction. */
+  find(wanted: Wanted): Found {
+    const moment = this.#moment();
+    const { tasks, waiting } = wanted;
+    if (!tasks) return this.#search(wanted, moment);
+    return {
+      ...moment,
+      tasks: tasks.map((name) => this.#task(name, wanted.webhooks === true)),
+      waiting: waiting && this.counts.waiting(waiting.queue),
+    };
+  }
+
+  /** The change that a step decides on. Nothing is written yet. */
+  decide<T>({ wanted, decide }: Step<T>): Change<T> {
+    let decision = decide(this.find(wanted));
+    while ('decide' in decision) decision = decision.decide(this.find(decision.wanted));
+    return decision;
+  }
+
+  /** Decides and writes. Throws refusals before it changes anything. Called inside the caller's transaction. */
+  change<T>(step: Step<T>): T {
+    const change = this.decide(step);
+    const { tasks, webhooks, queue, callers = [], fullAt } = change;
+    if (tasks)
+      for (const write of tasks) {
+        const task = this.tasks.replace(write.before as KeptTask | undefined, write.after);
+        if (write.after) this.#logs.write(task, write);
+      }
+    if (webhooks) for (const webhook of webhooks) this.#webhooks.replace(webhook);
+    if (queue?.after) this.#turns.remember(queue.after, callers);
+    if (fullAt !== undefined) this.#buckets.set(step.wanted.bucket!, fullAt, this.#moment().leaseNow);
+    this.changes.touch(change.notify);
+    return change.result;
+  }
+
+  #task(name: WantedTask, withWebhooks: boolean): FoundTask {
+    const row = this.tasks.find(name);
+    return {
+      row,
+      webhooks: row && withWebhooks && row.webhooks > 0 ? this.#webhooks.of(row.id) : none,
+      once: row && name.once !== undefined ? this.#logs.usedAt(row.id, name.once) : undefined,
+    };
+  }
+
+  #search(wanted: Wanted, moment: Moment): Found {
+    const { now, leaseNow } = moment;
+    const { held, ready, schedule, turns, deliveries, dead, ended, waiting, bucket } = wanted;
+    const queues = this.#turns;
+    return {
+      ...moment,
+      held: held && queues.held(held),
+      ready: ready && queues.ready(ready, now, leaseNow),
+      schedule: schedule && queues.schedule(schedule),
+      turns: turns && queues.turns(turns, moment),
+      deliveries: deliveries && this.#webhooks.ready(deliveries.queue, now, deliveries.limit),
+      dead: dead && this.#webhooks.dead(dead.queue, dead.limit),
+      ended: ended && this.#endedBefore(ended),
+      waiting: waiting && this.counts.waiting(waiting.queue),
+      fullAt: bucket === undefined ? undefined : this.#buckets.get(bucket),
+    };
+  }
+
+  #endedBefore({ before, limit }: NonNullable<Wanted['ended']>): TaskRow[] {
+    return this.#ended.all(before, limit).map(toTask);
+  }
+}
+
+const none: readonly never[] = [];

@@ -1,0 +1,132 @@
+import type { TaskName, TaskRow } from '@batonjs/store';
+import { stateOf } from '@batonjs/store';
+import type { Database, SqlRow, SqlValue } from '../sql/database.ts';
+import {
+  type KeptTask,
+  listColumns,
+  logColumns,
+  namesOf,
+  taskColumns,
+  toTask,
+  turnColumns,
+  valuesOf,
+} from './columns.ts';
+import type { Contexts } from './contexts.ts';
+import type { Counts } from './counts.ts';
+
+/** Rows of the table `tasks`, with what counts them. Called inside the caller's transaction. */
+export class TaskTable {
+  readonly #counts: Counts;
+  readonly #contexts: Contexts;
+  readonly #find;
+  readonly #insert;
+  readonly #updates;
+  readonly #deletions;
+
+  constructor(db: Database, counts: Counts, contexts: Contexts) {
+    this.#counts = counts;
+    this.#contexts = contexts;
+    this.#find = db.prepare(`SELECT ${taskColumns} FROM tasks WHERE task_id = ? AND scope = ?`);
+    const all = ['scope', 'task_id', 'context', ...logNames, ...listNames, ...turnNames];
+    this.#insert = db.prepare(
+      `INSERT INTO tasks (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')}) RETURNING id`,
+    );
+    const update = (...names: string[]) =>
+      db.prepare(`UPDATE tasks SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`);
+    // Setting a column updates every index over it, even if the value stays the same.
+    this.#updates = {
+      log: update(...logNames),
+      list: update(...logNames, 'context', ...listNames),
+      turn: update(...logNames, ...turnNames),
+      both: update(...logNames, 'context', ...listNames, ...turnNames),
+    };
+    this.#deletions = ['facts', 'pieces', 'snapshots', 'once_keys', 'webhooks'].map((table) =>
+      db.prepare(`DELETE FROM ${table} WHERE task = ?`),
+    );
+    this.#deletions.push(db.prepare('DELETE FROM tasks WHERE id = ?'));
+  }
+
+  find({ scope, taskId }: TaskName): KeptTask | undefined {
+    const found = this.#find.get(taskId, scope);
+    return found && toTask(found);
+  }
+
+  /** Replaces a row. Returns the number of the task. Without a row `after`, everything of the task is deleted. */
+  replace(before: KeptTask | undefined, after: TaskRow | undefined): number {
+    this.#count(before, after);
+    if (!after) {
+      for (const deletion of this.#deletions) deletion.run(before!.id);
+      if (before!.context !== null) this.#contexts.deleteUnused(before!.context);
+      return before!.id;
+    }
+    const context = this.#contextOf(before, after);
+    if (!before) {
+      const values = [logColumns, listColumns, turnColumns].flatMap((columns) => valuesOf(columns, after));
+      return this.#insert.get(after.scope, after.taskId, context, ...values)!.id as number;
+    }
+    this.#update(before, after, context);
+    if (before.context !== null && before.context !== context) this.#contexts.deleteUnused(before.context);
+    return before.id;
+  }
+
+  #update({ id, context: was, kept }: KeptTask, after: TaskRow, context: number | null): void {
+    const log = valuesOf(logColumns, after);
+    const list = valuesOf(listColumns, after);
+    const turn = valuesOf(turnColumns, after);
+    const isListedAlike = context === was && isKept(kept, listNames, list);
+    const isTurnSame = isKept(kept, turnNames, turn);
+    if (isListedAlike) {
+      if (isTurnSame) this.#updates.log.run(...log, id);
+      else this.#updates.turn.run(...log, ...turn, id);
+    } else if (isTurnSame) this.#updates.list.run(...log, context, ...list, id);
+    else this.#updates.both.run(...log, context, ...list, ...turn, id);
+  }
+
+  /** Leaves one context for another, or stays. */
+  #contextOf(before: KeptTask | undefined, { scope, head }: TaskRow): number | null {
+    if (!head) return null;
+    const was = before?.head;
+    const [wasTask, isTask] = [was?.state !== undefined, head.state !== undefined];
+    if (before?.context != null && was?.contextId === head.contextId && wasTask === isTask)
+      return before.context;
+    return this.#contexts.enter(scope, head.contextId, isTask ? 1 : 0);
+  }
+
+  #count(before: KeptTask | undefined, after: TaskRow | undefined): void {
+    const { waitingSince: was, queue: wasIn } = before ?? {};
+    const { waitingSince: is, queue: isIn } = after ?? {};
+    if ((was === undefined) !== (is === undefined) || wasIn !== isIn) {
+      if (was !== undefined) this.#counts.addWaiting(wasIn!, -1);
+      if (is !== undefined) this.#counts.addWaiting(isIn!, 1);
+    }
+    const states = [before, after].map((row) => (row?.head ? stateOf(row) : undefined));
+    const [wasState, isState] = states;
+    const { scope } = (after ?? before)!;
+    if (wasState !== isState) {
+      if (wasState !== undefined) this.#counts.add(scope, wasState, -1);
+      if (isState !== undefined) this.#counts.add(scope, isState, 1);
+    }
+    this.#leave(before, after);
+  }
+
+  /** Counts the task in its context no more, if it leaves it or is a task no more. */
+  #leave(before: KeptTask | undefined, after: TaskRow | undefined): void {
+    if (before?.context == null) return;
+    const { head: was } = before;
+    const head = after?.head;
+    const isTask = head?.state !== undefined;
+    const wasTask = was!.state !== undefined;
+    if (head && head.contextId === was!.contextId && isTask === wasTask) return;
+    this.#contexts.leave(before.context, wasTask ? 1 : 0);
+  }
+}
+
+const [logNames, listNames, turnNames] = [logColumns, listColumns, turnColumns].map(namesOf) as [
+  string[],
+  string[],
+  string[],
+];
+
+/** Whether a row has these values already. */
+const isKept = (kept: SqlRow, names: readonly string[], values: readonly SqlValue[]): boolean =>
+  names.every((name, n) => kept[name] === values[n]);

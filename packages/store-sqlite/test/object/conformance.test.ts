@@ -1,0 +1,25 @@
+import { pushConfigChecks, taskStoreChecks } from '@batonjs/store-conformance/checks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { repetitions } from '../../../../test/kit/repetitions.ts';
+import { startWorkerd } from '../../../../test/runtimes/workerd-process.ts';
+
+let workerd: Awaited<ReturnType<typeof startWorkerd>>;
+beforeAll(async () => {
+  const module = new URL('./checks-worker.ts', import.meta.url);
+  // The checks import `node:assert`. The store imports nothing of Node.js: test/repository/bundle.test.ts.
+  workerd = await startWorkerd({ module, classes: { Subject: 'Subject' }, node: true });
+});
+afterAll(() => workerd[Symbol.asyncDispose]());
+
+const ports = { tasks: taskStoreChecks, webhooks: pushConfigChecks };
+
+describe.each(Object.entries(ports))('durableObjectStore in workerd keeps %s', (port, checks) => {
+  it.each(checks.map(({ section, title }, n) => ({ n, name: `${section} ${title}` })))(
+    '$name',
+    async ({ n }) => {
+      const answer = await fetch(`${workerd.url}/?port=${port}&check=${n}&runs=${repetitions(10, 100)}`);
+      expect(await answer.text(), workerd.output).toBe('');
+      expect(answer.status).toBe(200);
+    },
+  );
+});

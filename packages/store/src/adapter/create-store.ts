@@ -1,0 +1,129 @@
+import { frozenJson } from '@batonjs/lifecycle';
+import type { Commit } from '../port/commit.ts';
+import type { PushConfig, PushConfigStore } from '../port/push-config-store.ts';
+import type { TaskStore } from '../port/task-store.ts';
+import { takeStep } from '../rules/bucket.ts';
+import { renewStep } from '../rules/claim.ts';
+import { commitStep, type PreparedCommit } from '../rules/commit.ts';
+import { leaseReading } from '../rules/task-row.ts';
+import {
+  outcomeStep,
+  putStep,
+  removeStep,
+  retryNowStep,
+  reviveStep,
+  withWebhooks,
+} from '../rules/webhook.ts';
+import { byName, pushConfigOf } from '../rules/webhook-row.ts';
+import { changeParts, claim, claimDeliveries, prune, readParts } from './in-parts.ts';
+import { OpenCalls } from './open-calls.ts';
+import { readFacts, storedLog } from './read-log.ts';
+import type { Answer, Rows } from './rows.ts';
+import { whenAnswered } from './when-answered.ts';
+
+/** How many webhooks one change lets be tried again: a database takes so many tasks in one step. */
+const retriedAtOnce = 50;
+
+/** A store on the rows of a database. `name`: that of the database, for errors. */
+export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & PushConfigStore {
+  const calls = new OpenCalls(name);
+  const call = <T>(work: () => Answer<T>): Promise<T> => calls.pass(work);
+  const pushConfigs = (scope: string, taskId: string): Answer<readonly PushConfig[]> =>
+    whenAnswered(rows.read(withWebhooks({ scope, taskId })), ({ tasks }) =>
+      tasks![0]!.webhooks.map(pushConfigOf),
+    );
+  let closing: Promise<void> | undefined;
+
+  return {
+    schedules: true,
+
+    commit: (commit) => call(() => rows.change(commitStep(prepareCommit(rows, commit)))),
+    load: (scope, taskId) => call(() => whenAnswered(rows.log(scope, taskId), (kept) => storedLog(kept))),
+    readFacts: (scope, taskId, after, limit, lastCommitId) =>
+      call(() => readFacts(rows, { scope, taskId }, after, limit, lastCommitId)),
+    list: (scope, query) => call(() => rows.page(scope, query)),
+    subscribe: (topic, notify) => call(() => rows.subscribe(topic, notify)),
+
+    claim: (request) => call(() => claim(rows, request)),
+    renew: (leases, ttlMs) =>
+      call(() => {
+        if (leases.length === 0) return [];
+        const renewed = changeParts(rows, leases, (some) => renewStep(some, ttlMs));
+        return whenAnswered(renewed, (kept) => {
+          const held = new Set(kept.flat());
+          return leases.filter((lease) => held.has(lease));
+        });
+      }),
+    lease: (scope, taskId) =>
+      call(() =>
+        whenAnswered(rows.read({ tasks: [{ scope, taskId }] }), ({ tasks }) => {
+          const row = tasks![0]!.row;
+          return row?.head && leaseReading(row);
+        }),
+      ),
+    waiting: (queue, atMost) =>
+      call(() =>
+        whenAnswered(readParts(rows, { waiting: { queue, atMost } }), (parts) =>
+          parts.reduce((sum, { waiting }) => sum + waiting!, 0),
+        ),
+      ),
+    prune: ({ closedBefore, limit }) => call(() => prune(rows, Date.parse(closedBefore), limit)),
+    take: (bucket, rate) => call(() => rows.change(takeStep(bucket, rate))),
+
+    putPushConfig: (push, atMost) =>
+      call(() => rows.change(putStep({ ...push, config: frozenJson(push.config) }, atMost))),
+    getPushConfig: (scope, taskId, id) =>
+      call(() => whenAnswered(pushConfigs(scope, taskId), (found) => found.find((push) => push.id === id))),
+    listPushConfigs: (scope, taskId, { limit, after }) =>
+      call(() =>
+        whenAnswered(pushConfigs(scope, taskId), (found) =>
+          found
+            .filter(({ id }) => after === undefined || id > after)
+            .sort(byName)
+            .slice(0, limit),
+        ),
+      ),
+    removePushConfig: (scope, taskId, id) => call(() => rows.change(removeStep({ scope, taskId, id }))),
+    claimDeliveries: (request) => call(() => claimDeliveries(rows, request)),
+    advance: (delivery, outcome) => call(() => rows.change(outcomeStep(delivery, outcome))),
+    retryNow: (webhooks) =>
+      call(async () => {
+        for (let start = 0; start < webhooks.length; start += retriedAtOnce)
+          await changeParts(rows, webhooks.slice(start, start + retriedAtOnce), retryNowStep);
+      }),
+    listDead: (queue, { limit }) =>
+      call(() =>
+        whenAnswered(readParts(rows, { dead: { queue, limit } }), (parts) =>
+          parts
+            .flatMap(({ dead }) => dead!.map(pushConfigOf))
+            .sort(byName)
+            .slice(0, limit),
+        ),
+      ),
+    revive: (scope, taskId, id) => call(() => rows.change(reviveStep({ scope, taskId, id }))),
+
+    ...(rows.probe && { probe: () => call(() => rows.probe!()) }),
+    ping: () => call(() => rows.ping()),
+    identity: () => call(() => rows.identity()),
+    close() {
+      closing ??= calls.close().then(() => rows.close());
+      return closing;
+    },
+  };
+}
+
+/** The commit as it is now: its caller may change its facts, its head and its snapshot before it is decided. */
+function prepareCommit<Json>(rows: Rows<Json>, commit: Commit): PreparedCommit<Json> {
+  const { facts, head, snapshot, expectedVersion } = commit;
+  const isOpen = expectedVersion === 'open';
+  return {
+    commit: {
+      ...commit,
+      facts: isOpen ? facts.map((fact) => frozenJson(fact)) : [...facts],
+      ...(head && { head: Object.freeze({ ...head }) }),
+    },
+    facts: facts.map((fact) => rows.encode(fact)),
+    snapshot: snapshot && { version: snapshot.version, json: rows.encode(snapshot) },
+    encode: (fact) => rows.encode(fact),
+  };
+}

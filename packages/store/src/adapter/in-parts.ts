@@ -1,0 +1,156 @@
+import type { ClaimRequest, Lease } from '../port/lease.ts';
+import type { Delivery, DeliveryRequest } from '../port/push-config-store.ts';
+import type { Found, Step, Wanted } from '../rules/change.ts';
+import { claimStep } from '../rules/claim.ts';
+import { claimTurnsStep } from '../rules/claim-turns.ts';
+import { pruneStep } from '../rules/prune.ts';
+import { claimDeliveriesStep } from '../rules/webhook.ts';
+import type { Answer, Parts, Rows } from './rows.ts';
+import { whenAnswered } from './when-answered.ts';
+
+/** How many logs one change deletes: others are written in between. */
+const prunedAtOnce = 50;
+
+/** The parts of a store that has several. */
+function partsOf<Json>(rows: Rows<Json>): Answer<Parts | undefined> {
+  if (!rows.parts) return undefined;
+  return whenAnswered(rows.parts(), (parts) => (parts.count > 1 ? parts : undefined));
+}
+
+/** One look at a store, or one at each of its parts. */
+export function readParts<Json>(rows: Rows<Json>, wanted: Wanted): Answer<readonly Found[]> {
+  return whenAnswered(partsOf(rows), (parts): Answer<readonly Found[]> => {
+    if (!parts) return whenAnswered(rows.read(wanted), (found) => [found]);
+    return Promise.all(Array.from({ length: parts.count }, (_, part) => rows.read({ ...wanted, part })));
+  });
+}
+
+/** A change of tasks by name, or one for those of each part. */
+export function changeParts<Json, Item extends { readonly taskId: string }, T>(
+  rows: Rows<Json>,
+  items: readonly Item[],
+  step: (items: readonly Item[]) => Step<T, Json>,
+): Answer<readonly T[]> {
+  return whenAnswered(partsOf(rows), (parts): Answer<readonly T[]> => {
+    if (!parts) return whenAnswered(rows.change(step(items)), (result) => [result]);
+    const groups = new Map<number, Item[]>();
+    for (const item of items) {
+      const part = parts.of(item.taskId);
+      groups.set(part, [...(groups.get(part) ?? []), item]);
+    }
+    return Promise.all(Array.from(groups.values(), (group) => rows.change(step(group))));
+  });
+}
+
+/** Grants leases; see `TaskStore.claim`. */
+export function claim<Json>(rows: Rows<Json>, request: ClaimRequest): Answer<readonly Lease[]> {
+  const { schedule, task } = request;
+  if (task) return rows.change(claimStep(request));
+  return whenAnswered(partsOf(rows), (parts) =>
+    parts
+      ? claimEachPart(rows, request)
+      : rows.change(schedule ? claimTurnsStep(request, schedule) : claimStep(request)),
+  );
+}
+
+function claimEachPart<Json>(rows: Rows<Json>, request: ClaimRequest): Promise<readonly Lease[]> {
+  const { queue, holder, limit, schedule } = request;
+  const counted: Wanted = schedule ? { schedule: { queue } } : {};
+  return claimParts(rows, limit, {
+    wanted: { held: { queue, holder, limit }, ready: { queue, limit: 1, left: 1 }, ...counted },
+    counted,
+    rank: ({ held, ready, schedule, orderNow }) => {
+      if (held!.length > 0) return 2;
+      const { waiting, due, left } = ready!;
+      const isReady = waiting.length + due.length + left.length > 0;
+      return isReady || schedule?.callers.some(({ firstAt }) => firstAt <= orderNow) ? 1 : 0;
+    },
+    step: (left, others) => {
+      const rest = { ...request, limit: left };
+      if (!schedule) return claimStep(rest);
+      return claimTurnsStep(
+        rest,
+        schedule,
+        others.flatMap((found) => found.schedule!.running),
+      );
+    },
+  });
+}
+
+/** Grants deliveries; see `PushConfigStore.claimDeliveries`. */
+export function claimDeliveries<Json>(
+  rows: Rows<Json>,
+  request: DeliveryRequest,
+): Answer<readonly Delivery[]> {
+  const { queue, limit } = request;
+  return whenAnswered(partsOf(rows), (parts) => {
+    if (!parts) return rows.change(claimDeliveriesStep(request));
+    return claimParts(rows, limit, {
+      wanted: { deliveries: { queue, limit: 1 } },
+      counted: {},
+      rank: ({ deliveries }) => deliveries!.length,
+      step: (left) => claimDeliveriesStep({ ...request, limit: left }),
+    });
+  });
+}
+
+/** A claim that goes from part to part. */
+interface PartClaim<Grant> {
+  /** A look at every part comes first: for these. */
+  readonly wanted: Wanted;
+  /** Looked for again in a part that gave something. */
+  readonly counted: Wanted;
+  /** The parts with the highest rank come first, those of rank 0 not at all. */
+  readonly rank: (found: Found) => number;
+  /** The claim of up to so many in one part. */
+  readonly step: (left: number, others: readonly Found[]) => Step<readonly Grant[], never>;
+}
+
+/** Begins with another part each time. */
+async function claimParts<Json, Grant>(
+  rows: Rows<Json>,
+  limit: number,
+  { wanted, counted, rank, step }: PartClaim<Grant>,
+): Promise<readonly Grant[]> {
+  const looks = [...(await readParts(rows, wanted))];
+  const ranks = looks.map(rank);
+  const first = Math.floor(Math.random() * looks.length);
+  const parts = looks
+    .map((_, n) => (first + n) % looks.length)
+    .filter((part) => ranks[part]! > 0)
+    .sort((a, b) => ranks[b]! - ranks[a]!);
+  const granted: Grant[] = [];
+  for (const part of parts) {
+    if (granted.length >= limit) break;
+    const others = looks.filter((_, n) => n !== part);
+    const some = await rows.change(inPart(step(limit - granted.length, others), part));
+    granted.push(...some);
+    if (some.length > 0 && parts.length > 1) looks[part] = await rows.read({ ...counted, part });
+  }
+  return granted;
+}
+
+/** The step, in one part only. */
+const inPart = <T>({ wanted, decide, isMostlyIdle }: Step<T, never>, part: number): Step<T, never> => ({
+  wanted: { ...wanted, part },
+  isMostlyIdle,
+  decide: (found) => {
+    const decision = decide(found);
+    return 'decide' in decision ? inPart(decision, part) : decision;
+  },
+});
+
+/** Deletes old logs; see `TaskStore.prune`. Resolves to how many. */
+export async function prune<Json>(rows: Rows<Json>, before: number, limit: number): Promise<number> {
+  const parts = rows.parts && (await rows.parts());
+  let deleted = 0;
+  for (let part = 0; part < (parts?.count ?? 1) && deleted < limit; ) {
+    const most = Math.min(prunedAtOnce, limit - deleted);
+    const step = pruneStep(before, most);
+    const some = await rows.change(parts ? inPart(step, part) : step);
+    deleted += some;
+    // A search may have left some out.
+    if (some === 0) part++;
+  }
+  return deleted;
+}

@@ -1,0 +1,46 @@
+import { mustBeWhole } from '../load-task.ts';
+import type { StoredFact, StoredLog } from '../port/commit.ts';
+import type { TaskName } from '../port/names.ts';
+import { diverged, StoreError } from '../port/store-error.ts';
+import type { Answer, KeptFacts, KeptLog, Rows } from './rows.ts';
+import { whenAnswered } from './when-answered.ts';
+
+/** The log of a task as callers see it. Throws `UNREADABLE` if a fact is missing. */
+export function storedLog(kept: KeptLog | undefined): StoredLog | undefined {
+  if (!kept?.row.head) return undefined;
+  const { row, snapshot, facts } = kept;
+  const log = { head: row.head!, version: row.version, ...(snapshot && { snapshot }), facts };
+  mustBeWhole(log);
+  return log;
+}
+
+/** Reads facts as `TaskStore.readFacts` says. */
+export function readFacts<Json>(
+  rows: Rows<Json>,
+  { scope, taskId }: TaskName,
+  after: number,
+  limit: number,
+  lastCommitId: string | undefined,
+): Answer<readonly StoredFact[]> {
+  if (lastCommitId === undefined)
+    return whenAnswered(rows.facts(scope, taskId, after, limit), (kept) =>
+      contiguous(taskId, after, limit, kept),
+    );
+  return whenAnswered(rows.facts(scope, taskId, after - 1, limit + 1), ({ version, facts }) => {
+    const [known, ...rest] = facts;
+    if (known?.version !== after || known.commitId !== lastCommitId) throw diverged(taskId, after);
+    return contiguous(taskId, after, limit, { version, facts: rest });
+  });
+}
+
+function contiguous(
+  taskId: string,
+  after: number,
+  limit: number,
+  { version, facts }: KeptFacts,
+): readonly StoredFact[] {
+  const isMissing = facts.length === 0 && limit > 0 && version > after;
+  if (isMissing || facts.some((fact, n) => fact.version !== after + n + 1))
+    throw new StoreError('LOG_GAP', `The facts of task ${taskId} after ${after} are not kept any more`);
+  return facts;
+}

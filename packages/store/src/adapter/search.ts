@@ -1,0 +1,91 @@
+import type { TaskName } from '../port/names.ts';
+import type { CallerRow, Found, QueueRow, Wanted } from '../rules/change.ts';
+import type { Moment } from '../rules/moment.ts';
+import type { TaskRow } from '../rules/task-row.ts';
+import { byName, type WebhookRow } from '../rules/webhook-row.ts';
+
+/** All rows of a store. */
+export interface AllRows {
+  readonly tasks: readonly TaskRow[];
+  readonly webhooks: readonly WebhookRow[];
+  readonly queues: readonly QueueRow[];
+  readonly callers: readonly CallerRow[];
+}
+
+/**
+ * What `wanted` asks for, apart from `once` keys and buckets, found by looking at every row: for an adapter that has no
+ * indexes yet, and to compare one with that has. What each search means is said by `Wanted`; here it is as code.
+ */
+export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }: Moment): Found {
+  const { held, ready, schedule, turns, deliveries, dead, ended, waiting } = wanted;
+  const tasksOf = (queue: string) => all.tasks.filter((row) => row.queue === queue);
+  const webhooksOf = (queue: string) => all.webhooks.filter((row) => row.queue === queue);
+  return {
+    now,
+    orderNow,
+    leaseNow,
+    tasks: wanted.tasks?.map((name) => ({
+      row: all.tasks.find((row) => isSame(row, name)),
+      webhooks: wanted.webhooks ? all.webhooks.filter((row) => isSame(row, name)) : [],
+      once: undefined,
+    })),
+    waiting: waiting && tasksOf(waiting.queue).filter((row) => row.waitingSince !== undefined).length,
+    held:
+      held &&
+      tasksOf(held.queue)
+        .filter((row) => row.holder === held.holder)
+        .slice(0, held.limit),
+    ready: ready && {
+      waiting: first(tasksOf(ready.queue), 'waitingSince', Number.POSITIVE_INFINITY, ready.limit),
+      due: first(tasksOf(ready.queue), 'dueAt', now, ready.limit),
+      left: first(tasksOf(ready.queue), 'leaseUntil', leaseNow, ready.left),
+    },
+    schedule: schedule && {
+      row: all.queues.find(({ queue }) => queue === schedule.queue),
+      running: tasksOf(schedule.queue)
+        .filter(({ holder }) => holder !== undefined)
+        .map(({ scope, head }) => ({ scope, context: head!.contextId })),
+      callers: callersIn(tasksOf(schedule.queue), all.callers, schedule.queue),
+    },
+    turns: turns?.callers.map(({ scope, except }) => {
+      const isReady = ({ waitingSince, dueAt }: TaskRow) => waitingSince !== undefined || dueAt! <= now;
+      const isOf = (row: TaskRow) => row.scope === scope && !except.includes(row.head!.contextId);
+      const rows = tasksOf(turns.queue).filter(({ turnAt }) => turnAt !== undefined);
+      return first(
+        rows.filter((row) => isOf(row) && isReady(row)),
+        'turnAt',
+        orderNow,
+        turns.limit,
+      );
+    }),
+    deliveries: deliveries && first(webhooksOf(deliveries.queue), 'readyAt', now, deliveries.limit),
+    dead: dead && webhooksOf(dead.queue).filter(isDead).sort(byName).slice(0, dead.limit),
+    ended: ended && first(all.tasks, 'endedAt', ended.before - 1, ended.limit),
+  };
+}
+
+const isSame = (a: TaskName, b: TaskName): boolean => a.scope === b.scope && a.taskId === b.taskId;
+
+const isDead = ({ dead }: WebhookRow): boolean => dead !== undefined;
+
+/** The first rows by a column, of those where it has come. */
+function first<Column extends string, Row extends { readonly [_ in Column]: number | undefined }>(
+  rows: readonly Row[],
+  column: Column,
+  until: number,
+  limit: number,
+): Row[] {
+  const at = (row: Row) => row[column] ?? Number.POSITIVE_INFINITY;
+  const come = rows.filter((row) => row[column] !== undefined && at(row) <= until);
+  return come.sort((a, b) => at(a) - at(b)).slice(0, limit);
+}
+
+function callersIn(tasks: readonly TaskRow[], callers: readonly CallerRow[], queue: string) {
+  const firsts = new Map<string, number>();
+  for (const { scope, turnAt } of tasks)
+    if (turnAt !== undefined) firsts.set(scope, Math.min(turnAt, firsts.get(scope) ?? turnAt));
+  return Array.from(firsts, ([scope, firstAt]) => {
+    const known = callers.find((caller) => caller.queue === queue && caller.scope === scope);
+    return { scope, firstAt, turn: known?.turn ?? 0 };
+  });
+}

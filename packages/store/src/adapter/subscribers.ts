@@ -1,0 +1,67 @@
+import type { Topic, Unsubscribe } from '../port/task-store.ts';
+import type { Notification } from '../rules/notification.ts';
+import { callSubscriber } from './call-subscriber.ts';
+
+type Notify = (version?: number) => void;
+
+/**
+ * The number of a topic, 32 bits, under which processes tell each other of changes. Two topics may have the same number:
+ * their subscribers are then notified too often, which the port allows.
+ */
+export function topicNumber(topic: Topic): number {
+  const name = 'queue' in topic ? `queue ${topic.queue}` : `task ${topic.taskId} ${topic.scope}`;
+  let number = 0x811c9dc5;
+  for (let index = 0; index < name.length; index++) {
+    number = Math.imul(number ^ name.charCodeAt(index), 0x01000193);
+  }
+  return number >>> 0;
+}
+
+/** The subscribers of this process, by the numbers of their topics. Nothing is left of one that unsubscribed. */
+export class Subscribers {
+  /** Mostly one, for which a set would be large. */
+  readonly #byNumber = new Map<number, readonly { readonly notify: Notify; readonly topic: Topic }[]>();
+
+  get isEmpty(): boolean {
+    return this.#byNumber.size === 0;
+  }
+
+  /** One topic of each number that has subscribers. */
+  get topics(): readonly Topic[] {
+    return Array.from(this.#byNumber.values(), ([first]) => first!.topic);
+  }
+
+  add(topic: Topic, notify: Notify): Unsubscribe {
+    const number = topicNumber(topic);
+    const subscriber = { notify, topic };
+    this.#byNumber.set(number, [...this.#of(number), subscriber]);
+    return () => {
+      const left = this.#of(number).filter((one) => one !== subscriber);
+      if (left.length === 0) this.#byNumber.delete(number);
+      else this.#byNumber.set(number, left);
+    };
+  }
+
+  /** `version`: how long the log of the task is, at least. */
+  notify(number: number, version?: number): void {
+    for (const { notify } of this.#of(number)) callSubscriber(notify, version);
+  }
+
+  /** Notifies of a change that is stored. */
+  notifyOf(topics: readonly Notification[] = []): void {
+    if (this.isEmpty) return;
+    for (const topic of topics) this.notify(topicNumber(topic), topic.version);
+  }
+
+  notifyAll(): void {
+    for (const number of this.#byNumber.keys()) this.notify(number);
+  }
+
+  clear(): void {
+    this.#byNumber.clear();
+  }
+
+  #of(number: number): readonly { readonly notify: Notify; readonly topic: Topic }[] {
+    return this.#byNumber.get(number) ?? [];
+  }
+}

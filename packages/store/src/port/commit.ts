@@ -1,0 +1,75 @@
+import type { Fact, Head, Snapshot } from '@batonjs/lifecycle';
+import type { Lease } from './lease.ts';
+import type { Scope } from './names.ts';
+
+/** A fact with its position in the log (1, 2, 3 …) and the commit that wrote it. */
+export interface StoredFact {
+  readonly version: number;
+  readonly commitId: string;
+  readonly fact: Fact;
+}
+
+/** New facts of one task, written all or none. */
+export interface Commit {
+  readonly scope: Scope;
+  readonly taskId: string;
+  /** Unique per commit and stored with its facts: a writer that lost the answer finds it in the log. */
+  readonly commitId: string;
+  /**
+   * The length of the log these facts were decided on. `'open'` appends wherever the log ends, unless it is closed;
+   * such a commit carries `once` and no `head`, `snapshot`, `acquire` or `release`. Its facts are kept with an `at`
+   * that is not earlier than that of the fact before them; see `factsInOrder`.
+   */
+  readonly expectedVersion: number | 'open';
+  /** May be empty only to `release`. */
+  readonly facts: readonly Fact[];
+  /** The head after these facts. Required whenever `expectedVersion` is a number and there are facts. */
+  readonly head?: Head;
+  /** Replaces the stored snapshot. */
+  readonly snapshot?: Snapshot;
+  /** A key under which only the first commit of a task counts: `message:<id>`, `cancel`. As long as an id may be. */
+  readonly once?: string;
+  /** The lease that a turn writes under. Both fence and holder must be those of the task. */
+  readonly writer?: { readonly fence: number; readonly holder: string };
+  readonly turn?: {
+    /** The queue that this task is claimed from. */
+    readonly queue: string;
+    /** The task wants a turn. */
+    readonly want?: boolean;
+    /**
+     * With `want`: rejects with `QUEUE_FULL` if so many tasks of the queue are waiting for a turn. A store that cannot
+     * count all of them in the same step counts those it can; the caller asks `waiting` before.
+     */
+    readonly waitingAtMost?: number;
+    /**
+     * The task is given out in the order of a schedule, from now on: as if it had waited so many milliseconds longer
+     * than it has, 0 or more. While it waits it becomes more urgent by this, and never less. Only at stores with
+     * `schedules`.
+     */
+    readonly aheadMs?: number;
+    /** Takes the lease in the same write if the task is free, and clears `want` then. `ttlMs` in milliseconds. */
+    readonly acquire?: { readonly holder: string; readonly ttlMs: number };
+    /** Gives the lease back; a late write under it is fenced. Without `want`, no turn is wanted afterwards. */
+    readonly release?: boolean;
+  };
+}
+
+/** The result of a commit. */
+export interface Committed {
+  /** Position of the last fact; for a repeated `once`, of the first fact of the commit that counted. */
+  readonly version: number;
+  /** The commit's `once` was used before; nothing was written. */
+  readonly repeated?: boolean;
+  /** Present if `acquire` was asked for and granted. */
+  readonly lease?: Lease;
+}
+
+/** A task in one consistent read. Its state is `facts` folded onto `snapshot`, or onto nothing. */
+export interface StoredLog {
+  readonly head: Head;
+  /** The length of the log. */
+  readonly version: number;
+  readonly snapshot?: Snapshot;
+  /** All facts after the snapshot, or all facts. */
+  readonly facts: readonly StoredFact[];
+}

@@ -1,0 +1,121 @@
+import type { Commit, Committed, StoredFact, StoredLog } from './commit.ts';
+import type { ClaimRequest, Lease, LeaseReading } from './lease.ts';
+import type { TaskPage, TaskQuery } from './list.ts';
+import type { Scope } from './names.ts';
+import type { Rate } from './rate.ts';
+
+/** What a subscriber is notified of. */
+export type Topic =
+  /** Facts were added to this task. */
+  | { readonly scope: Scope; readonly taskId: string }
+  /** A task of this queue wants a turn, or has something to deliver. */
+  | { readonly queue: string };
+
+/** Ends a subscription. Calling it again does nothing. */
+export type Unsubscribe = () => void | Promise<void>;
+
+/**
+ * Keeps tasks: an append-only log per task, with a small head to list and schedule by. A store keeps facts as JSON and
+ * never looks inside one. Its callers cannot change what it keeps. Every method may also reject with a `StoreError` of
+ * code `UNAVAILABLE`: a write may then have happened or not, and `commitId` in the log tells.
+ */
+export interface TaskStore {
+  /**
+   * Writes all of the commit or none of it; it is durable when the promise resolves. Rejects with a `StoreError` of
+   * code `VERSION_CONFLICT`, `LOG_CLOSED` or `FENCED` if the log is longer, is closed, or another token holds the
+   * task; see `admit`. A `once` that was used before is found before any of these.
+   */
+  commit(commit: Commit): Promise<Committed>;
+
+  /** The log of a task in one consistent read, or undefined. Rejects with code `UNREADABLE` if it is damaged. */
+  load(scope: Scope, taskId: string): Promise<StoredLog | undefined>;
+
+  /**
+   * Up to `limit` facts after position `after`, contiguous. Empty at the end of the log and for an unknown task.
+   * Rejects with code `LOG_GAP` if facts right after `after` were pruned, and with `UNREADABLE` if one is damaged.
+   * `lastCommitId` is the `commitId` that the reader knows at `after` (1 or more): rejects with code `LOG_DIVERGED` if
+   * the log does not hold that commit there, because the log became shorter, became another one, or is gone.
+   */
+  readFacts(
+    scope: Scope,
+    taskId: string,
+    after: number,
+    limit: number,
+    lastCommitId?: string,
+  ): Promise<readonly StoredFact[]>;
+
+  /** One page of the scope's tasks, in the order that `TaskPage` says. */
+  list(scope: Scope, query: TaskQuery): Promise<TaskPage>;
+
+  /**
+   * Calls `notify` after each change; for a task with the length of its log, if the store knows it. There may be too
+   * many notifications, and some may be lost: a subscriber also reads the store from time to time. An error that
+   * `notify` throws rejects no commit; see `callSubscriber`.
+   */
+  subscribe(topic: Topic, notify: (version?: number) => void): Promise<Unsubscribe>;
+
+  /**
+   * Grants leases on open tasks of a queue that are held by no live lease and want a turn, were abandoned, or are due.
+   * Leases that the holder has already come first, then the tasks that could have been claimed longest: since they
+   * wanted the turn, since the lease ran out, since they are due. A store that keeps tasks in parts keeps to that order
+   * in each part, and begins with another part each time: no task waits for ever while newer ones are given out.
+   *
+   * Leases run out by the store's clock, which is the same for all processes that share it and is never set (that of
+   * the database, where it is on another machine). `dueAt` is compared with the store's wall clock.
+   */
+  claim(request: ClaimRequest): Promise<readonly Lease[]>;
+
+  /** Whether claims follow a `schedule`, and commits an order (`aheadMs`). */
+  readonly schedules?: boolean;
+
+  /**
+   * Keeps leases for `ttlMs` milliseconds from now. Resolves to those that are still held, as they were given and in
+   * the same order: a lease that was given twice is there twice, or not at all.
+   */
+  renew(leases: readonly Lease[], ttlMs: number): Promise<readonly Lease[]>;
+
+  /**
+   * How many open tasks of a queue wait for a turn. With `atMost`, the store may stop counting there, and may return a
+   * count of up to a second ago if the queue cannot have reached `atMost` since.
+   */
+  waiting(queue: string, atMost?: number): Promise<number>;
+
+  /**
+   * Deletes up to `limit` closed logs whose `statusAt` is before `closedBefore` and that have nothing undelivered,
+   * with everything that belongs to them. Resolves to the number deleted.
+   */
+  prune(options: { readonly closedBefore: string; readonly limit: number }): Promise<number>;
+
+  /** The lease of a task, or undefined for an unknown one. A store that cannot tell leaves it out. */
+  lease?(scope: Scope, taskId: string): Promise<LeaseReading | undefined>;
+
+  /**
+   * Takes one from a bucket that all processes share, by the store's clock; see `takenFrom`. Resolves to 0, or to the
+   * milliseconds until there is one. The name of a bucket is as long as an id may be; a full bucket takes no room. After
+   * `UNAVAILABLE`, one may have been taken. A store that cannot do so in one step leaves it out.
+   */
+  take?(bucket: string, rate: Rate): Promise<number>;
+
+  /**
+   * Checks that commits can be stored now, by writing something small that no reader sees. Rejects as a commit would;
+   * `trouble` of the `StoreError` says why. A store whose writes fail only when its reads do leaves it out.
+   */
+  probe?(): Promise<void>;
+
+  /** Checks that the store answers, by a read that costs the same however many tasks it keeps. */
+  ping(): Promise<void>;
+
+  /**
+   * The id of this store's data, 1 to 200 characters: the same in every process and after a restart, another one once
+   * the data was emptied or replaced. Rejects with code `UNUSABLE` if this store cannot be used any more because its
+   * data was replaced.
+   */
+  identity(): Promise<string>;
+
+  /**
+   * Finishes the calls that are under way, then closes what the store opened: connections, files, timers. A database
+   * or pool that was passed in stays open and is its owner's; its settings and its listeners are as they were. Calling
+   * it again does nothing more.
+   */
+  close(): Promise<void>;
+}

@@ -1,0 +1,169 @@
+import type { TaskName } from '../port/names.ts';
+import type { Moment } from './moment.ts';
+import type { Notification } from './notification.ts';
+import type { TaskRow } from './task-row.ts';
+import type { TurnPlace } from './turn-order.ts';
+import type { WebhookRow } from './webhook-row.ts';
+
+/** A task that is wanted by its name. */
+export interface WantedTask extends TaskName {
+  /** A `once` key of the task. */
+  readonly once?: string | undefined;
+}
+
+/**
+ * What a decision has to know: tasks by name, or searches. Each search has an index. Times are compared with the `Moment`
+ * that the same look finds. Searches with a `limit` may leave out rows that another change is about to
+ * write.
+ */
+export interface Wanted {
+  /** Tasks by name, no name twice. Nothing else is wanted then but `webhooks` and `waiting`. */
+  readonly tasks?: readonly WantedTask[];
+  /** The webhooks of these tasks too, of those that have any. */
+  readonly webhooks?: boolean;
+  /** Up to `limit` tasks of the queue that the holder has, in any order. */
+  readonly held?: { readonly queue: string; readonly holder: string; readonly limit: number };
+  /**
+   * Tasks of the queue: up to `limit` that wait, by `waitingSince`; up to `limit` whose `dueAt` has come, by it; up to
+   * `left` whose `leaseUntil` has come, by it.
+   */
+  readonly ready?: { readonly queue: string; readonly limit: number; readonly left: number };
+  /** What a schedule counts and remembers of a queue. */
+  readonly schedule?: { readonly queue: string };
+  /**
+   * Of each caller up to `limit` tasks by `turnAt`, of those that have one up to now (`orderNow`) and wait, or whose `dueAt` has come.
+   * Without those of its contexts `except`.
+   */
+  readonly turns?: {
+    readonly queue: string;
+    readonly callers: readonly { readonly scope: string; readonly except: readonly string[] }[];
+    readonly limit: number;
+  };
+  /** Up to `limit` webhooks of the queue whose `readyAt` has come, by it. */
+  readonly deliveries?: { readonly queue: string; readonly limit: number };
+  /** Up to `limit` webhooks of the queue that have `dead`, by scope, task and id. */
+  readonly dead?: { readonly queue: string; readonly limit: number };
+  /** Up to `limit` tasks with an `endedAt` before a time, by it. */
+  readonly ended?: { readonly before: number; readonly limit: number };
+  /** How many tasks of the queue have `waitingSince`. With `atMost`: may stop counting there. */
+  readonly waiting?: { readonly queue: string; readonly atMost?: number | undefined };
+  /** A bucket by name. */
+  readonly bucket?: string;
+  /** Only what lies in this part of the tasks, at stores that keep them in parts; see `Rows.parts`. */
+  readonly part?: number;
+}
+
+/** One task that was wanted by its name. */
+export interface FoundTask {
+  readonly row: TaskRow | undefined;
+  /** Empty unless they were asked for. */
+  readonly webhooks: readonly WebhookRow[];
+  /** The position that is kept under the `once` key, if there is one. */
+  readonly once: number | undefined;
+}
+
+/** What a schedule remembers of a queue. Claims that follow the schedule write it, so that no two give out at once. */
+export interface QueueRow {
+  readonly queue: string;
+  /** Grows with each write; see `TaskRow`. */
+  readonly revision: number;
+  /** How many turns were given to callers in their order. */
+  readonly turns: number;
+}
+
+/** A caller that has tasks with a `turnAt` in a queue. */
+export interface WaitingCaller {
+  readonly scope: string;
+  /** The smallest `turnAt` of its tasks. */
+  readonly firstAt: number;
+  /** The `turn` of its row; 0 without one. */
+  readonly turn: number;
+}
+
+/** The last turn that a caller got from a queue in its order. Of no use once it is `rememberedTurns` behind the queue's. */
+export interface CallerRow {
+  readonly queue: string;
+  readonly scope: string;
+  readonly turn: number;
+}
+
+/** How many turns of a queue a caller's last one is remembered for. */
+export const rememberedTurns = 10_000;
+
+/** What one look finds: the members that were wanted, and the moment. */
+export interface Found extends Moment {
+  /** In the order in which they were wanted. */
+  readonly tasks?: readonly FoundTask[];
+  readonly held?: readonly TaskRow[];
+  readonly ready?: {
+    readonly waiting: readonly TaskRow[];
+    readonly due: readonly TaskRow[];
+    readonly left: readonly TaskRow[];
+  };
+  readonly schedule?: {
+    readonly row: QueueRow | undefined;
+    /** All tasks of the queue with a lease. */
+    readonly running: readonly TurnPlace[];
+    readonly callers: readonly WaitingCaller[];
+  };
+  /** In the order in which the callers were named. */
+  readonly turns?: readonly (readonly TaskRow[])[];
+  readonly deliveries?: readonly WebhookRow[];
+  readonly dead?: readonly WebhookRow[];
+  readonly ended?: readonly TaskRow[];
+  readonly waiting?: number;
+  /** When the bucket is full, by the clock of leases; undefined if none is kept. */
+  readonly fullAt?: number | undefined;
+}
+
+/** A row that replaces another one. `before` is the object that was found; undefined stands for no row. */
+export interface Replaced<Row> {
+  readonly before: Row | undefined;
+  readonly after: Row | undefined;
+}
+
+/**
+ * What becomes of a task. Without a row `after`, the task is deleted with its facts, its snapshot, its `once` keys and
+ * its webhooks.
+ */
+export interface TaskWrite<Json = string> extends Replaced<TaskRow> {
+  /** Facts for the end of the log, which are kept with the id of their commit: positions `before.version + 1` and on. */
+  readonly facts?: readonly Json[];
+  readonly commitId?: string;
+  /** Replaces the snapshot. */
+  readonly snapshot?: { readonly version: number; readonly json: Json } | undefined;
+  /** A new `once` key, to be kept with the position `before.version + 1`. */
+  readonly once?: string | undefined;
+}
+
+/** The outcome of a decision: its result, and the rows to write, all or nothing. No row is written twice. */
+export interface Change<T, Json = string> {
+  readonly result: T;
+  readonly tasks?: readonly TaskWrite<Json>[];
+  readonly webhooks?: readonly Replaced<WebhookRow>[];
+  readonly queue?: Replaced<QueueRow>;
+  /** Rows that replace those of the same queue and caller. */
+  readonly callers?: readonly CallerRow[];
+  /** When the bucket that was wanted is full from now on. */
+  readonly fullAt?: number;
+  /** Topics may be there twice. */
+  readonly notify?: readonly Notification[];
+  /**
+   * If it is there, the tasks do not depend on each other: a database may write each by itself, and resolves to what this
+   * returns for those that it has written.
+   */
+  readonly partly?: (written: readonly Replaced<TaskRow>[]) => T;
+}
+
+/** A decision, and what it has to know. `decide` is pure and may be called again. It refuses by throwing a `StoreError`. */
+export interface Step<T, Json = string> {
+  readonly wanted: Wanted;
+  /** Returns the change, or a step that has to know more; the rows of all its steps are those of one state. */
+  readonly decide: (found: Found) => Change<T, Json> | Step<T, Json>;
+  /** It mostly changes nothing: a database that has to lock for a change looks without a lock first. */
+  readonly isMostlyIdle?: boolean;
+}
+
+/** Whether nothing is written. */
+export const isIdle = ({ tasks, webhooks, queue, fullAt }: Change<unknown, unknown>): boolean =>
+  tasks === undefined && webhooks === undefined && queue === undefined && fullAt === undefined;

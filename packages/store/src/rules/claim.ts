@@ -1,0 +1,156 @@
+import type { ClaimRequest, Lease } from '../port/lease.ts';
+import type { TaskName } from '../port/names.ts';
+import type { Change, Found, FoundTask, Step, TaskWrite, Wanted } from './change.ts';
+import type { Moment } from './moment.ts';
+import { placed, type TaskRow } from './task-row.ts';
+
+/** What a claim makes of a row that it may take, and why. */
+export interface Claimed {
+  readonly before: TaskRow;
+  readonly after: TaskRow;
+  readonly cause: Exclude<Lease['cause'], 'committed'>;
+}
+
+/** The decision about a claim without a schedule. */
+export function claimStep(request: ClaimRequest): Step<readonly Lease[], never> {
+  const { queue, holder, limit, task } = request;
+  const wanted = task
+    ? { tasks: [{ scope: task.scope, taskId: task.taskId }] }
+    : { held: { queue, holder, limit }, ready: readyFor(request) };
+  return {
+    wanted,
+    isMostlyIdle: true,
+    decide: (found) => {
+      const rows = task ? rowsOf(found.tasks!) : [...found.held!, ...longestReady(found)];
+      return leases(request, claimedAmong(rows, request, found));
+    },
+  };
+}
+
+/** How many more leases are looked at that seem to be over, where the caller may say that their holders keep them. */
+const mostKept = 256;
+
+/** What a claim wants of those that are ready. */
+export const readyFor = ({ queue, limit, isKept }: ClaimRequest): NonNullable<Wanted['ready']> => ({
+  queue,
+  limit,
+  left: isKept ? limit + mostKept : limit,
+});
+
+/** The rows that the claim may take, in order, each once. */
+export function claimedAmong(
+  rows: readonly TaskRow[],
+  request: ClaimRequest,
+  moment: Moment,
+  limit: number = request.limit,
+): Claimed[] {
+  const claims: Claimed[] = [];
+  const seen = new Set<string>();
+  for (const row of rows) {
+    if (claims.length >= limit) break;
+    const name = nameOf(row);
+    const claim = seen.has(name) ? undefined : claimed(row, request, moment);
+    seen.add(name);
+    if (claim) claims.push(claim);
+  }
+  return claims;
+}
+
+/** The change that gives out leases, in this order. */
+export function leases(
+  { queue, holder }: ClaimRequest,
+  claims: readonly Claimed[],
+): Change<readonly Lease[], never> {
+  if (claims.length === 0) return { result: [] };
+  const leasesOf = (granted: readonly Claimed[]): Lease[] =>
+    granted.map(({ after: { scope, taskId, fence }, cause }) => ({
+      ...{ scope, taskId, queue, holder, fence, cause },
+    }));
+  return {
+    result: leasesOf(claims),
+    tasks: claims,
+    partly: (written) => leasesOf(claims.filter((claim) => written.includes(claim))),
+  };
+}
+
+/** Of several kinds together, those that could have been claimed longest come first. */
+function longestReady({ now, orderNow, leaseNow, ready }: Found): TaskRow[] {
+  const { waiting, due, left } = ready!;
+  const forMs = ({ waitingSince, dueAt, leaseUntil }: TaskRow): number => {
+    if (leaseUntil !== undefined) return leaseNow - leaseUntil;
+    return waitingSince === undefined ? now - dueAt! : orderNow - waitingSince;
+  };
+  return [...waiting, ...due, ...left].sort((a, b) => forMs(b) - forMs(a));
+}
+
+const rowsOf = (tasks: readonly FoundTask[]): TaskRow[] =>
+  tasks.map(({ row }) => row).filter((row) => row !== undefined);
+
+/** A name as a key of maps: no id contains NUL. */
+export const nameOf = ({ scope, taskId }: TaskName): string => `${taskId}\0${scope}`;
+
+/**
+ * What a claim makes of a row, or undefined if it cannot have the task. A holder that has the lease already keeps its
+ * fence, and only the end of the lease moves. Pure.
+ */
+export function claimed(
+  before: TaskRow,
+  { holder, queue, ttlMs, isKept }: ClaimRequest,
+  moment: Moment,
+): Claimed | undefined {
+  if (!before.head || before.head.closed || before.queue !== queue) return undefined;
+  if (before.holder === holder) return { before, after: leased(before, ttlMs, moment), cause: 'held' };
+  const cause =
+    before.holder === undefined ? causeOfFree(before, moment) : causeOfHeld(before, moment, isKept);
+  if (!cause) return undefined;
+  const { fence } = before;
+  return {
+    before,
+    after: leased({ ...before, wanted: false, fence: fence + 1, holder }, ttlMs, moment),
+    cause,
+  };
+}
+
+/** The row of a task whose lease lasts for `ttlMs` from now. */
+const leased = (row: TaskRow, ttlMs: number, moment: Moment): TaskRow =>
+  placed(row, { ...row, leaseUntil: moment.leaseNow + ttlMs, leasedAt: moment.leaseNow }, true, moment);
+
+function causeOfFree({ wanted, dueAt }: TaskRow, { now }: Moment): 'wanted' | 'due' | undefined {
+  if (wanted) return 'wanted';
+  return dueAt !== undefined && dueAt <= now ? 'due' : undefined;
+}
+
+function causeOfHeld(
+  { holder, leaseUntil = 0 }: TaskRow,
+  { leaseNow }: Moment,
+  isKept: ClaimRequest['isKept'],
+): 'expired' | undefined {
+  return leaseUntil <= leaseNow && !isKept?.(holder!) ? 'expired' : undefined;
+}
+
+/** The decision about a renewal: the leases that are still held last for `ttlMs` from now. */
+export function renewStep(held: readonly Lease[], ttlMs: number): Step<readonly Lease[], never> {
+  const names = new Map(held.map((lease) => [nameOf(lease), lease]));
+  const tasks = Array.from(names.values(), ({ scope, taskId }) => ({ scope, taskId }));
+  return {
+    wanted: { tasks },
+    decide: (found) => {
+      const rows = new Map(rowsOf(found.tasks!).map((row) => [nameOf(row), row]));
+      const kept = held.filter((lease) => isHeldBy(rows.get(nameOf(lease)), lease));
+      const writes = new Map<string, TaskWrite<never>>();
+      for (const lease of kept) {
+        const before = rows.get(nameOf(lease))!;
+        writes.set(nameOf(lease), { before, after: leased(before, ttlMs, found) });
+      }
+      if (writes.size === 0) return { result: [] };
+      return {
+        result: kept,
+        tasks: [...writes.values()],
+        partly: (written) => kept.filter((lease) => written.includes(writes.get(nameOf(lease))!)),
+      };
+    },
+  };
+}
+
+const isHeldBy = (row: TaskRow | undefined, { fence, holder }: Lease): boolean =>
+  row !== undefined && row.fence === fence && row.holder === holder;

@@ -1,0 +1,192 @@
+import type { Fact } from '@batonjs/lifecycle';
+import type { Commit, Committed } from '../port/commit.ts';
+import type { Lease } from '../port/lease.ts';
+import { StoreError } from '../port/store-error.ts';
+import type { Change, Found, Replaced, Step, Wanted } from './change.ts';
+import { factsInOrder } from './facts-in-order.ts';
+import type { Moment } from './moment.ts';
+import type { Notification } from './notification.ts';
+import { placed, type TaskRow } from './task-row.ts';
+import { isBehind, plannedWebhook, readyWebhook, type WebhookRow } from './webhook-row.ts';
+
+/** A commit as it was when it was given, with its facts and its snapshot as the database keeps them. */
+export interface PreparedCommit<Json> {
+  readonly commit: Commit;
+  readonly facts: readonly Json[];
+  readonly snapshot: { readonly version: number; readonly json: Json } | undefined;
+  readonly encode: (fact: Fact) => Json;
+}
+
+/** The decision about a commit. It throws the `StoreError` that the store rejects with; see `TaskStore.commit`. */
+export function commitStep<Json>(prepared: PreparedCommit<Json>): Step<Committed, Json> {
+  const { scope, taskId, once, turn } = prepared.commit;
+  const wanted: Wanted = {
+    tasks: [{ scope, taskId, once }],
+    webhooks: true,
+    waiting:
+      turn?.waitingAtMost === undefined ? undefined : { queue: turn.queue, atMost: turn.waitingAtMost },
+  };
+  return { wanted, decide: (found) => decideCommit(prepared, found) };
+}
+
+function decideCommit<Json>(prepared: PreparedCommit<Json>, found: Found): Change<Committed, Json> {
+  const { commit, snapshot } = prepared;
+  const { row: before, webhooks, once: counted } = found.tasks![0]!;
+  if (counted !== undefined) return { result: { version: counted, repeated: true } };
+  const { once, commitId } = commit;
+  const facts = orderedFacts(prepared, before);
+  const after = admit(before, commit, found, { webhooks, lastAt: facts.lastAt });
+  mustHaveRoom(after, commit, found.waiting ?? 0);
+  const planned = webhooks.map((one) => grownWebhook(one, after.version, found.now));
+  const grown = planned.filter((one) => one.after !== one.before);
+  return {
+    result: { version: after.version, lease: granted(after, commit) },
+    tasks: [{ before, after, facts: facts.json, commitId, snapshot, once }],
+    webhooks: grown.length === 0 ? undefined : grown,
+    notify: notificationsOf(before, after, commit, planned, found.now),
+  };
+}
+
+/** The facts as they are kept, and when the last one happened. */
+function orderedFacts<Json>(
+  { commit, facts, encode }: PreparedCommit<Json>,
+  before: TaskRow | undefined,
+): { readonly json: readonly Json[]; readonly lastAt: string | undefined } {
+  const ordered = factsInOrder(commit, before?.lastAt);
+  const json = ordered.map((fact, n) => (fact === commit.facts[n] ? facts[n]! : encode(fact)));
+  return { json, lastAt: ordered.at(-1)?.at };
+}
+
+/** The webhook of a log that grew to this length: it has something to deliver now, if it had not before. */
+function grownWebhook(before: WebhookRow, version: number, now: number): Replaced<WebhookRow> {
+  const isNews = before.readyAt === undefined && isBehind(before, version);
+  return { before, after: isNews ? plannedWebhook(before, before, version, now) : before };
+}
+
+function notificationsOf(
+  before: TaskRow | undefined,
+  after: TaskRow,
+  { facts, scope, taskId, turn }: Commit,
+  webhooks: readonly Replaced<WebhookRow>[],
+  now: number,
+): Notification[] {
+  const notify: Notification[] = [];
+  if (facts.length > 0) {
+    for (const webhook of webhooks) notify.push(...readyWebhook(webhook.after!, now));
+    notify.push({ scope, taskId, version: after.version });
+  }
+  const { waitingSince, queue } = after;
+  // A task that begins to wait was asked to.
+  const isNews = turn?.want || before?.queue !== queue;
+  if (waitingSince !== undefined && isNews) notify.push({ queue: queue! });
+  return notify;
+}
+
+/**
+ * The row after a commit. Throws the `StoreError` that the commit is refused with. Pure; called once it is known that
+ * `once` is new. `lastAt`: when the last of its facts happened.
+ */
+export function admit(
+  row: TaskRow | undefined,
+  commit: Commit,
+  moment: Moment,
+  { webhooks, lastAt }: { readonly webhooks: readonly WebhookRow[]; readonly lastAt: string | undefined },
+): TaskRow {
+  mustMakeSense(commit);
+  mustBeAdmissible(row, commit);
+  const { scope, taskId, facts, turn } = commit;
+  const head = commit.head ?? row?.head;
+  if (!head) throw new StoreError('INVALID_COMMIT', 'The first commit of a log needs a head');
+  const version = (row?.version ?? 0) + facts.length;
+  let wanted = row?.wanted ?? false;
+  let fence = row?.fence ?? 0;
+  let holder = row?.holder;
+  let leaseUntil = row?.leaseUntil;
+  let leasedAt = row?.leasedAt;
+  if (head.closed || turn?.release) {
+    wanted = !head.closed && turn?.want === true;
+    holder = undefined;
+    leaseUntil = undefined;
+    leasedAt = undefined;
+  } else if (turn?.acquire && holder === undefined) {
+    wanted = false;
+    fence += 1;
+    holder = turn.acquire.holder;
+    leaseUntil = moment.leaseNow + turn.acquire.ttlMs;
+    leasedAt = moment.leaseNow;
+  } else if (turn?.want) wanted = true;
+  const isUndelivered = webhooks.some((webhook) => isBehind(webhook, version));
+  return placed(
+    row,
+    {
+      scope,
+      taskId,
+      version,
+      head,
+      lastAt: lastAt ?? row?.lastAt ?? '',
+      webhooks: row?.webhooks ?? 0,
+      queue: turn?.queue ?? row?.queue,
+      wanted,
+      fence,
+      holder,
+      aheadMs: turn?.aheadMs === undefined ? row?.aheadMs : aheadAfter(row, turn.aheadMs),
+      leaseUntil,
+      leasedAt,
+    },
+    isUndelivered,
+    moment,
+  );
+}
+
+function mustBeAdmissible(row: TaskRow | undefined, { taskId, expectedVersion, writer }: Commit): void {
+  const version = row?.version ?? 0;
+  if (writer && (row?.fence !== writer.fence || row.holder !== writer.holder))
+    throw new StoreError('FENCED', `${writer.holder} does not hold task ${taskId} any more`);
+  if (row?.head?.closed) throw new StoreError('LOG_CLOSED', `The log of task ${taskId} is closed`);
+  if (expectedVersion === 'open') {
+    if (version === 0) throw new StoreError('VERSION_CONFLICT', `Task ${taskId} has no log to append to`);
+  } else if (expectedVersion !== version)
+    throw new StoreError(
+      'VERSION_CONFLICT',
+      `The log of task ${taskId} is at ${version}, not ${expectedVersion}`,
+    );
+}
+
+/** A task that waits becomes more urgent, and never less. */
+function aheadAfter(row: TaskRow | undefined, aheadMs: number): number {
+  const isWaiting = row?.wanted && row.holder === undefined;
+  return isWaiting && row.aheadMs !== undefined ? Math.max(row.aheadMs, aheadMs) : aheadMs;
+}
+
+/** Throws `QUEUE_FULL` if the task waits, and as many wait in its queue already as the commit allows. */
+function mustHaveRoom({ waitingSince }: TaskRow, { turn }: Commit, waiting: number): void {
+  if (turn?.waitingAtMost === undefined || waitingSince === undefined) return;
+  if (waiting < turn.waitingAtMost) return;
+  throw new StoreError(
+    'QUEUE_FULL',
+    `${turn.waitingAtMost} tasks of queue ${turn.queue} are waiting for a turn already`,
+  );
+}
+
+/** The lease that the commit acquired, or undefined. */
+export function granted({ fence, holder }: TaskRow, { scope, taskId, turn }: Commit): Lease | undefined {
+  if (!turn?.acquire || holder !== turn.acquire.holder) return undefined;
+  return { scope, taskId, queue: turn.queue, holder, fence, cause: 'committed' };
+}
+
+/** Throws `INVALID_COMMIT` for a commit that contradicts itself. */
+export function mustMakeSense({ expectedVersion, facts, head, snapshot, once, turn }: Commit): void {
+  const wrong =
+    expectedVersion === 'open'
+      ? head || snapshot || turn?.acquire || turn?.release || !once || facts.length === 0
+        ? 'an open append carries facts and `once`, and no head, snapshot, acquire or release'
+        : undefined
+      : facts.length === 0 && !turn?.release
+        ? 'a commit without facts can only release'
+        : (facts.length > 0 || head) && head?.version !== expectedVersion + facts.length
+          ? 'the head is not the one after these facts'
+          : turn?.acquire && turn.release
+            ? 'a lease is acquired or released, not both'
+            : undefined;
+  if (wrong) throw new StoreError('INVALID_COMMIT', `Invalid commit: ${wrong}`);
+}

@@ -1,0 +1,48 @@
+import type { TaskFilter, TaskQuery } from '../port/list.ts';
+import { stateOf, type TaskRow } from './task-row.ts';
+
+type Tests = {
+  readonly [Name in keyof TaskFilter]-?: (row: TaskRow, wanted: TaskFilter[Name]) => boolean;
+};
+
+/**
+ * What each member of a filter means for a row with a head, for databases that search with code. Others have a table of
+ * their own with these keys.
+ */
+const tests: Tests = {
+  contextId: ({ head }, contextId) => contextId === undefined || head!.contextId === contextId,
+  state: (row, state) => state === undefined || stateOf(row) === state,
+  statusSince: ({ head }, since) => since === undefined || head!.statusAt >= since,
+  answered: (row, answered) => answered === true || stateOf(row) !== '',
+};
+
+/** Whether a list with this filter has the task. */
+export const isListed = (row: TaskRow, filter: TaskFilter): boolean =>
+  row.head !== undefined &&
+  (Object.keys(tests) as (keyof TaskFilter)[]).every((name) => tests[name](row, filter[name] as never));
+
+/** A place in the order of a list. */
+export interface ListPlace {
+  readonly statusAt: string;
+  readonly taskId: string;
+}
+
+/** The order of a list: the newest status first, of equals the largest id. */
+export const newestFirst = (a: ListPlace, b: ListPlace): number =>
+  -(compare(a.statusAt, b.statusAt) || compare(a.taskId, b.taskId));
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The place of a row that is listed. */
+export const listPlace = ({ head, taskId }: TaskRow): ListPlace => ({ statusAt: head!.statusAt, taskId });
+
+/** Those of the rows that a list with this filter has, in its order, and those of them that follow the page before. */
+export function listed(
+  rows: readonly TaskRow[],
+  query: TaskQuery,
+): { readonly all: readonly TaskRow[]; readonly rest: readonly TaskRow[] } {
+  const all = rows.filter((row) => isListed(row, query));
+  all.sort((a, b) => newestFirst(listPlace(a), listPlace(b)));
+  const { after } = query;
+  return { all, rest: after ? all.filter((row) => newestFirst(listPlace(row), after) > 0) : all };
+}

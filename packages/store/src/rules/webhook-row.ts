@@ -1,0 +1,76 @@
+import type { PushConfig, PushConfigName } from '../port/push-config-store.ts';
+import type { Notification } from './notification.ts';
+
+/** A webhook with what its deliveries are decided on. Times are milliseconds of the wall clock since 1970. */
+export interface WebhookRow extends PushConfig {
+  /** Grows with each write; see `TaskRow`. */
+  readonly revision: number;
+  /** The largest fence ever issued for the webhook. */
+  readonly fence: number;
+  /** The token that delivers; undefined while there is no delivery under way. */
+  readonly holder: string | undefined;
+  readonly leaseUntil: number | undefined;
+  /**
+   * From when a claim may take it; undefined while there is nothing to deliver, and once delivery was given up. Searched
+   * by (queue, readyAt).
+   */
+  readonly readyAt: number | undefined;
+}
+
+/** The columns from which the others follow. */
+export type WebhookFacts = Omit<WebhookRow, 'revision' | 'readyAt'>;
+
+/** Whether the webhook has not heard of all facts of a log of this length, and still may. */
+export const isBehind = ({ dead, cursor }: WebhookFacts, version: number): boolean =>
+  dead === undefined && cursor < version;
+
+/** The row that replaces `before`, of a task whose log has this length: when its next delivery may begin. */
+export function plannedWebhook(
+  before: WebhookRow | undefined,
+  webhook: WebhookFacts,
+  version: number,
+  now: number,
+): WebhookRow {
+  const { scope, taskId, id, config, protocolVersion, queue, cursor, attempts, retryAt, dead } = webhook;
+  const { fence, holder, leaseUntil } = webhook;
+  const isHeld = holder !== undefined;
+  const readyAt = isHeld ? leaseUntil : retryAt === undefined ? now : Date.parse(retryAt);
+  return {
+    scope,
+    taskId,
+    id,
+    config,
+    protocolVersion,
+    queue,
+    cursor,
+    attempts,
+    retryAt,
+    dead,
+    revision: before ? before.revision + 1 : Math.floor(now),
+    fence,
+    holder,
+    leaseUntil: isHeld ? leaseUntil : undefined,
+    readyAt: isBehind(webhook, version) ? readyAt : undefined,
+  };
+}
+
+/** The notification that a delivery can be claimed now, or none. */
+export const readyWebhook = ({ queue, holder, readyAt }: WebhookRow, now: number): Notification[] =>
+  holder === undefined && readyAt !== undefined && readyAt <= now ? [{ queue }] : [];
+
+/** What callers see of a webhook. */
+export function pushConfigOf(row: WebhookRow): PushConfig {
+  const { scope, taskId, id, config, protocolVersion, queue, cursor, attempts, retryAt, dead } = row;
+  return {
+    ...{ scope, taskId, id, config, protocolVersion, queue, cursor, attempts },
+    ...(retryAt !== undefined && { retryAt }),
+    ...(dead !== undefined && { dead }),
+  };
+}
+
+/** The order of webhooks: by scope, task and id. */
+export function byName(a: PushConfigName, b: PushConfigName): number {
+  for (const key of ['scope', 'taskId', 'id'] as const)
+    if (a[key] !== b[key]) return a[key] < b[key] ? -1 : 1;
+  return 0;
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import type { TaskFilter } from '../../src/index.ts';
+import { isListed, listed, listPlace, newestFirst } from '../../src/rules/list.ts';
+import { head, row } from '../a-row.ts';
+
+const day = (n: number) => `2026-01-0${n}T00:00:00.000Z`;
+const task = (taskId: string, n: number, more: object = {}) =>
+  row({ taskId, head: head(2, { state: 'TASK_STATE_WORKING', statusAt: day(n), ...more }) });
+
+describe('a list', () => {
+  it.each<[string, TaskFilter, boolean]>([
+    ['everything', {}, true],
+    ['its context', { contextId: 'c' }, true],
+    ['another context', { contextId: 'd' }, false],
+    ['its state', { state: 'TASK_STATE_WORKING' }, true],
+    ['another state', { state: 'TASK_STATE_FAILED' }, false],
+    ['its time', { statusSince: day(3) }, true],
+    ['a later time', { statusSince: day(4) }, false],
+    ['its context and another state', { contextId: 'c', state: 'TASK_STATE_FAILED' }, false],
+  ])('of %s has the task: %3$s', (_, filter, expected) => {
+    expect(isListed(task('t', 3), filter)).toBe(expected);
+  });
+
+  it('has logs that are no tasks only where they are asked for, and nothing without a log', () => {
+    const answered = task('t', 1, { state: undefined });
+    expect([isListed(answered, {}), isListed(answered, { answered: true })]).toEqual([false, true]);
+    expect(isListed(row({ version: 0, head: undefined }), { answered: true })).toBe(false);
+  });
+
+  it('has the newest first, of equals the largest id, and goes on where a page ended', () => {
+    const rows = [task('b', 1), task('a', 2), task('c', 1), task('a', 1, { contextId: 'd' })];
+    const ids = (some: readonly { taskId: string }[]) => some.map(({ taskId }) => taskId).join('');
+    const { all, rest } = listed(rows, { limit: 9 });
+    expect([ids(all), ids(rest)]).toEqual(['acba', 'acba']);
+    const after = (n: number, taskId: string) =>
+      ids(listed(rows, { limit: 9, after: { statusAt: day(n), taskId } }).rest);
+    expect([after(2, 'a'), after(1, 'c'), after(1, 'bb'), after(1, 'a'), after(9, 'z')]).toEqual([
+      ...['cba', 'ba', 'ba', '', 'acba'],
+    ]);
+    expect(newestFirst(listPlace(rows[0]!), listPlace(rows[0]!))).toBe(-0);
+  });
+});

@@ -1,0 +1,125 @@
+import { createServer, request } from 'node:http';
+import { type Agent, type AgentServerOptions, createAgentServer, reply } from '@batonjs/server';
+import { nodeHandler } from '@batonjs/server-node';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+import { closedAfterTest } from '../../kit/closed-after-test.ts';
+import { type Mount, mounts } from '../../kit/http/mounts.ts';
+import { listen } from '../../kit/listen.ts';
+
+// A page of `evil.example` whose name leads to 127.0.0.1 is of the same origin as a server there: CORS does not apply.
+
+const foreign = 'evil.example:4000';
+
+interface Served {
+  readonly url: string;
+  /** The texts that reached the agent. */
+  readonly reached: string[];
+}
+
+async function serve(
+  mount: Mount,
+  options: Partial<AgentServerOptions> = {},
+  trusted = false,
+): Promise<Served> {
+  const reached: string[] = [];
+  const agent: Agent = ({ text }) => {
+    reached.push(text);
+    return reply(text);
+  };
+  const card = { name: 'Echo', description: 'Says it again' };
+  const server = createAgentServer({ card, agent, store: memoryStore(), log: () => {}, ...options });
+  closedAfterTest(server);
+  const url = await listen(createServer(await mount(server, { path: '/agent', trusted })));
+  return { url: `${url}/agent`, reached };
+}
+
+interface Answer {
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect
+  readonly body: any;
+}
+
+/** Not with `fetch`, which does not send a `Host` of the test. */
+const ask = (url: string, host: string, body?: unknown): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const headers = { host, 'a2a-version': '1.0', 'content-type': 'application/json' };
+    const method = body === undefined ? 'GET' : 'POST';
+    const sent = request(url, { method, headers, agent: false }, async (response) => {
+      const text = (await response.toArray()).join('');
+      resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) });
+    });
+    sent.on('error', reject).end(body === undefined ? '' : JSON.stringify(body));
+  });
+
+const params = { message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'Hello' }] } };
+const rpc = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params };
+
+describe.each(mounts)('an agent without `authenticate` on loopback, by %s', (_name, mount: Mount) => {
+  it('serves nothing under a name that is not of this machine', async () => {
+    const { url, reached } = await serve(mount);
+    const refused = { status: 403, body: { error: { message: expect.stringContaining('publicUrl') } } };
+    for (const path of ['/tasks', '/tasks/x', '/.well-known/agent-card.json'])
+      expect(await ask(`${url}${path}`, foreign)).toMatchObject(refused);
+    expect(await ask(`${url}/message:send`, foreign, params)).toMatchObject(refused);
+    const answer = await ask(url, foreign, rpc);
+    expect(answer.body.error.data[0]).toMatchObject({ reason: 'PERMISSION_DENIED' });
+    expect(reached).toEqual([]);
+  });
+
+  it.each(['localhost:4000', 'agents.localhost', '127.1.2.3:4000', '[::1]:4000', 'LOCALHOST'])(
+    'serves %s',
+    async (host) => {
+      const { url, reached } = await serve(mount);
+      expect((await ask(`${url}/message:send`, host, params)).status).toBe(200);
+      expect(reached).toEqual(['Hello']);
+    },
+  );
+
+  it('serves the host of `publicUrl`, and no other', async () => {
+    const { url } = await serve(mount, { publicUrl: 'https://agent.example/agent' });
+    for (const [host, status] of [
+      ['agent.example', 200],
+      ['Agent.example:8443', 200],
+      ['agent.example.evil.example', 403],
+      [foreign, 403],
+    ] as const)
+      expect([host, (await ask(`${url}/tasks`, host)).status]).toEqual([host, status]);
+  });
+
+  it('serves the host that a trusted proxy sets', async () => {
+    const { url } = await serve(mount, {}, true);
+    expect((await ask(`${url}/tasks`, 'agent.example')).status).toBe(200);
+  });
+
+  it('leaves it to `authenticate` if there is one: the page has no credentials', async () => {
+    const { url } = await serve(mount, {
+      authenticate: ({ headers }) => (headers.host === foreign ? { scope: 'ada' } : undefined),
+    });
+    expect((await ask(`${url}/tasks`, foreign)).status).toBe(200);
+  });
+});
+
+it('a page that leaves at once gets no further: its connection has no address any more', async () => {
+  const card = { name: 'Echo', description: 'Says it again' };
+  const server = closedAfterTest(
+    createAgentServer({ card, agent: () => reply('x'), store: memoryStore(), log: () => {} }),
+  );
+  const answered = Promise.withResolvers<number>();
+  const watched = nodeHandler({
+    async handle(exchange) {
+      const answer = await server.handle(exchange);
+      answered.resolve(answer.status);
+      return answer;
+    },
+  });
+  const url = await listen(
+    createServer((req, res) => {
+      req.socket.once('close', () => watched(req, res));
+      req.socket.destroy();
+    }),
+  );
+  const asking = ask(`${url}/tasks`, foreign).catch(() => {});
+  expect(await answered.promise).toBe(403);
+  await asking;
+});

@@ -1,0 +1,191 @@
+import { createServer } from 'node:http';
+import { type ClientTransport, httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
+import { grpcClient, listenGrpc } from '@batonjs/bindings-grpc';
+import { v03 } from '@batonjs/bindings-v0-3';
+import { attachWebSocket, webSocketClient } from '@batonjs/bindings-websocket';
+import type { OperationName } from '@batonjs/protocol/operations';
+import { artifact, completed, inputRequired, working } from '@batonjs/server';
+import { nodeHandler } from '@batonjs/server-node';
+import { telemetry } from '@batonjs/telemetry';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { webhook } from '../../packages/server/test/push/kit/webhook.ts';
+import { observed } from '../../packages/telemetry/test/observed.ts';
+import { listen } from '../kit/listen.ts';
+import { rpc, say } from '../kit/rpc.ts';
+import { serve } from '../kit/serve.ts';
+import { eventually } from '../kit/until.ts';
+import { canaries } from './canaries.ts';
+
+/** A server that is told every credential, and prints all that it can: log and telemetry. */
+async function serveSecrets() {
+  const secrets = canaries();
+  const { providers, spans, metrics } = observed();
+  const credentials = {
+    authorization: `Bearer ${secrets.plant('bearer token')}`,
+    'proxy-authorization': `Basic ${Buffer.from(`me:${secrets.plant('Basic password')}`).toString('base64')}`,
+    'x-api-key': secrets.plant('API key'),
+    cookie: `session=${secrets.plant('cookie')}`,
+  };
+  const hook = await webhook((_got, before) => (before < 2 ? 500 : 200));
+  const configuration = {
+    taskPushNotificationConfig: {
+      url: `${hook.url()}?signature=${encodeURIComponent(secrets.plant('signed URL'))}`,
+      token: secrets.plant('webhook token'),
+      authentication: { scheme: 'Bearer', credentials: secrets.plant('webhook credentials') },
+    },
+  };
+  const server = serve(
+    async function* ({ text, message }) {
+      yield working('At it');
+      if (text.includes('throw')) throw new Error('It broke');
+      if (text.includes('invalid')) yield artifact('', '');
+      yield artifact('answer', `${text} ${message.messageId}`);
+      if (text.includes('ask')) return yield inputRequired('Well?');
+      yield completed();
+    },
+    {
+      telemetry: telemetry(providers),
+      log: (level, message, details) => secrets.leave('the log', [level, message, details]),
+      compatibility: [v03()],
+      push: { allow: ['127.0.0.1'], updates: 'all', retry: { baseDelayMs: 1, maxAttempts: 3 } },
+      authenticate({ headers, query }) {
+        secrets.arrive(`${JSON.stringify(headers)} ${query}`);
+        if (headers['x-refuse']) return undefined;
+        return { scope: 'someone' };
+      },
+    },
+  );
+  /** Notes what was sent to webhooks and exported. */
+  const collect = async () => {
+    for (const { headers, text, path } of hook.received) {
+      secrets.arrive(`${JSON.stringify(headers)} ${path}`);
+      secrets.leave('the body of a webhook', text);
+    }
+    for (const { name, attributes, events, links, status } of spans())
+      secrets.leave('a span', { name, attributes, events, links, status });
+    secrets.leave('metrics', await metrics());
+    secrets.leave('the card', server.card);
+  };
+  return { secrets, server, hook, credentials, configuration, collect };
+}
+
+type Served = Awaited<ReturnType<typeof serveSecrets>>;
+
+const streams: readonly OperationName[] = ['SendStreamingMessage', 'SubscribeToTask'];
+
+/** Calls of all kinds: those that succeed, and those that fail in each part of the server. */
+function callsWith({ configuration, hook }: Served) {
+  const { taskPushNotificationConfig: config } = configuration;
+  const refused = { ...config, url: config.url.replace('http:', 'ftp:') };
+  const inside = { ...config, url: config.url.replace(`127.0.0.1:${hook.port}`, '10.1.2.3:80') };
+  return [
+    ['SendMessage', { message: say('go'), configuration }],
+    ['SendStreamingMessage', { message: say('go'), configuration }],
+    ['SendMessage', { message: say('throw'), configuration }],
+    ['SendStreamingMessage', { message: say('throw'), configuration }],
+    ['SendMessage', { message: say('invalid'), configuration }],
+    ['SendMessage', { message: say('ask'), configuration }],
+    ['SendMessage', { message: say('go'), configuration: { taskPushNotificationConfig: refused } }],
+    ['SendMessage', { message: say('go'), configuration: { taskPushNotificationConfig: inside } }],
+    ['SendMessage', { message: {}, configuration }],
+    ['CreateTaskPushNotificationConfig', { taskId: 'none', ...config }],
+    ['CreateTaskPushNotificationConfig', { taskId: '', ...inside }],
+    ['GetTask', { id: 'none' }],
+    ['SubscribeToTask', { id: 'none' }],
+    ['ListTasks', { pageSize: -1 }],
+    ['ListTasks', {}],
+    ['CancelTask', { id: 'none' }],
+  ] as const satisfies readonly (readonly [OperationName, object])[];
+}
+
+type Ask = (operation: OperationName, params: object, headers: Record<string, string>) => Promise<unknown>;
+
+/** Sends a request over HTTP and reads all of the response, as text. */
+const overHttp =
+  (binding: typeof jsonRpcClient) =>
+  async (served: Served): Promise<Ask> => {
+    const url = await listen(nodeHandler(served.server));
+    const key = encodeURIComponent(served.secrets.plant('API key in the query'));
+    return async (operation, params, more) => {
+      const call = binding.encodeCall({ operation, params: { ...params } }, url);
+      const { method, headers, body } = call;
+      const target = `${call.url}${call.url.includes('?') ? '&' : '?'}key=${key}`;
+      const response = await fetch(target, { method, headers: { ...headers, ...more }, body });
+      return [
+        response.status,
+        response.statusText,
+        Object.fromEntries(response.headers),
+        await response.text(),
+      ];
+    };
+  };
+
+const through =
+  (transport: ClientTransport, url: string): Ask =>
+  async (operation, params, headers) => {
+    const { signal } = new AbortController();
+    const [call, request] = [
+      { operation, params: { ...params } },
+      { url, headers, signal, maxBytes: 2 ** 20 },
+    ];
+    if (!streams.includes(operation)) return transport.call(call, request);
+    const events: unknown[] = [];
+    for await (const event of transport.stream(call, request)) events.push(event);
+    return events;
+  };
+
+const roads: readonly (readonly [name: string, open: (served: Served) => Promise<Ask>])[] = [
+  ['JSON-RPC', overHttp(jsonRpcClient)],
+  ['HTTP+JSON', overHttp(httpJsonClient)],
+  [
+    'gRPC',
+    async ({ server }) => {
+      const listener = await listenGrpc(server, { port: 0, plaintext: true });
+      onTestFinished(() => listener.close({ graceMs: 0 }));
+      return through(grpcClient(), `127.0.0.1:${listener.port}`);
+    },
+  ],
+  [
+    'WebSocket',
+    async ({ server }) => {
+      const listener = createServer(nodeHandler(server));
+      const endpoint = attachWebSocket(server, listener);
+      onTestFinished(() => endpoint.close({ graceMs: 0 }));
+      await listen(listener);
+      const client = webSocketClient();
+      onTestFinished(() => client.close());
+      return through(client, endpoint.url!);
+    },
+  ],
+];
+
+describe('no secret leaves a server', () => {
+  it.each(roads)('over %s', async (_, open) => {
+    const served = await serveSecrets();
+    const { secrets, credentials, hook, collect } = served;
+    const ask = await open(served);
+    const kinds: Record<string, string>[] = [{}, { 'x-refuse': 'true' }, { 'a2a-version': '7.0' }];
+    for (const more of kinds)
+      for (const [operation, params] of callsWith(served)) {
+        const asked = ask(operation, params, { 'a2a-version': '1.0', ...credentials, ...more });
+        secrets.leave('a response', await asked.catch((error: unknown) => error));
+      }
+    const { task } = await rpc(served.server, 'SendMessage', { message: say('ask') }, credentials);
+    const { taskPushNotificationConfig: config } = served.configuration;
+    for (const operation of [
+      'CreateTaskPushNotificationConfig',
+      'ListTaskPushNotificationConfigs',
+    ] as const) {
+      const asked = ask(operation, { taskId: task.id, ...config }, { 'a2a-version': '1.0', ...credentials });
+      secrets.leave('a webhook that its owner reads', await asked);
+    }
+    await eventually(() => expect(hook.acknowledged).toContain('COMPLETED'));
+    await collect();
+    // Spec: §9.4.7: the caller who registered a webhook gets its whole configuration.
+    secrets.check(
+      ['signed URL', 'webhook token', 'webhook credentials'].map(
+        (place) => `${place} in a webhook that its owner reads`,
+      ),
+    );
+  });
+});
