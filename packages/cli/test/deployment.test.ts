@@ -142,11 +142,12 @@ describe.skipIf(!postgres)('doctor on PostgreSQL', () => {
     const client = new pg.Client({ connectionString: postgres!.url });
     await client.connect();
     const { rows } = await client.query(
-      "SELECT schemaname FROM pg_indexes WHERE indexname = 'tasks_waiting'",
+      "SELECT schemaname, indexdef FROM pg_indexes WHERE indexname = 'tasks_waiting'",
     );
     await client.query(`DROP INDEX "${rows[0].schemaname}".tasks_waiting`);
-    await client.end();
     const { stdout, code } = await cli(`doctor --store ${postgres!.url}`);
+    await client.query(rows[0].indexdef);
+    await client.end();
     expect(stdout).toContain('Problem: indexes: missing: tasks_waiting');
     expect(code).toBe(1);
   });
