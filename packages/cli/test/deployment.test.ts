@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { completed, createAgentServer, working } from '@batonjs/server';
+import { scopeOf } from '@batonjs/server/internals';
 import { listen as serveAt } from '@batonjs/server-node';
 import { postgresStore } from '@batonjs/store-postgres';
 import { sqliteStore } from '@batonjs/store-sqlite';
@@ -98,6 +99,32 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^Problem: stuck tasks: 1 at work without a change: /m);
     expect(fieldOf(stdout, 'Problems')).toBe('2');
     expect((await cli('doctor')).code).toBe(2);
+  });
+
+  it('finds webhooks that were given up, of which it names five', async () => {
+    const file = await usedFile();
+    const store = sqliteStore(file);
+    onTestFinished(() => store.close());
+    const scope = scopeOf('used', undefined, { scope: '' });
+    const { tasks } = await store.list(scope, { limit: 1 });
+    const { taskId } = tasks[0]!;
+    // The queue of no server: nothing else takes them.
+    const queue = 'abandoned';
+    const giveUp = async (id: string) => {
+      const config = { id, taskId, url: 'https://example.com/hook' };
+      await store.putPushConfig({ scope, taskId, id, config, protocolVersion: '1.0', queue, cursor: 0 });
+      const [delivery] = await store.claimDeliveries({ queue, holder: id, ttlMs: 60_000, limit: 1 });
+      expect(await store.advance(delivery!, { dead: 'It answered 410' })).toBe(true);
+    };
+    const run = () => cli(`doctor --store ${file} --agent ${queue}`);
+    for (let n = 1; n <= 5; n += 1) await giveUp(`w${n}`);
+    const five = Array(5).fill(taskId).join(', ');
+    expect(await run()).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining(`\nProblem: undelivered webhooks: 5 given up: ${five}\n`),
+    });
+    await giveUp('w6');
+    expect((await run()).stdout).toContain(`\nProblem: undelivered webhooks: 6 given up: ${five} …\n`);
   });
 
   it('knows the indexes that the adapter for PostgreSQL makes', () => {

@@ -13,14 +13,14 @@ import type { Part, Task } from '@batonjs/protocol';
 
 /** How long a stream may be broken before polling replaces it, in milliseconds. */
 const streamBrokenMs = 5_000;
-/** How long an agent may be out of reach before a wait gives up, in milliseconds. */
-const unreachableMs = 60_000;
 
 /** How to wait for a task. */
 export interface Wait {
   /** Milliseconds between two reads; they grow up to fivefold. */
   readonly pollMs: number;
   readonly signal: AbortSignal;
+  /** How long an agent may be out of reach before a wait by reading gives up, in milliseconds. Default 60,000. */
+  readonly unreachableMs?: number;
   /** Sees each event with the task after it, if there is one. */
   readonly onEvent: (event: AgentEvent, task: Task | undefined) => void;
 }
@@ -87,7 +87,7 @@ export async function poll(
   before?: Task,
   historyLength?: number,
 ) {
-  const { pollMs, signal, onEvent } = wait;
+  const { pollMs, signal, unreachableMs = 60_000, onEvent } = wait;
   const request = { id, ...(historyLength !== undefined && { historyLength }) };
   let seen = JSON.stringify(before);
   let contactAt = performance.now();
