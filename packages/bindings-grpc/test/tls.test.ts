@@ -68,6 +68,12 @@ describe('TLS (R-GRPC-63)', () => {
     expect(calls).toBe(0);
   });
 
+  it('is not verified by a client that rejects no certificate', async () => {
+    const { card } = await serve(authority.issue('agent.example'));
+    const agent = await clientOf(card, { rejectUnauthorized: false });
+    expect((await agent.stream('100 USD').result()).task?.status.state).toBe('TASK_STATE_COMPLETED');
+  });
+
   it('gets no call from a client that checks the name of the host', async () => {
     // Good for 127.0.0.1 and for its name, not for `localhost`.
     const { card, port } = await serve(authority.issue('agent.example'));

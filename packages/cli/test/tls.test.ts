@@ -40,7 +40,7 @@ async function serveTls(mutual: boolean) {
 
 describe('TLS', () => {
   it('is verified unless --insecure says otherwise, with a warning [A2ACLI_DEFAULT_001, A2ACLI_AUTH_003, R-CLI-32]', async () => {
-    const { url, folder } = await serveTls(false);
+    const { url, grpc, folder } = await serveTls(false);
     const refused = await cli(`card get ${url} -o json --timeout 3s`);
     expect(refused).toMatchObject({ code: 3, json: { error: { code: 'A2ACLI_ERR_UNREACHABLE' } } });
     const insecure = await cli(`send -a ${url} --insecure hello`);
@@ -49,6 +49,9 @@ describe('TLS', () => {
     const trusted = await cli(`send -a ${url} --tls-ca ${join(folder, 'ca.pem')} hello`);
     expect(trusted.code).toBe(0);
     expect(trusted.stderr).not.toContain('Warning');
+    const overGrpc = `send -e ${grpc} --transport grpc -o json --timeout 3s hello`;
+    expect((await cli(overGrpc)).code).not.toBe(0);
+    expect((await cli(`${overGrpc} --insecure`)).code).toBe(0);
   });
 
   it('is mutual with a certificate of this client [A2ACLI_AUTH_009]', async () => {

@@ -20,8 +20,16 @@ import { targetOf } from './target.ts';
 export interface GrpcClientOptions {
   /** Allows plaintext to other hosts than loopback. Default false: they need TLS. */
   readonly plaintext?: boolean;
-  /** Certificates in PEM: `ca` of servers, instead of those of Node.js; `cert` and `key` of this client, for mutual TLS. */
-  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  /**
+   * Certificates in PEM: `ca` of servers, instead of those of Node.js; `cert` and `key` of this client, for mutual TLS.
+   * With `rejectUnauthorized: false`, certificates of servers are not verified.
+   */
+  readonly tls?: {
+    readonly ca?: string;
+    readonly cert?: string;
+    readonly key?: string;
+    readonly rejectUnauthorized?: boolean;
+  };
   /** The version to speak, instead of 1.0: `v03Grpc()` of `@batonjs/bindings-v0-3`. */
   readonly version?: ProtobufVersion;
   /** Options of grpc-js, over those of this client. */
@@ -162,7 +170,8 @@ function read({ response, translation }: Method, bytes: Buffer): Record<string, 
 const isServiceError = (error: unknown): error is ServiceError =>
   error instanceof Error && typeof (error as Partial<ServiceError>).code === 'number';
 
-function secure({ ca, cert, key }: NonNullable<GrpcClientOptions['tls']> = {}): ChannelCredentials {
+function secure(tls: NonNullable<GrpcClientOptions['tls']> = {}): ChannelCredentials {
+  const { ca, cert, key, rejectUnauthorized = true } = tls;
   const buffer = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
-  return credentials.createSsl(buffer(ca), buffer(key), buffer(cert));
+  return credentials.createSsl(buffer(ca), buffer(key), buffer(cert), { rejectUnauthorized });
 }

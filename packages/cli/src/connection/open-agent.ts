@@ -133,8 +133,7 @@ async function wireOf(
 
 async function grpcOf({ insecure = false }: CommonOptions, tls: TlsFiles): Promise<ClientTransport> {
   const { grpcClient } = await import('@batonjs/bindings-grpc');
-  const channelOptions = { 'grpc.ssl_target_name_override': 'localhost' };
-  return grpcClient({ plaintext: insecure, tls, ...(insecure && { channelOptions }) });
+  return grpcClient({ plaintext: insecure, tls: { ...tls, rejectUnauthorized: !insecure } });
 }
 
 /** The highest version of 1.x that both know; one below 1.0 only if the user names it. */
