@@ -47,6 +47,15 @@ export function checkRecipe(serve: () => Promise<Served>): void {
     expect([status, json.supportedInterfaces[0].url]).toEqual([200, `${origin}${path}`]);
   });
 
+  it('refuses a page whose name leads to this machine', async () => {
+    const { origin } = await serve();
+    const body = rpcBody('SendMessage', { message: said() });
+    const ask = async (host: string) =>
+      (await post(origin, '', { headers: { ...usual, host }, body })).status;
+    expect(await ask('evil.example')).toBe(403);
+    expect(await ask(new URL(origin).host)).toBe(200);
+  });
+
   it('sends a stream while the turn runs', async () => {
     const { origin } = await serve();
     const agent = await connect(`${origin}${path}`);

@@ -2,6 +2,9 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { codeBlocks } from '../../scripts/packed/consumer.ts';
+import { exchange } from '../kit/http/exchange.ts';
+import { rpcBody, usual } from '../kit/http/known-tasks.ts';
+import { said } from '../kit/http/wrong-sends.ts';
 import { freePort, run } from '../kit/processes.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { root } from '../repository/source-files.ts';
@@ -44,6 +47,28 @@ it.for(runtimes)(
     await using client = start('ask.ts');
     await client.ended;
     expect(client.output).toContain('TASK_STATE_COMPLETED Hello, Ada!');
+  },
+);
+
+it.for(runtimes)(
+  'the server of $name refuses a page whose name leads to it',
+  { timeout: 300_000 },
+  async ({ name, flags }, { skip }) => {
+    const program = await npmRuntime(name);
+    if (!program) return skip();
+    const port = String(await freePort());
+    await using server = run(
+      program,
+      [...flags, '--conditions=@batonjs/source', join(import.meta.dirname, 'served-by-runtime.ts')],
+      { env: { DENO_DIR: join(temporaryFolder(), 'deno'), PORT: port } },
+    );
+    await server.until(/serving/);
+    const body = rpcBody('SendMessage', { message: said() });
+    const ask = async (host: string) =>
+      (await exchange(`http://127.0.0.1:${port}`, { method: 'POST', headers: { ...usual, host }, body }))
+        .status;
+    expect(await ask('evil.example')).toBe(403);
+    expect(await ask(`localhost:${port}`)).toBe(200);
   },
 );
 

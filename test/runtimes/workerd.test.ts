@@ -2,6 +2,9 @@ import { json } from 'node:stream/consumers';
 import { connect, textOf } from '@batonjs/client';
 import type { TaskStatusUpdateEvent } from '@batonjs/protocol';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { exchange } from '../kit/http/exchange.ts';
+import { rpcBody, usual } from '../kit/http/known-tasks.ts';
+import { said } from '../kit/http/wrong-sends.ts';
 import { listen } from '../kit/listen.ts';
 import { freePort } from '../kit/processes.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -23,6 +26,19 @@ describe('in workerd, without modules of Node.js', () => {
       for await (const event of agent.stream('Ada')) kinds.push(...Object.keys(event));
       expect(kinds).toEqual(['task', 'statusUpdate', 'artifactUpdate', 'statusUpdate']);
     }
+  });
+
+  it('a page whose name leads to the worker on this machine is refused, and a public worker has many names', async () => {
+    const body = rpcBody('SendMessage', { message: said() });
+    const ask = async (host: string, publicUrl: string) => {
+      const port = await freePort();
+      await serveInWorkerd(gated, { port, publicUrl });
+      const headers = { ...usual, host };
+      return (await exchange(`http://127.0.0.1:${port}`, { method: 'POST', headers, body })).status;
+    };
+    expect(await ask('evil.example', 'http://localhost:8787')).toBe(403);
+    expect(await ask('localhost:8787', 'http://localhost:8787')).toBe(200);
+    expect(await ask('preview.example', 'https://gated.example')).toBe(200);
   });
 
   it('a turn goes on while the client is away, and its stream resumes without a loss', async () => {

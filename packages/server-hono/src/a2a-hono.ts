@@ -1,6 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import type { AgentServer, HttpExchange } from '@batonjs/server';
-import { answerRequest, webMountUrlOf } from '@batonjs/server/adapter';
+import { answerRequest, webMountOf } from '@batonjs/server/adapter';
 import { mountOf, splitTarget } from '@batonjs/server-node/adapter';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
@@ -39,7 +39,7 @@ export function a2aHono(
             path,
             trusted: trustHost,
           })
-        : { baseUrl: webMountUrlOf(url, { path, trusted: trustHost }) }),
+        : webMountOf(c.req.raw, { path, trusted: trustHost })),
       remoteAddress: incoming?.socket?.remoteAddress,
       ...(c.req.raw.bodyUsed && { readBody: (limit: number) => readAgain(c, limit) }),
       refusal,

@@ -13,5 +13,5 @@ export type {
   TurnSpan,
   TurnStart,
 } from './hooks/telemetry.ts';
-export { type Asked, answerRequest, webMountUrlOf } from './http/fetch.ts';
+export { type Asked, answerRequest, webMountOf } from './http/fetch.ts';
 export { withOwnHost } from './http/own-host.ts';

@@ -4,7 +4,7 @@ import { nodeHandler } from '@batonjs/server-node';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../../kit/closed-after-test.ts';
-import { type Mount, mounts } from '../../kit/http/mounts.ts';
+import { type Mount, mounts, roads } from '../../kit/http/mounts.ts';
 import { listen } from '../../kit/listen.ts';
 
 // A page of `evil.example` whose name leads to 127.0.0.1 is of the same origin as a server there: CORS does not apply.
@@ -55,7 +55,9 @@ const ask = (url: string, host: string, body?: unknown): Promise<Answer> =>
 const params = { message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'Hello' }] } };
 const rpc = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params };
 
-describe.each(mounts)('an agent without `authenticate` on loopback, by %s', (_name, mount: Mount) => {
+describe.each(roads)('an agent without `authenticate` on loopback, by %s', (name, mount: Mount) => {
+  const seesConnection = mounts.some(([known]) => known === name);
+
   it('serves nothing under a name that is not of this machine', async () => {
     const { url, reached } = await serve(mount);
     const refused = { status: 403, body: { error: { message: expect.stringContaining('publicUrl') } } };
@@ -76,21 +78,33 @@ describe.each(mounts)('an agent without `authenticate` on loopback, by %s', (_na
     },
   );
 
-  it('serves the host of `publicUrl`, and no other', async () => {
+  it('serves no foreign name where `publicUrl` is on this machine', async () => {
+    for (const publicUrl of ['http://localhost:4000/agent', 'http://127.0.0.1/agent', 'http://[::1]/agent']) {
+      const { url } = await serve(mount, { publicUrl });
+      expect((await ask(`${url}/tasks`, foreign)).status).toBe(403);
+      expect((await ask(`${url}/tasks`, 'localhost')).status).toBe(200);
+    }
+  });
+
+  // Elsewhere an agent may have several names, and a caller there needs no page.
+  const others = seesConnection ? 403 : 200;
+  it(`serves the host of \`publicUrl\`, ${seesConnection ? 'and no other' : 'and others where it is elsewhere'}`, async () => {
     const { url } = await serve(mount, { publicUrl: 'https://agent.example/agent' });
     for (const [host, status] of [
       ['agent.example', 200],
       ['Agent.example:8443', 200],
-      ['agent.example.evil.example', 403],
-      [foreign, 403],
+      ['agent.example.evil.example', others],
+      [foreign, others],
     ] as const)
       expect([host, (await ask(`${url}/tasks`, host)).status]).toEqual([host, status]);
   });
 
-  it('serves the host that a trusted proxy sets', async () => {
-    const { url } = await serve(mount, {}, true);
-    expect((await ask(`${url}/tasks`, 'agent.example')).status).toBe(200);
-  });
+  // `server.fetch` trusts no proxy.
+  if (name !== '`server.fetch`')
+    it('serves the host that a trusted proxy sets', async () => {
+      const { url } = await serve(mount, {}, true);
+      expect((await ask(`${url}/tasks`, 'agent.example')).status).toBe(200);
+    });
 
   it('leaves it to `authenticate` if there is one: the page has no credentials', async () => {
     const { url } = await serve(mount, {

@@ -6,7 +6,13 @@ import { readStream } from './request-body.ts';
 /** The members of a request that an adapter adds. Without `readBody`, the body of the request is read. */
 export type Asked = Pick<
   HttpExchange,
-  'path' | 'baseUrl' | 'hasForeignHost' | 'isMountUnknown' | 'refusal' | 'remoteAddress'
+  | 'path'
+  | 'baseUrl'
+  | 'hasForeignHost'
+  | 'mayHaveForeignHost'
+  | 'isMountUnknown'
+  | 'refusal'
+  | 'remoteAddress'
 > &
   Partial<Pick<HttpExchange, 'readBody'>>;
 
@@ -30,14 +36,18 @@ export async function answerRequest(
 }
 
 /**
- * The URL of a mount at `path`, by the URL of a request. Undefined if its host is not trusted: without `trusted`, it must name
- * this machine.
+ * What a request without a connection says of the mount at `path`: its URL if the host is `trusted` or names this machine,
+ * and whether the header `Host` names another. A request that has none was made in this process.
  */
-export function webMountUrlOf(
-  { host, origin }: URL,
+export function webMountOf(
+  { url, headers }: Request,
   { path, trusted }: { readonly path: string; readonly trusted: boolean },
-): string | undefined {
-  return trusted || namesThisMachine(host) ? `${origin}${path}` : undefined;
+): Pick<HttpExchange, 'baseUrl' | 'mayHaveForeignHost'> {
+  const { host, origin } = new URL(url);
+  return {
+    baseUrl: trusted || namesThisMachine(host) ? `${origin}${path}` : undefined,
+    mayHaveForeignHost: !trusted && !namesThisMachine(headers.get('host') ?? 'localhost'),
+  };
 }
 
 /** The handler as a web-standard `fetch`, for every framework with `Request` and `Response`. */
@@ -48,7 +58,7 @@ export function createFetch(handle: Handle, mount: string): (request: Request) =
     return answerRequest({ handle }, request, {
       path: path ?? url.pathname,
       isMountUnknown: mount === '',
-      baseUrl: webMountUrlOf(url, { path: mount, trusted: false }),
+      ...webMountOf(request, { path: mount, trusted: false }),
       ...(path === undefined && { refusal: new A2AError('METHOD_NOT_FOUND') }),
     });
   };

@@ -28,6 +28,11 @@ export interface HttpExchange extends RequestHead {
    * any caller is served, unless `publicUrl` has this host.
    */
   readonly hasForeignHost?: boolean | undefined;
+  /**
+   * The same, from an adapter that does not see the connection: whether the host is not this machine's. It is refused where
+   * any caller is served, unless `publicUrl` has a host elsewhere: a caller of that needs no page.
+   */
+  readonly mayHaveForeignHost?: boolean | undefined;
   /** The adapter does not know where the agent is mounted, so that `path` may begin with the path of the mount. */
   readonly isMountUnknown?: boolean | undefined;
   /** Aborted when the client is gone. */
