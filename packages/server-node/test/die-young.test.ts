@@ -1,14 +1,10 @@
 import { request, Agent as Sockets } from 'node:http';
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { type Agent, artifact, completed, createAgentServer, working } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
+import { collect } from '../../../test/kit/collect.ts';
 import { listen } from '../src/index.ts';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) => void;
-setFlagsFromString('--no-expose-gc');
 
 /** The bytes of objects that outlived two young collections. */
 const oldBytes = (): number =>

@@ -190,7 +190,7 @@ export class Session {
     const { call, codec, response } = await this.send(operation, params, options, deadline);
     if (!response.ok || !isEventStream(response)) {
       // An error before the first event is an ordinary reply. Some agents also answer a stream with one complete reply.
-      const result = this.decode(codec, call, await this.readReply(response));
+      const result = this.decode(codec, call, await this.readReply(response, deadline.signal));
       yield { event: checkResult('SendMessage', result) as StreamResponse };
       return;
     }
@@ -198,7 +198,7 @@ export class Session {
     options.onOpen?.();
     // Also removes the deadline of the call, which applies until the stream has started.
     const restartIdleLimit = () => deadline.limit(options.idleTimeoutMs, 'NETWORK', 'No data');
-    const body = limitEvents(response.body, this.settings.maxEventBytes, restartIdleLimit);
+    const body = limitEvents(response.body, deadline.signal, this.settings.maxEventBytes, restartIdleLimit);
     restartIdleLimit();
     for await (const { data, id } of decodeSse(body.stream)) {
       body.endEvent(data);
@@ -229,7 +229,7 @@ export class Session {
       return transport.mayHaveNulls ? withoutNulls(result) : result;
     }
     const { call, codec, response } = await this.send(operation, params, options, deadline);
-    return this.decode(codec, call, await this.readReply(response));
+    return this.decode(codec, call, await this.readReply(response, deadline.signal));
   }
 
   /** What a call is sent with on the interface in use. */
@@ -264,7 +264,7 @@ export class Session {
     const ask = (attempt: OutgoingRequest) => this.exchange(attempt, context);
     const response = await ask(request);
     if (!alternative || !isUnrouted(response.status)) return { call, codec, response };
-    const reply = await this.readReply(response);
+    const reply = await this.readReply(response, deadline.signal);
     const first = new Response(reply.body, response);
     if (namesAnError(() => codec.decodeReply(call, reply))) return { call, codec, response: first };
     const second = await ask(alternative);
@@ -289,8 +289,8 @@ export class Session {
     return nullFree(reply.body, codec.decodeReply(call, reply));
   }
 
-  private async readReply(response: Response) {
+  private async readReply(response: Response, signal: AbortSignal) {
     const { status, headers } = response;
-    return { status, headers, body: await readText(response, this.settings.maxResponseBytes) };
+    return { status, headers, body: await readText(response, this.settings.maxResponseBytes, signal) };
   }
 }

@@ -108,7 +108,7 @@ export function mcpHandler(
   };
 
   return {
-    fetch: async (request) => endWithClient(await answer(request), request.signal),
+    fetch: async (request) => endWithClient(await answer(request), request),
     async close() {
       await Promise.all([stateless.close(), sessions.close()]);
     },
@@ -122,10 +122,12 @@ const notFound = [-32_001, 'Session not found'] as const;
  * Ends the stream of a response as soon as its client leaves. The SDK's handler for Node.js notices that with the next
  * chunk only, and until then refuses the stream of a client that comes back.
  */
-function endWithClient(response: Response, gone: AbortSignal): Response {
+function endWithClient(response: Response, request: Request): Response {
   if (!response.body) return response;
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  response.body.pipeTo(writable, { signal: gone }).catch(() => {});
+  // Holds the request until the stream ends: the signal of one that was collected is not aborted any more.
+  const ended = () => request;
+  response.body.pipeTo(writable, { signal: request.signal }).then(ended, ended);
   return new Response(readable, response);
 }
 

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { A2AError, ClientError } from '@batonjs/client';
 import { reply } from '@batonjs/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { collect } from '../../../../test/kit/collect.ts';
 import { refusal } from '../../src/http/refusal.ts';
 import { type McpHandlerOptions, mcpHandler } from '../../src/index.ts';
 import { serveAgent } from '../clients.ts';
@@ -54,6 +56,18 @@ describe('an endpoint of MCP', () => {
     await fetch(send(await begin(), undefined, 'DELETE'));
     await begin();
     expect((await fetch(send(first, { method: 'ping' }))).status).toBe(200);
+  });
+
+  it('ends the stream of a client that leaves although nothing holds its request any more', async () => {
+    const { fetch } = await serve();
+    const id = (await fetch(send())).headers.get('mcp-session-id');
+    const leaving = new AbortController();
+    const opened = async () => (await fetch(new Request(send(id, undefined, 'GET'), leaving))).body!;
+    const reading = (await opened()).getReader().read();
+    await setImmediate();
+    collect({ type: 'major' });
+    leaving.abort();
+    await expect(reading).rejects.toThrow('aborted');
   });
 
   it('takes no request after its end', async () => {

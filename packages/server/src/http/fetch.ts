@@ -24,6 +24,7 @@ export async function answerRequest(
 ): Promise<Response> {
   const gone = new AbortController();
   const signal = AbortSignal.any([request.signal, gone.signal]);
+  requests.set(signal, request);
   const reply = await handle({
     readBody: (limit, ask) => readStream(request, limit, ask),
     ...asked,
@@ -34,6 +35,9 @@ export async function answerRequest(
   });
   return new Response(bodyOf(reply, gone, signal), { status: reply.status, headers: reply.headers });
 }
+
+/** Keeps a request as long as its signal is used: the signal of one that was collected is not aborted any more. */
+const requests = new WeakMap<AbortSignal, Request>();
 
 /**
  * What a request without a connection says of the mount at `path`: its URL if the host is `trusted` or names this machine,

@@ -128,6 +128,8 @@ export class Cursor {
       // Few at a time if the facts are large: a follower that stops reading keeps the facts it was given.
       const limit = Math.max(1, Math.min(batch, Math.floor((batchWeight * version) / state.weight)));
       const facts = await dependencies.store.readFacts(scope, taskId, this.#version, limit, this.#commitId);
+      // The store may be ahead of the live task, which must not be behind what its follower was given.
+      this.#live.add(facts);
       if (facts.length > 0) return facts;
     } catch (error) {
       if (StoreError.is(error, 'LOG_DIVERGED')) await this.#live.tryRefresh();

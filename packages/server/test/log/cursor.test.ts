@@ -300,6 +300,16 @@ describe('a wait for a fact', () => {
     expect(listeners.size).toBe(0);
   });
 
+  it('ends no earlier than the task has the fact, where another process wrote it', async () => {
+    const { store, live } = await begun();
+    await append(live, working, 600);
+    const other = (await liveTasks(store).open('s', 't'))!;
+    await append(live, end);
+    // It was opened on a snapshot: the follower reads the store, which is ahead.
+    await waitForFact(other, isEnd, { after: live.version - 100, signal: never });
+    expect(other.state.closed).toBe(true);
+  });
+
   it('ends when the server closes', async () => {
     const { tasks, live } = await begun();
     const waiting = waitForFact(live, isEnd, { after: 0, signal: never });
