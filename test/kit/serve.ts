@@ -1,24 +1,44 @@
-import { type Agent, type AgentServer, type AgentServerOptions, createAgentServer } from '@batonjs/server';
+import {
+  type Agent,
+  type AgentServer,
+  type AgentServerOptions,
+  createAgentServer,
+  type Log,
+} from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { closedAfterTest } from './closed-after-test.ts';
 
+export interface ServeOptions extends Partial<AgentServerOptions> {
+  /** Whether its log hears that the event loop was blocked, which a busy machine does to any test. Default false. */
+  readonly logsStalls?: boolean;
+}
+
 /** Starts a server in this process that is closed when the test ends. Options take precedence over the defaults of the file. */
-export type Serve = (agent: Agent, options?: Partial<AgentServerOptions>) => AgentServer;
+export type Serve = (agent: Agent, options?: ServeOptions) => AgentServer;
+
+/** The log without what says more about the machine than about the test. */
+const withoutStalls =
+  (log: Log): Log =>
+  (level, message, details) => {
+    if (message !== 'The event loop was blocked') log(level, message, details);
+  };
 
 /** `serve` with the options that the tests of one file share. Without them: tasks in memory, and a log that is dropped. */
 export const serveWith =
   (defaults: Partial<AgentServerOptions> = {}): Serve =>
-  (agent, options = {}) =>
-    closedAfterTest(
+  (agent, { logsStalls = false, ...options } = {}) => {
+    const log = options.log ?? defaults.log ?? (() => {});
+    return closedAfterTest(
       createAgentServer({
         card: { name: 'Test', description: 'For tests' },
         store: memoryStore(),
-        log: () => {},
         ...defaults,
         agent,
         ...options,
+        log: logsStalls || typeof log !== 'function' ? log : withoutStalls(log),
       }),
     );
+  };
 
 /** A server with tasks in memory that drops its log, until the test ends. */
 export const serve: Serve = serveWith();

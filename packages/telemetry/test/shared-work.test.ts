@@ -64,6 +64,7 @@ describe('work that requests share', () => {
         clock: { monotonic: () => performance.now() + ahead },
         telemetry: telemetry(providers),
         log: (_level, message, details) => void lines.push([message, details]),
+        logsStalls: true,
       },
     );
     await rpc(server, 'SendMessage', { message: say('go'), configuration: now }, traceparent('a'));
