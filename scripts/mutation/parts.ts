@@ -159,7 +159,13 @@ export const parts: Readonly<Record<string, Part>> = {
     leftOut: otherSettings,
     mutate: serverFiles(['http', 'calls', 'card', 'hooks', 'address-policy', 'system'], ['*']),
     tests: [
-      ...serverTests(['{http,calls,card,hooks,address-policy,system}/*', 'agent-server', 'names-on-store']),
+      ...serverTests([
+        '{http,calls,card,hooks,address-policy,system}/*',
+        'agent-server',
+        'names-on-store',
+        'worker',
+      ]),
+      ...serverTests(['wrong-options', 'scenarios/queue-owners']),
       ...serverTests(['limits/{caller-limits,caller-rates,limits,overrun}']),
       'test/protocol/{cors,headers,http-json,json-rpc,wire}.test.ts',
       'test/protocol/{callers,cards}/*.test.ts',

@@ -113,5 +113,4 @@ function hostOf({ hostname }: URL): string {
 const isUsualPort = (port: number): boolean => port === 80 || port === 443 || port >= 1_024;
 
 /** Whether a name always resolves to this machine or its network. Also true for the empty name. */
-const isLocalName = (host: string): boolean =>
-  host === '' || !host.includes('.') || host.endsWith('.localhost');
+const isLocalName = (host: string): boolean => !host.includes('.') || host.endsWith('.localhost');

@@ -179,7 +179,20 @@ describe('a request that is allowed', () => {
   it.each(['', 'host:', ':80', 'host:0', 'host:99999', '10.0.0.0/99', 'name/8', '[::1', 'http://host/'])(
     'cannot be listed as "%s"',
     (entry) => {
-      expect(() => addressPolicy({ allow: [entry] })).toThrow(TypeError);
+      const what = /\/\d/.test(entry) ? "addresses such as '10.0.0.0/8'" : "entries such as 'localhost:8080'";
+      expect(() => addressPolicy({ allow: [entry] })).toThrow(
+        new TypeError(`\`allow\` cannot have '${entry}'; it takes ${what}`),
+      );
     },
   );
+
+  it.each([
+    ['https://user@public.example/', 'must not contain credentials'],
+    ['https://:password@public.example/', 'must not contain credentials'],
+    ['/hook', 'must be an absolute URL'],
+    ['ftp://public.example/', 'must be an https URL'],
+    [`https://public.example/${'x'.repeat(8_192)}`, 'must have at most 8192 characters'],
+  ])('is not %.40s: it %s', (url, message) => {
+    expect(() => addressPolicy({ resolve }).check(url)).toThrow(message);
+  });
 });

@@ -23,6 +23,7 @@ describe('an agent', () => {
     [['TEXT/Plain '], text(' text/PLAIN; charset=utf-8')],
     [['text/*'], text('text/csv')],
     [['*/*'], text('image/png')],
+    [['text/plain', 'image/*'], { raw: 'AA==', mediaType: 'image/png' }],
     [['*'], text('image/png')],
     [['application/json'], { data: {} }],
     [['image/png;q=1'], { raw: 'AA==', mediaType: 'image/png' }],
