@@ -31,20 +31,20 @@ export function optionsOf(path: string, type: string): Option[] {
 const optionTables: Readonly<Record<string, readonly [path: string, type: string, prefix?: string][]>> = {
   server: [['options.ts', 'AgentServerOptions']],
   both: [['options.ts', 'WorkerOptions']],
-  schedule: [['timing/schedule.ts', 'ScheduleOptions', 'schedule.']],
-  clocks: [['timing/task-deadlines.ts', 'TaskClocks', 'clocks.']],
-  limits: [['limits/limits.ts', 'Limits', 'limits.']],
+  schedule: [['turns/order/schedule.ts', 'ScheduleOptions', 'schedule.']],
+  clocks: [['turns/order/task-deadlines.ts', 'TaskClocks', 'clocks.']],
+  limits: [['base/limits.ts', 'Limits', 'limits.']],
   callers: [
-    ['calls/caller-limits.ts', 'CallerLimits', 'callerLimits.'],
-    ['calls/caller-limits.ts', 'CallerRate', 'callerLimits.requests.'],
+    ['front/calls/caller-limits.ts', 'CallerLimits', 'callerLimits.'],
+    ['front/calls/caller-limits.ts', 'CallerRate', 'callerLimits.requests.'],
   ],
-  retention: [['store/retention.ts', 'RetentionOptions', 'retention.']],
+  retention: [['base/store/retention.ts', 'RetentionOptions', 'retention.']],
   push: [
-    ['push/push-options.ts', 'PushOptions', 'push.'],
-    ['push/push-options.ts', 'PushRetry', 'push.retry.'],
-    ['address-policy/address-policy.ts', 'AddressPolicyOptions', 'push.'],
+    ['webhooks/push-options.ts', 'PushOptions', 'push.'],
+    ['webhooks/push-options.ts', 'PushRetry', 'push.retry.'],
+    ['webhooks/address-policy/address-policy.ts', 'AddressPolicyOptions', 'push.'],
   ],
-  cors: [['http/cors.ts', 'CorsOptions', 'cors.']],
+  cors: [['front/http/cors.ts', 'CorsOptions', 'cors.']],
 };
 
 /** What a name means whose docstring stands at its type. */

@@ -78,15 +78,18 @@ export const parts: Readonly<Record<string, Part>> = {
   auth: { mutate: sourcesOf('auth'), tests: [testsOf('auth')] },
   // What goes by its arguments alone. Tests without webhooks and stores notice in a fraction of a second.
   'push-rules': {
-    mutate: [`packages/server/src/push/{${pushRules.join(',')}}.ts`],
-    tests: ['packages/server/test/push/configs/{options,rules}.test.ts'],
+    mutate: [`packages/server/src/webhooks/{${pushRules.join(',')}}.ts`],
+    tests: ['packages/server/test/webhooks/configs/{options,rules}.test.ts'],
   },
   push: {
     warm: true,
-    mutate: ['packages/server/src/push/*.ts', `!packages/server/src/push/{${pushRules.join(',')}}.ts`],
+    mutate: [
+      'packages/server/src/webhooks/*.ts',
+      `!packages/server/src/webhooks/{${pushRules.join(',')}}.ts`,
+    ],
     // Without a server: on a clock that stands still they wait for nothing.
     tests: ['attempt', 'deliver', 'delivered-log', 'deliverer', 'failed-delivery'].map(
-      (name) => `packages/server/test/push/${name}.test.ts`,
+      (name) => `packages/server/test/webhooks/${name}.test.ts`,
     ),
   },
   'store-memory-structures': {
@@ -157,12 +160,14 @@ export const parts: Readonly<Record<string, Part>> = {
     warm: true,
     soFar: 86,
     leftOut: otherSettings,
-    mutate: serverFiles(['http', 'calls', 'card', 'hooks', 'address-policy', 'system'], ['*']),
+    mutate: serverFiles(
+      ['front', 'operations/card', 'base/{hooks,system}', 'webhooks/address-policy'],
+      ['*', 'base/unknown-options'],
+    ),
     tests: [
       ...serverTests([
-        '{http,calls,card,hooks,address-policy,system}/*',
+        '{front/{http,calls},operations/card,base/{hooks,system},webhooks/address-policy}/*',
         'agent-server',
-        'names-on-store',
         'worker',
       ]),
       ...serverTests(['wrong-options', 'scenarios/queue-owners']),
@@ -170,18 +175,21 @@ export const parts: Readonly<Record<string, Part>> = {
       'test/protocol/{cors,headers,http-json,json-rpc,wire}.test.ts',
       'test/protocol/{callers,cards}/*.test.ts',
       'packages/telemetry/test/{log,requests,shared-work}.test.ts',
-      '!packages/server/test/http/body-limit.test.ts',
-      '!packages/server/test/address-policy/{long-urls,ip-version}.test.ts',
+      '!packages/server/test/front/http/body-limit.test.ts',
+      '!packages/server/test/webhooks/address-policy/{long-urls,ip-version}.test.ts',
     ],
   },
   'server-tasks': {
     warm: true,
     soFar: 63,
     leftOut: otherSettings,
-    mutate: serverFiles(['operations', 'log', 'generation', 'limits']),
+    mutate: [
+      ...serverFiles(['operations', 'log'], ['base/{limits,same-json}']),
+      '!packages/server/src/operations/card/*.ts',
+    ],
     tests: [
-      ...serverTests(['{generation,operations,log}/**/*', 'scenarios/{generation,schedule}']),
-      ...serverTests(['limits/{limits,task-size}', 'turns/later']),
+      ...serverTests(['operations/{,call/,accept/}*', 'log/**/*', 'base/same-json']),
+      ...serverTests(['limits/{limits,task-size}', 'turns/later', 'scenarios/{generation,schedule}']),
       'test/protocol/callers/skill-security.test.ts',
       'test/protocol/tasks/*.test.ts',
       '!test/protocol/tasks/*.property.test.ts',
@@ -190,9 +198,9 @@ export const parts: Readonly<Record<string, Part>> = {
   'server-turns': {
     warm: true,
     leftOut: otherSettings,
-    mutate: serverFiles(['turns', 'agent', 'store', 'timing', 'testing']),
+    mutate: serverFiles(['turns', 'agent', 'base/{store,timing}'], ['base/{new-id,linked-list}']),
     tests: [
-      ...serverTests(['{turns,agent,store,timing,testing}/**/*', 'scenarios/{later,loss,queue-owners}']),
+      ...serverTests(['{turns,agent,base/{store,timing}}/**/*', 'scenarios/{later,loss,queue-owners}']),
       'packages/telemetry/test/{steps,turns}.test.ts',
       // On a busy machine they see that the event loop was blocked.
       '!packages/server/test/turns/{claim/recovery,turn-event}.test.ts',

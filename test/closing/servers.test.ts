@@ -4,7 +4,7 @@ import type { AgentServer } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { describe, expect, it } from 'vitest';
-import { webhook } from '../../packages/server/test/push/kit/webhook.ts';
+import { webhook } from '../../packages/server/test/webhooks/kit/webhook.ts';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { brief, rpc, say, stream } from '../kit/rpc.ts';
 import { serveWith } from '../kit/serve.ts';

@@ -5,7 +5,7 @@ import type { TaskStore } from '@batonjs/store';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { createTaskGateway, type TaskGateway } from '@batonjs/task-gateway';
 import { expect, it } from 'vitest';
-import { webhook } from '../../packages/server/test/push/kit/webhook.ts';
+import { webhook } from '../../packages/server/test/webhooks/kit/webhook.ts';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { listen } from '../kit/listen.ts';
 import { rpc, say } from '../kit/rpc.ts';

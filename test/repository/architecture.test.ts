@@ -1,7 +1,7 @@
 import { basename, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importCycles, importGraph } from './import-cycles.ts';
-import { foreignImports, roomOf, roomsOf, top } from './rooms.ts';
+import { foreignImports, layerOf, layersOf, roomOf, roomsOf, top } from './rooms.ts';
 import { codeOnly, readSource, readText, type SourceFile, sourceFiles, workspaces } from './source-files.ts';
 
 const scope = '@batonjs/';
@@ -221,6 +221,34 @@ describe('folders', () => {
         ['market', new Map(Object.entries(arrows))],
       ],
     );
+  });
+});
+
+describe('the layers of server', () => {
+  const layers = layersOf(page, 'server');
+  const files = sourceFiles('packages/server/src');
+
+  it('are seven: the folders directly in src', () => {
+    const found = new Set(files.map(({ path }) => layerOf(path)));
+    expect([...found].sort()).toEqual([...layers.keys(), top].sort());
+    expect(layers.size).toBe(7);
+  });
+
+  it('have at most six files beside them', () => {
+    const loose = files.map(({ path }) => path).filter((path) => layerOf(path) === top);
+    expect(loose.length, loose.join(' ')).toBeLessThanOrEqual(6);
+  });
+
+  it('import each other only along their table', () => {
+    expect(foreignImports(files, layers, layerOf)).toEqual([]);
+  });
+
+  it('import only layers that stand above them in that table', () => {
+    const order = [...layers.keys()];
+    const upward = [...layers].flatMap(([layer, others]) =>
+      others.filter((other) => order.indexOf(other) >= order.indexOf(layer)),
+    );
+    expect(upward).toEqual([]);
   });
 });
 

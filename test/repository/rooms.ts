@@ -21,13 +21,18 @@ export function roomsOf(page: string): ReadonlyMap<string, Rooms> {
     ),
   );
   for (const section of sections) {
-    const table = section.split(/^#/m)[0]!;
-    packages.set(
-      namesIn(section)[0]!,
-      new Map(Array.from(rowsOf(table), ([name, cell]) => [name, namesIn(cell)])),
-    );
+    packages.set(namesIn(section)[0]!, arrowsOfRows(section));
   }
   return packages;
+}
+
+/**
+ * Reads the layers of a package from a page: the folders directly in its `src`, each with the others that its files may
+ * import. A table for them stands under the heading `` The layers of `shop` ``.
+ */
+export function layersOf(page: string, name: string): Rooms {
+  const [, section = ''] = page.split(`The layers of \`${name}\`\n`);
+  return arrowsOfRows(section);
 }
 
 /** The folder that a file lies in, relative to its package's `src`: `src` for the files directly in it. */
@@ -35,13 +40,20 @@ export function roomOf(path: string): string {
   return posix.dirname(path).replace(/^.*?\/src(\/|$)/, '') || top;
 }
 
+/** The folder directly in its package's `src` that a file lies in or below: `src` for the files directly in it. */
+export const layerOf = (path: string): string => roomOf(path).split('/')[0]!;
+
 /** Every import between two folders that the rooms of a package do not list, as `file → file`. */
-export function foreignImports(files: readonly SourceFile[], rooms: Rooms): string[] {
+export function foreignImports(
+  files: readonly SourceFile[],
+  rooms: Rooms,
+  folderOf: (path: string) => string = roomOf,
+): string[] {
   return files.flatMap((file) => {
-    const from = roomOf(file.path);
+    const from = folderOf(file.path);
     return localImports(file)
       .filter(
-        (target) => from !== top && from !== roomOf(target) && !rooms.get(from)?.includes(roomOf(target)),
+        (target) => from !== top && from !== folderOf(target) && !rooms.get(from)?.includes(folderOf(target)),
       )
       .map((target) => `${file.path} → ${target}`);
   });
@@ -51,6 +63,10 @@ export function foreignImports(files: readonly SourceFile[], rooms: Rooms): stri
 function* rowsOf(table: string): Generator<readonly [name: string, lastCell: string]> {
   for (const [, name, cell] of table.matchAll(/^\| `([^`]+)` *\|.*\|([^|]*)\|$/gm)) yield [name!, cell!];
 }
+
+/** The arrows of a table with a row for each folder, which ends at the next heading. */
+const arrowsOfRows = (section: string): Rooms =>
+  new Map(Array.from(rowsOf(section.split(/^#/m)[0]!), ([name, cell]) => [name, namesIn(cell)]));
 
 function arrowsIn(cell: string): Rooms {
   const arrows = cell.split('·').map((arrow) => arrow.split('→').map(namesIn));

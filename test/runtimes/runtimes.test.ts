@@ -11,8 +11,8 @@ import { root } from '../repository/source-files.ts';
 import { npmRuntime } from '../support/npm-runtime.ts';
 
 const suites = [
-  'packages/server/test/http/bad-input.fetch.test.ts',
-  'packages/server/test/http/mounts.test.ts',
+  'packages/server/test/front/http/bad-input.fetch.test.ts',
+  'packages/server/test/front/http/mounts.test.ts',
   'test/frameworks/frameworks.test.ts',
 ];
 /** Runtimes, each with the workers of vitest that it can start. */

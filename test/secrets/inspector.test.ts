@@ -3,7 +3,7 @@ import { inspector } from '@batonjs/inspector';
 import { completed, working } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { webhook } from '../../packages/server/test/push/kit/webhook.ts';
+import { webhook } from '../../packages/server/test/webhooks/kit/webhook.ts';
 import { listen } from '../kit/listen.ts';
 import { rpc, say } from '../kit/rpc.ts';
 import { serve } from '../kit/serve.ts';

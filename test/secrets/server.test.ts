@@ -8,7 +8,7 @@ import { artifact, completed, inputRequired, working } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
 import { telemetry } from '@batonjs/telemetry';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { webhook } from '../../packages/server/test/push/kit/webhook.ts';
+import { webhook } from '../../packages/server/test/webhooks/kit/webhook.ts';
 import { observed } from '../../packages/telemetry/test/observed.ts';
 import { listen } from '../kit/listen.ts';
 import { rpc, say } from '../kit/rpc.ts';

@@ -7,7 +7,7 @@ import { etcdStore } from '@batonjs/store-etcd';
 import { postgresStore } from '@batonjs/store-postgres';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
-import { webhook } from '../../packages/server/test/push/kit/webhook.ts';
+import { webhook } from '../../packages/server/test/webhooks/kit/webhook.ts';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { brief, rpc, say, stream } from '../kit/rpc.ts';
 import { serve } from '../kit/serve.ts';

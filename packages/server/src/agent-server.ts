@@ -8,28 +8,28 @@ import {
 import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { PREVIEW_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
-import { createAnswerCall, createCheckCaller } from './calls/answer-call.ts';
-import { createCallerLimiter } from './calls/caller-limits.ts';
-import { withRequiredScopes } from './calls/required-scopes.ts';
-import { type CardInput, completeCard, mustBeNamed } from './card/complete-card.ts';
-import { derivedMembers } from './card/derived-members.ts';
-import { credentialHeaders } from './card/security.ts';
-import { createServedCards } from './card/served-cards.ts';
-import { completeCors, withCors } from './http/cors.ts';
-import { createFetch } from './http/fetch.ts';
-import { createHandler, type HttpOptions } from './http/handler.ts';
-import type { Handle } from './http/http-exchange.ts';
-import { withOwnHost } from './http/own-host.ts';
-import { keepInside } from './inside-of.ts';
-import type { Limits } from './limits/limits.ts';
-import { takeName } from './names-on-store.ts';
+import type { Limits } from './base/limits.ts';
+import { keepInside } from './base/store/inside-of.ts';
+import { createReadiness, type Readiness } from './base/store/readiness.ts';
+import { isoTime } from './base/timing/clock.ts';
+import { createAnswerCall, createCheckCaller } from './front/calls/answer-call.ts';
+import { createCallerLimiter } from './front/calls/caller-limits.ts';
+import { withRequiredScopes } from './front/calls/required-scopes.ts';
+import { completeCors, withCors } from './front/http/cors.ts';
+import { createFetch } from './front/http/fetch.ts';
+import { createHandler, type HttpOptions } from './front/http/handler.ts';
+import type { Handle } from './front/http/http-exchange.ts';
+import { withOwnHost } from './front/http/own-host.ts';
 import type { Dependencies } from './operations/call/dependencies.ts';
+import { type CardInput, completeCard, mustBeNamed } from './operations/card/complete-card.ts';
+import { derivedMembers } from './operations/card/derived-members.ts';
+import { takeName } from './operations/card/names-on-store.ts';
+import { credentialHeaders } from './operations/card/security.ts';
+import { createServedCards } from './operations/card/served-cards.ts';
 import { wakeTask } from './operations/wake-task.ts';
 import type { AgentServerOptions } from './options.ts';
-import { type PushDeliveries, pushDeliveries } from './push/dead-letters.ts';
 import { createRuntime } from './runtime.ts';
-import { createReadiness, type Readiness } from './store/readiness.ts';
-import { isoTime } from './timing/clock.ts';
+import { type PushDeliveries, pushDeliveries } from './webhooks/dead-letters.ts';
 
 /** An agent that can be called. */
 export interface AgentServer {

@@ -2,23 +2,23 @@ import type { ServerBinding, ServerCompatibility } from '@batonjs/bindings';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent } from './agent/agent.ts';
 import type { SkillOf } from './agent/skill-of.ts';
-import type { Authenticate } from './calls/authenticate.ts';
-import type { CallerLimits } from './calls/caller-limits.ts';
-import type { Tenants } from './calls/tenants.ts';
-import type { CardInput } from './card/complete-card.ts';
-import type { ExtendedCard, SignCard } from './card/served-cards.ts';
-import type { Log, Logger } from './hooks/log-hook.ts';
-import type { Telemetry } from './hooks/telemetry.ts';
-import type { CorsOptions } from './http/cors.ts';
-import type { Limits } from './limits/limits.ts';
+import type { Log, Logger } from './base/hooks/log-hook.ts';
+import type { Telemetry } from './base/hooks/telemetry.ts';
+import type { Limits } from './base/limits.ts';
+import type { RetentionOptions } from './base/store/retention.ts';
+import type { Clock } from './base/timing/clock.ts';
+import type { Authenticate } from './front/calls/authenticate.ts';
+import type { CallerLimits } from './front/calls/caller-limits.ts';
+import type { Tenants } from './front/calls/tenants.ts';
+import type { CorsOptions } from './front/http/cors.ts';
 import type { Transition } from './log/write/transition.ts';
-import type { PushOptions } from './push/push-options.ts';
-import type { RetentionOptions } from './store/retention.ts';
-import type { Clock } from './timing/clock.ts';
-import type { ScheduleOptions } from './timing/schedule.ts';
-import type { TaskClocks } from './timing/task-deadlines.ts';
+import type { CardInput } from './operations/card/complete-card.ts';
+import type { ExtendedCard, SignCard } from './operations/card/served-cards.ts';
+import type { ScheduleOptions } from './turns/order/schedule.ts';
+import type { TaskClocks } from './turns/order/task-deadlines.ts';
 import type { CancelHook } from './turns/turn-dependencies.ts';
 import type { TurnEvent } from './turns/turn-event.ts';
+import type { PushOptions } from './webhooks/push-options.ts';
 
 /** The options that a worker and a server have in common. All times in milliseconds. */
 export interface WorkerOptions {
@@ -168,3 +168,51 @@ export interface AgentServerOptions extends WorkerOptions {
   /** How requests are read and answers written. Default: JSON-RPC and HTTP+JSON of A2A 1.0. */
   readonly bindings?: readonly [ServerBinding, ...ServerBinding[]];
 }
+
+/** The compiler names an option that is missing here. */
+const names: { readonly [Name in keyof Required<AgentServerOptions>]: true } = {
+  agent: true,
+  authenticate: true,
+  bindings: true,
+  blockingMs: true,
+  callerLimits: true,
+  cancelGraceMs: true,
+  cancelWaitMs: true,
+  card: true,
+  clock: true,
+  clocks: true,
+  closeStreamsOnInputRequired: true,
+  compatibility: true,
+  confirmSteps: true,
+  cors: true,
+  currentStatusInHistory: true,
+  extendedCard: true,
+  generationWaitMs: true,
+  idempotency: true,
+  leaseMs: true,
+  limits: true,
+  log: true,
+  maxAttempts: true,
+  name: true,
+  onCancel: true,
+  onTransition: true,
+  onTurn: true,
+  preview: true,
+  publicUrl: true,
+  push: true,
+  restart: true,
+  retention: true,
+  run: true,
+  schedule: true,
+  sharesQueue: true,
+  signCard: true,
+  skillOf: true,
+  store: true,
+  storeTimeoutMs: true,
+  sweepEveryMs: true,
+  telemetry: true,
+  tenants: true,
+};
+
+/** The names of all options of servers and workers. */
+export const optionNames: readonly string[] = Object.keys(names);

@@ -4,9 +4,9 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { serve } from '../../../test/kit/serve.ts';
-import { mustBePositive, turnDependencies } from '../src/dependencies.ts';
+import { defaultLimits } from '../src/base/limits.ts';
 import { type AgentServer, type AgentServerOptions, completed, reply } from '../src/index.ts';
-import { defaultLimits } from '../src/limits/limits.ts';
+import { mustBePositive, turnDependencies } from '../src/runtime.ts';
 import type { WorkerOptions } from '../src/worker.ts';
 
 const card = { name: 'Test', description: 'For tests' };

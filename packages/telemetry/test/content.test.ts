@@ -8,7 +8,7 @@ import { change } from '../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../test/kit/rpc.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { eventually } from '../../../test/kit/until.ts';
-import { webhook } from '../../server/test/push/kit/webhook.ts';
+import { webhook } from '../../server/test/webhooks/kit/webhook.ts';
 import { observed } from './observed.ts';
 
 const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;

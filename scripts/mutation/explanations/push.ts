@@ -1,9 +1,9 @@
 import type { Explanation } from './explanation.ts';
 
-const failing = 'packages/server/src/push/failing-webhooks.ts';
-const attempt = 'packages/server/src/push/attempt.ts';
-const deliver = 'packages/server/src/push/deliver.ts';
-const deliverer = 'packages/server/src/push/deliverer.ts';
+const failing = 'packages/server/src/webhooks/failing-webhooks.ts';
+const attempt = 'packages/server/src/webhooks/attempt.ts';
+const deliver = 'packages/server/src/webhooks/deliver.ts';
+const deliverer = 'packages/server/src/webhooks/deliverer.ts';
 const anyCase = 'The same: names of headers are the same in any case, and the last of one name is sent.';
 const firstIsMessage = 'No log has it: every log begins with a message, which has a context.';
 
@@ -27,7 +27,7 @@ export const explanationsOfPush: readonly Explanation[] = [
     why: 'The same: both callers set it.',
   },
   {
-    file: 'packages/server/src/push/retry-delay.ts',
+    file: 'packages/server/src/webhooks/retry-delay.ts',
     line: "const text = header?.trim() ?? '';",
     replacements: ['"Stryker was here!"'],
     why: 'The same: neither is a number or a date.',

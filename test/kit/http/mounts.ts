@@ -8,7 +8,7 @@ import { getRequestListener } from '@hono/node-server';
 import express from 'express';
 import { fastify } from 'fastify';
 import { Hono } from 'hono';
-import { createFetch } from '../../../packages/server/src/http/fetch.ts';
+import { createFetch } from '../../../packages/server/src/front/http/fetch.ts';
 
 type Served = Pick<AgentServer, 'handle'>;
 

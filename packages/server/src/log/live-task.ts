@@ -9,7 +9,7 @@ import {
   StoreError,
   type Unsubscribe,
 } from '@batonjs/store';
-import { newId } from '../timing/new-id.ts';
+import { newId } from '../base/system/new-id.ts';
 import { commitIdAt } from './commit-id-at.ts';
 import type { LogDependencies } from './log-dependencies.ts';
 import { RecentFacts } from './recent-facts.ts';

@@ -1,6 +1,6 @@
 import type { TaskStore } from '@batonjs/store';
-import type { Log, ReportFailure } from '../hooks/log-hook.ts';
-import type { Clock } from '../timing/clock.ts';
+import type { Log, ReportFailure } from '../base/hooks/log-hook.ts';
+import type { Clock } from '../base/timing/clock.ts';
 
 /** The objects and times that all live tasks of a process share. */
 export interface LogDependencies {

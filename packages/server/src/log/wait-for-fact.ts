@@ -1,5 +1,5 @@
 import type { Fact } from '@batonjs/lifecycle';
-import { deadlinesOf } from '../timing/deadline-timers.ts';
+import { deadlinesOf } from '../base/timing/deadline-timers.ts';
 import { Cursor } from './cursor.ts';
 import type { LiveTask } from './live-task.ts';
 

@@ -1,8 +1,8 @@
 import type { CreateTaskPushNotificationConfigRequest, TaskPushNotificationConfig } from '@batonjs/protocol';
-import { tooMany } from '../push/configs/check-config-limit.ts';
-import { checkPushConfig } from '../push/configs/check-push-config.ts';
-import { pushVersion } from '../push/configs/push-version.ts';
-import { newId } from '../timing/new-id.ts';
+import { newId } from '../base/system/new-id.ts';
+import { tooMany } from '../webhooks/configs/check-config-limit.ts';
+import { checkPushConfig } from '../webhooks/configs/check-push-config.ts';
+import { pushVersion } from '../webhooks/configs/push-version.ts';
 import type { CallContext } from './call/call-context.ts';
 import type { Dependencies } from './call/dependencies.ts';
 import { lengthOf, webhooksOf } from './call/task-webhooks.ts';

@@ -1,8 +1,8 @@
 import type { SendMessageRequest } from '@batonjs/protocol';
 import { GENERATION } from '@batonjs/protocol/headers';
 import type { StoredFact } from '@batonjs/store';
-import { GenerationCounter } from '../generation/generations.ts';
 import { type EventBatch, EventStream, type StreamStart } from '../log/event-stream.ts';
+import { GenerationCounter } from '../log/generation/generations.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import type { StreamEvent } from '../log/stream-event.ts';
 import { eventOf, taskEvent } from '../log/task-events.ts';

@@ -1,12 +1,12 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
+import { newId } from '../base/system/new-id.ts';
+import { isoTime } from '../base/timing/clock.ts';
 import { appendOpenly } from '../log/write/append-openly.ts';
 import { decideAll } from '../log/write/decision.ts';
 import { takeRoom } from '../log/write/task-room.ts';
-import { isoTime } from '../timing/clock.ts';
-import { newId } from '../timing/new-id.ts';
-import { orderFor } from '../timing/schedule.ts';
-import { readWakeKey } from '../turns/wake-key.ts';
+import { orderFor } from '../turns/order/schedule.ts';
+import { readWakeKey } from '../turns/order/wake-key.ts';
 import type { Dependencies } from './call/dependencies.ts';
 
 /**

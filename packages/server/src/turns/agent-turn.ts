@@ -10,16 +10,16 @@ import {
 import type { Message, Task } from '@batonjs/protocol';
 import type { Inbox, References, Turn, TurnContext } from '../agent/agent.ts';
 import { linesOf, valuesOf } from '../agent/message-content.ts';
-import type { TurnSpan, TurnStart } from '../hooks/telemetry.ts';
-import type { LazyAbort } from '../timing/lazy-abort.ts';
-import { momentOf } from '../timing/moment.ts';
+import type { TurnSpan, TurnStart } from '../base/hooks/telemetry.ts';
+import type { LazyAbort } from '../base/timing/lazy-abort.ts';
+import { momentOf } from '../base/timing/moment.ts';
 import { contextOf } from './context/context-tasks.ts';
 import { referencesOf } from './context/references.ts';
 import { createInbox } from './inbox.ts';
+import { wakeKeyOf } from './order/wake-key.ts';
 import { createSteps, type StepRecord } from './steps.ts';
 import type { TaskWriter } from './task-writer.ts';
 import type { Begin, TurnDependencies, TurnOptions } from './turn-dependencies.ts';
-import { wakeKeyOf } from './wake-key.ts';
 
 /** The parts that a turn is made of. */
 interface Inner {

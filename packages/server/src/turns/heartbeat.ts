@@ -1,6 +1,6 @@
 import { type Lease, StoreError } from '@batonjs/store';
-import { detached } from '../hooks/telemetry.ts';
-import { LinkedList, type ListNode } from '../timing/linked-list.ts';
+import { detached } from '../base/hooks/telemetry.ts';
+import { LinkedList, type ListNode } from '../base/linked-list.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 
 /** A lease that this process keeps alive. */

@@ -1,8 +1,8 @@
 import { isRipe, type MessageReceived } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import type { Inbox } from '../agent/agent.ts';
+import { type Clock, isoTime } from '../base/timing/clock.ts';
 import { nextFact } from '../log/wait-for-fact.ts';
-import { type Clock, isoTime } from '../timing/clock.ts';
 import type { TaskWriter } from './task-writer.ts';
 
 /**

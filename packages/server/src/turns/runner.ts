@@ -1,8 +1,8 @@
 import type { Lease } from '@batonjs/store';
+import { LinkedList } from '../base/linked-list.ts';
+import { RoundLimit } from '../base/timing/round-limit.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import type { LiveTasks } from '../log/live-tasks.ts';
-import { LinkedList } from '../timing/linked-list.ts';
-import { RoundLimit } from '../timing/round-limit.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { StallWatch } from './stall-watch.ts';
 import { TaskRun } from './task-run.ts';

@@ -1,4 +1,4 @@
-import { detached } from '../hooks/telemetry.ts';
+import { detached } from '../base/hooks/telemetry.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonOf, Turn } from '../agent/agent.ts';
-import type { TurnSpan } from '../hooks/telemetry.ts';
+import type { TurnSpan } from '../base/hooks/telemetry.ts';
 
 /** The stored steps of a turn. */
 export interface StepRecord {

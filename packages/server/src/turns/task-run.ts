@@ -6,12 +6,10 @@ import type { Answer } from '../agent/agent.ts';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
 import { takeWaiting, type WaitingUpdates, waitingIn } from '../agent/waiting-updates.ts';
-import { runIn } from '../hooks/telemetry.ts';
-import { isoTime } from '../timing/clock.ts';
-import { DeadlineWatch } from '../timing/deadline-watch.ts';
-import { LazyAbort } from '../timing/lazy-abort.ts';
-import { nextRound } from '../timing/next-round.ts';
-import { deadlineOf, dueAt, startsAt } from '../timing/task-deadlines.ts';
+import { runIn } from '../base/hooks/telemetry.ts';
+import { isoTime } from '../base/timing/clock.ts';
+import { LazyAbort } from '../base/timing/lazy-abort.ts';
+import { nextRound } from '../base/timing/next-round.ts';
 import { AgentTurn, turnStart } from './agent-turn.ts';
 import { isSpent } from './attempts.ts';
 import { callCancelHook } from './call-cancel-hook.ts';
@@ -24,6 +22,8 @@ import {
   serverClosed,
   turnOver,
 } from './failure.ts';
+import { DeadlineWatch } from './order/deadline-watch.ts';
+import { deadlineOf, dueAt, startsAt } from './order/task-deadlines.ts';
 import type { TaskWriter } from './task-writer.ts';
 import type { Begin, TurnDependencies } from './turn-dependencies.ts';
 import type { TurnEvent } from './turn-event.ts';

@@ -2,17 +2,17 @@ import type { ChildUpdate, Command, State, TaskUpdate } from '@batonjs/lifecycle
 import type { Message } from '@batonjs/protocol';
 import { type Commit, type Lease, StoreError } from '@batonjs/store';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
+import { isoTime } from '../base/timing/clock.ts';
+import type { LazyAbort } from '../base/timing/lazy-abort.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import { type Decision, decideAll } from '../log/write/decision.ts';
 import { checkDecided } from '../log/write/task-room.ts';
 import { reportTransitions } from '../log/write/transition.ts';
 import { type Written, write } from '../log/write/write.ts';
-import { isoTime } from '../timing/clock.ts';
-import type { LazyAbort } from '../timing/lazy-abort.ts';
-import { orderFor, orderForAll } from '../timing/schedule.ts';
-import { dueAt, startsAt } from '../timing/task-deadlines.ts';
-import { wakeCommand } from '../timing/wake-time.ts';
 import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
+import { orderFor, orderForAll } from './order/schedule.ts';
+import { dueAt, startsAt } from './order/task-deadlines.ts';
+import { wakeCommand } from './order/wake-time.ts';
 import type { StallWatch } from './stall-watch.ts';
 import type { TurnDependencies } from './turn-dependencies.ts';
 

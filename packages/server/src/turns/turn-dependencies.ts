@@ -1,13 +1,13 @@
 import type { ChildUpdate } from '@batonjs/lifecycle';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent, Turn } from '../agent/agent.ts';
-import type { Log, ReportFailure } from '../hooks/log-hook.ts';
-import type { Telemetry } from '../hooks/telemetry.ts';
-import type { Limits } from '../limits/limits.ts';
+import type { Log, ReportFailure } from '../base/hooks/log-hook.ts';
+import type { Telemetry } from '../base/hooks/telemetry.ts';
+import type { Limits } from '../base/limits.ts';
+import type { Clock } from '../base/timing/clock.ts';
 import type { Transition } from '../log/write/transition.ts';
-import type { Clock } from '../timing/clock.ts';
-import type { Schedule } from '../timing/schedule.ts';
-import type { TaskClocks } from '../timing/task-deadlines.ts';
+import type { Schedule } from './order/schedule.ts';
+import type { TaskClocks } from './order/task-deadlines.ts';
 import type { TurnEvent } from './turn-event.ts';
 
 /** Stops work that was started elsewhere. May return what became of children. */

@@ -1,4 +1,4 @@
-import type { Log } from '../hooks/log-hook.ts';
+import type { Log } from '../base/hooks/log-hook.ts';
 
 /** Something happened to a turn, written by this process or not, that is no change of its task's state. */
 export interface TurnEvent {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { rpc, say, stream } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { type Agent, inputRequired } from '../../src/index.ts';
-import { stores } from '../push/stores.ts';
+import { stores } from '../webhooks/stores.ts';
 
 const exhausted = { reason: 'RESOURCE_EXHAUSTED' };
 const returnImmediately = true;

@@ -4,13 +4,13 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { change, switchable } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
+import { systemClock } from '../../src/base/timing/clock.ts';
 import { Cursor, type Follower, type LogPosition } from '../../src/log/cursor.ts';
 import type { LiveTask } from '../../src/log/live-task.ts';
 import { LiveTasks } from '../../src/log/live-tasks.ts';
 import { waitForFact } from '../../src/log/wait-for-fact.ts';
 import { decideAll } from '../../src/log/write/decision.ts';
 import { write } from '../../src/log/write/write.ts';
-import { systemClock } from '../../src/timing/clock.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const begin: Command[] = [

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
+import { type Clock, systemClock } from '../../src/base/timing/clock.ts';
 import {
   type Agent,
   type AgentServer,
@@ -13,7 +14,6 @@ import {
   reply,
   working,
 } from '../../src/index.ts';
-import { type Clock, systemClock } from '../../src/timing/clock.ts';
 
 const chunk = 'x'.repeat(1_000);
 const chunks = 300;

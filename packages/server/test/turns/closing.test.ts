@@ -5,8 +5,8 @@ import { change } from '../../../../test/kit/faulty-store.ts';
 import { collect, rpc, say, stream } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
+import { systemClock } from '../../src/base/timing/clock.ts';
 import { type Agent, type AgentServer, completed, inputRequired, taskAgent } from '../../src/index.ts';
-import { systemClock } from '../../src/timing/clock.ts';
 
 /** What becomes of requests that are under way in the store when their server closes. */
 

@@ -8,6 +8,7 @@ import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { slowStore } from '../../../../test/kit/slow-store.ts';
 import { until } from '../../../../test/kit/until.ts';
+import { systemClock } from '../../src/base/timing/clock.ts';
 import {
   type Agent,
   append,
@@ -19,8 +20,7 @@ import {
   text,
   working,
 } from '../../src/index.ts';
-import { runTurn } from '../../src/testing.ts';
-import { systemClock } from '../../src/timing/clock.ts';
+import { runTurn } from '../../src/turns/testing/testing.ts';
 
 /** A store that notes how many facts each commit had, and how many are stored. */
 function counting() {

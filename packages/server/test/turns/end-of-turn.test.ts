@@ -7,6 +7,7 @@ import { scope } from '../../../../test/kit/scope.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { eventually, until } from '../../../../test/kit/until.ts';
 import { untilAborted } from '../../../../test/kit/until-aborted.ts';
+import { systemClock } from '../../src/base/timing/clock.ts';
 import {
   type Agent,
   type AgentServerOptions,
@@ -17,7 +18,6 @@ import {
   inputRequired,
   text,
 } from '../../src/index.ts';
-import { systemClock } from '../../src/timing/clock.ts';
 
 const now = { returnImmediately: true };
 

@@ -15,7 +15,7 @@ import {
   reply,
   working,
 } from '../../src/index.ts';
-import { runTurn } from '../../src/testing.ts';
+import { runTurn } from '../../src/turns/testing/testing.ts';
 
 const card = {
   name: 'Test',

@@ -6,7 +6,7 @@ import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serveWith } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
 import { type Agent, type AgentServer, completed, working } from '../../src/index.ts';
-import { manualClock } from '../push/kit/stored-task.ts';
+import { manualClock } from '../webhooks/kit/stored-task.ts';
 
 /** What a process may do that stood still, hears nothing or shares its fate with others. */
 

@@ -1,6 +1,6 @@
 import type { Fact } from '@batonjs/lifecycle';
 import { type Commit, StoreError } from '@batonjs/store';
-import { boundedUntil } from '../../timing/within-deadline.ts';
+import { boundedUntil } from '../../base/timing/within-deadline.ts';
 import type { LiveTask } from '../live-task.ts';
 import { backoffMs, writeDeadline } from './retry.ts';
 import type { Written } from './write.ts';

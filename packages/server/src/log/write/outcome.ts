@@ -1,5 +1,5 @@
 import { type Commit, type Committed, type Lease, type StoredFact, StoreError } from '@batonjs/store';
-import { boundedUntil } from '../../timing/within-deadline.ts';
+import { boundedUntil } from '../../base/timing/within-deadline.ts';
 import type { LiveTask } from '../live-task.ts';
 import { backoffMs } from './retry.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../timing/clock.ts';
+import type { Clock } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../live-task.ts';
 
 /**

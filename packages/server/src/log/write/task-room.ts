@@ -1,7 +1,7 @@
 import { type Fact, isTerminal } from '@batonjs/lifecycle';
 import { weigh } from '@batonjs/lifecycle/internals';
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Limits } from '../../limits/limits.ts';
+import type { Limits } from '../../base/limits.ts';
 import type { LiveTask } from '../live-task.ts';
 import type { Decision } from './decision.ts';
 

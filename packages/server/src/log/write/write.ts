@@ -1,6 +1,6 @@
 import type { Fact, Head, State } from '@batonjs/lifecycle';
 import type { Commit, Committed, Lease, StoredFact } from '@batonjs/store';
-import { boundedUntil } from '../../timing/within-deadline.ts';
+import { boundedUntil } from '../../base/timing/within-deadline.ts';
 import type { LiveTask } from '../live-task.ts';
 import { nextSnapshot } from '../snapshot-policy.ts';
 import type { Decision } from './decision.ts';

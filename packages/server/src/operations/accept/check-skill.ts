@@ -2,7 +2,7 @@ import type { AgentCard, AgentSkill } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import { lackingFor } from '@batonjs/protocol/security';
 import type { Caller } from '../../agent/caller.ts';
-import { insufficient } from '../../card/security.ts';
+import { insufficient } from '../card/security.ts';
 
 /**
  * Refuses a message to a skill whose `securityRequirements` its caller does not meet: UNAUTHENTICATED without a caller,

@@ -1,12 +1,12 @@
 import type { SendMessageRequest } from '@batonjs/protocol';
 import { sha256 } from '#bytes';
-import { checkRoom, tooMany } from '../../push/configs/check-config-limit.ts';
-import { checkPushConfig } from '../../push/configs/check-push-config.ts';
-import { pushVersion } from '../../push/configs/push-version.ts';
+import { isSameJson } from '../../base/same-json.ts';
+import { checkRoom, tooMany } from '../../webhooks/configs/check-config-limit.ts';
+import { checkPushConfig } from '../../webhooks/configs/check-push-config.ts';
+import { pushVersion } from '../../webhooks/configs/push-version.ts';
 import type { CallContext } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
 import type { Accepted } from './accepted.ts';
-import { isSameJson } from './same-json.ts';
 
 const path = 'configuration.taskPushNotificationConfig.';
 

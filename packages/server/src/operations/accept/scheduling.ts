@@ -2,7 +2,7 @@ import type { MessageReceived } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { invalidParams } from '@batonjs/protocol/errors';
 import { SCHEDULING } from '@batonjs/protocol/headers';
-import { isoTime } from '../../timing/clock.ts';
+import { isoTime } from '../../base/timing/clock.ts';
 import type { CallContext } from '../call/call-context.ts';
 
 /** When and how urgently a message is to be worked on. */

@@ -1,11 +1,11 @@
 import type { AgentCard } from '@batonjs/protocol';
 import type { SkillOf } from '../../agent/skill-of.ts';
-import type { ServedCards } from '../../card/served-cards.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
-import type { Webhooks } from '../../push/webhooks.ts';
 import type { Claimer } from '../../turns/claim/claimer.ts';
 import type { Runner } from '../../turns/runner.ts';
 import type { TurnDependencies, TurnOptions } from '../../turns/turn-dependencies.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
+import type { ServedCards } from '../card/served-cards.ts';
 
 /** How operations are answered: the options of a server, completed. Plain values, times in milliseconds. */
 export interface OperationOptions extends TurnOptions {

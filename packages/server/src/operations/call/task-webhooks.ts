@@ -1,7 +1,7 @@
 import type { TaskPushNotificationConfig } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
 import type { PushConfig } from '@batonjs/store';
-import type { Webhooks } from '../../push/webhooks.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Dependencies } from './dependencies.ts';
 
 /** The webhooks of the server. Throws `PUSH_NOTIFICATION_NOT_SUPPORTED` if it has none. */

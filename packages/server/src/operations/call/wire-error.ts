@@ -1,7 +1,7 @@
 import { UnknownFactError } from '@batonjs/lifecycle';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
-import type { Log } from '../../hooks/log-hook.ts';
+import type { Log } from '../../base/hooks/log-hook.ts';
 
 /**
  * The error that a client gets for any error; everything else about it is logged. `details.taskId`: the task that the

@@ -1,7 +1,7 @@
 import type { Lease, Scope, TaskName, Unsubscribe } from '@batonjs/store';
+import { newId } from '../../base/system/new-id.ts';
+import { nextRound } from '../../base/timing/next-round.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
-import { newId } from '../../timing/new-id.ts';
-import { nextRound } from '../../timing/next-round.ts';
 import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
 import { ClockSteps } from './clock-steps.ts';

@@ -1,7 +1,7 @@
 import type { Lease } from '@batonjs/store';
-import { detached } from '../../hooks/telemetry.ts';
+import { detached } from '../../base/hooks/telemetry.ts';
+import { LinkedList, type ListNode } from '../../base/linked-list.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
-import { LinkedList, type ListNode } from '../../timing/linked-list.ts';
 import type { Held } from '../heartbeat.ts';
 import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';

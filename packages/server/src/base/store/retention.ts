@@ -1,0 +1,131 @@
+import { FACT_FORMAT, type Fact, headOf } from '@batonjs/lifecycle';
+import { type Lease, retentionLog, StoreError, type TaskStore } from '@batonjs/store';
+import type { Log, ReportFailure } from '../hooks/log-hook.ts';
+import { newId } from '../system/new-id.ts';
+import { type Clock, isoTime } from '../timing/clock.ts';
+
+/** How long tasks are kept that have ended. All times in milliseconds. */
+export interface RetentionOptions {
+  /**
+   * A task is deleted once its end, or its answer with a message, is older than this, unless a webhook is still to be
+   * notified. It goes for the tasks of all agents on the store.
+   */
+  readonly closedAfterMs: number;
+  /** How often the store is searched for such tasks, by one process at a time. Default 60,000. */
+  readonly everyMs?: number;
+  /** How many tasks are deleted at once. A pause follows each time: four times as long as it took,
+   * and a second at most. Default 50. */
+  readonly batch?: number;
+}
+
+/** The parts of a process that its retention depends on. */
+export interface RetentionSource {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Logs the errors of deletions. */
+  readonly report: ReportFailure;
+}
+
+const task = { scope: retentionLog, taskId: retentionLog };
+
+/** The shortest time between two questions of one process, in parts of `everyMs`; a lease lasts as long. */
+const shortest = 0.75;
+
+/** The pause between two deletions, in milliseconds. */
+const pauseMs = { least: 5, most: 1_000 };
+
+/**
+ * Deletes old tasks from time to time. Among all processes on a store one at a time does: the holder of a lease, which
+ * is never given back. It runs out, and then the next process that asks has it.
+ */
+export class Retention {
+  readonly #source: RetentionSource;
+  readonly #options: Required<RetentionOptions>;
+  readonly #stop = new AbortController();
+  #over: Promise<void> | undefined;
+
+  constructor(source: RetentionSource, { closedAfterMs, everyMs = 60_000, batch = 50 }: RetentionOptions) {
+    this.#source = source;
+    this.#options = { closedAfterMs, everyMs, batch };
+  }
+
+  start(): void {
+    this.#over = this.#loop();
+  }
+
+  /** Resolves when the deletion that is under way has ended. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#over;
+  }
+
+  async #loop(): Promise<void> {
+    const { clock, report } = this.#source;
+    const { everyMs } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        const lease = await this.#acquire();
+        if (lease) await this.#deleteAll(lease);
+      } catch (error) {
+        report('Could not delete old tasks', { error });
+      }
+      // At random intervals, so that many processes do not all ask at the same moment.
+      await clock.sleep(everyMs * (shortest + clock.random() / 2), signal);
+    }
+  }
+
+  async #acquire(): Promise<Lease | undefined> {
+    const { store, clock } = this.#source;
+    const holder = newId(clock);
+    const ttlMs = this.#options.everyMs * shortest;
+    const [lease] = await store.claim({ task, queue: retentionLog, holder, ttlMs, limit: 1 });
+    return lease ?? this.#acquireFirst(holder, ttlMs);
+  }
+
+  /** Makes the log, with the lease, if the store does not have it yet. */
+  async #acquireFirst(holder: string, ttlMs: number): Promise<Lease | undefined> {
+    const { store, clock } = this.#source;
+    const text = 'The process that holds the lease of this log deletes old tasks';
+    const fact: Fact = {
+      format: FACT_FORMAT,
+      at: isoTime(clock.now()),
+      type: 'message-received',
+      message: { messageId: retentionLog, contextId: retentionLog, role: 'ROLE_USER', parts: [{ text }] },
+    };
+    const turn = { queue: retentionLog, acquire: { holder, ttlMs } };
+    const head = headOf(undefined, fact);
+    const commitId = newId(clock);
+    try {
+      return (await store.commit({ ...task, commitId, expectedVersion: 0, facts: [fact], head, turn })).lease;
+    } catch (error) {
+      if (StoreError.is(error, 'VERSION_CONFLICT')) return undefined;
+      throw error;
+    }
+  }
+
+  async #deleteAll(lease: Lease): Promise<void> {
+    const { store, clock, log } = this.#source;
+    const { closedAfterMs, batch: limit } = this.#options;
+    const ttlMs = this.#options.everyMs * shortest;
+    const { signal } = this.#stop;
+    let renewedAt = clock.monotonic();
+    let deleted = 0;
+    let some = limit;
+    while (some >= limit && !signal.aborted) {
+      const since = clock.monotonic();
+      if (since - renewedAt > ttlMs / 3) {
+        // Another process has it, and goes on.
+        if ((await store.renew([lease], ttlMs)).length === 0) break;
+        renewedAt = since;
+      }
+      some = await store.prune({ closedBefore: isoTime(clock.now() - closedAfterMs), limit });
+      deleted += some;
+      const tookMs = clock.monotonic() - since;
+      const pause = Math.min(pauseMs.most, Math.max(pauseMs.least, 4 * tookMs));
+      if (some >= limit) await clock.sleep(pause, signal);
+    }
+    if (deleted > 0) log('info', 'Old tasks were deleted', { deleted });
+  }
+}

@@ -1,0 +1,71 @@
+import { LinkedList, type ListNode } from '../linked-list.ts';
+import type { Clock } from './clock.ts';
+
+/** `expire` is called when the time is over. Not a function: each stream would have to keep a closure. */
+export interface Expiring {
+  expire(): void;
+}
+
+interface Deadline {
+  readonly until: number;
+  readonly target: Expiring;
+}
+
+/**
+ * Deadlines of the same length, in the order in which they expire, with one timer for all: a timer for each would cost
+ * more than the call that it guards.
+ */
+class Deadlines {
+  readonly #ms: number;
+  readonly #clock: Clock;
+  readonly #waiting = new LinkedList<Deadline>();
+  #ticking = false;
+
+  constructor(ms: number, clock: Clock) {
+    this.#ms = ms;
+    this.#clock = clock;
+  }
+
+  /** Calls `expire` of the object when the time is over, unless it was removed by then. */
+  add(target: Expiring): ListNode<Deadline> {
+    const node = this.#waiting.add({ until: this.#clock.monotonic() + this.#ms, target });
+    if (!this.#ticking) void this.#tick();
+    return node;
+  }
+
+  remove(node: ListNode<Deadline>): void {
+    this.#waiting.remove(node);
+  }
+
+  async #tick(): Promise<void> {
+    this.#ticking = true;
+    // Only the time is held while it sleeps: a removed deadline and everything that it captures can be collected.
+    for (let until = this.#waiting.first?.until; until !== undefined; until = this.#waiting.first?.until) {
+      await this.#clock.sleep(Math.max(1, until - this.#clock.monotonic()));
+      this.#expire(this.#clock.monotonic());
+    }
+    this.#ticking = false;
+  }
+
+  #expire(now: number): void {
+    for (let late = this.#waiting.first; late && late.until <= now; late = this.#waiting.first) {
+      this.#waiting.removeFirst();
+      late.target.expire();
+    }
+  }
+}
+
+const known = new WeakMap<Clock, Map<number, Deadlines>>();
+
+/**
+ * The deadlines of a clock that expire after `ms` milliseconds. `ms` must be one of few values: they are kept for ever.
+ */
+export function deadlinesOf(ms: number, clock: Clock): Deadlines {
+  return known.get(clock)?.get(ms) ?? begin(ms, clock);
+}
+
+function begin(ms: number, clock: Clock): Deadlines {
+  const deadlines = new Deadlines(ms, clock);
+  known.set(clock, (known.get(clock) ?? new Map<number, Deadlines>()).set(ms, deadlines));
+  return deadlines;
+}

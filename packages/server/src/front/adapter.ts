@@ -1,0 +1,17 @@
+/** For adapters of frameworks. */
+export { isLoopbackAddress, namesThisMachine, parseJson } from '@batonjs/bindings';
+/** For packages that watch a server. */
+export type {
+  DeliveryEnd,
+  DeliverySpan,
+  DeliveryStart,
+  RequestSpan,
+  RequestStart,
+  Span,
+  Telemetry,
+  TurnEnd,
+  TurnSpan,
+  TurnStart,
+} from '../base/hooks/telemetry.ts';
+export { type Asked, answerRequest, webMountOf } from './http/fetch.ts';
+export { withOwnHost } from './http/own-host.ts';

@@ -1,0 +1,117 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import type { OperationName } from '@batonjs/protocol/operations';
+import type { Rate, TaskStore } from '@batonjs/store';
+import type { Caller } from '../../agent/caller.ts';
+import { scopeOf } from '../../operations/call/call-context.ts';
+import type { RequestHead } from './authenticate.ts';
+
+/** How many of something a caller may do in a time. */
+export interface CallerRate {
+  /** So many in `perMs` milliseconds, on average. More than 0. */
+  readonly limit: number;
+  /** More than 0. */
+  readonly perMs: number;
+  /** So many at once, after a pause: a whole number, 1 or more. Default: `limit`, rounded up. */
+  readonly burst?: number;
+}
+
+/** What one caller may use of a server. All servers on the store count together: give them the same. */
+export interface CallerLimits {
+  /** Calls of any operation. A stream counts once, when it is opened. */
+  readonly requests?: CallerRate;
+  /** Messages, streamed or not. Each counts among `requests`, too. */
+  readonly messages?: CallerRate;
+  /**
+   * Tasks of a caller that have not ended, those that wait for an answer included. A message that would start another
+   * one is refused. Counted for each tenant, before the message is stored: messages that are sent at the same time may
+   * each find the last place. Needs `authenticate`.
+   */
+  readonly unfinishedTasks?: number;
+  /**
+   * Returns the name that the rates count for, or undefined for a call without limits. Default: the `scope` of the
+   * caller. Required without `authenticate`, for example `({ remoteAddress }) => remoteAddress ?? 'unknown'`: a client
+   * that has already left has no address.
+   */
+  readonly callerOf?: (request: RequestHead, caller: Caller | undefined) => string | undefined;
+}
+
+/** Counts what callers do. The methods throw `RESOURCE_EXHAUSTED`, with the time after which to try again. */
+export interface CallerLimiter {
+  request(head: RequestHead, caller: Caller | undefined): Promise<void>;
+  /** Does nothing for an operation that sends no message. */
+  call(operation: OperationName, head: RequestHead, caller: Caller | undefined): Promise<void>;
+}
+
+interface Given {
+  readonly limits: CallerLimits | undefined;
+  readonly store: TaskStore;
+  /** The name of the agent. */
+  readonly queue: string;
+  readonly hasAuthenticate: boolean;
+}
+
+/** Undefined without limits on rates. Throws `TypeError` for limits that cannot work. */
+export function createCallerLimiter({
+  limits,
+  store,
+  queue,
+  hasAuthenticate,
+}: Given): CallerLimiter | undefined {
+  if (!limits) return undefined;
+  const { callerOf = (_, caller) => caller?.scope, unfinishedTasks } = limits;
+  const requests = rateOf('requests', limits.requests);
+  const messages = rateOf('messages', limits.messages);
+  if (unfinishedTasks !== undefined && !(Number.isInteger(unfinishedTasks) && unfinishedTasks > 0))
+    throw new TypeError('`callerLimits.unfinishedTasks` must be a whole number, 1 or more');
+  if (unfinishedTasks !== undefined && !hasAuthenticate)
+    throw new TypeError('`callerLimits.unfinishedTasks` needs `authenticate`: all callers share their tasks');
+  if (limits.callerOf !== undefined && typeof limits.callerOf !== 'function')
+    throw new TypeError('`callerLimits.callerOf` must be a function');
+  if (!requests && !messages) return undefined;
+  if (!hasAuthenticate && !limits.callerOf)
+    throw new TypeError('The rates of `callerLimits` need `authenticate`, or `callerLimits.callerOf`');
+  if (typeof store.take !== 'function')
+    throw new TypeError('The rates of `callerLimits` need a store with `take`, such as those of Baton');
+  const take = store.take.bind(store);
+
+  async function count(
+    what: string,
+    rate: Rate | undefined,
+    head: RequestHead,
+    caller: Caller | undefined,
+  ): Promise<void> {
+    if (!rate) return;
+    const name = callerOf(head, caller);
+    if (name === undefined) return;
+    if (typeof name !== 'string' || name === '')
+      throw new TypeError('`callerLimits.callerOf` must return a text that is not empty, or undefined');
+    // Not of a tenant: callers may name any.
+    const waitMs = await take(`${what} ${scopeOf(queue, undefined, { scope: name })}`, rate);
+    if (waitMs === 0) return;
+    const retryAfter = Math.ceil(waitMs / 1_000);
+    throw new A2AError('RESOURCE_EXHAUSTED', `Too many ${what}: try again in ${retryAfter} s`, {
+      retryAfter,
+    });
+  }
+
+  return {
+    request: (head, caller) => count('requests', requests, head, caller),
+    async call(operation, head, caller) {
+      if (operation === 'SendMessage' || operation === 'SendStreamingMessage')
+        await count('messages', messages, head, caller);
+    },
+  };
+}
+
+function rateOf(name: 'requests' | 'messages', rate: CallerRate | undefined): Rate | undefined {
+  if (rate === undefined) return undefined;
+  const { limit, perMs } = Object(rate) as CallerRate;
+  for (const [member, value] of Object.entries({ limit, perMs })) {
+    if (!(Number.isFinite(value) && value > 0))
+      throw new TypeError(`\`callerLimits.${name}.${member}\` must be a number, more than 0`);
+  }
+  const { burst = Math.ceil(limit) } = rate;
+  if (!(Number.isSafeInteger(burst) && burst > 0))
+    throw new TypeError(`\`callerLimits.${name}.burst\` must be a whole number, 1 or more`);
+  return { burst, everyMs: perMs / limit };
+}

@@ -1,0 +1,233 @@
+import {
+  type HttpReply,
+  type HttpRequest,
+  type ReceivedCall,
+  type ServerBinding,
+  type ServerCompatibility,
+  sseHeaders,
+} from '@batonjs/bindings';
+import { A2AError } from '@batonjs/protocol/errors';
+import {
+  A2A_EXTENSIONS,
+  AGENT_CARD_PATH,
+  IMPLIED_VERSION,
+  PREVIEW_VERSION,
+  PROTOCOL_VERSION,
+  parseVersion,
+} from '@batonjs/protocol/headers';
+import type { Caller } from '../../agent/caller.ts';
+import { type RequestSpan, runIn } from '../../base/hooks/telemetry.ts';
+import type { Dependencies } from '../../operations/call/dependencies.ts';
+import { toWireError } from '../../operations/call/wire-error.ts';
+import { credentialHeaders, withChallenge } from '../../operations/card/security.ts';
+import type { CardMount } from '../../operations/card/served-cards.ts';
+import { type Admission, admittedCaller } from '../calls/admission.ts';
+import { type Answer, contextOf, performCall, versionNotSupported } from '../calls/perform-call.ts';
+import { REQUEST_ID, requestIdOf } from '../calls/request-id.ts';
+import { checkTenant, type Tenants } from '../calls/tenants.ts';
+import { inSpan } from '../calls/traced-answer.ts';
+import { cardReply, extendedCardReply } from './card-reply.ts';
+import type { Handle, HttpExchange } from './http-exchange.ts';
+import { isLarge, readBody } from './request-body.ts';
+import { streamBody } from './sse-body.ts';
+import { isBelowUnknownMount, unknownMount } from './unknown-mount.ts';
+
+/** How requests are read: the bindings, the other versions of the protocol, the callers and the tenants. */
+export interface HttpOptions {
+  readonly bindings: readonly [ServerBinding, ...ServerBinding[]];
+  readonly compatibility: readonly ServerCompatibility[];
+  readonly admission: Admission;
+  readonly tenants: Tenants | undefined;
+}
+
+/**
+ * Answers requests: picks the binding, checks in the protocol's order, calls the operation, encodes. Spec: §5, §3.3.
+ */
+export function createHandler(dependencies: Dependencies, http: HttpOptions): Handle {
+  const { bindings, admission } = http;
+  return async (exchange) => {
+    const mount = cardMountOf(exchange, http);
+    if (mount) return publicCard(exchange, mount, dependencies, http);
+    const requestId = requestIdOf(exchange.headers, dependencies.clock);
+    let request = withoutBody(exchange);
+    const candidates = bindings.filter((binding) => binding.matches(request));
+    const of = (wanted: string) =>
+      candidates.find(({ version }) => version === wanted) ?? candidates[0] ?? bindings[0];
+    let binding = of(statedVersion(request) ?? IMPLIED_VERSION);
+    let span: RequestSpan | undefined;
+    try {
+      if (exchange.refusal) throw exchange.refusal;
+      let asked: Promise<Caller | undefined> | undefined;
+      const ask = () => (asked ??= admittedCaller(exchange, admission));
+      if (isLarge(exchange)) await ask();
+      request = {
+        ...request,
+        body: await readBody(exchange, { ...dependencies, requestId, ask }),
+      };
+      const stated = statedVersion(request) ?? impliedVersion(request, http);
+      const isPreview = dependencies.options.preview && stated === PREVIEW_VERSION;
+      const version = isPreview ? PROTOCOL_VERSION : stated;
+      binding = of(version);
+      const decoded = decode(binding, request);
+      const { call } = decoded;
+      span = call && startSpan(dependencies, call, binding, exchange, version);
+      const caller = await ask();
+      if (isBelowUnknownMount(exchange, decoded.error)) throw unknownMount(exchange, dependencies.log);
+      if (version !== binding.version)
+        throw versionNotSupported(
+          version,
+          bindings.map((other) => other.version),
+        );
+      if (!call) throw decoded.error;
+      if (admission.limiter) await admission.limiter.call(call.operation, exchange, caller);
+      const { headers, signal, baseUrl } = exchange;
+      const { lastEventId } = call;
+      const context = contextOf(
+        { headers, signal, baseUrl, lastEventId, isPreview, requestId },
+        call,
+        caller,
+        version,
+        dependencies,
+        span?.traceparent,
+      );
+      const perform = () => performCall(call, context, dependencies, http.tenants);
+      const answer = await (span ? inSpan(span, perform) : perform());
+      const reply = replyTo(call, answer, binding, exchange, dependencies);
+      if (context.extensions.length > 0)
+        reply.headers[(binding.extensionsHeader ?? A2A_EXTENSIONS).toLowerCase()] =
+          context.extensions.join(', ');
+      return privately(reply, requestId);
+    } catch (error) {
+      const { method, path } = exchange;
+      const wire = runIn(span, () => toWireError(error, dependencies.log, { requestId, method, path }));
+      span?.end(wire);
+      return privately(binding.encodeError(withChallenge(wire, dependencies.card), request), requestId);
+    }
+  };
+}
+
+/** Names the request, and marks its reply as not for shared caches, unless it names its own caching. */
+function privately(reply: HttpReply, requestId: string): HttpReply {
+  reply.headers[REQUEST_ID] = requestId;
+  reply.headers['cache-control'] ??= 'no-store';
+  return reply;
+}
+
+/** The card that a request asks for: the agent's, or that of one tenant. Undefined for other requests. */
+function cardMountOf({ path, baseUrl }: HttpExchange, { tenants }: HttpOptions): CardMount | undefined {
+  if (path === AGENT_CARD_PATH) return { baseUrl };
+  if (!tenants || !path.endsWith(AGENT_CARD_PATH)) return undefined;
+  const tenant = path.slice(1, -AGENT_CARD_PATH.length);
+  return tenant === '' || tenant.includes('/') ? undefined : { baseUrl, tenant };
+}
+
+async function publicCard(
+  exchange: HttpExchange,
+  { baseUrl, tenant: encoded }: CardMount,
+  { log, cards, clock }: Dependencies,
+  { bindings, compatibility, tenants }: HttpOptions,
+): Promise<HttpReply> {
+  const { method, path } = exchange;
+  try {
+    if (exchange.refusal) throw exchange.refusal;
+    if (method !== 'GET' && method !== 'HEAD') {
+      throw new A2AError('METHOD_NOT_ALLOWED', undefined, { metadata: { allow: 'GET, HEAD' } });
+    }
+    const tenant = encoded && decodePath(encoded);
+    await checkTenant(tenant, undefined, tenants);
+    const card = await cards.public({ baseUrl, tenant });
+    const version = statedVersion(exchange);
+    const older = compatibility.map((other) => other.encodeCard(card, version)).find(Boolean);
+    return cardReply(older ?? card, exchange);
+  } catch (error) {
+    const plain = bindings.find(({ name }) => name === 'HTTP+JSON') ?? bindings[0];
+    const requestId = requestIdOf(exchange.headers, clock);
+    const wire = toWireError(error, log, { requestId, method, path });
+    return privately(plain.encodeError(wire, withoutBody(exchange)), requestId);
+  }
+}
+
+function decodePath(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new A2AError('METHOD_NOT_FOUND');
+  }
+}
+
+const withoutBody = ({ method, path, query, headers }: HttpExchange): HttpRequest => ({
+  method,
+  path,
+  query,
+  headers,
+});
+
+/** The span of a call; undefined without telemetry. */
+const startSpan = (
+  { telemetry, card, cards }: Dependencies,
+  { operation, params }: ReceivedCall,
+  { name: binding }: ServerBinding,
+  { headers, baseUrl, remoteAddress }: HttpExchange,
+  version: string,
+) =>
+  telemetry?.request({
+    operation,
+    card,
+    params,
+    headers,
+    version,
+    binding,
+    baseUrl: cards.addressOf(binding, { baseUrl }),
+    remoteAddress,
+  });
+
+interface Decoded {
+  readonly call?: ReceivedCall;
+  /** Why there is no call, if only an authenticated caller may know. */
+  readonly error?: unknown;
+}
+
+/** Reasons that are answered before the caller is authenticated. */
+const transportReasons = new Set([
+  'PARSE_ERROR',
+  'INVALID_REQUEST',
+  // Of the header here: the parts of a message are looked at later.
+  'CONTENT_TYPE_NOT_SUPPORTED',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'METHOD_NOT_ALLOWED',
+]);
+
+function decode(binding: ServerBinding, request: HttpRequest): Decoded {
+  try {
+    return { call: binding.decodeCall(request) };
+  } catch (error) {
+    if (A2AError.is(error) && transportReasons.has(error.reason)) throw error;
+    return { error };
+  }
+}
+
+/** The version that a request names; the header wins over the query. Spec: §3.6. */
+function statedVersion({ headers, query }: Pick<HttpRequest, 'headers' | 'query'>): string | undefined {
+  const inQuery =
+    query.size > 0 ? [...query].find(([name]) => name.toLowerCase() === 'a2a-version')?.[1] : undefined;
+  return parseVersion(headers['a2a-version']) ?? parseVersion(inQuery);
+}
+
+const impliedVersion = (request: HttpRequest, { compatibility }: HttpOptions): string =>
+  compatibility.map((other) => other.impliedVersion(request)).find(Boolean) ?? IMPLIED_VERSION;
+
+function replyTo(
+  call: ReceivedCall,
+  answer: Answer,
+  binding: ServerBinding,
+  exchange: HttpExchange,
+  { card, clock }: Dependencies,
+): HttpReply {
+  if ('stream' in answer) {
+    const body = streamBody({ ...answer, binding, call, clock });
+    return { status: 200, headers: { ...sseHeaders }, body };
+  }
+  const encoded = binding.encodeResult(call, answer.result);
+  if (call.operation !== 'GetExtendedAgentCard') return encoded;
+  return extendedCardReply(encoded, exchange, credentialHeaders(card));
+}

@@ -1,0 +1,112 @@
+import { type JsonBody, jsonBody } from '@batonjs/bindings';
+import { A2AError } from '@batonjs/protocol/errors';
+import { concat, fromUtf8 } from '#bytes';
+import type { Log } from '../../base/hooks/log-hook.ts';
+import type { Limits } from '../../base/limits.ts';
+import type { Body, HttpExchange } from './http-exchange.ts';
+
+/** How a body is read. */
+export interface BodyOptions {
+  readonly options: { readonly limits: Limits };
+  readonly log: Log;
+  readonly requestId: string;
+  /** Rejects if the caller may not send a large body. */
+  readonly ask: () => Promise<unknown>;
+}
+
+/**
+ * The body of a POST request; undefined for other requests. Calls `ask` before it reads more than 64 kB of a body that
+ * does not declare its length. Throws what `ask` throws, `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` if it is
+ * compressed, or `PARSE_ERROR` if it is not UTF-8 or ends too early.
+ */
+export async function readBody(
+  { method, path, headers, readBody }: HttpExchange,
+  { options, log, requestId, ask }: BodyOptions,
+): Promise<JsonBody | undefined> {
+  if (method !== 'POST') return undefined;
+  const { bodyBytes, jsonDepth: maxDepth, jsonValues: maxValues } = options.limits;
+  const declared = Number(headers['content-length']);
+  const read = declared > bodyBytes ? undefined : readBody(bodyBytes, ask);
+  const body = (await read?.catch((error) => lost(error, log, { requestId, method, path }))) ?? {
+    longerThan: bodyBytes,
+  };
+  if ('encoding' in body)
+    throw new A2AError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `The body is compressed (${body.encoding}): send it as it is`,
+    );
+  if ('longerThan' in body) {
+    const whose = body.longerThan < bodyBytes ? ', the limit of the parser in front of the agent' : '';
+    throw new A2AError('PAYLOAD_TOO_LARGE', `The body is larger than ${body.longerThan} bytes${whose}`);
+  }
+  return jsonBody('bytes' in body ? { text: toText(body.bytes) } : body, {
+    maxDepth,
+    maxValues,
+  });
+}
+
+const small = 65_536;
+
+/**
+ * Whether a body is longer than 64 kB, or does not declare its length. The handler then authenticates the caller before
+ * it reads the body, so that a refusal comes before every error of the body.
+ */
+export const isLarge = ({ method, headers }: Pick<HttpExchange, 'method' | 'headers'>): boolean =>
+  method === 'POST' &&
+  (Number(headers['content-length']) > small || headers['transfer-encoding'] !== undefined);
+
+/** Logs only at `info`: a client that leaves before its request is complete is no fault, and gets no answer. */
+function lost(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): never {
+  if (A2AError.is(error)) throw error;
+  log('info', 'A client left before its request was complete', { ...details, error });
+  throw new A2AError('PARSE_ERROR', 'The body ended too early');
+}
+
+/** The coding of a compressed body. Spec: RFC 9110 §8.4. */
+const codingOf = (header: string | null | undefined): string | undefined =>
+  /^(identity)?$/i.test(header?.trim() ?? '') ? undefined : header?.slice(0, 40);
+
+function toText(bytes: Uint8Array): string {
+  const text = fromUtf8(bytes);
+  if (text === undefined) throw new A2AError('PARSE_ERROR', 'The body is not UTF-8');
+  return text;
+}
+
+/** How long the answer to a request may take whose body is not read to its end, in milliseconds. */
+const answerMs = 1_000;
+
+/** Cancels a body, but not at once: frameworks then break the connection, which still has to carry the answer. */
+function letGo(body: Request['body']): void {
+  const timer: unknown = setTimeout(() => body?.cancel().catch(() => {}), answerMs);
+  // Only in Node.js is it an object.
+  (timer as { unref?: () => void }).unref?.();
+}
+
+/** Reads the body of a web request for `readBody`. Calls `ask` before it reads more than 64 kB. */
+export async function readStream(
+  { headers, body }: Pick<Request, 'headers' | 'body'>,
+  limit: number,
+  ask: () => Promise<unknown>,
+): Promise<Body | undefined> {
+  const encoding = codingOf(headers.get('content-encoding'));
+  if (encoding) return { encoding };
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = body?.getReader();
+  let isWhole = false;
+  try {
+    for (;;) {
+      const chunk = (await reader?.read())?.value;
+      isWhole = !chunk;
+      if (!chunk) return { bytes: concat(chunks) };
+      const isFirstLarge = length <= small && length + chunk.byteLength > small;
+      length += chunk.byteLength;
+      if (isFirstLarge) await ask();
+      if (length > limit) return undefined;
+      chunks.push(chunk);
+    }
+  } finally {
+    reader?.releaseLock();
+    if (!isWhole) letGo(body);
+  }
+}

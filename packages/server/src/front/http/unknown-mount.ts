@@ -1,0 +1,17 @@
+import { A2AError } from '@batonjs/protocol/errors';
+import type { Log } from '../../base/hooks/log-hook.ts';
+import type { HttpExchange } from './http-exchange.ts';
+
+/** Whether a request found nothing, perhaps because its adapter did not remove the path of the mount. */
+export const isBelowUnknownMount = ({ isMountUnknown, path }: HttpExchange, error: unknown): boolean =>
+  isMountUnknown === true && path.length > 1 && A2AError.is(error, 'METHOD_NOT_FOUND');
+
+/** The error for such a request. The first one on each log is also logged. */
+export function unknownMount({ path }: HttpExchange, log: Log): A2AError {
+  const remedy = '`server.fetch` below a path needs a `publicUrl` with that path';
+  if (!logged.has(log)) log('warn', `Nothing is at the path of a request: ${remedy}`, { path });
+  logged.add(log);
+  return new A2AError('METHOD_NOT_FOUND', `Method not found: nothing is at ${path.slice(0, 200)}; ${remedy}`);
+}
+
+const logged = new WeakSet<Log>();

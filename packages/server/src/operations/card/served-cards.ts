@@ -1,0 +1,94 @@
+import type { ServerBinding } from '@batonjs/bindings';
+import type { AgentCard, AgentInterface } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import type { Caller } from '../../agent/caller.ts';
+import { type CardInput, cardAt } from './complete-card.ts';
+
+/**
+ * Members that replace those of the public card, or a function from a caller to them; undefined for no extended card.
+ */
+export type ExtendedCard =
+  | Partial<CardInput>
+  | ((caller: Caller) => Partial<CardInput> | undefined | Promise<Partial<CardInput> | undefined>);
+
+/**
+ * Signs a card, such as `signCard` of `@batonjs/auth`. Called once for each card that differs. Needs `publicUrl`,
+ * unless the card lists its interfaces itself.
+ */
+export type SignCard = (card: AgentCard) => AgentCard | Promise<AgentCard>;
+
+/** The URL and tenant that a card is requested for. */
+export interface CardMount {
+  /** The URL at which the server was reached, if the request can be trusted to say it. */
+  readonly baseUrl: string | undefined;
+  readonly tenant?: string | undefined;
+}
+
+/** The cards of a server, as clients get them. */
+export interface ServedCards {
+  public(mount: CardMount): Promise<AgentCard>;
+  /** Rejects with `EXTENDED_AGENT_CARD_NOT_CONFIGURED` if there is none for the caller. */
+  extended(mount: CardMount, caller: Caller | undefined): Promise<AgentCard>;
+  /** Where the public card says that the agent is reached over a binding; undefined if the server does not know. */
+  addressOf(binding: string, mount?: CardMount): string | undefined;
+}
+
+/** The parts that cards are made of. */
+export interface ServedCardsOptions {
+  readonly card: AgentCard;
+  readonly complete: (members: Partial<CardInput>) => AgentCard;
+  readonly extendedCard: ExtendedCard | undefined;
+  readonly signCard: SignCard | undefined;
+  readonly bindings: readonly ServerBinding[];
+  /** Interfaces beside those of the bindings. Read again for every card. */
+  readonly added: readonly AgentInterface[];
+  readonly publicUrl: string | undefined;
+}
+
+const mostSigned = 100;
+
+/**
+ * Makes the cards of a server. Throws `TypeError` if clients could choose the address that is signed. Spec: §8,
+ * §3.1.11.
+ */
+export function createServedCards(options: ServedCardsOptions): ServedCards {
+  const { card, complete, extendedCard, signCard, bindings, added, publicUrl } = options;
+  if (signCard && publicUrl === undefined && card.supportedInterfaces.length === 0)
+    throw new TypeError(
+      '`signCard` needs `publicUrl`: without it, each request would choose the address that is signed',
+    );
+  const at = (of: AgentCard, { baseUrl, tenant }: CardMount) =>
+    cardAt(of, publicUrl ?? baseUrl, bindings, added, tenant);
+  const sign = signCard ? signOnce(signCard) : async (unsigned: AgentCard) => unsigned;
+  return {
+    public: async (mount) => sign(at(card, mount)),
+    async extended(mount, caller) {
+      const members =
+        typeof extendedCard === 'function' ? caller && (await extendedCard(caller)) : extendedCard;
+      if (!members) throw new A2AError('EXTENDED_AGENT_CARD_NOT_CONFIGURED');
+      return sign(at(complete(members), mount));
+    },
+    addressOf(binding, mount) {
+      const listed = card.supportedInterfaces.length > 0 ? card.supportedInterfaces : added;
+      const found = listed.find(({ protocolBinding }) => protocolBinding === binding);
+      if (found) return found.url;
+      return bindings.some(({ name }) => name === binding) ? (publicUrl ?? mount?.baseUrl) : undefined;
+    },
+  };
+}
+
+/** Signs a card once: a signature differs each time, and with it the card's `ETag`. */
+function signOnce(signCard: SignCard): (card: AgentCard) => Promise<AgentCard> {
+  const signed = new Map<string, Promise<AgentCard>>();
+  return (card) => {
+    const key = JSON.stringify(card);
+    const known = signed.get(key);
+    if (known) return known;
+    const signing = Promise.resolve(card).then(signCard);
+    signed.set(key, signing);
+    signing.catch(() => signed.delete(key));
+    const [oldest] = signed.keys();
+    if (oldest !== undefined && signed.size > mostSigned) signed.delete(oldest);
+    return signing;
+  };
+}

@@ -1,1 +1,0 @@
-export { type RunTurnOptions, runTurn, type TurnOutcome } from './testing/run-turn.ts';

@@ -1,0 +1,57 @@
+import type { State } from '@batonjs/lifecycle';
+import type { Clock } from '../../base/timing/clock.ts';
+import type { LazyAbort } from '../../base/timing/lazy-abort.ts';
+import { dueWhileRunning, type TaskClocks } from './task-deadlines.ts';
+
+interface Dependencies {
+  readonly clock: Clock;
+  readonly options: { readonly clocks: TaskClocks };
+}
+
+/** Finds out when a clock of a task runs out while its turn runs. */
+export class DeadlineWatch {
+  readonly #task: { readonly state: State };
+  readonly #dependencies: Dependencies;
+  readonly #over: LazyAbort;
+  readonly #onLate: () => void;
+  /** The position of the status for which the deadline was worked out. */
+  #statusVersion = 0;
+  /** When the watch wakes: milliseconds since 1970. */
+  #wakesAt = Number.POSITIVE_INFINITY;
+
+  /** `onLate`: called when the time is over. `over`: aborted when the turn is over, and the watch with it. */
+  constructor(
+    task: { readonly state: State },
+    dependencies: Dependencies,
+    over: LazyAbort,
+    onLate: () => void,
+  ) {
+    this.#task = task;
+    this.#dependencies = dependencies;
+    this.#over = over;
+    this.#onLate = onLate;
+  }
+
+  /** To be called at the start and whenever facts were added: a question without an answer has a clock of its own. */
+  look(): void {
+    const { openTurn, statusVersion } = this.#task.state;
+    if (!openTurn || statusVersion === this.#statusVersion) return;
+    this.#statusVersion = statusVersion;
+    void this.#keepTime();
+  }
+
+  async #keepTime(): Promise<void> {
+    const { clock, options } = this.#dependencies;
+    for (;;) {
+      const due = dueWhileRunning(this.#task.state, options.clocks);
+      // The watch may wake too early: it looks again then.
+      if (due === undefined || due >= this.#wakesAt) return;
+      if (due <= clock.now()) return this.#onLate();
+      this.#wakesAt = due;
+      await clock.sleep(due - clock.now(), this.#over.signal);
+      // A call that had to wake earlier has taken the place of this one.
+      if (this.#over.aborted || this.#wakesAt !== due) return;
+      this.#wakesAt = Number.POSITIVE_INFINITY;
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { Command, State } from '@batonjs/lifecycle';
+import { isoTime } from '../../base/timing/clock.ts';
+
+/** The pauses before the third, fourth, … of turns in a row that ask for one at once, in milliseconds. */
+const pauseMs = { first: 1_000, longest: 60_000 };
+
+/**
+ * What a turn that asks for another one gets. A time of the past starts it at once, but not again and again: an agent
+ * that only ever asks for one would keep a process busy. A message, `server.wake()` and a later time begin anew. `time`:
+ * ISO 8601, UTC, milliseconds; `now`: the wall clock, in milliseconds since 1970.
+ */
+export function wakeCommand(
+  { hasty, openTurn }: Pick<State, 'hasty' | 'openTurn'>,
+  time: string | undefined,
+  now: number,
+): Command & { type: 'set-wake' } {
+  if (time === undefined || time > isoTime(now)) return { type: 'set-wake', time };
+  // The same turn may ask several times, and after a crash once more.
+  const before = hasty === undefined ? 0 : hasty.turn === openTurn?.number ? hasty.count - 1 : hasty.count;
+  if (before === 0) return { type: 'set-wake', time, hasty: 1 };
+  const ms = Math.min(pauseMs.longest, pauseMs.first * 2 ** (before - 1));
+  return { type: 'set-wake', time: isoTime(now + ms), hasty: before + 1 };
+}

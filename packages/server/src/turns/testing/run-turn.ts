@@ -1,0 +1,168 @@
+import type { Child, Metadata, TaskUpdate } from '@batonjs/lifecycle';
+import type { Message, Part, Task } from '@batonjs/protocol';
+import type { Agent, Claims, References, Turn } from '../../agent/agent.ts';
+import { toParts } from '../../agent/builders.ts';
+import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../../agent/check-agent-output.ts';
+import { linesOf, valuesOf } from '../../agent/message-content.ts';
+import { waitingIn } from '../../agent/waiting-updates.ts';
+import { momentOf } from '../../base/timing/moment.ts';
+import { createSteps, type StepRecord } from '../steps.ts';
+import { UnstoredLog } from './unstored-log.ts';
+
+/** The members of a turn in a unit test, besides its message. */
+export interface RunTurnOptions {
+  readonly task?: Task;
+  /** Earlier messages of the task, oldest first. */
+  readonly messages?: readonly Message[];
+  /** Messages that arrive while the turn runs. */
+  readonly inbox?: readonly Message[];
+  readonly contextId?: string;
+  readonly caller?: Claims;
+  readonly metadata?: Metadata;
+  readonly extensions?: readonly string[];
+  readonly acceptedOutputModes?: readonly string[];
+  readonly references?: Partial<References>;
+  readonly contextTasks?: readonly Task[];
+  readonly attempt?: number;
+  /** Results of steps that an earlier attempt completed. */
+  readonly steps?: Readonly<Record<string, unknown>>;
+  /** The children that earlier turns or attempts recorded, by name. */
+  readonly children?: Readonly<Record<string, Child>>;
+  readonly signal?: AbortSignal;
+  /** Whether no message started the turn: the one that is passed is that of the turn before. Default false. */
+  readonly woken?: boolean;
+}
+
+/** The outcome of a turn: the message that the agent answered with, or the updates it yielded. */
+export interface TurnOutcome {
+  readonly message?: Message;
+  readonly updates: readonly TaskUpdate[];
+  /** Results of the steps it completed. */
+  readonly steps: Readonly<Record<string, unknown>>;
+  /** When it asked for another turn: ISO 8601, UTC, milliseconds. */
+  readonly wakeAt?: string;
+}
+
+/**
+ * Runs one turn of an agent without server and store, for unit tests. Text and parts become the user's message. Refuses
+ * what the server refuses: at the `yield`, where the agent can catch it, or when the agent ends. Rejects with the error
+ * that the agent throws.
+ */
+export async function runTurn(
+  agent: Agent,
+  content: string | readonly Part[] | Message,
+  options: RunTurnOptions = {},
+): Promise<TurnOutcome> {
+  const contextId = options.contextId ?? options.task?.contextId ?? 'context';
+  const taskId = options.task?.id ?? 'task';
+  const message = toUserMessage(content, contextId);
+  const messages = [...(options.messages ?? []), message];
+  const { task, attempt = 1, steps = {} } = options;
+  const log = new UnstoredLog({ message, taskId, task, attempt, steps, children: options.children ?? {} });
+  const waiting = [...(options.inbox ?? [])];
+  const take = async () => waiting.shift();
+  const signal = options.signal ?? new AbortController().signal;
+  const turn: Turn = {
+    message,
+    messages,
+    text: linesOf(message),
+    values: valuesOf(messages),
+    contextId,
+    taskId,
+    task,
+    context: {
+      id: contextId,
+      tasks: async () => [...(options.contextTasks ?? [])],
+      messages: async () => [],
+    },
+    references: async () => ({
+      tasks: [],
+      artifacts: [],
+      missing: options.references ? [] : (message.referenceTaskIds ?? []),
+      ...options.references,
+    }),
+    caller: options.caller ?? {},
+    metadata: options.metadata ?? {},
+    acceptedOutputModes: options.acceptedOutputModes ?? [],
+    extensions: options.extensions ?? [],
+    attempt,
+    step: createSteps(stepsIn(log, signal)),
+    inbox: {
+      take,
+      get size() {
+        return waiting.length;
+      },
+      async *[Symbol.asyncIterator]() {
+        for (let next = await take(); next; next = await take()) yield next;
+      },
+    },
+    get children() {
+      return log.state.children ?? {};
+    },
+    signal,
+    fence: 1,
+    wakeKey: 'wake',
+    wakeAt: async (time) => {
+      log.create();
+      log.write({ type: 'set-wake', time: time === undefined ? undefined : momentOf(time) });
+    },
+    woken: options.woken ?? false,
+    replacedWake: undefined,
+  };
+  const answer = await agent(turn);
+  if (isUpdates(answer)) {
+    const updates = await consume(answer, log);
+    const { wakeAt } = log.state;
+    return { updates, steps: log.steps, ...(wakeAt !== undefined && { wakeAt }) };
+  }
+  checkAnswer(answer);
+  log.write({ type: 'answer', message: answer });
+  return { message: answer, updates: [], steps: log.steps };
+}
+
+/** The updates that the server would record. */
+async function consume(answer: AsyncIterable<TaskUpdate>, log: UnstoredLog): Promise<readonly TaskUpdate[]> {
+  const iterator = answer[Symbol.asyncIterator]();
+  const updates: TaskUpdate[] = [];
+  let refusal: unknown;
+  for (;;) {
+    const next: IteratorResult<TaskUpdate> = await (refusal && iterator.throw
+      ? iterator.throw(refusal)
+      : iterator.next());
+    refusal = undefined;
+    if (next.done) break;
+    try {
+      checkUpdate(next.value);
+      log.create();
+      log.write({ type: 'update', update: next.value });
+    } catch (error) {
+      if (!iterator.throw) throw error;
+      refusal = error;
+      continue;
+    }
+    updates.push(next.value);
+    if (log.state.closed || log.state.task?.status.state === 'TASK_STATE_INPUT_REQUIRED') {
+      waitingIn(answer)?.stored();
+      await iterator.return?.();
+      return updates;
+    }
+  }
+  checkEnd(log.state);
+  return updates;
+}
+
+const stepsIn = (log: UnstoredLog, signal: AbortSignal): StepRecord => ({
+  enter() {
+    signal.throwIfAborted();
+    return undefined;
+  },
+  get done() {
+    return log.steps;
+  },
+  complete: async (name, result) => log.write({ type: 'complete-step', name, result }),
+});
+
+function toUserMessage(content: string | readonly Part[] | Message, contextId: string): Message {
+  if (typeof content !== 'string' && 'messageId' in content) return { contextId, ...content };
+  return { messageId: crypto.randomUUID(), role: 'ROLE_USER', contextId, parts: toParts(content) };
+}

@@ -1,0 +1,1 @@
+export { type RunTurnOptions, runTurn, type TurnOutcome } from './run-turn.ts';

@@ -1,0 +1,138 @@
+import type { PushFormat } from '@batonjs/bindings';
+import type { StreamResponse } from '@batonjs/protocol';
+import { A2A_VERSION, DELIVERY_ID, NOTIFICATION_TOKEN } from '@batonjs/protocol/headers';
+import type { PushConfig } from '@batonjs/store';
+import { sha256 } from '#bytes';
+import { sendTo } from '#send-to';
+import { atMost } from '../base/timing/wait-at-most.ts';
+import { AddressRefused } from './address-policy/address-refused.ts';
+import { retryAfter } from './retry-delay.ts';
+import type { DeliveryDependencies } from './webhooks.ts';
+
+/** One update on its way to one webhook. */
+export interface Parcel {
+  readonly push: PushConfig;
+  readonly id: string;
+  readonly format: PushFormat;
+  readonly event: StreamResponse;
+  /** Of telemetry. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** How an attempt ended. `reason` holds no secrets, and nothing of the webhook's answer. */
+export type AttemptResult =
+  | { readonly delivered: true; readonly status?: number }
+  | {
+      readonly delivered: false;
+      /** Of the webhook's answer, if there was one. */
+      readonly status?: number;
+      readonly reason: string;
+      /**
+       * Whether to try again: `few` times for an answer that may come from a proxy during a deployment, or may be
+       * final. `skip`: not with this update, which the webhook refuses, but with the next one.
+       */
+      readonly retry: 'yes' | 'few' | 'skip' | 'no';
+      /** How long the webhook asks to wait, in milliseconds. */
+      readonly afterMs?: number | undefined;
+    };
+
+type AttemptDependencies = Pick<DeliveryDependencies, 'push' | 'clock' | 'log'>;
+
+/** How many bytes of an answer are read before the connection is closed. They are not used. */
+const maxBytes = 16 * 1024;
+/** How long a signature is valid. */
+const signedSeconds = 300;
+
+/** Posts an update once. Never rejects. `closing` cuts it short. Spec: §4.3.3. */
+export async function attempt(
+  parcel: Parcel,
+  dependencies: AttemptDependencies,
+  closing: AbortSignal,
+): Promise<AttemptResult> {
+  const { timeoutMs } = dependencies.push.options;
+  let result: AttemptResult = failure(`no answer within ${timeoutMs} ms`);
+  await atMost(timeoutMs, closing, dependencies.clock, async (signal) => {
+    try {
+      result = await post(parcel, dependencies, signal);
+    } catch (error) {
+      if (!signal.aborted) result = failureOf(error);
+    }
+  });
+  return result;
+}
+
+async function post(
+  parcel: Parcel,
+  { push: { policy, sign }, clock, log }: AttemptDependencies,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  const { config, taskId } = parcel.push;
+  const destination = await policy.destination(config.url, signal);
+  const { authentication, token } = config;
+  let body: string;
+  let signed: Readonly<Record<string, string>>;
+  try {
+    body = parcel.format.encode(parcel.event);
+    signed = (await sign?.(unsigned(parcel, body, clock.now()))) ?? {};
+  } catch (error) {
+    log('error', 'A delivery could not be made', { taskId, error });
+    return failure('could not be made');
+  }
+  const headers = {
+    ...parcel.headers,
+    // First, so that the headers below replace those of the same name, in any case.
+    ...signed,
+    'content-type': parcel.format.mediaType,
+    'user-agent': 'Baton',
+    [A2A_VERSION.toLowerCase()]: parcel.format.version,
+    [DELIVERY_ID.toLowerCase()]: parcel.id,
+    ...(authentication && {
+      authorization: [authentication.scheme, authentication.credentials].filter(Boolean).join(' '),
+    }),
+    ...(token && { [NOTIFICATION_TOKEN.toLowerCase()]: token }),
+  };
+  const reply = await sendTo(destination, { method: 'POST', headers, body }, { signal, maxBytes });
+  return judge(reply.status, reply.headers['retry-after'], clock.now());
+}
+
+const unsigned = ({ push, id }: Parcel, body: string, now: number) => {
+  const iat = Math.floor(now / 1_000);
+  return {
+    claims: {
+      jti: id,
+      aud: push.config.url,
+      iat,
+      exp: iat + signedSeconds,
+      taskId: push.taskId,
+      request_body_sha256: sha256(body, 'hex'),
+    },
+    body,
+    authorized: push.config.authentication !== undefined,
+  };
+};
+
+function judge(status: number, header: string | undefined, now: number): AttemptResult {
+  if (status >= 200 && status < 300) return { delivered: true, status };
+  return {
+    ...failure(`answered ${status}`),
+    status,
+    retry: retryOf(status),
+    afterMs: retryAfter(header, now),
+  };
+}
+
+function retryOf(status: number): 'yes' | 'few' | 'skip' | 'no' {
+  if (status >= 500 || status === 408 || status === 425 || status === 429) return 'yes';
+  if ((status >= 300 && status < 400) || status === 404 || status === 410) return 'few';
+  // Its credentials are refused, and will be with every update.
+  return status === 401 || status === 403 ? 'no' : 'skip';
+}
+
+function failureOf(error: unknown): AttemptResult {
+  if (AddressRefused.is(error)) return { ...failure(`URL ${error.message}`), retry: 'no' };
+  // The text of such errors may hold addresses and headers.
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
+  return failure(`connection ${code}`);
+}
+
+const failure = (reason: string) => ({ delivered: false, reason, retry: 'yes' }) as const;

@@ -1,0 +1,63 @@
+import type { TaskPushNotificationConfig } from '@batonjs/protocol';
+import { type FieldViolation, invalidParams } from '@batonjs/protocol/errors';
+import { AddressRefused, notPublic } from '../address-policy/address-refused.ts';
+import type { Webhooks } from '../webhooks.ts';
+
+/** How long a host name may take to resolve when it is registered. One that cannot be resolved now may be later. */
+const resolveMs = 1_000;
+const maxLength = 8_192;
+const maxIdLength = 1_024;
+
+/**
+ * Throws `INVALID_PARAMS`, naming the wrong fields below `path`, for a webhook that could never be delivered to: its
+ * URL the address policy refuses, or whose secrets cannot be sent in a header. Spec: §3.1.7, §13.2.
+ */
+export async function checkPushConfig(
+  config: TaskPushNotificationConfig,
+  { policy }: Webhooks,
+  path = '',
+): Promise<void> {
+  const { id = '', url, token, authentication } = config;
+  const texts = {
+    url: [url, urlProblem],
+    token: [token, textProblem],
+    'authentication.scheme': [authentication?.scheme, schemeProblem],
+    'authentication.credentials': [authentication?.credentials, textProblem],
+    id: [id, idProblem],
+  } as const;
+  const violations: FieldViolation[] = Object.entries(texts).flatMap(([field, [text, problemOf]]) => {
+    const description = text === undefined ? undefined : problemOf(text);
+    return description ? [{ field: path + field, description }] : [];
+  });
+  const refused = violations.some(({ field }) => field === `${path}url`) ? undefined : await refusal();
+  if (refused) violations.push({ field: `${path}url`, description: refused });
+  if (violations.length > 0) throw invalidParams(violations);
+
+  async function refusal(): Promise<string | undefined> {
+    try {
+      await policy.destination(url, AbortSignal.timeout(resolveMs));
+    } catch (error) {
+      if (AddressRefused.is(error)) return error.message === notPublic ? withRemedy(url) : error.message;
+    }
+    return undefined;
+  }
+}
+
+/** The developer of the agent reads it, too: a webhook of a first try is on the same machine. */
+const withRemedy = (url: string): string =>
+  `${notPublic}; the option \`push: { allow: ['${new URL(url).hostname}:*'] }\` of the server accepts this one`;
+
+const tooLong = (text: string, limit = maxLength) =>
+  text.length > limit ? `must have at most ${limit} characters` : undefined;
+
+const urlProblem = (text: string) => tooLong(text);
+
+const textProblem = (text: string) =>
+  tooLong(text) ?? (/^[\t\x20-\x7e]*$/.test(text) ? undefined : 'must be printable ASCII');
+
+const schemeProblem = (text: string) =>
+  tooLong(text) ?? (/^[\w!#$%&'*+.^`|~-]+$/.test(text) ? undefined : 'must be an HTTP authentication scheme');
+
+const idProblem = (text: string) =>
+  tooLong(text, maxIdLength) ??
+  (text.includes('\0') || !text.isWellFormed() ? 'must be well-formed text' : undefined);

@@ -1,0 +1,164 @@
+import type { Delivery, Unsubscribe } from '@batonjs/store';
+import { newId } from '../base/system/new-id.ts';
+import { isoTime } from '../base/timing/clock.ts';
+import { type DeliveryProgress, deliver, deliveryMs } from './deliver.ts';
+import { FailingWebhooks, hostOf } from './failing-webhooks.ts';
+import { HostShares } from './host-shares.ts';
+import { retryDelay } from './retry-delay.ts';
+import type { DeliveryDependencies } from './webhooks.ts';
+
+const batch = 32;
+/** How many webhooks are hurried in one store call. */
+const hurriedAtOnce = 100;
+/** The failures of a host that lengthen the wait of its postponed deliveries; further ones do not. */
+const failuresThatCount = 5;
+
+/** Delivers to each webhook of a queue the updates that it has not got yet, side by side with other processes. */
+export class Deliverer {
+  readonly #dependencies: DeliveryDependencies;
+  readonly #shares: HostShares;
+  readonly #failing = new FailingWebhooks();
+  readonly #stop = new AbortController();
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  #unsubscribe: Promise<Unsubscribe> | undefined;
+  #notified = new AbortController();
+  #over: Promise<void> | undefined;
+
+  constructor(dependencies: DeliveryDependencies) {
+    this.#dependencies = dependencies;
+    this.#shares = new HostShares(dependencies.push.options.concurrency);
+  }
+
+  start(): void {
+    const { store, report } = this.#dependencies;
+    const { queue } = this.#dependencies.options;
+    // With a reason: an abort without one creates an error with a stack, for every notification.
+    this.#unsubscribe = store.subscribe({ queue }, () => this.#notified.abort('notified'));
+    this.#unsubscribe.catch((error: unknown) => report('Could not subscribe to the queue', { queue, error }));
+    this.#over = this.#loop();
+  }
+
+  /**
+   * Delivers all due updates, up to the latest, for up to `graceMs` milliseconds, and leaves the rest to other
+   * processes.
+   */
+  async close(graceMs: number): Promise<void> {
+    this.#stop.abort();
+    this.#notified.abort();
+    await this.#over;
+    if (graceMs > 0) await this.#finish(graceMs);
+    this.#closing.abort();
+    await Promise.all(this.#running);
+    await (await this.#unsubscribe?.catch(() => undefined))?.();
+  }
+
+  /** Claims and delivers until nothing is left to claim, or the time is over. */
+  async #finish(graceMs: number): Promise<void> {
+    const { clock } = this.#dependencies;
+    const end = clock.monotonic() + graceMs;
+    for (let left = graceMs; left > 0; left = end - clock.monotonic()) {
+      // A webhook whose delivery runs cannot be claimed, and may have newer updates by now.
+      const held = [...this.#running];
+      const claimed = await this.#claimSafely(this.#room);
+      if (held.length === 0 && claimed === 0) return;
+      const done = new AbortController();
+      const all = Promise.all([...held, ...this.#running]).then(() => done.abort());
+      await Promise.race([all, clock.sleep(left, done.signal)]);
+    }
+  }
+
+  async #loop(): Promise<void> {
+    const { clock } = this.#dependencies;
+    const { pollMs } = this.#dependencies.options;
+    while (!this.#stop.signal.aborted) {
+      this.#notified = new AbortController();
+      const room = this.#room;
+      const claimed = await this.#claimSafely(room);
+      // There may be more to claim at once.
+      if (claimed > 0 && claimed === room) continue;
+      if (this.#stop.signal.aborted) return;
+      await clock.sleep(pollMs * (0.75 + clock.random() / 2), this.#notified.signal);
+    }
+  }
+
+  /** How many deliveries may be claimed now. */
+  get #room(): number {
+    return Math.max(0, Math.min(batch, this.#shares.free));
+  }
+
+  /** Resolves to how many were claimed. Never rejects. */
+  async #claimSafely(limit: number): Promise<number> {
+    if (limit === 0) return 0;
+    try {
+      return await this.#claim(limit);
+    } catch (error) {
+      this.#dependencies.report('Could not claim deliveries', { error });
+      return 0;
+    }
+  }
+
+  async #claim(limit: number): Promise<number> {
+    const { push, clock } = this.#dependencies;
+    const { queue } = this.#dependencies.options;
+    const request = { queue, holder: newId(clock), ttlMs: deliveryMs(this.#dependencies), limit };
+    const deliveries = await push.store.claimDeliveries(request);
+    for (const delivery of deliveries) {
+      const running = this.#run(delivery).finally(() => this.#running.delete(running));
+      this.#running.add(running);
+    }
+    return deliveries.length;
+  }
+
+  async #run(delivery: Delivery): Promise<void> {
+    const { taskId, id } = delivery.push;
+    const host = hostOf(delivery.push);
+    try {
+      if (!this.#shares.enter(host)) return await this.#postpone(delivery, host);
+      let progress: DeliveryProgress = { works: false, tookOne: false };
+      try {
+        progress = await deliver(delivery, this.#dependencies, this.#failing, this.#closing.signal);
+      } finally {
+        const wasFull = this.#shares.free === 0;
+        this.#shares.leave(host, !progress.works);
+        if (wasFull) this.#notified.abort();
+      }
+      this.#claimIn(progress.againMs);
+      if (progress.tookOne) await this.#hurry(host);
+    } catch (error) {
+      this.#dependencies.report('Could not record a delivery', { taskId, configId: id, error });
+    }
+  }
+
+  /** The host answers: tries its failing webhooks at once. */
+  async #hurry(host: string): Promise<void> {
+    const { push } = this.#dependencies;
+    const waiting = this.#failing.hurry(host);
+    for (let n = 0; n < waiting.length; n += hurriedAtOnce) {
+      const some = waiting.slice(n, n + hurriedAtOnce);
+      await push.store.retryNow(some);
+    }
+  }
+
+  /** The host has its share: puts the delivery back into the queue, for longer if the host does not answer. */
+  async #postpone(delivery: Delivery, host: string): Promise<void> {
+    const { push, clock } = this.#dependencies;
+    const { pollMs } = this.#dependencies.options;
+    const failures = this.#shares.failures(host);
+    const wait =
+      failures > 0
+        ? retryDelay(Math.min(failures, failuresThatCount) + 1, push.options.retry, clock.random)
+        : pollMs * clock.random();
+    if (failures > 0) this.#failing.postponed(delivery.push);
+    const outcome = { retryAt: isoTime(clock.now() + wait), attempts: delivery.push.attempts };
+    await push.store.advance(delivery, outcome);
+    this.#claimIn(wait);
+  }
+
+  /** Claims again after `ms` milliseconds, if that is before the next poll. */
+  #claimIn(ms = Number.POSITIVE_INFINITY): void {
+    const { clock } = this.#dependencies;
+    const { pollMs } = this.#dependencies.options;
+    if (ms < pollMs) void clock.sleep(ms + 1, this.#stop.signal).then(() => this.#notified.abort());
+  }
+}

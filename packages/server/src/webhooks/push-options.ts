@@ -1,0 +1,43 @@
+import type { AddressPolicyOptions } from './address-policy/address-policy.ts';
+import type { SignPush } from './sign-push.ts';
+import type { PushUpdates } from './wanted-update.ts';
+
+/** When a delivery is tried again. All times in milliseconds. */
+export interface PushRetry {
+  /**
+   * The longest wait after the first failure; it doubles with each further one. Waits are random below that. Default
+   * 1,000.
+   */
+  readonly baseDelayMs: number;
+  /** No wait is longer, not even if the webhook asks for it. Default 1 hour. */
+  readonly maxDelayMs: number;
+  /** After so many failures in a row the webhook is given up. Default 40. */
+  readonly maxAttempts: number;
+  /**
+   * After so many redirects and refusals (4xx) in a row the webhook is given up. Redirects, 404 and 410 may be the
+   * answers of a proxy while its service is deployed; other refusals concern one update, which is skipped. Default 8.
+   */
+  readonly maxRejections: number;
+  /** An update that is older than this is not tried again after a failure. Default 24 hours. */
+  readonly maxAgeMs: number;
+}
+
+/** How webhooks are delivered to. A webhook must be public and have TLS, unless it is listed in `allow`. */
+export interface PushOptions extends AddressPolicyOptions {
+  /** Whether public webhooks may be without TLS. Default false. */
+  readonly http?: boolean;
+  /**
+   * Which updates are delivered. Default `'default'`: every status, and artifacts unless they are chunks but the last.
+   */
+  readonly updates?: PushUpdates;
+  /** How long one attempt may take, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number;
+  readonly retry?: Partial<PushRetry>;
+  /** Attempts under way at once in this process. Default 256. One host never takes all of them. */
+  readonly concurrency?: number;
+  /** Webhooks of one task. Default 100. */
+  readonly configsPerTask?: number;
+  /** Whether get and list leave out `token` and `authentication.credentials`. Default true. */
+  readonly redactSecrets?: boolean;
+  readonly sign?: SignPush;
+}

@@ -1,0 +1,84 @@
+import type { PushFormat, ServerCompatibility } from '@batonjs/bindings';
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import type { Log, ReportFailure } from '../base/hooks/log-hook.ts';
+import type { Telemetry } from '../base/hooks/telemetry.ts';
+import type { Clock } from '../base/timing/clock.ts';
+import { type AddressPolicy, addressPolicy } from './address-policy/address-policy.ts';
+import { previewFormat, pushFormat } from './push-format.ts';
+import type { PushOptions, PushRetry } from './push-options.ts';
+import type { SignPush } from './sign-push.ts';
+import type { PushUpdates } from './wanted-update.ts';
+
+/** The options of webhooks, completed. Plain values. */
+export interface WebhookOptions {
+  readonly updates: PushUpdates;
+  readonly timeoutMs: number;
+  readonly retry: PushRetry;
+  readonly concurrency: number;
+  readonly configsPerTask: number;
+  readonly redactSecrets: boolean;
+}
+
+/** The objects that webhooks are registered and delivered with. */
+export interface Webhooks {
+  readonly store: PushConfigStore;
+  readonly policy: AddressPolicy;
+  readonly sign: SignPush | undefined;
+  /** By version of the protocol. */
+  readonly formats: ReadonlyMap<string, PushFormat>;
+  readonly options: WebhookOptions;
+}
+
+/** The objects that deliveries are made with. */
+export interface DeliveryDependencies {
+  /** Answers each call within `storeTimeoutMs`. */
+  readonly store: TaskStore;
+  readonly push: Webhooks;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Logs the errors of background work. */
+  readonly report: ReportFailure;
+  readonly telemetry: Telemetry | undefined;
+  /** Times in milliseconds. */
+  readonly options: {
+    readonly queue: string;
+    readonly leaseMs: number;
+    readonly pollMs: number;
+  };
+}
+
+/** Completes the options of webhooks. Undefined if the store keeps none, or `options` is false. Throws `TypeError`. */
+export function createWebhooks(
+  store: TaskStore | (TaskStore & PushConfigStore),
+  given: PushOptions | false = {},
+  compatibility: readonly ServerCompatibility[] = [],
+): Webhooks | undefined {
+  if (given === false || !('claimDeliveries' in store)) return undefined;
+  const options: WebhookOptions = {
+    updates: given.updates ?? 'default',
+    timeoutMs: given.timeoutMs ?? 10_000,
+    retry: {
+      baseDelayMs: 1_000,
+      maxDelayMs: 3_600_000,
+      maxAttempts: 40,
+      maxRejections: 8,
+      maxAgeMs: 86_400_000,
+      ...given.retry,
+    },
+    concurrency: given.concurrency ?? 256,
+    configsPerTask: given.configsPerTask ?? 100,
+    redactSecrets: given.redactSecrets ?? true,
+  };
+  const { timeoutMs, concurrency, retry } = options;
+  for (const [name, value] of Object.entries({ timeoutMs, concurrency, ...retry })) {
+    if (!(value > 0)) throw new TypeError(`\`push.${name}\` must be more than 0`);
+  }
+  const formats = [pushFormat, previewFormat, ...compatibility.map((other) => other.pushFormat)];
+  return {
+    store,
+    policy: addressPolicy({ ...given, http: given.http ?? false }),
+    sign: given.sign,
+    formats: new Map(formats.map((format) => [format.version, format])),
+    options,
+  };
+}

@@ -1,0 +1,95 @@
+import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, it } from 'vitest';
+import { boundedStore } from '../../../src/base/store/bounded-store.ts';
+import { type Clock, systemClock } from '../../../src/base/timing/clock.ts';
+
+type Method = keyof (TaskStore & PushConfigStore);
+
+const methods = Object.keys({ ...memoryStore(), probe: true }).filter(
+  (name) => name !== 'prune' && name !== 'close' && name !== 'schedules',
+) as Method[];
+
+/** A store whose methods all do the same. */
+function storeThat(answer: (method: string, args: unknown[]) => unknown): TaskStore & PushConfigStore {
+  const names = Object.keys({ ...memoryStore(), probe: true });
+  const store = names.map((name) => [name, (...args: unknown[]) => answer(name, args)]);
+  return Object.fromEntries(store) as TaskStore & PushConfigStore;
+}
+
+const call = (store: object, method: string, ...args: unknown[]) =>
+  (store as Record<string, (...args: unknown[]) => Promise<unknown>>)[method]!(...args);
+
+/** A clock on which every time limit is over at once. */
+function rushed(): Clock {
+  let now = 0;
+  const sleep = async (ms: number) => {
+    now += ms;
+  };
+  return { ...systemClock, monotonic: () => now, sleep };
+}
+
+describe('A bounded store', () => {
+  it.each([...methods, 'prune', 'close'])(
+    'passes %s on, with every argument, and its answer',
+    async (method) => {
+      const count = {
+        commit: 1,
+        load: 2,
+        readFacts: 5,
+        list: 2,
+        subscribe: 2,
+        claim: 1,
+        renew: 2,
+        waiting: 2,
+        lease: 2,
+        take: 2,
+      };
+      const more = { prune: 1, putPushConfig: 2, getPushConfig: 3, listPushConfigs: 3, removePushConfig: 3 };
+      const rest = { claimDeliveries: 1, advance: 2, retryNow: 1, listDead: 2, revive: 3 };
+      const length = { ...count, ...more, ...rest }[method as string] ?? 0;
+      const args = Array.from({ length }, (_, n) => ({ argument: n }));
+      const store = storeThat(async (name, given) => [name, ...given]);
+      const bounded = boundedStore(store, 1_000, systemClock);
+      expect(await call(bounded, method, ...args)).toEqual([method, ...args]);
+    },
+  );
+
+  it.each(methods)('rejects %s if it is not answered in time', async (method) => {
+    const store = storeThat(() => new Promise(() => {}));
+    const bounded = boundedStore(store, 700, rushed());
+    await expect(call(bounded, method)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'The store did not answer within 700 ms',
+    });
+  });
+
+  it.each(methods)('rejects %s if it throws', async (method) => {
+    const store = storeThat(() => {
+      throw new Error('thrown');
+    });
+    await expect(call(boundedStore(store, 700, systemClock), method)).rejects.toThrow('thrown');
+  });
+
+  it('ends a subscription that comes too late', async () => {
+    const ended = Promise.withResolvers<void>();
+    const made = Promise.withResolvers<() => Promise<void>>();
+    const bounded = boundedStore(storeThat(() => made.promise) as TaskStore, 700, rushed());
+    await expect(bounded.subscribe({ queue: 'q' }, () => {})).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    made.resolve(async () => {
+      ended.resolve();
+      throw new Error('The connection is gone');
+    });
+    await ended.promise;
+  });
+
+  it('keeps webhooks and can be probed only if the store can', () => {
+    const { commit, load, readFacts, list, subscribe, claim, renew, waiting, prune, ping, identity, close } =
+      memoryStore();
+    const reading = { load, readFacts, list, subscribe, waiting, ping, identity };
+    const tasks = { ...reading, commit, claim, renew, prune, close };
+    expect(Object.keys(boundedStore(tasks, 1, systemClock)).sort()).toEqual(Object.keys(tasks).sort());
+    const both = memoryStore();
+    expect(Object.keys(boundedStore(both, 1, systemClock)).sort()).toEqual(Object.keys(both).sort());
+  });
+});

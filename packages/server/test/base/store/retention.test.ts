@@ -1,0 +1,183 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TaskStore } from '@batonjs/store';
+import { etcdStore } from '@batonjs/store-etcd';
+import { memoryStore } from '@batonjs/store-memory';
+import { postgresStore } from '@batonjs/store-postgres';
+import { redisStore } from '@batonjs/store-redis';
+import { sqliteStore } from '@batonjs/store-sqlite';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { closedAfterTest } from '../../../../../test/kit/closed-after-test.ts';
+import { rpc, say } from '../../../../../test/kit/rpc.ts';
+import { serve } from '../../../../../test/kit/serve.ts';
+import { eventually } from '../../../../../test/kit/until.ts';
+import { canStartEtcd, startEtcd } from '../../../../../test/support/etcd.ts';
+import { postgresForTests } from '../../../../../test/support/postgres.ts';
+import { redisForTests } from '../../../../../test/support/redis.ts';
+import { type Agent, completed, inputRequired } from '../../../src/index.ts';
+import { createWorker } from '../../../src/worker.ts';
+
+const [redis, postgres, etcd] = await Promise.all([
+  redisForTests(),
+  postgresForTests(),
+  canStartEtcd().then((can) => (can ? startEtcd({ members: 1, inMemory: true }) : undefined)),
+]);
+const folder = mkdtempSync(join(tmpdir(), 'baton-retention-'));
+afterAll(async () => {
+  await Promise.all([redis?.stop(), postgres?.stop(), etcd?.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+const day = 24 * 60 * 60 * 1_000;
+
+/** Ends at once, or asks. */
+const agent: Agent = async function* ({ text }) {
+  yield text === 'ask' ? inputRequired('Well?') : completed();
+};
+
+async function send(server: ReturnType<typeof serve>, text: string): Promise<string> {
+  const { task } = await rpc(server, 'SendMessage', { message: say(text) });
+  return task.id;
+}
+
+/** The store, and what is deleted through it. */
+function observed(store: TaskStore) {
+  const deletions: { readonly limit: number; readonly deleted: number }[] = [];
+  const asked: Promise<unknown>[] = [];
+  return {
+    deletions,
+    /** The questions for the right to delete. */
+    asked,
+    store: {
+      ...store,
+      claim(request) {
+        const leases = store.claim(request);
+        if (request.queue === 'baton:retention') asked.push(leases);
+        return leases;
+      },
+      async prune(options) {
+        const deleted = await store.prune(options);
+        deletions.push({ limit: options.limit, deleted });
+        return deleted;
+      },
+    } satisfies TaskStore,
+  };
+}
+
+const stores: [string, () => TaskStore][] = [
+  ['memory', memoryStore],
+  ['SQLite', () => sqliteStore(join(folder, 'tasks.db'))],
+  ...(redis ? [['Redis', () => redisStore(redis.url)] as [string, () => TaskStore]] : []),
+  ...(postgres ? [['PostgreSQL', () => postgresStore(postgres.url)] as [string, () => TaskStore]] : []),
+  ...(etcd ? [['etcd', () => etcdStore(etcd.urls)] as [string, () => TaskStore]] : []),
+];
+
+describe('retention', () => {
+  it.each(stores)('deletes tasks that ended long ago, and no others (%s)', async (_, open) => {
+    const store = open();
+    onTestFinished(() => store.close());
+    let later = 0;
+    const clock = { now: () => Date.now() + later };
+    const retention = { closedAfterMs: day, everyMs: 20 };
+    const server = serve(agent, { store, clock, retention });
+    const old = await send(server, 'end');
+    const open_ = await send(server, 'ask');
+    later = day / 2;
+    const young = await send(server, 'end');
+    later = day + 60_000;
+    await eventually(() => expect(rpc(server, 'GetTask', { id: old })).rejects.toThrow());
+    for (const id of [open_, young]) expect((await rpc(server, 'GetTask', { id })).id).toBe(id);
+    expect((await rpc(server, 'ListTasks', {})).totalSize).toBe(2);
+  });
+
+  it('is of one process at a time, and goes on when that one is gone', async () => {
+    let time = 0;
+    const { store, deletions, asked } = observed(memoryStore({ monotonic: () => time }));
+    const retention = { closedAfterMs: day };
+    const servers = Array.from({ length: 4 }, () => serve(agent, { store, retention }));
+    closedAfterTest(createWorker({ agent, store, retention }));
+    await eventually(() => expect(asked.length).toBe(5));
+    await Promise.all(asked);
+    await eventually(() => expect(deletions.length).toBe(1));
+    await Promise.all(servers.map((server) => server.close()));
+    expect(deletions.length).toBe(1);
+    time += 60_000;
+    closedAfterTest(createWorker({ agent, store, retention }));
+    await eventually(() => expect(deletions.length).toBe(2));
+  });
+
+  it('deletes in small steps', async () => {
+    const { store, deletions } = observed(memoryStore());
+    const server = serve(agent, { store });
+    await Promise.all(Array.from({ length: 25 }, () => send(server, 'end')));
+    const clock = { now: () => Date.now() + day };
+    serve(agent, { store, name: 'another agent', clock, retention: { closedAfterMs: 1, batch: 10 } });
+    await eventually(() => expect(deletions.length).toBe(3));
+    expect(deletions.map(({ deleted }) => deleted)).toEqual([10, 10, 5]);
+    expect(deletions.every(({ limit }) => limit === 10)).toBe(true);
+  });
+
+  it('stops when another process has the right to it', async () => {
+    let time = 0;
+    const { store, deletions } = observed(memoryStore());
+    const logged: string[] = [];
+    const stopped = Promise.withResolvers<void>();
+    serve(agent, {
+      store: {
+        ...store,
+        // There is always more to delete, and each time takes long.
+        prune: async (options) => {
+          time += 60_000;
+          return (await store.prune(options)) + options.limit;
+        },
+        async renew() {
+          stopped.resolve();
+          return [];
+        },
+      },
+      clock: { monotonic: () => time },
+      retention: { closedAfterMs: 1 },
+      log: (_, message) => logged.push(message),
+    });
+    await stopped.promise;
+    await eventually(() => expect(logged).toContain('Old tasks were deleted'));
+    expect(deletions.length).toBe(1);
+  });
+
+  it('ends with its server, in the middle of a long deletion too', async () => {
+    const { store, deletions } = observed(memoryStore());
+    const endless: TaskStore = {
+      ...store,
+      prune: async (options) => (await store.prune(options)) + options.limit,
+    };
+    const server = serve(agent, { store: endless, retention: { closedAfterMs: 1, batch: 1 } });
+    await eventually(() => expect(deletions.length).toBeGreaterThan(1));
+    await server.close();
+  });
+
+  it('goes on after the store failed', async () => {
+    const { store, deletions } = observed(memoryStore());
+    const logged: string[] = [];
+    let failures = 3;
+    const failing: TaskStore = {
+      ...store,
+      async prune(options) {
+        if (failures-- > 0) throw new Error('Not now');
+        return store.prune(options);
+      },
+    };
+    const log = (_: string, message: string) => void logged.push(message);
+    serve(agent, { store: failing, retention: { closedAfterMs: 1, everyMs: 5 }, log });
+    await eventually(() => expect(deletions.length).toBeGreaterThan(0));
+    expect(logged.filter((message) => message === 'Could not delete old tasks').length).toBe(3);
+  });
+
+  it.each([
+    ['retention.closedAfterMs', { closedAfterMs: 0 }],
+    ['retention.everyMs', { closedAfterMs: 1, everyMs: -1 }],
+    ['retention.batch', { closedAfterMs: 1, batch: Number.NaN }],
+  ])('refuses a wrong %s', (name, retention) => {
+    expect(() => serve(agent, { retention })).toThrow(new TypeError(`\`${name}\` must be more than 0`));
+  });
+});

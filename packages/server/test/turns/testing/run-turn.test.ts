@@ -1,0 +1,210 @@
+import { memoryStore } from '@batonjs/store-memory';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { rpc, say } from '../../../../../test/kit/rpc.ts';
+import {
+  type Agent,
+  append,
+  artifact,
+  authRequired,
+  completed,
+  createAgentServer,
+  inputRequired,
+  reply,
+  type TaskUpdate,
+  type Turn,
+  taskAgent,
+  working,
+} from '../../../src/index.ts';
+import { runTurn } from '../../../src/turns/testing/testing.ts';
+
+/** What the server makes of an agent: the state of its task and the error that it logged. */
+async function served(agent: Agent) {
+  const errors: unknown[] = [];
+  const server = createAgentServer({
+    card: { name: 'Test', description: 'For tests' },
+    store: memoryStore(),
+    agent,
+    log: (_level, _message, details) => errors.push(details.err),
+  });
+  const { task } = await rpc(server, 'SendMessage', { message: say('Hello') });
+  await server.close();
+  return { state: task?.status.state, error: errors[0] };
+}
+
+describe('a step of runTurn is a step of the server', () => {
+  const date = new Date(0);
+
+  it('gives and keeps what JSON makes of a result', async () => {
+    const { steps } = await runTurn(async function* ({ step }) {
+      expect(await step('date', () => ({ date, none: undefined, run() {} }))).toEqual({
+        date: '1970-01-01T00:00:00.000Z',
+      });
+      expect(await step('nothing', () => {})).toBeNull();
+      yield completed();
+    }, 'Hello');
+    expect(steps).toEqual({ date: { date: '1970-01-01T00:00:00.000Z' }, nothing: null });
+  });
+
+  it('returns what an earlier attempt completed', async () => {
+    const steps = { rate: 2 };
+    const { updates } = await runTurn(
+      async function* ({ attempt, step }) {
+        yield completed(`${attempt} ${await step('rate', () => 3)}`);
+      },
+      'Hello',
+      { attempt: 2, steps },
+    );
+    expect(updates).toMatchObject([{ status: { message: { parts: [{ text: '2 2' }] } } }]);
+  });
+
+  it.each<[string, (turn: Turn) => Promise<unknown>, RegExp]>([
+    ['a repeated name', ({ step }) => step('a', () => 1).then(() => step('a', () => 2)), /"a" was used/],
+    ['a bigint', ({ step }) => step('a', () => 1n), /"a" is not JSON/],
+    ['a function', ({ step }) => step('a', () => () => {}), /"a" is not JSON/],
+    [
+      'a cycle',
+      ({ step }) =>
+        step('a', () => {
+          const cyclic: { next?: unknown } = {};
+          cyclic.next = cyclic;
+          return cyclic;
+        }),
+      /"a" is not JSON/,
+    ],
+  ])('refuses %s, here and there', async (_what, work, message) => {
+    const agent: Agent = async function* (turn) {
+      await work(turn);
+      yield completed();
+    };
+    await expect(runTurn(agent, 'Hello')).rejects.toThrow(message);
+    const { state, error } = await served(agent);
+    expect(state).toBe('TASK_STATE_FAILED');
+    expect(String(error)).toMatch(message);
+  });
+
+  it('has the type of what JSON keeps', () => {
+    interface Booking {
+      readonly code: string;
+      readonly at: Date;
+      readonly seats?: number;
+      readonly tags: readonly (string | undefined)[];
+      cancel(): void;
+    }
+    const steps = (step: Turn['step']) => ({
+      booking: step('a', async (): Promise<Booking | undefined> => undefined),
+      nothing: step('b', () => {}),
+      big: step('c', () => 1n),
+      whatever: step('d', (): unknown => 1),
+      pair: step('e', (): [number, Date] => [1, date]),
+    });
+    type Steps = ReturnType<typeof steps>;
+    interface Kept {
+      readonly code: string;
+      readonly at: string;
+      readonly seats?: number;
+      readonly tags: readonly (string | null)[];
+    }
+    expectTypeOf<Awaited<Steps['booking']>>().toExtend<Kept | null>();
+    expectTypeOf<Kept | null>().toExtend<Awaited<Steps['booking']>>();
+    expectTypeOf<Steps['nothing']>().toEqualTypeOf<Promise<null>>();
+    expectTypeOf<Steps['big']>().toEqualTypeOf<Promise<never>>();
+    expectTypeOf<Steps['whatever']>().toEqualTypeOf<Promise<unknown>>();
+    expectTypeOf<Steps['pair']>().toEqualTypeOf<Promise<[number, string]>>();
+  });
+});
+
+describe('what the server refuses, runTurn refuses', () => {
+  const updatesOf = (...updates: readonly unknown[]): Agent =>
+    async function* () {
+      for (const update of updates) yield update as TaskUpdate;
+    };
+
+  it.each<[string, Agent, RegExp]>([
+    [
+      'a string as the answer',
+      (() => 'hi') as never,
+      /returned a string; it returns a message, such as reply/,
+    ],
+    ['nothing as the answer', (() => {}) as never, /returned undefined/],
+    ['null as the answer', (() => null) as never, /returned null/],
+    ['a list as the answer', (() => [completed()]) as never, /returned an array/],
+    ['an update as the answer', (() => completed()) as never, /returned a single update/],
+    ['a part as the answer', (() => ({ text: 'hi' })) as never, /returned a part/],
+    ['a function as the answer', (() => () => reply('hi')) as never, /returned a function/],
+    [
+      'something else as the answer',
+      (() => ({ secret: 'x' })) as never,
+      /returned an object of another kind/,
+    ],
+    [
+      'a synchronous generator',
+      function* () {
+        yield completed();
+      } as never,
+      /returned a synchronous generator.*is `async` missing/,
+    ],
+    ['a string as an update', updatesOf('hi'), /yielded a string; an update has a status or an artifact/],
+    ['nothing as an update', updatesOf(undefined), /yielded undefined/],
+    ['a message as an update', updatesOf(reply('hi')), /yielded a message/],
+    ['a task as an update', updatesOf({ id: 'a', status: {}, artifact: {} }), /yielded an object with both/],
+    [
+      'a generator as an update',
+      updatesOf(updatesOf()({} as Turn)),
+      /yielded an async iterable.*`yield\*` missing/,
+    ],
+    ['text for an unknown artifact', updatesOf(append('none', 'x')), /no artifact "none"/],
+    ['parts that are no array', updatesOf({ artifact: { parts: 'x' } }), /`parts` is an array/],
+    ['an end without an end', updatesOf(working()), /ended without saying how the task ended/],
+  ])('%s', async (_what, agent, message) => {
+    await expect(runTurn(agent, 'Hello')).rejects.toMatchObject({
+      reason: 'INVALID_AGENT_RESPONSE',
+      message: expect.stringMatching(message),
+    });
+    const { state, error } = await served(taskAgent(agent as never));
+    expect(state).toBe('TASK_STATE_FAILED');
+    expect(error).toMatchObject({ message: expect.stringMatching(message) });
+  });
+
+  it('at the yield, where the agent can catch it', async () => {
+    const { updates } = await runTurn(async function* () {
+      try {
+        yield append('none', 'x');
+      } catch {
+        yield completed('Caught');
+      }
+    }, 'Hello');
+    expect(updates).toMatchObject([{ status: { message: { parts: [{ text: 'Caught' }] } } }]);
+  });
+
+  it('by ending the turn with the task or with a question', async () => {
+    for (const last of [completed(), inputRequired('Well?')]) {
+      let cleaned = false;
+      const { updates } = await runTurn(async function* () {
+        try {
+          yield last;
+          yield working('Never');
+        } finally {
+          cleaned = true;
+        }
+      }, 'Hello');
+      expect(updates).toEqual([last]);
+      expect(cleaned).toBe(true);
+    }
+  });
+});
+
+it('goes on with a task that was there before', async () => {
+  const task = {
+    id: 't',
+    contextId: 'c',
+    status: { state: 'TASK_STATE_INPUT_REQUIRED' as const },
+    artifacts: [{ artifactId: 'a', parts: [{ text: 'x' }] }],
+  };
+  const agent: Agent = async function* () {
+    yield append('a', 'y');
+    yield artifact('b', 'z');
+    yield authRequired('Sign in');
+  };
+  expect((await runTurn(agent, 'Hello', { task })).updates).toHaveLength(3);
+  await expect(runTurn(() => reply('hi'), 'Hello', { task })).rejects.toThrow('answered with updates');
+});

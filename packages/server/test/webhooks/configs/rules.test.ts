@@ -1,0 +1,208 @@
+import type { Fact } from '@batonjs/lifecycle';
+import type { TaskState } from '@batonjs/protocol';
+import type { PushConfig } from '@batonjs/store';
+import { describe, expect, it } from 'vitest';
+import { deliveryId } from '../../../src/webhooks/delivery-id.ts';
+import { FailingWebhooks, hostOf } from '../../../src/webhooks/failing-webhooks.ts';
+import { HostShares } from '../../../src/webhooks/host-shares.ts';
+import { retryAfter, retryDelay } from '../../../src/webhooks/retry-delay.ts';
+import { isWanted } from '../../../src/webhooks/wanted-update.ts';
+import { push } from '../kit/push-config.ts';
+
+const at = '2026-01-01T00:00:00.000Z';
+const status = (state: string): Fact => ({
+  format: 1,
+  at,
+  type: 'status-changed',
+  status: { state: `TASK_STATE_${state}` as TaskState, timestamp: at },
+});
+const chunk = (append: boolean, lastChunk: boolean): Fact => ({
+  format: 1,
+  at,
+  type: 'artifact-updated',
+  artifact: { artifactId: 'a', parts: [{ text: 'x' }] },
+  append,
+  lastChunk,
+});
+describe('an update is delivered', () => {
+  it.each<[string, Fact, readonly boolean[]]>([
+    ['at work', status('WORKING'), [true, true, false]],
+    ['that asks', status('INPUT_REQUIRED'), [true, true, true]],
+    ['that waits for an authorization', status('AUTH_REQUIRED'), [true, true, true]],
+    ['that ended', status('COMPLETED'), [true, true, true]],
+    ['with a new artifact', chunk(false, false), [true, true, false]],
+    ['with a whole artifact', chunk(false, true), [true, true, false]],
+    ['with a chunk', chunk(true, false), [true, false, false]],
+    ['with the last chunk', chunk(true, true), [true, true, false]],
+    ['that was woken', { format: 1, at, type: 'woken' }, [false, false, false]],
+  ])('of a task %s: to `all`, `default` and `significant` %3$j', (_, fact, wanted) => {
+    expect((['all', 'default', 'significant'] as const).map((one) => isWanted(fact, one))).toEqual(wanted);
+  });
+});
+
+it('the id of a delivery is one of the log, the task, the webhook and the position, and fits a header', () => {
+  const first = { commitId: 'c' } as never;
+  const ids = [
+    deliveryId({ taskId: 't', id: 'w' }, first, 1),
+    deliveryId({ taskId: 't', id: 'w' }, first, 2),
+    deliveryId({ taskId: 't', id: 'v' }, first, 1),
+    deliveryId({ taskId: 'u', id: 'w' }, first, 1),
+    deliveryId({ taskId: 't', id: 'w' }, { commitId: 'd' } as never, 1),
+  ];
+  expect(new Set(ids).size).toBe(5);
+  for (const id of ids) expect(id).toMatch(/^[\w-]{32}$/);
+  expect(deliveryId({ taskId: 't', id: 'w' }, first, 1)).toBe(ids[0]);
+});
+
+describe('the wait before a retry', () => {
+  const retry = { baseDelayMs: 100, maxDelayMs: 1_000, maxAttempts: 9, maxRejections: 9, maxAgeMs: 9 };
+
+  it('doubles with each failure up to the longest, and is random below', () => {
+    const longest = [0, 1, 2, 3, 4, 5, 50].map((failures) => retryDelay(failures, retry, () => 1));
+    expect(longest).toEqual([100, 100, 200, 400, 800, 1_000, 1_000]);
+    expect(retryDelay(2, retry, () => 0.25)).toBe(50);
+  });
+
+  const now = Date.parse('Thu, 01 Jan 2026 00:00:00 GMT');
+  it.each<[string | undefined, number | undefined]>([
+    [undefined, undefined],
+    ['', undefined],
+    ['soon', undefined],
+    ['2026-01-01', undefined],
+    ['1x', undefined],
+    ['-1', undefined],
+    ['1.5', undefined],
+    ['0', 0],
+    [' 7 ', 7_000],
+    ['123456789', 123_456_789_000],
+    ['1234567890', undefined],
+    ['1 Jan 2026 00:00:05 GMT', undefined],
+    ['x 1 Jan 2026 00:00:05 GMT', undefined],
+    ['Thu, 01 Jan 2026 00:00:05 GMT', 5_000],
+    ['Wed, 31 Dec 2025 00:00:05 GMT', 0],
+  ])('is read from `Retry-After: %s` as %s ms', (header, ms) => {
+    expect(retryAfter(header, now)).toBe(ms);
+  });
+});
+
+describe('hosts share the deliveries that may run at once', () => {
+  it('one host holds half of them, two hold two thirds', () => {
+    const shares = new HostShares(6);
+    expect([1, 2, 3, 4].map(() => shares.enter('a'))).toEqual([true, true, true, false]);
+    expect(shares.free).toBe(3);
+    expect([1, 2, 3].map(() => shares.enter('b'))).toEqual([true, true, false]);
+    expect(shares.free).toBe(1);
+    expect(shares.enter('c')).toBe(true);
+  });
+
+  it('every host gets one while any is free, and none when none is', () => {
+    const shares = new HostShares(2);
+    expect(['a', 'b', 'c'].map((host) => shares.enter(host))).toEqual([true, true, false]);
+    shares.leave('a', false);
+    expect([shares.free, shares.enter('c')]).toEqual([1, true]);
+  });
+
+  it('failures in a row count while deliveries to the host are under way', () => {
+    const shares = new HostShares(10);
+    for (let n = 0; n < 3; n++) shares.enter('a');
+    expect(shares.failures('a')).toBe(0);
+    shares.leave('a', true);
+    expect(shares.failures('a')).toBe(1);
+    shares.enter('a');
+    shares.leave('a', true);
+    expect(shares.failures('a')).toBe(2);
+    shares.leave('a', false);
+    expect(shares.failures('a')).toBe(0);
+    shares.leave('a', true);
+    expect([shares.failures('a'), shares.free]).toEqual([0, 10]);
+    shares.leave('a', true);
+    expect([shares.failures('nobody'), shares.free]).toEqual([0, 10]);
+  });
+});
+
+describe('webhooks that fail', () => {
+  const hook = push('http://a.example:81/x?secret');
+  const other = push('http://b.example/');
+  const failure = { isRejection: false, mayHurry: true };
+  const rejection = { isRejection: true, mayHurry: true };
+  const named = ({ scope, taskId, id }: PushConfig) => ({ scope, taskId, id });
+
+  it('count the rejections in a row', () => {
+    const failing = new FailingWebhooks();
+    expect([rejection, rejection, failure, rejection].map((how) => failing.failed(hook, how))).toEqual([
+      1, 2, 0, 1,
+    ]);
+    expect(failing.failed(push('http://a.example:81/', 'v'), rejection)).toBe(1);
+    failing.over(hook);
+    expect(failing.failed(hook, rejection)).toBe(1);
+  });
+
+  it('are tried at once when their host answers again, each once for a failure', () => {
+    const failing = new FailingWebhooks();
+    failing.failed(hook, failure);
+    failing.failed(other, failure);
+    failing.failed(push('http://a.example:81/', 'late'), { isRejection: false, mayHurry: false });
+    expect(failing.hurry('a.example:81')).toEqual([named(hook)]);
+    expect(failing.hurry('a.example:81')).toEqual([]);
+    expect(failing.hurry('a.example')).toEqual([]);
+    failing.failed(hook, failure);
+    expect(failing.hurry('a.example:81')).toEqual([named(hook)]);
+    failing.over(other);
+    expect(failing.hurry('b.example')).toEqual([]);
+  });
+
+  it('stay when another one of their host works', () => {
+    const failing = new FailingWebhooks();
+    failing.over(push('http://unknown.example/'));
+    for (const id of ['v', 'w']) failing.failed(push('http://b.example/', id), failure);
+    failing.over(push('http://b.example/', 'v'));
+    expect(failing.hurry('b.example')).toMatchObject([{ id: 'w' }]);
+  });
+
+  it('that keep failing on a host that works are tried at once three times, and again when the host was the reason', () => {
+    const failing = new FailingWebhooks();
+    const hurried = () => {
+      failing.failed(hook, failure);
+      return failing.hurry('a.example:81').length;
+    };
+    expect([1, 2, 3, 4, 5].map(hurried)).toEqual([1, 1, 1, 0, 0]);
+    failing.postponed(hook);
+    expect(failing.hurry('a.example:81')).toHaveLength(1);
+    expect(hurried()).toBe(0);
+    failing.over(hook);
+    failing.postponed(hook);
+    expect(failing.hurry('a.example:81')).toHaveLength(1);
+    expect([1, 2, 3].map(hurried)).toEqual([1, 1, 0]);
+  });
+
+  it('are forgotten, the oldest first, beyond ten thousand', () => {
+    const failing = new FailingWebhooks();
+    failing.failed(other, failure);
+    failing.over(other);
+    for (let n = 0; n < 10_000; n++)
+      failing.failed(push(`http://${n < 2 ? `h${n}` : 'x'}/`, `w${n}`), failure);
+    // One that is known is no new one.
+    failing.failed(push('http://h0/', 'w0'), failure);
+    expect(failing.hurry('h0')).toHaveLength(1);
+    failing.failed(push('http://y/', 'a'), failure);
+    failing.failed(push('http://h0/', 'w0'), failure);
+    expect([failing.hurry('h1'), failing.hurry('h0')]).toMatchObject([[], [{ id: 'w0' }]]);
+    expect(failing.hurry('x')).toHaveLength(9_998);
+    expect(failing.hurry('y')).toHaveLength(1);
+  });
+
+  it('are forgotten one by one, and only while there are too many', () => {
+    const failing = new FailingWebhooks();
+    const add = (n: number) => failing.failed(push('http://x/', `w${n}`), failure);
+    for (let n = 0; n <= 10_000; n++) add(n);
+    expect(failing.hurry('x')).toHaveLength(10_000);
+    for (const n of [1, 2, 3]) failing.over(push('http://x/', `w${n}`));
+    for (const n of [1, 2, 3]) add(n);
+    for (let n = 4; n <= 10_000; n++) add(n);
+    expect(failing.hurry('x')).toHaveLength(10_000);
+  });
+
+  it('are of the host and port that their address names', () => {
+    expect([hook, other, push('no address')].map(hostOf)).toEqual(['a.example:81', 'b.example', '']);
+  });
+});
