@@ -39,7 +39,7 @@ describe('servers over one store, in virtual time', () => {
   });
 
   it('say what went wrong: the seed, a smaller scenario and its history', async () => {
-    const spoiled = spoiledStores.find(({ without }) => without === 'the check of the version');
+    const spoiled = spoiledStores.find(({ without }) => without === 'the commit ids that writers search');
     let seed = 0;
     let report: string | undefined;
     while (!report) report = await checkSeed(++seed, { ...spoiled, attempts: 60 });

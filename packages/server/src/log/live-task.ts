@@ -41,7 +41,8 @@ export class LiveTask {
   arriving: string | undefined;
   #isSubscribed = false;
   #unsubscribe: Promise<Unsubscribe | undefined> | undefined;
-  #refreshing: Promise<void> | undefined;
+  #isReading = false;
+  #refreshing: Promise<void> = Promise.resolve();
   #refreshingAgain: Promise<void> | undefined;
   #notifiedVersion = 0;
   #writing = 0;
@@ -175,7 +176,7 @@ export class LiveTask {
 
   /** Reads new facts from the store. Never rejects: `readError` says why the store could not be read. */
   tryRefresh(): Promise<void> {
-    if (!this.#refreshing) {
+    if (!this.#isReading) {
       this.#refreshing = this.#read();
       return this.#refreshing;
     }
@@ -224,10 +225,7 @@ export class LiveTask {
     if (added) this.#callListeners();
   }
 
-  /**
-   * A new id. All ids for one task begin with the same unguessable part, so that the count reveals nothing of other
-   * tasks.
-   */
+  /** A new id. All ids of one task begin with the same unguessable part: its count tells nothing of other tasks. */
   nextCommitId(): string {
     this.#writer ??= `${newId(this.dependencies.clock)}-`;
     return this.#writer + ++this.#commits;
@@ -270,6 +268,7 @@ export class LiveTask {
 
   async #read(): Promise<void> {
     const { store, report } = this.dependencies;
+    this.#isReading = true;
     try {
       this.#notifiedVersion = 0;
       while (!this.#isDiverged) {
@@ -289,8 +288,8 @@ export class LiveTask {
         report('Could not read a task', { taskId: this.taskId, error });
       this.#callListeners();
     } finally {
-      // Here and not in a later callback, or a caller in between would get a read that is already over.
-      this.#refreshing = undefined;
+      // Not in a later callback, or a caller in between would get a read that is over. Perhaps before `#read` returns.
+      this.#isReading = false;
     }
   }
 

@@ -190,6 +190,15 @@ describe('a cursor', () => {
     expect(live.isDiverged).toBe(true);
     const diverged = [expect.objectContaining({ code: 'LOG_DIVERGED' })];
     expect([waiting.ends, lagging.ends]).toEqual([diverged, diverged]);
+    // A sweep, a notification and a request may still ask for more, together: nothing is read, and nothing waits.
+    const ask = live.tryRefresh.bind(live);
+    let asked = 0;
+    live.tryRefresh = () => {
+      if (++asked > 10) throw new RangeError('The live task asks itself for ever');
+      return ask();
+    };
+    await Promise.all([live.tryRefresh(), live.tryRefresh(), live.tryRefresh()]);
+    expect(asked).toBe(3);
   });
 
   it('ends with LOG_DIVERGED when another commit has the place of the last fact that it read', async () => {
