@@ -49,7 +49,7 @@ export const explain = (survivor: Survivor, explanations: readonly Explanation[]
   explanations.find(
     ({ file, line, replacements }) =>
       file === survivor.file &&
-      line === survivor.line &&
+      (typeof line === 'string' ? line === survivor.line : line.test(survivor.line)) &&
       (!replacements || replacements.includes(survivor.replacement)),
   )?.why;
 

@@ -36,7 +36,7 @@ export async function runCli(args: readonly string[], io: Io, version: string): 
 function toUsage(error: unknown, io: Io): unknown {
   if (!(error instanceof CommanderError)) return error;
   const message =
-    error.code === 'commander.help' ? 'A command is missing' : error.message.replace(/^error: /, '');
+    error.code === 'commander.help' ? 'A command is missing' : error.message.replace('error: ', '');
   return new CliError('A2ACLI_ERR_USAGE', message.replaceAll('\n', ' '), `${io.program} help`);
 }
 

@@ -80,6 +80,16 @@ describe('card get', () => {
     expect(ran).toMatchObject({ code: 1, json: { error: { code: 'A2ACLI_ERR_CARD_INVALID' } } });
     expect(ran.json.error.message).toContain('skills');
     expect((await cli(`card get ${broken}`)).code).toBe(0);
+    const skills = [{ id: 1, name: 'Echo', description: 'Says it again', tags: [] }];
+    const deeper = await serveJson({ ...wrong, skills });
+    expect((await cli(`card get ${deeper} --validate`)).stderr).toMatch(
+      /^Error: The card does not fit its schema: skills\.0\.id: .*\n/,
+    );
+    expect((await cli(`doctor -a ${deeper} -o json`)).json.findings[1]).toEqual({
+      check: 'card fits its schema',
+      result: 'problem',
+      note: expect.stringMatching(/^skills\.0\.id: /),
+    });
   });
 
   it('reads the extended card, with credentials only as the public card says [A2ACLI_CARD_GET_003]', async () => {
@@ -115,6 +125,8 @@ describe('card get', () => {
     );
     const url = await serveJson(signed);
     expect(fieldOf((await cli(`card get ${url} --jwks ${keys}`)).stdout, 'Signature')).toBe('verified (k1)');
+    const out = await cli(`card get ${url} --jwks https://127.0.0.1:${await freePort()}/keys`);
+    expect(fieldOf(out.stdout, 'Signature')).toBe('unverifiable (The trusted keys cannot be fetched)');
     const unverifiable = await cli(`card get ${url}`);
     expect(fieldOf(unverifiable.stdout, 'Signature')).toContain('unverifiable');
     expect(unverifiable.code).toBe(0);

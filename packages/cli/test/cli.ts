@@ -20,7 +20,8 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   readonly home?: string;
   readonly cwd?: string;
-  readonly stdin?: string;
+  /** What stands there, or arrives there. */
+  readonly stdin?: string | AsyncIterable<string>;
   readonly isTTY?: boolean;
   /** The same as `isTTY` unless it is given. */
   readonly isStdinTTY?: boolean;
@@ -75,8 +76,9 @@ export async function cli(line: string | readonly string[], around: Surroundings
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, one, two, plain]) => one ?? two ?? plain ?? '');
 
-async function* stdinOf(text: string): AsyncGenerator<string> {
-  if (text) yield text;
+async function* stdinOf(text: string | AsyncIterable<string>): AsyncGenerator<string> {
+  if (typeof text !== 'string') yield* text;
+  else if (text) yield text;
 }
 
 /** The value of a field in text output. */

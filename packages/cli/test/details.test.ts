@@ -326,6 +326,24 @@ describe('chat', () => {
     },
   );
 
+  it('ends when it is interrupted while a person thinks', async () => {
+    const stop = abortedAfterTest();
+    let prompts = 0;
+    const thinking = (async function* () {
+      yield '\n';
+      await new Promise((_, reject) => onTestFinished(() => reject(new Error('The test ended'))));
+    })();
+    const { line } = await serveResults([message]);
+    const ran = await cli(`chat ${line} --progress never`, {
+      isTTY: true,
+      stdin: thinking,
+      signal: stop.signal,
+      // The second prompt follows the empty line.
+      onWrite: () => ++prompts === 2 && stop.abort(),
+    });
+    expect([ran.stdout, ran.stderr]).toEqual(['', '> > ']);
+  });
+
   it('ends when it is interrupted', async () => {
     const stop = abortedAfterTest();
     const { line } = await serveResults([refusal, message]);
@@ -414,6 +432,28 @@ describe('auth login', () => {
     expect((await cli(`${silent.line} --timeout 50ms -o json`)).json.error).toMatchObject({
       code: 'A2ACLI_ERR_TIMEOUT',
     });
+  });
+});
+
+describe('Ctrl-C while an agent is silent ends', () => {
+  it.each([
+    'send hi',
+    'send hi --async',
+    'task get t',
+    'task get t --wait',
+    'task subscribe t',
+    'task cancel t',
+    'task list',
+    'task download t',
+    'task push-config create t --url http://a.example',
+    'task push-config get t h',
+    'task push-config list t',
+    'task push-config delete t h',
+  ])('%s', async (command) => {
+    const stop = abortedAfterTest();
+    const url = await listen(createServer(() => stop.abort()));
+    const ran = await cli(`${command} -e ${url} --transport jsonrpc`, { signal: stop.signal });
+    expect([ran.code, ran.stdout]).toEqual([130, '']);
   });
 });
 

@@ -344,6 +344,9 @@ describe('settings', () => {
       value: null,
       source: 'default',
     });
+    const names = json.settings.map(({ name }: { name: string }) => name);
+    for (const unsettable of ['config', 'env-file', 'help']) expect(names).not.toContain(unsettable);
+    expect(new Set(names).size).toBe(names.length);
     expect(json.settings).toContainEqual({
       name: 'poll-interval',
       variable: 'A2ACLI_POLL_INTERVAL',

@@ -1,7 +1,10 @@
+import { getEventListeners } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { OAuthError } from '@batonjs/oauth';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
+import { toCliError } from '../src/connection/login.ts';
 import { cli } from './cli.ts';
 import { oauth, requires, serveAuthorization, serveSecured } from './secured-agent.ts';
 
@@ -123,6 +126,48 @@ describe('auth login', () => {
     );
     const basic = await serveSecured(requires('b', { httpAuthSecurityScheme: { scheme: 'Basic' } }));
     expect((await logIn(basic.url)).error.message).toContain('no way to log in');
+  });
+
+  it('asks as a program where there is a secret, and the card leaves the choice', async () => {
+    const server = await serveAuthorization();
+    const openIdConnectUrl = `${server.url}/.well-known/openid-configuration`;
+    const { url } = await serveSecured(requires('i', { openIdConnectSecurityScheme: { openIdConnectUrl } }));
+    const { code } = await logIn(url, `--authorization-server ${server.url}`);
+    expect([code, server.forms.map(({ path, grant_type }) => [path, grant_type])]).toEqual([
+      0,
+      [
+        ['/.well-known/openid-configuration', undefined],
+        ['/token', 'client_credentials'],
+      ],
+    ]);
+  });
+
+  it('leaves nothing on the signal of Ctrl-C', async () => {
+    const server = await serveAuthorization();
+    const { url } = await serveSecured(grant(`${server.url}/token`));
+    const { signal } = new AbortController();
+    const line = `auth login -a ${url} --client-id tool --client-secret hush --authorization-server ${server.url}/token`;
+    expect((await cli(line, { signal })).code).toBe(0);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it.each<[OAuthError['code'], string]>([
+    ['NO_CLIENT', 'A2ACLI_ERR_USAGE'],
+    ['NO_FLOW', 'A2ACLI_ERR_USAGE'],
+    ['SCOPE_NOT_ALLOWED', 'A2ACLI_ERR_USAGE'],
+    ['NOT_TRUSTED', 'A2ACLI_ERR_CARD_INVALID'],
+    ['INSECURE_URL', 'A2ACLI_ERR_CARD_INVALID'],
+    ['METADATA', 'A2ACLI_ERR_CARD_INVALID'],
+    ['REFUSED', 'A2ACLI_ERR_AUTH_FAILED'],
+    ['INVALID_ANSWER', 'A2ACLI_ERR_UNREACHABLE'],
+    ['NETWORK', 'A2ACLI_ERR_UNREACHABLE'],
+  ])('that fails with %s is %s', (code, name) => {
+    const error = new OAuthError(code, 'http://a.example is not in `clients`');
+    const { message } = toCliError(error);
+    expect(toCliError(error).code).toBe(name);
+    expect(message).toBe(
+      code === 'NO_FLOW' ? error.message : 'http://a.example is not the one of --authorization-server',
+    );
   });
 
   it('ends at Ctrl-C while a person is asked', async () => {

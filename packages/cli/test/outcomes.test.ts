@@ -1,7 +1,6 @@
 import type { ClientTransport, TransportRequest } from '@batonjs/bindings';
 import { A2AError, ClientError, type ErrorReason } from '@batonjs/client';
 import type { AgentCard, Part, Task } from '@batonjs/protocol';
-import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { type Confirmation, confirmedServer } from '../src/connection/authorization-server.ts';
 import { tracedTransport, wireFetch } from '../src/connection/wire.ts';
@@ -26,8 +25,6 @@ describe('a failure', () => {
     [new CliError('A2ACLI_ERR_CREDENTIALS_MISSING', 'x'), {}, { hint: 'Give --bearer or --api-key, or run auth login' }, 4],
     [new CliError('A2ACLI_ERR_AUTH_FAILED', 'x'), {}, { hint: 'Check the credentials' }, 4],
     [new CliError('A2ACLI_ERR_CARD_INVALID', 'x'), {}, { hint: null }, 1],
-    [new CommanderError(1, 'x', 'error: wrong'), {}, { code: 'A2ACLI_ERR_USAGE', message: 'wrong', hint: null }, 2],
-    [new CommanderError(1, 'x', 'no error: here'), {}, { message: 'no error: here' }, 2],
     [new Error('broken'), {}, { code: 'A2ACLI_ERR_INTERNAL', message: 'broken', hint: debug }, 1],
     ['text', {}, { code: 'A2ACLI_ERR_INTERNAL', message: 'text', hint: debug }, 1],
     [new ClientError('NETWORK', 'x'), {}, { code: 'A2ACLI_ERR_UNREACHABLE', message: 'x' }, 3],

@@ -80,6 +80,7 @@ describe('a secret', () => {
 
   it.each([
     ['in a query', (secret: string) => `?${new URLSearchParams({ key: secret })}`, '?key=[redacted]'],
+    ['beside others', (secret: string) => `%C3%BC${encodeURIComponent(secret)}ü`, '%C3%BC[redacted]ü'],
     ['with small letters', (secret: string) => encodeURIComponent(secret).toLowerCase(), '[redacted]'],
     ['in Base64', (secret: string) => `Basic ${btoa(secret)}`, 'Basic [redacted]'],
     ['after one character', (secret: string) => `Basic ${btoa(`:${secret}`)}`, 'Basic [redacted]'],
@@ -90,6 +91,20 @@ describe('a secret', () => {
     const redactor = new Redactor();
     redactor.hide(secret.toLowerCase());
     expect(redactor.redact(write(secret))).toBe(expected);
+  });
+
+  it('with letters of several bytes is hidden', () => {
+    const redactor = new Redactor();
+    redactor.hide('schlüssel');
+    expect(redactor.redact('?a=schl%C3%BCssel&b=schl%c3%bcssel')).toBe('?a=[redacted]&b=[redacted]');
+  });
+
+  it('that no scheme of the card takes is not sent, with a warning', async () => {
+    const key = { apiKeySecurityScheme: { location: 'header', name: 'X-Key' } };
+    const { url, seen } = await serveSecured({ securitySchemes: { key } } as never);
+    const { stderr } = await cli(`send -a ${url} --bearer t0ken hello`);
+    expect(stderr).toBe('Warning: Secured declares no scheme for this credential: it is not sent\n');
+    expect(seen[0]!.headers).not.toHaveProperty('authorization');
   });
 
   it('goes only where the requirement asks that is met', async () => {

@@ -67,27 +67,32 @@ async function create(context: RunContext<PushFlags>, taskId: string): Promise<v
   context.redactor.hide(token);
   const agent = await context.agent();
   const given = { taskId, url, ...(id !== undefined && { id }), ...(token !== undefined && { token }) };
-  show(context.output, await agent.createTaskPushNotificationConfig(given));
+  const call = (signal: AbortSignal) => agent.createTaskPushNotificationConfig(given, { signal });
+  show(context.output, await context.waiting(call));
 }
 
 async function get(context: RunContext<PushFlags>, taskId: string, id: string): Promise<void> {
   const agent = await context.agent();
-  show(context.output, await agent.getTaskPushNotificationConfig({ taskId, id }));
+  const call = (signal: AbortSignal) => agent.getTaskPushNotificationConfig({ taskId, id }, { signal });
+  show(context.output, await context.waiting(call));
 }
 
 async function list(context: RunContext<PushFlags>, taskId: string): Promise<void> {
   const { output } = context;
   const agent = await context.agent();
-  const reply = await agent.listTaskPushNotificationConfigs({ taskId });
+  const reply = await context.waiting((signal) =>
+    agent.listTaskPushNotificationConfigs({ taskId }, { signal }),
+  );
+  const { configs = [] } = reply;
   if (output.isJson) return output.json(reply);
-  for (const config of reply.configs ?? []) show(output, config);
-  output.field('Configs', (reply.configs ?? []).length);
+  for (const config of configs) show(output, config);
+  output.field('Configs', configs.length);
 }
 
 async function remove(context: RunContext<PushFlags>, taskId: string, id: string): Promise<void> {
   const { output } = context;
   const agent = await context.agent();
-  await agent.deleteTaskPushNotificationConfig({ taskId, id });
+  await context.waiting((signal) => agent.deleteTaskPushNotificationConfig({ taskId, id }, { signal }));
   if (output.isJson) return output.json({});
   output.field('Task ID', taskId);
   output.field('Deleted', id);

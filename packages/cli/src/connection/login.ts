@@ -76,7 +76,8 @@ const codes: Readonly<Record<OAuthError['code'], CliErrorCode>> = {
   NETWORK: 'A2ACLI_ERR_UNREACHABLE',
 };
 
-function toCliError(error: OAuthError): CliError {
+/** What users see of an error of the authorization server. */
+export function toCliError(error: OAuthError): CliError {
   const { code, message } = error;
   if (code === 'NO_FLOW') return usage(message, 'Give --client-secret, best as A2ACLI_CLIENT_SECRET');
   const shown = message.replace(/ is not in `clients`$/, ' is not the one of --authorization-server');

@@ -1,6 +1,5 @@
 import { A2AError, ClientError, type ErrorReason } from '@batonjs/client';
 import { errorTable } from '@batonjs/protocol/errors';
-import { CommanderError } from 'commander';
 import { CliError, type CliErrorCode, cliErrors } from './cli-error.ts';
 
 /** What replaces the result in JSON. */
@@ -89,8 +88,6 @@ export function toFailure(error: unknown, context: FailureContext = {}): Failure
 
 function toCliError(error: unknown): Pick<CliError, 'code' | 'message' | 'hint'> {
   if (error instanceof CliError) return error;
-  if (error instanceof CommanderError)
-    return { code: 'A2ACLI_ERR_USAGE', message: error.message.replace(/^error: /, ''), hint: undefined };
   if (ClientError.is(error)) {
     // The address answers, but not with a card.
     const isMissing = error.code === 'INVALID_CARD' && / answers (404|410)$/.test(error.message);

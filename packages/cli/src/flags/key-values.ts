@@ -6,9 +6,9 @@ export function addServiceParameter(
   text: string,
   earlier: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> {
-  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*([^\r\n]*)$/.exec(text) ?? [];
-  if (name === undefined || value === undefined)
-    throw new InvalidArgumentError('A service parameter is name:value.');
+  const match = /^([!#$%&'*+.^_`|~\w-]+):\s*([^\r\n]*)$/.exec(text);
+  if (!match) throw new InvalidArgumentError('A service parameter is name:value.');
+  const [, name, value] = match as unknown as [whole: string, name: string, value: string];
   return { ...earlier, [name.toLowerCase()]: value };
 }
 
@@ -18,7 +18,7 @@ export function toMetadata(text: string): Struct {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new InvalidArgumentError('Metadata is a JSON object.');
+    // No object either.
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new InvalidArgumentError('Metadata is a JSON object.');

@@ -88,7 +88,7 @@ export function showCard(output: Output, card: AgentCard): void {
   for (const { uri, required } of card.capabilities?.extensions ?? [])
     output.field('Extension', `${uri}${required ? ' (required)' : ''}`);
   for (const [name, scheme] of Object.entries(card.securitySchemes ?? {}))
-    output.field('Security Scheme', `${name} (${Object.keys(scheme)[0]?.replace(/SecurityScheme$/, '')})`);
+    output.field('Security Scheme', `${name} (${Object.keys(scheme)[0]?.replace('SecurityScheme', '')})`);
   for (const { schemes = {} } of card.securityRequirements ?? [])
     output.field('Requires', Object.keys(schemes).join(' and '));
   output.field('Input Modes', (card.defaultInputModes ?? []).join(', '));
