@@ -1,7 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { root } from '../repository/source-files.ts';
 
 /** A command that runs in a process group of its own, as it would in a terminal. */
@@ -72,6 +74,25 @@ export function run(
       await ended;
     },
   };
+}
+
+/**
+ * Stops a process with SIGSTOP, and resolves once all of its threads stand still: on a busy machine they go on for a tenth
+ * of a second.
+ */
+export async function pauseProcess(pid: number): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  while (!statesOf(pid).every((state) => /^[TZX]/.test(state))) await sleep(1);
+}
+
+/** What the system says of each thread of a process: `T` of one that was stopped. */
+function statesOf(pid: number): string[] {
+  const threads = `/proc/${pid}/task`;
+  if (!existsSync(threads)) return [String(execFileSync('ps', ['-o', 'state=', '-p', String(pid)])).trim()];
+  return readdirSync(threads).map((thread) => {
+    const stat = readFileSync(join(threads, thread, 'stat'), 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2);
+  });
 }
 
 /**

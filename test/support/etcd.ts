@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort } from '../kit/processes.ts';
+import { freePort, pauseProcess } from '../kit/processes.ts';
 import { installWithApt } from './install.ts';
 import { reportMissing } from './missing.ts';
 
@@ -19,8 +19,8 @@ export interface EtcdMember {
   kill(): Promise<void>;
   /** Starts it again on the same port and folder, unless it runs. Wait for `healthy` afterwards. */
   start(): void;
-  /** SIGSTOP: it keeps its connections and answers nothing, as behind a cable that was pulled. */
-  pause(): void;
+  /** Stops it: it keeps its connections and answers nothing, as behind a cable that was pulled. */
+  pause(): Promise<void>;
   resume(): void;
   /** Asks it through the JSON gateway: `('maintenance/status')`. `token`: of a user who logged in. */
   ask(path: string, body?: object, token?: string): Promise<Record<string, unknown>>;
@@ -167,7 +167,9 @@ export async function startEtcd(options: EtcdClusterOptions = {}): Promise<EtcdC
         child.kill('SIGKILL');
         await exited;
       },
-      pause: () => void child?.kill('SIGSTOP'),
+      pause: async () => {
+        if (child?.pid) await pauseProcess(child.pid);
+      },
       resume: () => void child?.kill('SIGCONT'),
       async ask(path, body = {}, token = '') {
         const response = await fetch(`${url}/v3/${path}`, {

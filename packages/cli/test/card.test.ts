@@ -141,7 +141,7 @@ describe('card get', () => {
     const rows = [
       [`card get http://127.0.0.1:${await freePort()}`, 'A2ACLI_ERR_UNREACHABLE', 3],
       [`card get ${nothing}`, 'A2ACLI_ERR_CARD_NOT_FOUND', 3],
-      ['card get /no/such/card.json', 'A2ACLI_ERR_CARD_NOT_FOUND', 3],
+      ['card get /dev/null/such/card.json', 'A2ACLI_ERR_CARD_NOT_FOUND', 3],
       [`card get ${await serveJson('<html>')}`, 'A2ACLI_ERR_CARD_INVALID', 1],
       [`card get ${await serveJson({ name: 'No card' })}`, 'A2ACLI_ERR_CARD_INVALID', 1],
       ['card get', 'A2ACLI_ERR_USAGE', 2],

@@ -56,7 +56,7 @@ describe('tasks --store', () => {
   });
 
   it('makes no store where there is none, and shows no password', async () => {
-    const missing = await cli('tasks --store sqlite:/no/such.db -o json');
+    const missing = await cli('tasks --store sqlite:/dev/null/such.db -o json');
     expect(missing).toMatchObject({ code: 3, json: { error: { code: 'A2ACLI_ERR_UNREACHABLE' } } });
     const wrong = await cli('tasks --store mysql://user:s3cret@host/db');
     expect([wrong.code, wrong.stderr.includes('s3cret')]).toEqual([2, false]);

@@ -299,7 +299,7 @@ describe('the keys of a signature', () => {
   const signed = { signatures: [{ protected: 'e30', signature: 'x' }] };
   it.each<[flags: string, shown: RegExp | string]>([
     ['', 'Signature: unverifiable (no keys: give --jwks)\n'],
-    ['--jwks /no/such', 'Error: The keys in /no/such cannot be read\nCode: A2ACLI_ERR_USAGE\n'],
+    ['--jwks /dev/null/such', 'Error: The keys in /dev/null/such cannot be read\nCode: A2ACLI_ERR_USAGE\n'],
     ['--jwks text.json', 'Error: The keys in text.json cannot be read\nCode: A2ACLI_ERR_USAGE\n'],
   ])('%s', async (flags, shown) => {
     const { url } = await serveSecured(signed as never);

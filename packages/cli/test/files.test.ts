@@ -169,7 +169,9 @@ describe('the skill for agents', () => {
     const lines = [...examples.matchAll(/^baton (.+)$/gm)].map(([, line]) => line!);
     expect(lines.length).toBeGreaterThan(5);
     for (const line of lines) {
-      const { stderr } = await cli(line.replaceAll('"$AGENT"', '/no/such/card.json').replace(/ [|>].*$/, ''));
+      const { stderr } = await cli(
+        line.replaceAll('"$AGENT"', '/dev/null/such/card.json').replace(/ [|>].*$/, ''),
+      );
       expect([line, stderr]).toEqual([line, expect.not.stringMatching(/A2ACLI_ERR_USAGE/)]);
     }
   });

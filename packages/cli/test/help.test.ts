@@ -82,7 +82,10 @@ it.each<[line: string, error: string]>([
     'send --data {',
     `Error: --data is JSON\nCode: A2ACLI_ERR_USAGE\nHint: For example --data '{"amount": 100}'\n`,
   ],
-  ['send --file /no/such', 'Error: The file /no/such cannot be read: ENOENT\nCode: A2ACLI_ERR_USAGE\n'],
+  [
+    'send --file /dev/null/such',
+    'Error: The file /dev/null/such cannot be read: ENOTDIR\nCode: A2ACLI_ERR_USAGE\n',
+  ],
   [
     'send -a a.example --a2a-version 2 hi',
     'Error: Version 2 is not supported\nCode: A2ACLI_ERR_USAGE\nHint: There are 1.0 and 0.3\n',
@@ -92,8 +95,8 @@ it.each<[line: string, error: string]>([
     'Error: --tls-cert and --tls-key belong together\nCode: A2ACLI_ERR_USAGE\n',
   ],
   [
-    'send -a a.example --tls-ca /no/such hi',
-    'Error: The file /no/such cannot be read\nCode: A2ACLI_ERR_USAGE\n',
+    'send -a a.example --tls-ca /dev/null/such hi',
+    'Error: The file /dev/null/such cannot be read\nCode: A2ACLI_ERR_USAGE\n',
   ],
   ['card get -e http://a --transport rest', 'Error: --endpoint has no card\nCode: A2ACLI_ERR_USAGE\n'],
   [
@@ -109,8 +112,8 @@ it.each<[line: string, error: string]>([
     'Error: A store is sqlite:<path>, redis://… or postgres://…\nCode: A2ACLI_ERR_USAGE\n',
   ],
   [
-    'tasks --store sqlite:/no/such',
-    'Error: There is no file /no/such\nCode: A2ACLI_ERR_UNREACHABLE\nHint: Check the address, and that the agent runs\n',
+    'tasks --store sqlite:/dev/null/such',
+    'Error: There is no file /dev/null/such\nCode: A2ACLI_ERR_UNREACHABLE\nHint: Check the address, and that the agent runs\n',
   ],
   ['auth login -a a.example', 'Error: --client-id is missing\nCode: A2ACLI_ERR_USAGE\n'],
   [
@@ -118,10 +121,10 @@ it.each<[line: string, error: string]>([
     'Error: A file does not say which agent gets the token\nCode: A2ACLI_ERR_USAGE\nHint: Give the address of the agent\n',
   ],
   [
-    'send --config /no/such -a a.example hi',
-    'Error: The file /no/such cannot be read\nCode: A2ACLI_ERR_USAGE\n',
+    'send --config /dev/null/such -a a.example hi',
+    'Error: The file /dev/null/such cannot be read\nCode: A2ACLI_ERR_USAGE\n',
   ],
-  ['dev /no/such', 'Error: There is no file /no/such\nCode: A2ACLI_ERR_USAGE\n'],
+  ['dev /dev/null/such', 'Error: There is no file /dev/null/such\nCode: A2ACLI_ERR_USAGE\n'],
 ])('says what is wrong with: %s', async (line, error) => {
   const { stdout, stderr } = await cli(line);
   expect([stdout, stderr]).toEqual(['', error]);

@@ -98,7 +98,7 @@ describe('send', () => {
       { url: 'https://files.example/x.pdf', filename: 'x.pdf' },
       { text: 'last' },
     ]);
-    for (const wrong of ['--data {', '--file /no/such/file', '']) {
+    for (const wrong of ['--data {', '--file /dev/null/such/file', '']) {
       const ran = await cli(`send -a ${url} -o json ${wrong}`);
       expect(ran).toMatchObject({ code: 2, json: { error: { code: 'A2ACLI_ERR_USAGE' } } });
     }

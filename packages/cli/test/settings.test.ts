@@ -36,7 +36,7 @@ describe('settings', () => {
     writeFileSync(other, 'A2ACLI_OUTPUT=text');
     for (const flag of ['--config', '--env-file'])
       expect((await cli(`send -a ${url} ${flag} ${other} hello`, around)).stdout).toContain('State: ');
-    expect((await cli(`send -a ${url} --config /no/such hello`, around)).code).toBe(2);
+    expect((await cli(`send -a ${url} --config /dev/null/such hello`, around)).code).toBe(2);
   });
 
   it('are shown with their sources, secrets redacted, and are not changed [A2ACLI_CONFIG_001, A2ACLI_CONFIG_002, R-CLI-02, R-CLI-44]', async () => {

@@ -88,7 +88,7 @@ describe.skipIf(!cluster)('When a member is lost', () => {
     for (const member of cluster!.members) {
       const from = (await commitIds(second)).length;
       const following = collect(second, from + 20);
-      member.pause();
+      await member.pause();
       for (let version = from; version < from + 20; version++) await persist(store, chunkAfter(version));
       expect(idsOf(await following)).toEqual(inOrder(from + 20));
       member.resume();
@@ -104,7 +104,7 @@ describe.skipIf(!cluster)('When a member is lost', () => {
     let isSlow = true;
     const slow = (async () => {
       while (isSlow) {
-        member.pause();
+        await member.pause();
         await new Promise((resolve) => setTimeout(resolve, 300));
         member.resume();
         await new Promise((resolve) => setTimeout(resolve, 60));
@@ -136,7 +136,7 @@ describe.skipIf(!cluster)('When a member is lost', () => {
 describe.skipIf(!cluster)('Without a majority', () => {
   it.each<[string, (member: EtcdMember) => Promise<unknown>, (member: EtcdMember) => void]>([
     ['two members are killed', (member) => member.kill(), (member) => member.start()],
-    ['two members are cut off', async (member) => member.pause(), (member) => member.resume()],
+    ['two members are cut off', (member) => member.pause(), (member) => member.resume()],
   ])(
     'reads and writes are refused in time, and nothing is lost: %s',
     { timeout: 120_000 },

@@ -3,6 +3,7 @@ import { connect, createServer, type Server } from 'node:net';
 import type { TaskStore } from '@batonjs/store';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { pauseProcess } from '../../../test/kit/processes.ts';
 import { chunkAfter, persist, untilItWorks } from '../../../test/kit/task-logs.ts';
 import { canStartPostgres, type PostgresServer, startPostgres } from '../../../test/support/postgres.ts';
 import { type PostgresStoreOptions, postgresStore } from '../src/index.ts';
@@ -167,7 +168,7 @@ describe.skipIf(!server)('A database that cannot write', () => {
       `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
     );
     const stopped = [server!.pid, ...backends.map(({ pid }) => Number(pid))];
-    for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+    await Promise.all(stopped.map(pauseProcess));
     try {
       await expect(store.commit(chunkAfter(1))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     } finally {

@@ -1,6 +1,7 @@
 import { type Commit, type StoredFact, StoreError, type TaskStore } from '@batonjs/store';
 import { follow } from '@batonjs/store-conformance/checks';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { pauseProcess } from '../../../../test/kit/processes.ts';
 import { chunkAfter, headAt, persist, untilItWorks } from '../../../../test/kit/task-logs.ts';
 import { canStart, startRedis } from '../../../../test/support/redis.ts';
 import { startTcpProxy, type TcpProxy } from '../../../../test/support/tcp-proxy.ts';
@@ -79,7 +80,7 @@ describe.skipIf(!redis)('While Redis stands still', () => {
   it('calls reject in bounded time, and what was sent meanwhile is there once or not at all', async () => {
     const store = open({ timeoutMs: 300 });
     await persist(store, chunkAfter(0));
-    process.kill(redis!.pid, 'SIGSTOP');
+    await pauseProcess(redis!.pid);
     const calls = [
       store.commit(chunkAfter(1)),
       store.load('s', 't'),
