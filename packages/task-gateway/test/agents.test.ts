@@ -277,7 +277,12 @@ describe('a task that waits with a form', () => {
       async function* () {
         yield inputRequired('How much?');
       },
-      { clock, clocks: { interruptedMs: 60_000 } },
+      {
+        clock,
+        clocks: { interruptedMs: 60_000 },
+        store: memoryStore({ now: clock.now }),
+        sweepEveryMs: 50,
+      },
     );
     const service = await serveTasks({ types: { ask: agent } });
     await service.post('/task', task('ask'));
