@@ -3,12 +3,10 @@ import { JSON_TYPE, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isOperationName } from '@batonjs/protocol/operations';
 import { type HttpJsonStyle, httpJsonClient03, httpJsonServer03 } from './http/http-json.ts';
 import { jsonRpcClient03, jsonRpcServer03 } from './http/json-rpc.ts';
-import { spellEvent } from './http/spelling.ts';
-import { bothCards, downCard, isV03, upCard, V03 } from './translation/agent-card.ts';
-import type { FileBytes } from './translation/files.ts';
-import { downEvent, upEvent } from './translation/task.ts';
+import { bothCards, card as cardCodec, isV03, V03 } from './translation/agent-card.ts';
+import { event as eventCodec } from './translation/event.ts';
+import type { FileBytes } from './wire/codec.ts';
 import { lossReporter, type OnLoss, type ReportLoss } from './wire/loss.ts';
-import type { V03AgentCard, V03Event } from './wire/objects.ts';
 import { isObject } from './wire/shape.ts';
 
 /** How a server speaks A2A 0.3. */
@@ -60,8 +58,8 @@ export function v03({
     impliedVersion: (request) => (inferVersion && looksNewer(request) ? PROTOCOL_VERSION : undefined),
     encodeCard(newer, version) {
       if ((version ?? V03) !== V03 || !newer.supportedInterfaces.some(isV03)) return undefined;
-      const encode = version === undefined && card === 'superset' ? bothCards : downCard;
-      return encode(newer, report, '');
+      const isForBoth = version === undefined && card === 'superset';
+      return isForBoth ? bothCards(newer, report) : cardCodec.encode(newer, { report }, '');
     },
   };
 }
@@ -70,7 +68,7 @@ export function v03({
 const pushFormat = (report: ReportLoss): PushFormat => ({
   version: V03,
   mediaType: JSON_TYPE,
-  encode: (event) => JSON.stringify(downEvent(event, report, '')),
+  encode: (event) => JSON.stringify(eventCodec.encode(event, { report }, '')),
 });
 
 function looksNewer({ path, body }: HttpRequest): boolean {
@@ -105,14 +103,11 @@ export function v03Client({ files, onLoss }: V03ClientOptions = {}): ClientCompa
 
 /** An event with its `kind`, or with the members of one kind. Undefined for an event in a wrapper, which is one of 1.0. */
 function decodePush(json: unknown, report: ReportLoss) {
-  const event =
-    isObject(json) && !wrappers.some((name) => isObject(json[name])) ? spellEvent(json) : undefined;
-  if (!isObject(event) || typeof event.kind !== 'string') return undefined;
-  try {
-    return upEvent(event as unknown as V03Event, report, '');
-  } catch {
-    return undefined;
-  }
+  if (!isObject(json) || wrappers.some((name) => isObject(json[name]))) return undefined;
+  return decodedBy(() => {
+    const event = eventCodec.decode(json, { report, isLenient: true }, '');
+    return Object.keys(event).length > 0 ? event : undefined;
+  });
 }
 
 const wrappers = ['task', 'message', 'statusUpdate', 'artifactUpdate'];
@@ -122,8 +117,14 @@ function decodeCard(json: unknown, report: ReportLoss) {
   if (!isObject(json) || typeof json.url !== 'string') return undefined;
   if (Array.isArray(json.supportedInterfaces) && json.supportedInterfaces.length > 0) return undefined;
   const { supportsExtendedAgentCard: draft, supportsAuthenticatedExtendedCard = draft, ...card } = json;
+  const older = { ...card, supportsAuthenticatedExtendedCard };
+  return decodedBy(() => cardCodec.decode(older, { report }, ''));
+}
+
+/** What it decodes; undefined for what makes no sense. */
+function decodedBy<Value>(decode: () => Value): Value | undefined {
   try {
-    return upCard({ ...card, supportsAuthenticatedExtendedCard } as unknown as V03AgentCard, report, '');
+    return decode();
   } catch {
     return undefined;
   }

@@ -10,13 +10,13 @@ import { JSON_TYPE, LEGACY_EXTENSIONS } from '@batonjs/protocol/headers';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { V03 } from '../translation/agent-card.ts';
 import { errorDataFor } from '../translation/error.ts';
-import { type FileBytes, fileBytesOf, readFiles, writeFiles } from '../translation/files.ts';
+import { fileBytesOf } from '../translation/files.ts';
+import { identified } from '../translation/message.ts';
+import type { FileBytes, Way } from '../wire/codec.ts';
 import type { ReportLoss } from '../wire/loss.ts';
-import type { V03SendParams } from '../wire/objects.ts';
 import { isObject } from '../wire/shape.ts';
 import { errorBody, errorOfEvent, errorOfReply } from './error-body.ts';
-import { downParams, upParams, upResult, v03OperationOf } from './operations.ts';
-import { spellSendParams, spellTaskPushConfig } from './spelling.ts';
+import { decodeParams, decodeResult, encodeParams, encodeResult, v03OperationOf } from './operations.ts';
 
 const about = { name: httpJsonServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
 
@@ -49,15 +49,15 @@ export function httpJsonServer03(
       return style;
     }
   };
-  const filesOf = ({ headers }: HttpRequest) => files ?? fileBytesOf(headers['user-agent']);
-  const encoderFor = (operation: OperationName, request: HttpRequest) => {
-    const { down, toProto } = v03OperationOf(operation).result;
-    if (styleOf(request) !== 'proto' || !toProto)
-      return (result: unknown, isLast?: boolean) => down(result, report, isLast);
-    const own = filesOf(request);
-    return (result: unknown, isLast?: boolean) =>
-      toProto(down(writeFiles(result, own), report, isLast), report);
-  };
+  const wayOf = (request: HttpRequest): Way =>
+    styleOf(request) === 'kind'
+      ? { report, isLenient: true }
+      : {
+          report,
+          isLenient: true,
+          isProto: true,
+          files: files ?? fileBytesOf(request.headers['user-agent']) ?? 'guess',
+        };
   const dataFor = ({ headers }: HttpRequest) => errorDataFor(headers['a2a-version']);
 
   return {
@@ -89,14 +89,14 @@ export function httpJsonServer03(
       return {
         status: 200,
         headers: { 'content-type': JSON_TYPE },
-        body: JSON.stringify(encoderFor(operation, request)(result) ?? {}),
+        body: JSON.stringify(encodeResult(operation, result, wayOf(request)) ?? {}),
       };
     },
 
     encodeStream({ operation, request }) {
-      const encode = encoderFor(operation, request);
+      const way = wayOf(request);
       return {
-        event: ({ value }, isLast) => JSON.stringify(encode(value, isLast)),
+        event: ({ value }, isLast) => JSON.stringify(encodeResult(operation, value, { ...way, isLast })),
         error: (error) => errorBody(error, dataFor(request)),
       };
     },
@@ -113,16 +113,10 @@ export function httpJsonServer03(
 
   function translate(path: string, given: unknown, request: HttpRequest): unknown {
     if (!isObject(given)) return given;
-    if (path.startsWith('/message:')) {
-      const spelt = spellSendParams(given, { isLenient }) as V03SendParams;
-      // Protocol buffers omit a `blocking` that is false.
-      const isProto = styleOf(request) === 'proto';
-      if (isProto && isObject(spelt.configuration)) spelt.configuration.blocking ??= false;
-      const params = upParams('SendMessage', spelt as never, report);
-      return isProto ? readFiles(params, filesOf(request)) : params;
-    }
+    if (path.startsWith('/message:'))
+      return identified(decodeParams('SendMessage', given, wayOf(request)), isLenient);
     if (path.endsWith('/pushNotificationConfigs'))
-      return upParams('CreateTaskPushNotificationConfig', spellTaskPushConfig(given) as never, report);
+      return decodeParams('CreateTaskPushNotificationConfig', given, wayOf(request));
     return path.endsWith(':cancel') ? { metadata: given.metadata } : {};
   }
 }
@@ -137,18 +131,17 @@ function newerPath(path: string): string | undefined {
 /** HTTP+JSON of 0.3, client half. Writes the JSON of the protocol buffers, accepts both styles. Spec: 0.3 §7. */
 export function httpJsonClient03(report: ReportLoss, files: FileBytes | undefined): ClientBinding {
   const read = (operation: OperationName, result: unknown) =>
-    readFiles(upResult(operation, result, report), files);
+    decodeResult(operation, result, { report, files: files ?? 'guess' });
 
   return {
     ...about,
 
     encodeCall(call, baseUrl) {
       const { operation } = call;
-      const older = downParams(operation, writeFiles(call.params, files), report);
+      const body = encodeParams(operation, call.params, { report, isProto: true, files });
       const base = new URL(baseUrl);
       base.pathname = `${base.pathname.replace(/\/$/, '')}/v1`;
       const { alternative, ...request } = httpJsonClient.encodeCall(call, base.href);
-      const body = v03OperationOf(operation).params.toBody?.(older, report) ?? {};
       const asOlder = ({ method, url, headers }: typeof request) => ({
         method,
         url: url.replace(/\/extendedAgentCard$/, '/card'),

@@ -16,14 +16,16 @@ import { LEGACY_EXTENSIONS, PROTOCOL_VERSION } from '@batonjs/protocol/headers';
 import { isOperationName, type OperationName, operations } from '@batonjs/protocol/operations';
 import { V03 } from '../translation/agent-card.ts';
 import { downError, errorDataFor, errorIn, upError } from '../translation/error.ts';
+import { identified } from '../translation/message.ts';
 import type { ReportLoss } from '../wire/loss.ts';
 import { isObject } from '../wire/shape.ts';
-import { downParams, downResult, upParams, upResult, v03OperationOf } from './operations.ts';
+import { decodeParams, decodeResult, encodeParams, encodeResult } from './operations.ts';
 
 const about = { name: jsonRpcServer.name, version: V03, extensionsHeader: LEGACY_EXTENSIONS };
 
 /** JSON-RPC of 0.3, server half. `isLenient`: it accepts other spellings than the specification's. Spec: 0.3 §7. */
 export function jsonRpcServer03(report: ReportLoss, isLenient: boolean): ServerBinding {
+  const way = { report, isLenient };
   const operationOf = (method: unknown): OperationName | undefined => {
     const name = isLenient ? String(method).replaceAll('.', '/') : String(method);
     return operationOfOlderMethod(name);
@@ -49,14 +51,13 @@ export function jsonRpcServer03(report: ReportLoss, isLenient: boolean): ServerB
     }
     const params = given ?? {};
     if (!operation || !isObject(params)) return { ...envelope, method: operation ?? '', params };
-    const spelt = (isLenient && v03OperationOf(operation).params.spell?.(params)) || params;
     if (!isLenient) checkKinds(params);
-    const newer = upParams(operation, spelt, report);
+    const newer = identified(decodeParams(operation, params, way), isLenient);
     if (operation !== 'GetTaskPushNotificationConfig' || newer.id !== undefined)
       return { ...envelope, method: operation, params: newer };
     // The request names no webhook: it gets all, and `encodeResult` chooses one.
     const list = 'ListTaskPushNotificationConfigs';
-    return { ...envelope, method: list, params: upParams(list, params, report) };
+    return { ...envelope, method: list, params: decodeParams(list, params, way) };
   };
 
   return {
@@ -75,7 +76,7 @@ export function jsonRpcServer03(report: ReportLoss, isLenient: boolean): ServerB
 
     encodeResult(call, result) {
       const { operation } = methodIn(call.request);
-      const older = downResult(call.operation, result, report);
+      const older = encodeResult(call.operation, result, way);
       if (call.operation === operation || !Array.isArray(older))
         return jsonRpcServer.encodeResult(call, older);
       if (older.length === 0) throw new A2AError('TASK_NOT_FOUND', 'The task has no webhook');
@@ -89,7 +90,7 @@ export function jsonRpcServer03(report: ReportLoss, isLenient: boolean): ServerB
       const newer = jsonRpcServer.encodeStream(call);
       return {
         event: ({ value }, isLast) =>
-          newer.event(new SharedJson(downResult(operation, value, report, isLast))),
+          newer.event(new SharedJson(encodeResult(operation, value, { report, isLast }))),
         error: (error) => withError(newer.error(error), error, call.request),
       };
     },
@@ -131,7 +132,7 @@ export function jsonRpcClient03(report: ReportLoss): ClientBinding {
     ...about,
 
     encodeCall(call, baseUrl) {
-      const params = downParams(call.operation, call.params, report);
+      const params = encodeParams(call.operation, call.params, { report });
       const request = jsonRpcClient.encodeCall(call, baseUrl);
       const { jsonrpc, id } = JSON.parse(String(request.body));
       return {
@@ -140,19 +141,15 @@ export function jsonRpcClient03(report: ReportLoss): ClientBinding {
       };
     },
 
-    decodeReply: (call, reply) =>
-      upResult(
-        call.operation,
-        decoded(reply.body, () => jsonRpcClient.decodeReply(call, reply)),
-        report,
-      ),
+    decodeReply: (call, reply) => {
+      const result = decoded(reply.body, () => jsonRpcClient.decodeReply(call, reply));
+      return decodeResult(call.operation, result, { report });
+    },
 
-    decodeEvent: (call, data) =>
-      upResult(
-        call.operation,
-        decoded(data, () => jsonRpcClient.decodeEvent(call, data)),
-        report,
-      ),
+    decodeEvent: (call, data) => {
+      const event = decoded(data, () => jsonRpcClient.decodeEvent(call, data));
+      return decodeResult(call.operation, event, { report });
+    },
 
     isLastEvent: (data) => /"final"\s*:\s*true/.test(data) && JSON.parse(data).result?.final === true,
   };

@@ -1,107 +1,73 @@
 import type { OlderOperationName } from '@batonjs/bindings';
-import type {
-  AgentCard,
-  SendMessageRequest,
-  StreamResponse,
-  Task,
-  TaskPushNotificationConfig,
-} from '@batonjs/protocol';
 import { A2AError, type ErrorReason, invalidParams } from '@batonjs/protocol/errors';
 import type { OperationName } from '@batonjs/protocol/operations';
-import { downCard, upCard } from '../translation/agent-card.ts';
-import { downTaskPushConfig, upTaskPushConfig } from '../translation/push-config.ts';
-import { downSendParams, upSendParams } from '../translation/request.ts';
-import { downEvent, downTask, upEvent, upTask } from '../translation/task.ts';
-import type { ReportLoss } from '../wire/loss.ts';
-import type { V03Event, V03SendParams, V03Task, V03TaskParams, V03TaskPushConfig } from '../wire/objects.ts';
-import { compact, isObject } from '../wire/shape.ts';
-import { protoEvent, protoSendParams, protoTask, protoTaskPushConfig } from './proto-json.ts';
-import { spellEvent, spellSendParams, spellTask, spellTaskPushConfig } from './spelling.ts';
+import { card } from '../translation/agent-card.ts';
+import { event } from '../translation/event.ts';
+import { taskPushConfig } from '../translation/push-config.ts';
+import { sendParams } from '../translation/request.ts';
+import { task } from '../translation/task.ts';
+import { type Codec, list, type Way } from '../wire/codec.ts';
+import { compact, isObject, type Loose } from '../wire/shape.ts';
 
-type Loose = Readonly<Record<string, unknown>>;
-
-/** The params of an operation in both versions. `up` is from 0.3 to 1.0. */
-interface ParamsTranslation {
-  up(params: Loose, report: ReportLoss): Record<string, unknown>;
-  /** Throws `UNSUPPORTED_OPERATION` where a client of 0.3 cannot ask for the operation. */
-  down(params: Loose, report: ReportLoss): object | undefined;
-  /** The body of a request on HTTP+JSON, from what `down` returns; empty by default. */
-  toBody?(older: object | undefined, report: ReportLoss): object;
-  /** What a lenient server accepts, in the spelling of the specification; the params themselves by default. */
-  spell?(params: Loose): Loose;
-}
-
-/** The result of an operation, or one event of a stream, in both versions. */
-interface ResultTranslation {
-  /** Accepts every spelling that agents of 0.3 use. May throw for a result that makes no sense. */
-  up(result: unknown, report: ReportLoss): unknown;
-  /** `isLast`, of events: nothing follows in this stream. */
-  down(result: unknown, report: ReportLoss, isLast?: boolean): unknown;
-  /** The JSON of the protocol buffers, from what `down` returns; the same by default. */
-  toProto?(older: unknown, report: ReportLoss): unknown;
-}
-
-/** One operation of 0.3. */
-export interface V03Operation {
-  readonly params: ParamsTranslation;
-  readonly result: ResultTranslation;
+/** One operation of 0.3. With `isProto`, `params` are the body of a request on HTTP+JSON. */
+interface V03Operation {
+  /** `encode` throws `UNSUPPORTED_OPERATION` where a client of 0.3 cannot ask for the operation. */
+  readonly params: Codec<object | undefined, object>;
+  /** Of an operation that streams, one event. */
+  readonly result: Codec<unknown, unknown>;
 }
 
 /** The most webhooks that one answer of 1.0 holds. 0.3 has no pages. */
 const maxPage = 100;
 
-const sendParams: ParamsTranslation = {
-  up: (params, report) => ({ ...upSendParams(params as unknown as V03SendParams, report, '') }),
-  down: (params, report) => downSendParams(params as unknown as SendMessageRequest, report, ''),
-  toBody: (older, report) => protoSendParams(older as V03SendParams, report),
-  spell: (params) => spellSendParams(params, { isLenient: true }) as Loose,
-};
-
-const configParams: ParamsTranslation = {
-  up: (params, report) => ({ ...upTaskPushConfig(params as unknown as V03TaskPushConfig, report, '') }),
-  down: (params, report) => downTaskPushConfig(params as unknown as TaskPushNotificationConfig, report, ''),
-  toBody: (older) => protoTaskPushConfig(older as V03TaskPushConfig),
-  spell: (params) => spellTaskPushConfig(params) as Loose,
-};
-
-/** Params that name a task or less. Their metadata is lost unless `up` keeps it. */
+/** Params that name a task or less, of requests without a body. Their metadata is lost. */
 const taskParams = (
-  up: (params: V03TaskParams) => Record<string, unknown>,
-  down: ParamsTranslation['down'],
-): ParamsTranslation => ({
-  up(params, report) {
-    const given = params as unknown as V03TaskParams;
-    if (given.metadata && Object.keys(given.metadata).length > 0) report('request-metadata', 'metadata');
-    return up(given);
+  decode: (older: Loose) => object,
+  encode: (newer: Loose) => object | undefined,
+): V03Operation['params'] => ({
+  decode(given, { report }) {
+    const older: Loose = Object(given);
+    if (Object.keys(Object(older.metadata)).length > 0) report('request-metadata', 'metadata');
+    return compact(decode(older));
   },
-  down,
+  encode: (newer: Loose, { isProto }) => {
+    const older = encode(newer);
+    return isProto ? {} : older && compact(older);
+  },
 });
 
 const nothing = () => ({});
 
 /** Both to get and to delete one webhook. */
 const oneConfigParams = taskParams(
-  ({ id, pushNotificationConfigId }) => compact({ taskId: id, id: pushNotificationConfigId }),
+  ({ id, pushNotificationConfigId }) => ({ taskId: id, id: pushNotificationConfigId }),
   ({ id, taskId }) => ({ id: taskId, pushNotificationConfigId: id }),
 );
 
-const eventResult: ResultTranslation = {
-  up: (result, report) => upEvent(spellEvent(result) as V03Event, report, ''),
-  down: (result, report, isLast) => downEvent(result as StreamResponse, report, '', isLast),
-  toProto: (older, report) => protoEvent(older as V03Event, report),
+const cancelParams: V03Operation['params'] = {
+  decode: (given) => idAndMetadata(Object(given)),
+  encode(newer: Loose, { isProto }) {
+    const { id, metadata } = idAndMetadata(newer);
+    return isProto ? compact({ name: `tasks/${id}`, metadata }) : compact({ id, metadata });
+  },
 };
+const idAndMetadata = ({ id, metadata }: Loose) => compact({ id, metadata });
 
-const taskResult: ResultTranslation = {
-  up: (result, report) => upTask(spellTask(result) as V03Task, report, ''),
-  down: (result, report) => downTask(result as Task, report, ''),
-  toProto: (older, report) => protoTask(older as V03Task, report, ''),
-};
+/** A list without pages: the loss is reported unless it is the last page. */
+const listOf = (member: 'tasks' | 'configs', element: Codec<unknown, unknown>): Codec<unknown, object> => ({
+  decode(given, way, path) {
+    const elements = isObject(given) ? (given[member] ?? []) : given;
+    if (!Array.isArray(elements)) throw new TypeError(`${member} is no list`);
+    return { [member]: list(element).decode(elements, way, path) };
+  },
+  encode({ nextPageToken, [member]: elements }: Loose, way, path) {
+    if (nextPageToken) way.report('paging', '');
+    const older = list(element).encode(Array.isArray(elements) ? elements : [], way, path);
+    return way.isProto && member === 'configs' ? { configs: older } : older;
+  },
+});
 
-const configResult: ResultTranslation = {
-  up: (result, report) => upTaskPushConfig(spellTaskPushConfig(result) as V03TaskPushConfig, report, ''),
-  down: (result, report) => downTaskPushConfig(result as TaskPushNotificationConfig, report, ''),
-  toProto: (older) => protoTaskPushConfig(older as V03TaskPushConfig),
-};
+const sending: V03Operation = { params: sendParams, result: event };
 
 /**
  * Every operation as 0.3 has it; undefined for one that 0.3 does not have. A new operation needs a row here, because the
@@ -110,88 +76,48 @@ const configResult: ResultTranslation = {
 const v03Operations: {
   readonly [Name in OperationName]: Name extends OlderOperationName ? V03Operation : undefined;
 } = {
-  SendMessage: { params: sendParams, result: eventResult },
-  SendStreamingMessage: { params: sendParams, result: eventResult },
+  SendMessage: sending,
+  SendStreamingMessage: sending,
   GetTask: {
     params: taskParams(
-      ({ id, historyLength }) => compact({ id, historyLength }),
-      ({ id, historyLength }) => compact({ id, historyLength }),
+      ({ id, historyLength }) => ({ id, historyLength }),
+      ({ id, historyLength }) => ({ id, historyLength }),
     ),
-    result: taskResult,
+    result: task,
   },
   ListTasks: {
     params: taskParams(nothing, () => {
       throw new A2AError('UNSUPPORTED_OPERATION', 'A2A 0.3 has no ListTasks');
     }),
-    result: {
-      up: nothing,
-      down: (result, report) =>
-        elementsOf<Task>(result, 'tasks', report).map((task, n) => downTask(task, report, `[${n}]`)),
-      toProto: (older, report) => (older as V03Task[]).map((task, n) => protoTask(task, report, `[${n}]`)),
-    },
+    result: listOf('tasks', task),
   },
-  CancelTask: {
-    params: {
-      up: ({ id, metadata }) => compact({ id, metadata }),
-      down: ({ id, metadata }) => compact({ id, metadata }),
-      toBody(older) {
-        const { id, metadata } = older as V03TaskParams;
-        return { name: `tasks/${id}`, ...(metadata && { metadata }) };
-      },
-    },
-    result: taskResult,
-  },
+  CancelTask: { params: cancelParams, result: task },
   SubscribeToTask: {
     params: taskParams(
-      ({ id }) => compact({ id }),
+      ({ id }) => ({ id }),
       ({ id }) => ({ id }),
     ),
-    result: eventResult,
+    result: event,
   },
-  CreateTaskPushNotificationConfig: { params: configParams, result: configResult },
-  GetTaskPushNotificationConfig: { params: oneConfigParams, result: configResult },
+  CreateTaskPushNotificationConfig: { params: taskPushConfig, result: taskPushConfig },
+  GetTaskPushNotificationConfig: { params: oneConfigParams, result: taskPushConfig },
   ListTaskPushNotificationConfigs: {
     params: taskParams(
       ({ id }) => ({ taskId: id, pageSize: maxPage }),
       ({ taskId }) => ({ id: taskId }),
     ),
-    result: {
-      up(result, report) {
-        const list = isObject(result) ? (result.configs ?? []) : result;
-        const configs = (list as unknown[]).map(spellTaskPushConfig) as V03TaskPushConfig[];
-        return { configs: configs.map((config, n) => upTaskPushConfig(config, report, `[${n}]`)) };
-      },
-      down: (result, report) =>
-        elementsOf<TaskPushNotificationConfig>(result, 'configs', report).map((config, n) =>
-          downTaskPushConfig(config, report, `[${n}]`),
-        ),
-      toProto: (older) => ({ configs: (older as V03TaskPushConfig[]).map(protoTaskPushConfig) }),
-    },
+    result: listOf('configs', taskPushConfig),
   },
   DeleteTaskPushNotificationConfig: {
     params: oneConfigParams,
-    result: { up: nothing, down: () => null },
+    result: { decode: nothing, encode: () => null },
   },
   GetExtendedAgentCard: {
     params: taskParams(nothing, () => undefined),
     // Cards have one form, on HTTP+JSON too: other SDKs read and write them as the text of the specification shows.
-    result: {
-      up: (result, report) => upCard(result as never, report, ''),
-      down: (result, report) => downCard(result as AgentCard, report, ''),
-    },
+    result: card,
   },
 };
-
-/** The elements of a page. Reports a loss if it is not the last page. */
-function elementsOf<Element>(
-  result: unknown,
-  member: 'tasks' | 'configs',
-  report: ReportLoss,
-): readonly Element[] {
-  const page = result as { nextPageToken?: string } & Partial<Record<string, Element[]>>;
-  if (page.nextPageToken) report('paging', '');
-  return page[member] ?? [];
-}
 
 /** An operation as 0.3 has it. Throws `METHOD_NOT_FOUND`, or the given reason, for one that 0.3 does not have. */
 export function v03OperationOf(name: OperationName, reason: ErrorReason = 'METHOD_NOT_FOUND'): V03Operation {
@@ -201,31 +127,28 @@ export function v03OperationOf(name: OperationName, reason: ErrorReason = 'METHO
 }
 
 /** The params of an operation, from 0.3. */
-export const upParams = (name: OperationName, params: Loose, report: ReportLoss): Record<string, unknown> =>
-  v03OperationOf(name).params.up(params, report);
+export const decodeParams = (name: OperationName, params: Loose, way: Way): Record<string, unknown> => ({
+  ...v03OperationOf(name).params.decode(params, way, ''),
+});
 
 /**
  * The params of an operation, to 0.3. Throws `INVALID_PARAMS` for a `tenant`, `UNSUPPORTED_OPERATION` for an operation
  * that a client cannot ask for in 0.3.
  */
-export function downParams(name: OperationName, params: Loose, report: ReportLoss): object | undefined {
+export function encodeParams(name: OperationName, params: Loose, way: Way): object | undefined {
   if (params.tenant) throw invalidParams([{ field: 'tenant', description: 'cannot be said in A2A 0.3' }]);
-  return v03OperationOf(name, 'UNSUPPORTED_OPERATION').params.down(params, report);
+  return v03OperationOf(name, 'UNSUPPORTED_OPERATION').params.encode(params, way, '');
 }
 
 /** The result of an operation, or one event of a stream, in any spelling of 0.3. Throws `INVALID_AGENT_RESPONSE`. */
-export function upResult(name: OperationName, result: unknown, report: ReportLoss): unknown {
+export function decodeResult(name: OperationName, result: unknown, way: Way): unknown {
   try {
-    return v03OperationOf(name).result.up(result, report);
+    return v03OperationOf(name).result.decode(result, { ...way, isLenient: true }, '');
   } catch (cause) {
     throw new A2AError('INVALID_AGENT_RESPONSE', undefined, { cause });
   }
 }
 
 /** The result of an operation, or one event of a stream, to 0.3. */
-export const downResult = (
-  name: OperationName,
-  result: unknown,
-  report: ReportLoss,
-  isLast?: boolean,
-): unknown => v03OperationOf(name).result.down(result, report, isLast);
+export const encodeResult = (name: OperationName, result: unknown, way: Way): unknown =>
+  v03OperationOf(name).result.encode(result, way, '');

@@ -1,20 +1,16 @@
 import type { ProtobufMethod, ProtobufPeer, ProtobufVersion } from '@batonjs/bindings';
-import type { AgentCard } from '@batonjs/protocol';
 import { type ErrorReason, invalidParams } from '@batonjs/protocol/errors';
-import type { OperationName } from '@batonjs/protocol/operations';
-import { downParams, upParams, upResult, v03OperationOf } from '../http/operations.ts';
-import { protoSendParams } from '../http/proto-json.ts';
-import { spellSendParams, spellTaskPushConfig } from '../http/spelling.ts';
+import { isOperationName, type OperationName } from '@batonjs/protocol/operations';
+import { decodeParams, decodeResult, encodeParams, encodeResult } from '../http/operations.ts';
 import { V03 } from '../translation/agent-card.ts';
 import { nameOf, reasonNamed } from '../translation/error-names.ts';
-import { type FileBytes, fileBytesOf, readFiles, writeFiles } from '../translation/files.ts';
+import { fileBytesOf } from '../translation/files.ts';
+import { configName } from '../translation/push-config.ts';
+import type { FileBytes, Way } from '../wire/codec.ts';
 import { lossReporter, type OnLoss, type ReportLoss } from '../wire/loss.ts';
-import type { V03SendParams, V03TaskPushConfig } from '../wire/objects.ts';
-import { compact, isObject } from '../wire/shape.ts';
+import { compact, isObject, type Loose } from '../wire/shape.ts';
 import { readCard, writeCard } from './card.ts';
 import { v03Enums, v03Messages } from './messages.ts';
-
-type Loose = Readonly<Record<string, unknown>>;
 
 /** How both sides speak A2A 0.3 over gRPC. */
 export interface V03GrpcOptions {
@@ -50,49 +46,50 @@ function readError(text: string): { readonly reason: ErrorReason; readonly messa
   return reason && { reason, message };
 }
 
-function methodsOf(report: ReportLoss, files: FileBytes | undefined): readonly ProtobufMethod[] {
-  const filesOf = (peer?: ProtobufPeer) => files ?? fileBytesOf(peer?.userAgent);
+/** What a method reads and writes, without the names that follow from the operation. */
+type Method = Omit<ProtobufMethod, 'operation' | 'name' | 'request'> & { readonly name?: string };
 
-  /** The JSON of the protocol buffers, as HTTP+JSON has it. */
-  const older = (
-    operation: OperationName,
-    result: unknown,
-    isLast?: boolean,
-    peer?: ProtobufPeer,
-  ): unknown => {
-    const { down, toProto } = v03OperationOf(operation).result;
-    const plain = down(writeFiles(result, filesOf(peer)), report, isLast);
-    return toProto ? toProto(plain, report) : plain;
-  };
-  const readSend = (request: Loose, peer?: ProtobufPeer) => {
-    const spelt = spellSendParams(request, { isLenient: false }) as V03SendParams;
-    // Protocol buffers omit a `blocking` that is false.
-    if (isObject(spelt.configuration)) spelt.configuration.blocking ??= false;
-    return readFiles(upParams('SendMessage', spelt as never, report), filesOf(peer));
-  };
-  const writeSend = (params: Loose) => {
-    const plain = downParams('SendMessage', writeFiles(params, files), report) as V03SendParams;
-    checkHistory(plain.configuration?.historyLength, 'configuration.historyLength');
-    const { message: request, ...rest } = protoSendParams(plain, report) as Record<string, unknown>;
-    return { request, ...rest };
-  };
+function methodsOf(report: ReportLoss, files: FileBytes | undefined): readonly ProtobufMethod[] {
+  const own: Way = { report, isProto: true, files };
+  const wayTo = (peer?: ProtobufPeer): Way => ({
+    ...own,
+    isLenient: true,
+    files: files ?? fileBytesOf(peer?.userAgent) ?? 'guess',
+  });
+  /** The params of a request that has a name for them. */
+  const namesOf = (operation: OperationName, params: Loose): Loose =>
+    Object(encodeParams(operation, params, { report }));
   /** Without presence, 0 means the whole history. */
   const checkHistory = (historyLength: unknown, path: string) => {
     if (historyLength === 0) report('history-none', path);
   };
+  const readResult = (operation: OperationName) => (response: Loose) =>
+    decodeResult(operation, response, { report, files: files ?? 'guess' });
   const asEvent = (operation: OperationName) => ({
-    readResult: (response: Loose) => readFiles(upResult(operation, response, report), files),
+    readResult: readResult(operation),
     writeResult: (result: unknown, isLast?: boolean, peer?: ProtobufPeer) =>
-      namedEvent(older(operation, result, isLast, peer) as Loose),
+      namedEvent(Object(encodeResult(operation, result, { ...wayTo(peer), isLast }))),
   });
   const asTask = (operation: OperationName) => ({
-    readResult: (response: Loose) => readFiles(upResult(operation, response, report), files),
+    response: 'Task',
+    readResult: readResult(operation),
     writeResult: (result: unknown, _isLast?: boolean, peer?: ProtobufPeer) =>
-      namedTask(older(operation, result, false, peer) as Loose),
+      namedTask(Object(encodeResult(operation, result, wayTo(peer)))),
   });
   const asConfig = (operation: OperationName) => ({
-    readResult: (response: Loose) => upResult(operation, response, report),
-    writeResult: (result: unknown) => older(operation, result),
+    response: 'TaskPushNotificationConfig',
+    readResult: readResult(operation),
+    writeResult: (result: unknown) => encodeResult(operation, result, own),
+  });
+  const sending = (operation: OperationName, response: string): Method => ({
+    response,
+    readParams: (request, peer) => decodeParams('SendMessage', request, wayTo(peer)),
+    writeParams(params) {
+      const { message, ...rest }: Loose = Object(encodeParams('SendMessage', params, own));
+      checkHistory(Object(rest.configuration).historyLength, 'configuration.historyLength');
+      return { request: message, ...rest };
+    },
+    ...asEvent(operation),
   });
   /** The name of one webhook. */
   const oneConfig = {
@@ -102,141 +99,101 @@ function methodsOf(report: ReportLoss, files: FileBytes | undefined): readonly P
       return { taskId, id };
     },
     writeParams: (params: Loose) => {
-      downParams('GetTaskPushNotificationConfig', params, report);
-      return { name: `tasks/${params.taskId}/pushNotificationConfigs/${params.id}` };
+      const { id, pushNotificationConfigId } = namesOf('GetTaskPushNotificationConfig', params);
+      return { name: configName(id, pushNotificationConfigId) };
     },
   };
-  return [
-    {
-      operation: 'SendMessage',
-      name: 'SendMessage',
-      request: 'SendMessageRequest',
-      response: 'SendMessageResponse',
-      readParams: readSend,
-      writeParams: writeSend,
-      ...asEvent('SendMessage'),
-    },
-    {
-      operation: 'SendStreamingMessage',
-      name: 'SendStreamingMessage',
-      request: 'SendMessageRequest',
-      response: 'StreamResponse',
-      readParams: readSend,
-      writeParams: writeSend,
-      ...asEvent('SendStreamingMessage'),
-    },
-    {
-      operation: 'GetTask',
-      name: 'GetTask',
-      request: 'GetTaskRequest',
-      response: 'Task',
+
+  const methods: Partial<Record<OperationName, Method>> = {
+    SendMessage: sending('SendMessage', 'SendMessageResponse'),
+    SendStreamingMessage: sending('SendStreamingMessage', 'StreamResponse'),
+    GetTask: {
       readParams: ({ name, historyLength }) => compact({ id: taskIn(name), historyLength }),
       writeParams(params) {
-        const { id, historyLength } = downParams('GetTask', params, report) as Loose;
+        const { id, historyLength } = namesOf('GetTask', params);
         checkHistory(historyLength, 'historyLength');
         return compact({ name: `tasks/${id}`, historyLength });
       },
       ...asTask('GetTask'),
     },
-    {
-      operation: 'CancelTask',
-      name: 'CancelTask',
-      request: 'CancelTaskRequest',
-      response: 'Task',
+    CancelTask: {
       readParams: ({ name }) => ({ id: taskIn(name) }),
       writeParams(params) {
-        const { id, metadata } = downParams('CancelTask', params, report) as Loose;
+        const { id, metadata } = namesOf('CancelTask', params);
         if (metadata) report('cancel-metadata', 'metadata');
         return { name: `tasks/${id}` };
       },
       ...asTask('CancelTask'),
     },
-    {
-      operation: 'SubscribeToTask',
+    SubscribeToTask: {
       name: 'TaskSubscription',
-      request: 'TaskSubscriptionRequest',
       response: 'StreamResponse',
       // It begins with the task as it is, also if that has ended.
       impliedPosition: '',
       readParams: ({ name }) => ({ id: taskIn(name) }),
-      writeParams: (params) => ({
-        name: `tasks/${(downParams('SubscribeToTask', params, report) as Loose).id}`,
-      }),
+      writeParams: (params) => ({ name: `tasks/${namesOf('SubscribeToTask', params).id}` }),
       ...asEvent('SubscribeToTask'),
     },
-    {
-      operation: 'CreateTaskPushNotificationConfig',
-      name: 'CreateTaskPushNotificationConfig',
-      request: 'CreateTaskPushNotificationConfigRequest',
-      response: 'TaskPushNotificationConfig',
+    CreateTaskPushNotificationConfig: {
       readParams({ parent, configId, config }) {
         // Some peers send the name of the list that the webhook goes into.
         const taskId = taskIn(String(parent).replace(/\/pushNotificationConfigs\/?$/, ''), 'parent');
-        const spelt = spellTaskPushConfig({ ...(config as object | undefined), taskId, configId });
-        return upParams('CreateTaskPushNotificationConfig', spelt as never, report);
+        const named = { ...Object(config), taskId, configId };
+        return decodeParams('CreateTaskPushNotificationConfig', named, wayTo());
       },
       writeParams(params) {
-        const plain = downParams('CreateTaskPushNotificationConfig', params, report) as V03TaskPushConfig;
-        const { id: configId = '' } = plain.pushNotificationConfig;
-        const parent = `tasks/${plain.taskId}`;
-        const name = `${parent}/pushNotificationConfigs/${configId}`;
-        return { parent, configId, config: { name, pushNotificationConfig: plain.pushNotificationConfig } };
+        const config = Object(encodeParams('CreateTaskPushNotificationConfig', params, own));
+        return {
+          parent: `tasks/${params.taskId ?? ''}`,
+          configId: config.pushNotificationConfig.id ?? '',
+          config,
+        };
       },
       ...asConfig('CreateTaskPushNotificationConfig'),
     },
-    {
-      operation: 'GetTaskPushNotificationConfig',
-      name: 'GetTaskPushNotificationConfig',
-      request: 'GetTaskPushNotificationConfigRequest',
-      response: 'TaskPushNotificationConfig',
-      ...oneConfig,
-      ...asConfig('GetTaskPushNotificationConfig'),
-    },
-    {
-      operation: 'ListTaskPushNotificationConfigs',
+    GetTaskPushNotificationConfig: { ...oneConfig, ...asConfig('GetTaskPushNotificationConfig') },
+    ListTaskPushNotificationConfigs: {
       name: 'ListTaskPushNotificationConfig',
-      request: 'ListTaskPushNotificationConfigRequest',
       response: 'ListTaskPushNotificationConfigResponse',
       readParams: ({ parent, ...page }) => ({ taskId: taskIn(parent, 'parent'), ...page }),
       writeParams({ pageSize, pageToken, ...params }) {
-        const { id } = downParams('ListTaskPushNotificationConfigs', params, report) as Loose;
+        const { id } = namesOf('ListTaskPushNotificationConfigs', params);
         return compact({ parent: `tasks/${id}`, pageSize, pageToken });
       },
+      // Here, it has pages.
       readResult: ({ nextPageToken, ...response }) =>
-        compact({
-          ...(upResult('ListTaskPushNotificationConfigs', response, report) as object),
-          nextPageToken,
-        }),
+        compact({ ...Object(readResult('ListTaskPushNotificationConfigs')(response)), nextPageToken }),
       writeResult(result) {
-        const { nextPageToken, ...page } = result as Record<string, unknown>;
-        const plain = older('ListTaskPushNotificationConfigs', page) as object;
-        return compact({ ...plain, nextPageToken });
+        const { nextPageToken, ...page }: Loose = Object(result);
+        return compact({
+          ...Object(encodeResult('ListTaskPushNotificationConfigs', page, own)),
+          nextPageToken,
+        });
       },
     },
-    {
-      operation: 'DeleteTaskPushNotificationConfig',
-      name: 'DeleteTaskPushNotificationConfig',
-      request: 'DeleteTaskPushNotificationConfigRequest',
+    DeleteTaskPushNotificationConfig: {
       response: 'Empty',
       ...oneConfig,
       readResult: () => ({}),
       writeResult: () => ({}),
     },
-    {
-      operation: 'GetExtendedAgentCard',
+    GetExtendedAgentCard: {
       name: 'GetAgentCard',
-      request: 'GetAgentCardRequest',
       response: 'AgentCard',
       readParams: () => ({}),
-      writeParams(params) {
-        downParams('GetExtendedAgentCard', params, report);
-        return {};
-      },
+      writeParams: (params) => namesOf('GetExtendedAgentCard', params),
       readResult: (response) => readCard(response, report),
-      writeResult: (card) => writeCard(card as AgentCard, report),
+      writeResult: (card) => writeCard(Object(card), report),
     },
-  ];
+  };
+  return Object.entries(methods).flatMap(([operation, method]) => {
+    const name = method.name ?? operation;
+    return isOperationName(operation) ? [{ operation, request: requestOf(name), ...method, name }] : [];
+  });
 }
+
+const requestOf = (method: string) =>
+  method === 'SendStreamingMessage' ? 'SendMessageRequest' : `${method}Request`;
 
 /** The id of the task that a resource name names. */
 function taskIn(name: unknown, field = 'name'): string {
@@ -249,16 +206,15 @@ const wrongName = (field: string, form: string) => invalidParams([{ field, descr
 
 /** The message of a status, under the name that it has in the proto; its JSON name is another. */
 function namedStatus(status: unknown): unknown {
-  const { message: update, ...rest } = status as Record<string, unknown>;
+  const { message: update, ...rest }: Loose = Object(status);
   return compact({ ...rest, update });
 }
 
 const namedTask = (task: Loose): Loose => ({ ...task, status: namedStatus(task.status) });
 
 function namedEvent({ task, message, statusUpdate, artifactUpdate }: Loose): Loose {
-  if (task) return { task: namedTask(task as Loose) };
+  if (isObject(task)) return { task: namedTask(task) };
   if (message) return { msg: message };
   if (artifactUpdate) return { artifactUpdate };
-  const update = statusUpdate as Loose;
-  return { statusUpdate: { ...update, status: namedStatus(update.status) } };
+  return { statusUpdate: namedTask(Object(statusUpdate)) };
 }

@@ -23,7 +23,11 @@ interface OwnData {
   readonly details?: readonly ErrorDetail[];
 }
 
-const reasons = Object.keys(errorTable) as ErrorReason[];
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const isReason = (value: unknown): value is ErrorReason => isText(value) && Object.hasOwn(errorTable, value);
+
+const reasons = Object.keys(errorTable).filter(isReason);
 
 const reasonOf = (code: number): ErrorReason | undefined =>
   reasons.find((reason) => errorTable[reason].jsonRpc === code);
@@ -80,11 +84,7 @@ const hasInfo = (data: unknown, code: number): data is readonly ErrorDetail[] =>
   Array.isArray(data) &&
   data.every((detail) => isObject(detail) && isText(detail['@type'])) &&
   data.some(
-    ({ '@type': type, reason }) =>
-      type === INFO &&
-      isText(reason) &&
-      Object.hasOwn(errorTable, reason) &&
-      errorTable[reason as ErrorReason].jsonRpc === code,
+    ({ '@type': type, reason }) => type === INFO && isReason(reason) && errorTable[reason].jsonRpc === code,
   );
 
 /** Whether {@link downError} may have written the `data` as an object. */
@@ -94,15 +94,12 @@ function isOwnData(data: unknown, code: number): data is OwnData {
   return (
     Object.keys(others).length === 0 &&
     (metadata !== undefined || details !== undefined || reasonOf(code) !== reason) &&
-    typeof reason === 'string' &&
-    Object.hasOwn(errorTable, reason) &&
-    errorTable[reason as ErrorReason].jsonRpc === code &&
+    isReason(reason) &&
+    errorTable[reason].jsonRpc === code &&
     (metadata === undefined || (isObject(metadata) && Object.values(metadata).every(isText))) &&
     (details === undefined || (Array.isArray(details) && details.length > 0 && details.every(isOwnDetail)))
   );
 }
-
-const isText = (value: unknown): value is string => typeof value === 'string';
 
 const isOwnDetail = (detail: unknown) =>
   isObject(detail) && isText(detail['@type']) && detail['@type'] !== FOREIGN;

@@ -1,33 +1,45 @@
 import type { Artifact, Message } from '@batonjs/protocol';
+import { type Codec, list, object } from '../wire/codec.ts';
 import type { V03Artifact, V03Message } from '../wire/objects.ts';
-import { ifObject, mapped } from '../wire/shape.ts';
-import { downPart, upPart } from './part.ts';
+import { at, isObject, text } from '../wire/shape.ts';
+import { part } from './part.ts';
 
-/** From 0.3. */
-export const upMessage = (message: V03Message): Message =>
-  ifObject(message, ({ kind: _, role, parts, ...rest }) => ({
-    ...rest,
+const parts = list(part);
+
+const roles: ReadonlyMap<unknown, string> = new Map([
+  ['user', 'ROLE_USER'],
+  ['agent', 'ROLE_AGENT'],
+]);
+
+const role: Codec<unknown, unknown> = {
+  decode(given, { isLenient }) {
+    const plain = isLenient && typeof given === 'string' ? given.toLowerCase().replace(/^role_/, '') : given;
     // An unknown role is not passed on: a role of 1.0 is not valid in 0.3.
-    role: Object.hasOwn(roles, role) ? roles[role] : ('ROLE_UNSPECIFIED' as never),
-    parts: mapped(parts, upPart),
-  }));
+    return roles.get(plain) ?? 'ROLE_UNSPECIFIED';
+  },
+  encode: (given, { isProto }) =>
+    isProto ? (given === 'ROLE_USER' ? given : 'ROLE_AGENT') : given === 'ROLE_USER' ? 'user' : 'agent',
+};
 
-/** To 0.3. */
-export const downMessage = ({ role, parts, ...rest }: Message): V03Message => ({
+/** A message. `referenceTaskIds` have no place in protocol buffers. */
+export const message = object<V03Message, Message>({
   kind: 'message',
-  ...rest,
-  role: role === 'ROLE_USER' ? 'user' : 'agent',
-  parts: mapped(parts, downPart),
+  members: { role, parts },
+  spellings: { content: 'parts' },
+  write(older, { referenceTaskIds }, { isProto, report }, path) {
+    if (!isProto) return older;
+    if (referenceTaskIds) report('references', at(path, 'referenceTaskIds'));
+    const { parts: content, referenceTaskIds: _, ...rest } = older;
+    return { ...rest, content };
+  },
 });
 
-const roles = { user: 'ROLE_USER', agent: 'ROLE_AGENT' } as const;
+/** An artifact. */
+export const artifact = object<V03Artifact, Artifact>({ members: { parts } });
 
-/** From 0.3. */
-export const upArtifact = (artifact: V03Artifact): Artifact =>
-  ifObject(artifact, ({ parts, ...rest }) => ({ ...rest, parts: mapped(parts, upPart) }));
-
-/** To 0.3. */
-export const downArtifact = (artifact: Artifact): V03Artifact => ({
-  ...artifact,
-  parts: mapped(artifact.parts, downPart),
-});
+/** The params of a send, if lenient with a `messageId` that the sender left out. */
+export function identified(params: Record<string, unknown>, isLenient: boolean): Record<string, unknown> {
+  const { message } = params;
+  if (!isLenient || !isObject(message) || text(message.messageId) !== undefined) return params;
+  return { ...params, message: { ...message, messageId: crypto.randomUUID() } };
+}

@@ -1,6 +1,8 @@
-import type { Json, Part, Struct } from '@batonjs/protocol';
+import type { Part, PartAttributes, Struct } from '@batonjs/protocol';
+import { codec, type Way } from '../wire/codec.ts';
 import type { V03Part } from '../wire/objects.ts';
-import { compact, ifObject, isObject } from '../wire/shape.ts';
+import { compact, isObject, type Loose, present, text } from '../wire/shape.ts';
+import { readFile, writeFile } from './files.ts';
 
 /** The member of `metadata` that keeps the attributes that 0.3 has no member for. */
 const KEPT = 'https://batonjs.dev/a2a/part';
@@ -15,46 +17,82 @@ interface Kept {
   empty?: true;
 }
 
-/** From 0.3. */
-export const upPart = (part: V03Part): Part => ifObject(part, up);
+/** One piece of content. Nothing is lost: attributes that 0.3 has no member for go to `metadata`. */
+export const part = codec<V03Part, Part>({
+  decode(given: Loose, way) {
+    const part = way.isLenient ? spelled(given) : given;
+    const { kind, metadata } = part;
+    if (kind === undefined && isNewer(part)) return { ...part, ...rawIn(part.raw, part.mediaType, way) };
+    if (kind === 'file') {
+      const { bytes, uri: url, name: filename, mimeType: mediaType } = fileIn(part, way);
+      return compact({ ...rawIn(bytes, mediaType, way), url, filename, mediaType, metadata });
+    }
+    const isWrapped = kind === 'data' && isWrapping(part);
+    const about = unpack(metadata, isWrapped);
+    if (kind === 'text') return compact({ text: part.text, ...about });
+    if (kind === 'data') return compact({ data: isWrapped ? Object(part.data).value : part.data, ...about });
+    return compact(about);
+  },
 
-function up(part: V03Part): Part {
-  if (part.kind === 'file') {
-    const { bytes, uri, name: filename, mimeType: mediaType } = Object(part.file) as Record<string, string>;
-    const { metadata } = part;
-    return compact({ raw: bytes, url: uri, filename, mediaType, metadata }) as never;
-  }
-  const isWrapped = part.kind === 'data' && isWrapping(part);
-  const { metadata, mediaType, filename } = unpack(part.metadata, isWrapped);
-  const about = { filename, mediaType, metadata };
-  if (part.kind === 'text') return compact({ text: part.text, ...about });
-  if (part.kind === 'data') {
-    return compact({ data: (isWrapped ? part.data.value : part.data) as Json, ...about });
-  }
-  return compact(about) as never;
+  encode(part, way) {
+    const { isProto } = way;
+    const { metadata, mediaType, filename } = part;
+    if ('raw' in part || 'url' in part) {
+      const content =
+        'raw' in part
+          ? { [isProto ? 'fileWithBytes' : 'bytes']: writeFile(part.raw, way) }
+          : { [isProto ? 'fileWithUri' : 'uri']: part.url };
+      const file = compact({ ...content, name: filename, mimeType: mediaType });
+      return { ...(isProto ? { file } : { kind: 'file', file }), ...(metadata && { metadata }) };
+    }
+    const isWrapped = 'data' in part && !isObject(part.data);
+    const packed = pack(part, isWrapped);
+    const about = packed && { metadata: packed };
+    if ('text' in part) return { ...(isProto ? undefined : { kind: 'text' }), text: part.text, ...about };
+    const data = isWrapped ? { value: part.data } : part.data;
+    return isProto ? { data: { data }, ...about } : { kind: 'data', data, ...about };
+  },
+});
+
+/** Whether a part without a kind is one of 1.0. Strict readers refuse parts without a kind before. */
+const isNewer = (part: Loose) =>
+  ['raw', 'url', 'mediaType', 'filename'].some((name) => part[name] !== undefined);
+
+/** A part with its `kind` alone, which may be `type`, or be missing. */
+function spelled({ kind, type, ...part }: Loose): Loose {
+  const named = text(kind, type);
+  if (named !== undefined) return { kind: named, ...part };
+  if (isNewer(part)) return part;
+  const found = ['text', 'file', 'data'].find((name) => name in part);
+  // Protocol buffers wrap the object of a data part once more.
+  const { data } = part;
+  const isNested =
+    found === 'data' && isObject(data) && Object.keys(data).length === 1 && isObject(data.data);
+  return { kind: found, ...part, ...(isNested && { data: data.data }) };
 }
 
-/** To 0.3. Nothing is lost: attributes that 0.3 has no member for go to `metadata`. */
-export function downPart(part: Part): V03Part {
-  const { metadata, mediaType, filename } = part;
-  const about = { name: filename, mimeType: mediaType };
-  if ('raw' in part) return compact({ kind: 'file', file: compact({ bytes: part.raw, ...about }), metadata });
-  if ('url' in part) return compact({ kind: 'file', file: compact({ uri: part.url, ...about }), metadata });
-  const isWrapped = 'data' in part && !isObject(part.data);
-  const packed = pack(part, isWrapped);
-  if ('text' in part) return compact({ kind: 'text', text: part.text, metadata: packed });
-  const data = isWrapped ? { value: part.data } : (part.data as Struct);
-  return compact({ kind: 'data', data, metadata: packed });
+/** The members of a file, which have had several names. */
+function fileIn({ file: given }: Loose, { isLenient }: Way): Loose {
+  if (!isObject(given)) return {};
+  if (!isLenient) return given;
+  const file = present(given);
+  const bytes = text(file.bytes, file.fileWithBytes, file.data);
+  const uri = bytes === undefined ? text(file.uri, file.fileWithUri, file.url) : undefined;
+  return { bytes, uri, name: text(file.name, file.filename), mimeType: text(file.mimeType, file.mediaType) };
 }
 
-const isWrapping = ({ data, metadata }: { data: unknown; metadata?: Struct }): boolean =>
-  metadata?.[WRAPPED] === true &&
+const rawIn = (bytes: unknown, mediaType: unknown, way: Way) =>
+  bytes === undefined ? {} : { raw: readFile(bytes, mediaType, way) };
+
+const isWrapping = ({ data, metadata }: Loose): boolean =>
+  isObject(metadata) &&
+  metadata[WRAPPED] === true &&
   isObject(data) &&
   Object.keys(data).length === 1 &&
   'value' in data &&
   !isObject(data.value);
 
-function pack({ metadata, mediaType, filename }: Part, isWrapped: boolean): Struct | undefined {
+function pack({ metadata, mediaType, filename }: PartAttributes, isWrapped: boolean): Struct | undefined {
   const keeps = mediaType !== undefined || filename !== undefined;
   if (!keeps && !isWrapped) return metadata;
   const isEmpty = metadata && Object.keys(metadata).length === 0;
@@ -66,17 +104,19 @@ function pack({ metadata, mediaType, filename }: Part, isWrapped: boolean): Stru
   };
 }
 
-function unpack(metadata: Struct | undefined, isWrapped: boolean): Kept & { metadata?: Struct | undefined } {
+/** The attributes of a part, from its metadata. What {@link pack} did not write stays in the metadata. */
+function unpack(metadata: unknown, isWrapped: boolean): Loose {
   if (!isObject(metadata)) return { metadata };
   const { [KEPT]: given, ...others } = metadata;
   const kept = isKept(given, isWrapped) ? given : undefined;
-  const rest: Struct = kept ? others : { ...metadata };
-  if (isWrapped) delete rest[WRAPPED];
   if (!kept && !isWrapped) return { metadata };
+  const rest = kept ? others : { ...metadata };
+  if (isWrapped) delete rest[WRAPPED];
   const isEmpty = Object.keys(rest).length === 0;
   // `pack` writes `empty` only without other members: this marker is another program's.
   if (kept?.empty && !isEmpty) return { metadata };
-  return { ...kept, metadata: isEmpty && !kept?.empty ? undefined : rest };
+  const { filename, mediaType, empty } = kept ?? {};
+  return { filename, mediaType, metadata: isEmpty && !empty ? undefined : rest };
 }
 
 function isKept(value: unknown, isWrapped: boolean): value is Kept {

@@ -1,60 +1,45 @@
 import type { SendMessageConfiguration, SendMessageRequest } from '@batonjs/protocol';
-import type { ReportLoss } from '../wire/loss.ts';
+import { codec, object } from '../wire/codec.ts';
 import type { V03SendParams } from '../wire/objects.ts';
-import { at, compact, ifObject } from '../wire/shape.ts';
-import { downMessage, upMessage } from './message.ts';
-import { downPushConfig, upPushConfig } from './push-config.ts';
+import { at, compact, type Loose } from '../wire/shape.ts';
+import { message } from './message.ts';
+import { pushConfig } from './push-config.ts';
 
 type V03Configuration = NonNullable<V03SendParams['configuration']>;
 
-const not = (flag: boolean | undefined) => (typeof flag === 'boolean' ? !flag : flag);
+/** The form of the answer. Protocol buffers omit a `blocking` that is false; in JSON-RPC, both versions wait without it. */
+const configuration = codec<V03Configuration, SendMessageConfiguration>({
+  decode(given: Loose, way, path) {
+    const {
+      pushNotification,
+      pushNotificationConfig,
+      blocking = way.isProto ? false : undefined,
+      ...rest
+    } = given;
+    const webhook = pushNotificationConfig ?? (way.isLenient ? pushNotification : undefined);
+    if (blocking === undefined) way.report('waiting-implied', at(path, 'blocking'));
+    return compact({
+      ...rest,
+      returnImmediately: typeof blocking === 'boolean' ? !blocking : blocking,
+      taskPushNotificationConfig:
+        webhook && pushConfig.decode(webhook, way, at(path, 'pushNotificationConfig')),
+    });
+  },
+  /** Always with `blocking`: some servers of 0.3 do not wait without it. */
+  encode({ returnImmediately, taskPushNotificationConfig: newer, ...rest }, way, path) {
+    if (returnImmediately === undefined) way.report('waiting-implied', at(path, 'returnImmediately'));
+    const webhook = newer && pushConfig.encode(newer, way, at(path, 'taskPushNotificationConfig'));
+    const name = way.isProto ? 'pushNotification' : 'pushNotificationConfig';
+    return compact({ ...rest, blocking: !returnImmediately, [name]: webhook });
+  },
+});
 
-/** From 0.3. Without `blocking` there is no `returnImmediately`: both versions then wait. */
-export function upSendParams(params: V03SendParams, report: ReportLoss, path: string): SendMessageRequest {
-  const { message, configuration, ...rest } = params;
-  return compact({
-    ...rest,
-    message: upMessage(message),
-    configuration:
-      configuration &&
-      ifObject(configuration, (given) => upConfiguration(given, report, at(path, 'configuration'))),
-  });
-}
-
-function upConfiguration(
-  { blocking, pushNotificationConfig: webhook, ...rest }: V03Configuration,
-  report: ReportLoss,
-  path: string,
-): SendMessageConfiguration {
-  if (blocking === undefined) report('waiting-implied', at(path, 'blocking'));
-  return compact({
-    ...rest,
-    returnImmediately: not(blocking),
-    taskPushNotificationConfig: webhook && upPushConfig(webhook, report, at(path, 'pushNotificationConfig')),
-  });
-}
-
-/** To 0.3. A configuration always gets `blocking`: some servers of 0.3 do not wait without it. */
-export function downSendParams(request: SendMessageRequest, report: ReportLoss, path: string): V03SendParams {
-  const { tenant, message, configuration, ...rest } = request;
-  if (tenant) report('tenant', at(path, 'tenant'));
-  return compact({
-    ...rest,
-    message: downMessage(message),
-    configuration: configuration && downConfiguration(configuration, report, at(path, 'configuration')),
-  });
-}
-
-function downConfiguration(
-  { returnImmediately, taskPushNotificationConfig: webhook, ...rest }: SendMessageConfiguration,
-  report: ReportLoss,
-  path: string,
-): V03Configuration {
-  if (returnImmediately === undefined) report('waiting-implied', at(path, 'returnImmediately'));
-  return compact({
-    ...rest,
-    blocking: !returnImmediately,
-    pushNotificationConfig:
-      webhook && downPushConfig(webhook, report, at(path, 'taskPushNotificationConfig')),
-  });
-}
+/** The params of a send. */
+export const sendParams = object<V03SendParams, SendMessageRequest>({
+  members: { message, configuration },
+  spellings: { request: 'message' },
+  write({ tenant, ...older }, { configuration }, way, path) {
+    if (tenant) way.report('tenant', at(path, 'tenant'));
+    return way.isProto && !configuration ? { ...older, configuration: { blocking: true } } : older;
+  },
+});

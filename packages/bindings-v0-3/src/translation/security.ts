@@ -1,14 +1,23 @@
 import type { OAuthFlows, SecurityRequirement, SecurityScheme } from '@batonjs/protocol';
 import type { ReportLoss } from '../wire/loss.ts';
-import type { V03Flows, V03SecurityScheme } from '../wire/objects.ts';
-import { at, compact } from '../wire/shape.ts';
+import type { V03AgentCard, V03Flows, V03SecurityScheme } from '../wire/objects.ts';
+import { at, compact, type Loose } from '../wire/shape.ts';
 
 type Schemes = Record<string, SecurityScheme>;
-type V03Schemes = Record<string, V03SecurityScheme>;
+type V03Schemes = NonNullable<V03AgentCard['securitySchemes']>;
 type V03Requirement = Record<string, string[]>;
 
 const flowNames = ['authorizationCode', 'clientCredentials', 'implicit', 'password'] as const;
 type FlowName = (typeof flowNames)[number];
+
+/** The member of 1.0 that stands for each type of scheme in 0.3. */
+const members = {
+  apiKey: 'apiKeySecurityScheme',
+  http: 'httpAuthSecurityScheme',
+  oauth2: 'oauth2SecurityScheme',
+  openIdConnect: 'openIdConnectSecurityScheme',
+  mutualTLS: 'mtlsSecurityScheme',
+} as const satisfies Record<V03SecurityScheme['type'], string>;
 
 const flowsOf = (flows: V03Flows): FlowName[] => flowNames.filter((name) => flows?.[name] !== undefined);
 
@@ -21,51 +30,32 @@ const aliases = (name: string, scheme: V03SecurityScheme | undefined): string[] 
     : [];
 
 /** From 0.3. */
-export function upSchemes(schemes: V03Schemes): Schemes {
-  return Object.fromEntries(
-    Object.entries(schemes).flatMap(([name, scheme]): [string, SecurityScheme][] => {
-      if (scheme.type !== 'oauth2') return [[name, upScheme(scheme)]];
-      const names = [name, ...aliases(name, scheme)];
-      const { flows, type: _, ...rest } = scheme;
-      const each = flowsOf(flows).map((flow) => ({ [flow]: flows[flow] }) as unknown as OAuthFlows);
-      return names.map((alias, n) => [
+export const decodeSchemes = (schemes: V03Schemes): Schemes =>
+  Object.fromEntries(
+    Object.entries(schemes).flatMap(([name, scheme]) => {
+      if (scheme.type !== 'oauth2') return [[name, decodeScheme(scheme)]];
+      const each = flowsOf(scheme.flows).map((flow) => ({ [flow]: scheme.flows[flow] }));
+      return [name, ...aliases(name, scheme)].map((alias, n) => [
         alias,
-        { oauth2SecurityScheme: { ...rest, flows: each[n] ?? ({} as OAuthFlows) } },
+        decodeScheme({ ...scheme, flows: each[n] ?? {} }),
       ]);
     }),
   );
+
+function decodeScheme({ type, ...scheme }: V03SecurityScheme): SecurityScheme {
+  const { in: location, ...rest }: Loose = scheme;
+  // A scheme of an unknown type has no member, so that validation reports it.
+  const known = Object.hasOwn(members, type) ? { [members[type]]: compact({ ...rest, location }) } : {};
+  return known as SecurityScheme;
 }
 
-function upScheme(scheme: Exclude<V03SecurityScheme, { type: 'oauth2' }>): SecurityScheme {
-  switch (scheme.type) {
-    case 'apiKey': {
-      const { type: _, in: location, ...rest } = scheme;
-      return { apiKeySecurityScheme: { ...rest, location } };
-    }
-    case 'http': {
-      const { type: _, ...rest } = scheme;
-      return { httpAuthSecurityScheme: rest };
-    }
-    case 'openIdConnect': {
-      const { type: _, ...rest } = scheme;
-      return { openIdConnectSecurityScheme: rest };
-    }
-    case 'mutualTLS': {
-      const { type: _, ...rest } = scheme;
-      return { mtlsSecurityScheme: rest };
-    }
-    default:
-      return {} as SecurityScheme;
-  }
-}
-
-/** To 0.3. Schemes that {@link upSchemes} split are one again. */
-export function downSchemes(schemes: Schemes, report: ReportLoss, path: string): V03Schemes {
+/** To 0.3. Schemes that {@link decodeSchemes} split are one again. */
+export function encodeSchemes(schemes: Schemes, report: ReportLoss, path: string): V03Schemes {
   const older: V03Schemes = {};
   for (const [name, scheme] of Object.entries(schemes)) {
     const [base, flow] = split(name, schemes);
     const known = older[base];
-    const next = downScheme(scheme, report, at(path, name));
+    const next = encodeScheme(scheme, report, at(path, name));
     if (flow && known?.type === 'oauth2' && next.type === 'oauth2') Object.assign(known.flows, next.flows);
     else older[name] = next;
   }
@@ -73,7 +63,7 @@ export function downSchemes(schemes: Schemes, report: ReportLoss, path: string):
 }
 
 /** To 0.3, one scheme. */
-export function downScheme(scheme: SecurityScheme, report: ReportLoss, path: string): V03SecurityScheme {
+export function encodeScheme(scheme: SecurityScheme, report: ReportLoss, path: string): V03SecurityScheme {
   if ('apiKeySecurityScheme' in scheme) {
     const { location, ...rest } = scheme.apiKeySecurityScheme;
     return { type: 'apiKey', ...rest, in: location };
@@ -83,10 +73,11 @@ export function downScheme(scheme: SecurityScheme, report: ReportLoss, path: str
     return { type: 'openIdConnect', ...scheme.openIdConnectSecurityScheme };
   if ('mtlsSecurityScheme' in scheme) return { type: 'mutualTLS', ...scheme.mtlsSecurityScheme };
   const { flows, ...rest } = scheme.oauth2SecurityScheme;
-  return { type: 'oauth2', ...rest, flows: downFlows(flows, report, at(path, 'oauth2SecurityScheme.flows')) };
+  const older = encodeFlows(flows, report, at(path, 'oauth2SecurityScheme.flows'));
+  return { type: 'oauth2', ...rest, flows: older };
 }
 
-function downFlows(flows: OAuthFlows, report: ReportLoss, path: string): V03Flows {
+function encodeFlows(flows: OAuthFlows, report: ReportLoss, path: string): V03Flows {
   if ('deviceCode' in flows) {
     report('device-code', at(path, 'deviceCode'));
     return {};
@@ -97,7 +88,7 @@ function downFlows(flows: OAuthFlows, report: ReportLoss, path: string): V03Flow
   return { authorizationCode: rest };
 }
 
-/** The scheme and the flow that a name was made of by {@link upSchemes}, or the name alone. */
+/** The scheme and the flow that a name was made of by {@link decodeSchemes}, or the name alone. */
 function split(name: string, schemes: Schemes): [base: string, flow?: FlowName] {
   const mark = name.lastIndexOf('#');
   const base = name.slice(0, Math.max(0, mark));
@@ -116,14 +107,14 @@ const flowIn = (scheme: SecurityScheme | undefined): FlowName | undefined =>
     : undefined;
 
 const withoutFlow = (scheme: SecurityScheme | undefined) =>
-  scheme && 'oauth2SecurityScheme' in scheme && compact({ ...scheme.oauth2SecurityScheme, flows: undefined });
+  scheme && 'oauth2SecurityScheme' in scheme && { ...scheme.oauth2SecurityScheme, flows: undefined };
 
 /** From 0.3. A scheme with several flows becomes a choice between the schemes that it was split into. */
-export const upRequirements = (
-  requirements: readonly V03Requirement[],
+export const decodeRequirements = (
+  requirements: readonly V03Requirement[] | undefined,
   schemes: V03Schemes = {},
-): SecurityRequirement[] =>
-  requirements.flatMap((requirement) =>
+): SecurityRequirement[] | undefined =>
+  requirements?.flatMap((requirement) =>
     Object.entries(requirement)
       .reduce<Record<string, { list: string[] }>[]>(
         (choices, [name, list]) =>
@@ -135,12 +126,12 @@ export const upRequirements = (
       .map((choice) => ({ schemes: choice })),
   );
 
-/** To 0.3. Of a choice that {@link upRequirements} made, one is left. */
-export const downRequirements = (
-  requirements: readonly SecurityRequirement[],
+/** To 0.3. Of a choice that {@link decodeRequirements} made, one is left. */
+export const encodeRequirements = (
+  requirements: readonly SecurityRequirement[] | undefined,
   schemes: Schemes = {},
-): V03Requirement[] =>
+): V03Requirement[] | undefined =>
   requirements
-    .map((requirement) => Object.entries(requirement.schemes ?? {}))
+    ?.map((requirement) => Object.entries(requirement.schemes ?? {}))
     .filter((entries) => entries.every(([name]) => split(name, schemes).length === 1))
     .map((entries) => Object.fromEntries(entries.map(([name, { list = [] }]) => [name, list])));

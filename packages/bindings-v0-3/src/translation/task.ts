@@ -1,23 +1,22 @@
 import type {
-  StreamResponse,
   Task,
   TaskArtifactUpdateEvent,
   TaskState,
   TaskStatus,
   TaskStatusUpdateEvent,
 } from '@batonjs/protocol';
-import type { ReportLoss } from '../wire/loss.ts';
+import { type Codec, list, object, required, type Way } from '../wire/codec.ts';
 import type {
   V03ArtifactUpdate,
-  V03Event,
   V03StatusUpdate,
   V03Task,
+  V03TaskState,
   V03TaskStatus,
 } from '../wire/objects.ts';
-import { at, compact, mapped } from '../wire/shape.ts';
-import { downArtifact, downMessage, upArtifact, upMessage } from './message.ts';
+import { at, type Loose } from '../wire/shape.ts';
+import { artifact, message } from './message.ts';
 
-const states = {
+const states: Readonly<Record<V03TaskState, TaskState>> = {
   submitted: 'TASK_STATE_SUBMITTED',
   working: 'TASK_STATE_WORKING',
   'input-required': 'TASK_STATE_INPUT_REQUIRED',
@@ -27,148 +26,87 @@ const states = {
   rejected: 'TASK_STATE_REJECTED',
   'auth-required': 'TASK_STATE_AUTH_REQUIRED',
   unknown: 'TASK_STATE_UNSPECIFIED',
-} as const satisfies Record<V03TaskStatus['state'], TaskState>;
+};
+const newerStates: ReadonlyMap<unknown, TaskState> = new Map(Object.entries(states));
+const olderStates: ReadonlyMap<unknown, string> = new Map(
+  Object.entries(states).map(([older, newer]) => [newer, older]),
+);
 
-const olderStates = Object.fromEntries(
-  Object.entries(states).map(([older, state]) => [state, older]),
-) as Record<TaskState, V03TaskStatus['state']>;
+const ended: ReadonlySet<unknown> = new Set(
+  (['completed', 'canceled', 'failed', 'rejected'] as const).map((state) => states[state]),
+);
 
-const ended: ReadonlySet<string> = new Set(['completed', 'canceled', 'failed', 'rejected']);
+const state: Codec<unknown, unknown> = {
+  decode(given, { isLenient, report }, path) {
+    const known = newerStates.get(given) ?? (isLenient ? newerStates.get(spelled(given)) : undefined);
+    if (!known) report('state-unknown', path);
+    return known ?? 'TASK_STATE_UNSPECIFIED';
+  },
+  encode(given, { isProto, report }, path) {
+    const known = olderStates.get(given);
+    if (!known) report('state-unknown', path);
+    if (!isProto) return known ?? 'unknown';
+    return given === 'TASK_STATE_CANCELED'
+      ? 'TASK_STATE_CANCELLED'
+      : known
+        ? given
+        : 'TASK_STATE_UNSPECIFIED';
+  },
+};
 
-/** From 0.3. */
-export function upStatus(
-  { state, message, ...rest }: V03TaskStatus,
-  report: ReportLoss,
-  path: string,
-): TaskStatus {
-  const known: TaskState | undefined = Object.hasOwn(states, state) ? states[state] : undefined;
-  if (!known) report('state-unknown', at(path, 'state'));
-  return compact({
-    ...rest,
-    state: known ?? 'TASK_STATE_UNSPECIFIED',
-    message: message && upMessage(message),
-  });
-}
+const spelled = (state: unknown): unknown =>
+  String(state)
+    .toLowerCase()
+    .replace(/^task_state_/, '')
+    .replaceAll('_', '-')
+    .replace(/^cancelled$/, 'canceled')
+    .replace(/^unspecified$/, 'unknown');
 
-/** To 0.3. */
-export function downStatus(
-  { state, message, ...rest }: TaskStatus,
-  report: ReportLoss,
-  path: string,
-): V03TaskStatus {
-  const known = Object.hasOwn(olderStates, state) ? olderStates[state] : undefined;
-  if (!known) report('state-unknown', at(path, 'state'));
-  return compact({
-    ...rest,
-    state: known ?? 'unknown',
-    message: message && downMessage(message),
-  });
-}
+const timestamp: Codec<unknown, unknown> = {
+  /** If lenient, in UTC with milliseconds; without a zone, UTC is meant. */
+  decode(given, { isLenient }) {
+    if (!isLenient || typeof given !== 'string') return given;
+    const time = new Date(/[zZ]$|[+-]\d\d:?\d\d$/.test(given) ? given : `${given}Z`);
+    return Number.isNaN(time.getTime()) ? given : time.toISOString();
+  },
+  encode: (time) => time,
+};
 
-/** From 0.3. */
-export function upTask(
-  { kind: _, status, artifacts, history, ...rest }: V03Task,
-  report: ReportLoss,
-  path: string,
-): Task {
-  return compact({
-    ...rest,
-    status: upStatus(status, report, at(path, 'status')),
-    artifacts: mapped(artifacts, upArtifact),
-    history: mapped(history, upMessage),
-  });
-}
-
-/** To 0.3. */
-export function downTask(task: Task, report: ReportLoss, path: string): V03Task {
-  const { id, contextId, status, artifacts, history, ...rest } = task;
-  return compact({
-    kind: 'task',
-    id,
-    contextId: contextOf(contextId, id, report, path),
-    ...rest,
-    status: downStatus(status, report, at(path, 'status')),
-    artifacts: mapped(artifacts, downArtifact),
-    history: mapped(history, downMessage),
-  });
-}
-
-function contextOf(contextId: string | undefined, taskId: string, report: ReportLoss, path: string): string {
-  if (contextId) return contextId;
-  report('context-id', at(path, 'contextId'));
-  return taskId;
-}
-
-/** From 0.3, without `final`: 1.0 ends the stream instead. */
-export function upStatusUpdate(
-  { kind: _, final: __, status, ...rest }: V03StatusUpdate,
-  report: ReportLoss,
-  path: string,
-): TaskStatusUpdateEvent {
-  return { ...rest, status: upStatus(status, report, at(path, 'status')) };
-}
-
-/** To 0.3. Without `isLast`, it is the last event if the task ended. */
-export function downStatusUpdate(
-  { status, contextId, ...rest }: TaskStatusUpdateEvent,
-  report: ReportLoss,
-  path: string,
-  isLast?: boolean,
-): V03StatusUpdate {
-  const older = downStatus(status, report, at(path, 'status'));
-  return {
-    kind: 'status-update',
-    ...rest,
-    contextId: contextOf(contextId, rest.taskId, report, path),
-    status: older,
-    final: isLast ?? ended.has(older.state),
-  };
-}
-
-/** From 0.3. */
-export const upArtifactUpdate = ({
-  kind: _,
-  artifact,
-  ...rest
-}: V03ArtifactUpdate): TaskArtifactUpdateEvent => ({ ...rest, artifact: upArtifact(artifact) });
-
-/** To 0.3. */
-export const downArtifactUpdate = (
-  { artifact, contextId, ...rest }: TaskArtifactUpdateEvent,
-  report: ReportLoss,
-  path: string,
-): V03ArtifactUpdate => ({
-  kind: 'artifact-update',
-  ...rest,
-  contextId: contextOf(contextId, rest.taskId, report, path),
-  artifact: downArtifact(artifact),
+/** A status. Protocol buffers call its message `update`, which JSON has as `message`. */
+export const status = object<V03TaskStatus, TaskStatus>({
+  members: { state, message, timestamp },
+  spellings: { update: 'message' },
 });
 
-/** From 0.3, by its `kind`. An event of an unknown kind becomes one without members. */
-export function upEvent(event: V03Event, report: ReportLoss, path: string): StreamResponse {
-  switch (event.kind) {
-    case 'task':
-      return { task: upTask(event, report, path) };
-    case 'message':
-      return { message: upMessage(event) };
-    case 'status-update':
-      return { statusUpdate: upStatusUpdate(event, report, path) };
-    case 'artifact-update':
-      return { artifactUpdate: upArtifactUpdate(event) };
-    default:
-      return {} as StreamResponse;
-  }
-}
+/** A task. */
+export const task = required(
+  object<V03Task, Task>({
+    kind: 'task',
+    members: { status: required(status), artifacts: list(artifact), history: list(message) },
+    write: (older, { id }, way, path) => withContext(older, id, way, path),
+  }),
+);
 
-/** To 0.3. `isLast`: nothing follows in this stream. */
-export function downEvent(
-  event: StreamResponse,
-  report: ReportLoss,
-  path: string,
-  isLast?: boolean,
-): V03Event {
-  if ('task' in event) return downTask(event.task, report, path);
-  if ('message' in event) return downMessage(event.message);
-  if ('statusUpdate' in event) return downStatusUpdate(event.statusUpdate, report, path, isLast);
-  return downArtifactUpdate(event.artifactUpdate, report, path);
+/** An event of a new status. 1.0 has no `final`: it ends the stream instead. */
+export const statusUpdate = object<V03StatusUpdate, TaskStatusUpdateEvent>({
+  kind: 'status-update',
+  members: { status: required(status) },
+  write: (older, { taskId, status }, way, path) => ({
+    ...withContext(older, taskId, way, path),
+    final: way.isLast ?? ended.has(status.state),
+  }),
+});
+
+/** An event of an artifact, or of more parts of one. */
+export const artifactUpdate = object<V03ArtifactUpdate, TaskArtifactUpdateEvent>({
+  kind: 'artifact-update',
+  members: { artifact },
+  write: (older, { taskId }, way, path) => withContext(older, taskId, way, path),
+});
+
+/** With a `contextId`, which 0.3 requires. */
+function withContext(older: Loose, taskId: string, { report }: Way, path: string): Loose {
+  if (older.contextId) return older;
+  report('context-id', at(path, 'contextId'));
+  return { ...older, contextId: taskId };
 }

@@ -1,23 +1,15 @@
 import type { A2AError } from '@batonjs/protocol/errors';
+import type { Codec } from '../wire/codec.ts';
 import type { Loss, ReportLoss } from '../wire/loss.ts';
-import { downCard, upCard } from './agent-card.ts';
+import type { V03Error } from '../wire/objects.ts';
+import { card } from './agent-card.ts';
 import { downError, upError } from './error.ts';
-import { downArtifact, downMessage, upArtifact, upMessage } from './message.ts';
-import { downPart, upPart } from './part.ts';
-import { downTaskPushConfig, upTaskPushConfig } from './push-config.ts';
-import { downSendParams, upSendParams } from './request.ts';
-import {
-  downArtifactUpdate,
-  downEvent,
-  downStatus,
-  downStatusUpdate,
-  downTask,
-  upArtifactUpdate,
-  upEvent,
-  upStatus,
-  upStatusUpdate,
-  upTask,
-} from './task.ts';
+import { event } from './event.ts';
+import { artifact, message } from './message.ts';
+import { part } from './part.ts';
+import { taskPushConfig } from './push-config.ts';
+import { sendParams } from './request.ts';
+import { artifactUpdate, status, statusUpdate, task } from './task.ts';
 
 /** A value in the other version, and the losses of the translation. */
 export interface Translated<Value> {
@@ -32,12 +24,9 @@ export interface Translation<Older, Newer> {
   down(newer: Newer, isLast?: boolean): Translated<Older>;
 }
 
-const translation = <Older, Newer>(
-  up: (older: Older, report: ReportLoss, path: string) => Newer,
-  down: (newer: Newer, report: ReportLoss, path: string, isLast?: boolean) => Older,
-): Translation<Older, Newer> => ({
-  up: (older) => collect((report) => up(older, report, '')),
-  down: (newer, isLast) => collect((report) => down(newer, report, '', isLast)),
+const translation = <Older, Newer>(codec: Codec<Older, Newer>): Translation<Older, Newer> => ({
+  up: (older) => collect((report) => codec.decode(older, { report }, '')),
+  down: (newer, isLast) => collect((report) => codec.encode(newer, { report, isLast }, '')),
 });
 
 function collect<Value>(translate: (report: ReportLoss) => Value): Translated<Value> {
@@ -45,24 +34,27 @@ function collect<Value>(translate: (report: ReportLoss) => Value): Translated<Va
   return { value: translate((code, path) => losses.push({ code, path })), losses };
 }
 
+/** Errors lose nothing. */
+const error: Translation<V03Error, A2AError> = {
+  up: (older) => ({ value: upError(older), losses: [] }),
+  down: (newer) => ({ value: downError(newer), losses: [] }),
+};
+
 /**
  * Translations of every object of the protocol between A2A 0.3 and 1.0. They take valid values. For example,
  * `translations.event.up` reads the body of a webhook.
  */
 export const translations = {
-  part: translation(upPart, downPart),
-  message: translation(upMessage, downMessage),
-  artifact: translation(upArtifact, downArtifact),
-  status: translation(upStatus, downStatus),
-  task: translation(upTask, downTask),
-  statusUpdate: translation(upStatusUpdate, downStatusUpdate),
-  artifactUpdate: translation(upArtifactUpdate, downArtifactUpdate),
-  event: translation(upEvent, downEvent),
-  sendRequest: translation(upSendParams, downSendParams),
-  pushConfig: translation(upTaskPushConfig, downTaskPushConfig),
-  card: translation(upCard, downCard),
-  error: translation(
-    (error: Parameters<typeof upError>[0]) => upError(error),
-    (error: A2AError) => downError(error),
-  ),
+  part: translation(part),
+  message: translation(message),
+  artifact: translation(artifact),
+  status: translation(status),
+  task: translation(task),
+  statusUpdate: translation(statusUpdate),
+  artifactUpdate: translation(artifactUpdate),
+  event: translation(event),
+  sendRequest: translation(sendParams),
+  pushConfig: translation(taskPushConfig),
+  card: translation(card),
+  error,
 } as const;

@@ -1,46 +1,47 @@
-import type { AgentExtension, AgentProvider } from '@batonjs/protocol';
+import type {
+  AgentCapabilities,
+  AgentCard,
+  AgentCardSignature,
+  AgentSkill,
+  APIKeySecurityScheme,
+  Artifact,
+  AuthorizationCodeOAuthFlow,
+  HTTPAuthSecurityScheme,
+  Message,
+  MutualTlsSecurityScheme,
+  OAuth2SecurityScheme,
+  OpenIdConnectSecurityScheme,
+  SendMessageConfiguration,
+  SendMessageRequest,
+  Struct,
+  Task,
+  TaskArtifactUpdateEvent,
+  TaskPushNotificationConfig,
+  TaskStatus,
+  TaskStatusUpdateEvent,
+} from '@batonjs/protocol';
 
-type Metadata = Record<string, unknown>;
+/** An object of 1.0 as 0.3 has it: without some members, and with some of its own. */
+type Older<Newer, Own, Dropped extends keyof Newer = never> = Omit<Newer, keyof Own | Dropped | 'tenant'> &
+  Own;
 
 /** One piece of content, as A2A 0.3 has it. Spec: 0.3 §6.5. */
 export type V03Part = V03TextPart | V03FilePart | V03DataPart;
 
 /** Spec: 0.3 §6.5.1. */
-export interface V03TextPart {
-  kind: 'text';
-  text: string;
-  metadata?: Metadata;
-}
+export type V03TextPart = { kind: 'text'; text: string; metadata?: Struct };
 
 /** Spec: 0.3 §6.5.2. */
-export interface V03FilePart {
-  kind: 'file';
-  file: V03File;
-  metadata?: Metadata;
-}
+export type V03FilePart = { kind: 'file'; file: V03File; metadata?: Struct };
 
 /** A file by its bytes (base64) or its address. Spec: 0.3 §6.6. */
 export type V03File = ({ bytes: string } | { uri: string }) & { name?: string; mimeType?: string };
 
 /** Spec: 0.3 §6.5.3. */
-export interface V03DataPart {
-  kind: 'data';
-  data: Record<string, unknown>;
-  metadata?: Metadata;
-}
+export type V03DataPart = { kind: 'data'; data: Struct; metadata?: Struct };
 
 /** Spec: 0.3 §6.4. */
-export interface V03Message {
-  kind: 'message';
-  messageId: string;
-  role: 'user' | 'agent';
-  parts: V03Part[];
-  contextId?: string;
-  taskId?: string;
-  referenceTaskIds?: string[];
-  extensions?: string[];
-  metadata?: Metadata;
-}
+export type V03Message = Older<Message, { kind: 'message'; role: 'user' | 'agent'; parts: V03Part[] }>;
 
 /** Spec: 0.3 §6.3. */
 export type V03TaskState =
@@ -55,160 +56,110 @@ export type V03TaskState =
   | 'unknown';
 
 /** Spec: 0.3 §6.2. */
-export interface V03TaskStatus {
-  state: V03TaskState;
-  message?: V03Message;
-  timestamp?: string;
-}
+export type V03TaskStatus = Older<TaskStatus, { state: V03TaskState; message?: V03Message }>;
 
 /** Spec: 0.3 §6.7. */
-export interface V03Artifact {
-  artifactId: string;
-  name?: string;
-  description?: string;
-  parts: V03Part[];
-  extensions?: string[];
-  metadata?: Metadata;
-}
+export type V03Artifact = Older<Artifact, { parts: V03Part[] }>;
 
 /** Spec: 0.3 §6.1. */
-export interface V03Task {
-  kind: 'task';
-  id: string;
-  contextId: string;
-  status: V03TaskStatus;
-  artifacts?: V03Artifact[];
-  history?: V03Message[];
-  metadata?: Metadata;
-}
+export type V03Task = Older<
+  Task,
+  {
+    kind: 'task';
+    contextId: string;
+    status: V03TaskStatus;
+    artifacts?: V03Artifact[];
+    history?: V03Message[];
+  },
+  'generation'
+>;
 
-/** Spec: 0.3 §7.2.2. */
-export interface V03StatusUpdate {
-  kind: 'status-update';
-  taskId: string;
-  contextId: string;
-  status: V03TaskStatus;
-  /** Nothing follows in this stream. */
-  final: boolean;
-  metadata?: Metadata;
-}
+/** `final`: nothing follows in this stream. Spec: 0.3 §7.2.2. */
+export type V03StatusUpdate = Older<
+  TaskStatusUpdateEvent,
+  { kind: 'status-update'; status: V03TaskStatus; final: boolean },
+  'generation'
+>;
 
 /** Spec: 0.3 §7.2.3. */
-export interface V03ArtifactUpdate {
-  kind: 'artifact-update';
-  taskId: string;
-  contextId: string;
-  artifact: V03Artifact;
-  append?: boolean;
-  lastChunk?: boolean;
-  metadata?: Metadata;
-}
+export type V03ArtifactUpdate = Older<
+  TaskArtifactUpdateEvent,
+  { kind: 'artifact-update'; artifact: V03Artifact },
+  'generation'
+>;
 
 /** One event of a stream, and the body of a webhook. Spec: 0.3 §7.2.1. */
 export type V03Event = V03Task | V03Message | V03StatusUpdate | V03ArtifactUpdate;
 
 /** Spec: 0.3 §6.8. */
-export interface V03PushConfig {
-  id?: string;
-  url: string;
-  token?: string;
-  authentication?: { schemes: string[]; credentials?: string };
-}
+export type V03PushConfig = Older<
+  TaskPushNotificationConfig,
+  { authentication?: { schemes: string[]; credentials?: string } },
+  'taskId'
+>;
 
 /** Spec: 0.3 §6.10. */
-export interface V03TaskPushConfig {
-  taskId: string;
-  pushNotificationConfig: V03PushConfig;
-}
+export type V03TaskPushConfig = { taskId: string; pushNotificationConfig: V03PushConfig };
+
+/** Spec: 0.3 §7.1.2. */
+type V03Configuration = Older<
+  SendMessageConfiguration,
+  { blocking?: boolean; pushNotificationConfig?: V03PushConfig },
+  'returnImmediately' | 'taskPushNotificationConfig' | 'ifGenerationMatch'
+>;
 
 /** Spec: 0.3 §7.1.1. */
-export interface V03SendParams {
-  message: V03Message;
-  configuration?: {
-    acceptedOutputModes?: string[];
-    blocking?: boolean;
-    historyLength?: number;
-    pushNotificationConfig?: V03PushConfig;
-  };
-  metadata?: Metadata;
-}
+export type V03SendParams = Older<
+  SendMessageRequest,
+  { message: V03Message; configuration?: V03Configuration }
+>;
 
 /** The params of every other request. Spec: 0.3 §7.3 to §7.9. */
-export interface V03TaskParams {
+export type V03TaskParams = {
   id: string;
   historyLength?: number;
   pushNotificationConfigId?: string;
-  metadata?: Metadata;
-}
+  metadata?: Struct;
+};
 
 /** Spec: 0.3 §6.12. */
-export interface V03Error {
-  code: number;
-  message: string;
-  data?: unknown;
-}
+export type V03Error = { code: number; message: string; data?: unknown };
 
-interface V03Described {
-  description?: string;
-}
-
-interface V03Flow {
-  authorizationUrl?: string;
-  tokenUrl?: string;
-  refreshUrl?: string;
-  scopes: Record<string, string>;
-}
+type Flow = Partial<AuthorizationCodeOAuthFlow> & Pick<AuthorizationCodeOAuthFlow, 'scopes'>;
 
 /** The flows of one OAuth scheme, of which 0.3 may have several. */
 export type V03Flows = Partial<
-  Record<'authorizationCode' | 'clientCredentials' | 'implicit' | 'password', V03Flow>
+  Record<'authorizationCode' | 'clientCredentials' | 'implicit' | 'password', Flow>
 >;
 
 /** Spec: 0.3 §5.5.3. */
-export type V03SecurityScheme = V03Described &
-  (
-    | { type: 'apiKey'; in: 'query' | 'header' | 'cookie'; name: string }
-    | { type: 'http'; scheme: string; bearerFormat?: string }
-    | { type: 'oauth2'; flows: V03Flows; oauth2MetadataUrl?: string }
-    | { type: 'openIdConnect'; openIdConnectUrl: string }
-    | { type: 'mutualTLS' }
-  );
+export type V03SecurityScheme =
+  | Older<APIKeySecurityScheme, { type: 'apiKey'; in: APIKeySecurityScheme['location'] }, 'location'>
+  | Older<HTTPAuthSecurityScheme, { type: 'http' }>
+  | Older<OAuth2SecurityScheme, { type: 'oauth2'; flows: V03Flows }>
+  | Older<OpenIdConnectSecurityScheme, { type: 'openIdConnect' }>
+  | Older<MutualTlsSecurityScheme, { type: 'mutualTLS' }>;
+
+/** Schemes that a caller must all satisfy, each with its scopes. */
+type Requirement = Record<string, string[]>;
 
 /** Spec: 0.3 §5.5.4. */
-export interface V03Skill {
-  id: string;
-  name: string;
-  description: string;
-  tags: string[];
-  examples?: string[];
-  inputModes?: string[];
-  outputModes?: string[];
-  security?: Record<string, string[]>[];
-}
+export type V03Skill = Older<AgentSkill, { security?: Requirement[] }, 'securityRequirements'>;
 
 /** Spec: 0.3 §5.5. */
-export interface V03AgentCard {
-  protocolVersion: string;
-  name: string;
-  description: string;
-  url: string;
-  preferredTransport?: string;
-  additionalInterfaces?: { url: string; transport: string }[];
-  iconUrl?: string;
-  provider?: AgentProvider;
-  version: string;
-  documentationUrl?: string;
-  capabilities: {
-    streaming?: boolean;
-    pushNotifications?: boolean;
-    stateTransitionHistory?: boolean;
-    extensions?: AgentExtension[];
-  };
-  securitySchemes?: Record<string, V03SecurityScheme>;
-  security?: Record<string, string[]>[];
-  defaultInputModes: string[];
-  defaultOutputModes: string[];
-  skills: V03Skill[];
-  supportsAuthenticatedExtendedCard?: boolean;
-  signatures?: { protected: string; signature: string; header?: Metadata }[];
-}
+export type V03AgentCard = Older<
+  AgentCard,
+  {
+    protocolVersion: string;
+    url: string;
+    preferredTransport?: string;
+    additionalInterfaces?: { url: string; transport: string }[];
+    capabilities: Omit<AgentCapabilities, 'extendedAgentCard'> & { stateTransitionHistory?: boolean };
+    securitySchemes?: Record<string, V03SecurityScheme>;
+    security?: Requirement[];
+    skills: V03Skill[];
+    supportsAuthenticatedExtendedCard?: boolean;
+    signatures?: AgentCardSignature[];
+  },
+  'supportedInterfaces' | 'securityRequirements'
+>;

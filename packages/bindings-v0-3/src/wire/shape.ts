@@ -1,29 +1,44 @@
+/** A JSON object before its members are checked. */
+export type Loose = Readonly<Record<string, unknown>>;
+
 /** A JSON object, as opposed to an array or a plain value. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Translates an object. Other values stay as they are, so that validation reports them. */
-export const ifObject = <From extends object, To>(value: From, translate: (value: From) => To): To =>
-  isObject(value) ? translate(value) : (value as never);
-
-/** Translates each element of a list. Other values stay as they are, so that validation reports them. */
-export function mapped<From, To>(
-  list: readonly From[],
-  translate: (element: From, index: number) => To,
-): To[];
-export function mapped<From, To>(
-  list: readonly From[] | undefined,
-  translate: (element: From, index: number) => To,
-): To[] | undefined;
-export function mapped(list: unknown, translate: (element: never, index: number) => unknown): unknown {
-  return Array.isArray(list) ? list.map((element, index) => translate(element as never, index)) : list;
-}
-
 /** The object without members that are undefined. */
 export function compact<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
+  for (const name in value)
+    if (value[name] === undefined)
+      return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
+  return value;
 }
+
+/** The first of these that is a text with letters, or else the first that is a text. */
+export const text = (...candidates: unknown[]): string | undefined => {
+  const texts = candidates.filter((candidate) => typeof candidate === 'string');
+  return texts.find((candidate) => candidate !== '') ?? texts[0];
+};
 
 /** The path of a member. */
 export const at = (path: string, member: string | number): string =>
   typeof member === 'number' ? `${path}[${member}]` : path === '' ? member : `${path}.${member}`;
+
+const isSpelled = (name: string, member: unknown) =>
+  member !== null && member !== undefined && !name.includes('_');
+
+/**
+ * The object without members that are null or undefined, by their names in JSON: `task_id` is `taskId`. For `parts`, null
+ * stands for an empty list.
+ */
+export function present(value: Loose): Loose {
+  if (Object.entries(value).every(([name, member]) => isSpelled(name, member))) return value;
+  const members: Record<string, unknown> = {};
+  for (const [given, member] of Object.entries(value)) {
+    if (member === null && given === 'parts') members.parts = [];
+    if (member === null || member === undefined) continue;
+    const name = given.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    // Of two spellings of a member, that of JSON counts.
+    if (name === given || (value[name] ?? undefined) === undefined) members[name] = member;
+  }
+  return members;
+}
