@@ -117,7 +117,7 @@ export const parts: Readonly<Record<string, Part>> = {
   },
   'store-redis': {
     warm: true,
-    mutate: ['packages/store-redis/src/tasks/{commits,leases,prune}.ts'],
+    mutate: ['packages/store-redis/src/{redis-rows,rows/*}.ts'],
     tests: [
       'scripts/mutation/stores/redis.test.ts',
       'packages/store-redis/test/{database/out-of-memory,tasks/*}.test.ts',
@@ -189,18 +189,23 @@ export const parts: Readonly<Record<string, Part>> = {
     ],
     tests: [
       ...serverTests(['operations/{,call/,accept/}*', 'log/**/*', 'base/same-json']),
-      ...serverTests(['limits/{limits,task-size}', 'turns/later', 'scenarios/{generation,schedule}']),
+      ...serverTests(['limits/*', 'turns/{end-of-turn,later,rerun,stale}']),
+      ...serverTests(['scenarios/{generation,loss,schedule}']),
+      ...serverTests(['webhooks/configs/push-config-operations']),
       'test/protocol/callers/skill-security.test.ts',
       'test/protocol/tasks/*.test.ts',
+      'packages/telemetry/test/{requests,shared-work,turns}.test.ts',
+      'packages/extensions/test/{generation,state-history}/*.test.ts',
       '!test/protocol/tasks/*.property.test.ts',
     ],
   },
   'server-turns': {
     warm: true,
     leftOut: otherSettings,
-    mutate: serverFiles(['turns', 'agent', 'base/{store,timing}'], ['base/{new-id,linked-list}']),
+    mutate: serverFiles(['turns', 'agent', 'base/{store,timing}'], ['base/linked-list']),
     tests: [
       ...serverTests(['{turns,agent,base/{store,timing}}/**/*', 'scenarios/{later,loss,queue-owners}']),
+      'test/protocol/tasks/context.test.ts',
       'packages/telemetry/test/{steps,turns}.test.ts',
       // On a busy machine they see that the event loop was blocked.
       '!packages/server/test/turns/{claim/recovery,turn-event}.test.ts',

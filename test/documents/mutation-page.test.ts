@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { explanations } from '../../scripts/mutation/explanations/explanations.ts';
@@ -127,6 +127,24 @@ it('the page says what was not run, and which survivors nothing explains', () =>
     ]),
   );
 });
+
+/** A pattern with each of its alternatives in braces, the innermost first. */
+function withoutBraces(pattern: string): string[] {
+  const [braces, alternatives] = /\{([^{}]*)\}/.exec(pattern) ?? [];
+  if (braces === undefined) return [pattern];
+  return alternatives!.split(',').flatMap((each) => withoutBraces(pattern.replace(braces, each)));
+}
+
+it.each(Object.entries(parts))(
+  '%s: every pattern of sources and tests is one of files that exist',
+  (_, part) => {
+    const patterns = [...part.mutate, ...part.tests].filter((pattern) => !pattern.startsWith('!'));
+    const gone = patterns
+      .flatMap(withoutBraces)
+      .filter((pattern) => globSync(pattern, { cwd: root }).length === 0);
+    expect(gone).toEqual([]);
+  },
+);
 
 it('the page in the repository is the one of its results and explanations', () => {
   expect(read('docs/mutation.md')).toBe(page(Object.keys(parts), results, explanations));

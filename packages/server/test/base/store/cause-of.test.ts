@@ -17,6 +17,8 @@ it('An error without a message is its code, or its name', () => {
   const both = Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' });
   expect(causeOf(new Error('It failed', { cause: both }))).toBe('It failed: ECONNREFUSED');
   expect(causeOf(new RangeError(''))).toBe('RangeError');
+  const bare = Object.assign(new Error('', { cause: new Error('why') }), { code: '' });
+  expect(causeOf(bare)).toBe('why');
 });
 
 it('Errors that cause each other end, and a long text is cut', () => {

@@ -1,3 +1,4 @@
+import type { Message } from '@batonjs/protocol';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
@@ -15,7 +16,7 @@ import {
   taskAgent,
   working,
 } from '../../../src/index.ts';
-import { runTurn } from '../../../src/turns/testing/testing.ts';
+import { type RunTurnOptions, runTurn } from '../../../src/turns/testing/testing.ts';
 
 /** What the server makes of an agent: the state of its task and the error that it logged. */
 async function served(agent: Agent) {
@@ -110,6 +111,74 @@ describe('a step of runTurn is a step of the server', () => {
     expectTypeOf<Steps['big']>().toEqualTypeOf<Promise<never>>();
     expectTypeOf<Steps['whatever']>().toEqualTypeOf<Promise<unknown>>();
     expectTypeOf<Steps['pair']>().toEqualTypeOf<Promise<[number, string]>>();
+  });
+});
+
+describe('the turn of runTurn', () => {
+  const seenBy = async (...given: [content: Parameters<typeof runTurn>[1], options?: RunTurnOptions]) => {
+    let seen: object | undefined;
+    await runTurn(
+      async function* (turn) {
+        const { context, references, caller, metadata, extensions, acceptedOutputModes, woken, attempt } =
+          turn;
+        const { id, tasks, messages } = context;
+        const read = [await tasks(), await messages(), await references()] as const;
+        const waiting = turn.inbox.size;
+        const inbox: Message[] = [];
+        for await (const next of turn.inbox) inbox.push(next);
+        seen = {
+          ...{ id, read, caller, metadata, extensions, acceptedOutputModes, woken, attempt },
+          ...{ taskId: turn.taskId, contextId: turn.contextId, values: turn.values, text: turn.text },
+          ...{ messages: turn.messages.map(({ messageId }) => messageId), waiting, inbox },
+          children: turn.children,
+        };
+        yield completed();
+      },
+      ...given,
+    );
+    return seen;
+  };
+  const message = (id: string, more: object = {}) => ({
+    ...{ messageId: id, role: 'ROLE_USER' as const, parts: [{ data: { [id]: 1 } }], ...more },
+  });
+  const empty = {
+    ...{ id: 'context', contextId: 'context', taskId: 'task', children: {}, text: '', waiting: 0, inbox: [] },
+    ...{ caller: {}, metadata: {}, extensions: [], acceptedOutputModes: [], woken: false, attempt: 1 },
+  };
+
+  it('has what it is given, and else what a first turn has', async () => {
+    expect(await seenBy(message('m', { referenceTaskIds: ['r'] }))).toEqual({
+      ...empty,
+      read: [[], [], { tasks: [], artifacts: [], missing: ['r'] }],
+      messages: ['m'],
+      values: { m: 1 },
+    });
+    expect(await seenBy(message('m'))).toMatchObject({ read: [[], [], { missing: [] }] });
+    const task = { id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING' as const } };
+    const given = {
+      caller: { sub: 'ada' },
+      metadata: { a: 1 },
+      extensions: ['e'],
+      acceptedOutputModes: ['text/plain'],
+      woken: true,
+      attempt: 2,
+    };
+    const rest = {
+      task,
+      messages: [message('before')],
+      inbox: [message('later')],
+      contextTasks: [task],
+      references: { tasks: [task] },
+    };
+    expect(await seenBy(message('m', { referenceTaskIds: ['r'] }), { ...given, ...rest })).toEqual({
+      ...{ ...empty, ...given, id: 'c', contextId: 'c', taskId: 't' },
+      read: [[task], [], { tasks: [task], artifacts: [], missing: [] }],
+      messages: ['before', 'm'],
+      values: { before: 1, m: 1 },
+      waiting: 1,
+      inbox: rest.inbox,
+    });
+    expect(await seenBy('a', { contextId: 'other' })).toMatchObject({ contextId: 'other' });
   });
 });
 

@@ -1,0 +1,61 @@
+import { StoreError, type TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
+import { expect, it } from 'vitest';
+import { QueueOwners } from '../../../src/base/store/queue-owners.ts';
+import { systemClock } from '../../../src/base/timing/clock.ts';
+
+const owners = (store: TaskStore, more: object = {}) =>
+  new QueueOwners(
+    { queue: 'q', card: 'Payments', url: undefined, shares: false, ...more },
+    { store, clock: systemClock, log: () => {} },
+  );
+
+it('the agents of a queue are kept in a log of their own, which no caller can name', async () => {
+  const store = memoryStore();
+  expect(await owners(store).refusal()).toBeUndefined();
+  const record = await store.load('baton:queue-owners', 'q');
+  expect(record?.facts.map(({ fact }) => fact)).toMatchObject([
+    { type: 'message-received', message: { role: 'ROLE_AGENT', parts: [{ data: { card: 'Payments' } }] } },
+  ]);
+});
+
+it('a store that fails is no other process that was faster', async () => {
+  const failing = (error: StoreError, times: number) => {
+    const store = memoryStore();
+    let left = times;
+    const commit: TaskStore['commit'] = (commit) =>
+      left-- > 0 ? Promise.reject(error) : store.commit(commit);
+    return owners({ ...store, commit });
+  };
+  const down = new StoreError('UNAVAILABLE', 'down');
+  const broken = failing(down, 1);
+  await expect(broken.refusal()).rejects.toBe(down);
+  expect(broken.isOurs).toBe(false);
+  expect(await broken.refusal()).toBeUndefined();
+  expect(broken.isOurs).toBe(true);
+  expect(await failing(new StoreError('VERSION_CONFLICT', 'late'), 2).refusal()).toBeUndefined();
+});
+
+it('claims nothing while the queue is that of another agent, and all that there is afterwards', async () => {
+  const store = memoryStore();
+  await owners(store).refusal();
+  const asked: string[] = [];
+  const note = (name: string) => async (_request: object) => {
+    asked.push(name);
+    return [];
+  };
+  const noting = { ...store, claim: note('claim'), claimDeliveries: note('claimDeliveries') };
+  const use = async (user: QueueOwners, given: TaskStore) => {
+    const guarded = user.guard(given as typeof noting);
+    await guarded.claim({ queue: 'q', holder: 'h', ttlMs: 1, limit: 1 } as never);
+    await guarded.claimDeliveries?.({ queue: 'q', holder: 'h', ttlMs: 1, limit: 1 });
+    return asked.splice(0);
+  };
+  expect(await use(owners(store, { card: 'Weather' }), noting)).toEqual([]);
+  const mine = owners(store);
+  expect(await use(mine, noting)).toEqual(['claim', 'claimDeliveries']);
+  expect(await use(mine, noting)).toEqual(['claim', 'claimDeliveries']);
+  const { claimDeliveries: _, ...tasksOnly } = noting;
+  expect(await use(owners(store), tasksOnly)).toEqual(['claim']);
+  expect(await use(owners(store, { card: undefined }), tasksOnly)).toEqual(['claim']);
+});

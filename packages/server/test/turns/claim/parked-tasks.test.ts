@@ -1,0 +1,83 @@
+import { type Lease, StoreError } from '@batonjs/store';
+import { expect, it } from 'vitest';
+import { ParkedTasks } from '../../../src/turns/claim/parked-tasks.ts';
+
+const leaseMs = 1_000;
+const lease = (taskId: string): Lease => ({
+  scope: 's',
+  taskId,
+  holder: 'h',
+  fence: 1,
+  queue: 'q',
+  cause: 'wanted',
+});
+
+/** Tasks on a store that notes for how long leases are kept. */
+function parking(renew: () => Promise<unknown> = async () => []) {
+  const renewed: [tasks: string[], ms: number][] = [];
+  const reported: [message: string, details: object][] = [];
+  const store = {
+    renew(leases: readonly Lease[], ms: number) {
+      renewed.push([leases.map(({ taskId }) => taskId), ms]);
+      return renew();
+    },
+  };
+  const report = (...line: [string, object]) => void reported.push(line);
+  const parked = new ParkedTasks({ store, report, options: { leaseMs } } as never);
+  return { parked, renewed, reported };
+}
+const error = new Error('unreadable');
+
+it('a task that cannot be opened is tried after a lease, then after twice as long, up to ten minutes', async () => {
+  const { parked, renewed, reported } = parking();
+  for (let n = 0; n < 12; n++) await parked.park(lease('t'), error);
+  const pauses = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600].map((leases) => leases * leaseMs);
+  expect(reported).toEqual(
+    pauses.map((retryMs, n) => [
+      'A claimed task cannot be opened',
+      { taskId: 't', failures: n + 1, retryMs, error },
+    ]),
+  );
+  // The first pause is that of the lease.
+  expect(renewed).toEqual(pauses.slice(1).map((ms) => [['t'], ms]));
+});
+
+it('a task that was opened begins anew, others do not', async () => {
+  const { parked, renewed } = parking();
+  parked.opened(lease('t'));
+  for (const id of ['t', 'u', 't', 'u']) await parked.park(lease(id), error);
+  parked.opened(lease('t'));
+  for (const id of ['t', 'u']) await parked.park(lease(id), error);
+  expect(renewed).toEqual([
+    [['t'], 2_000],
+    [['u'], 2_000],
+    [['u'], 4_000],
+  ]);
+});
+
+it('a lease that cannot be kept is reported', async () => {
+  const down = new StoreError('UNAVAILABLE', 'down');
+  const { parked, reported } = parking(() => Promise.reject(down));
+  for (let n = 0; n < 2; n++) await parked.park(lease('t'), error);
+  expect(reported.at(-1)).toEqual([
+    'Could not keep the lease of a task that cannot be opened',
+    { taskId: 't', error: down },
+  ]);
+  await parked.close();
+});
+
+it('closing gives all leases back, once', async () => {
+  const { parked, renewed } = parking();
+  for (const id of ['t', 'u']) await parked.park(lease(id), error);
+  await parked.close();
+  await parked.close();
+  expect(renewed).toEqual([[['t', 'u'], 1]]);
+});
+
+it('the oldest of more than ten thousand tasks is forgotten', async () => {
+  const { parked, renewed } = parking();
+  for (let n = 0; n <= 10_000; n++) await parked.park(lease(`t${n}`), error);
+  await parked.close();
+  expect(renewed[0]![0]).toHaveLength(10_000);
+  expect(renewed[0]![0][0]).toBe('t1');
+});
