@@ -1,5 +1,5 @@
 /**
- * `pnpm conformance`: writes `docs/conformance.md` from the report of the last `pnpm test`. Exits with 1 when a row that has
+ * `pnpm conformance`: writes `docs/reports/conformance.md` from the report of the last `pnpm test`. Exits with 1 when a row that has
  * to be covered is not. `--check` writes nothing, and fails when the page is not what it would write.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const { values } = parseArgs({
     report: { type: 'string', default: join(root, '.reports/vitest.json') },
   },
 });
-const path = join(root, 'docs/conformance.md');
+const path = join(root, 'docs/reports/conformance.md');
 const rows = checklist();
 const evidence = evidenceOf(JSON.parse(readFileSync(values.report, 'utf8')) as VitestReport, root);
 // A build machine skips nothing.
@@ -37,7 +37,7 @@ function staleness(before: string, after: string): string {
   const [old, now] = [before.split('\n'), after.split('\n')];
   const at = now.findIndex((line, index) => line !== old[index]);
   return [
-    'docs/conformance.md is stale: run `npx -y pnpm@12 conformance` after `npx -y pnpm@12 test`. The first difference:',
+    'docs/reports/conformance.md is stale: run `npx -y pnpm@12 conformance` after `npx -y pnpm@12 test`. The first difference:',
     `  it says ${old[at] ?? 'nothing'}`,
     `  it should say ${now[at] ?? 'nothing'}`,
   ].join('\n');

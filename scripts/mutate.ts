@@ -1,6 +1,6 @@
 /**
  * `pnpm mutate [part …]`: mutates the sources of these parts (all of `scripts/mutation/parts.ts` by default), runs their
- * tests and writes scores and survivors into `docs/mutation.md`. Takes minutes to hours. `--page` writes only the page,
+ * tests and writes scores and survivors into `docs/reports/mutation.md`. Takes minutes to hours. `--page` writes only the page,
  * from what was measured before; `--changed` runs only what may have another outcome than in the last run; `--concurrency`
  * is how many mutations are tried at once, 2 by default; `--survivors` tries only the lines again where a mutation
  * survived; `--today` tries one part, another one each day; `--sample 150 --seed 1` tries 150 mutations of each part,
@@ -64,7 +64,7 @@ for (const name of values.page ? [] : chosen) {
   writeFileSync(kept, `${JSON.stringify({ ...measured(), [name]: result }, null, 2)}\n`);
 }
 const results = measured();
-writeFileSync(join(root, 'docs/mutation.md'), page(all, results, explanations));
+writeFileSync(join(root, 'docs/reports/mutation.md'), page(all, results, explanations));
 
 for (const [name, result] of Object.entries(results)) {
   const unexplained = result.survivors.filter((survivor) => explain(survivor, explanations) === undefined);

@@ -6,7 +6,7 @@ import { type Group, groups } from './sidebar.ts';
 export const docs = join(import.meta.dirname, '..');
 
 /** Tables that scripts write from the results of tests: to look things up, not to read. */
-export const writtenByScripts: readonly string[] = ['conformance.md', 'mutation.md'];
+export const writtenByScripts: readonly string[] = ['reports/conformance.md', 'reports/mutation.md'];
 
 /** Folders below `docs` that hold no pages of the repository. */
 const foreign = /^(node_modules|reference)\//;

@@ -75,13 +75,21 @@ export const groups: readonly Group[] = [
   {
     title: 'How it works',
     collapsed: true,
+    pages: ['architecture.md', 'packages.md', 'add-a-store.md', 'preview-1.1.md'],
+  },
+  {
+    title: 'Reports',
+    collapsed: true,
+    pages: ['reports/conformance.md', 'reports/mutation.md'],
+  },
+  {
+    title: 'Notes of measurements',
+    collapsed: true,
     pages: [
-      'architecture.md',
-      'packages.md',
-      'add-a-store.md',
-      'preview-1.1.md',
-      'conformance.md',
-      'mutation.md',
+      'notes/what-a-request-costs.md',
+      'notes/what-was-tried-for-a-cheaper-request.md',
+      'notes/what-a-commit-in-a-store-costs.md',
+      'notes/what-kept-tasks-and-followers-cost.md',
     ],
   },
 ];

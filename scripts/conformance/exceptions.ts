@@ -11,6 +11,6 @@ export const exceptions: readonly Exception[] = [
     kind: 'not for code',
     ids: ['R-BIND-04'],
     reason:
-      'TLS is where the server is put, see [deploy](operating/deploy.md); what this code contacts by itself (webhooks, keys) has TLS unless it is allowed otherwise.',
+      'TLS is where the server is put, see [deploy](../operating/deploy.md); what this code contacts by itself (webhooks, keys) has TLS unless it is allowed otherwise.',
   },
 ];

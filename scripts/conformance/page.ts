@@ -5,7 +5,7 @@ type EvidenceByRow = ReadonlyMap<string, readonly Evidence[]>;
 
 const levels: readonly Level[] = ['MUST', 'SHOULD', 'MAY', 'REC', 'INFO'];
 
-/** `docs/conformance.md`. */
+/** `docs/reports/conformance.md`. */
 export function page({ areas, exceptions }: Checklist, evidence: EvidenceByRow): string {
   const rows = areas.flatMap((area) => area.rows);
   const lines = [
@@ -75,7 +75,7 @@ function line(
   const firsts = evidence.filter(
     ({ file }, index) => evidence.findIndex((other) => other.file === file) === index,
   );
-  const shown = firsts.map(({ file, title }) => `[${name(file)}](../${file}): ${cell(title)}`);
+  const shown = firsts.map(({ file, title }) => `[${name(file)}](../../${file}): ${cell(title)}`);
   const why = isExcepted(exceptions, id) ? 'an exception, see above' : '–';
   return `| ${id} | ${level} | ${cell(text)} | ${shown.join('<br>') || why} |`;
 }

@@ -68,7 +68,7 @@ function survivorsOf(name: string, { survivors }: Result, explanations: readonly
     const { file, original, replacement } = survivor;
     const path = file.replace(/^packages\//, '');
     const why = explain(survivor, explanations) ?? '**not explained**';
-    return `| [${path}](../${file}) | ${code(original)} → ${code(replacement)} | ${why} |`;
+    return `| [${path}](../../${file}) | ${code(original)} → ${code(replacement)} | ${why} |`;
   });
   return [`## Survivors of ${name}`, '', '| file | mutation | why |', '| --- | --- | --- |', ...rows, ''];
 }

@@ -76,7 +76,7 @@ describe('the page', () => {
     );
     expect(problems(rows, evidence)).toEqual([]);
     const lines = page(rows, evidence).split('\n');
-    const link = '[one/two](../packages/one/test/two.test.ts)';
+    const link = '[one/two](../../packages/one/test/two.test.ts)';
     expect(lines).toContain(`| ${row('A-01')} | MUST | Be good. | ${link}: is good |`);
     expect(lines).toContain(`| ${row('A-02')} | SHOULD | Be kind. | an exception, see above |`);
     expect(lines).toContain(`| ${row('A-03')} | REC | Smile. | ${link}: life: is pleasant |`);

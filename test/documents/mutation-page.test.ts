@@ -117,7 +117,7 @@ it('the page says what was not run, and which survivors nothing explains', () =>
   );
   const why = 'It is the same.';
   const written = page(['one', 'two'], { one: result }, [{ file, line: '1 + 2;', replacements: ['3'], why }]);
-  const link = `[one/src/two.ts](../${file})`;
+  const link = `[one/src/two.ts](../../${file})`;
   expect(written.split('\n')).toEqual(
     expect.arrayContaining([
       '| one | 33.3 | all 3 | 1 | 0 | 2 | 1 | today |',
@@ -147,7 +147,7 @@ it.each(Object.entries(parts))(
 );
 
 it('the page in the repository is the one of its results and explanations', () => {
-  expect(read('docs/mutation.md')).toBe(page(Object.keys(parts), results, explanations));
+  expect(read('docs/reports/mutation.md')).toBe(page(Object.keys(parts), results, explanations));
 });
 
 it.each(Object.keys(results))(

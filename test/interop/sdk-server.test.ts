@@ -60,7 +60,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('the server of the official SDK on %s', 
       status: { state: 'TASK_STATE_COMPLETED', message: { parts: [{ text: 'Done' }] } },
       artifacts: [{ artifactId: 'quote', parts: [{ text: '10 USD' }, { text: ' is 833 INR' }] }],
     });
-    // [SDK] The message of the current status is in the history too (R-HIST-08 in docs/conformance.md: it may be, or not).
+    // [SDK] The message of the current status is in the history too (R-HIST-08 in docs/reports/conformance.md: it may be, or not).
     expect(task?.history?.map((message) => textOf(message))).toEqual(['10 USD in INR', 'On it', 'Done']);
   });
 

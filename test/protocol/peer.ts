@@ -21,7 +21,7 @@ import { listen } from '../kit/listen.ts';
 import type { Seen } from '../kit/rpc.ts';
 import { serve } from '../kit/serve.ts';
 
-/** Where a row of docs/conformance.md is tested: each binding, adapter and store. */
+/** Where a row of docs/reports/conformance.md is tested: each binding, adapter and store. */
 export interface Setting {
   readonly binding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC' | 'WebSocket';
   /** gRPC has a port of its own; the HTTP side of the agent is asked in process then. */
