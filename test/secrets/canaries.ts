@@ -53,7 +53,9 @@ const all = {
 /** A value as a logger prints it; of an error also the stack, its causes and its members. */
 const print = (what: unknown): string => {
   if (typeof what === 'string') return what;
-  return ArrayBuffer.isView(what) ? Buffer.from(what.buffer).toString('latin1') : inspect(what, all);
+  if (!ArrayBuffer.isView(what)) return inspect(what, all);
+  // Not the rest of its buffer: Node.js shares one among small values.
+  return Buffer.from(what.buffer, what.byteOffset, what.byteLength).toString('latin1');
 };
 
 export function canaries(): Canaries {

@@ -1,18 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { type ClientTransport, httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
+import { join } from 'node:path';
+import { type ClientBinding, type ClientTransport, httpJsonClient, jsonRpcClient } from '@batonjs/bindings';
 import { grpcClient, listenGrpc } from '@batonjs/bindings-grpc';
-import { v03 } from '@batonjs/bindings-v0-3';
+import { v03, v03Client, v03Grpc } from '@batonjs/bindings-v0-3';
 import { attachWebSocket, webSocketClient } from '@batonjs/bindings-websocket';
 import type { OperationName } from '@batonjs/protocol/operations';
 import { artifact, completed, inputRequired, working } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
+import { sqliteStore } from '@batonjs/store-sqlite';
 import { telemetry } from '@batonjs/telemetry';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { webhook } from '../../packages/server/test/webhooks/kit/webhook.ts';
 import { observed } from '../../packages/telemetry/test/observed.ts';
+import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { listen } from '../kit/listen.ts';
 import { rpc, say } from '../kit/rpc.ts';
 import { serve } from '../kit/serve.ts';
+import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { eventually } from '../kit/until.ts';
 import { canaries } from './canaries.ts';
 
@@ -20,6 +25,7 @@ import { canaries } from './canaries.ts';
 async function serveSecrets() {
   const secrets = canaries();
   const { providers, spans, metrics } = observed();
+  const folder = temporaryFolder();
   const credentials = {
     authorization: `Bearer ${secrets.plant('bearer token')}`,
     'proxy-authorization': `Basic ${Buffer.from(`me:${secrets.plant('Basic password')}`).toString('base64')}`,
@@ -44,6 +50,7 @@ async function serveSecrets() {
       yield completed();
     },
     {
+      store: closedAfterTest(sqliteStore(join(folder, 'tasks.db'))),
       telemetry: telemetry(providers),
       log: (level, message, details) => secrets.leave('the log', [level, message, details]),
       compatibility: [v03()],
@@ -65,6 +72,7 @@ async function serveSecrets() {
       secrets.leave('a span', { name, attributes, events, links, status });
     secrets.leave('metrics', await metrics());
     secrets.leave('the card', server.card);
+    for (const file of readdirSync(folder)) secrets.leave('a file', readFileSync(join(folder, file)));
   };
   return { secrets, server, hook, credentials, configuration, collect };
 }
@@ -102,15 +110,16 @@ type Ask = (operation: OperationName, params: object, headers: Record<string, st
 
 /** Sends a request over HTTP and reads all of the response, as text. */
 const overHttp =
-  (binding: typeof jsonRpcClient) =>
+  (binding: ClientBinding, version = '1.0') =>
   async (served: Served): Promise<Ask> => {
     const url = await listen(nodeHandler(served.server));
     const key = encodeURIComponent(served.secrets.plant('API key in the query'));
     return async (operation, params, more) => {
       const call = binding.encodeCall({ operation, params: { ...params } }, url);
       const { method, headers, body } = call;
+      const spoken = { 'a2a-version': version, ...more };
       const target = `${call.url}${call.url.includes('?') ? '&' : '?'}key=${key}`;
-      const response = await fetch(target, { method, headers: { ...headers, ...more }, body });
+      const response = await fetch(target, { method, headers: { ...headers, ...spoken }, body });
       return [
         response.status,
         response.statusText,
@@ -121,8 +130,9 @@ const overHttp =
   };
 
 const through =
-  (transport: ClientTransport, url: string): Ask =>
-  async (operation, params, headers) => {
+  (transport: ClientTransport, url: string, version = '1.0'): Ask =>
+  async (operation, params, more) => {
+    const headers = { 'a2a-version': version, ...more };
     const { signal } = new AbortController();
     const [call, request] = [
       { operation, params: { ...params } },
@@ -134,17 +144,24 @@ const through =
     return events;
   };
 
+const [jsonRpc03, httpJson03] = v03Client().bindings as [ClientBinding, ClientBinding];
+
+/** Listens for gRPC, in the version of the client. */
+const overGrpc =
+  (options: Parameters<typeof grpcClient>[0], version?: string) =>
+  async ({ server }: Served): Promise<Ask> => {
+    const listener = await listenGrpc(server, { port: 0, plaintext: true, versions: [v03Grpc()] });
+    onTestFinished(() => listener.close({ graceMs: 0 }));
+    return through(grpcClient(options), `127.0.0.1:${listener.port}`, version);
+  };
+
 const roads: readonly (readonly [name: string, open: (served: Served) => Promise<Ask>])[] = [
   ['JSON-RPC', overHttp(jsonRpcClient)],
   ['HTTP+JSON', overHttp(httpJsonClient)],
-  [
-    'gRPC',
-    async ({ server }) => {
-      const listener = await listenGrpc(server, { port: 0, plaintext: true });
-      onTestFinished(() => listener.close({ graceMs: 0 }));
-      return through(grpcClient(), `127.0.0.1:${listener.port}`);
-    },
-  ],
+  ['gRPC', overGrpc({})],
+  ['JSON-RPC of 0.3', overHttp(jsonRpc03, '0.3')],
+  ['HTTP+JSON of 0.3', overHttp(httpJson03, '0.3')],
+  ['gRPC of 0.3', overGrpc({ version: v03Grpc() }, '0.3')],
   [
     'WebSocket',
     async ({ server }) => {
@@ -167,7 +184,7 @@ describe('no secret leaves a server', () => {
     const kinds: Record<string, string>[] = [{}, { 'x-refuse': 'true' }, { 'a2a-version': '7.0' }];
     for (const more of kinds)
       for (const [operation, params] of callsWith(served)) {
-        const asked = ask(operation, params, { 'a2a-version': '1.0', ...credentials, ...more });
+        const asked = ask(operation, params, { ...credentials, ...more });
         secrets.leave('a response', await asked.catch((error: unknown) => error));
       }
     const { task } = await rpc(served.server, 'SendMessage', { message: say('ask') }, credentials);
@@ -176,16 +193,21 @@ describe('no secret leaves a server', () => {
       'CreateTaskPushNotificationConfig',
       'ListTaskPushNotificationConfigs',
     ] as const) {
-      const asked = ask(operation, { taskId: task.id, ...config }, { 'a2a-version': '1.0', ...credentials });
+      const asked = ask(operation, { taskId: task.id, ...config }, credentials);
       secrets.leave('a webhook that its owner reads', await asked);
     }
-    await eventually(() => expect(hook.acknowledged).toContain('COMPLETED'));
+    // The words of both versions.
+    await eventually(() =>
+      expect(JSON.stringify(hook.received.map(({ text }) => text))).toMatch(/completed/i),
+    );
     await collect();
     // Spec: §9.4.7: the caller who registered a webhook gets its whole configuration.
     secrets.check(
-      ['signed URL', 'webhook token', 'webhook credentials'].map(
-        (place) => `${place} in a webhook that its owner reads`,
-      ),
+      ['signed URL', 'webhook token', 'webhook credentials'].flatMap((place) => [
+        `${place} in a webhook that its owner reads`,
+        // The store keeps what it needs to notify the webhook.
+        `${place} in a file`,
+      ]),
     );
   });
 });

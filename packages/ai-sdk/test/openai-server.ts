@@ -101,5 +101,5 @@ function write(response: ServerResponse, answer: ModelAnswer): void {
 }
 
 /** The model of a server, as the AI SDK calls it. */
-export const modelAt = (url: string) =>
-  createOpenAICompatible({ name: 'local', baseURL: url, includeUsage: true })('local');
+export const modelAt = (url: string, settings: { readonly apiKey?: string } = {}) =>
+  createOpenAICompatible({ name: 'local', baseURL: url, includeUsage: true, ...settings })('local');

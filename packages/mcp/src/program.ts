@@ -25,12 +25,16 @@ export interface Serving {
 
 /** Runs the program. Resolves to its exit code if it has ended, or to what ends it. */
 export async function runProgram(host: Host): Promise<number | Serving> {
-  const say = (text: string) => void host.stderr.write(`${text}\n`);
+  let shown = (text: string) => text;
+  const say = (text: string) => void host.stderr.write(`${shown(text)}\n`);
   const onError = (error: unknown) =>
     say(`baton-mcp: ${error instanceof Error ? error.message : String(error)}`);
   try {
     const flags = readFlags(host.argv, host.env);
-    if (typeof flags === 'object') return await serve(flags, host, say, onError);
+    if (typeof flags === 'object') {
+      shown = hiding(flags.headers);
+      return await serve(flags, host, say, onError);
+    }
     host.stdout.write(flags === 'help' ? usage : `${version()}\n`);
     return 0;
   } catch (error) {
@@ -55,6 +59,15 @@ async function serve(
   }
   const transport = new StdioServerTransport(stdin, stdout);
   return serveStdio(toMcp(agent, { waitMs, onError }), { transport, onerror: onError });
+}
+
+/** Takes the credentials in headers out of a text: an agent may repeat them in its errors, and hosts keep these in files. */
+function hiding(headers: Readonly<Record<string, string>>): (text: string) => string {
+  // What follows the scheme as well; shorter values stand in too many words.
+  const secrets = Object.values(headers)
+    .flatMap((value) => [value, ...value.split(/[\s=;,]+/)])
+    .filter(({ length }) => length >= 8);
+  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
 }
 
 function version(): string {

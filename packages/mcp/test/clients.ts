@@ -8,9 +8,11 @@ import {
   StreamableHTTPClientTransport,
   type StreamableHTTPClientTransportOptions,
 } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { onTestFinished } from 'vitest';
 import { listen } from '../../../test/kit/listen.ts';
+import { node } from '../../../test/kit/processes.ts';
 import { type McpHandlerOptions, mcpHandler } from '../src/index.ts';
 import { type Gate, skillsAgent } from './skills-agent.ts';
 
@@ -75,6 +77,21 @@ export async function mcpClient(
   await client.connect(new StreamableHTTPClientTransport(url, transport));
   onTestFinished(() => client.close());
   return Object.assign(client, { asked });
+}
+
+/** A client of the program `baton-mcp`, until the test ends. `onError` gets what the program writes to standard error. */
+export async function programClient(
+  flags: readonly string[],
+  { env, onError }: { env: Record<string, string>; onError: (text: string) => void },
+) {
+  const args = ['--conditions=@batonjs/source', 'packages/mcp/src/main.ts', ...flags];
+  const around = { PATH: process.env.PATH ?? '', ...env };
+  const transport = new StdioClientTransport({ command: node, args, env: around, stderr: 'pipe' });
+  transport.stderr?.on('data', (piece) => onError(String(piece)));
+  const client = new Client({ name: 'test', version: '1' });
+  onTestFinished(() => client.close());
+  await client.connect(transport);
+  return client;
 }
 
 /** The text of a result. */

@@ -2,6 +2,7 @@ import { A2AError, type AgentReply, ClientError, isTerminal } from '@batonjs/cli
 import { callSkill, SkillError } from '@batonjs/extensions/client';
 import { reach, Unreachable } from '@batonjs/nested-tasks/internals';
 import type { Json, Struct } from '@batonjs/protocol';
+import { errorTable } from '@batonjs/protocol/errors';
 import { type Agent, emitting, type Log, type Turn } from '@batonjs/server';
 import type { GatewayError } from '../tasks/gateway-task.ts';
 import { assignmentIn } from '../tasks/view.ts';
@@ -91,6 +92,9 @@ const unknownType = (type: string): GatewayError => ({
   message: `There is no task type ${JSON.stringify(type)}`,
 });
 
+/** Errors about the gateway itself: their text may repeat the credentials that it calls the agent with. */
+const ofGateway: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INTERNAL_ERROR']);
+
 /** What clients are shown of an error. Only errors of the agent and of its data say more than that it failed. */
 function toFailure(error: unknown, { taskId }: Turn, log: Log): GatewayError {
   log('warn', 'A task could not be done at its agent', { taskId, err: error });
@@ -102,7 +106,10 @@ function toFailure(error: unknown, { taskId }: Turn, log: Log): GatewayError {
   }
   if (A2AError.is(error, 'UNAVAILABLE') || A2AError.is(error, 'RESOURCE_EXHAUSTED'))
     return { code: 'AGENT_UNREACHABLE', message: 'The agent is not available' };
-  if (A2AError.is(error)) return { code: error.reason, message: error.message };
+  if (A2AError.is(error)) {
+    const { reason, message } = error;
+    return { code: reason, message: ofGateway.has(reason) ? errorTable[reason].message : message };
+  }
   if (ClientError.is(error, 'NETWORK'))
     return { code: 'AGENT_UNREACHABLE', message: 'The agent cannot be reached' };
   if (ClientError.is(error, 'TIMEOUT'))

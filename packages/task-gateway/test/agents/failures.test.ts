@@ -1,6 +1,7 @@
 import { A2AError, type AgentClient, ClientError, connect } from '@batonjs/client';
 import { SkillError } from '@batonjs/extensions/client';
 import { Unreachable } from '@batonjs/nested-tasks/internals';
+import { errorTable } from '@batonjs/protocol/errors';
 import { type Agent, type AgentServerOptions, authRequired, completed, working } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../../../test/kit/serve.ts';
@@ -63,8 +64,8 @@ describe('an error at the agent', () => {
     ],
     [
       'a refusal',
-      new A2AError('PERMISSION_DENIED', 'Not for you'),
-      { code: 'PERMISSION_DENIED', message: 'Not for you' },
+      new A2AError('PERMISSION_DENIED', 'secret'),
+      { code: 'PERMISSION_DENIED', message: errorTable.PERMISSION_DENIED.message },
     ],
     [
       'a broken connection',
@@ -80,6 +81,11 @@ describe('an error at the agent', () => {
       'a large answer',
       new ClientError('RESPONSE_TOO_LARGE', 'secret'),
       { code: 'AGENT_FAILED', message: 'The agent cannot be used' },
+    ],
+    [
+      'an error with words for clients',
+      new A2AError('INVALID_PARAMS', 'No such day'),
+      { code: 'INVALID_PARAMS', message: 'No such day' },
     ],
     ['anything else', new Error('secret'), internal],
     ['no error at all', undefined, internal],

@@ -1,0 +1,46 @@
+import { connect } from '@batonjs/client';
+import { describe, expect, it } from 'vitest';
+import { mcpClient, programClient, serveMcp } from '../../packages/mcp/test/clients.ts';
+import { canaries } from './canaries.ts';
+import { type Failure, serveEchoing } from './echoing-agent.ts';
+
+const failures: readonly Failure[] = ['refuses', 'breaks', 'says an error', 'talks nonsense'];
+
+describe('no secret leaves an MCP server whose agent repeats what it was sent', () => {
+  it.each(failures)('in this process, and %s', async (fail) => {
+    const secrets = canaries();
+    const echoing = await serveEchoing(secrets, 'bearer');
+    echoing.fail = fail;
+    const authorization = `Bearer ${secrets.plant('the token for the agent')}`;
+    const agent = await connect(echoing.url, { headers: { authorization }, retry: false });
+    const caller = { 'x-caller': secrets.plant('the token of the caller') };
+    secrets.arrive(caller['x-caller']);
+    const { url, errors } = await serveMcp(agent);
+    const client = await mcpClient(url, '2026-07-28', undefined, { requestInit: { headers: caller } });
+    secrets.leave('the tools', await client.listTools());
+    const result = await client.callTool({ name: 'one', arguments: { message: 'Hello' } });
+    expect(result.isError).toBe(true);
+    secrets.leave('a result', result);
+    const error = await client.callTool({ name: 'get_task', arguments: { taskId: 't' } }).catch((why) => why);
+    secrets.leave('another result', error);
+    secrets.leave('what the operator sees', errors);
+    // The operator's own log has what the agent said.
+    const isNoted = fail === 'breaks' || fail === 'says an error';
+    secrets.check(isNoted ? ['the token for the agent in what the operator sees'] : []);
+  });
+
+  it.each(failures)('as a program, and %s', async (fail) => {
+    const secrets = canaries();
+    const echoing = await serveEchoing(secrets, 'bearer', { inBase64: false });
+    echoing.fail = fail;
+    const token = secrets.plant('the token for the agent');
+    const client = await programClient([echoing.url, '--header-env', 'Authorization=AGENT_TOKEN'], {
+      env: { AGENT_TOKEN: `Bearer ${token}` },
+      onError: (text) => secrets.leave('standard error', text),
+    });
+    secrets.leave('the tools', await client.listTools());
+    secrets.leave('a result', await client.callTool({ name: 'one', arguments: { message: 'Hello' } }));
+    await client.close();
+    secrets.check();
+  });
+});
