@@ -170,7 +170,7 @@ export const parts: Readonly<Record<string, Part>> = {
         'agent-server',
         'worker',
       ]),
-      ...serverTests(['wrong-options', 'scenarios/queue-owners']),
+      ...serverTests(['wrong-options', 'scenarios/queue-owners', 'base/timing/times']),
       ...serverTests(['limits/{caller-limits,caller-rates,limits,overrun}']),
       'test/protocol/{cors,headers,http-json,json-rpc,wire}.test.ts',
       'test/protocol/{callers,cards}/*.test.ts',
@@ -189,7 +189,7 @@ export const parts: Readonly<Record<string, Part>> = {
     ],
     tests: [
       ...serverTests(['operations/{,call/,accept/}*', 'log/**/*', 'base/same-json']),
-      ...serverTests(['limits/*', 'turns/{end-of-turn,later,rerun,stale}']),
+      ...serverTests(['limits/{limits,overrun,task-size}', 'turns/{end-of-turn,later,rerun}']),
       ...serverTests(['scenarios/{generation,loss,schedule}']),
       ...serverTests(['webhooks/configs/push-config-operations']),
       'test/protocol/callers/skill-security.test.ts',
@@ -208,7 +208,8 @@ export const parts: Readonly<Record<string, Part>> = {
       'test/protocol/tasks/context.test.ts',
       'packages/telemetry/test/{steps,turns}.test.ts',
       // On a busy machine they see that the event loop was blocked.
-      '!packages/server/test/turns/{claim/recovery,turn-event}.test.ts',
+      '!packages/server/test/turns/{claim/recovery,stale,turn-event}.test.ts',
+      '!packages/server/test/agent/misbehaving-agents.test.ts',
     ],
   },
 };

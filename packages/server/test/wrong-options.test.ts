@@ -26,14 +26,17 @@ describe('createAgentServer says what to do about', () => {
     expect(create({ card })).toThrow(new TypeError(`\`card.${member}\` is missing: ${remedy}`));
   });
 
-  it.each(['/weather', 'agents.example', 'localhost:4000', ''])('the `publicUrl` "%s"', (publicUrl) => {
-    expect(create({ publicUrl })).toThrow(
-      new TypeError(
-        '`publicUrl` must be the whole URL at which clients reach the agent, ' +
-          `such as 'https://agents.example/weather', and is '${publicUrl}'`,
-      ),
-    );
-  });
+  it.each(['/weather', 'agents.example', 'localhost:4000', 'xhttp://agents.example', 'https:', ''])(
+    'the `publicUrl` "%s"',
+    (publicUrl) => {
+      expect(create({ publicUrl })).toThrow(
+        new TypeError(
+          '`publicUrl` must be the whole URL at which clients reach the agent, ' +
+            `such as 'https://agents.example/weather', and is '${publicUrl}'`,
+        ),
+      );
+    },
+  );
 });
 
 describe('the log of a server names an unknown option', () => {

@@ -1,3 +1,6 @@
+import type { Task } from '@batonjs/protocol';
+import type { TaskStore } from '@batonjs/store';
+import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { collect, rpc, say, stream } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
@@ -9,6 +12,35 @@ const worker: Agent = async function* ({ text: said }) {
   yield artifact('answer', text(`You said ${said}`));
   yield completed('Done');
 };
+
+describe('ListTasks', () => {
+  const page = { includeArtifacts: true };
+
+  it('leaves out a task that was pruned since the page was read', async () => {
+    const store = memoryStore();
+    let pruned = '';
+    const load: TaskStore['load'] = async (scope, id) => (id === pruned ? undefined : store.load(scope, id));
+    const server = serve(worker, { store: { ...store, load } });
+    const send = async () => (await rpc(server, 'SendMessage', { message: say('hi') })).task.id as string;
+    pruned = await send();
+    const kept = await send();
+    const { tasks, totalSize, nextPageToken } = await rpc(server, 'ListTasks', page);
+    expect([tasks.map(({ id }: Task) => id), totalSize, nextPageToken]).toEqual([[kept], 2, '']);
+  });
+
+  it('shows one task at least, however little a reply may hold', async () => {
+    const server = serve(worker, { limits: { replyBytes: 2_000 } });
+    const message = say('x'.repeat(3_000));
+    for (let n = 0; n < 2; n++)
+      await rpc(server, 'SendMessage', { message: { ...message, messageId: `m${n}` } });
+    const first = await rpc(server, 'ListTasks', page);
+    expect(first.tasks).toHaveLength(1);
+    const second = await rpc(server, 'ListTasks', { ...page, pageToken: first.nextPageToken });
+    expect(second.tasks).toHaveLength(1);
+    expect(second.tasks[0].id).not.toBe(first.tasks[0].id);
+    expect(second.nextPageToken).toBe('');
+  });
+});
 
 describe('SendMessage', () => {
   it('waits for the end and returns the task with all it made [R-SEND-03] [R-SEND-04]', async () => {

@@ -64,7 +64,7 @@ function lost(error: unknown, log: Log, details: Readonly<Record<string, unknown
 
 /** The coding of a compressed body. Spec: RFC 9110 §8.4. */
 const codingOf = (header: string | null | undefined): string | undefined =>
-  /^(identity)?$/i.test(header?.trim() ?? '') ? undefined : header?.slice(0, 40);
+  !header || /^(identity)?$/i.test(header.trim()) ? undefined : header.slice(0, 40);
 
 function toText(bytes: Uint8Array): string {
   const text = fromUtf8(bytes);

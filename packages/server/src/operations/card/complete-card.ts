@@ -17,7 +17,7 @@ export type SkillInput = Omit<AgentSkill, 'tags'> & Partial<Pick<AgentSkill, 'ta
 /** Throws `TypeError` for a card without a name or description. */
 export function mustBeNamed(card: CardInput): void {
   for (const member of ['name', 'description'] as const)
-    if (typeof card?.[member] !== 'string' || (member === 'name' && card.name.trim() === ''))
+    if (typeof card?.[member] !== 'string' || card.name.trim() === '')
       throw new TypeError(
         `\`card.${member}\` is missing: give the agent a card such as { name: 'Weather', description: 'Says how the weather will be' }`,
       );

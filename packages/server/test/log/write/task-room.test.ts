@@ -56,6 +56,9 @@ describe('a full log', () => {
     ['a long answer', [answer(tooLong)]],
     ['an artifact', [fact('artifact-updated')]],
     ['a step', [fact('step-completed')]],
+    ['a message', [fact('message-received')]],
+    ['a wake', [fact('woken')]],
+    ['a time for the next turn', [fact('wake-set')]],
     ['an artifact with the end of a turn', [fact('turn-ended'), fact('artifact-updated')]],
   ])('refuses %s', (_what, facts) => {
     expect(refusal(facts)).toBe('RESOURCE_EXHAUSTED');

@@ -111,6 +111,7 @@ describe('a reply', () => {
     });
     await expect(safeFetch(`http://127.0.0.1:${port}/`, { allow: ['127.0.0.1'] })).rejects.toMatchObject({
       code: 'ECONNRESET',
+      message: 'The connection was closed',
     });
   });
 
@@ -173,6 +174,7 @@ describe('a request that is allowed', () => {
     expect(() => addressPolicy({ http: false }).check('http://public.example/')).toThrow(
       'must be an https URL',
     );
+    expect(addressPolicy({ http: false }).check('https://public.example/').port).toBe('');
     expect(addressPolicy({ ports: [25] }).check('https://public.example:25/').port).toBe('25');
   });
 
