@@ -1,4 +1,4 @@
-import { MessageWriter } from './message-writer.ts';
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 /** The kinds of fields that the messages of etcd have: integers, texts and bytes, other messages. */
 export type FieldType = 'number' | 'boolean' | 'bytes' | MessageType;
@@ -11,89 +11,72 @@ export type MessageType = readonly Field[];
 
 type Values = Readonly<Record<string, unknown>>;
 
-const varintWire = 0;
-const bytesWire = 2;
-
 /** Encodes the members of `value` that the table names. Members that are undefined are left out. */
 export function encode(type: MessageType, value: object): Buffer {
-  const writer = new MessageWriter();
-  writeMessage(writer, type, value as Values);
-  return writer.finish();
+  return viewOf(writeMessage(new BinaryWriter(), type, value as Values).finish());
 }
 
-function writeMessage(writer: MessageWriter, type: MessageType, values: Values): void {
-  for (let n = type.length - 1; n >= 0; n--) {
-    const field = type[n]!;
-    const value = values[field[0]];
-    if (value === undefined) continue;
-    if (field[3] === undefined) writeField(writer, field, value);
-    else for (const one of (value as readonly unknown[]).toReversed()) writeField(writer, field, one);
+function writeMessage(writer: BinaryWriter, type: MessageType, values: Values): BinaryWriter {
+  for (const field of type) {
+    const member = values[field[0]];
+    if (member === undefined) continue;
+    if (Array.isArray(member)) for (const one of member) writeField(writer, field, one);
+    else writeField(writer, field, member);
   }
+  return writer;
 }
 
-function writeField(writer: MessageWriter, [, number, type]: Field, value: unknown): void {
+function writeField(writer: BinaryWriter, [, number, type]: Field, value: unknown): void {
   if (type === 'number' || type === 'boolean') {
-    writer.varint(Number(value));
-    writer.varint(number * 8 + varintWire);
+    const integer = Number(value);
+    writer.tag(number, WireType.Varint);
+    // The same bytes, by the faster way where it is possible.
+    if (integer <= 0xffffffff) writer.uint32(integer);
+    else writer.uint64(integer);
     return;
   }
-  const before = writer.length;
-  if (type === 'bytes') writer.content(value as string | Uint8Array);
-  else writeMessage(writer, type, value as Values);
-  writer.varint(writer.length - before);
-  writer.varint(number * 8 + bytesWire);
+  writer.tag(number, WireType.LengthDelimited);
+  if (typeof value === 'string') writer.string(value);
+  else if (value instanceof Uint8Array) writer.bytes(value);
+  else if (typeof type === 'object') writeMessage(writer.fork(), type, Object(value)).join();
 }
 
 /**
  * Decodes a message. Fields that the table does not name are skipped; those of `many` that are missing are empty lists.
- * Throws `RangeError` for bytes that are no message.
+ * Bytes are views into those that are given. Throws for bytes that are no message.
  */
-export function decode(type: MessageType, bytes: Buffer): unknown {
-  return readMessage(type, { bytes, at: 0 }, bytes.length);
+export function decode(type: MessageType, bytes: Uint8Array): unknown {
+  return readMessage(type, new BinaryReader(bytes), bytes.length);
 }
 
-interface Reader {
-  readonly bytes: Buffer;
-  at: number;
-}
-
-function readMessage(type: MessageType, reader: Reader, end: number): unknown {
+function readMessage(type: MessageType, reader: BinaryReader, end: number): unknown {
   const message: Record<string, unknown> = {};
-  for (const [name, , , many] of type) if (many) message[name] = [];
-  while (reader.at < end) {
-    const tag = readVarint(reader);
-    const field = type.find(([, number]) => number === Math.floor(tag / 8));
-    const value = readValue(reader, tag % 8, field?.[2]);
-    if (!field) continue;
-    if (field[3]) (message[field[0]] as unknown[]).push(value);
+  const lists: Record<string, unknown[]> = {};
+  for (const [name, , , many] of type) if (many) message[name] = lists[name] = [];
+  while (reader.pos < end) {
+    const [number, wire] = reader.tag();
+    const field = type.find((one) => one[1] === number);
+    if (!field) {
+      reader.skip(wire, number);
+      continue;
+    }
+    const value = readValue(reader, field[2]);
+    const list = lists[field[0]];
+    if (list) list.push(value);
     else message[field[0]] = value;
   }
-  if (reader.at > end) throw new RangeError('A message of etcd ends inside a field');
+  if (reader.pos > end) throw new RangeError('A message of etcd ends inside a field');
   return message;
 }
 
-function readValue(reader: Reader, wire: number, type: FieldType | undefined): unknown {
-  if (wire === varintWire) {
-    const value = readVarint(reader);
-    return type === 'boolean' ? value !== 0 : value;
-  }
-  const length = wire === bytesWire ? readVarint(reader) : wire === 1 ? 8 : wire === 5 ? 4 : undefined;
-  if (length === undefined || reader.at + length > reader.bytes.length)
-    throw new RangeError('A message of etcd has a field that cannot be read');
-  const end = reader.at + length;
-  if (typeof type === 'object') return readMessage(type, reader, end);
-  const content = reader.bytes.subarray(reader.at, end);
-  reader.at = end;
-  return content;
+/** Of integers, only ids of the cluster are larger than a double keeps, and negative ones stand for nothing. */
+function readValue(reader: BinaryReader, type: FieldType): unknown {
+  if (type === 'number') return Number(reader.uint64());
+  if (type === 'boolean') return reader.bool();
+  if (type === 'bytes') return viewOf(reader.bytes());
+  const length = reader.uint32();
+  return readMessage(type, reader, reader.pos + length);
 }
 
-/** A number without sign. Only ids of the cluster are larger than a double keeps, and negative ones stand for nothing. */
-function readVarint(reader: Reader): number {
-  let value = 0;
-  for (let factor = 1; ; factor *= 128) {
-    const byte = reader.bytes[reader.at++];
-    if (byte === undefined) throw new RangeError('A message of etcd ends inside a number');
-    value += (byte % 128) * factor;
-    if (byte < 128) return value;
-  }
-}
+const viewOf = ({ buffer, byteOffset, length }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, length);
