@@ -31,10 +31,39 @@ export const guardedFetch =
       });
       if (text === undefined)
         throw new OAuthError('INVALID_ANSWER', `${shown(url)} answers more than ${maximumBytes} bytes`);
-      return new Response(text === '' ? null : text, { status, headers: [...received] });
+      // The caller is shown what a refusal says, and a server may repeat there what it refuses.
+      const said = status < 400 ? text : withoutSecrets(text, headers.authorization, String(body ?? ''));
+      return new Response(said === '' ? null : said, { status, headers: [...received] });
     };
     return unlessAborted(signal, () => failure('does not answer in time'), exchange);
   };
+
+/** The members of a form that are secrets. */
+const secretMembers = [
+  'client_secret',
+  'client_assertion',
+  'code',
+  'code_verifier',
+  'device_code',
+  'refresh_token',
+];
+
+/** The fewest characters of a secret: shorter ones stand in too many words. */
+const shortestSecret = 8;
+
+/** A text without the secrets that a request had in its form and in `Authorization: Basic`. */
+function withoutSecrets(text: string, authorization = '', body: string): string {
+  const form = new URLSearchParams(body);
+  const [, basic = ''] = /^Basic ([\w+/]+=*)$/.exec(authorization) ?? [];
+  const [, password = ''] = /:(.*)/.exec(atob(basic)) ?? [];
+  const secrets = [...secretMembers.map((name) => form.get(name) ?? ''), password, formDecoded(password)];
+  const hide = (rest: string, secret: string) =>
+    secret.length < shortestSecret ? rest : rest.replaceAll(secret, '[redacted]');
+  return secrets.reduce(hide, text);
+}
+
+/** RFC 6749 §2.3.1: names and secrets are encoded as in a form. */
+const formDecoded = (text: string): string => new URLSearchParams(`text=${text}`).get('text') ?? '';
 
 /**
  * Settles as `work` does, or rejects when the signal aborts. A `fetch` of the options may not look at the signal, and that
