@@ -147,5 +147,5 @@ function lineOfPackages(): string | undefined {
   const { stack = '' } = new Error('Where');
   Error.stackTraceLimit = stackTraceLimit;
   // The clock sets timers for its callers.
-  return /packages\/([^/\s]+\/src\/(?!timing\/clock)[^:)\s]+:\d+)/.exec(stack)?.[1];
+  return /packages\/([^/\s]+\/src\/(?!base\/timing\/clock)[^:)\s]+:\d+)/.exec(stack)?.[1];
 }

@@ -7,6 +7,7 @@ import {
   jsonRpcClient,
 } from '@batonjs/bindings';
 import { grpcClient, listenGrpc } from '@batonjs/bindings-grpc';
+import { v03, v03Client, v03Grpc } from '@batonjs/bindings-v0-3';
 import { attachWebSocket, webSocketClient } from '@batonjs/bindings-websocket';
 import type { StreamResponse } from '@batonjs/protocol';
 import type { OperationName } from '@batonjs/protocol/operations';
@@ -27,6 +28,8 @@ export interface Setting {
   /** gRPC has a port of its own; the HTTP side of the agent is asked in process then. */
   readonly adapter: 'in process' | 'Express' | 'its own port';
   readonly store: 'memory' | 'SQLite';
+  /** Of the protocol; 1.0 if undefined. */
+  readonly version?: '0.3';
 }
 
 const roads = [
@@ -84,7 +87,7 @@ export function onEveryAdapter(title: string, block: Block): void {
 
 /** Starts an agent in one setting. */
 export async function open(
-  { binding: name, adapter, store: kind }: Setting,
+  { binding: name, adapter, store: kind, version }: Setting,
   agent: Agent,
   options: Partial<AgentServerOptions> = {},
 ): Promise<Peer> {
@@ -98,6 +101,7 @@ export async function open(
     store,
     // Only requests of HTTP say where the other interfaces are.
     ...(name === 'WebSocket' && { publicUrl: url }),
+    ...(version && { compatibility: [v03()] }),
     ...options,
   });
   app.use('/agent', a2aExpress(server));
@@ -112,13 +116,15 @@ export async function open(
     onTestFinished(() => client.close());
     return { server, binding: name, url, fetch: below, ...overTransport(client, endpoint.url!) };
   }
-  if (name === 'GRPC') return { server, binding: name, url, fetch: below, ...(await overGrpc(server)) };
-  const binding: ClientBinding = name === 'JSONRPC' ? jsonRpcClient : httpJsonClient;
+  if (name === 'GRPC')
+    return { server, binding: name, url, fetch: below, ...(await overGrpc(server, version)) };
+  const clients: readonly ClientBinding[] = version ? v03Client().bindings : [jsonRpcClient, httpJsonClient];
+  const binding = clients.find((client) => client.name === name)!;
 
   const ask = (operation: OperationName, params: object, more: Record<string, string>) => {
     const call = { operation, params: params as Record<string, unknown> };
     const { url: target, method, headers, body } = binding.encodeCall(call, url);
-    return send(target, { method, headers: { 'a2a-version': '1.0', ...headers, ...more }, body });
+    return send(target, { method, headers: { 'a2a-version': version ?? '1.0', ...headers, ...more }, body });
   };
   const decode = async (operation: OperationName, response: Response) =>
     binding.decodeReply(
@@ -146,12 +152,16 @@ export async function open(
 }
 
 const overChannel = grpcClient();
+const overOldChannel = grpcClient({ version: v03Grpc() });
 
 /** The calls of a peer over gRPC, at a port of their own. */
-async function overGrpc(server: AgentServer): Promise<Pick<Peer, 'call' | 'stream'>> {
-  const listener = await listenGrpc(server, { port: 0 });
+async function overGrpc(
+  server: AgentServer,
+  version: Setting['version'],
+): Promise<Pick<Peer, 'call' | 'stream'>> {
+  const listener = await listenGrpc(server, { port: 0, ...(version && { versions: [v03Grpc()] }) });
   onTestFinished(() => listener.close({ graceMs: 0 }));
-  return overTransport(overChannel, `127.0.0.1:${listener.port}`);
+  return overTransport(version ? overOldChannel : overChannel, `127.0.0.1:${listener.port}`);
 }
 
 /** The calls of a peer over a binding that carries them itself. */
@@ -162,7 +172,7 @@ function overTransport(transport: ClientTransport, url: string): Pick<Peer, 'cal
       { operation, params: params as Record<string, unknown> },
       {
         url,
-        headers: { 'a2a-version': '1.0', ...Object.fromEntries(lowered) },
+        headers: { 'a2a-version': transport.version, ...Object.fromEntries(lowered) },
         signal: new AbortController().signal,
         maxBytes: 2 ** 26,
       },

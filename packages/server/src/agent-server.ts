@@ -12,7 +12,7 @@ import type { Limits } from './base/limits.ts';
 import { keepInside } from './base/store/inside-of.ts';
 import { createReadiness, type Readiness } from './base/store/readiness.ts';
 import { isoTime } from './base/timing/clock.ts';
-import { createAnswerCall, createCheckCaller } from './front/calls/answer-call.ts';
+import { createAnswerCall, createCheckCaller } from './front/calls/call-target.ts';
 import { createCallerLimiter } from './front/calls/caller-limits.ts';
 import { withRequiredScopes } from './front/calls/required-scopes.ts';
 import { completeCors, withCors } from './front/http/cors.ts';
@@ -133,8 +133,9 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const hasAuthenticate = authenticate !== undefined;
   const limiter = createCallerLimiter({ limits: callerLimits, store, queue, hasAuthenticate });
   const admission = { authenticate: withRequiredScopes(authenticate, card), limiter };
+  const parts = { dependencies, admission, tenants };
   const handle = withCors(
-    withOwnHost(createHandler(dependencies, { bindings, compatibility, admission, tenants }), {
+    withOwnHost(createHandler({ ...parts, bindings, compatibility }), {
       hasAuthenticate,
       publicUrl,
     }),
@@ -146,8 +147,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const server: AgentServer = {
     card,
     handle,
-    answerCall: createAnswerCall(dependencies, admission, tenants),
-    checkCaller: createCheckCaller(dependencies, admission),
+    answerCall: createAnswerCall(parts),
+    checkCaller: createCheckCaller(parts),
     closing: closing.signal,
     addInterface(entry) {
       added.push(entry);

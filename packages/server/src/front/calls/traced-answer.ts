@@ -1,16 +1,21 @@
 import { type RequestSpan, TracedEvents } from '../../base/hooks/telemetry.ts';
-import type { Answer } from './perform-call.ts';
+import { type Answer, type AnsweringParts, answerCall, type DecodedCall } from './answer-call.ts';
 
-/** Answers a call in the span of its request, which ends with the answer. What `answer` rejects with ends it, too. */
-export async function inSpan(span: RequestSpan, answer: () => Promise<Answer>): Promise<Answer> {
-  const given = await span.run(answer);
+/** Answers a call in the span of its request, which ends with the answer. A refusal ends it, too. */
+export async function inSpan(
+  span: RequestSpan,
+  decoded: DecodedCall,
+  parts: AnsweringParts,
+): Promise<Answer> {
+  const given = await answerIn(span, decoded, parts);
   if ('result' in given) {
     span.saw(given.result);
     span.end();
     return given;
   }
-  const { stream, first, onError } = given;
+  const { extensions, stream, first, onError } = given;
   return {
+    extensions,
     stream: new TracedEvents(stream, span, first),
     first,
     onError(error) {
@@ -20,3 +25,7 @@ export async function inSpan(span: RequestSpan, answer: () => Promise<Answer>): 
     },
   };
 }
+
+/** Not a part of `inSpan`: a function of it lives as long as a stream, and must not keep the message that opened it. */
+const answerIn = (span: RequestSpan, decoded: DecodedCall, parts: AnsweringParts): Promise<Answer> =>
+  span.run(() => answerCall(decoded, parts));

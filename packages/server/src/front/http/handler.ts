@@ -21,10 +21,10 @@ import type { Dependencies } from '../../operations/call/dependencies.ts';
 import { toWireError } from '../../operations/call/wire-error.ts';
 import { credentialHeaders, withChallenge } from '../../operations/card/security.ts';
 import type { CardMount } from '../../operations/card/served-cards.ts';
-import { type Admission, admittedCaller } from '../calls/admission.ts';
-import { type Answer, contextOf, performCall, versionNotSupported } from '../calls/perform-call.ts';
+import { admittedCaller } from '../calls/admission.ts';
+import { type Answer, type AnsweringParts, answerCall, type DecodedCall } from '../calls/answer-call.ts';
 import { REQUEST_ID, requestIdOf } from '../calls/request-id.ts';
-import { checkTenant, type Tenants } from '../calls/tenants.ts';
+import { checkTenant } from '../calls/tenants.ts';
 import { inSpan } from '../calls/traced-answer.ts';
 import { cardReply, extendedCardReply } from './card-reply.ts';
 import type { Handle, HttpExchange } from './http-exchange.ts';
@@ -32,22 +32,19 @@ import { isLarge, readBody } from './request-body.ts';
 import { streamBody } from './sse-body.ts';
 import { isBelowUnknownMount, unknownMount } from './unknown-mount.ts';
 
-/** How requests are read: the bindings, the other versions of the protocol, the callers and the tenants. */
-export interface HttpOptions {
+/** How requests are read, by the bindings and the other versions of the protocol, and answered. */
+export interface HttpOptions extends AnsweringParts {
   readonly bindings: readonly [ServerBinding, ...ServerBinding[]];
   readonly compatibility: readonly ServerCompatibility[];
-  readonly admission: Admission;
-  readonly tenants: Tenants | undefined;
 }
 
-/**
- * Answers requests: picks the binding, checks in the protocol's order, calls the operation, encodes. Spec: §5, §3.3.
- */
-export function createHandler(dependencies: Dependencies, http: HttpOptions): Handle {
-  const { bindings, admission } = http;
+/** Answers requests: picks the binding, which decodes them and encodes their answers. Spec: §5, §3.3. */
+export function createHandler(http: HttpOptions): Handle {
+  const { bindings, admission, dependencies } = http;
+  const servedVersions = bindings.map(({ version }) => version);
   return async (exchange) => {
     const mount = cardMountOf(exchange, http);
-    if (mount) return publicCard(exchange, mount, dependencies, http);
+    if (mount) return publicCard(exchange, mount, http);
     const requestId = requestIdOf(exchange.headers, dependencies.clock);
     let request = withoutBody(exchange);
     const candidates = bindings.filter((binding) => binding.matches(request));
@@ -65,37 +62,33 @@ export function createHandler(dependencies: Dependencies, http: HttpOptions): Ha
         body: await readBody(exchange, { ...dependencies, requestId, ask }),
       };
       const stated = statedVersion(request) ?? impliedVersion(request, http);
-      const isPreview = dependencies.options.preview && stated === PREVIEW_VERSION;
-      const version = isPreview ? PROTOCOL_VERSION : stated;
-      binding = of(version);
-      const decoded = decode(binding, request);
-      const { call } = decoded;
-      span = call && startSpan(dependencies, call, binding, exchange, version);
-      const caller = await ask();
-      if (isBelowUnknownMount(exchange, decoded.error)) throw unknownMount(exchange, dependencies.log);
-      if (version !== binding.version)
-        throw versionNotSupported(
-          version,
-          bindings.map((other) => other.version),
-        );
-      if (!call) throw decoded.error;
-      if (admission.limiter) await admission.limiter.call(call.operation, exchange, caller);
+      const wanted = dependencies.options.preview && stated === PREVIEW_VERSION ? PROTOCOL_VERSION : stated;
+      binding = of(wanted);
+      const { call, readCall, isLost } = decode(binding, request, exchange, dependencies);
+      span = call && startSpan(dependencies, call, binding, exchange, wanted);
       const { headers, signal, baseUrl } = exchange;
-      const { lastEventId } = call;
-      const context = contextOf(
-        { headers, signal, baseUrl, lastEventId, isPreview, requestId },
+      const { version } = binding;
+      const decoded: DecodedCall = {
         call,
-        caller,
+        readCall,
         version,
-        dependencies,
-        span?.traceparent,
-      );
-      const perform = () => performCall(call, context, dependencies, http.tenants);
-      const answer = await (span ? inSpan(span, perform) : perform());
-      const reply = replyTo(call, answer, binding, exchange, dependencies);
-      if (context.extensions.length > 0)
+        // A request that is at no mount is there in no version.
+        statedVersion: isLost ? version : stated,
+        servedVersions,
+        ask,
+        head: exchange,
+        headers,
+        signal,
+        baseUrl,
+        requestId,
+        span,
+      };
+      const answer = await (span ? inSpan(span, decoded, http) : answerCall(decoded, http));
+      // Without a call, none was answered.
+      const reply = replyTo(call!, answer, binding, exchange, dependencies);
+      if (answer.extensions.length > 0)
         reply.headers[(binding.extensionsHeader ?? A2A_EXTENSIONS).toLowerCase()] =
-          context.extensions.join(', ');
+          answer.extensions.join(', ');
       return privately(reply, requestId);
     } catch (error) {
       const { method, path } = exchange;
@@ -124,9 +117,9 @@ function cardMountOf({ path, baseUrl }: HttpExchange, { tenants }: HttpOptions):
 async function publicCard(
   exchange: HttpExchange,
   { baseUrl, tenant: encoded }: CardMount,
-  { log, cards, clock }: Dependencies,
-  { bindings, compatibility, tenants }: HttpOptions,
+  { dependencies, bindings, compatibility, tenants }: HttpOptions,
 ): Promise<HttpReply> {
+  const { log, cards, clock } = dependencies;
   const { method, path } = exchange;
   try {
     if (exchange.refusal) throw exchange.refusal;
@@ -183,8 +176,10 @@ const startSpan = (
 
 interface Decoded {
   readonly call?: ReceivedCall;
-  /** Why there is no call, if only an authenticated caller may know. */
-  readonly error?: unknown;
+  /** Throws why there is no call, which only an authenticated caller may know. */
+  readonly readCall?: () => never;
+  /** Whether nothing is there, perhaps because of the mount. */
+  readonly isLost?: boolean;
 }
 
 /** Reasons that are answered before the caller is authenticated. */
@@ -197,12 +192,23 @@ const transportReasons = new Set([
   'METHOD_NOT_ALLOWED',
 ]);
 
-function decode(binding: ServerBinding, request: HttpRequest): Decoded {
+function decode(
+  binding: ServerBinding,
+  request: HttpRequest,
+  exchange: HttpExchange,
+  { log }: Dependencies,
+): Decoded {
   try {
     return { call: binding.decodeCall(request) };
   } catch (error) {
     if (A2AError.is(error) && transportReasons.has(error.reason)) throw error;
-    return { error };
+    const isLost = isBelowUnknownMount(exchange, error);
+    return {
+      isLost,
+      readCall: () => {
+        throw isLost ? unknownMount(exchange, log) : error;
+      },
+    };
   }
 }
 

@@ -180,6 +180,20 @@ describe('a call of a binding that is not HTTP', () => {
     await expect(resultOf(server, list)).rejects.toThrow('Too many requests');
   });
 
+  it('that cannot be read is refused before its messages are counted, and after its version', async () => {
+    const callerLimits = { messages: { limit: 1, perMs: 3_600_000 }, callerOf: () => 'ada' };
+    const server = serve(echo, { callerLimits });
+    const readParams = () => {
+      throw new A2AError('INVALID_PARAMS');
+    };
+    for (let times = 0; times < 2; times++)
+      await expect(resultOf(server, { readParams })).rejects.toMatchObject({ reason: 'INVALID_PARAMS' });
+    await expect(resultOf(server, { readParams, version: '0.3' })).rejects.toMatchObject({
+      reason: 'VERSION_NOT_SUPPORTED',
+    });
+    expect(await resultOf(server)).toBeDefined();
+  });
+
   it('is refused while the server closes', async () => {
     const server = serve(echo);
     await server.close();

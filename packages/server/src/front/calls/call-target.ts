@@ -1,0 +1,104 @@
+import type { AnswerCall, CallEvents, CallTarget } from '@batonjs/bindings';
+import type { A2AError } from '@batonjs/protocol/errors';
+import { A2A_VERSION, IMPLIED_VERSION, parseVersion } from '@batonjs/protocol/headers';
+import { type Events as EventSource, runIn } from '../../base/hooks/telemetry.ts';
+import type { EventBatch } from '../../log/event-stream.ts';
+import { toWireError } from '../../operations/call/wire-error.ts';
+import { withChallenge } from '../../operations/card/security.ts';
+import { admittedCaller } from './admission.ts';
+import { type AnsweringParts, answerCall } from './answer-call.ts';
+import { callerOf, type RequestHead } from './authenticate.ts';
+import { requestIdOf } from './request-id.ts';
+import { inSpan } from './traced-answer.ts';
+
+const noQuery = new URLSearchParams();
+
+/** Makes the function that answers calls of bindings that are not HTTP. */
+export const createAnswerCall =
+  (parts: AnsweringParts): AnswerCall =>
+  async (incoming) => {
+    const { operation, path, headers, version, opening, binding, remoteAddress, signal } = incoming;
+    const { card, cards, telemetry, clock, log } = parts.dependencies;
+    const requestId = requestIdOf(headers, clock);
+    const baseUrl = telemetry && cards.addressOf(binding);
+    const span = telemetry?.request({
+      operation,
+      card,
+      headers,
+      version,
+      binding,
+      baseUrl,
+      remoteAddress,
+    });
+    try {
+      const head = opening
+        ? openingHead(path, opening, remoteAddress)
+        : { method: 'POST', path, query: noQuery, headers, remoteAddress };
+      const decoded = {
+        ...{ version, headers, signal, requestId, span, head, servedVersions: [version] },
+        statedVersion: parseVersion(headers[A2A_VERSION.toLowerCase()]) ?? IMPLIED_VERSION,
+        ask: () => admittedCaller(head, parts.admission),
+        readCall: () => ({ operation, params: incoming.readParams(), lastEventId: incoming.lastEventId }),
+      };
+      const answer = await (span ? inSpan(span, decoded, parts) : answerCall(decoded, parts));
+      const { extensions } = answer;
+      if ('result' in answer) return { extensions, result: answer.result };
+      return { extensions, events: new Events(answer.stream, answer.first, answer.onError) };
+    } catch (error) {
+      const wire = runIn(span, () => toWireError(error, log, { requestId, operation, path }));
+      span?.end(wire);
+      throw withChallenge(wire, card);
+    }
+  };
+
+/** Makes the function that finds out who opens a connection for several calls. */
+export const createCheckCaller =
+  ({ dependencies, admission: { authenticate } }: AnsweringParts): CallTarget['checkCaller'] =>
+  async ({ path, headers }) => {
+    try {
+      const caller = await callerOf(openingHead(path, headers), authenticate);
+      return caller?.scope;
+    } catch (error) {
+      const requestId = requestIdOf(headers, dependencies.clock);
+      throw withChallenge(toWireError(error, dependencies.log, { requestId, path }), dependencies.card);
+    }
+  };
+
+const openingHead = (path: string, headers: RequestHead['headers'], remoteAddress?: string): RequestHead => ({
+  method: 'GET',
+  path,
+  query: noQuery,
+  headers,
+  remoteAddress,
+});
+
+class Events implements CallEvents {
+  readonly #stream: EventSource<EventBatch>;
+  readonly #onError: (error: unknown) => A2AError;
+  #first: EventBatch | undefined;
+
+  constructor(
+    stream: EventSource<EventBatch>,
+    first: EventBatch | undefined,
+    onError: (error: unknown) => A2AError,
+  ) {
+    this.#stream = stream;
+    this.#first = first;
+    this.#onError = onError;
+  }
+
+  async next(): Promise<EventBatch | undefined> {
+    const first = this.#first;
+    this.#first = undefined;
+    if (first && first.events.length > 0) return first;
+    try {
+      return await this.#stream.next();
+    } catch (error) {
+      throw this.#onError(error);
+    }
+  }
+
+  close(): void {
+    this.#stream.close();
+  }
+}
