@@ -63,15 +63,16 @@ export class MemoryRows implements Rows<Json> {
   }
 
   read(wanted: Wanted): Found {
-    const moment = { now: this.#now(), orderNow: this.#orderNow(), leaseNow: this.#monotonic() };
-    const { tasks, webhooks = false, waiting } = wanted;
+    const { tasks, webhooks = false } = wanted;
     const found = {
-      ...moment,
+      now: this.#now(),
+      orderNow: this.#orderNow(),
+      leaseNow: this.#monotonic(),
       tasks: tasks?.map((name) => this.#task(name, webhooks)),
-      waiting: waiting && this.#turns.waiting(waiting.queue),
+      waiting: wanted.waiting && this.#turns.waiting(wanted.waiting.queue),
     };
     // Commits want nothing else.
-    return tasks ? found : { ...found, ...this.#search(wanted, moment) };
+    return tasks ? found : { ...found, ...this.#search(wanted, found) };
   }
 
   change<T>(step: Step<T, Json>): T {

@@ -37,8 +37,9 @@ function decideCommit<Json>(prepared: PreparedCommit<Json>, found: Found): Chang
   const facts = orderedFacts(prepared, before);
   const after = admit(before, commit, found, { webhooks, lastAt: facts.lastAt });
   mustHaveRoom(after, commit, found.waiting ?? 0);
-  const planned = webhooks.map((one) => grownWebhook(one, after.version, found.now));
-  const grown = planned.filter((one) => one.after !== one.before);
+  const planned =
+    webhooks.length === 0 ? none : webhooks.map((one) => grownWebhook(one, after.version, found.now));
+  const grown = planned.length === 0 ? none : planned.filter((one) => one.after !== one.before);
   return {
     result: { version: after.version, lease: granted(after, commit) },
     tasks: [{ before, after, facts: facts.json, commitId, snapshot, once }],
@@ -47,12 +48,15 @@ function decideCommit<Json>(prepared: PreparedCommit<Json>, found: Found): Chang
   };
 }
 
+const none: readonly never[] = [];
+
 /** The facts as they are kept, and when the last one happened. */
 function orderedFacts<Json>(
   { commit, facts, encode }: PreparedCommit<Json>,
   before: TaskRow | undefined,
 ): { readonly json: readonly Json[]; readonly lastAt: string | undefined } {
   const ordered = factsInOrder(commit, before?.lastAt);
+  if (ordered === commit.facts) return { json: facts, lastAt: ordered.at(-1)?.at };
   const json = ordered.map((fact, n) => (fact === commit.facts[n] ? facts[n]! : encode(fact)));
   return { json, lastAt: ordered.at(-1)?.at };
 }
@@ -69,17 +73,15 @@ function notificationsOf(
   { facts, scope, taskId, turn }: Commit,
   webhooks: readonly Replaced<WebhookRow>[],
   now: number,
-): Notification[] {
-  const notify: Notification[] = [];
-  if (facts.length > 0) {
-    for (const webhook of webhooks) notify.push(...readyWebhook(webhook.after!, now));
-    notify.push({ scope, taskId, version: after.version });
-  }
+): readonly Notification[] {
   const { waitingSince, queue } = after;
   // A task that begins to wait was asked to.
-  const isNews = turn?.want || before?.queue !== queue;
-  if (waitingSince !== undefined && isNews) notify.push({ queue: queue! });
-  return notify;
+  const isNews = waitingSince !== undefined && (turn?.want || before?.queue !== queue);
+  const waiting = isNews ? [{ queue: queue! }] : none;
+  if (facts.length === 0) return waiting;
+  const grown = { scope, taskId, version: after.version };
+  if (webhooks.length === 0) return isNews ? [grown, ...waiting] : [grown];
+  return [...webhooks.flatMap((webhook) => readyWebhook(webhook.after!, now)), grown, ...waiting];
 }
 
 /**
