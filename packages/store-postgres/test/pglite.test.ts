@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describePushConfigStore, describeTaskStore } from '@batonjs/store-conformance';
+import { runCheck, taskStoreChecks } from '@batonjs/store-conformance/checks';
 import { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { repetitions } from '../../../test/kit/repetitions.ts';
 import { postgresStore } from '../src/index.ts';
 import { emptied } from './empty.ts';
@@ -27,8 +28,15 @@ async function twice() {
 
 const name = 'postgresStore, twice on one PGlite';
 // PGlite is PostgreSQL, at several times the price: the other checks run in `test:long`.
-if (repetitions(0, 1)) describeTaskStore(name, twice, { runs: 30 });
-describePushConfigStore(name, twice);
+if (repetitions(0, 1)) {
+  describeTaskStore(name, twice, { runs: 30 });
+  describePushConfigStore(name, twice);
+} else {
+  describe(name, () => {
+    for (const check of taskStoreChecks.filter(({ section }) => section === 'commit'))
+      it(`${check.section}: ${check.title}`, () => runCheck(check, twice, { runs: 3 }));
+  });
+}
 
 it('The tables are those that the README describes', async () => {
   const { rows } = await database.query<{ name: string }>(

@@ -18,10 +18,19 @@ export const fixedOptions = {
   commandOptions: { timeout: undefined },
 } as const;
 
+/**
+ * For each version of the protocol a client that never connects. node-redis makes a class with hundreds of methods for
+ * clients whose options differ from those of the latest one, which takes 10 ms; duplicates share the class.
+ */
+const templates = new Map<ClientOptions['RESP'], Client>();
+
 /** A connection to one server, which does not reconnect. */
 export function clientOf(url: string, options: ClientOptions, connectTimeout: number): Client {
+  const { RESP } = options;
+  const template = templates.get(RESP) ?? (createClient({ RESP, ...fixedOptions }) as Client);
+  templates.set(RESP, template);
   const socket = { ...options.socket, connectTimeout, reconnectStrategy: false as const };
-  return createClient({ ...options, ...fixedOptions, url, socket } as RedisClientOptions) as Client;
+  return template.duplicate({ ...options, ...fixedOptions, url, socket } as RedisClientOptions) as Client;
 }
 
 /** The value of one field of an `INFO`. */
