@@ -7,6 +7,7 @@ import { canceled, type Failure, failed } from '../agent/builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
 import { takeWaiting, type WaitingUpdates, waitingIn } from '../agent/waiting-updates.ts';
 import { runIn } from '../base/hooks/telemetry.ts';
+import { detailsOf } from '../base/store/store-outage.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import { LazyAbort } from '../base/timing/lazy-abort.ts';
 import { nextRound } from '../base/timing/next-round.ts';
@@ -60,7 +61,6 @@ export class TaskRun {
 
   /** Never rejects. */
   async run(begin: Begin): Promise<void> {
-    const { log } = this.#dependencies;
     const { live } = this.#task;
     const notice = () => this.#notice();
     live.listeners.add(notice);
@@ -69,7 +69,8 @@ export class TaskRun {
       await this.#act(begin);
     } catch (error) {
       if (isLost(error)) this.#halted = 'fenced';
-      if (this.#halted !== 'fenced') log('error', 'A turn could not be recorded', { ...this.#logged, error });
+      if (this.#halted === 'fenced') return;
+      this.#dependencies.log('error', 'A turn could not be recorded', detailsOf(error, this.#logged));
     } finally {
       if (this.#halted === 'fenced' && !this.#task.hasEnded) this.#report('lost');
       live.listeners.delete(notice);
@@ -155,8 +156,7 @@ export class TaskRun {
   }
 
   get #logged(): Readonly<Record<string, unknown>> {
-    const { taskId } = this.#task.live;
-    return this.#requestId === undefined ? { taskId } : { taskId, requestId: this.#requestId };
+    return { taskId: this.#task.live.taskId, ...(this.#requestId && { requestId: this.#requestId }) };
   }
 
   async #answer(message: Message): Promise<void> {

@@ -102,5 +102,9 @@ export class StoreOutage {
   }
 }
 
+/** The details of a line with an error: only what it says where it belongs to an outage: its stack says no more. */
+export const detailsOf = (error: unknown, details: Readonly<Record<string, unknown>>) =>
+  isOutage(error) ? { ...details, reason: causeOf(error) } : { ...details, error };
+
 const isOutage = (error: unknown): error is StoreError =>
   StoreError.is(error, 'UNAVAILABLE') || StoreError.is(error, 'UNUSABLE');

@@ -3,6 +3,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { switchable, unavailable } from '../../../../../test/kit/faulty-store.ts';
 import { rpc, say, stream } from '../../../../../test/kit/rpc.ts';
+import { until } from '../../../../../test/kit/until.ts';
 import { StoreOutage } from '../../../src/base/store/store-outage.ts';
 import { type Agent, createAgentServer, inputRequired, working } from '../../../src/index.ts';
 import { createWorker, type WorkerOptions } from '../../../src/worker.ts';
@@ -171,6 +172,21 @@ describe.each(['server', 'worker'] as const)('A %s', (kind) => {
     );
     return { serving, worker };
   };
+
+  it('says in one line without a stack that a turn could not be recorded', async () => {
+    const lines: Line[] = [];
+    const state = switchable(memoryStore());
+    const { serving, worker } = start(state.store, (...line) => void lines.push(line));
+    const now = { returnImmediately: true };
+    const { task } = await rpc(serving, 'SendMessage', { message: say('go'), configuration: now });
+    await until(serving, task.id, 'WORKING');
+    state.isDown = true;
+    await worker.close({ graceMs: 0 });
+    const recorded = lines.filter(([, message]) => message === 'A turn could not be recorded');
+    expect(recorded.map(([, , { taskId, reason, error }]) => [taskId, reason, error])).toEqual([
+      [task.id, 'It cannot be reached', undefined],
+    ]);
+  });
 
   it('logs an outage of its store once, whatever it does: it claims, delivers, deletes, renews, follows and reads', async () => {
     const lines: Line[] = [];
