@@ -2,11 +2,11 @@ import type { Json } from '@batonjs/protocol';
 import { z } from 'zod';
 
 /** One problem of a value. */
-export interface Issue {
+export type Issue = {
   /** The path of the member, separated by dots; empty for the whole value. */
   readonly path: string;
   readonly message: string;
-}
+};
 
 /** The first 20 issues of a zod error. */
 export const issuesOf = ({ issues }: z.core.$ZodError): Issue[] =>

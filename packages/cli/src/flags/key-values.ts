@@ -8,7 +8,7 @@ export function addServiceParameter(
 ): Readonly<Record<string, string>> {
   const match = /^([!#$%&'*+.^_`|~\w-]+):\s*([^\r\n]*)$/.exec(text);
   if (!match) throw new InvalidArgumentError('A service parameter is name:value.');
-  const [, name, value] = match as unknown as [whole: string, name: string, value: string];
+  const [, name = '', value = ''] = match;
   return { ...earlier, [name.toLowerCase()]: value };
 }
 

@@ -94,7 +94,7 @@ function invalid(
   issues: readonly Issue[],
   ask: () => TaskUpdate,
 ): TaskUpdate {
-  const failure = { code: 'INVALID_INPUT', message, details: issues as unknown as Json };
+  const failure = { code: 'INVALID_INPUT', message, details: [...issues] };
   if (how === 'ask') return ask();
   if (how === 'fail') return failed(failure);
   return rejected([text(message), data(failure, { mediaType: 'application/json' })]);

@@ -21,20 +21,23 @@ export interface PendingCall {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
+/** What a server sent, before it is checked. */
+type Members = Readonly<Record<string, unknown>>;
+
 /** The questions of an MCP server in a result; undefined if it is a result of the tool. */
 export function pendingIn(
   tool: string,
   call: Pick<PendingCall, 'step' | 'args' | 'round'>,
   result: ToolResult,
 ): PendingCall | undefined {
-  const { resultType, inputRequests, requestState } = result as unknown as Readonly<Record<string, unknown>>;
+  const { resultType, inputRequests, requestState }: Members = Object(result);
   if (resultType !== 'input_required') return undefined;
-  const entries = Object.entries(Object(inputRequests) as Readonly<Record<string, unknown>>);
+  const entries = Object.entries<unknown>(Object(inputRequests));
   const requests = entries.map(([key, request]) => {
-    const { method, params } = Object(request) as Readonly<Record<string, unknown>>;
+    const { method, params }: Members = Object(request);
     if (method !== 'elicitation/create')
       throw new ToolError(tool, `The tool "${tool}" asks for ${String(method)}, which a task cannot give`);
-    const { message, requestedSchema, url } = Object(params) as Readonly<Record<string, unknown>>;
+    const { message, requestedSchema, url }: Members = Object(params);
     const asked: Elicitation = {
       message: String(message),
       ...(typeof url === 'string' ? { url } : { requestedSchema: Object(requestedSchema) }),

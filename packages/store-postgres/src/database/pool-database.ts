@@ -95,7 +95,7 @@ export function poolDatabase(
     look: (statements) =>
       withClient(async (client) => {
         const text = [readClock, ...statements, readClock].join(';\n');
-        const [, ...results] = (await client.query(statement(text))) as unknown as pg.QueryResult[];
+        const [, ...results] = await resultsOf(client.query(statement(text)));
         const now = Number(results.pop()!.rows[0].now);
         return { now, rows: results.map(({ rows }) => rows as DatabaseRow[]) };
       }),
@@ -103,7 +103,7 @@ export function poolDatabase(
     transact: (work, opening = []) =>
       withClient(async (client) => {
         const first = [begin, ...opening, readClock].join(';\n');
-        const begun = (await client.query(statement(first))) as unknown as pg.QueryResult[];
+        const begun = await resultsOf(client.query(statement(first)));
         const opened = begun.slice(-1 - opening.length, -1).map(({ rows }) => rows as DatabaseRow[]);
         const read = begun.at(-1)!.rows;
         const session: Session = {
@@ -203,3 +203,7 @@ async function connect(pool: pg.Pool, name: string, timeoutMs: number): Promise<
     clearTimeout(timer);
   }
 }
+
+/** The results of several statements in one query, of which the driver's types know the first alone. */
+const resultsOf = async (answer: Promise<unknown>): Promise<pg.QueryResult[]> =>
+  (await answer) as pg.QueryResult[];

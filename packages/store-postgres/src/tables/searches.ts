@@ -7,10 +7,13 @@ import { toWebhookRow } from './webhook-table.ts';
 /** The most facts that one transaction deletes, unless a single log has more: it must end in time. */
 const mostFacts = 10_000;
 
+/** What one statement finds, which may be a part of a member. */
+type Part = { readonly [Name in keyof Found]?: Partial<Found[Name]> };
+
 /** One statement without values, and what its rows tell. */
 interface Search {
   readonly statement: string;
-  readonly found: (rows: readonly DatabaseRow[]) => Partial<Found>;
+  readonly found: (rows: readonly DatabaseRow[]) => Part;
 }
 
 /** How rows are read: `'lock'` keeps those that it returns from others until the transaction ends. */
@@ -53,7 +56,7 @@ export function foundBy(
   searches: readonly Search[],
   rows: readonly (readonly DatabaseRow[])[],
 ): Partial<Found> {
-  const found: Partial<Found>[] = searches.map((search, n) => search.found(rows[n]!));
+  const found = searches.map((search, n) => search.found(rows[n]!));
   const ready = Object.assign({}, ...found.map((one) => one.ready ?? {}));
   const schedule = Object.assign({}, ...found.map((one) => one.schedule ?? {}));
   return Object.assign({}, ...found, { ready, schedule });
@@ -92,14 +95,14 @@ class Searches {
     };
     return Object.entries(kinds).map(([kind, statement]) => ({
       statement,
-      found: (rows) => ({ ready: { [kind]: rows.map(toTaskRow) } as unknown as NonNullable<Found['ready']> }),
+      found: (rows) => ({ ready: { [kind]: rows.map(toTaskRow) } }),
     }));
   }
 
   schedule(queue: string): Search[] {
     const key = keyOf(queue);
     const part = (found: Partial<NonNullable<Found['schedule']>>) => ({
-      schedule: found as NonNullable<Found['schedule']>,
+      schedule: found,
     });
     const lock = {
       statement: `SELECT pg_advisory_xact_lock(hashtext('baton turns ${key}'), hashtext('${key}'))`,

@@ -21,10 +21,13 @@ const findScript = vital(source);
 /** The kind of its answer, then a command. */
 type Question = readonly [kind: 'tasks' | 'hooks' | '-', ...words: string[]];
 
+/** What one answer tells, which may be a part of a member. */
+type Part = { readonly [Name in keyof Found]?: Partial<Found[Name]> };
+
 /** A question, and what its answer tells. */
 interface Search {
   readonly question: Question;
-  readonly found: (reply: RedisReply) => Partial<Found>;
+  readonly found: (reply: RedisReply) => Part;
 }
 
 /** How many tasks of a caller one look reads: some of them may not be wanted. */
@@ -138,12 +141,12 @@ function searchesOf({ held, ready, schedule, deliveries, dead, ended, waiting, b
           until,
           ...first(kind === 'left' ? ready.left : ready.limit),
         ],
-        (reply) => ({ ready: { [kind]: rowsOf(reply) } as unknown as NonNullable<Found['ready']> }),
+        (reply) => ({ ready: { [kind]: rowsOf(reply) } }),
       );
   if (schedule) {
     const { queue } = schedule;
     const part = (found: Partial<NonNullable<Found['schedule']>>) => ({
-      schedule: found as NonNullable<Found['schedule']>,
+      schedule: found,
     });
     ask(['-', 'HMGET', `queue:${queue}`, 'rev', 'turns'], (reply) => {
       const [revision, turns] = reply as readonly (string | null)[];

@@ -10,12 +10,6 @@ const sliceMs = 8;
 /** How many characters a slice reads; one fact may be longer. In a Worker the clock stands still while code runs. */
 const sliceLength = 1_000_000;
 
-interface FactRow {
-  readonly version: number;
-  readonly commit_id: string;
-  readonly fact: string;
-}
-
 /** Reads logs. A long log is read in slices, so that the event loop is not blocked. */
 export class Logs {
   readonly #tasks: TaskTable;
@@ -97,9 +91,9 @@ export class Logs {
     const facts: StoredFact[] = [];
     let length = 0;
     for (const found of this.#facts.iterate(task, after, last)) {
-      const { version, commit_id, fact } = found as unknown as FactRow;
-      const text = this.#texts.read(task, version, fact);
-      facts.push({ version, commitId: commit_id, fact: parseFact(text, version) });
+      const version = Number(found.version);
+      const text = this.#texts.read(task, version, String(found.fact));
+      facts.push({ version, commitId: String(found.commit_id), fact: parseFact(text, version) });
       length += text.length;
       if (length > sliceLength || performance.now() > end) break;
     }
