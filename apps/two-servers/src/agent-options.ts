@@ -11,9 +11,9 @@ export const agentOptions = {
   store: await openStore(BATON_STORE, { shared: true }),
   restart: 'rerun',
   // Short, so that a worker that was killed is noticed soon.
-  leaseMs: 1_000,
+  leaseMs: 2_000,
   log(level, message, { attempt, maxAttempts, err }) {
-    if (level !== 'info')
-      console.log(`    ${NAME} logs: ${message} (attempt ${attempt} of ${maxAttempts})`, err ?? '');
+    const which = attempt === undefined ? '' : ` (attempt ${attempt} of ${maxAttempts})`;
+    if (level !== 'info') console.log(`    ${NAME} logs: ${message}${which}`, err ?? '');
   },
 } satisfies WorkerOptions;

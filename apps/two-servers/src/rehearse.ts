@@ -4,7 +4,8 @@ import type { Said } from './agent.ts';
 import { startChild } from './child.ts';
 import { startProxy } from './proxy.ts';
 
-const last = 15;
+/** So far that a worker which is to be killed in the middle has not ended before, on a busy machine neither. */
+const last = 30;
 const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1);
 
 /** Runs the whole scenario on one store, under an agent name of its own. Rejects at the first unexpected result. */

@@ -31,12 +31,14 @@ describe.each(stores.slice(0, repetitions(2, 4)))('two servers and a worker on %
   it('are one agent to a client, also when the worker is killed', { timeout: 300_000 }, async () => {
     await using command = run(node, start, { cwd: app, env: { BATON_STORE } });
     expect(await command.ended, command.output).toBe(0);
-    const steps = command.output.split('\n').map((line) => line.replaceAll(/[\da-f-]{36}/g, '…'));
+    // A busy machine lets a process stand still, which the process logs.
+    const lines = command.output.split('\n').filter((line) => !line.includes('The event loop was blocked'));
+    const steps = lines.map((line) => line.replaceAll(/[\da-f-]{36}/g, '…'));
     expect(steps.map((line) => line.replaceAll(/"\d+"/g, '"n"').trimEnd())).toEqual([
       'A  starts …',
       'B  follows it, and hears the question: How far shall I count?',
       'A  says the same when it is asked',
-      'B  takes the answer: 15',
+      'B  takes the answer: 30',
       '    worker 1 is killed (SIGKILL) after "n"',
       '    worker 2 logs: A turn was taken over: the lease of its process expired (attempt 1 of 3)',
       '    worker 2 logs: A turn is run again (attempt 2 of 3)',
