@@ -332,7 +332,7 @@ describe('chat', () => {
     const thinking = (async function* () {
       yield '\n';
       // Nobody may be left to hear how it ends.
-      await new Promise<void>((resolve) => onTestFinished(resolve));
+      await new Promise<void>((resolve) => onTestFinished(() => resolve()));
     })();
     const { line } = await serveResults([message]);
     const ran = await cli(`chat ${line} --progress never`, {
