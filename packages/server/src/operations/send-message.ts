@@ -1,8 +1,9 @@
 import type { SendMessageRequest, SendMessageResponse } from '@batonjs/protocol';
 import { viewWithin } from '../log/fit-task.ts';
 import { waitForFact } from '../log/wait-for-fact.ts';
-import { accept, ensureTask } from './accept/accept-message.ts';
+import { accept } from './accept/accept-message.ts';
 import type { Accepted } from './accept/accepted.ts';
+import { ensureTask } from './accept/ensure-task.ts';
 import { putInlineConfig } from './accept/inline-config.ts';
 import { settling } from './accept/settle.ts';
 import type { CallContext } from './call/call-context.ts';

@@ -1,0 +1,115 @@
+import type { Command } from '@batonjs/lifecycle';
+import { A2AError } from '@batonjs/protocol/errors';
+import { StoreError } from '@batonjs/store';
+import { newId } from '../../base/system/new-id.ts';
+import { isoTime } from '../../base/timing/clock.ts';
+import type { LiveTask } from '../../log/live-task.ts';
+import { decideAll } from '../../log/write/decision.ts';
+import { checkDecided } from '../../log/write/task-room.ts';
+import { reportTransitions } from '../../log/write/transition.ts';
+import { write } from '../../log/write/write.ts';
+import { orderFor } from '../../turns/order/schedule.ts';
+import { dueAt } from '../../turns/order/task-deadlines.ts';
+import type { CallContext } from '../call/call-context.ts';
+import type { Dependencies } from '../call/dependencies.ts';
+import { toWireError } from '../call/wire-error.ts';
+import type { Accepted } from './accepted.ts';
+import { hasTooMany, tooManyTasks } from './check-unfinished.ts';
+import { derivedTaskId } from './derived-task-id.ts';
+import { mustBeTheSame, onceOf, type Receive } from './receive.ts';
+
+/** Records a message in a new log, or finds the one that the same message began. Takes the turn if it runs here. */
+export async function beginLog(
+  receive: Receive,
+  context: CallContext,
+  dependencies: Dependencies,
+  enter: (live: LiveTask) => void,
+): Promise<Accepted> {
+  const { clock, tasks, runner } = dependencies;
+  const { clocks, queue, leaseMs, alwaysTask, idempotency, limits, schedule, unfinishedTasks } =
+    dependencies.options;
+  const { scope } = context;
+  const { messageId } = receive.message;
+  const derived = idempotency === 'authenticated' ? context.caller !== undefined : idempotency;
+  const taskId = derived ? derivedTaskId(scope, messageId) : newId(clock);
+  const isPutOff = receive.notBefore !== undefined;
+  const startsHere = dependencies.options.run === 'here' && !isPutOff && !schedule;
+  const reserved = runner.reserve(startsHere ? 1 : 0);
+  const here = reserved.turns > 0;
+  const contextId = receive.message.contextId || newId(clock);
+  const owned: Receive = { ...receive, message: { ...receive.message, contextId } };
+  const commands: Command[] = [owned];
+  // A message that is put off has a task from the start: its client can look at it, and cancel it.
+  if (alwaysTask || isPutOff) commands.push({ type: 'create', taskId });
+  if (here) commands.push({ type: 'start-turn', alone: runner.running === 0 || undefined });
+  const live = tasks.begin(scope, taskId);
+  try {
+    enter(live);
+    if (!here && !isPutOff) await checkBacklog(dependencies);
+    const isFull = !live.known && unfinishedTasks !== undefined && (await hasTooMany(scope, dependencies));
+    if (live.known || isFull) {
+      await live.refresh();
+      // The message may have started its task before, in another process perhaps.
+      if (!live.known) throw tooManyTasks();
+      return await join(live, receive, dependencies);
+    }
+    await live.subscribe();
+    const since = clock.monotonic();
+    const acquire = { holder: newId(clock), ttlMs: leaseMs };
+    const written = await write(
+      live,
+      (known) => {
+        if (known) return overtaken;
+        const decided = decideAll(undefined, commands, isoTime(clock.now()));
+        checkDecided(decided, limits);
+        return decided;
+      },
+      {
+        turn: here
+          ? { queue, acquire }
+          : isPutOff
+            ? { queue, ...orderFor(schedule, receive) }
+            : { queue, want: true, waitingAtMost: limits.queuedTurns, ...orderFor(schedule, receive) },
+        once: onceOf(messageId),
+        dueAt: (state) => dueAt(state, clocks),
+      },
+    );
+    if (written.facts.length === 0) {
+      await live.refresh();
+      return await join(live, receive, dependencies);
+    }
+    const { state } = live;
+    reportTransitions(undefined, taskId, written.facts, dependencies.onTransition);
+    if (written.lease) {
+      const { requestId } = context;
+      runner.start(tasks.retain(live), written.lease, { since, started: true, requestId });
+    }
+    return { live, position: 1, state };
+  } catch (error) {
+    tasks.release(live);
+    if (StoreError.is(error, 'QUEUE_FULL')) throw queueFull();
+    // The outcome may be unknown: the client can look for the task under this id.
+    throw toWireError(error, dependencies.log, { requestId: context.requestId, taskId });
+  } finally {
+    reserved.release();
+  }
+}
+
+/** Another commit began this log. */
+const overtaken = { facts: [], state: undefined };
+
+/** The log that the same message began before. Throws `MESSAGE_ID_CONFLICT` if it was another message. */
+async function join(live: LiveTask, receive: Receive, dependencies: Dependencies): Promise<Accepted> {
+  const [first] = await dependencies.store.readFacts(live.scope, live.taskId, 0, 1);
+  mustBeTheSame(first, receive, live.taskId);
+  return { live, position: 1, repeated: true, state: live.state };
+}
+
+/** Throws `RESOURCE_EXHAUSTED` when too many tasks wait already: before the message is processed. */
+async function checkBacklog({ store, options: { queue, limits } }: Dependencies): Promise<void> {
+  const { queuedTurns } = limits;
+  if ((await store.waiting(queue, queuedTurns)) >= queuedTurns) throw queueFull();
+}
+
+const queueFull = (): A2AError =>
+  new A2AError('RESOURCE_EXHAUSTED', 'Too many tasks wait for their turn', { retryAfter: 1 });
