@@ -24,10 +24,11 @@ const testsOf = (name: string): string => `packages/${name}/test/**/*.test.ts`;
 
 const structures = ['buckets', 'groups', 'logs/*', 'order/*', 'queues/*'];
 const pushRules = [
+  'attempt-outcome',
   'dead-letters',
   'delivery-id',
-  'failing-webhooks',
-  'host-shares',
+  'hosts/failing-webhooks',
+  'hosts/host-shares',
   'push-format',
   'retry-delay',
   'wanted-update',

@@ -1,6 +1,6 @@
 import type { Explanation } from './explanation.ts';
 
-const failing = 'packages/server/src/webhooks/failing-webhooks.ts';
+const failing = 'packages/server/src/webhooks/hosts/failing-webhooks.ts';
 const attempt = 'packages/server/src/webhooks/attempt.ts';
 const deliver = 'packages/server/src/webhooks/deliver.ts';
 const deliverer = 'packages/server/src/webhooks/deliverer.ts';

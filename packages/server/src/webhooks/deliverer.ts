@@ -2,8 +2,8 @@ import type { Delivery, Unsubscribe } from '@batonjs/store';
 import { newId } from '../base/system/new-id.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import { type DeliveryProgress, deliver, deliveryMs } from './deliver.ts';
-import { FailingWebhooks, hostOf } from './failing-webhooks.ts';
-import { HostShares } from './host-shares.ts';
+import { FailingWebhooks, hostOf } from './hosts/failing-webhooks.ts';
+import { HostShares } from './hosts/host-shares.ts';
 import { retryDelay } from './retry-delay.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
 

@@ -3,7 +3,7 @@ import { PREVIEW_VERSION } from '@batonjs/protocol/headers';
 import { describe, expect, it } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { deliver, deliveryMs } from '../../src/webhooks/deliver.ts';
-import { hostOf } from '../../src/webhooks/failing-webhooks.ts';
+import { hostOf } from '../../src/webhooks/hosts/failing-webhooks.ts';
 import { push } from './kit/push-config.ts';
 import { at, begin, claimed, delivering, keep, received, status, woken } from './kit/stored-task.ts';
 import { webhook } from './kit/webhook.ts';

@@ -1,7 +1,7 @@
 import type { PushConfig } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../test/kit/until.ts';
-import { FailingWebhooks } from '../../src/webhooks/failing-webhooks.ts';
+import { FailingWebhooks } from '../../src/webhooks/hosts/failing-webhooks.ts';
 import { send, servePushing } from './kit/serve-pushing.ts';
 import { heard } from './kit/settings.ts';
 import { webhook } from './kit/webhook.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { scope } from '../../../../test/kit/scope.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { completed, taskAgent, working } from '../../src/index.ts';
-import { HostShares } from '../../src/webhooks/host-shares.ts';
+import { HostShares } from '../../src/webhooks/hosts/host-shares.ts';
 import { retryAfter, retryDelay } from '../../src/webhooks/retry-delay.ts';
 import { registered } from './kit/push-config.ts';
 import { begin, create, gatedAgent, send, servePushing } from './kit/serve-pushing.ts';

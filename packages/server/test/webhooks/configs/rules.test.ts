@@ -2,9 +2,11 @@ import type { Fact } from '@batonjs/lifecycle';
 import type { TaskState } from '@batonjs/protocol';
 import type { PushConfig } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
+import type { AttemptResult } from '../../../src/webhooks/attempt.ts';
+import { type FailedAttempt, outcomeOf } from '../../../src/webhooks/attempt-outcome.ts';
 import { deliveryId } from '../../../src/webhooks/delivery-id.ts';
-import { FailingWebhooks, hostOf } from '../../../src/webhooks/failing-webhooks.ts';
-import { HostShares } from '../../../src/webhooks/host-shares.ts';
+import { FailingWebhooks, hostOf } from '../../../src/webhooks/hosts/failing-webhooks.ts';
+import { HostShares } from '../../../src/webhooks/hosts/host-shares.ts';
 import { retryAfter, retryDelay } from '../../../src/webhooks/retry-delay.ts';
 import { isWanted } from '../../../src/webhooks/wanted-update.ts';
 import { push } from '../kit/push-config.ts';
@@ -204,5 +206,50 @@ describe('webhooks that fail', () => {
 
   it('are of the host and port that their address names', () => {
     expect([hook, other, push('no address')].map(hostOf)).toEqual(['a.example:81', 'b.example', '']);
+  });
+});
+
+describe('a webhook that did not take an update', () => {
+  const now = Date.parse(at) + 1_000;
+  const retry = {
+    ...{ maxAttempts: 5, maxRejections: 3, maxAgeMs: 60_000, baseDelayMs: 100, maxDelayMs: 4_000 },
+  };
+  const once: FailedAttempt = { fact: status('WORKING'), attempts: 1, rejections: 0, now, random: () => 0.5 };
+  const result = (more: object): AttemptResult & { delivered: false } => ({
+    ...{ delivered: false, reason: 'HTTP 500', retry: 'yes', ...more },
+  });
+  const again = (ms: number, attempts = 1) => ({ retryAt: new Date(now + ms).toISOString(), attempts });
+
+  it.each<[string, object, Partial<FailedAttempt>, object | undefined]>([
+    ['is tried again after a part of the pause', {}, {}, again(50)],
+    ['waits longer each time', {}, { attempts: 3 }, again(200, 3)],
+    ['waits as long as it asks', { afterMs: 3_000 }, {}, again(3_000)],
+    ['waits no longer than the longest pause', { afterMs: 9_000 }, {}, again(4_000)],
+    ['is given up after its attempts', {}, { attempts: 5 }, { dead: 'HTTP 500, 5 attempts' }],
+    ['is given up at once for a final answer', { retry: 'no' }, {}, { dead: 'HTTP 500, 1 attempt' }],
+    ['is tried again at the age that is allowed', {}, { now: Date.parse(at) + 60_000 }, undefined],
+    ['is given up beyond that age', {}, { now: Date.parse(at) + 60_001 }, { dead: 'HTTP 500, 1 attempt' }],
+    ['is tried again after a few rejections', { retry: 'few' }, { rejections: 2 }, again(50)],
+    ['is given up after more', { retry: 'few' }, { rejections: 3 }, { dead: 'HTTP 500, 1 attempt' }],
+    [
+      'is given up where it skips too many',
+      { retry: 'skip' },
+      { rejections: 3 },
+      { dead: 'HTTP 500, 1 attempt' },
+    ],
+    [
+      'is given up where it skips the last',
+      { retry: 'skip' },
+      { fact: status('FAILED') },
+      { dead: 'HTTP 500, 1 attempt' },
+    ],
+  ])('%s', (_, answer, circumstances, outcome) => {
+    const found = outcomeOf(result(answer), { ...once, ...circumstances }, retry);
+    if (outcome) expect(found).toEqual(outcome);
+    else expect(found).toHaveProperty('retryAt');
+  });
+
+  it('goes on with the next one if it only refuses this one', () => {
+    expect(outcomeOf(result({ retry: 'skip' }), { ...once, rejections: 2 }, retry)).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import type { Commit, Delivery, PushConfig, PushConfigStore, TaskStore } from '@
 import { memoryStore } from '@batonjs/store-memory';
 import type { Clock } from '../../../src/base/timing/clock.ts';
 import type { PushOptions } from '../../../src/index.ts';
-import { FailingWebhooks } from '../../../src/webhooks/failing-webhooks.ts';
+import { FailingWebhooks } from '../../../src/webhooks/hosts/failing-webhooks.ts';
 import { createWebhooks, type DeliveryDependencies } from '../../../src/webhooks/webhooks.ts';
 import { push } from './push-config.ts';
 
