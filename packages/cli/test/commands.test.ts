@@ -127,8 +127,12 @@ describe('task push-config', () => {
   const config = { taskId: 't', id: 'h', url: 'https://me.example/hook' };
 
   it('shows webhooks', async () => {
+    const created: object[] = [];
     const { line, calls } = await serveAnswers({
-      CreateTaskPushNotificationConfig: (params) => ({ ...config, ...params }),
+      CreateTaskPushNotificationConfig(params) {
+        created.push(params);
+        return { ...config, ...params };
+      },
       GetTaskPushNotificationConfig: () => ({ url: 'https://b' }),
       ListTaskPushNotificationConfigs: () => ({ configs: [config, config] }),
       DeleteTaskPushNotificationConfig: () => ({}),
@@ -137,6 +141,7 @@ describe('task push-config', () => {
     expect(await run('create t --url https://a --id x --token s3cret')).toBe(
       'Task ID: t\nConfig ID: x\nURL: https://a\n',
     );
+    expect(created).toEqual([{ taskId: 't', url: 'https://a', id: 'x', token: 's3cret' }]);
     expect(await run('get t h')).toBe('Task ID: \nConfig ID: \nURL: https://b\n');
     const one = 'Task ID: t\nConfig ID: h\nURL: https://me.example/hook\n';
     expect(await run('list t')).toBe(`${one}${one}Configs: 2\n`);
@@ -325,8 +330,8 @@ describe('conformance', () => {
     const { line } = await serveAnswers({
       SendMessage: () => ({ task: taskOf('COMPLETED') }),
       GetTask: ({ id }) => taskOf('COMPLETED', { id: id === 't' ? 'other' : id }),
-      ListTasks: () => ({
-        tasks: [taskOf('WORKING'), taskOf('WORKING')],
+      ListTasks: ({ pageSize }) => ({
+        tasks: Array(Number(pageSize) + 1).fill(taskOf('WORKING')),
         nextPageToken: '',
         pageSize: 1,
         totalSize: 2,

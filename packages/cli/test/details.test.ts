@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -386,6 +386,7 @@ describe('auth login', () => {
       expiresAt: null,
     });
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ [url]: { accessToken: 's3cret' } });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
     const expiring = await serveTokens(granted({ expires_in: 60 }));
     const { json } = await cli(`${expiring.line} -o json`, { home });
     expect(Date.parse(json.expiresAt)).toBeGreaterThan(Date.now());

@@ -357,6 +357,7 @@ describe('settings', () => {
       await cli(`config show --config ${file} -a b.example -o json`, { home })
     ).json.settings.filter(({ name }: { name: string }) => name === 'timeout');
     expect(shown.value).toBe('5s');
+    expect((await cli('config show', { home })).stderr).toBe('');
     mkdirSync(join(home, '.config/a2a-cli'), { recursive: true });
     const global = join(home, '.config/a2a-cli/.env');
     writeFileSync(global, '', { mode: 0o604 });

@@ -179,7 +179,7 @@ describe('auth login', () => {
     };
     const { url } = await serveSecured(oauth({ deviceCode: flow }));
     const stop = new AbortController();
-    const line = `auth login -a ${url} --client-id tool --authorization-server ${server.url}/pending`;
+    const line = `auth login -a ${url} --client-id tool --flow device --authorization-server ${server.url}/pending`;
     const onWrite = (_: string, text: string) => text.includes('ABCD') && stop.abort();
     expect((await cli(line, { signal: stop.signal, onWrite })).code).toBe(130);
   });

@@ -49,6 +49,9 @@ describe('TLS', () => {
     const trusted = await cli(`send -a ${url} --tls-ca ${join(folder, 'ca.pem')} hello`);
     expect(trusted.code).toBe(0);
     expect(trusted.stderr).not.toContain('Warning');
+    const own = `send -e ${url} --transport jsonrpc --tls-ca ${join(folder, 'ca.pem')} --bearer s3cret hello`;
+    expect((await cli(own)).stderr).not.toContain('Warning');
+    expect((await cli(`${own} --insecure`)).stderr).toContain('Warning: A CREDENTIAL IS SENT');
     const overGrpc = `send -e ${grpc} --transport grpc -o json hello`;
     expect((await cli(`${overGrpc} --timeout 3s`)).code).not.toBe(0);
     expect((await cli(`${overGrpc} --insecure`)).code).toBe(0);

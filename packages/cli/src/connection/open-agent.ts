@@ -169,9 +169,9 @@ const onlyAt = (card: AgentCard, origin: string): AgentCard => ({
 });
 
 /** An agent without a card: it is asked for everything. */
-function endpointCard({ endpoint, transport = [], a2aVersion = '1.0' }: CommonOptions): AgentCard {
+function endpointCard({ endpoint, transport = [], a2aVersion }: CommonOptions): AgentCard {
   if (transport.length !== 1) throw usage('--endpoint needs exactly one --transport');
-  const protocolVersion = a2aVersion.startsWith('0.3') ? '0.3' : '1.0';
+  const protocolVersion = a2aVersion?.startsWith('0.3') ? '0.3' : '1.0';
   return {
     name: endpoint!,
     description: '',

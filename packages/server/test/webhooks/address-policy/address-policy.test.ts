@@ -188,6 +188,11 @@ describe('a request that is allowed', () => {
     },
   );
 
+  it('may be as long as 8,192 characters', () => {
+    const url = 'https://public.example/';
+    expect(addressPolicy({ resolve }).check(url.padEnd(8_192, 'x')).host).toBe('public.example');
+  });
+
   it.each([
     ['https://user@public.example/', 'must not contain credentials'],
     ['https://:password@public.example/', 'must not contain credentials'],
