@@ -1,18 +1,22 @@
 import { explanationsOfAuth } from './auth.ts';
+import { explanationsOfCli } from './cli.ts';
 import type { Explanation } from './explanation.ts';
 import { explanationsOfInspector } from './inspector.ts';
 import { explanationsOfMcp } from './mcp.ts';
 import { explanationsOfOAuth } from './oauth.ts';
 import { explanationsOfPush } from './push.ts';
+import { explanationsOfServer } from './server.ts';
 import { explanationsOfStoreRules } from './store-rules.ts';
 import { explanationsOfTaskGateway } from './task-gateway.ts';
 
 export const explanations: readonly Explanation[] = [
   ...explanationsOfAuth,
+  ...explanationsOfCli,
   ...explanationsOfInspector,
   ...explanationsOfMcp,
   ...explanationsOfOAuth,
   ...explanationsOfPush,
+  ...explanationsOfServer,
   ...explanationsOfStoreRules,
   ...explanationsOfTaskGateway,
   {

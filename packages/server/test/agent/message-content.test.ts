@@ -18,4 +18,5 @@ it('reads the members of all data that clients sent, of which the later ones win
     user({ data: { b: 3, d: 3 } }, { data: polluting }),
   ]);
   expect(values).toStrictEqual({ a: 1, b: 3, d: 3, e: 5 });
+  expect(Object.getPrototypeOf(values)).toBe(Object.prototype);
 });

@@ -115,6 +115,16 @@ describe('a step of runTurn is a step of the server', () => {
 });
 
 describe('the turn of runTurn', () => {
+  it('runs no step after it was stopped', async () => {
+    const stop = new AbortController();
+    const agent: Agent = async function* ({ step }) {
+      stop.abort(new Error('Enough'));
+      await step('a', () => 1);
+      yield completed();
+    };
+    await expect(runTurn(agent, 'Hello', { signal: stop.signal })).rejects.toThrow('Enough');
+  });
+
   const seenBy = async (...given: [content: Parameters<typeof runTurn>[1], options?: RunTurnOptions]) => {
     let seen: object | undefined;
     await runTurn(

@@ -1,0 +1,27 @@
+import type { Explanation } from './explanation.ts';
+
+export const explanationsOfServer: readonly Explanation[] = [
+  {
+    file: 'packages/server/src/options.ts',
+    line: /^\w+: true,$/,
+    replacements: ['false'],
+    why: 'The same: only the names are read.',
+  },
+  {
+    file: 'packages/server/src/webhooks/address-policy/safe-fetch.ts',
+    line: "(Array.isArray(value) ? value : [value ?? '']).map((one) => [name, one]),",
+    replacements: ['"Stryker was here!"'],
+    why: 'No reply has it: each header that `node:http` lists has a value.',
+  },
+  {
+    file: 'packages/server/src/base/store/inside-of.ts',
+    line: "const inside = Symbol.for('@batonjs/server/inside');",
+    why: 'The same: every module that uses the symbol gets it from here.',
+  },
+  {
+    file: 'packages/server/src/turns/task-writer.ts',
+    line: 'const want = next !== undefined && next <= now;',
+    replacements: ['true'],
+    why: 'The same: nothing is before or at an undefined time.',
+  },
+];
