@@ -13,6 +13,8 @@ import { chunks } from './chunks.ts';
 
 const serve = serveWith({
   restart: 'rerun',
+  // Longer than any test: only a task that was handed over goes on elsewhere.
+  leaseMs: 600_000,
   maxAttempts: 3,
   preview: ['1.1'],
   generationWaitMs: 20_000,

@@ -14,7 +14,9 @@ import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { eventually, until } from '../kit/until.ts';
 import { chunks } from './chunks.ts';
 
-const options = { restart: 'rerun', maxAttempts: 3 } as const;
+// Longer than any test: nothing goes on elsewhere because a lease ran out, only because it was handed over.
+const leaseMs = 600_000;
+const options = { restart: 'rerun', maxAttempts: 3, leaseMs } as const;
 const push = { allow: ['127.0.0.1:*'], updates: 'all', retry: { baseDelayMs: 1 } } as const;
 const returnImmediately = true;
 
@@ -59,7 +61,9 @@ it('a gateway that is closed hands its tasks over: the agent does each once, and
   const { agent, runs, release } = chunks();
   const behind = serve(agent, { ...options, idempotency: true });
   const open = async (store: TaskStore): Promise<{ gateway: TaskGateway; url: string }> => {
-    const gateway = closedAfterTest(createTaskGateway({ types: { held: behind }, store, log: () => {} }));
+    const gateway = closedAfterTest(
+      createTaskGateway({ types: { held: behind }, store, leaseMs, log: () => {} }),
+    );
     return { gateway, url: await listen(nodeHandler(gateway)) };
   };
   const first = await open(one);
