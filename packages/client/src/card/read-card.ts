@@ -68,7 +68,7 @@ async function fetchCard(
   const context = { ...options, settings, extensions, version: PROTOCOL_VERSION };
   const response = await exchange({ method: 'GET', url, headers }, context);
   const { status, headers: received } = response;
-  const body = await readText(response, maxResponseBytes, options.signal);
+  const body = await readText(response, maxResponseBytes);
   const unchanged = status === 304 ? cached : undefined;
   return {
     card: unchanged?.card ?? (await cardIn(url, status, body, received, settings)),

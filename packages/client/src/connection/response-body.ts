@@ -5,37 +5,17 @@ export const discard = (response: Response): void => {
   response.body?.cancel().catch(() => {});
 };
 
-/**
- * A reader that finds nothing more once the call has ended: a `fetch` of the caller may ignore the signal after it has
- * answered.
- */
-function readerUntil(signal: AbortSignal, body: ReadableStream<Uint8Array>) {
-  const reader = body.getReader();
-  const stop = () => void reader.cancel(signal.reason).catch(() => {});
-  if (signal.aborted) stop();
-  else signal.addEventListener('abort', stop, { once: true });
-  return reader;
-}
-
-/**
- * Reads a whole body as text. Rejects with `RESPONSE_TOO_LARGE` as soon as it exceeds `maxBytes`, and with the reason of
- * `signal` if it aborts.
- */
-export async function readText(
-  { body, headers }: Response,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<string> {
+/** Reads a whole body as text. Rejects with `RESPONSE_TOO_LARGE` as soon as it exceeds `maxBytes`. */
+export async function readText({ body, headers }: Response, maxBytes: number): Promise<string> {
   if (!body) return '';
   const decoder = new TextDecoder();
-  const reader = readerUntil(signal, body);
+  const reader = body.getReader();
   let text = '';
   let size = 0;
   try {
     if (Number(headers.get('content-length')) > maxBytes) throw tooLarge(maxBytes);
     for (;;) {
       const { done, value } = await reader.read();
-      signal.throwIfAborted();
       if (done) return text + decoder.decode();
       size += value.length;
       if (size > maxBytes) throw tooLarge(maxBytes);
@@ -47,9 +27,9 @@ export async function readText(
 }
 
 /**
- * Passes the bytes of an event stream through and calls `onBytes` for each piece. The stream ends when `signal` aborts,
- * and fails with `RESPONSE_TOO_LARGE` when one event exceeds `maxBytes`. Call `endEvent` with the data of every complete
- * event.
+ * Passes the bytes of an event stream through and calls `onBytes` for each piece. The stream ends when `signal` aborts: a
+ * `fetch` of the caller may ignore it after it has answered. It fails with `RESPONSE_TOO_LARGE` when one event exceeds
+ * `maxBytes`. Call `endEvent` with the data of every complete event.
  */
 export function limitEvents(
   body: ReadableStream<Uint8Array>,
@@ -57,7 +37,8 @@ export function limitEvents(
   maxBytes: number,
   onBytes: () => void,
 ) {
-  const reader = readerUntil(signal, body);
+  const reader = body.getReader();
+  signal.addEventListener('abort', () => reader.cancel().catch(() => {}));
   let pending = 0;
   const stream = new ReadableStream<Uint8Array>(
     {
@@ -69,7 +50,7 @@ export function limitEvents(
         pending += value.length;
         controller.enqueue(value);
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel: () => reader.cancel(),
     },
     // Without read-ahead, so that all pending bytes belong to the event that is being decoded.
     { highWaterMark: 0 },

@@ -111,7 +111,7 @@ export function startRetries(
       attempt += 1;
       tried.clear();
       await clock.sleep(pause, signal);
-      if (signal.aborted) throw signal.reason;
+      signal.throwIfAborted();
     },
   };
 }

@@ -190,7 +190,7 @@ export class Session {
     const { call, codec, response } = await this.send(operation, params, options, deadline);
     if (!response.ok || !isEventStream(response)) {
       // An error before the first event is an ordinary reply. Some agents also answer a stream with one complete reply.
-      const result = this.decode(codec, call, await this.readReply(response, deadline.signal));
+      const result = this.decode(codec, call, await this.readReply(response));
       yield { event: checkResult('SendMessage', result) as StreamResponse };
       return;
     }
@@ -206,7 +206,7 @@ export class Session {
       if (codec.isLastEvent?.(data)) return;
     }
     // Some `fetch` implementations end an aborted body as if it were complete.
-    if (deadline.signal.aborted) throw deadline.signal.reason;
+    deadline.signal.throwIfAborted();
   }
 
   /** The interface in use, if its binding carries calls itself. */
@@ -229,7 +229,7 @@ export class Session {
       return transport.mayHaveNulls ? withoutNulls(result) : result;
     }
     const { call, codec, response } = await this.send(operation, params, options, deadline);
-    return this.decode(codec, call, await this.readReply(response, deadline.signal));
+    return this.decode(codec, call, await this.readReply(response));
   }
 
   /** What a call is sent with on the interface in use. */
@@ -264,7 +264,7 @@ export class Session {
     const ask = (attempt: OutgoingRequest) => this.exchange(attempt, context);
     const response = await ask(request);
     if (!alternative || !isUnrouted(response.status)) return { call, codec, response };
-    const reply = await this.readReply(response, deadline.signal);
+    const reply = await this.readReply(response);
     const first = new Response(reply.body, response);
     if (namesAnError(() => codec.decodeReply(call, reply))) return { call, codec, response: first };
     const second = await ask(alternative);
@@ -289,8 +289,8 @@ export class Session {
     return nullFree(reply.body, codec.decodeReply(call, reply));
   }
 
-  private async readReply(response: Response, signal: AbortSignal) {
+  private async readReply(response: Response) {
     const { status, headers } = response;
-    return { status, headers, body: await readText(response, this.settings.maxResponseBytes, signal) };
+    return { status, headers, body: await readText(response, this.settings.maxResponseBytes) };
   }
 }

@@ -48,26 +48,22 @@ describe('a fetch that is passed in', () => {
     expect((await failureOf(reading())).code).toBe('ABORTED');
   });
 
-  it('may care for no signal once it has answered: a stream and an answer that never end are left all the same', async () => {
-    const canceled: unknown[] = [];
-    const endless = (first: string) =>
-      new ReadableStream({
-        start: (controller) => controller.enqueue(new TextEncoder().encode(first)),
-        cancel: (reason) => void canceled.push(reason),
-      });
-    const leaving = new AbortController();
-    const streaming = await connect(card, {
-      fetch: async () => stream(endless(event('hello'))),
-      binding: 'HTTP+JSON',
+  it('may care for no signal once it has answered: a stream that never ends is left all the same', async () => {
+    let isLeft = false;
+    const endless = new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(event('hello'))),
+      cancel() {
+        isLeft = true;
+      },
     });
+    const leaving = new AbortController();
+    const agent = await connect(card, { fetch: async () => stream(endless), binding: 'HTTP+JSON' });
     const reading = async () => {
-      for await (const _ of streaming.subscribeToTask({ id: 't-1' }, { signal: leaving.signal }))
+      for await (const _ of agent.subscribeToTask({ id: 't-1' }, { signal: leaving.signal }))
         setTimeout(() => leaving.abort());
     };
     expect((await failureOf(reading())).code).toBe('ABORTED');
-    const slow = await connect(card, { fetch: async () => new Response(endless('{')), timeoutMs: 20 });
-    expect((await failureOf(slow.getTask({ id: 't-1' }))).code).toBe('TIMEOUT');
-    expect(canceled).toHaveLength(2);
+    expect(isLeft).toBe(true);
   });
 
   it('may bring an event at once that is too large', async () => {
