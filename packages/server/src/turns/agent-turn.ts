@@ -15,7 +15,7 @@ import type { LazyAbort } from '../base/timing/lazy-abort.ts';
 import { momentOf } from '../base/timing/moment.ts';
 import { contextOf } from './context/context-tasks.ts';
 import { referencesOf } from './context/references.ts';
-import { createInbox } from './inbox.ts';
+import { TurnInbox } from './inbox.ts';
 import { wakeKeyOf } from './order/wake-key.ts';
 import { createSteps, type StepRecord } from './steps.ts';
 import type { TaskWriter } from './task-writer.ts';
@@ -137,7 +137,7 @@ export class AgentTurn implements Turn {
 
   get inbox(): Inbox {
     const { writer, abort, dependencies, state } = this[inner];
-    this[inner].inbox ??= createInbox(writer, abort.signal, dependencies.clock, takenLater(state));
+    this[inner].inbox ??= new TurnInbox(writer, abort.signal, dependencies.clock, takenLater(state));
     return this[inner].inbox;
   }
 
@@ -171,9 +171,7 @@ export class AgentTurn implements Turn {
 
 const stepsIn = ({ writer, abort, span }: Inner): StepRecord => ({
   span,
-  get done() {
-    return writer.state.openTurn?.steps ?? {};
-  },
+  done: () => writer.state.openTurn?.steps ?? {},
   enter: () => writer.enterStep(abort),
   complete: (name, result) => writer.write(() => [{ type: 'complete-step', name, result }]),
 });

@@ -7,62 +7,73 @@ import type { TaskWriter } from './task-writer.ts';
 
 /**
  * The messages of a task that no turn has taken yet, for the turn that runs. Those that are put off are not among them
- * before their time. `again`: what earlier attempts of the turn took while they ran; it comes first, and is not recorded
- * again.
+ * before their time. A class, because a getter in an object literal would outlive its turn: see
+ * docs/notes/what-a-request-costs.md.
  */
-export function createInbox(
-  writer: TaskWriter,
-  signal: AbortSignal,
-  clock: Clock,
-  again: readonly MessageReceived[],
-): Inbox {
-  const repeated = [...again];
-  const ripe = () => {
-    const now = isoTime(clock.now());
-    return writer.state.untaken.filter((received) => isRipe(received, now));
+export class TurnInbox implements Inbox {
+  readonly #writer: TaskWriter;
+  readonly #signal: AbortSignal;
+  readonly #clock: Clock;
+  readonly #again: MessageReceived[];
+  #taking: Promise<unknown> = Promise.resolve();
+
+  /** `again`: what earlier attempts of the turn took while they ran; it comes first, and is not recorded again. */
+  constructor(writer: TaskWriter, signal: AbortSignal, clock: Clock, again: readonly MessageReceived[]) {
+    this.#writer = writer;
+    this.#signal = signal;
+    this.#clock = clock;
+    this.#again = [...again];
+  }
+
+  get size(): number {
+    return this.#again.length + this.#ripe.length;
+  }
+
+  // A function of its own, so that agents may take it out of the inbox.
+  readonly take = (): Promise<Message | undefined> => {
+    const taken = this.#taking.then(() => this.#takeNext());
+    this.#taking = taken.catch(() => {});
+    return taken;
   };
-  let taking: Promise<unknown> = Promise.resolve();
-  const takeNext = async (): Promise<Message | undefined> => {
-    while (!signal.aborted && !writer.live.isOver) {
-      const known = repeated.shift();
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Message> {
+    for (let message = await this.take(); message; message = await this.take()) yield message;
+  }
+
+  get #ripe(): readonly MessageReceived[] {
+    const now = isoTime(this.#clock.now());
+    return this.#writer.state.untaken.filter((received) => isRipe(received, now));
+  }
+
+  async #takeNext(): Promise<Message | undefined> {
+    while (!this.#signal.aborted && !this.#writer.live.isOver) {
+      const known = this.#again.shift();
       if (known) return structuredClone(known.message);
-      const message = ripe()[0]?.message;
+      const message = this.#ripe[0]?.message;
       if (message) {
-        await writer.write(() => [{ type: 'take', messageId: message.messageId }]);
+        await this.#writer.write(() => [{ type: 'take', messageId: message.messageId }]);
         return structuredClone(message);
       }
-      await nextChange();
+      await this.#nextChange();
     }
     return undefined;
-  };
+  }
+
   /** Resolves at the next fact, and when the time of a message that was put off has come. */
-  const nextChange = async (): Promise<void> => {
-    const times = writer.state.untaken.map(({ notBefore = '' }) => Date.parse(notBefore));
-    if (times.length === 0) return nextFact(writer.live, signal);
-    const ms = Math.min(...times) - clock.now();
+  async #nextChange(): Promise<void> {
+    const { live, state } = this.#writer;
+    const times = state.untaken.map(({ notBefore = '' }) => Date.parse(notBefore));
+    if (times.length === 0) return nextFact(live, this.#signal);
+    const ms = Math.min(...times) - this.#clock.now();
     const changed = new AbortController();
     const end = () => changed.abort();
-    signal.addEventListener('abort', end);
+    this.#signal.addEventListener('abort', end);
     try {
       const { signal: until } = changed;
-      await Promise.race([nextFact(writer.live, until), clock.sleep(ms, until)]);
+      await Promise.race([nextFact(live, until), this.#clock.sleep(ms, until)]);
     } finally {
       end();
-      signal.removeEventListener('abort', end);
+      this.#signal.removeEventListener('abort', end);
     }
-  };
-  const inbox: Inbox = {
-    get size() {
-      return repeated.length + ripe().length;
-    },
-    take() {
-      const taken = taking.then(takeNext);
-      taking = taken.catch(() => {});
-      return taken;
-    },
-    async *[Symbol.asyncIterator]() {
-      for (let message = await inbox.take(); message; message = await inbox.take()) yield message;
-    },
-  };
-  return inbox;
+  }
 }

@@ -5,7 +5,7 @@ import type { TurnSpan } from '../base/hooks/telemetry.ts';
 export interface StepRecord {
   readonly span?: TurnSpan | undefined;
   /** Results that this attempt or an earlier one completed, by name. */
-  readonly done: Readonly<Record<string, unknown>>;
+  done(): Readonly<Record<string, unknown>>;
   /** To be called right before the function is. Throws or rejects if it must not be called. */
   enter(): Promise<void> | undefined;
   /** Stores a result, which is JSON. Rejects if it cannot be stored. */
@@ -18,7 +18,8 @@ export function createSteps(record: StepRecord): Turn['step'] {
   return async <T>(name: string, fn: () => T | Promise<T>): Promise<JsonOf<T>> => {
     if (used.has(name)) throw new TypeError(`The step "${name}" was used in this turn already`);
     used.add(name);
-    const { done, span } = record;
+    const { span } = record;
+    const done = record.done();
     if (Object.hasOwn(done, name)) {
       span?.replayed(name);
       return done[name] as JsonOf<T>;

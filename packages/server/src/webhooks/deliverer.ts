@@ -1,4 +1,5 @@
 import type { Delivery, Unsubscribe } from '@batonjs/store';
+import { endSubscription } from '../base/store/end-subscription.ts';
 import { newId } from '../base/system/new-id.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import { type DeliveryProgress, deliver, deliveryMs } from './deliver.ts';
@@ -46,11 +47,11 @@ export class Deliverer {
   async close(graceMs: number): Promise<void> {
     this.#stop.abort();
     this.#notified.abort();
+    const unsubscribed = endSubscription(this.#unsubscribe, this.#dependencies);
     await this.#over;
     if (graceMs > 0) await this.#finish(graceMs);
     this.#closing.abort();
-    await Promise.all(this.#running);
-    await (await this.#unsubscribe?.catch(() => undefined))?.();
+    await Promise.all([...this.#running, unsubscribed]);
   }
 
   /** Claims and delivers until nothing is left to claim, or the time is over. */

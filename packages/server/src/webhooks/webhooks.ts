@@ -44,6 +44,7 @@ export interface DeliveryDependencies {
     readonly queue: string;
     readonly leaseMs: number;
     readonly pollMs: number;
+    readonly storeTimeoutMs: number;
   };
 }
 

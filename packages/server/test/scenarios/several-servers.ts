@@ -1,6 +1,6 @@
 import type { Task } from '@batonjs/protocol';
-import type { TaskStore } from '@batonjs/store';
-import { describe, expect, it, vi } from 'vitest';
+import { StoreError, type TaskStore } from '@batonjs/store';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { closedAfterTest } from '../../../../test/kit/closed-after-test.ts';
 import { passableClock } from '../../../../test/kit/passable-clock.ts';
 import { brief, rpc, type Seen, say, stream } from '../../../../test/kit/rpc.ts';
@@ -35,15 +35,24 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
       'data' in part ? [(part.data as { code: string }).code] : [],
     )[0];
 
-  /** A store whose process was killed: nothing of it reaches the log any more, nothing is renewed. */
+  /**
+   * A store whose process was killed: nothing of it reaches the log any more, nothing is renewed. When the test ends, its
+   * calls fail, so that closing what used it does not wait for their time limits.
+   */
   function mortal(store: TaskStore): TaskStore & { kill(): void } {
-    let dead = false;
+    let call = (act: () => unknown): unknown => act();
+    const kill = () => {
+      const over = Promise.withResolvers<never>();
+      over.promise.catch(() => {});
+      call = () => over.promise;
+      onTestFinished(() => over.reject(new StoreError('UNAVAILABLE', 'The process was killed')));
+    };
     return new Proxy(store, {
       get(target, name, receiver) {
-        if (name === 'kill') return () => (dead = true);
+        if (name === 'kill') return kill;
         const member = Reflect.get(target, name, receiver);
         if (typeof member !== 'function') return member;
-        return (...args: unknown[]) => (dead ? new Promise(() => {}) : member.apply(target, args));
+        return (...args: unknown[]) => call(() => member.apply(target, args));
       },
     }) as TaskStore & { kill(): void };
   }

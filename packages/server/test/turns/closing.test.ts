@@ -1,12 +1,20 @@
-import type { Commit } from '@batonjs/store';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Commit, StoreError } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { collect, rpc, say, stream } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
 import { systemClock } from '../../src/base/timing/clock.ts';
-import { type Agent, type AgentServer, completed, inputRequired, taskAgent } from '../../src/index.ts';
+import {
+  type Agent,
+  type AgentServer,
+  completed,
+  inputRequired,
+  taskAgent,
+  working,
+} from '../../src/index.ts';
 
 /** What becomes of requests that are under way in the store when their server closes. */
 
@@ -161,4 +169,45 @@ it('a stream that is opened while its server closes ends, with the task as it is
   await server.close({ graceMs: 0 });
   letGo();
   expect(await seen).toEqual(['task INPUT_REQUIRED']);
+});
+
+describe('a server that closes while its store does not answer', () => {
+  it('waits for all that it asks at once, and asks no more when it has given up', async () => {
+    const asked: string[] = [];
+    let hangs: Promise<never> | undefined;
+    const over = Promise.withResolvers<never>();
+    over.promise.catch(() => {});
+    const hanging = <T>(name: string, act: () => T) => {
+      if (!hangs) return act();
+      asked.push(name);
+      return hangs;
+    };
+    const store = new Proxy(memoryStore(), {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) =>
+          hanging(String(name), async () => {
+            const answer = await member.apply(target, args);
+            return name === 'subscribe' ? () => hanging('unsubscribe', answer) : answer;
+          });
+      },
+    });
+    const agent: Agent = async function* () {
+      yield working();
+      await new Promise(() => {});
+    };
+    const leaseMs = 300;
+    const server = serve(agent, { store, storeTimeoutMs: 60_000, leaseMs });
+    await rpc(server, 'SendMessage', { message: say('go'), configuration: now });
+    await vi.waitFor(() => expect(server.load.turns).toBe(1));
+    hangs = over.promise;
+    const closing = server.close({ graceMs: 0 });
+    await vi.waitFor(() => expect(asked).toEqual(expect.arrayContaining(['commit', 'unsubscribe'])));
+    // Another process may have the task by now: whether the commit was stored is for the log to say.
+    await sleep(leaseMs);
+    over.reject(new StoreError('UNAVAILABLE', 'The store is away'));
+    await closing;
+    expect(asked.filter((name) => name === 'readFacts')).toEqual([]);
+  });
 });

@@ -5,7 +5,7 @@ import { createSteps } from '../../src/turns/steps.ts';
 function steps(done: Readonly<Record<string, unknown>> = {}) {
   const calls: unknown[] = [];
   const step = createSteps({
-    done,
+    done: () => done,
     enter: () => void calls.push('enter'),
     complete: async (name, result) => void calls.push([name, result]),
   });

@@ -22,9 +22,8 @@ export async function answerRequest(
   request: Request,
   asked: Asked,
 ): Promise<Response> {
-  const gone = new AbortController();
-  const signal = AbortSignal.any([request.signal, gone.signal]);
-  requests.set(signal, request);
+  const gone = goneWith(request);
+  const { signal } = gone;
   const reply = await handle({
     readBody: (limit, ask) => readStream(request, limit, ask),
     ...asked,
@@ -33,11 +32,24 @@ export async function answerRequest(
     headers: Object.fromEntries(request.headers),
     signal,
   });
-  return new Response(bodyOf(reply, gone, signal), { status: reply.status, headers: reply.headers });
+  return new Response(bodyOf(reply, gone), { status: reply.status, headers: reply.headers });
 }
 
-/** Keeps a request as long as its signal is used: the signal of one that was collected is not aborted any more. */
-const requests = new WeakMap<AbortSignal, Request>();
+/**
+ * Aborted when the client leaves. Its signal keeps the request: that of a request that was collected is not aborted any
+ * more. A member and not an entry of a `WeakMap`, which young collections leave alone with all that a task of the request
+ * holds.
+ */
+function goneWith(request: Request): AbortController {
+  const gone = new AbortController();
+  const left = () => gone.abort(request.signal.reason);
+  if (request.signal.aborted) left();
+  else request.signal.addEventListener('abort', left, { once: true });
+  Object.assign(gone.signal, { [requestOf]: request });
+  return gone;
+}
+
+const requestOf = Symbol('request');
 
 /**
  * What a request without a connection says of the mount at `path`: its URL if the host is `trusted` or names this machine,
@@ -78,14 +90,14 @@ function pathBelow(mount: string, { pathname }: URL): string | undefined {
   return below === '' || below.startsWith('/') ? below : undefined;
 }
 
-function bodyOf({ body }: HttpReply, gone: AbortController, signal: AbortSignal): BodyInit | null {
+function bodyOf({ body }: HttpReply, gone: AbortController): BodyInit | null {
   if (body === undefined || typeof body === 'string') return body ?? null;
   const iterator = body[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   // Not in `cancel`: a framework may drop the response of a client that has left without canceling it.
   const letGo = () => void iterator.return?.();
-  if (signal.aborted) letGo();
-  else signal.addEventListener('abort', letGo, { once: true });
+  if (gone.signal.aborted) letGo();
+  else gone.signal.addEventListener('abort', letGo, { once: true });
   return new ReadableStream({
     async pull(controller) {
       const next = await iterator.next();

@@ -1,5 +1,5 @@
 import type { Fact, Head, State } from '@batonjs/lifecycle';
-import type { Commit, Committed, Lease, StoredFact } from '@batonjs/store';
+import { type Commit, type Committed, type Lease, type StoredFact, StoreError } from '@batonjs/store';
 import { boundedUntil } from '../../base/timing/within-deadline.ts';
 import type { LiveTask } from '../live-task.ts';
 import { nextSnapshot } from '../snapshot-policy.ts';
@@ -95,6 +95,8 @@ async function persist(
       outcome = await attempt;
       if (outcome.repeated) outcome = await outcomeOfRepeated(live, draft.commit, outcome);
     } catch (error) {
+      // A server that closes does not wait for another answer, nor does a process whose lease is gone.
+      if (StoreError.is(error, 'UNAVAILABLE') && options.giveUp?.()) throw error;
       outcome = await outcomeAfter(error, live, draft.commit, deadline);
       if (outcome === 'unknown') {
         const waitMs = backoffMs(clock);

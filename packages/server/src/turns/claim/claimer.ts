@@ -1,4 +1,5 @@
 import type { Lease, Scope, TaskName, Unsubscribe } from '@batonjs/store';
+import { endSubscription } from '../../base/store/end-subscription.ts';
 import { newId } from '../../base/system/new-id.ts';
 import { nextRound } from '../../base/timing/next-round.ts';
 import type { LiveTasks } from '../../log/live-tasks.ts';
@@ -64,14 +65,18 @@ export class Claimer {
     this.#now.delete(claiming);
   }
 
+  /** At once, as far as that goes: while the store does not answer, each of its calls takes its whole time limit. */
   async close(): Promise<void> {
     this.#stop.abort();
     this.#notified.abort();
-    await this.#over;
-    await Promise.all(this.#now);
+    await Promise.all([this.#giveBack(), endSubscription(this.#unsubscribe, this.#dependencies)]);
+  }
+
+  /** When nothing is claimed any more, lets other processes have what has not been started here. */
+  async #giveBack(): Promise<void> {
+    await Promise.all([this.#over, ...this.#now]);
     await this.#recovery.close();
     await this.#parked.close();
-    await (await this.#unsubscribe?.catch(() => undefined))?.();
   }
 
   async #loop(): Promise<void> {

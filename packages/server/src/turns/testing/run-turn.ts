@@ -156,9 +156,7 @@ const stepsIn = (log: UnstoredLog, signal: AbortSignal): StepRecord => ({
     signal.throwIfAborted();
     return undefined;
   },
-  get done() {
-    return log.steps;
-  },
+  done: () => log.steps,
   complete: async (name, result) => log.write({ type: 'complete-step', name, result }),
 });
 

@@ -75,7 +75,7 @@ export function delivering(options: PushOptions = {}, given: { store?: Store; ra
     log: (...entry) => void log.push(entry),
     report: (...entry) => void log.push(entry),
     telemetry: undefined,
-    options: { queue: 'q', leaseMs: 5_000, pollMs: 1_000 },
+    options: { queue: 'q', leaseMs: 5_000, pollMs: 1_000, storeTimeoutMs: 5_000 },
   };
   return { store, dependencies, clock, pass, sleeps, log, failing: new FailingWebhooks() };
 }
