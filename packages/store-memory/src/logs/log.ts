@@ -118,11 +118,17 @@ const read = <T>(value: T | string): T => (typeof value === 'string' ? JSON.pars
 export class Logs {
   /** Hardly ever do several scopes have a task of the same id. */
   readonly #byTaskId = new LargeMap<OneOrMore>();
+  /** The one that was found last: what is read is mostly written next. */
+  #latest: Log | undefined;
 
   get({ scope, taskId }: TaskName): Log | undefined {
+    const latest = this.#latest;
+    if (latest?.taskId === taskId && latest.scope === scope) return latest;
     const logs = this.#byTaskId.get(taskId);
-    if (!(logs instanceof Log)) return logs?.find((log) => log.scope === scope);
-    return logs.scope === scope ? logs : undefined;
+    const log = logs instanceof Log ? logs : logs?.find((one) => one.scope === scope);
+    if (log?.scope !== scope) return undefined;
+    this.#latest = log;
+    return log;
   }
 
   add(log: Log): void {
@@ -130,6 +136,7 @@ export class Logs {
   }
 
   delete(log: Log): void {
+    if (this.#latest === log) this.#latest = undefined;
     const left = withoutLog(this.#byTaskId.get(log.taskId), log);
     if (left) this.#byTaskId.set(log.taskId, left);
     else this.#byTaskId.delete(log.taskId);

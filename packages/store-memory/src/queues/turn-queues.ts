@@ -21,19 +21,15 @@ export class TurnQueues {
       if (after?.holder !== undefined) this.#byHolder.add(after.holder, log);
     }
     if (before?.turnAt !== undefined || after?.turnAt !== undefined) this.order.replace(log, after);
-    for (const [schedule] of this.#schedules) schedule.delete(log);
+    this.#waiting.delete(log);
+    this.#due.delete(log);
+    this.#held.delete(log);
     if (after?.queue === undefined) return;
-    for (const [schedule, column] of this.#schedules) {
-      const at = after[column];
-      if (at !== undefined) schedule.set(log, after.queue, at);
-    }
+    const { queue, waitingSince, dueAt, leaseUntil } = after;
+    if (waitingSince !== undefined) this.#waiting.set(log, queue, waitingSince);
+    else if (dueAt !== undefined) this.#due.set(log, queue, dueAt);
+    else if (leaseUntil !== undefined) this.#held.set(log, queue, leaseUntil);
   }
-
-  readonly #schedules = [
-    [this.#waiting, 'waitingSince'],
-    [this.#due, 'dueAt'],
-    [this.#held, 'leaseUntil'],
-  ] as const;
 
   ready(
     { queue, limit, left }: NonNullable<Wanted['ready']>,

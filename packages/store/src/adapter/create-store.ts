@@ -119,8 +119,8 @@ function prepareCommit<Json>(rows: Rows<Json>, commit: Commit): PreparedCommit<J
   return {
     commit: {
       ...commit,
-      facts: isOpen ? facts.map((fact) => frozenJson(fact)) : [...facts],
-      ...(head && { head: Object.freeze({ ...head }) }),
+      facts: isOpen ? facts.map((fact) => frozenJson(fact)) : facts.slice(),
+      head: head && Object.freeze({ ...head }),
     },
     facts: facts.map((fact) => rows.encode(fact)),
     snapshot: snapshot && { version: snapshot.version, json: rows.encode(snapshot) },

@@ -55,45 +55,32 @@ export type TaskFacts = Omit<TaskRow, 'revision' | 'waitingSince' | 'dueAt' | 't
  */
 export function placed(
   before: TaskRow | undefined,
-  {
-    scope,
-    taskId,
-    version,
-    head,
-    lastAt,
-    webhooks,
-    queue,
-    wanted,
-    fence,
-    holder,
-    aheadMs,
-    leaseUntil,
-    leasedAt,
-  }: TaskFacts,
+  facts: TaskFacts,
   isUndelivered: boolean,
   { now, orderNow }: Pick<Moment, 'now' | 'orderNow'>,
 ): TaskRow {
+  const { head, queue, wanted, holder, aheadMs } = facts;
   const isFree = head !== undefined && !head.closed && holder === undefined && queue !== undefined;
   const waitingSince = isFree && wanted ? (before?.waitingSince ?? orderNow) : undefined;
   const dueAt = isFree && !wanted && head.dueAt !== undefined ? Date.parse(head.dueAt) : undefined;
   const from = waitingSince ?? dueAt;
   return {
-    scope,
-    taskId,
+    scope: facts.scope,
+    taskId: facts.taskId,
     revision: before ? before.revision + 1 : Math.floor(now),
-    version,
+    version: facts.version,
     head,
-    lastAt,
-    webhooks,
+    lastAt: facts.lastAt,
+    webhooks: facts.webhooks,
     queue,
     wanted,
-    fence,
+    fence: facts.fence,
     holder,
     aheadMs,
     waitingSince,
     dueAt,
-    leaseUntil,
-    leasedAt,
+    leaseUntil: facts.leaseUntil,
+    leasedAt: facts.leasedAt,
     turnAt: from === undefined || aheadMs === undefined ? undefined : from - aheadMs,
     endedAt: head?.closed && !isUndelivered ? Date.parse(head.statusAt) : undefined,
   };
