@@ -164,7 +164,7 @@ export const parts: Readonly<Record<string, Part>> = {
     leftOut: otherSettings,
     mutate: serverFiles(
       ['front', 'operations/card', 'base/{hooks,system}', 'webhooks/address-policy'],
-      ['*', 'base/unknown-options'],
+      ['*'],
     ),
     tests: [
       ...serverTests([

@@ -1,5 +1,5 @@
 import type { ServerBinding, ServerCompatibility } from '@batonjs/bindings';
-import type { TaskStore } from '@batonjs/store';
+import { type TaskStore, unknownOptions } from '@batonjs/store';
 import type { Agent } from './agent/agent.ts';
 import type { SkillOf } from './agent/skill-of.ts';
 import type { Log, Logger } from './base/hooks/log-hook.ts';
@@ -169,8 +169,10 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly bindings?: readonly [ServerBinding, ...ServerBinding[]];
 }
 
-/** The compiler names an option that is missing here. */
-const names: { readonly [Name in keyof Required<AgentServerOptions>]: true } = {
+/** The compiler names an option that is missing in one of these. */
+type Names<Options> = { readonly [Name in keyof Required<Options>]: true };
+
+const names: Names<AgentServerOptions> = {
   agent: true,
   authenticate: true,
   bindings: true,
@@ -214,5 +216,49 @@ const names: { readonly [Name in keyof Required<AgentServerOptions>]: true } = {
   tenants: true,
 };
 
-/** The names of all options of servers and workers. */
-export const optionNames: readonly string[] = Object.keys(names);
+const ofLimits: Names<Limits> = {
+  turns: true,
+  queuedTurns: true,
+  factsPerTask: true,
+  bytesPerTask: true,
+  followersPerTask: true,
+  replyBytes: true,
+  notBeforeMs: true,
+  bodyBytes: true,
+  jsonDepth: true,
+  jsonValues: true,
+};
+const ofPush: Names<PushOptions> = {
+  allow: true,
+  ports: true,
+  http: true,
+  resolve: true,
+  updates: true,
+  timeoutMs: true,
+  retry: true,
+  concurrency: true,
+  configsPerTask: true,
+  redactSecrets: true,
+  sign: true,
+};
+const ofClocks: Names<TaskClocks> = { totalMs: true, inactivityMs: true, interruptedMs: true };
+const ofRetention: Names<RetentionOptions> = { closedAfterMs: true, everyMs: true, batch: true };
+const ofCallerLimits: Names<CallerLimits> = {
+  requests: true,
+  messages: true,
+  unfinishedTasks: true,
+  callerOf: true,
+};
+
+/** A sentence for each option of a server or a worker that does not exist, and for each member of one. */
+export function unknownServerOptions(given: WorkerOptions & Partial<AgentServerOptions>): string[] {
+  const { limits, push, clocks, retention, callerLimits } = given;
+  return [
+    ...unknownOptions(given, names),
+    ...unknownOptions(limits, ofLimits, 'limits'),
+    ...unknownOptions(push, ofPush, 'push'),
+    ...unknownOptions(clocks, ofClocks, 'clocks'),
+    ...unknownOptions(retention, ofRetention, 'retention'),
+    ...unknownOptions(callerLimits, ofCallerLimits, 'callerLimits'),
+  ];
+}

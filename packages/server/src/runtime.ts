@@ -7,9 +7,8 @@ import { QueueOwners } from './base/store/queue-owners.ts';
 import { Retention, type RetentionOptions } from './base/store/retention.ts';
 import { StoreOutage } from './base/store/store-outage.ts';
 import { systemClock } from './base/timing/clock.ts';
-import { unknownOptions } from './base/unknown-options.ts';
 import { LiveTasks } from './log/live-tasks.ts';
-import { type AgentServerOptions, optionNames, type WorkerOptions } from './options.ts';
+import { type AgentServerOptions, unknownServerOptions, type WorkerOptions } from './options.ts';
 import { Claimer } from './turns/claim/claimer.ts';
 import { completeSchedule } from './turns/order/schedule.ts';
 import { Runner } from './turns/runner.ts';
@@ -92,7 +91,7 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
   const { agent, store, leaseMs = 10_000, maxAttempts = 3, storeTimeoutMs = 5_000 } = given;
   const log = guardLog(toLog(given.log ?? consoleLog), given.telemetry);
   // First, and no error: the option may be missed below, and programs share options between servers and other functions.
-  for (const line of unknownOptions(given, optionNames)) log('warn', line, {});
+  for (const line of unknownServerOptions(given)) log('warn', line, {});
   if (typeof agent !== 'function') throw new TypeError('`agent` must be a function');
   if (typeof store?.commit !== 'function')
     throw new TypeError('`store` must be a task store, such as memoryStore()');

@@ -52,6 +52,27 @@ describe('the log of a server names an unknown option', () => {
     expect(lines).toEqual([['warn', `There is no option \`${name}\`: ${advice}`, {}]]);
   });
 
+  it.each([
+    [{ limits: { turn: 1 } }, '`limits.turn`: did you mean `limits.turns`?'],
+    [{ push: { allows: [] } }, '`push.allows`: did you mean `push.allow`?'],
+    [{ clocks: { total: 1 } }, '`clocks.total`: did you mean `clocks.totalMs`?'],
+    [{ retention: { closedAfterMs: 1, everyDay: 1 } }, '`retention.everyDay`: remove it'],
+    [{ callerLimits: { request: {} } }, '`callerLimits.request`: did you mean `callerLimits.requests`?'],
+  ])('inside of another one: %j', (options, line) => {
+    const lines: unknown[] = [];
+    serve(agent, { ...(options as object), log: (...said) => void lines.push(said) });
+    expect(lines).toEqual([['warn', `There is no option ${line}`, {}]]);
+  });
+
+  it('and none of those that exist, inside of others either', () => {
+    const lines: unknown[] = [];
+    const log = (...line: unknown[]) => void lines.push(line);
+    const push = { allow: ['a.example'], http: true, retry: { maxAttempts: 2 } };
+    serve(agent, { push, limits: { turns: 1 }, clocks: { totalMs: 1_000 }, log });
+    serve(agent, { push: false, log });
+    expect(lines).toEqual([]);
+  });
+
   it('also before it throws, because the option is missing under its own name', () => {
     const lines: unknown[] = [];
     const log = (_: string, message: string) => void lines.push(message);

@@ -1,4 +1,10 @@
-import { createStore, type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import {
+  createStore,
+  mustKnowOptions,
+  type PushConfigStore,
+  StoreError,
+  type TaskStore,
+} from '@batonjs/store';
 import { Cluster } from './cluster/cluster.ts';
 import { Connections, type EtcdTls } from './cluster/connections.ts';
 import { etcdRows } from './etcd-rows.ts';
@@ -25,11 +31,20 @@ export interface EtcdStoreOptions {
  */
 export function etcdStore(
   urls: readonly string[],
-  { prefix = 'baton', timeoutMs = 5_000, tls, onGroup }: EtcdStoreOptions = {},
+  options: EtcdStoreOptions = {},
 ): TaskStore & PushConfigStore {
+  mustKnowOptions(options, known);
+  const { prefix = 'baton', timeoutMs = 5_000, tls, onGroup } = options;
   if (prefix === '' || prefix.length > 256 || prefix.endsWith('/'))
     throw new StoreError('UNUSABLE', 'The prefix of keys has 1 to 256 characters and ends without a slash');
   const connections = new Connections(urls, tls);
   const cluster = new Cluster(connections, timeoutMs);
   return createStore(connections.name, etcdRows(cluster, new Keys(prefix), onGroup));
 }
+
+const known: Record<keyof EtcdStoreOptions, true> = {
+  prefix: true,
+  timeoutMs: true,
+  tls: true,
+  onGroup: true,
+};

@@ -1,4 +1,4 @@
-import { createStore, type PushConfigStore, type TaskStore } from '@batonjs/store';
+import { createStore, mustKnowOptions, type PushConfigStore, type TaskStore } from '@batonjs/store';
 import { MemoryRows } from './memory-rows.ts';
 
 export interface MemoryStoreOptions {
@@ -17,10 +17,10 @@ export interface MemoryStoreOptions {
  * Tasks in the memory of this process, gone when it ends. Servers and workers share tasks by sharing one store object.
  * What it returns is a copy, or frozen and shared between readers.
  */
-export function memoryStore({
-  now,
-  monotonic = () => performance.now(),
-  closedBytes = 256 * 1024 * 1024,
-}: MemoryStoreOptions = {}): TaskStore & PushConfigStore {
+export function memoryStore(options: MemoryStoreOptions = {}): TaskStore & PushConfigStore {
+  mustKnowOptions(options, known);
+  const { now, monotonic = () => performance.now(), closedBytes = 256 * 1024 * 1024 } = options;
   return createStore('in memory', new MemoryRows(now, monotonic, closedBytes));
 }
+
+const known: Record<keyof MemoryStoreOptions, true> = { now: true, monotonic: true, closedBytes: true };

@@ -1,4 +1,10 @@
-import { createStore, type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import {
+  createStore,
+  mustKnowOptions,
+  type PushConfigStore,
+  StoreError,
+  type TaskStore,
+} from '@batonjs/store';
 import pg from 'pg';
 import type { Database } from './database/database.ts';
 import { type PGliteLike, pgliteDatabase } from './database/pglite-database.ts';
@@ -30,14 +36,10 @@ export interface PostgresStoreOptions {
  */
 export function postgresStore(
   database: string | pg.Pool | PGliteLike,
-  {
-    schema = 'baton',
-    notify = true,
-    connections = 8,
-    timeoutMs = 10_000,
-    onGroup,
-  }: PostgresStoreOptions = {},
+  given: PostgresStoreOptions = {},
 ): TaskStore & PushConfigStore {
+  mustKnowOptions(given, known);
+  const { schema = 'baton', notify = true, connections = 8, timeoutMs = 10_000, onGroup } = given;
   if (schema === '' || schema.length > 48 || schema.includes('\0'))
     throw new StoreError('UNUSABLE', 'The name of a schema has 1 to 48 characters');
   const options = { schema, notify, onGroup };
@@ -73,3 +75,11 @@ function nameOf(url: string): string {
     throw new StoreError('UNUSABLE', 'The URL of PostgreSQL begins with postgres:// or postgresql://');
   return `PostgreSQL at ${parsed.host || 'localhost'}${parsed.pathname}`;
 }
+
+const known: Record<keyof PostgresStoreOptions, true> = {
+  schema: true,
+  notify: true,
+  connections: true,
+  timeoutMs: true,
+  onGroup: true,
+};

@@ -1,4 +1,10 @@
-import { createStore, type PushConfigStore, StoreError, type TaskStore } from '@batonjs/store';
+import {
+  createStore,
+  mustKnowOptions,
+  type PushConfigStore,
+  StoreError,
+  type TaskStore,
+} from '@batonjs/store';
 import type { RedisDriver } from './connection/driver.ts';
 import type { ClientOptions } from './connection/first-server.ts';
 import { nodeRedis } from './connection/node-redis.ts';
@@ -35,7 +41,8 @@ export interface RedisStoreOptions {
  * with code `UNUSABLE`. What a commit survives is a setting of Redis: see `appendfsync` in the README.
  */
 export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & PushConfigStore {
-  const options = typeof redis === 'string' ? { url: redis } : redis;
+  const options: RedisStoreOptions = typeof redis === 'string' ? { url: redis } : redis;
+  mustKnowOptions(options, known);
   const { url = 'redis://127.0.0.1:6379', client, prefix = 'baton', shards, timeoutMs = 4_000 } = options;
   if (/[{}]/.test(prefix)) throw new StoreError('UNUSABLE', 'The prefix of keys cannot contain braces');
   const urls = typeof url === 'string' ? [url] : url;
@@ -43,3 +50,13 @@ export function redisStore(redis: string | RedisStoreOptions = {}): TaskStore & 
   const database = new Database(driver, { prefix, shards, allowEviction: options.allowEviction ?? false });
   return createStore(`Redis at ${driver.name}`, redisRows(database, driver));
 }
+
+const known: Record<keyof RedisStoreOptions, true> = {
+  url: true,
+  client: true,
+  driver: true,
+  prefix: true,
+  shards: true,
+  timeoutMs: true,
+  allowEviction: true,
+};

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import { mustKnowOptions, type PushConfigStore, type TaskStore } from '@batonjs/store';
 import { hostMonotonic } from './database/host-clock.ts';
 import { type Durability, openDatabase } from './database/open-database.ts';
 import { storeOnDatabase } from './store-on-database.ts';
@@ -34,17 +34,9 @@ export interface SqliteStoreOptions {
  * code `UNUSABLE` for a file that cannot be written, is not from this package, or is from a newer release. Calls
  * reject with `UNUSABLE` once the file was deleted or replaced while it was open.
  */
-export function sqliteStore(
-  path: string,
-  {
-    durability = 'full',
-    now,
-    monotonic = hostMonotonic,
-    onGroup,
-    onWait,
-    openTimeoutMs,
-  }: SqliteStoreOptions = {},
-): TaskStore & PushConfigStore {
+export function sqliteStore(path: string, options: SqliteStoreOptions = {}): TaskStore & PushConfigStore {
+  mustKnowOptions(options, known);
+  const { durability = 'full', now, monotonic = hostMonotonic, onGroup, onWait, openTimeoutMs } = options;
   const shared = path !== ':memory:';
   const name = shared ? resolve(path) : path;
   return storeOnDatabase(openDatabase(name, durability, { maxWaitMs: openTimeoutMs, onWait }), {
@@ -55,3 +47,12 @@ export function sqliteStore(
     onGroup,
   });
 }
+
+const known: Record<keyof SqliteStoreOptions, true> = {
+  durability: true,
+  now: true,
+  openTimeoutMs: true,
+  onWait: true,
+  monotonic: true,
+  onGroup: true,
+};

@@ -7,6 +7,7 @@ export { parseFact } from './adapter/parse-fact.ts';
 export type { Answer, KeptFacts, KeptLog, Parts, Rows } from './adapter/rows.ts';
 export { type AllRows, search } from './adapter/search.ts';
 export { Subscribers, topicNumber } from './adapter/subscribers.ts';
+export { mustKnowOptions, unknownOptions } from './adapter/unknown-options.ts';
 export { foldLog, loadTask, mustFollow } from './load-task.ts';
 export type { Commit, Committed, StoredFact, StoredLog } from './port/commit.ts';
 export type { ClaimRequest, Lease, LeaseReading, TurnSchedule } from './port/lease.ts';

@@ -118,7 +118,7 @@ const read = <T>(value: T | string): T => (typeof value === 'string' ? JSON.pars
 export class Logs {
   /** Hardly ever do several scopes have a task of the same id. */
   readonly #byTaskId = new LargeMap<OneOrMore>();
-  /** The one that was found last: what is read is mostly written next. */
+  /** The one that was found last: a log that is read is mostly written next. */
   #latest: Log | undefined;
 
   get({ scope, taskId }: TaskName): Log | undefined {

@@ -1,4 +1,4 @@
-import { createStore, type PushConfigStore, type TaskStore } from '@batonjs/store';
+import { createStore, mustKnowOptions, type PushConfigStore, type TaskStore } from '@batonjs/store';
 import { rowsOnTables } from '../rows-on-tables.ts';
 import { ProbeRow } from '../sql/probe-row.ts';
 import { storedSchema } from './create-tables.ts';
@@ -32,8 +32,10 @@ export interface DurableObjectStore extends TaskStore, PushConfigStore {
  */
 export function durableObjectStore(
   storage: ObjectStorage,
-  { recoverAfterMs = 30_000 }: DurableObjectStoreOptions = {},
+  options: DurableObjectStoreOptions = {},
 ): DurableObjectStore {
+  mustKnowOptions(options, known);
+  const { recoverAfterMs = 30_000 } = options;
   if (!(recoverAfterMs > 0 && recoverAfterMs <= 86_400_000))
     throw new RangeError(
       `recoverAfterMs is ${recoverAfterMs}, and must be more than 0 and at most 86,400,000`,
@@ -75,3 +77,5 @@ export function durableObjectStore(
     },
   };
 }
+
+const known: Record<keyof DurableObjectStoreOptions, true> = { recoverAfterMs: true };

@@ -1,10 +1,25 @@
-/** A sentence for each option that is not among the known ones, with the one that may be meant. */
-export function unknownOptions(given: object, known: readonly string[]): string[] {
+import { StoreError } from '../port/store-error.ts';
+
+type Names = Readonly<Record<string, true>>;
+
+/** Throws a `StoreError` of code `UNUSABLE` for an option that a store does not have. */
+export function mustKnowOptions(given: object, known: Names): void {
+  const [unknown] = unknownOptions(given, known);
+  if (unknown) throw new StoreError('UNUSABLE', unknown);
+}
+
+/**
+ * A sentence for each option that is not among the known ones, with the one that may be meant. `within`: the option that
+ * these are members of.
+ */
+export function unknownOptions(given: unknown, known: Names, within?: string): string[] {
+  if (typeof given !== 'object' || given === null) return [];
+  const full = (name: string) => (within ? `${within}.${name}` : name);
   return Object.keys(given)
-    .filter((name) => !known.includes(name))
+    .filter((name) => !Object.hasOwn(known, name))
     .map((name) => {
-      const meant = nearest(name, known);
-      return `There is no option \`${name}\`: ${meant ? `did you mean \`${meant}\`?` : 'remove it'}`;
+      const meant = nearest(name, Object.keys(known));
+      return `There is no option \`${full(name)}\`: ${meant ? `did you mean \`${full(meant)}\`?` : 'remove it'}`;
     });
 }
 
