@@ -56,7 +56,7 @@ const serverTests = (names: readonly string[]): readonly string[] =>
 
 /** One setting of those that a test of the protocol is run in is enough: in process, over JSON-RPC or HTTP+JSON. */
 const otherSettings =
-  '(GRPC|(?<!WebSocket, )Express|Fastify|Hono|server.fetch|SQLite|Redis|PostgreSQL|etcd|a store that takes 10 ms|event loop stood still)';
+  '(GRPC|(?<!WebSocket, )Express|Fastify|Hono|(?<!`)server\\.fetch|SQLite|Redis|PostgreSQL|etcd|a store that takes 10 ms|event loop stood still)';
 
 /** What `pnpm mutate` takes as arguments. */
 export const parts: Readonly<Record<string, Part>> = {
@@ -191,10 +191,11 @@ export const parts: Readonly<Record<string, Part>> = {
     ],
     tests: [
       ...serverTests(['operations/{,call/,accept/}*', 'log/**/*', 'base/same-json']),
-      ...serverTests(['limits/{limits,overrun,task-size}', 'turns/{end-of-turn,later,rerun}']),
-      ...serverTests(['scenarios/{generation,loss,schedule}']),
-      ...serverTests(['webhooks/configs/push-config-operations']),
-      'test/protocol/callers/skill-security.test.ts',
+      ...serverTests(['limits/{caller-limits,limits,overrun,task-size}', 'base/hooks/*', 'worker']),
+      ...serverTests(['turns/{cancel-hook,closing,end-of-turn,hasty-turns,later,leases,rerun}']),
+      ...serverTests(['turns/{claim/unreadable-tasks,context/*,order/*}', 'scenarios/*', 'agent-server']),
+      ...serverTests(['webhooks/{configs/push-config-operations,delivery,generation}', 'front/calls/*']),
+      'test/protocol/{callers/skill-security,headers,wire}.test.ts',
       'test/protocol/tasks/*.test.ts',
       'packages/telemetry/test/{requests,shared-work,turns}.test.ts',
       'packages/extensions/test/{generation,state-history}/*.test.ts',

@@ -62,7 +62,7 @@ const actions: readonly Action[] = [
 ];
 
 /** How long open answers may take to be sent once every server has closed, in milliseconds. */
-const farewellMs = 1_000;
+const flushMs = 1_000;
 
 /** Opens the store, takes the port, serves the agents. Rejects with a `StartError` if the store or the port fails. */
 export async function openGallery(agents: GalleryAgents, settings: Settings): Promise<Gallery> {
@@ -123,10 +123,10 @@ export async function openGallery(agents: GalleryAgents, settings: Settings): Pr
       inspect.close();
       // The port stays open until then: `/readyz` answers 503, and waiting clients get their answers.
       await Promise.all([gateway, ...exhibits.map(({ server }) => server)].map((each) => each.close()));
-      await Promise.all([...grpc, ...sockets].map((served) => served.close({ graceMs: farewellMs })));
+      await Promise.all([...grpc, ...sockets].map((served) => served.close({ graceMs: flushMs })));
       const closed = once(listener, 'close');
       listener.close();
-      setTimeout(() => listener.closeAllConnections(), farewellMs).unref();
+      setTimeout(() => listener.closeAllConnections(), flushMs).unref();
       await closed;
       await store.close();
       await telemetry?.close();

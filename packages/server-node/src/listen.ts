@@ -27,7 +27,7 @@ export interface Listening {
 }
 
 /** How long the last answers may take to be sent, in milliseconds. */
-const farewellMs = 1_000;
+const flushMs = 1_000;
 
 /**
  * Serves one agent on a port of its own. Rejects if the port is not available, with the `code` of Node.js (`EADDRINUSE`) and its
@@ -68,9 +68,9 @@ export async function listen(
         await server.close(options);
         const ended = once(listener, 'close');
         listener.close();
-        const farewell = setTimeout(() => listener.closeAllConnections(), farewellMs);
+        const flushing = setTimeout(() => listener.closeAllConnections(), flushMs);
         await ended;
-        clearTimeout(farewell);
+        clearTimeout(flushing);
       })();
       return closed;
     },

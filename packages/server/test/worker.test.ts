@@ -4,7 +4,7 @@ import { rpc, say } from '../../../test/kit/rpc.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { until } from '../../../test/kit/until.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
-import { completed, taskAgent, working } from '../src/index.ts';
+import { completed, inputRequired, taskAgent, working } from '../src/index.ts';
 import { createWorker } from '../src/worker.ts';
 
 /** A server that leaves its turns to workers, whose turns end when the test says so, or when they are told to. */
@@ -58,4 +58,31 @@ it('a worker that may not wait ends its turns', async () => {
   await until(server, id, 'WORKING');
   await worker.close({ graceMs: 0 });
   await until(server, id, 'FAILED');
+});
+
+it('a server that leaves its turns to workers does not start one for an answer either', async () => {
+  const store = memoryStore();
+  const ranIn: string[] = [];
+  const agentIn = (place: string) =>
+    taskAgent(async function* ({ text }) {
+      ranIn.push(place);
+      if (text === 'go') yield inputRequired('Well?');
+      else yield completed();
+    });
+  const server = serve(agentIn('server'), { store, run: 'workers' });
+  const work = () => {
+    const worker = createWorker({ agent: agentIn('worker'), store, log: () => {} });
+    onTestFinished(() => worker.close({ graceMs: 0 }));
+    return worker;
+  };
+  const worker = work();
+  const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+  expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+  await worker.close();
+  const configuration = { returnImmediately: true };
+  await rpc(server, 'SendMessage', { message: { ...say('well'), taskId: task.id }, configuration });
+  expect(server.load.turns).toBe(0);
+  work();
+  await until(server, task.id, 'COMPLETED');
+  expect(ranIn).toEqual(['worker', 'worker']);
 });

@@ -25,7 +25,7 @@ export interface WebSocketEndpoint {
 }
 
 /** How long the closing handshakes may take, in milliseconds. */
-const farewellMs = 1_000;
+const handshakeMs = 1_000;
 
 interface Admitted {
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -139,7 +139,7 @@ export function attachWebSocket(
       }, graceMs);
       const breaking = setTimeout(() => {
         for (const connection of connections) connection.terminate();
-      }, graceMs + farewellMs);
+      }, graceMs + handshakeMs);
       await emptied.promise;
       clearTimeout(ending);
       clearTimeout(breaking);

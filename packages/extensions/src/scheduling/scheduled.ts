@@ -22,14 +22,14 @@ export const scheduled = (
   { notBefore, priority }: Schedule,
 ): Partial<Message> & Pick<Message, 'parts'> => {
   const message = toMessage(content);
-  const wish = {
+  const scheduling = {
     ...(notBefore && { notBefore: notBefore.toISOString() }),
     ...(priority !== undefined && { priority }),
   };
   return {
     ...message,
     extensions: [...new Set([...(message.extensions ?? []), SCHEDULING])],
-    metadata: { ...message.metadata, [SCHEDULING]: wish },
+    metadata: { ...message.metadata, [SCHEDULING]: scheduling },
   };
 };
 

@@ -10,7 +10,7 @@ import { retryAfter } from './retry-delay.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
 
 /** One update on its way to one webhook. */
-export interface Parcel {
+export interface WebhookRequest {
   readonly push: PushConfig;
   readonly id: string;
   readonly format: PushFormat;
@@ -45,7 +45,7 @@ const signedSeconds = 300;
 
 /** Posts an update once. Never rejects. `closing` cuts it short. Spec: §4.3.3. */
 export async function attempt(
-  parcel: Parcel,
+  webhookRequest: WebhookRequest,
   dependencies: AttemptDependencies,
   closing: AbortSignal,
 ): Promise<AttemptResult> {
@@ -53,7 +53,7 @@ export async function attempt(
   let result: AttemptResult = failure(`no answer within ${timeoutMs} ms`);
   await atMost(timeoutMs, closing, dependencies.clock, async (signal) => {
     try {
-      result = await post(parcel, dependencies, signal);
+      result = await post(webhookRequest, dependencies, signal);
     } catch (error) {
       if (!signal.aborted) result = failureOf(error);
     }
@@ -62,30 +62,30 @@ export async function attempt(
 }
 
 async function post(
-  parcel: Parcel,
+  webhookRequest: WebhookRequest,
   { push: { policy, sign }, clock, log }: AttemptDependencies,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  const { config, taskId } = parcel.push;
+  const { config, taskId } = webhookRequest.push;
   const destination = await policy.destination(config.url, signal);
   const { authentication, token } = config;
   let body: string;
   let signed: Readonly<Record<string, string>>;
   try {
-    body = parcel.format.encode(parcel.event);
-    signed = (await sign?.(unsigned(parcel, body, clock.now()))) ?? {};
+    body = webhookRequest.format.encode(webhookRequest.event);
+    signed = (await sign?.(unsigned(webhookRequest, body, clock.now()))) ?? {};
   } catch (error) {
     log('error', 'A delivery could not be made', { taskId, error });
     return failure('could not be made');
   }
   const headers = {
-    ...parcel.headers,
+    ...webhookRequest.headers,
     // First, so that the headers below replace those of the same name, in any case.
     ...signed,
-    'content-type': parcel.format.mediaType,
+    'content-type': webhookRequest.format.mediaType,
     'user-agent': 'Baton',
-    [A2A_VERSION.toLowerCase()]: parcel.format.version,
-    [DELIVERY_ID.toLowerCase()]: parcel.id,
+    [A2A_VERSION.toLowerCase()]: webhookRequest.format.version,
+    [DELIVERY_ID.toLowerCase()]: webhookRequest.id,
     ...(authentication && {
       authorization: [authentication.scheme, authentication.credentials].filter(Boolean).join(' '),
     }),
@@ -95,7 +95,7 @@ async function post(
   return judge(reply.status, reply.headers['retry-after'], clock.now());
 }
 
-const unsigned = ({ push, id }: Parcel, body: string, now: number) => {
+const unsigned = ({ push, id }: WebhookRequest, body: string, now: number) => {
   const iat = Math.floor(now / 1_000);
   return {
     claims: {

@@ -121,7 +121,7 @@ async function send(
   const name = deliveryId(delivery.push, first, version);
   const isCounted = format.version === PREVIEW_VERSION;
   const whole = isCounted ? generationIn(event, await generationOf(version, parts)) : event;
-  const parcel = { push: delivery.push, id: name, format, event: whole };
+  const webhookRequest = { push: delivery.push, id: name, format, event: whole };
   const span = parts.telemetry?.delivery({
     taskId,
     configId: id,
@@ -130,9 +130,9 @@ async function send(
     lagMs: clock.now() - Date.parse(fact.at),
     traceparent: message?.traceparent,
   });
-  if (!span) return { result: await attempt(parcel, parts, closing) };
+  if (!span) return { result: await attempt(webhookRequest, parts, closing) };
   const { headers } = span;
-  const result = await span.run(() => attempt({ ...parcel, headers }, parts, closing));
+  const result = await span.run(() => attempt({ ...webhookRequest, headers }, parts, closing));
   const { status } = result;
   if (result.delivered) span.end({ outcome: 'delivered', status });
   else span.end({ outcome: closing.aborted ? 'handed_back' : 'failed', status, reason: result.reason });

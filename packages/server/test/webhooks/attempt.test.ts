@@ -5,7 +5,7 @@ import type { PushConfig } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../../../test/kit/until.ts';
 import type { PushOptions } from '../../src/index.ts';
-import { attempt, type Parcel } from '../../src/webhooks/attempt.ts';
+import { attempt, type WebhookRequest } from '../../src/webhooks/attempt.ts';
 import { pushFormat } from '../../src/webhooks/push-format.ts';
 import type { UnsignedDelivery } from '../../src/webhooks/sign-push.ts';
 import { push } from './kit/push-config.ts';
@@ -16,7 +16,7 @@ const event = { statusUpdate: { taskId: 't', contextId: 'c', status: { state: 'T
 const config = (url: string, more: Partial<PushConfig['config']> = {}) => ({
   config: { taskId: 't', id: 'w', url, ...more },
 });
-const parcel = (url: string, more: Partial<Parcel> = {}): Parcel => ({
+const webhookRequest = (url: string, more: Partial<WebhookRequest> = {}): WebhookRequest => ({
   push: push(url),
   id: 'delivery',
   format: pushFormat,
@@ -28,7 +28,7 @@ const open = new AbortController().signal;
 /** What becomes of one attempt on a webhook that reacts so. */
 async function once(reaction: Reaction, options: PushOptions = {}) {
   const hook = await webhook(() => reaction);
-  return attempt(parcel(hook.url()), delivering(options).dependencies, open);
+  return attempt(webhookRequest(hook.url()), delivering(options).dependencies, open);
 }
 
 describe('an attempt [R-PUSH-26] [R-PUSH-27]', () => {
@@ -41,7 +41,7 @@ describe('an attempt [R-PUSH-26] [R-PUSH-27]', () => {
       200, 299, 300, 399, 400, 401, 403, 404, 405, 408, 409, 410, 411, 424, 425, 426, 428, 429, 430, 499, 500,
       599,
     ]) {
-      const result = await attempt(parcel(hook.url()), dependencies, open);
+      const result = await attempt(webhookRequest(hook.url()), dependencies, open);
       expect(result.status).toBe(status);
       if (!result.delivered) expect(result.reason).toBe(`answered ${status}`);
       const outcome = result.delivered ? 'delivered' : result.retry;
@@ -75,7 +75,7 @@ describe('an attempt [R-PUSH-26] [R-PUSH-27]', () => {
     const closing = new AbortController();
     const hook = await webhook(() => () => {});
     const { dependencies, pass, log } = delivering({ timeoutMs: 20_000 });
-    const result = attempt(parcel(hook.url()), dependencies, closing.signal);
+    const result = attempt(webhookRequest(hook.url()), dependencies, closing.signal);
     await eventually(() => expect(hook.received).toHaveLength(1));
     pass(19_999);
     if (what === 'the server closes') closing.abort();
@@ -86,7 +86,7 @@ describe('an attempt [R-PUSH-26] [R-PUSH-27]', () => {
 
   it('that finds no connection says why, without anything of the error but its code', async () => {
     // Nothing listens there: only the system may.
-    expect(await attempt(parcel('http://127.0.0.1:1/'), delivering().dependencies, open)).toEqual({
+    expect(await attempt(webhookRequest('http://127.0.0.1:1/'), delivering().dependencies, open)).toEqual({
       delivered: false,
       reason: 'connection ECONNREFUSED',
       retry: 'yes',
@@ -97,7 +97,7 @@ describe('an attempt [R-PUSH-26] [R-PUSH-27]', () => {
     for (const error of [new Error('of the resolver'), 'of the resolver']) {
       const resolve = () => Promise.reject(error);
       const { dependencies } = delivering({ resolve });
-      expect(await attempt(parcel('https://example.com/'), dependencies, open)).toEqual({
+      expect(await attempt(webhookRequest('https://example.com/'), dependencies, open)).toEqual({
         delivered: false,
         reason: 'connection failed',
         retry: 'yes',
@@ -125,7 +125,7 @@ describe('an attempt [R-PUSH-26] [R-PUSH-27]', () => {
       [signed, {}],
       [encoded, { format: { ...pushFormat, encode: fail } }],
     ] as const) {
-      const result = await attempt(parcel(url, more), dependencies, open);
+      const result = await attempt(webhookRequest(url, more), dependencies, open);
       expect(result).toEqual({ delivered: false, reason: 'could not be made', retry: 'yes' });
       expect(log).toEqual([['error', 'A delivery could not be made', { taskId: 't', error }]]);
     }
@@ -134,10 +134,14 @@ describe('an attempt [R-PUSH-26] [R-PUSH-27]', () => {
 
 describe('the request of an attempt', () => {
   /** What arrives, without the headers that every request has. */
-  async function sent(more: Partial<Parcel>, given: Partial<PushConfig['config']>, options?: PushOptions) {
+  async function sent(
+    more: Partial<WebhookRequest>,
+    given: Partial<PushConfig['config']>,
+    options?: PushOptions,
+  ) {
     const hook = await webhook();
     const { dependencies } = delivering(options);
-    const made = { ...parcel(hook.url(), more), push: push('', 'w', config(hook.url(), given)) };
+    const made = { ...webhookRequest(hook.url(), more), push: push('', 'w', config(hook.url(), given)) };
     expect(await attempt(made, dependencies, open)).toEqual({ delivered: true, status: 200 });
     const { headers, ...rest } = hook.received[0]!;
     const { 'content-length': _length, connection: _connection, host: _host, ...own } = headers;

@@ -1,8 +1,8 @@
 import { type Change, type Step, StoreError } from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ClusterClock } from '../layout/cluster-clock.ts';
+import { KeyQueues } from '../layout/key-queues.ts';
 import { type Keys, unchanged } from '../layout/keys.ts';
-import { Lanes } from '../layout/lanes.ts';
 import type { KeyValue } from '../wire/messages.ts';
 import { BucketSweep } from './bucket-sweep.ts';
 
@@ -25,7 +25,7 @@ export class Buckets {
   readonly #cluster: Cluster;
   readonly #keys: Keys;
   readonly #clock: ClusterClock;
-  readonly #lanes = new Lanes();
+  readonly #queues = new KeyQueues();
   readonly #known = new Map<string, Known>();
   readonly #sweep: BucketSweep;
   #takes = 0;
@@ -46,7 +46,7 @@ export class Buckets {
   async change<T>(step: Step<T>): Promise<T> {
     await this.#clock.follow();
     const key = this.#keys.bucket(step.wanted.bucket!);
-    const result = await this.#lanes.run([key], () => this.#take(key, step));
+    const result = await this.#queues.run([key], () => this.#take(key, step));
     if (++this.#takes % sweepEvery === 0) void this.#sweep.run();
     return result;
   }

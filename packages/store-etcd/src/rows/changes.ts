@@ -3,9 +3,9 @@ import { type Change, isIdle, type Step, StoreError, type TaskWrite, type Wanted
 import type { Buckets } from '../buckets/buckets.ts';
 import type { WriteGroups } from '../cluster/write-groups.ts';
 import { digestOf } from '../layout/digest.ts';
+import { KeyQueues } from '../layout/key-queues.ts';
 import { type Keys, unchanged } from '../layout/keys.ts';
 import type { KnownTask, KnownWebhooks } from '../layout/known-task.ts';
-import { Lanes } from '../layout/lanes.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
 import type { Compare } from '../wire/messages.ts';
 import { KnownTasks } from './known-tasks.ts';
@@ -43,7 +43,7 @@ interface Decided<T> {
 export class Changes {
   readonly #options: ChangesOptions;
   readonly #known = new KnownTasks();
-  readonly #lanes = new Lanes();
+  readonly #queues = new KeyQueues();
 
   constructor(options: ChangesOptions) {
     this.#options = options;
@@ -54,7 +54,7 @@ export class Changes {
     if (bucket !== undefined) return this.#options.buckets.change(step);
     if (!tasks) return this.#run(step);
     const digests = tasks.map(({ scope, taskId }) => digestOf(scope, taskId));
-    return this.#lanes.run(digests, () => this.#run(step, digests));
+    return this.#queues.run(digests, () => this.#run(step, digests));
   }
 
   async #run<T>(step: Step<T>, named?: readonly string[]): Promise<T> {

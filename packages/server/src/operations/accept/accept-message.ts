@@ -12,7 +12,7 @@ import { checkSkill, skillIn } from './check-skill.ts';
 import { continueTask } from './continue-task.ts';
 import { checkInlineConfig } from './inline-config.ts';
 import { toReceive } from './receive.ts';
-import { wishOf } from './scheduling.ts';
+import { schedulingOf } from './scheduling.ts';
 
 /**
  * Records a message: in a new log, or in that of the task it names. The agent is called only after that. `enter` is
@@ -42,8 +42,8 @@ export async function accept(
       throw new A2AError('TASK_NOT_FOUND', undefined, taskOf(message));
     const { clock } = dependencies;
     const { notBeforeMs } = dependencies.options.limits;
-    const wish = wishOf(message, context, clock.now(), notBeforeMs);
-    const receive = toReceive(request, context, card, wish, skillIn(card, skillId)?.id);
+    const scheduling = schedulingOf(message, context, clock.now(), notBeforeMs);
+    const receive = toReceive(request, context, card, scheduling, skillIn(card, skillId)?.id);
     // A message that names no skill, or another one, may continue what an earlier message began.
     for (const begun of existing?.state.skills ?? []) checkSkill(begun, context.caller, card);
     // Every reason to refuse comes before the first write.

@@ -6,7 +6,7 @@ import { generationParam } from '../../log/generation/generation-param.ts';
 import type { CallContext } from '../call/call-context.ts';
 import { claimsOf } from './check-skill.ts';
 import { isSameMessage } from './same-message.ts';
-import type { Wish } from './scheduling.ts';
+import type { Scheduling } from './scheduling.ts';
 
 /** The command by which a log gets a message. */
 export type Receive = Command & { type: 'receive' };
@@ -16,7 +16,7 @@ export function toReceive(
   { message, configuration, metadata }: SendMessageRequest,
   context: CallContext,
   card: AgentCard,
-  wish: Wish,
+  scheduling: Scheduling,
   skill: string | undefined,
 ): Receive {
   const { taskPushNotificationConfig: _, ifGenerationMatch, ...kept } = configuration ?? {};
@@ -31,7 +31,7 @@ export function toReceive(
     ...(context.extensions.length > 0 && { extensions: context.extensions }),
     ...(caller && { caller: { ...caller } }),
     ...(context.traceparent && { traceparent: context.traceparent }),
-    ...wish,
+    ...scheduling,
     ...(skill !== undefined && { skill }),
     // A send that creates a task has no generation to compare.
     ...(condition !== undefined && message.taskId && { ifGeneration: condition }),

@@ -6,25 +6,25 @@ import { isoTime } from '../../base/timing/clock.ts';
 import type { CallContext } from '../call/call-context.ts';
 
 /** When and how urgently a message is to be worked on. */
-export type Wish = Pick<MessageReceived, 'notBefore' | 'priority'>;
+export type Scheduling = Pick<MessageReceived, 'notBefore' | 'priority'>;
 
-const none: Wish = {};
+const none: Scheduling = {};
 
 /**
- * The wish of a message for its turn: a time that is later than `now` (milliseconds since 1970), and a priority from 1 to
+ * What a message asks for its turn: a time that is later than `now` (milliseconds since 1970), and a priority from 1 to
  * 9. Throws `INVALID_PARAMS` for a time that is none, or is more than `mostMs` in the future, and for another priority.
  */
-export function wishOf(
+export function schedulingOf(
   { metadata }: Message,
   { extensions }: CallContext,
   now: number,
   mostMs: number,
-): Wish {
-  const wish = metadata?.[SCHEDULING];
-  if (wish === undefined || !extensions.includes(SCHEDULING)) return none;
-  if (typeof wish !== 'object' || wish === null || Array.isArray(wish))
+): Scheduling {
+  const scheduling = metadata?.[SCHEDULING];
+  if (scheduling === undefined || !extensions.includes(SCHEDULING)) return none;
+  if (typeof scheduling !== 'object' || scheduling === null || Array.isArray(scheduling))
     throw invalid('', 'must be an object');
-  const { notBefore, priority } = wish as Readonly<Record<string, unknown>>;
+  const { notBefore, priority } = scheduling as Readonly<Record<string, unknown>>;
   const time = notBefore === undefined ? 0 : timeOf(notBefore, now + mostMs);
   const urgency = priority === undefined ? 0 : Number(priority);
   const isPriority =

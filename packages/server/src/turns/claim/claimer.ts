@@ -6,8 +6,8 @@ import type { LiveTasks } from '../../log/live-tasks.ts';
 import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
 import { ClockSteps } from './clock-steps.ts';
-import { ParkedTasks } from './parked-tasks.ts';
 import { Recovery } from './recovery.ts';
+import { UnreadableTasks } from './unreadable-tasks.ts';
 
 const batch = 32;
 /** For one task that ends here: it takes the place of no turn. */
@@ -20,7 +20,7 @@ export class Claimer {
   readonly #dependencies: TurnDependencies;
   readonly #tasks: LiveTasks;
   readonly #runner: Runner;
-  readonly #parked: ParkedTasks;
+  readonly #unreadable: UnreadableTasks;
   readonly #recovery: Recovery;
   readonly #stop = new AbortController();
   /** Claims of single tasks that are under way. */
@@ -28,7 +28,7 @@ export class Claimer {
   #unsubscribe: Promise<Unsubscribe> | undefined;
   #notified = new AbortController();
   #over: Promise<void> | undefined;
-  #breathedAt = 0;
+  #ranAt = 0;
   /** Nothing is claimed before this moment of the monotonic clock. */
   #notBefore = Number.NEGATIVE_INFINITY;
 
@@ -36,8 +36,8 @@ export class Claimer {
     this.#dependencies = dependencies;
     this.#tasks = tasks;
     this.#runner = runner;
-    this.#parked = new ParkedTasks(dependencies);
-    this.#recovery = new Recovery(dependencies, tasks, runner, this.#parked);
+    this.#unreadable = new UnreadableTasks(dependencies);
+    this.#recovery = new Recovery(dependencies, tasks, runner, this.#unreadable);
   }
 
   start(): void {
@@ -76,7 +76,7 @@ export class Claimer {
   async #giveBack(): Promise<void> {
     await Promise.all([this.#over, ...this.#now]);
     await this.#recovery.close();
-    await this.#parked.close();
+    await this.#unreadable.close();
   }
 
   async #loop(): Promise<void> {
@@ -93,7 +93,7 @@ export class Claimer {
       } catch (error) {
         report('Could not claim tasks', { error });
       }
-      if (more) await this.#breathe();
+      if (more) await this.#letOthersRun();
       if (more || this.#stop.signal.aborted) continue;
       // At random intervals, so that many processes do not all poll at the same moment.
       const ms = pollMs * (0.75 + clock.random() / 2);
@@ -106,11 +106,11 @@ export class Claimer {
   }
 
   /** On a store that never waits, a long queue would otherwise block the process. */
-  async #breathe(): Promise<void> {
+  async #letOthersRun(): Promise<void> {
     const now = this.#dependencies.clock.monotonic();
-    if (now - this.#breathedAt < longestHoldMs) return;
+    if (now - this.#ranAt < longestHoldMs) return;
     await nextRound();
-    this.#breathedAt = this.#dependencies.clock.monotonic();
+    this.#ranAt = this.#dependencies.clock.monotonic();
   }
 
   /** Releases the room. Resolves whether it got as many as there was room for, so that there may be more. */
@@ -154,10 +154,10 @@ export class Claimer {
     const arriving = this.#tasks.arriving(lease.scope, lease.taskId);
     try {
       const live = await this.#tasks.open(lease.scope, lease.taskId);
-      this.#parked.opened(lease);
+      this.#unreadable.opened(lease);
       if (live) this.#runner.start(live, lease, { since, arriving });
     } catch (error) {
-      await this.#parked.park(lease, error);
+      await this.#unreadable.failed(lease, error);
     }
   }
 }

@@ -5,7 +5,7 @@ import type { LiveTasks } from '../../log/live-tasks.ts';
 import type { Held } from '../heartbeat.ts';
 import type { Reserved, Runner } from '../runner.ts';
 import type { TurnDependencies } from '../turn-dependencies.ts';
-import type { ParkedTasks } from './parked-tasks.ts';
+import type { UnreadableTasks } from './unreadable-tasks.ts';
 
 /** A turn that a dead process left: claimed here, but not started again yet. */
 interface Left extends Held {
@@ -24,16 +24,16 @@ export class Recovery {
   readonly #dependencies: TurnDependencies;
   readonly #tasks: LiveTasks;
   readonly #runner: Runner;
-  readonly #parked: ParkedTasks;
+  readonly #unreadable: UnreadableTasks;
   readonly #left = new LinkedList<Left>();
   readonly #stop = new AbortController();
   #over: Promise<void> | undefined;
 
-  constructor(dependencies: TurnDependencies, tasks: LiveTasks, runner: Runner, parked: ParkedTasks) {
+  constructor(dependencies: TurnDependencies, tasks: LiveTasks, runner: Runner, unreadable: UnreadableTasks) {
     this.#dependencies = dependencies;
     this.#tasks = tasks;
     this.#runner = runner;
-    this.#parked = parked;
+    this.#unreadable = unreadable;
   }
 
   /** Whether turns wait here that another process could take as well. */
@@ -81,7 +81,7 @@ export class Recovery {
       } catch (error) {
         // Removed first: otherwise, the heartbeat would shorten the lease again.
         this.#runner.heartbeat.remove(next.kept);
-        await this.#parked.park(next.lease, error);
+        await this.#unreadable.failed(next.lease, error);
       } finally {
         this.#runner.heartbeat.remove(next.kept);
         next.reserved.release();
@@ -93,7 +93,7 @@ export class Recovery {
     const { clock } = this.#dependencies;
     const { leaseMs } = this.#dependencies.options;
     const live = await this.#tasks.open(lease.scope, lease.taskId);
-    this.#parked.opened(lease);
+    this.#unreadable.opened(lease);
     if (!live) return;
     const running = this.#runner.start(live, lease, { since: heldUntil - leaseMs, isAlone: true });
     const shown = new AbortController();

@@ -1,19 +1,19 @@
 import { SCHEDULING } from '@batonjs/protocol/headers';
 import { describe, expect, it } from 'vitest';
 import { say } from '../../../../../test/kit/rpc.ts';
-import { wishOf } from '../../../src/operations/accept/scheduling.ts';
+import { schedulingOf } from '../../../src/operations/accept/scheduling.ts';
 import type { CallContext } from '../../../src/operations/call/call-context.ts';
 
 const now = Date.parse('2026-01-01T00:00:00.000Z');
-const wish = (metadata: unknown, extensions: readonly string[] = [SCHEDULING]) =>
-  wishOf(
+const scheduling = (metadata: unknown, extensions: readonly string[] = [SCHEDULING]) =>
+  schedulingOf(
     say('go', { metadata: { [SCHEDULING]: metadata } as never }),
     { extensions } as unknown as CallContext,
     now,
     60_000,
   );
 
-describe('the wish of a message', () => {
+describe('the scheduling that a message asks for', () => {
   it.each<[unknown, object]>([
     [undefined, {}],
     [{}, {}],
@@ -29,12 +29,14 @@ describe('the wish of a message', () => {
       { notBefore: '2026-01-01T00:01:00.000Z', priority: 3 },
     ],
   ])('%j is %j', (metadata, expected) => {
-    expect(wish(metadata)).toEqual(expected);
-    expect(wish(metadata, [])).toEqual({});
+    expect(scheduling(metadata)).toEqual(expected);
+    expect(scheduling(metadata, [])).toEqual({});
   });
 
   it('is none where there is no metadata', () => {
-    expect(wishOf(say('go'), { extensions: [SCHEDULING] } as unknown as CallContext, now, 1)).toEqual({});
+    expect(schedulingOf(say('go'), { extensions: [SCHEDULING] } as unknown as CallContext, now, 1)).toEqual(
+      {},
+    );
   });
 
   const noTime = 'must be a time as in RFC 3339, in UTC or with its offset';
@@ -61,7 +63,7 @@ describe('the wish of a message', () => {
     [{ priority: null }, '.priority', noPriority],
   ])('%j is refused: %s', (metadata, member, description) => {
     const field = `message.metadata["${SCHEDULING}"]${member}`;
-    expect(() => wish(metadata)).toThrow(
+    expect(() => scheduling(metadata)).toThrow(
       expect.objectContaining({
         reason: 'INVALID_PARAMS',
         details: [expect.objectContaining({ fieldViolations: [{ field, description }] })],

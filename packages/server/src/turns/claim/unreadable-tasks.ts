@@ -6,7 +6,7 @@ const longest = 600_000;
 /** How many tasks are remembered. */
 const most = 10_000;
 
-interface Parked {
+interface Unreadable {
   readonly lease: Lease;
   readonly failures: number;
 }
@@ -16,24 +16,24 @@ interface Parked {
  * long each time, up to 10 minutes: an unreadable task may cost seconds of reading. The lease is kept meanwhile, so
  * that other processes do not claim it either.
  */
-export class ParkedTasks {
+export class UnreadableTasks {
   readonly #dependencies: TurnDependencies;
-  readonly #parked = new Map<string, Parked>();
+  readonly #unreadable = new Map<string, Unreadable>();
 
   constructor(dependencies: TurnDependencies) {
     this.#dependencies = dependencies;
   }
 
   /** The lease of a task that could not be opened is kept for longer. Never rejects. */
-  async park(lease: Lease, error: unknown): Promise<void> {
+  async failed(lease: Lease, error: unknown): Promise<void> {
     const { store, report } = this.#dependencies;
     const { leaseMs } = this.#dependencies.options;
     const key = keyOf(lease);
-    const failures = (this.#parked.get(key)?.failures ?? 0) + 1;
+    const failures = (this.#unreadable.get(key)?.failures ?? 0) + 1;
     const retryMs = Math.max(leaseMs, Math.min(leaseMs * 2 ** (failures - 1), longest));
-    this.#parked.delete(key);
-    this.#parked.set(key, { lease, failures });
-    if (this.#parked.size > most) this.#parked.delete(this.#parked.keys().next().value!);
+    this.#unreadable.delete(key);
+    this.#unreadable.set(key, { lease, failures });
+    if (this.#unreadable.size > most) this.#unreadable.delete(this.#unreadable.keys().next().value!);
     const { taskId } = lease;
     report('A claimed task cannot be opened', { taskId, failures, retryMs, error });
     if (retryMs === leaseMs) return;
@@ -44,13 +44,13 @@ export class ParkedTasks {
 
   /** Forgets that a task could not be opened. */
   opened(lease: Lease): void {
-    if (this.#parked.size > 0) this.#parked.delete(keyOf(lease));
+    if (this.#unreadable.size > 0) this.#unreadable.delete(keyOf(lease));
   }
 
   /** Lets other processes try at once. Never rejects. */
   async close(): Promise<void> {
-    const leases = [...this.#parked.values()].map(({ lease }) => lease);
-    this.#parked.clear();
+    const leases = [...this.#unreadable.values()].map(({ lease }) => lease);
+    this.#unreadable.clear();
     // Leases that ran out are not held any more, which changes nothing.
     if (leases.length > 0) await this.#dependencies.store.renew(leases, 1).catch(() => {});
   }

@@ -1,6 +1,6 @@
 import { type Lease, StoreError } from '@batonjs/store';
 import { expect, it } from 'vitest';
-import { ParkedTasks } from '../../../src/turns/claim/parked-tasks.ts';
+import { UnreadableTasks } from '../../../src/turns/claim/unreadable-tasks.ts';
 
 const leaseMs = 1_000;
 const lease = (taskId: string): Lease => ({
@@ -13,7 +13,7 @@ const lease = (taskId: string): Lease => ({
 });
 
 /** Tasks on a store that notes for how long leases are kept. */
-function parking(renew: () => Promise<unknown> = async () => []) {
+function retrying(renew: () => Promise<unknown> = async () => []) {
   const renewed: [tasks: string[], ms: number][] = [];
   const reported: [message: string, details: object][] = [];
   const store = {
@@ -23,14 +23,14 @@ function parking(renew: () => Promise<unknown> = async () => []) {
     },
   };
   const report = (...line: [string, object]) => void reported.push(line);
-  const parked = new ParkedTasks({ store, report, options: { leaseMs } } as never);
-  return { parked, renewed, reported };
+  const unreadable = new UnreadableTasks({ store, report, options: { leaseMs } } as never);
+  return { unreadable, renewed, reported };
 }
 const error = new Error('unreadable');
 
 it('a task that cannot be opened is tried after a lease, then after twice as long, up to ten minutes', async () => {
-  const { parked, renewed, reported } = parking();
-  for (let n = 0; n < 12; n++) await parked.park(lease('t'), error);
+  const { unreadable, renewed, reported } = retrying();
+  for (let n = 0; n < 12; n++) await unreadable.failed(lease('t'), error);
   const pauses = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600].map((leases) => leases * leaseMs);
   expect(reported).toEqual(
     pauses.map((retryMs, n) => [
@@ -43,11 +43,11 @@ it('a task that cannot be opened is tried after a lease, then after twice as lon
 });
 
 it('a task that was opened begins anew, others do not', async () => {
-  const { parked, renewed } = parking();
-  parked.opened(lease('t'));
-  for (const id of ['t', 'u', 't', 'u']) await parked.park(lease(id), error);
-  parked.opened(lease('t'));
-  for (const id of ['t', 'u']) await parked.park(lease(id), error);
+  const { unreadable, renewed } = retrying();
+  unreadable.opened(lease('t'));
+  for (const id of ['t', 'u', 't', 'u']) await unreadable.failed(lease(id), error);
+  unreadable.opened(lease('t'));
+  for (const id of ['t', 'u']) await unreadable.failed(lease(id), error);
   expect(renewed).toEqual([
     [['t'], 2_000],
     [['u'], 2_000],
@@ -57,27 +57,27 @@ it('a task that was opened begins anew, others do not', async () => {
 
 it('a lease that cannot be kept is reported', async () => {
   const down = new StoreError('UNAVAILABLE', 'down');
-  const { parked, reported } = parking(() => Promise.reject(down));
-  for (let n = 0; n < 2; n++) await parked.park(lease('t'), error);
+  const { unreadable, reported } = retrying(() => Promise.reject(down));
+  for (let n = 0; n < 2; n++) await unreadable.failed(lease('t'), error);
   expect(reported.at(-1)).toEqual([
     'Could not keep the lease of a task that cannot be opened',
     { taskId: 't', error: down },
   ]);
-  await parked.close();
+  await unreadable.close();
 });
 
 it('closing gives all leases back, once', async () => {
-  const { parked, renewed } = parking();
-  for (const id of ['t', 'u']) await parked.park(lease(id), error);
-  await parked.close();
-  await parked.close();
+  const { unreadable, renewed } = retrying();
+  for (const id of ['t', 'u']) await unreadable.failed(lease(id), error);
+  await unreadable.close();
+  await unreadable.close();
   expect(renewed).toEqual([[['t', 'u'], 1]]);
 });
 
 it('the oldest of more than ten thousand tasks is forgotten', async () => {
-  const { parked, renewed } = parking();
-  for (let n = 0; n <= 10_000; n++) await parked.park(lease(`t${n}`), error);
-  await parked.close();
+  const { unreadable, renewed } = retrying();
+  for (let n = 0; n <= 10_000; n++) await unreadable.failed(lease(`t${n}`), error);
+  await unreadable.close();
   expect(renewed[0]![0]).toHaveLength(10_000);
   expect(renewed[0]![0][0]).toBe('t1');
 });

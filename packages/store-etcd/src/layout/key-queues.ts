@@ -1,5 +1,5 @@
 /** Runs the changes of a task one after the other, so that they do not make each other fail. */
-export class Lanes {
+export class KeyQueues {
   readonly #last = new Map<string, Promise<unknown>>();
 
   /** Waits for the changes of all these tasks that were given before. */
