@@ -67,8 +67,16 @@ function serve() {
   // The channel tells the gallery when this process is killed: it ends then too.
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc'];
   const server = spawn(node, ['--conditions=@batonjs/source', gallery], { stdio });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => server.kill(signal));
+  const passedOn = new Set();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      passedOn.add(signal);
+      server.kill(signal);
+    });
+  }
   server.on('exit', (code, signal) => {
+    // It stopped as it was asked to: a second signal may come when it has closed and takes none any more.
+    if (passedOn.has(signal)) process.exit(0);
     if (signal === null) process.exit(code);
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);

@@ -40,8 +40,14 @@ async function supervise(): Promise<void> {
   };
   let child: ChildProcess | undefined;
   let port = env.PORT;
+  const passedOn = new Set<NodeJS.Signals | null>();
   // A terminal sends its signals to both processes; the child takes a second one for the same.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child?.kill(signal));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      passedOn.add(signal);
+      child?.kill(signal);
+    });
+  }
   // Neither stays behind when the process that started them was killed.
   process.on('disconnect', () => {
     child?.kill('SIGKILL');
@@ -62,6 +68,8 @@ async function supervise(): Promise<void> {
     });
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     if (isKilled) continue;
+    // It stopped as it was asked to: the second signal may come when it has closed and takes none any more.
+    if (passedOn.has(signal)) return;
     if (signal) process.kill(process.pid, signal);
     process.exitCode = code ?? 1;
     return;
