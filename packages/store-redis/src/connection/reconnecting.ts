@@ -21,7 +21,7 @@ export class Reconnecting<L extends Link> {
   readonly #open: Open<L>;
   readonly #name: string;
   readonly #timeoutMs: number;
-  readonly #retired = new Set<L>();
+  readonly #retired = new Map<L, NodeJS.Timeout>();
   readonly #stop = new AbortController();
   #link: L | undefined;
   #epoch = 0;
@@ -72,7 +72,11 @@ export class Reconnecting<L extends Link> {
     this.#stop.abort();
     this.#lost(undefined);
     this.#next.reject(this.unavailable());
-    for (const link of this.#retired) link.destroy();
+    for (const [link, timer] of this.#retired) {
+      clearTimeout(timer);
+      link.destroy();
+    }
+    this.#retired.clear();
   }
 
   async #run(): Promise<void> {
@@ -111,15 +115,15 @@ export class Reconnecting<L extends Link> {
 
   /** Keeps the old connection open for answers to commands that were sent on it, until their timeout. */
   #retire(link: L): void {
+    if (this.#stop.signal.aborted) {
+      link.destroy();
+      return;
+    }
     const drop = () => {
       this.#retired.delete(link);
       link.destroy();
     };
-    if (this.#stop.signal.aborted) drop();
-    else {
-      this.#retired.add(link);
-      setTimeout(drop, this.#timeoutMs).unref();
-    }
+    this.#retired.set(link, setTimeout(drop, this.#timeoutMs).unref());
   }
 
   #silent(): Error {
