@@ -286,4 +286,20 @@ describe('credentials of a connection with a stream', () => {
     await answered(replaced);
     expect(replaced.frames.filter(control)).toHaveLength(1);
   });
+
+  it('are forgotten also where the connection ends while they are checked', async () => {
+    const { timers, open, become, asked, endpoint } = await withCaller();
+    const left = await open('left');
+    const before = announced(timers);
+    const answer = Promise.withResolvers<undefined>();
+    become(() => answer.promise);
+    timers.fire(80_000);
+    await expect.poll(() => asked).toEqual(['left']);
+    left.ws.terminate();
+    await expect.poll(() => endpoint.connections).toBe(0);
+    answer.resolve(undefined);
+    become(() => ({ scope: 'ada' }));
+    await answered(await open('other', false));
+    expect(announced(timers)).toBe(before);
+  });
 });

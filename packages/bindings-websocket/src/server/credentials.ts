@@ -15,6 +15,8 @@ export class Credentials {
   readonly #scope: string | undefined;
   readonly #connection: { send(frame: string): void; close(): void };
   #closing: NodeJS.Timeout | undefined;
+  /** The connection has ended. */
+  #isOver = false;
 
   constructor(
     { target, headers, scope }: { target: CallTarget; headers: Headers; scope: string | undefined },
@@ -33,7 +35,7 @@ export class Credentials {
       () => undefined,
       (error: unknown) => error,
     );
-    if (!isRefusal(refusal) || this.#closing) return;
+    if (!isRefusal(refusal) || this.#closing || this.#isOver) return;
     this.#connection.send(encodeReauthentication(refusal.message, graceMs));
     this.#closing = setTimeout(() => this.#connection.close(), graceMs).unref();
   }
@@ -46,10 +48,16 @@ export class Credentials {
     const headers = { ...this.headers, authorization };
     await this.#check(headers);
     this.headers = headers;
-    this.close();
+    this.#callOff();
   }
 
+  /** Forgets the connection, which has ended. */
   close(): void {
+    this.#isOver = true;
+    this.#callOff();
+  }
+
+  #callOff(): void {
     clearTimeout(this.#closing);
     this.#closing = undefined;
   }
