@@ -194,6 +194,27 @@ describe('a cancel of the parent', () => {
     expect(logged).toEqual(['The child of a task could not be canceled']);
   });
 
+  it('is not held up by an agent that is connected for it, and does not give its card', async () => {
+    const url = await listen(nodeHandler(serve(asks)));
+    const [store, logged] = [memoryStore(), [] as string[]];
+    const agent: CallingAgent = async function* (turn) {
+      await turn.call(url, 'Go', { name: 'child' });
+      yield completed();
+    };
+    const first = serveParent(agent, {}, { store });
+    const { task } = await (await clientOf(first)).send('Go');
+    expect(task?.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    await first.close();
+    const silent = {
+      connect: () => new Promise<never>(() => {}),
+      cancelMs: 200,
+      log: (_: unknown, message: string) => logged.push(message),
+    };
+    const next = await clientOf(serveParent(agent, silent, { store }));
+    expect((await next.cancelTask({ id: task!.id })).status.state).toBe('TASK_STATE_CANCELED');
+    await eventually(() => expect(logged).toEqual(['The child of a task could not be canceled']));
+  });
+
   it('cancels a task at the official server', async () => {
     const { url } = await serveOfficial();
     const server = serveParent(async function* (turn) {

@@ -34,7 +34,7 @@ async function cancel(
   signal: AbortSignal,
 ): Promise<ChildUpdate | undefined> {
   try {
-    const { client } = await agents.openAt(child.record.at);
+    const { client } = await Promise.race([agents.openAt(child.record.at), timeOver(signal)]);
     const { message } = child.record;
     const id = child.taskId ?? (message && (await findTask(client, message, signal)));
     if (id === undefined) return undefined;
@@ -49,3 +49,9 @@ async function cancel(
     return undefined;
   }
 }
+
+/** Rejects when the signal aborts: an agent may take long to give its card. */
+const timeOver = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
