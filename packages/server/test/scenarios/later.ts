@@ -6,7 +6,13 @@ import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { serveWith } from '../../../../test/kit/serve.ts';
 import { eventually, until } from '../../../../test/kit/until.ts';
+import { systemClock } from '../../src/base/timing/clock.ts';
 import { type Agent, type AgentServer, completed, inputRequired, working } from '../../src/index.ts';
+
+/** Polls come this often: the time between them follows the lease, which is as long as a busy machine needs. */
+const pollMs = 200;
+const sleep = (ms: number, signal?: AbortSignal) =>
+  systemClock.sleep(ms <= 1_250 ? Math.min(ms, pollMs) : ms, signal);
 
 /** Longer than a poll of these servers, and long enough for a message to be accepted before. */
 const soonMs = 700;
@@ -15,8 +21,7 @@ const hourMs = 3_600_000;
 /** Tasks that start or go on at a time. `newStore` makes an empty store; the caller closes it. */
 export function laterScenarios(newStore: () => TaskStore): void {
   const serve = serveWith({
-    // A short lease means short polls.
-    leaseMs: 600,
+    clock: { sleep },
     card: {
       name: 'Test',
       description: 'For tests',
