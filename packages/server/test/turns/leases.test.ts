@@ -181,7 +181,13 @@ describe('a process whose event loop stood still for longer than its leases', ()
         if (text === 'block') at += 500;
         yield completed();
       },
-      { clock: { monotonic: () => at }, log: (...line) => lines.push(line), logsStalls: true },
+      // The lease outlives any stall of the machine: only what is logged matters here.
+      {
+        leaseMs: 600_000,
+        clock: { monotonic: () => at },
+        log: (...line) => lines.push(line),
+        logsStalls: true,
+      },
     );
     const blocking = await start(server, 'block');
     const innocent = await start(server);
