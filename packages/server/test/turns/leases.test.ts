@@ -178,12 +178,12 @@ describe('a process whose event loop stood still for longer than its leases', ()
         await go.promise;
         yield working('first');
         // The first of them blocks while the other one is about to go on.
-        if (text === 'block') at += 500;
+        if (text === 'block') at += 5_000;
         yield completed();
       },
-      // The lease outlives any stall of the machine: only what is logged matters here.
+      // The lease outlives a stall of a busy machine: only what is logged matters here.
       {
-        leaseMs: 600_000,
+        leaseMs: 20_000,
         clock: { monotonic: () => at },
         log: (...line) => lines.push(line),
         logsStalls: true,
@@ -199,8 +199,8 @@ describe('a process whose event loop stood still for longer than its leases', ()
       return found ?? expect.fail('not yet');
     });
     expect(stall[0]).toBe('warn');
-    // The watch was due 100 ms after it had begun.
-    expect(stall[2]).toMatchObject({ ms: 400, latestTaskId: blocking });
+    // The watch was due a twentieth of the lease after it had begun.
+    expect(stall[2]).toMatchObject({ ms: 4_000, latestTaskId: blocking });
   });
 });
 
