@@ -1,4 +1,12 @@
-import { type Agent, append, artifact, completed, inputRequired, working } from '@batonjs/server';
+import {
+  type Agent,
+  append,
+  artifact,
+  authRequired,
+  completed,
+  inputRequired,
+  working,
+} from '@batonjs/server';
 import { untilAborted } from '../kit/until-aborted.ts';
 
 /**
@@ -12,6 +20,7 @@ export function chunks() {
   const agent: Agent = async function* ({ text, signal, task, step }) {
     runs.push(text);
     if (text === 'ask') return yield inputRequired('Well?');
+    if (text === 'sign in') return yield authRequired('Who are you?');
     if (!task?.artifacts?.length) {
       yield working();
       yield artifact('a', '1');

@@ -6,6 +6,7 @@ import { sqliteStore } from '@batonjs/store-sqlite';
 import { describe, expect, it } from 'vitest';
 import { webhook } from '../../packages/server/test/webhooks/kit/webhook.ts';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
+import { passableClock } from '../kit/passable-clock.ts';
 import { brief, rpc, say, stream } from '../kit/rpc.ts';
 import { serveWith } from '../kit/serve.ts';
 import { eventually, until } from '../kit/until.ts';
@@ -30,10 +31,10 @@ const stores = [
 ] as const;
 
 describe.each(stores)('a server that is closed, with tasks in %s', (_, open) => {
-  function twoServers() {
+  function twoServers(options: Parameters<typeof serve>[1] = {}) {
     const store = closedAfterTest(open());
     const held = chunks();
-    const start = (): AgentServer => serve(held.agent, { store });
+    const start = (): AgentServer => serve(held.agent, { store, ...options });
     return { ...held, first: start(), start };
   }
 
@@ -67,6 +68,32 @@ describe.each(stores)('a server that is closed, with tasks in %s', (_, open) => 
     const answered = await rpc(second, 'SendMessage', { message });
     expect(answered.task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(runs).toEqual(['ask', 'go', 'charged']);
+  });
+
+  it('while a task waits for an authorization: a message after it starts one turn elsewhere', async () => {
+    const { first, start, release, runs } = twoServers();
+    const { task } = await rpc(first, 'SendMessage', { message: say('sign in') });
+    expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
+    await first.close({ graceMs: 0 });
+    const second = start();
+    release();
+    const answered = await rpc(second, 'SendMessage', { message: say('go', { taskId: task.id }) });
+    expect(answered.task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect(runs).toEqual(['sign in', 'go', 'charged']);
+  });
+
+  it('while the time of a task runs: another goes on, and ends it when the time is over', async () => {
+    const { clock, pass } = passableClock();
+    const { first, start, runs } = twoServers({ clock, clocks: { totalMs: 60_000 } });
+    const { task } = await rpc(first, 'SendMessage', { message: say('go'), configuration: now });
+    await eventually(() => expect(runs).toEqual(['go']));
+    await first.close({ graceMs: 0 });
+    const second = start();
+    await eventually(() => expect(runs).toEqual(['go', 'go']));
+    pass(60_000);
+    const { status } = await until(second, task.id, 'FAILED');
+    expect(status.message?.parts[0]).toEqual({ text: 'The task took too long' });
+    expect(runs).toEqual(['go', 'go']);
   });
 
   it('while a webhook is being notified: each event arrives, in order', async () => {
