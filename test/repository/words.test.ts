@@ -7,7 +7,7 @@ import { codeOnly, commentsOf, type SourceFile, sourceFiles, workspaces } from '
  * subscribe, unsubscribe, adapter, unbounded, retry, cursor, event, start, queue, request, flush.
  */
 const privateWord =
-  /^(bells?|rings?|rang|rung|ringing|hangs?|hung|unhang|unwatch|skins?|patient|insists?|errands?|told|tells?|beginnings?|lanes?|parked|parking|parcels?|breathed?|farewells?)$/;
+  /^(bells?|rings?|rang|rung|ringing|hangs?|hung|unhang|unwatch|skins?|patient|insists?|errands?|told|tells?|beginnings?|lanes?|parked|parking|parcels?|breathed?|farewells?|outbox|outboxes)$/;
 
 /** Words that hide the subject of a sentence, and private words that comments explain other things by. */
 const vagueWord = /\b(whoever|somebody|nobody|what is|bells?|skins?|errands?)\b/gi;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
 import { EventQueue, SingleAnswer } from '../src/client/answers.ts';
-import { Outbox } from '../src/server/outbox.ts';
+import { SendQueue } from '../src/server/send-queue.ts';
 
 const megabyte = 1_048_576;
 
@@ -77,7 +77,7 @@ describe('the only answer of a call', () => {
 
 describe('frames on their way to a client', () => {
   /** The parts of a WebSocket that send, and what the network does with a frame. */
-  function outboxOn(socket = { OPEN: 1, readyState: 1, bufferedAmount: 0 }) {
+  function queueOn(socket = { OPEN: 1, readyState: 1, bufferedAmount: 0 }) {
     const sent: string[] = [];
     let onTaken = () => {};
     const send = (frame: string, taken: () => void) => {
@@ -85,44 +85,44 @@ describe('frames on their way to a client', () => {
       onTaken = taken;
     };
     const ws = Object.assign(socket, { send });
-    return { outbox: new Outbox(ws as unknown as WebSocket), ws, sent, taken: () => onTaken() };
+    return { queue: new SendQueue(ws as unknown as WebSocket), ws, sent, taken: () => onTaken() };
   }
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
   it('are sent as long as the connection is open', () => {
-    const { outbox, ws, sent } = outboxOn();
-    outbox.send('a');
+    const { queue, ws, sent } = queueOn();
+    queue.send('a');
     ws.readyState = 2;
-    outbox.send('b');
+    queue.send('b');
     expect(sent).toEqual(['a']);
   });
 
   it('are full beyond 1 MiB', () => {
-    const { outbox, ws } = outboxOn();
+    const { queue, ws } = queueOn();
     ws.bufferedAmount = megabyte;
-    expect(outbox.isFull).toBe(false);
+    expect(queue.isFull).toBe(false);
     ws.bufferedAmount = megabyte + 1;
-    expect(outbox.isFull).toBe(true);
+    expect(queue.isFull).toBe(true);
   });
 
   it('were last taken when the network says so', () => {
-    const { outbox, taken } = outboxOn();
-    expect(outbox.takenAt).toBe(0);
-    outbox.send('a');
-    expect(outbox.takenAt).toBe(0);
+    const { queue, taken } = queueOn();
+    expect(queue.takenAt).toBe(0);
+    queue.send('a');
+    expect(queue.takenAt).toBe(0);
     const before = performance.now();
     taken();
-    expect(outbox.takenAt).toBeGreaterThanOrEqual(before);
+    expect(queue.takenAt).toBeGreaterThanOrEqual(before);
   });
 
   it('wait for room, each in its turn, and one at a time', async () => {
-    const { outbox, ws, taken } = outboxOn();
+    const { queue, ws, taken } = queueOn();
     ws.bufferedAmount = megabyte + 1;
-    outbox.send('a');
+    queue.send('a');
     const order: string[] = [];
     // As a stream does: it looks, waits for its turn, and sends, which takes up the room.
     const wait = (name: string, bytes: number) =>
-      outbox.room().then(() => {
+      queue.drained().then(() => {
         order.push(`${name} ${ws.bufferedAmount}`);
         ws.bufferedAmount += bytes;
       });
@@ -133,27 +133,27 @@ describe('frames on their way to a client', () => {
     ws.bufferedAmount = megabyte - 1;
     taken();
     // Others find it full while the room is given to one that has not sent yet.
-    expect(outbox.isFull).toBe(true);
+    expect(queue.isFull).toBe(true);
     taken();
     await settled();
     expect(order).toEqual([`one ${megabyte - 1}`, `two ${megabyte}`]);
-    expect(outbox.isFull).toBe(true);
+    expect(queue.isFull).toBe(true);
     ws.bufferedAmount = 0;
-    expect(outbox.isFull).toBe(true);
+    expect(queue.isFull).toBe(true);
     taken();
     await Promise.all(waiting);
     expect(order.at(-1)).toBe('three 0');
     await settled();
-    expect(outbox.isFull).toBe(false);
+    expect(queue.isFull).toBe(false);
   });
 
   it('wait no more when the connection is closed', async () => {
-    const { outbox, ws } = outboxOn();
+    const { queue, ws } = queueOn();
     ws.bufferedAmount = megabyte + 1;
-    const waiting = [outbox.room(), outbox.room()];
-    outbox.close();
+    const waiting = [queue.drained(), queue.drained()];
+    queue.close();
     await Promise.all(waiting);
     ws.bufferedAmount = 0;
-    expect(outbox.isFull).toBe(false);
+    expect(queue.isFull).toBe(false);
   });
 });

@@ -87,7 +87,7 @@ export function nestedTasks(options: NestedTasksOptions): NestedTasks {
   const answer = async (turn: Turn): Promise<Answer> => {
     const { calls, calling } = begin(turn);
     const answering = start(agent, calling);
-    const called = new Promise<undefined>((resolve) => calls.outbox.onPush(() => resolve(undefined)));
+    const called = new Promise<undefined>((resolve) => calls.updates.onPush(() => resolve(undefined)));
     const first = await Promise.race([answering, called]).catch(() => undefined);
     if (first && !(Symbol.asyncIterator in first)) return first;
     return mergedUpdates(first ?? answering, calls, turn.signal);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { childIn, derivedId, hasEnded } from '../src/children/child-record.ts';
 import { answerTo, passedOn, toMessage } from '../src/children/messages.ts';
 import { relayAll, relayProgress } from '../src/children/relay.ts';
-import { Outbox } from '../src/turn/outbox.ts';
+import { UpdateQueue } from '../src/turn/update-queue.ts';
 
 describe('a child in the log', () => {
   it.each([
@@ -147,15 +147,15 @@ describe('an update of a call', () => {
   const never = new AbortController().signal;
 
   it('waits in order until it is written, or refused', async () => {
-    const outbox = new Outbox();
+    const updates = new UpdateQueue();
     const calls: string[] = [];
-    const pushed = [outbox.push(update, never), outbox.push({ ...update }, never)];
-    outbox.onPush(() => calls.push('push'));
+    const pushed = [updates.push(update, never), updates.push({ ...update }, never)];
+    updates.onPush(() => calls.push('push'));
     expect(calls).toEqual(['push']);
-    pushed.push(outbox.push(update, never));
+    pushed.push(updates.push(update, never));
     expect(calls).toEqual(['push', 'push']);
-    const [one, two, three] = [outbox.shift()!, outbox.shift()!, outbox.shift()!];
-    expect(outbox.shift()).toBeUndefined();
+    const [one, two, three] = [updates.shift()!, updates.shift()!, updates.shift()!];
+    expect(updates.shift()).toBeUndefined();
     expect(one.update).toBe(update);
     const refusal = new Error('Refused');
     two.reject(refusal);
@@ -166,18 +166,18 @@ describe('an update of a call', () => {
       { status: 'rejected', reason: refusal },
       { status: 'fulfilled' },
     ]);
-    const quiet = new Outbox();
+    const quiet = new UpdateQueue();
     quiet.onPush(() => calls.push('quiet'));
     expect(calls).toEqual(['push', 'push']);
   });
 
   it('is given up with its signal, of which it keeps no listener', async () => {
-    const outbox = new Outbox();
+    const updates = new UpdateQueue();
     const reason = new Error('Over');
-    await expect(outbox.push(update, AbortSignal.abort(reason))).rejects.toBe(reason);
-    expect(outbox.shift()).toBeUndefined();
+    await expect(updates.push(update, AbortSignal.abort(reason))).rejects.toBe(reason);
+    expect(updates.shift()).toBeUndefined();
     const abort = new AbortController();
-    const given = outbox.push(update, abort.signal);
+    const given = updates.push(update, abort.signal);
     abort.abort(reason);
     await expect(given).rejects.toBe(reason);
     const kept = new Set<unknown>();
@@ -186,11 +186,11 @@ describe('an update of a call', () => {
       addEventListener: (type: string, call: unknown) => kept.add([type, call].join()),
       removeEventListener: (type: string, call: unknown) => kept.delete([type, call].join()),
     } as unknown as AbortSignal;
-    const ends = [outbox.push(update, signal), outbox.push(update, signal)];
+    const ends = [updates.push(update, signal), updates.push(update, signal)];
     expect(kept.size).toBe(1);
-    outbox.shift();
-    outbox.shift()!.resolve();
-    outbox.shift()!.reject(reason);
+    updates.shift();
+    updates.shift()!.resolve();
+    updates.shift()!.reject(reason);
     await Promise.allSettled(ends);
     expect(kept.size).toBe(0);
   });

@@ -71,8 +71,8 @@ function playing({
     cancelMs: 60_000,
     log: () => {},
   });
-  calls.outbox.onPush(() => {
-    const waiting = calls.outbox.shift();
+  calls.updates.onPush(() => {
+    const waiting = calls.updates.shift();
     const { child } = (waiting?.update ?? {}) as { child?: Child & { name: string } };
     if (child) {
       const { name, ...rest } = child;

@@ -18,8 +18,8 @@ import { cancelChildren } from '../src/children/cancel-children.ts';
 import { findTask } from '../src/children/start-child.ts';
 import { type Relay, relayProgress } from '../src/index.ts';
 import { mergedUpdates } from '../src/turn/merged-updates.ts';
-import { Outbox } from '../src/turn/outbox.ts';
 import { TurnCalls } from '../src/turn/turn-calls.ts';
+import { UpdateQueue } from '../src/turn/update-queue.ts';
 import { clientOf, serveParent } from './family.ts';
 
 const done: Agent = async function* () {
@@ -149,10 +149,10 @@ describe('the updates of an agent and its calls', () => {
     return seen;
   }
   const never = new AbortController().signal;
-  const callsOf = (outbox = new Outbox(), canceled: object[] = []) => {
+  const callsOf = (updates = new UpdateQueue(), canceled: object[] = []) => {
     let cancels = 0;
     const calls = {
-      outbox,
+      updates,
       cancelRest: async () => {
         cancels += 1;
         return canceled;
@@ -173,7 +173,7 @@ describe('the updates of an agent and its calls', () => {
   it.each(['COMPLETED', 'FAILED', 'CANCELED', 'REJECTED'])(
     'tell of canceled children before %s',
     async (state) => {
-      const { calls, cancels } = callsOf(new Outbox(), [child]);
+      const { calls, cancels } = callsOf(new UpdateQueue(), [child]);
       const end = { status: { state: `TASK_STATE_${state}` } } as TaskUpdate;
       const agent = async function* () {
         yield working('Half');
@@ -189,13 +189,13 @@ describe('the updates of an agent and its calls', () => {
   );
 
   it('come from calls in their order, and a refusal reaches the call', async () => {
-    const outbox = new Outbox();
-    const { calls } = callsOf(outbox);
+    const queue = new UpdateQueue();
+    const { calls } = callsOf(queue);
     const refusal = new Error('Refused');
     const ends: PromiseSettledResult<void>[] = [];
     const updates = [working('a'), working('b')];
     const agent = async function* () {
-      ends.push(...(await Promise.allSettled(updates.map((update) => outbox.push(update, never)))));
+      ends.push(...(await Promise.allSettled(updates.map((update) => queue.push(update, never)))));
       yield completed();
     };
     const seen = await written(mergedUpdates(agent(), calls, never), { 0: refusal });
@@ -227,7 +227,7 @@ describe('the updates of an agent and its calls', () => {
     'of an agent that fails cancel the children, unless another process goes on: %s',
     async (name, reason, isCanceled) => {
       const failure = new Error('Broken');
-      const { calls, cancels } = callsOf(new Outbox(), [child]);
+      const { calls, cancels } = callsOf(new UpdateQueue(), [child]);
       const signal = name === 'without a reason' ? never : AbortSignal.abort(reason);
       // biome-ignore lint/correctness/useYield: it fails before
       const agent = async function* (): AsyncGenerator<TaskUpdate> {

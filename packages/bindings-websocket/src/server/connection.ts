@@ -11,7 +11,7 @@ import { type Id, idAtStart, idIn, type RequestFrame, readRequest } from '../wir
 import { Credentials } from './credentials.ts';
 import type { CallerConnections, MessageCount } from './message-rate.ts';
 import { OpenCall } from './open-call.ts';
-import { Outbox } from './outbox.ts';
+import { SendQueue } from './send-queue.ts';
 
 /** Limits of one connection. */
 export interface ConnectionLimits {
@@ -39,7 +39,7 @@ type CallFrame = RequestFrame & { readonly kind: 'call' };
 export class Connection implements ServedSocket {
   readonly #socket: WebSocket;
   readonly #settings: ConnectionSettings;
-  readonly #outbox: Outbox;
+  readonly #frames: SendQueue;
   readonly #credentials: Credentials;
   readonly #calls = new Map<Id, OpenCall>();
   #streams = 0;
@@ -49,9 +49,9 @@ export class Connection implements ServedSocket {
   constructor(socket: WebSocket, settings: ConnectionSettings) {
     this.#socket = socket;
     this.#settings = settings;
-    this.#outbox = new Outbox(socket);
+    this.#frames = new SendQueue(socket);
     this.#credentials = new Credentials(settings, {
-      send: (frame) => this.#outbox.send(frame),
+      send: (frame) => this.#frames.send(frame),
       close: () => socket.close(closeCodes.unauthenticated, 'Unauthenticated'),
     });
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
@@ -65,7 +65,7 @@ export class Connection implements ServedSocket {
   }
 
   get activeAt(): number {
-    return Math.max(this.#receivedAt, this.#outbox.takenAt);
+    return Math.max(this.#receivedAt, this.#frames.takenAt);
   }
 
   /** Asks again whether the credentials of the upgrade are good, if there are streams, which would not notice. */
@@ -82,7 +82,7 @@ export class Connection implements ServedSocket {
   /** Ends the calls, streams with their ends, and closes the connection. */
   end(): void {
     for (const call of this.#calls.values()) {
-      if (call.isStream) this.#outbox.send(encodeEnd(JSON.stringify(call.id)));
+      if (call.isStream) this.#frames.send(encodeEnd(JSON.stringify(call.id)));
       call.end();
     }
     this.#socket.close(closeCodes.goingAway, 'The server closes');
@@ -102,7 +102,7 @@ export class Connection implements ServedSocket {
     const { messages, caller, target } = this.#settings;
     if (!messages.take() || (caller && !caller.messages.take())) {
       const error = new A2AError('RESOURCE_EXHAUSTED', 'Rate limit exceeded', { retryAfter: 1 });
-      this.#outbox.send(encodeError(null, error, CONNECTION_ERROR));
+      this.#frames.send(encodeError(null, error, CONNECTION_ERROR));
       return void socket.close(closeCodes.policy, 'Rate limit exceeded');
     }
     const text = String(data);
@@ -116,13 +116,13 @@ export class Connection implements ServedSocket {
       const isBeyondLimits = value === undefined && isJson;
       const id = isBeyondLimits ? idAtStart(text) : idIn(value);
       const isFree = id !== undefined && !this.#calls.has(id);
-      this.#outbox.send(encodeError(isFree ? id : null, A2AError.from(error)));
+      this.#frames.send(encodeError(isFree ? id : null, A2AError.from(error)));
       if (!isJson) socket.close(closeCodes.protocolError, 'Frames are JSON text');
     }
     // A client that reads no answers may not ask for more.
-    if (this.#outbox.isFull && !socket.isPaused) {
+    if (this.#frames.isFull && !socket.isPaused) {
       socket.pause();
-      void this.#outbox.room().then(() => socket.resume());
+      void this.#frames.drained().then(() => socket.resume());
     }
   }
 
@@ -132,7 +132,7 @@ export class Connection implements ServedSocket {
     if (frame.kind === 'cancel') {
       if (open) this.#remove(open);
       open?.end();
-      return void this.#outbox.send(encodeEnd(JSON.stringify(id)));
+      return void this.#frames.send(encodeEnd(JSON.stringify(id)));
     }
     if (open)
       throw invalidRequest([
@@ -144,7 +144,7 @@ export class Connection implements ServedSocket {
     if (isTooMany) {
       const what = isStream ? 'streams' : 'requests';
       const error = new A2AError('RESOURCE_EXHAUSTED', `Too many concurrent ${what}`, { retryAfter: 1 });
-      return void this.#outbox.send(encodeError(id, error, CONNECTION_ERROR));
+      return void this.#frames.send(encodeError(id, error, CONNECTION_ERROR));
     }
     const call = new OpenCall(id, isStream);
     this.#calls.set(id, call);
@@ -158,7 +158,7 @@ export class Connection implements ServedSocket {
   }
 
   async #answer(call: OpenCall, { operation, readParams, serviceParams }: CallFrame): Promise<void> {
-    const outbox = this.#outbox;
+    const frames = this.#frames;
     const { headers } = this.#credentials;
     const answer = await this.#settings.target.answerCall({
       operation,
@@ -172,8 +172,8 @@ export class Connection implements ServedSocket {
       readParams,
     });
     if ('result' in answer) {
-      if (outbox.isFull) await outbox.room();
-      if (!call.isOver) outbox.send(encodeResult(call.id, answer.result, answer.extensions));
+      if (frames.isFull) await frames.drained();
+      if (!call.isOver) frames.send(encodeResult(call.id, answer.result, answer.extensions));
       return;
     }
     const { events } = answer;
@@ -182,24 +182,24 @@ export class Connection implements ServedSocket {
     let extensions: readonly string[] | undefined = answer.extensions;
     for (let batch = await events.next(); batch; batch = await events.next()) {
       for (const { id: position, event } of batch.events) {
-        if (outbox.isFull) await outbox.room();
+        if (frames.isFull) await frames.drained();
         if (call.isOver) return;
-        outbox.send(encodeEvent(idText, event, position, extensions));
+        frames.send(encodeEvent(idText, event, position, extensions));
         extensions = undefined;
       }
     }
-    if (!call.isOver) outbox.send(encodeEnd(idText));
+    if (!call.isOver) frames.send(encodeEnd(idText));
   }
 
   async #authenticate(call: OpenCall, authorization: string): Promise<void> {
     await this.#credentials.replace(authorization);
-    if (!call.isOver) this.#outbox.send(encodeResult(call.id, {}));
+    if (!call.isOver) this.#frames.send(encodeResult(call.id, {}));
   }
 
   #refuse(call: OpenCall, error: A2AError): void {
     if (call.isOver) return;
     const isUnauthenticated = error.reason === 'UNAUTHENTICATED';
-    this.#outbox.send(encodeError(call.id, error, isUnauthenticated ? CONNECTION_ERROR : undefined));
+    this.#frames.send(encodeError(call.id, error, isUnauthenticated ? CONNECTION_ERROR : undefined));
     if (isUnauthenticated) this.#socket.close(closeCodes.unauthenticated, 'Unauthenticated');
     if (error.reason === 'VERSION_NOT_SUPPORTED')
       this.#socket.close(closeCodes.versionNotSupported, 'Version not supported');
@@ -215,6 +215,6 @@ export class Connection implements ServedSocket {
   #left(): void {
     this.#credentials.close();
     for (const call of this.#calls.values()) call.end();
-    this.#outbox.close();
+    this.#frames.close();
   }
 }

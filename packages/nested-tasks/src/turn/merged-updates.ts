@@ -13,10 +13,10 @@ export async function* mergedUpdates(
 ): Updates {
   const iterator = updatesOf(answer);
   const own = new Arrival(() => iterator.next());
-  calls.outbox.onPush(() => own.wake());
+  calls.updates.onPush(() => own.wake());
   try {
     for (;;) {
-      const waiting = calls.outbox.shift();
+      const waiting = calls.updates.shift();
       if (waiting) {
         try {
           yield waiting.update;

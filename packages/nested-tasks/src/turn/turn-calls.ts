@@ -12,7 +12,7 @@ import { cancelChildren } from '../children/cancel-children.ts';
 import { ChildCall } from '../children/child-call.ts';
 import { childIn, type RecordedChild } from '../children/child-record.ts';
 import { depthOf } from '../children/messages.ts';
-import { Outbox } from './outbox.ts';
+import { UpdateQueue } from './update-queue.ts';
 
 /** An update of the task was refused: no error of the other agent. */
 class Refused extends Error {
@@ -35,7 +35,7 @@ export interface CallSettings {
 /** The calls of one turn. */
 export class TurnCalls {
   /** The updates of the task that calls wrote. */
-  readonly outbox = new Outbox();
+  readonly updates = new UpdateQueue();
   readonly #turn: Turn;
   readonly #settings: CallSettings;
   readonly #used = new Set<string>();
@@ -114,7 +114,7 @@ export class TurnCalls {
   #scope(signal: AbortSignal): CallScope {
     const { agents, limits, log } = this.#settings;
     const emit = (update: TaskUpdate) =>
-      this.outbox.push(this.#withExtensions(update), signal).catch((error: unknown) => {
+      this.updates.push(this.#withExtensions(update), signal).catch((error: unknown) => {
         throw new Refused(error);
       });
     return { turn: this.#turn, agents, limits, authorizing: this.#authorizing, log, signal, emit };
@@ -145,7 +145,7 @@ export class TurnCalls {
     const { agents, log, cancelMs } = this.#settings;
     const canceled = await cancelChildren(child ? { [name]: child } : {}, { agents, log, ms: cancelMs });
     const signal = this.#turnSignal();
-    for (const update of canceled) await this.outbox.push({ child: update }, signal);
+    for (const update of canceled) await this.updates.push({ child: update }, signal);
     return new CallError('TIMEOUT', name, `its task took longer than ${ms} ms`);
   }
 

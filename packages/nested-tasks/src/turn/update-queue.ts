@@ -8,7 +8,7 @@ export interface Waiting {
 }
 
 /** The updates that calls want to write, in order, for the generator that yields them. */
-export class Outbox {
+export class UpdateQueue {
   readonly #waiting: Waiting[] = [];
   #onPush: () => void = () => {};
 

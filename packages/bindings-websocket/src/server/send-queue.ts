@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 const highWater = 1_048_576;
 
 /** Sends the frames of one connection. Several streams share it, each in its turn. */
-export class Outbox {
+export class SendQueue {
   readonly #socket: WebSocket;
   /** Those that wait for room, the first first. */
   #waiting: (() => void)[] = [];
@@ -26,7 +26,7 @@ export class Outbox {
   }
 
   /** Resolves when it is the caller's turn to send one frame, or when the connection is closed. */
-  room(): Promise<void> {
+  drained(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
