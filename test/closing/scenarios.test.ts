@@ -56,7 +56,7 @@ async function middle(at: AgentServer): Promise<string> {
   let id = '';
   await eventually(async () => {
     const { tasks } = await rpc(at, 'ListTasks', { includeArtifacts: true });
-    const begun = tasks.find(({ artifacts }: Task) => artifacts);
+    const begun = tasks.find(({ artifacts }: Task) => artifacts?.length);
     expect(begun).toMatchObject({ artifacts: [{ parts: [{ text: '1' }] }] });
     id = begun.id;
   });
