@@ -2,6 +2,7 @@ import { A2AError } from '@batonjs/client';
 import type { Child, ChildUpdate } from '@batonjs/lifecycle';
 import type { Log } from '@batonjs/server';
 import type { Agents } from '../agents/agents.ts';
+import { aborted } from './aborted.ts';
 import { hasEnded, type RecordedChild } from './child-record.ts';
 import { findTask } from './start-child.ts';
 
@@ -34,7 +35,8 @@ async function cancel(
   signal: AbortSignal,
 ): Promise<ChildUpdate | undefined> {
   try {
-    const { client } = await Promise.race([agents.openAt(child.record.at), timeOver(signal)]);
+    // The agent may take long to give its card.
+    const { client } = await Promise.race([agents.openAt(child.record.at), aborted(signal)]);
     const { message } = child.record;
     const id = child.taskId ?? (message && (await findTask(client, message, signal)));
     if (id === undefined) return undefined;
@@ -49,9 +51,3 @@ async function cancel(
     return undefined;
   }
 }
-
-/** Rejects when the signal aborts: an agent may take long to give its card. */
-const timeOver = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason));
-  });

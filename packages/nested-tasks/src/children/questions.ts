@@ -4,6 +4,7 @@ import { isIdempotent } from '../agents/agents.ts';
 import { reach } from '../agents/reach.ts';
 import type { CallOptions } from '../call.ts';
 import type { CallScope } from '../call-scope.ts';
+import { aborted } from './aborted.ts';
 import type { KnownChild } from './known-child.ts';
 import { answersAfter, answerTo, passedOn, toMessage } from './messages.ts';
 import { type SendSettings, type StartedStream, send } from './start-child.ts';
@@ -49,12 +50,8 @@ export class Questions {
     const { question, answered, questions = 0 } = child.record;
     const isRepeated = question !== undefined && answered === undefined;
     await this.#ask(task, 'TASK_STATE_INPUT_REQUIRED', isRepeated ? questions : questions + 1);
-    return new Promise((_, reject) => {
-      // The turn is over: its signal is aborted in a moment.
-      const { signal } = this.#scope;
-      if (signal.aborted) reject(signal.reason);
-      signal.addEventListener('abort', () => reject(signal.reason));
-    });
+    // The turn is over: its signal is aborted in a moment.
+    return aborted(this.#scope.signal);
   }
 
   /** Tells the user that the child waits for an authorization, and passes on what the user says meanwhile. */
