@@ -9,7 +9,7 @@ import { eventually, until } from '../../../../test/kit/until.ts';
 import { systemClock } from '../../src/base/timing/clock.ts';
 import { type Agent, type AgentServer, completed, inputRequired, working } from '../../src/index.ts';
 
-/** Polls come this often: the time between them follows the lease, which is as long as a busy machine needs. */
+/** Polls come this often. With the lease that a busy machine needs, they would come every 750 to 1,250 ms. */
 const pollMs = 200;
 const sleep = (ms: number, signal?: AbortSignal) =>
   systemClock.sleep(ms <= 1_250 ? Math.min(ms, pollMs) : ms, signal);
