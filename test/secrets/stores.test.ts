@@ -56,7 +56,10 @@ const postgres: Refusing = (secrets) =>
 const etcd: Refusing = async (secrets) => {
   const listener = createHttp2().on('stream', async (stream) => {
     stream.on('error', () => {});
-    secrets.arrive(Buffer.concat(await stream.toArray()).toString());
+    // The store may give up before all of its message is here.
+    const sent = await stream.toArray().catch(() => undefined);
+    if (!sent || stream.destroyed) return;
+    secrets.arrive(Buffer.concat(sent).toString());
     const refusal = 'etcdserver: authentication failed, invalid user ID or password';
     const headers = { 'content-type': 'application/grpc', 'grpc-status': '3', 'grpc-message': refusal };
     stream.respond(headers, { endStream: true });

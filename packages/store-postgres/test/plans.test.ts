@@ -59,10 +59,12 @@ describe.skipIf(!server)('A plan that was kept while there were few tasks', () =
     try {
       // A session keeps a plan for all values after five plans that were made for one.
       for (let version = 0; version < 10; version++) await store.commit(commitOf('first', version));
+      for (let n = 0; n < 10; n++) await store.readFacts('s', 'first', n, 2);
       await Promise.all(Array.from({ length: 1_000 }, (_, n) => store.commit(commitOf(`task ${n}`, 0))));
       const before = await readInScans();
       for (let version = 10; version < 20; version++) await store.commit(commitOf('first', version));
       await store.commit(commitOf('last', 0));
+      await Promise.all(Array.from({ length: 10 }, (_, n) => store.readFacts('s', `task ${n}`, 0, 2)));
       expect(await readInScans()).toBe(before);
     } finally {
       await store.close();

@@ -197,7 +197,7 @@ export class LiveTask {
 
   writeEnds(): void {
     this.#writing--;
-    if (this.#writing === 0 && this.#notifiedVersion > this.version) void this.tryRefresh();
+    this.#readWhatWasNotified();
   }
 
   /**
@@ -263,7 +263,12 @@ export class LiveTask {
   #notified(version = Number.POSITIVE_INFINITY): void {
     if (version <= this.version) return;
     this.#notifiedVersion = Math.max(this.#notifiedVersion, version);
-    if (this.#writing === 0) void this.tryRefresh();
+    // A read under way may find these facts, and looks when it is over.
+    if (!this.#isReading) this.#readWhatWasNotified();
+  }
+
+  #readWhatWasNotified(): void {
+    if (this.#writing === 0 && this.#notifiedVersion > this.version) void this.tryRefresh();
   }
 
   async #read(): Promise<void> {
@@ -290,6 +295,7 @@ export class LiveTask {
     } finally {
       // Not in a later callback, or a caller in between would get a read that is over. Perhaps before `#read` returns.
       this.#isReading = false;
+      if (!this.#refreshingAgain) this.#readWhatWasNotified();
     }
   }
 

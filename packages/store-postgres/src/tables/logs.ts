@@ -2,6 +2,7 @@ import { type KeptFacts, type KeptLog, parseFact, type Scope, type StoredFact } 
 import type { DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';
+import { SharedReads } from './shared-reads.ts';
 import { readTaskColumns, toStoredFact, toTaskRow } from './task-table.ts';
 
 /** The most facts of one statement: a long log is read in parts, so that it does not block the event loop. */
@@ -12,7 +13,7 @@ export class Logs {
   readonly #transactions: Transactions;
   readonly #log: string;
   readonly #row: string;
-  readonly #facts: string;
+  readonly #reads: SharedReads;
 
   constructor(schema: string, transactions: Transactions) {
     this.#transactions = transactions;
@@ -20,11 +21,7 @@ export class Logs {
     this.#log = `SELECT ${columns}, s.version AS snapshot_version, s.snapshot
       FROM ${schema}.tasks AS t LEFT JOIN ${schema}.snapshots AS s ON s.key = t.key WHERE t.key = $1`;
     this.#row = `SELECT 1 FROM ${schema}.tasks WHERE key = $1`;
-    // One statement, so that the length of the log is the one at which its facts were read.
-    this.#facts = `SELECT t.version AS length, f.* FROM ${schema}.tasks AS t LEFT JOIN LATERAL (
-        SELECT version, commit_id, fact FROM ${schema}.facts WHERE key = $1 AND version > $2
-        ORDER BY version LIMIT $3
-      ) AS f ON true WHERE t.key = $1 ORDER BY f.version`;
+    this.#reads = new SharedReads(schema, transactions);
   }
 
   async log(scope: Scope, taskId: string): Promise<KeptLog | undefined> {
@@ -52,7 +49,7 @@ export class Logs {
       const most = Math.min(atOnce, limit - facts.length);
       if (most <= 0) return { version, facts };
       const last = facts.at(-1)?.version ?? after;
-      const rows = await this.#transactions.query(this.#facts, [key, last, most]);
+      const rows = await this.#reads.read(key, last, most);
       version = Number(rows[0]?.length ?? 0);
       const found = rows.filter(({ fact }: DatabaseRow) => fact !== null);
       for (const row of found) facts.push(toStoredFact(row, parseFact));

@@ -45,7 +45,6 @@ export async function beginLog(
   const live = tasks.begin(scope, taskId);
   try {
     enter(live);
-    if (!here && !isPutOff) await checkBacklog(dependencies);
     const isFull = !live.known && unfinishedTasks !== undefined && (await hasTooMany(scope, dependencies));
     if (live.known || isFull) {
       await live.refresh();
@@ -103,12 +102,6 @@ async function join(live: LiveTask, receive: Receive, dependencies: Dependencies
   const [first] = await dependencies.store.readFacts(live.scope, live.taskId, 0, 1);
   mustBeTheSame(first, receive, live.taskId);
   return { live, position: 1, repeated: true, state: live.state };
-}
-
-/** Throws `RESOURCE_EXHAUSTED` when too many tasks wait already: before the message is processed. */
-async function checkBacklog({ store, options: { queue, limits } }: Dependencies): Promise<void> {
-  const { queuedTurns } = limits;
-  if ((await store.waiting(queue, queuedTurns)) >= queuedTurns) throw queueFull();
 }
 
 const queueFull = (): A2AError =>
