@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { walk } from '../bench/all-pages.ts';
 import { section } from '../bench/check.ts';
 import { same } from '../bench/expectations.ts';
+import { nth } from '../bench/present.ts';
 import { answered, at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 
@@ -38,10 +39,10 @@ export const listChecks = section('list', {
   },
 
   async 'moves a task when its status changes, and only then'({ store }) {
-    const logs = ['a', 'b'].map((taskId, n) => ({ taskId, n, log: logOf(store, { taskId }) }));
-    for (const { log, n, taskId } of logs) await log.commit([received(), created(taskId, 'c', at(n))]);
-    await logs[0]!.log.commit([working(at(9))]);
-    await logs[1]!.log.commit([{ ...chunk(1), at: at(20) } as never]);
+    const [a, b] = [logOf(store, { taskId: 'a' }), logOf(store, { taskId: 'b' })];
+    for (const [n, log] of [a, b].entries()) await log.commit([received(), created(log.taskId, 'c', at(n))]);
+    await a.commit([working(at(9))]);
+    await b.commit([{ ...chunk(1), at: at(20) }]);
     const { tasks } = await store.list('s', { limit: 10 });
     assert.deepEqual(
       tasks.map(({ taskId, head }) => [taskId, head.state]),
@@ -95,8 +96,9 @@ export const listChecks = section('list', {
       tasks.map(({ taskId }) => taskId),
       ['d', 'c'],
     );
-    await logs[2]!.commit([working(at(9))]);
-    const after = { statusAt: tasks[1]!.head.statusAt, taskId: tasks[1]!.taskId };
+    await nth(logs, 2).commit([working(at(9))]);
+    const { head, taskId } = nth(tasks, 1);
+    const after = { statusAt: head.statusAt, taskId };
     const next = await store.list('s', { limit: 2, after });
     assert.deepEqual(
       next.tasks.map(({ taskId }) => taskId),

@@ -66,7 +66,7 @@ export const pruneChecks = section('prune', {
     const anew = logOf(again);
     same(await anew.create({ once: 'key' }), { version: 2 });
     same(
-      (await anew.load())!.facts.map(({ version }) => version),
+      (await anew.load()).facts.map(({ version }) => version),
       [1, 2],
     );
     same(await anew.append(chunk(1), 'other key'), { version: 3 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Lease } from '@batonjs/store';
 import { section } from '../bench/check.ts';
 import { same } from '../bench/expectations.ts';
+import { present } from '../bench/present.ts';
 import { chunk, received } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 
@@ -37,7 +38,8 @@ export const raceChecks = section('races', {
     const leases: Lease[] = [];
     for (const log of writers) {
       const acquire = { holder: `h ${log.taskId}`, ttlMs };
-      leases.push((await log.create({ turn: { queue: 'q', acquire } })).lease!);
+      const { lease } = await log.create({ turn: { queue: 'q', acquire } });
+      leases.push(present(lease, 'lease'));
     }
     const renewals = [second.renew(leases, ttlMs)];
     const writes = writers.map((log, n) => log.commit([chunk(1)], { writer: leases[n] }));

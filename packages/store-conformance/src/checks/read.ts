@@ -27,7 +27,7 @@ export const loadChecks = section('load', {
     };
     const read = async () => {
       while (writing) {
-        const { head, version, snapshot, facts } = (await second.load('s', 't'))!;
+        const { head, version, snapshot, facts } = await logOf(second).load();
         assert.equal(head.version, version);
         const from = snapshot?.version ?? 0;
         assert.deepEqual(

@@ -24,7 +24,7 @@ export const scopeChecks = section('what lies in another scope', {
     await refuses('FENCED', theirs.commit([chunk(1)], { writer: { fence: 1, holder: 'h' } }));
     await theirs.commit([completed()]);
     same(await mine.commit([chunk(1)], { writer: { fence: 1, holder: 'h' } }), { version: 3 });
-    assert.equal((await mine.load())!.version, 3);
-    assert.equal((await theirs.load())!.head.closed, true);
+    assert.equal((await mine.load()).version, 3);
+    assert.equal((await theirs.load()).head.closed, true);
   },
 });

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { type Fact, type Head, headOf } from '@batonjs/lifecycle';
 import type { ClaimRequest, Commit, Lease, StoreErrorCode, TaskStore } from '@batonjs/store';
 import fc from 'fast-check';
 import type { Bench } from '../bench/check.ts';
 import { same } from '../bench/expectations.ts';
 import { at, cancelRequested, chunk, completed, created, received, working } from '../samples/facts.ts';
-import { freshCommitId } from '../samples/log.ts';
+import { freshCommitId, headAfter } from '../samples/log.ts';
 import { snapshotAt } from '../samples/snapshot.ts';
 import { Model, type ModelLog } from './model.ts';
 
@@ -111,14 +110,13 @@ function toCommit(
   const { behind, turn, writer, snapshot } = one;
   const facts = version === 0 ? [received('m', taskId), created(taskId, taskId), ...one.facts] : one.facts;
   const expectedVersion = Math.max(0, version - behind);
-  let head: Head | undefined;
-  for (const fact of [...log.facts.map((stored): Fact => stored.fact), ...facts]) head = headOf(head, fact);
+  const head = headAfter(undefined, [...log.facts.map(({ fact }) => fact), ...facts]);
   const { fence = 0, holder = 'h0' } = row ?? {};
   return {
     ...common,
     expectedVersion,
     facts,
-    ...(facts.length > 0 && { head: { ...head!, version: expectedVersion + facts.length } }),
+    ...(facts.length > 0 && { head: { ...head, version: expectedVersion + facts.length } }),
     ...(snapshot &&
       facts.length > 0 && { snapshot: snapshotAt(Math.max(2, expectedVersion + facts.length)) }),
     ...(writer !== 'none' && {

@@ -15,6 +15,7 @@ import {
   type TaskQuery,
   type TaskRow,
 } from '@batonjs/store';
+import { present } from '../bench/present.ts';
 
 /** A log as the model keeps it. */
 export interface ModelLog {
@@ -70,7 +71,8 @@ export class Model {
   /** Does what the claim did that was given this lease. */
   claim({ scope, taskId }: Lease, request: ClaimRequest, now: number): void {
     const log = this.log(scope, taskId);
-    log.row = claimed(log.row!, request, { now, orderNow: now, leaseNow: now })!.after;
+    const claim = log.row && claimed(log.row, request, { now, orderNow: now, leaseNow: now });
+    log.row = present(claim, 'such lease').after;
   }
 
   /** Whether the lease is still held; if so it now ends then. */
@@ -88,10 +90,10 @@ export class Model {
 
   list(scope: string, { contextId, state, statusSince = '', limit, after, answered }: TaskQuery): TaskPage {
     const matching = this.logs
-      .filter((log) => log.scope === scope && log.row)
-      .map((log): ListedTask => {
-        const head = log.row!.head!;
-        return { taskId: log.taskId, head, fact: log.facts[head.statusVersion - 1]! };
+      .filter((log) => log.scope === scope)
+      .flatMap(({ taskId, row, facts }): ListedTask[] => {
+        const head = row?.head;
+        return head ? [{ taskId, head, fact: facts[head.statusVersion - 1] }] : [];
       })
       .filter(({ head }) => answered || head.state !== undefined)
       .filter(({ head }) => contextId === undefined || head.contextId === contextId)

@@ -1,5 +1,6 @@
 import { type Fact, type Head, headOf } from '@batonjs/lifecycle';
 import type { Commit, Committed, StoredLog, TaskStore } from '@batonjs/store';
+import { present } from '../bench/present.ts';
 import { created, received } from './facts.ts';
 
 let commits = 0;
@@ -15,6 +16,8 @@ export interface Log {
   readonly queue: string;
   readonly version: number;
   readonly head: Head | undefined;
+  /** The head after these facts. */
+  headAfter(facts: readonly Fact[]): Head;
   /** The commit that would add these facts now. */
   prepare(facts: readonly Fact[], more?: Partial<Commit>): Commit;
   /** Adds facts at the known end of the log. */
@@ -25,7 +28,8 @@ export interface Log {
   append(fact: Fact, once?: string, more?: Partial<Commit>): Promise<Committed>;
   /** Reads the length of the log. */
   catchUp(): Promise<void>;
-  load(): Promise<StoredLog | undefined>;
+  /** Fails if the store has no such log. */
+  load(): Promise<StoredLog>;
 }
 
 /** A writer of the log of a task through this store. */
@@ -51,9 +55,10 @@ export function logOf(
     get head() {
       return head;
     },
+    headAfter: (facts) => headAfter(head, facts),
     prepare(facts, more) {
       const commitId = freshCommitId();
-      const after = facts.length > 0 ? { head: fold(head, facts) } : {};
+      const after = facts.length > 0 ? { head: headAfter(head, facts) } : {};
       return { scope, taskId, commitId, expectedVersion: version, facts, ...after, ...more };
     },
     async commit(facts, more) {
@@ -72,20 +77,21 @@ export function logOf(
       return store.commit({ scope, taskId, commitId, expectedVersion: 'open', facts: [fact], once, ...more });
     },
     async catchUp() {
-      const log = (await store.load(scope, taskId))!;
+      const log = await this.load();
       const after = log.facts.filter((stored) => stored.version > log.head.version);
-      head = fold(
+      head = headAfter(
         log.head,
         after.map(({ fact }) => fact),
       );
       version = log.version;
     },
-    load: () => store.load(scope, taskId),
+    load: async () => present(await store.load(scope, taskId), `log of task ${taskId}`),
   };
 }
 
-function fold(head: Head | undefined, facts: readonly Fact[]): Head | undefined {
+/** The head of a log after more facts. Fails if the log is empty then. */
+export function headAfter(head: Head | undefined, facts: readonly Fact[]): Head {
   let next = head;
   for (const fact of facts) next = headOf(next, fact);
-  return next;
+  return present(next, 'head of an empty log');
 }

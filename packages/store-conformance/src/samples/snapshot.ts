@@ -1,8 +1,9 @@
 import { type Fact, replay, type Snapshot, toSnapshot } from '@batonjs/lifecycle';
+import { present } from '../bench/present.ts';
 import { chunk, created, received } from './facts.ts';
 
 /** A snapshot of a log of this many facts, two or more. */
 export function snapshotAt(version: number): Snapshot {
   const chunks: Fact[] = Array.from({ length: version - 2 }, (_, n) => chunk(n + 1));
-  return toSnapshot(replay([received(), created(), ...chunks])!);
+  return toSnapshot(present(replay([received(), created(), ...chunks]), 'task'));
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Rate, TaskStore } from '@batonjs/store';
 import { type Bench, section } from '../../bench/check.ts';
 import { elapse } from '../../bench/expectations.ts';
+import { present } from '../../bench/present.ts';
 import { oddIds } from '../../samples/odd-ids.ts';
 
 /** Buckets that fill so slowly that none is added while a check runs. */
@@ -9,7 +10,7 @@ const slow = (burst: number): Rate => ({ burst, everyMs: 3_600_000 });
 
 /** Takes one and says how long it would have to wait for it; 0: it has one. */
 async function take(store: TaskStore, rate: Rate, bucket = 'b'): Promise<number> {
-  const waitMs = await store.take!(bucket, rate);
+  const waitMs = await present(store.take, 'method take').call(store, bucket, rate);
   assert.ok(Number.isFinite(waitMs) && waitMs >= 0, `take resolved to ${waitMs}`);
   return waitMs;
 }

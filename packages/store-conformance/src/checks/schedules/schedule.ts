@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Lease, TaskStore, TurnSchedule } from '@batonjs/store';
 import { type Bench, section } from '../../bench/check.ts';
 import { elapse, same } from '../../bench/expectations.ts';
+import { nth } from '../../bench/present.ts';
 import { completed, received, working } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 
@@ -24,18 +25,12 @@ async function wantSome(store: TaskStore, scope: string, count: number): Promise
 }
 
 /** Creates a task that is due at a time, in the order of a schedule. */
-async function putOff(
-  store: TaskStore,
-  taskId: string,
-  scope: string,
-  at: number,
-  aheadMs = 0,
-): Promise<void> {
+async function putOff(store: TaskStore, taskId: string, scope: string, at: number, aheadMs = 0) {
   const log = logOf(store, { scope, taskId });
   await log.create({ turn: { queue: 'q', aheadMs } });
   const dueAt = new Date(at).toISOString();
-  const facts = [working()];
-  await log.commit(facts, { head: { ...log.prepare(facts).head!, dueAt }, turn: { queue: 'q', aheadMs } });
+  const head = { ...log.headAfter([working()]), dueAt };
+  await log.commit([working()], { head, turn: { queue: 'q', aheadMs } });
 }
 
 let claims = 0;
@@ -93,8 +88,8 @@ export const scheduleChecks = section(
       const running = await race(bench, schedule);
       assert.equal(running.length, 5);
       same(await claim(second, schedule, 9), []);
-      await end(store, running[0]!);
-      await end(second, running[1]!);
+      await end(store, nth(running, 0));
+      await end(second, nth(running, 1));
       assert.equal((await race(bench, schedule)).length, 2);
       assert.equal(await store.waiting('q'), 5);
     },
@@ -104,7 +99,8 @@ export const scheduleChecks = section(
       await wantSome(bench.store, 'b', 1);
       const running = await race(bench, { perCaller: 2 });
       assert.deepEqual(countOf(running), { a: 2, b: 1 });
-      await end(bench.store, running.find(({ scope }) => scope === 'a')!);
+      const ofA = running.filter(({ scope }) => scope === 'a');
+      await end(bench.store, nth(ofA, 0));
       assert.deepEqual(countOf(await race(bench, { perCaller: 2 })), { a: 1 });
     },
 
@@ -120,17 +116,17 @@ export const scheduleChecks = section(
       }
       const long = running.filter(({ taskId }) => !taskId.startsWith('other'));
       assert.deepEqual([running.length, long.length], [3, 1]);
-      await end(store, long[0]!);
+      await end(store, nth(long, 0));
       const [next, ...more] = await claim(store, { perContext: 1 }, 9);
       assert.deepEqual([next?.scope, next?.taskId.startsWith('t'), more.length], ['a', true, 0]);
     },
 
     async 'holds after the store was opened again'(bench) {
       await wantSome(bench.store, 'a', 4);
-      const [lease] = await claim(bench.store, { concurrency: 2 });
+      const lease = nth(await claim(bench.store, { concurrency: 2 }), 0);
       const store = await bench.reopen();
       assert.equal((await claim(store, { concurrency: 2 }, 9)).length, 1);
-      await end(store, lease!);
+      await end(store, lease);
       assert.equal((await claim(store, { concurrency: 2 }, 9)).length, 1);
     },
 
@@ -196,10 +192,10 @@ export const scheduleChecks = section(
       await putOff(store, 'later', 'c', now() + 3_600_000);
       await putOff(store, 'b0', 'b', now() - 1_000);
       await wantSome(store, 'd', 1);
-      const [first] = await claim(store, { perCaller: 2 });
-      assert.equal(first?.cause, first?.scope === 'd' ? 'wanted' : 'due');
+      const first = nth(await claim(store, { perCaller: 2 }), 0);
+      assert.equal(first.cause, first.scope === 'd' ? 'wanted' : 'due');
       const rest = await claim(store, { perCaller: 2 }, 9);
-      assert.deepEqual(countOf([first!, ...rest]), { a: 2, b: 1, d: 1 });
+      assert.deepEqual(countOf([first, ...rest]), { a: 2, b: 1, d: 1 });
       same(await claim(store, { perCaller: 2 }, 9), []);
     },
 
@@ -216,18 +212,18 @@ export const scheduleChecks = section(
       const { store } = bench;
       await wantSome(store, 'a', 3);
       const schedule = { concurrency: 1 };
-      const [lease] = await claim(store, schedule);
-      const log = logOf(store, { scope: 'a', taskId: lease!.taskId });
+      const lease = nth(await claim(store, schedule), 0);
+      const log = logOf(store, { scope: 'a', taskId: lease.taskId });
       await log.catchUp();
       await elapse(bench, 5);
       const turn = { queue: 'q', release: true, want: true, aheadMs: 0 };
-      await log.commit([], { writer: lease!, turn });
+      await log.commit([], { writer: lease, turn });
       const order: string[] = [];
       for (let next = await claim(store, schedule); next[0]; next = await claim(store, schedule)) {
         order.push(next[0].taskId);
         await end(store, next[0]);
       }
-      assert.deepEqual([order.length, order.at(-1)], [3, lease?.taskId]);
+      assert.deepEqual([order.length, order.at(-1)], [3, lease.taskId]);
     },
 
     async 'gives out what a dead holder left, though no more turns may start'(bench) {
@@ -247,8 +243,8 @@ export const scheduleChecks = section(
     async 'gives a token the leases that it holds already, though no more turns may start'({ store }) {
       await wantSome(store, 'a', 2);
       const request = { queue: 'q', holder: 'same', ttlMs, limit: 1, schedule: { concurrency: 1 } };
-      const [lease] = await store.claim(request);
-      same(await store.claim(request), [{ ...lease!, cause: 'held' }]);
+      const lease = nth(await store.claim(request), 0);
+      same(await store.claim(request), [{ ...lease, cause: 'held' }]);
     },
 
     async 'counts the turns of tasks that were stored without one'({ store }) {
@@ -257,7 +253,7 @@ export const scheduleChecks = section(
       const two = await claim(store, { concurrency: 2 }, 9);
       assert.equal(two.length, 2);
       same(await claim(store, { concurrency: 2 }, 9), []);
-      await end(store, two[0]!);
+      await end(store, nth(two, 0));
       assert.equal((await claim(store, { concurrency: 2 }, 9)).length, 1);
     },
 

@@ -23,7 +23,7 @@ export const claimOrderChecks = section('claim', {
     const due = logOf(store, { taskId: 'due' });
     await due.create({ turn: { queue: 'q' } });
     const dueAt = new Date(now() - 1_000).toISOString();
-    await due.commit([working()], { head: { ...due.prepare([working()]).head!, dueAt } });
+    await due.commit([working()], { head: { ...due.headAfter([working()]), dueAt } });
     await elapse(bench, 10);
     const old = new Set(['wanted', 'left', 'due']);
     for (let n = 0; old.size > 0; n++) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { TaskStore } from '@batonjs/store';
 import { type Bench, section } from '../../bench/check.ts';
 import { elapse, eventually, refuses, same } from '../../bench/expectations.ts';
+import { nth } from '../../bench/present.ts';
 import { chunk, completed, working } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 
@@ -14,7 +15,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 async function due({ store }: Bench, taskId: string, dueAt: string) {
   const log = logOf(store, { taskId });
   await log.create({ turn: { queue: 'q' } });
-  await log.commit([working()], { head: { ...log.prepare([working()]).head!, dueAt } });
+  await log.commit([working()], { head: { ...log.headAfter([working()]), dueAt } });
   return log;
 }
 
@@ -155,8 +156,7 @@ export const claimChecks = section('claim', {
       ['s1', 1],
       ['s2', 1],
     ]);
-    const [one] = leases;
-    same(await store.renew([{ ...one!, scope: 's3' }], long), []);
+    same(await store.renew([{ ...nth(leases, 0), scope: 's3' }], long), []);
   },
 
   async 'gives out what a dead holder left, again and again'(bench) {
@@ -212,7 +212,7 @@ export const claimChecks = section('claim', {
     const [lease, ...others] = await claim(store, 'a');
     assert.deepEqual([lease?.taskId, lease?.cause, others.length], ['past', 'due', 0]);
     same(await claim(store, 'b'), []);
-    const { dueAt: _, ...head } = log.prepare([chunk(1)]).head!;
+    const { dueAt: _, ...head } = log.headAfter([chunk(1)]);
     const writer = { fence: 1, holder: 'a' };
     await log.commit([chunk(1)], { head, writer, turn: { queue: 'q', release: true } });
     same(await claim(store, 'b'), []);
@@ -231,10 +231,10 @@ export const claimChecks = section('claim', {
     const { store, now } = bench;
     const log = await due(bench, 't', iso(now() - 1_000));
     await log.commit([chunk(1)], {
-      head: { ...log.prepare([chunk(1)]).head!, dueAt: iso(now() + 3_600_000) },
+      head: { ...log.headAfter([chunk(1)]), dueAt: iso(now() + 3_600_000) },
     });
     same(await claim(store, 'a'), []);
-    await log.commit([chunk(2)], { head: { ...log.prepare([chunk(2)]).head!, dueAt: iso(now() - 1) } });
+    await log.commit([chunk(2)], { head: { ...log.headAfter([chunk(2)]), dueAt: iso(now() - 1) } });
     assert.equal((await claim(store, 'a')).length, 1);
   },
 

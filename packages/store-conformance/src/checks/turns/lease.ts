@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
+import type { Lease } from '@batonjs/store';
 import { section } from '../../bench/check.ts';
 import { elapse, eventually, refuses, same } from '../../bench/expectations.ts';
+import { present } from '../../bench/present.ts';
 import { chunk, completed, received, working } from '../../samples/facts.ts';
-import { logOf } from '../../samples/log.ts';
+import { type Log, logOf } from '../../samples/log.ts';
 
 const long = 60_000;
 const acquire = (holder: string, ttlMs = long) => ({ turn: { queue: 'q', acquire: { holder, ttlMs } } });
 const release = (want?: boolean) => ({ turn: { queue: 'q', release: true, want } });
-const lease = (holder: string, fence: number, cause: string) => ({
+const lease = (holder: string, fence: number, cause: Lease['cause']): Lease => ({
   scope: 's',
   taskId: 't',
   queue: 'q',
@@ -85,8 +87,8 @@ export const leaseChecks = section('a lease', {
     const writer = { fence: 1, holder: 'a' };
     same(await log.commit([], { ...release(), writer }), { version: 2 });
     await refuses('FENCED', log.commit([chunk(1)], { writer }));
-    same(await store.renew([lease('a', 1, 'committed') as never], long), []);
-    same((await log.load())!.version, 2);
+    same(await store.renew([lease('a', 1, 'committed')], long), []);
+    same((await log.load()).version, 2);
   },
 
   async 'is given back by the release that comes with facts'({ store }) {
@@ -103,7 +105,7 @@ export const leaseChecks = section('a lease', {
     await log.append(received('m2'), 'message:m2', { turn: { queue: 'q', want: true } });
     const writer = { fence: 1, holder: 'a' };
     await refuses('VERSION_CONFLICT', log.commit([], { ...release(), writer }));
-    same(await store.renew([lease('a', 1, 'committed') as never], long), [lease('a', 1, 'committed')]);
+    same(await store.renew([lease('a', 1, 'committed')], long), [lease('a', 1, 'committed')]);
     await log.catchUp();
     await log.commit([], { ...release(true), writer });
     assert.equal(await store.waiting('q'), 1);
@@ -128,10 +130,10 @@ export const leaseChecks = section('a lease', {
     const { store, now } = bench;
     const log = logOf(store);
     await log.create(acquire('a'));
-    const due = (ms: number) => ({ ...log.head!, dueAt: new Date(now() + ms).toISOString() });
+    const due = (ms: number) => ({ ...log.headAfter([]), dueAt: new Date(now() + ms).toISOString() });
     await log.commit([], { ...release(), writer: { fence: 1, holder: 'a' }, head: due(3_600_000) });
     same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
-    same((await log.load())!.head, log.head);
+    same((await log.load()).head, log.head);
     await log.commit([chunk(1)], acquire('b'));
     await log.commit([], { ...release(), writer: { fence: 2, holder: 'b' }, head: due(-1_000) });
     same(await store.claim({ queue: 'q', holder: 'c', ttlMs: long, limit: 1 }), [lease('c', 3, 'due')]);
@@ -154,7 +156,7 @@ export const leaseChecks = section('a lease', {
     await log.create(acquire('a', 5));
     await elapse(bench, 10);
     same(await log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }), { version: 3 });
-    const held = lease('a', 1, 'committed') as never;
+    const held = lease('a', 1, 'committed');
     same(await store.renew([held], long), [held]);
     same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
   },
@@ -168,10 +170,10 @@ export const leaseChecks = section('a lease', {
     same(await eventually(bench, claim, 'The task could not be claimed'), lease('b', 2, 'expired'));
     await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }));
     await refuses('FENCED', log.commit([], { ...release(), writer: { fence: 1, holder: 'a' } }));
-    same(await store.renew([lease('a', 1, 'committed') as never], long), []);
+    same(await store.renew([lease('a', 1, 'committed')], long), []);
     same(await log.commit([chunk(1)], { writer: { fence: 2, holder: 'b' } }), { version: 3 });
     same(await store.claim({ queue: 'q', holder: 'a', ttlMs: long, limit: 1 }), []);
-    same(await store.renew([lease('b', 2, 'expired') as never], long), [lease('b', 2, 'expired')]);
+    same(await store.renew([lease('b', 2, 'expired')], long), [lease('b', 2, 'expired')]);
   },
 
   async 'ends with the log'({ store }) {
@@ -179,7 +181,7 @@ export const leaseChecks = section('a lease', {
     await log.create(acquire('a'));
     await log.commit([chunk(1)], { turn: { queue: 'q', want: true } });
     await log.commit([completed()], { writer: { fence: 1, holder: 'a' } });
-    same(await store.renew([lease('a', 1, 'committed') as never], long), []);
+    same(await store.renew([lease('a', 1, 'committed')], long), []);
     assert.equal(await store.waiting('q'), 0);
     same(await store.claim({ queue: 'q', holder: 'a', ttlMs: long, limit: 1 }), []);
     same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
@@ -190,42 +192,49 @@ export const leaseChecks = section('a lease', {
   },
 });
 
+/** Creates the task of a log with a lease. */
+async function held(log: Log, ttlMs = long): Promise<Lease> {
+  const { lease } = await log.create(acquire(`of ${log.taskId}`, ttlMs));
+  return present(lease, 'lease');
+}
+
 export const renewChecks = section('renew', {
   async 'resolves to those that are still held'({ store }) {
-    const logs = ['a', 'b', 'c', 'd'].map((taskId) => logOf(store, { taskId }));
-    const leases = [];
-    for (const log of logs) leases.push((await log.create(acquire(`of ${log.taskId}`))).lease!);
-    const [a, b, c, d] = leases;
-    await logs[1]!.commit([completed()]);
-    await logs[2]!.commit([], { ...release(), writer: { fence: c!.fence, holder: c!.holder } });
-    const stale = { ...a!, fence: a!.fence + 1 };
-    const stranger = { ...d!, holder: 'another holder' };
-    const missing = { ...a!, scope: 'elsewhere' };
-    same(await store.renew([a!, b!, c!, d!, stale, stranger, missing], long), [a, d]);
+    const closed = logOf(store, { taskId: 'b' });
+    const released = logOf(store, { taskId: 'c' });
+    const a = await held(logOf(store, { taskId: 'a' }));
+    const b = await held(closed);
+    const c = await held(released);
+    const d = await held(logOf(store, { taskId: 'd' }));
+    await closed.commit([completed()]);
+    await released.commit([], { ...release(), writer: { fence: c.fence, holder: c.holder } });
+    const stale = { ...a, fence: a.fence + 1 };
+    const stranger = { ...d, holder: 'another holder' };
+    const missing = { ...a, scope: 'elsewhere' };
+    same(await store.renew([a, b, c, d, stale, stranger, missing], long), [a, d]);
     same(await store.renew([], long), []);
   },
 
   async 'resolves to them in the order given, and to one that was given twice twice'({ store }) {
-    const leases = [];
-    for (const taskId of ['a', 'b', 'c'])
-      leases.push((await logOf(store, { taskId }).create(acquire(`of ${taskId}`))).lease!);
-    const [a, b, c] = leases;
-    const gone = { ...b!, fence: 7 };
-    same(await store.renew([c!, a!, gone, { ...c! }, gone, b!, a!], long), [c, a, c, b, a]);
+    const a = await held(logOf(store, { taskId: 'a' }));
+    const b = await held(logOf(store, { taskId: 'b' }));
+    const c = await held(logOf(store, { taskId: 'c' }));
+    const gone = { ...b, fence: 7 };
+    same(await store.renew([c, a, gone, { ...c }, gone, b, a], long), [c, a, c, b, a]);
   },
 
   async 'keeps a lease alive for that long'(bench) {
     const { store, second } = bench;
-    const { lease: kept } = await logOf(store).create(acquire('a', 200));
-    assert.equal((await second.renew([kept!], long)).length, 1);
+    const kept = await held(logOf(store), 200);
+    assert.equal((await second.renew([kept], long)).length, 1);
     await elapse(bench, 250);
     same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
   },
 
   async 'can also shorten it'(bench) {
     const { store } = bench;
-    const { lease: kept } = await logOf(store).create(acquire('a', long));
-    await store.renew([kept!], 5);
+    const kept = await held(logOf(store));
+    await store.renew([kept], 5);
     await elapse(bench, 10);
     const [taken] = await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 });
     assert.equal(taken?.cause, 'expired');

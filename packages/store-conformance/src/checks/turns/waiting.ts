@@ -13,16 +13,16 @@ const claim = (store: TaskStore, holder: string, more: object = {}) =>
 export const waitingChecks = section('waiting', {
   async 'counts the open tasks of a queue that want a turn and do not run'({ store, second }) {
     assert.equal(await store.waiting('q'), 0);
-    const logs = ['a', 'b', 'c'].map((taskId) => logOf(store, { taskId }));
-    for (const log of logs) await log.create(wanted);
-    await logs[0]!.commit([chunk(1)], wanted);
+    const [a, b] = [logOf(store, { taskId: 'a' }), logOf(store, { taskId: 'b' })];
+    for (const log of [a, b, logOf(store, { taskId: 'c' })]) await log.create(wanted);
+    await a.commit([chunk(1)], wanted);
     assert.equal(await second.waiting('q'), 3);
     assert.equal(await store.waiting('other'), 0);
     await claim(store, 'x', { task: { scope: 's', taskId: 'a' } });
     assert.equal(await store.waiting('q'), 2);
-    await logs[1]!.commit([completed()]);
+    await b.commit([completed()]);
     assert.equal(await store.waiting('q'), 1);
-    await logs[0]!.commit([], {
+    await a.commit([], {
       writer: { fence: 1, holder: 'x' },
       turn: { queue: 'q', release: true, want: true },
     });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { PushConfigStore } from '@batonjs/store';
 import { section } from '../../bench/check.ts';
 import { elapse, same, subscribe } from '../../bench/expectations.ts';
+import { nth, present } from '../../bench/present.ts';
 import { at, chunk, completed } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { type Both, push } from '../../samples/webhook.ts';
@@ -9,6 +10,8 @@ import { type Both, push } from '../../samples/webhook.ts';
 const long = 60_000;
 const claim = (store: PushConfigStore, holder: string, more: object = {}) =>
   store.claimDeliveries({ queue: 'q', holder, ttlMs: long, limit: 10, ...more });
+const claimFirst = async (store: PushConfigStore, holder: string, more: object = {}) =>
+  nth(await claim(store, holder, more), 0);
 const count = async (store: PushConfigStore, holder: string) => (await claim(store, holder)).length;
 const iso = (ms: number) => new Date(ms).toISOString();
 
@@ -18,10 +21,10 @@ export const deliveryChecks = section<Both>('deliveries', {
     assert.equal(await count(store, 'x'), 0);
     const log = logOf(store);
     await log.create();
-    const [delivery] = await claim(second, 'h');
-    same(delivery!.push, { ...push('a'), attempts: 0 });
-    assert.equal(delivery!.holder, 'h');
-    assert.equal(await store.advance(delivery!, { cursor: 2 }), true);
+    const delivery = await claimFirst(second, 'h');
+    same(delivery.push, { ...push('a'), attempts: 0 });
+    assert.equal(delivery.holder, 'h');
+    assert.equal(await store.advance(delivery, { cursor: 2 }), true);
     assert.equal((await store.getPushConfig('s', 't', 'a'))?.cursor, 2);
     assert.equal(await count(store, 'i'), 0);
     await log.append(chunk(1));
@@ -32,15 +35,15 @@ export const deliveryChecks = section<Both>('deliveries', {
     const log = logOf(second);
     await log.create();
     await store.putPushConfig(push('a'));
-    let [delivery] = await claim(store, 'h');
+    let delivery = await claimFirst(store, 'h');
     for (let n = 1; n <= 40; n++) {
       const [, isRecorded] = await Promise.all([
         log.append(chunk(n)),
-        store.advance(delivery!, { cursor: n + 1 }),
+        store.advance(delivery, { cursor: n + 1 }),
       ]);
       assert.equal(isRecorded, true);
-      [delivery] = await claim(store, `h${n}`);
-      assert.ok(delivery, `The log is at ${n + 2}, the webhook at ${n + 1}, and nothing is due`);
+      const [next] = await claim(store, `h${n}`);
+      delivery = present(next, `delivery: the log is at ${n + 2}, the webhook at ${n + 1}`);
     }
   },
 
@@ -78,19 +81,19 @@ export const deliveryChecks = section<Both>('deliveries', {
     const { store, now } = bench;
     await logOf(store).create();
     await store.putPushConfig(push('a'));
-    const [first] = await claim(store, 'h');
+    const first = await claimFirst(store, 'h');
     const later = iso(now() + 3_600_000);
-    assert.equal(await store.advance(first!, { retryAt: later, attempts: 1 }), true);
+    assert.equal(await store.advance(first, { retryAt: later, attempts: 1 }), true);
     same(await store.getPushConfig('s', 't', 'a'), { ...push('a'), attempts: 1, retryAt: later });
     assert.equal(await count(store, 'i'), 0);
     await store.putPushConfig(push('b'));
-    const [second] = await claim(store, 'j');
-    assert.equal(second?.push.id, 'b');
-    await store.advance(second!, { retryAt: iso(now() + 20), attempts: 3 });
+    const second = await claimFirst(store, 'j');
+    assert.equal(second.push.id, 'b');
+    await store.advance(second, { retryAt: iso(now() + 20), attempts: 3 });
     await elapse(bench, 40);
-    const [again] = await claim(store, 'k');
-    assert.deepEqual([again?.push.id, again?.push.attempts], ['b', 3]);
-    await store.advance(again!, { cursor: 1 });
+    const again = await claimFirst(store, 'k');
+    assert.deepEqual([again.push.id, again.push.attempts], ['b', 3]);
+    await store.advance(again, { cursor: 1 });
     same(await store.getPushConfig('s', 't', 'b'), { ...push('b'), cursor: 1, attempts: 0 });
   },
 
@@ -98,13 +101,13 @@ export const deliveryChecks = section<Both>('deliveries', {
     const { store } = bench;
     await logOf(store).create();
     await store.putPushConfig(push('a'));
-    const [delivery] = await claim(store, 'h', { ttlMs: 30 });
-    assert.equal(await store.advance(delivery!, { cursor: 1, keep: { ttlMs: long } }), true);
+    const delivery = await claimFirst(store, 'h', { ttlMs: 30 });
+    assert.equal(await store.advance(delivery, { cursor: 1, keep: { ttlMs: long } }), true);
     await elapse(bench, 50);
     assert.equal(await count(store, 'i'), 0);
     assert.equal((await store.getPushConfig('s', 't', 'a'))?.cursor, 1);
-    assert.equal(await store.advance(delivery!, { cursor: 2 }), true);
-    assert.equal(await store.advance(delivery!, { cursor: 1 }), false);
+    assert.equal(await store.advance(delivery, { cursor: 2 }), true);
+    assert.equal(await store.advance(delivery, { cursor: 1 }), false);
     assert.equal((await store.getPushConfig('s', 't', 'a'))?.cursor, 2);
   },
 
@@ -113,17 +116,17 @@ export const deliveryChecks = section<Both>('deliveries', {
     await logOf(store).create();
     await store.putPushConfig(push('a'));
     await store.putPushConfig(push('b', { queue: 'p' }));
-    const [lost] = await claim(store, 'h', { ttlMs: 5 });
-    const [kept] = await claim(store, 'h', { ttlMs: 5, queue: 'p' });
+    const lost = await claimFirst(store, 'h', { ttlMs: 5 });
+    const kept = await claimFirst(store, 'h', { ttlMs: 5, queue: 'p' });
     await elapse(bench, 10);
-    const [taken] = await claim(store, 'i');
-    assert.ok(taken!.fence > lost!.fence);
-    assert.equal(await store.advance(lost!, { cursor: 2 }), false);
-    assert.equal(await store.advance({ ...taken!, holder: 'h' }, { dead: 'no' }), false);
-    assert.equal(await store.advance({ ...taken!, fence: taken!.fence + 1 }, { dead: 'no' }), false);
+    const taken = await claimFirst(store, 'i');
+    assert.ok(taken.fence > lost.fence);
+    assert.equal(await store.advance(lost, { cursor: 2 }), false);
+    assert.equal(await store.advance({ ...taken, holder: 'h' }, { dead: 'no' }), false);
+    assert.equal(await store.advance({ ...taken, fence: taken.fence + 1 }, { dead: 'no' }), false);
     same(await store.getPushConfig('s', 't', 'a'), { ...push('a'), attempts: 0 });
-    assert.equal(await store.advance(kept!, { cursor: 2 }), true);
-    assert.equal(await store.advance(taken!, { cursor: 1 }), true);
+    assert.equal(await store.advance(kept, { cursor: 2 }), true);
+    assert.equal(await store.advance(taken, { cursor: 1 }), true);
   },
 
   async 'under way are fenced when the webhook is replaced or removed'({ store }) {
@@ -246,7 +249,10 @@ export const deliveryChecks = section<Both>('deliveries', {
     const prune = () => store.prune({ closedBefore: at(9), limit: 99 });
     assert.equal(await prune(), 0);
     const deliveries = await claim(store, 'h');
-    const of = (taskId: string) => deliveries.find(({ push }) => push.taskId === taskId)!;
+    const of = (taskId: string) => {
+      const [delivery] = deliveries.filter(({ push }) => push.taskId === taskId);
+      return present(delivery, `delivery of ${taskId}`);
+    };
     await store.advance(of('t'), { cursor: 3 });
     await store.advance(of('u'), { dead: 'no' });
     await store.advance(of('v'), { cursor: 2 });
