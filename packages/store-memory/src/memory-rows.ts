@@ -167,11 +167,11 @@ export class MemoryRows implements Rows<Json> {
     if (webhooks) for (const webhook of webhooks) this.#webhooks.replace(webhook);
     if (queue?.after) this.#queues.set(queue.after.queue, queue.after);
     if (callers) for (const caller of callers) this.#turns.order.serve(caller);
-    if (fullAt !== undefined) this.#buckets.set(bucket!, fullAt, this.#monotonic());
+    if (bucket !== undefined && fullAt !== undefined) this.#buckets.set(bucket, fullAt, this.#monotonic());
     if (this.#closed.isFull) for (const log of this.#closed.surplus(isUndelivered)) this.#remove(log);
   }
 
-  #writeTask({ before, after, facts, commitId, snapshot, once }: TaskWrite<Json>): void {
+  #writeTask({ before, after, facts, commitId = '', snapshot, once }: TaskWrite<Json>): void {
     const known = before && this.#logs.get(before);
     if (!after) {
       if (known) this.#remove(known);
@@ -183,7 +183,7 @@ export class MemoryRows implements Rows<Json> {
     if (once !== undefined) log.use(once, version + 1);
     if (facts)
       for (const fact of facts as readonly StoredFact['fact'][])
-        log.facts.push(Object.freeze({ version: ++version, commitId: commitId!, fact }));
+        log.facts.push(Object.freeze({ version: ++version, commitId, fact }));
     if (snapshot) log.snapshot = snapshot.json as NonNullable<Commit['snapshot']>;
     this.#turns.replace(log, before, after);
     log.row = after;

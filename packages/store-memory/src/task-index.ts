@@ -1,4 +1,4 @@
-import { cutPage, type TaskPage, type TaskQuery, type TaskRow } from '@batonjs/store';
+import { cutPage, type ListedTask, type TaskPage, type TaskQuery, type TaskRow } from '@batonjs/store';
 import { LargeMap } from './logs/large-map.ts';
 import { type Log, logsOf, type OneOrMore, withLog, withoutLog } from './logs/log.ts';
 import { SortedList } from './order/sorted-list.ts';
@@ -95,7 +95,7 @@ export class TaskIndex {
       .flatMap((list) => newest(list, { limit, after, statusSince }))
       .sort((a, b) => olderFirst(b, a))
       .slice(0, limit)
-      .map(show);
+      .flatMap(shown);
     const total = lists.reduce((sum, list) => sum + list.length - list.rank(since), 0);
     return cutPage(found, { limit, bytes }, total);
   }
@@ -126,7 +126,8 @@ export class TaskIndex {
 
   #add(log: Log): void {
     const { scope, row } = log;
-    const { contextId, closed, statusAt } = row.head!;
+    if (!row.head) return;
+    const { contextId, closed, statusAt } = row.head;
     log.placed = row;
     log.statusAt = statusAt;
     if (closed) this.#closed.add(log);
@@ -150,9 +151,9 @@ export class TaskIndex {
   }
 
   #remove(log: Log): void {
-    const placed = placedBy(log);
-    if (!placed) return;
-    const { contextId, closed, state = '' } = placed.head!;
+    const head = placedBy(log)?.head;
+    if (!head) return;
+    const { contextId, closed, state = '' } = head;
     if (closed) this.#closed.remove(log);
     this.#removeUnder(keyOf(log.scope), state, log);
     this.#removeUnder(keyOf(log.scope, contextId), state, log);
@@ -178,7 +179,7 @@ const keyOf = (scope: string, contextId?: string): string =>
 const placedBy = (log: Log): TaskRow | undefined => (log.isClosed ? log.row : log.placed);
 
 function addTo(groups: Group[], log: Log): void {
-  const { state = '' } = placedBy(log)!.head!;
+  const state = placedBy(log)?.head?.state ?? '';
   const known = groups.find((group) => group.state === state);
   const group = known ?? { state, list: new SortedList<Log, Place>(olderFirst) };
   if (!known) groups.push(group);
@@ -214,6 +215,6 @@ function newest(list: SortedList<Log, Place>, { limit, after, statusSince = '' }
   return found;
 }
 
-function show({ taskId, row: { head }, facts }: Log) {
-  return { taskId, head: head!, fact: facts.at(head!.statusVersion)! };
+function shown({ taskId, row: { head }, facts }: Log): ListedTask[] {
+  return head ? [{ taskId, head, fact: facts.at(head.statusVersion) }] : [];
 }

@@ -48,7 +48,7 @@ export { factsInOrder } from './rules/facts-in-order.ts';
 export { isListed, type ListPlace, listed, listPlace, newestFirst } from './rules/list.ts';
 export type { Moment } from './rules/moment.ts';
 export type { Notification } from './rules/notification.ts';
-export { stateOf, type TaskRow } from './rules/task-row.ts';
+export { contextOf, stateOf, type TaskRow } from './rules/task-row.ts';
 export type { TurnPlace } from './rules/turn-order.ts';
 export { byName, type WebhookRow } from './rules/webhook-row.ts';
 export { steadyNow } from './steady-now.ts';

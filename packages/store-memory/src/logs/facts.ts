@@ -40,8 +40,8 @@ export class Facts {
 
   /** Called when the last fact is there. */
   close(): void {
-    const { length = 0 } = this.#newest ?? none;
-    for (let n = 0; n < length; n += perBlock) this.#toBlock(this.#newest!.slice(n, n + perBlock));
+    const newest = this.#newest ?? none;
+    for (let n = 0; n < newest.length; n += perBlock) this.#toBlock(newest.slice(n, n + perBlock));
     this.#newest = undefined;
   }
 
@@ -55,8 +55,11 @@ export class Facts {
     const until = version + limit;
     const inBlocks = this.#blocks.length * perBlock;
     const facts: StoredFact[] = [];
-    for (let first = version - (version % perBlock); first < Math.min(until, inBlocks); first += perBlock)
-      readBlock(this.#blocks[first / perBlock]!, first, version, until, facts);
+    for (let n = Math.trunc(version / perBlock); n * perBlock < until; n++) {
+      const block = this.#blocks[n];
+      if (block === undefined) break;
+      readBlock(block, n * perBlock, version, until, facts);
+    }
     if (!this.#newest || until <= inBlocks) return facts;
     const newest = this.#newest.slice(Math.max(0, version - inBlocks), until - inBlocks);
     return facts.length === 0 ? newest : [...facts, ...newest];

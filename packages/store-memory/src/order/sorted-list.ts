@@ -48,7 +48,7 @@ export class SortedList<T extends Key, Key = T> {
   rank(item: Key): number {
     const at = this.#chunkOf(item);
     let before = 0;
-    for (let n = 0; n < at; n++) before += this.#chunks[n]!.length;
+    for (let n = 0; n < at; n++) before += this.#chunks[n]?.length ?? 0;
     const chunk = this.#chunks[at];
     return chunk ? before + this.#indexIn(chunk, item) : before;
   }
@@ -60,34 +60,40 @@ export class SortedList<T extends Key, Key = T> {
 
   /** Backwards from the last item, or from the last one before `below`. */
   *descending(below?: Key): Generator<T> {
-    let at =
-      below === undefined ? this.#chunks.length - 1 : Math.min(this.#chunkOf(below), this.#chunks.length - 1);
-    let index = Number.POSITIVE_INFINITY;
-    if (below !== undefined && at >= 0) index = this.#indexIn(this.#chunks[at]!, below);
-    for (; at >= 0; at--, index = Number.POSITIVE_INFINITY) {
-      const chunk = this.#chunks[at]!;
-      for (let n = Math.min(index, chunk.length) - 1; n >= 0; n--) yield chunk[n]!;
+    const last = this.#chunks.length - 1;
+    const first = below === undefined ? last : Math.min(this.#chunkOf(below), last);
+    for (let at = first; at >= 0; at--) {
+      const chunk = this.#chunks[at] ?? [];
+      const end = below !== undefined && at === first ? this.#indexIn(chunk, below) : chunk.length;
+      for (let n = end - 1; n >= 0; n--) {
+        const item = chunk[n];
+        if (item !== undefined) yield item;
+      }
     }
   }
 
   /** The first chunk that does not end before the item. */
   #chunkOf(item: Key): number {
-    return search(this.#chunks.length, (n) => this.#compare(this.#chunks[n]!.at(-1)!, item) >= 0);
+    return firstIndex(this.#chunks, (chunk) => {
+      const last = chunk.at(-1);
+      return last !== undefined && this.#compare(last, item) >= 0;
+    });
   }
 
   /** The first place in a chunk that is not before the item. */
   #indexIn(chunk: readonly T[], item: Key): number {
-    return search(chunk.length, (n) => this.#compare(chunk[n]!, item) >= 0);
+    return firstIndex(chunk, (one) => this.#compare(one, item) >= 0);
   }
 }
 
-/** Binary search: the smallest number below `length` for which `holds` is true, or `length`. */
-function search(length: number, holds: (n: number) => boolean): number {
+/** Binary search: the index of the first element for which `holds` is true, or the length of the list. */
+function firstIndex<Element>(list: readonly Element[], holds: (element: Element) => boolean): number {
   let low = 0;
-  let high = length;
+  let high = list.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
+    const element = list[middle];
+    if (element === undefined || holds(element)) high = middle;
     else low = middle + 1;
   }
   return low;

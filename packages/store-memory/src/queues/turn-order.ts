@@ -1,5 +1,6 @@
 import {
   type CallerRow,
+  contextOf,
   type Moment,
   rememberedTurns,
   type TaskRow,
@@ -30,11 +31,11 @@ export class TurnOrder {
   replace(log: Log, after: TaskRow | undefined): void {
     const known = this.#places.get(log);
     if (known) this.#remove(known);
-    if (after?.turnAt === undefined) return;
+    if (after?.turnAt === undefined || after.queue === undefined) return;
     const { queue, turnAt, scope } = after;
-    const place = { log, queue: queue!, at: turnAt, order: known?.order ?? ++this.#order };
-    const callers = this.#queues.get(place.queue) ?? new Map<string, SortedList<Place>>();
-    this.#queues.set(place.queue, callers);
+    const place = { log, queue, at: turnAt, order: known?.order ?? ++this.#order };
+    const callers = this.#queues.get(queue) ?? new Map<string, SortedList<Place>>();
+    this.#queues.set(queue, callers);
     const tasks = callers.get(scope) ?? new SortedList<Place>(smallerFirst);
     callers.set(scope, tasks);
     tasks.add(place);
@@ -43,9 +44,9 @@ export class TurnOrder {
 
   callers(queue: string): WaitingCaller[] {
     const served = this.#served.get(queue);
-    return Array.from(this.#queues.get(queue) ?? [], ([scope, tasks]) => {
+    return Array.from(this.#queues.get(queue) ?? []).flatMap(([scope, tasks]) => {
       const [first] = tasks.ascending();
-      return { scope, firstAt: first!.at, turn: served?.get(scope) ?? 0 };
+      return first ? [{ scope, firstAt: first.at, turn: served?.get(scope) ?? 0 }] : [];
     });
   }
 
@@ -61,8 +62,9 @@ export class TurnOrder {
     for (const { log, at } of this.#queues.get(queue)?.get(scope)?.ascending() ?? []) {
       if (at > orderNow || rows.length === limit) break;
       const { row } = log;
-      const isReady = row.waitingSince !== undefined || row.dueAt! <= now;
-      if (isReady && !except.includes(row.head!.contextId)) rows.push(row);
+      const { waitingSince, dueAt = Number.POSITIVE_INFINITY } = row;
+      const isReady = waitingSince !== undefined || dueAt <= now;
+      if (isReady && !except.includes(contextOf(row))) rows.push(row);
     }
     return rows;
   }

@@ -1,4 +1,4 @@
-import type { Found, TaskRow, TurnPlace, Wanted } from '@batonjs/store';
+import { contextOf, type Found, type TaskRow, type TurnPlace, type Wanted } from '@batonjs/store';
 import { Groups } from '../groups.ts';
 import type { Log } from '../logs/log.ts';
 import { Schedule } from '../order/schedule.ts';
@@ -50,7 +50,7 @@ export class TurnQueues {
 
   /** The tasks of the queue with a lease. */
   running(queue: string): TurnPlace[] {
-    return Array.from(this.#held.items(queue), ({ scope, row }) => ({ scope, context: row.head!.contextId }));
+    return Array.from(this.#held.items(queue), ({ scope, row }) => ({ scope, context: contextOf(row) }));
   }
 
   /** How many tasks of the queue are waiting for a turn. */

@@ -21,7 +21,8 @@ export class Webhooks {
   }
 
   replace({ before, after }: Replaced<WebhookRow>): void {
-    const log = this.#logs.get((after ?? before)!);
+    const row = after ?? before;
+    const log = row && this.#logs.get(row);
     // It was deleted with its task.
     if (!log) return;
     const known = log.webhooks.find(({ row }) => row === before);

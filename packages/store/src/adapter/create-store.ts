@@ -5,6 +5,7 @@ import type { TaskStore } from '../port/task-store.ts';
 import { takeStep } from '../rules/bucket.ts';
 import { renewStep } from '../rules/claim.ts';
 import { commitStep, type PreparedCommit } from '../rules/commit.ts';
+import { foundOf, foundTask } from '../rules/found.ts';
 import { leaseReading } from '../rules/task-row.ts';
 import {
   outcomeStep,
@@ -29,8 +30,8 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
   const calls = new OpenCalls(name);
   const call = <T>(work: () => Answer<T>): Promise<T> => calls.pass(work);
   const pushConfigs = (scope: string, taskId: string): Answer<readonly PushConfig[]> =>
-    whenAnswered(rows.read(withWebhooks({ scope, taskId })), ({ tasks }) =>
-      tasks![0]!.webhooks.map(pushConfigOf),
+    whenAnswered(rows.read(withWebhooks({ scope, taskId })), (found) =>
+      foundTask(found).webhooks.map(pushConfigOf),
     );
   let closing: Promise<void> | undefined;
 
@@ -56,15 +57,15 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
       }),
     lease: (scope, taskId) =>
       call(() =>
-        whenAnswered(rows.read({ tasks: [{ scope, taskId }] }), ({ tasks }) => {
-          const row = tasks![0]!.row;
+        whenAnswered(rows.read({ tasks: [{ scope, taskId }] }), (found) => {
+          const { row } = foundTask(found);
           return row?.head && leaseReading(row);
         }),
       ),
     waiting: (queue, atMost) =>
       call(() =>
         whenAnswered(readParts(rows, { waiting: { queue, atMost } }), (parts) =>
-          parts.reduce((sum, { waiting }) => sum + waiting!, 0),
+          parts.reduce((sum, found) => sum + foundOf(found, 'waiting'), 0),
         ),
       ),
     prune: ({ closedBefore, limit }) => call(() => prune(rows, Date.parse(closedBefore), limit)),
@@ -95,14 +96,14 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
       call(() =>
         whenAnswered(readParts(rows, { dead: { queue, limit } }), (parts) =>
           parts
-            .flatMap(({ dead }) => dead!.map(pushConfigOf))
+            .flatMap((found) => foundOf(found, 'dead').map(pushConfigOf))
             .sort(byName)
             .slice(0, limit),
         ),
       ),
     revive: (scope, taskId, id) => call(() => rows.change(reviveStep({ scope, taskId, id }))),
 
-    ...(rows.probe && { probe: () => call(() => rows.probe!()) }),
+    ...(rows.probe && { probe: () => call(() => rows.probe?.()) }),
     ping: () => call(() => rows.ping()),
     identity: () => call(() => rows.identity()),
     close() {

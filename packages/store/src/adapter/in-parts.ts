@@ -3,6 +3,7 @@ import type { Delivery, DeliveryRequest } from '../port/push-config-store.ts';
 import type { Found, Step, Wanted } from '../rules/change.ts';
 import { claimStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';
+import { foundOf } from '../rules/found.ts';
 import { pruneStep } from '../rules/prune.ts';
 import { claimDeliveriesStep } from '../rules/webhook.ts';
 import type { Answer, Parts, Rows } from './rows.ts';
@@ -59,11 +60,11 @@ function claimEachPart<Json>(rows: Rows<Json>, request: ClaimRequest): Promise<r
   return claimParts(rows, limit, {
     wanted: { held: { queue, holder, limit }, ready: { queue, limit: 1, left: 1 }, ...counted },
     counted,
-    rank: ({ held, ready, schedule, orderNow }) => {
-      if (held!.length > 0) return 2;
-      const { waiting, due, left } = ready!;
+    rank: (found) => {
+      if (foundOf(found, 'held').length > 0) return 2;
+      const { waiting, due, left } = foundOf(found, 'ready');
       const isReady = waiting.length + due.length + left.length > 0;
-      return isReady || schedule?.callers.some(({ firstAt }) => firstAt <= orderNow) ? 1 : 0;
+      return isReady || found.schedule?.callers.some(({ firstAt }) => firstAt <= found.orderNow) ? 1 : 0;
     },
     step: (left, others) => {
       const rest = { ...request, limit: left };
@@ -71,7 +72,7 @@ function claimEachPart<Json>(rows: Rows<Json>, request: ClaimRequest): Promise<r
       return claimTurnsStep(
         rest,
         schedule,
-        others.flatMap((found) => found.schedule!.running),
+        others.flatMap((found) => foundOf(found, 'schedule').running),
       );
     },
   });
@@ -88,7 +89,7 @@ export function claimDeliveries<Json>(
     return claimParts(rows, limit, {
       wanted: { deliveries: { queue, limit: 1 } },
       counted: {},
-      rank: ({ deliveries }) => deliveries!.length,
+      rank: (found) => foundOf(found, 'deliveries').length,
       step: (left) => claimDeliveriesStep({ ...request, limit: left }),
     });
   });
@@ -113,14 +114,13 @@ async function claimParts<Json, Grant>(
   { wanted, counted, rank, step }: PartClaim<Grant>,
 ): Promise<readonly Grant[]> {
   const looks = [...(await readParts(rows, wanted))];
-  const ranks = looks.map(rank);
+  const ranked = looks.map((found, part) => ({ part, rank: rank(found) }));
   const first = Math.floor(Math.random() * looks.length);
-  const parts = looks
-    .map((_, n) => (first + n) % looks.length)
-    .filter((part) => ranks[part]! > 0)
-    .sort((a, b) => ranks[b]! - ranks[a]!);
+  const parts = [...ranked.slice(first), ...ranked.slice(0, first)]
+    .filter((one) => one.rank > 0)
+    .sort((a, b) => b.rank - a.rank);
   const granted: Grant[] = [];
-  for (const part of parts) {
+  for (const { part } of parts) {
     if (granted.length >= limit) break;
     const others = looks.filter((_, n) => n !== part);
     const some = await rows.change(inPart(step(limit - granted.length, others), part));

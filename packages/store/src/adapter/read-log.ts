@@ -7,9 +7,11 @@ import { whenAnswered } from './when-answered.ts';
 
 /** The log of a task as callers see it. Throws `UNREADABLE` if a fact is missing. */
 export function storedLog(kept: KeptLog | undefined): StoredLog | undefined {
-  if (!kept?.row.head) return undefined;
+  if (!kept) return undefined;
   const { row, snapshot, facts } = kept;
-  const log = { head: row.head!, version: row.version, ...(snapshot && { snapshot }), facts };
+  const { head, version } = row;
+  if (!head) return undefined;
+  const log = { head, version, ...(snapshot && { snapshot }), facts };
   mustBeWhole(log);
   return log;
 }

@@ -1,7 +1,7 @@
 import type { TaskName } from '../port/names.ts';
 import type { CallerRow, Found, QueueRow, Wanted } from '../rules/change.ts';
 import type { Moment } from '../rules/moment.ts';
-import type { TaskRow } from '../rules/task-row.ts';
+import { contextOf, type TaskRow } from '../rules/task-row.ts';
 import { byName, type WebhookRow } from '../rules/webhook-row.ts';
 
 /** All rows of a store. */
@@ -44,12 +44,13 @@ export function search(all: AllRows, wanted: Wanted, { now, orderNow, leaseNow }
       row: all.queues.find(({ queue }) => queue === schedule.queue),
       running: tasksOf(schedule.queue)
         .filter(({ holder }) => holder !== undefined)
-        .map(({ scope, head }) => ({ scope, context: head!.contextId })),
+        .map((row) => ({ scope: row.scope, context: contextOf(row) })),
       callers: callersIn(tasksOf(schedule.queue), all.callers, schedule.queue),
     },
     turns: turns?.callers.map(({ scope, except }) => {
-      const isReady = ({ waitingSince, dueAt }: TaskRow) => waitingSince !== undefined || dueAt! <= now;
-      const isOf = (row: TaskRow) => row.scope === scope && !except.includes(row.head!.contextId);
+      const isReady = ({ waitingSince, dueAt = Number.POSITIVE_INFINITY }: TaskRow) =>
+        waitingSince !== undefined || dueAt <= now;
+      const isOf = (row: TaskRow) => row.scope === scope && !except.includes(contextOf(row));
       const rows = tasksOf(turns.queue).filter(({ turnAt }) => turnAt !== undefined);
       return first(
         rows.filter((row) => isOf(row) && isReady(row)),

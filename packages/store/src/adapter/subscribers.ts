@@ -28,7 +28,7 @@ export class Subscribers {
 
   /** One topic of each number that has subscribers. */
   get topics(): readonly Topic[] {
-    return Array.from(this.#byNumber.values(), ([first]) => first!.topic);
+    return Array.from(this.#byNumber.values()).flatMap(([first]) => (first ? [first.topic] : []));
   }
 
   add(topic: Topic, notify: Notify): Unsubscribe {

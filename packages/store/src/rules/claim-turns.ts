@@ -1,7 +1,8 @@
 import type { ClaimRequest, Lease, TurnSchedule } from '../port/lease.ts';
 import type { CallerRow, Change, Found, QueueRow, Step, WaitingCaller } from './change.ts';
 import { type Claimed, claimedAmong, leases, readyFor } from './claim.ts';
-import type { TaskRow } from './task-row.ts';
+import { foundOf } from './found.ts';
+import { contextOf, type TaskRow } from './task-row.ts';
 import { pickTurns, TurnGate, type TurnPlace } from './turn-order.ts';
 
 /**
@@ -38,10 +39,11 @@ class TurnClaim {
   readonly #most: number;
 
   constructor(request: ClaimRequest, schedule: TurnSchedule, found: Found, elsewhere: readonly TurnPlace[]) {
-    const { running, callers } = found.schedule!;
+    const { running, callers } = foundOf(found, 'schedule');
     this.#request = request;
     this.#found = found;
-    this.#counted = claimedAmong([...found.held!, ...found.ready!.left], request, found);
+    const taken = [...foundOf(found, 'held'), ...foundOf(found, 'ready').left];
+    this.#counted = claimedAmong(taken, request, found);
     const gate = new TurnGate(schedule, [...elsewhere, ...running]);
     this.#gate = gate;
     this.#most = Math.min(request.limit - this.#counted.length, gate.room);
@@ -61,12 +63,12 @@ class TurnClaim {
     const callers = asked.map(({ scope }) => ({ scope, except: this.#gate.fullContexts(scope) }));
     return {
       wanted: { turns: { queue: this.#request.queue, callers, limit: most } },
-      decide: ({ turns }) => this.next([...known, ...turns!]),
+      decide: (more) => this.next([...known, ...foundOf(more, 'turns')]),
     };
   }
 
   #pick(callers: readonly (readonly TaskRow[])[]): Change<readonly Lease[], never> {
-    const { waiting, due } = this.#found.ready!;
+    const { waiting, due } = foundOf(this.#found, 'ready');
     // No schedule ordered them when they were stored.
     const plain = [...waiting, ...due].filter(({ aheadMs }) => aheadMs === undefined);
     const lists = [plain, ...callers].map((rows) => rows.map(candidate));
@@ -80,7 +82,7 @@ class TurnClaim {
   /** That these callers got turns, in this order. The queue's row is written by every claim that starts turns. */
   #remembered(started: readonly Claimed[]): Pick<Change<unknown>, 'queue' | 'callers'> {
     const { queue } = this.#request;
-    const before = this.#found.schedule!.row;
+    const { row: before } = foundOf(this.#found, 'schedule');
     const callers = new Map<string, CallerRow>();
     let turns = before?.turns ?? 0;
     for (const { before: task } of started)
@@ -91,4 +93,4 @@ class TurnClaim {
   }
 }
 
-const candidate = (row: TaskRow): Candidate => ({ scope: row.scope, context: row.head!.contextId, row });
+const candidate = (row: TaskRow): Candidate => ({ scope: row.scope, context: contextOf(row), row });

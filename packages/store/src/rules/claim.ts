@@ -1,6 +1,7 @@
 import type { ClaimRequest, Lease } from '../port/lease.ts';
 import type { TaskName } from '../port/names.ts';
-import type { Change, Found, FoundTask, Step, TaskWrite, Wanted } from './change.ts';
+import type { Change, Found, Step, TaskWrite, Wanted } from './change.ts';
+import { foundOf } from './found.ts';
 import type { Moment } from './moment.ts';
 import { placed, type TaskRow } from './task-row.ts';
 
@@ -21,7 +22,7 @@ export function claimStep(request: ClaimRequest): Step<readonly Lease[], never> 
     wanted,
     isMostlyIdle: true,
     decide: (found) => {
-      const rows = task ? rowsOf(found.tasks!) : [...found.held!, ...longestReady(found)];
+      const rows = task ? rowsOf(found) : [...foundOf(found, 'held'), ...longestReady(found)];
       return leases(request, claimedAmong(rows, request, found));
     },
   };
@@ -74,17 +75,17 @@ export function leases(
 }
 
 /** Of several kinds together, those that could have been claimed longest come first. */
-function longestReady({ now, orderNow, leaseNow, ready }: Found): TaskRow[] {
-  const { waiting, due, left } = ready!;
-  const forMs = ({ waitingSince, dueAt, leaseUntil }: TaskRow): number => {
+function longestReady(found: Found): TaskRow[] {
+  const { now, orderNow, leaseNow } = found;
+  const { waiting, due, left } = foundOf(found, 'ready');
+  const forMs = ({ waitingSince, dueAt = now, leaseUntil }: TaskRow): number => {
     if (leaseUntil !== undefined) return leaseNow - leaseUntil;
-    return waitingSince === undefined ? now - dueAt! : orderNow - waitingSince;
+    return waitingSince === undefined ? now - dueAt : orderNow - waitingSince;
   };
   return [...waiting, ...due, ...left].sort((a, b) => forMs(b) - forMs(a));
 }
 
-const rowsOf = (tasks: readonly FoundTask[]): TaskRow[] =>
-  tasks.map(({ row }) => row).filter((row) => row !== undefined);
+const rowsOf = (found: Found): TaskRow[] => foundOf(found, 'tasks').flatMap(({ row }) => (row ? [row] : []));
 
 /** A name as a key of maps: no id contains NUL. */
 export const nameOf = ({ scope, taskId }: TaskName): string => `${taskId}\0${scope}`;
@@ -101,7 +102,9 @@ export function claimed(
   if (!before.head || before.head.closed || before.queue !== queue) return undefined;
   if (before.holder === holder) return { before, after: leased(before, ttlMs, moment), cause: 'held' };
   const cause =
-    before.holder === undefined ? causeOfFree(before, moment) : causeOfHeld(before, moment, isKept);
+    before.holder === undefined
+      ? causeOfFree(before, moment)
+      : causeOfHeld(before.holder, before, moment, isKept);
   if (!cause) return undefined;
   const { fence } = before;
   return {
@@ -121,11 +124,12 @@ function causeOfFree({ wanted, dueAt }: TaskRow, { now }: Moment): 'wanted' | 'd
 }
 
 function causeOfHeld(
-  { holder, leaseUntil = 0 }: TaskRow,
+  holder: string,
+  { leaseUntil = 0 }: TaskRow,
   { leaseNow }: Moment,
   isKept: ClaimRequest['isKept'],
 ): 'expired' | undefined {
-  return leaseUntil <= leaseNow && !isKept?.(holder!) ? 'expired' : undefined;
+  return leaseUntil <= leaseNow && !isKept?.(holder) ? 'expired' : undefined;
 }
 
 /** The decision about a renewal: the leases that are still held last for `ttlMs` from now. */
@@ -135,22 +139,24 @@ export function renewStep(held: readonly Lease[], ttlMs: number): Step<readonly 
   return {
     wanted: { tasks },
     decide: (found) => {
-      const rows = new Map(rowsOf(found.tasks!).map((row) => [nameOf(row), row]));
-      const kept = held.filter((lease) => isHeldBy(rows.get(nameOf(lease)), lease));
+      const rows = new Map(rowsOf(found).map((row) => [nameOf(row), row]));
       const writes = new Map<string, TaskWrite<never>>();
-      for (const lease of kept) {
-        const before = rows.get(nameOf(lease))!;
+      const kept = held.filter((lease) => {
+        const before = rows.get(nameOf(lease));
+        if (before?.fence !== lease.fence || before.holder !== lease.holder) return false;
         writes.set(nameOf(lease), { before, after: leased(before, ttlMs, found) });
-      }
+        return true;
+      });
       if (writes.size === 0) return { result: [] };
       return {
         result: kept,
         tasks: [...writes.values()],
-        partly: (written) => kept.filter((lease) => written.includes(writes.get(nameOf(lease))!)),
+        partly: (written) =>
+          kept.filter((lease) => {
+            const write = writes.get(nameOf(lease));
+            return write !== undefined && written.includes(write);
+          }),
       };
     },
   };
 }
-
-const isHeldBy = (row: TaskRow | undefined, { fence, holder }: Lease): boolean =>
-  row !== undefined && row.fence === fence && row.holder === holder;

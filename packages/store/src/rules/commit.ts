@@ -2,8 +2,9 @@ import type { Fact } from '@batonjs/lifecycle';
 import type { Commit, Committed } from '../port/commit.ts';
 import type { Lease } from '../port/lease.ts';
 import { StoreError } from '../port/store-error.ts';
-import type { Change, Found, Replaced, Step, Wanted } from './change.ts';
+import type { Change, Found, Step, Wanted } from './change.ts';
 import { factsInOrder } from './facts-in-order.ts';
+import { foundTask } from './found.ts';
 import type { Moment } from './moment.ts';
 import type { Notification } from './notification.ts';
 import { placed, type TaskRow } from './task-row.ts';
@@ -31,7 +32,7 @@ export function commitStep<Json>(prepared: PreparedCommit<Json>): Step<Committed
 
 function decideCommit<Json>(prepared: PreparedCommit<Json>, found: Found): Change<Committed, Json> {
   const { commit, snapshot } = prepared;
-  const { row: before, webhooks, once: counted } = found.tasks![0]!;
+  const { row: before, webhooks, once: counted } = foundTask(found);
   if (counted !== undefined) return { result: { version: counted, repeated: true } };
   const { once, commitId } = commit;
   const facts = orderedFacts(prepared, before);
@@ -57,12 +58,21 @@ function orderedFacts<Json>(
 ): { readonly json: readonly Json[]; readonly lastAt: string | undefined } {
   const ordered = factsInOrder(commit, before?.lastAt);
   if (ordered === commit.facts) return { json: facts, lastAt: ordered.at(-1)?.at };
-  const json = ordered.map((fact, n) => (fact === commit.facts[n] ? facts[n]! : encode(fact)));
+  const json = ordered.map((fact, n) => {
+    const encoded = fact === commit.facts[n] ? facts[n] : undefined;
+    return encoded ?? encode(fact);
+  });
   return { json, lastAt: ordered.at(-1)?.at };
 }
 
+/** A webhook before and after a commit. */
+interface Grown {
+  readonly before: WebhookRow;
+  readonly after: WebhookRow;
+}
+
 /** The webhook of a log that grew to this length: it has something to deliver now, if it had not before. */
-function grownWebhook(before: WebhookRow, version: number, now: number): Replaced<WebhookRow> {
+function grownWebhook(before: WebhookRow, version: number, now: number): Grown {
   const isNews = before.readyAt === undefined && isBehind(before, version);
   return { before, after: isNews ? plannedWebhook(before, before, version, now) : before };
 }
@@ -71,17 +81,17 @@ function notificationsOf(
   before: TaskRow | undefined,
   after: TaskRow,
   { facts, scope, taskId, turn }: Commit,
-  webhooks: readonly Replaced<WebhookRow>[],
+  webhooks: readonly Grown[],
   now: number,
 ): readonly Notification[] {
   const { waitingSince, queue } = after;
   // A task that begins to wait was asked to.
-  const isNews = waitingSince !== undefined && (turn?.want || before?.queue !== queue);
-  const waiting = isNews ? [{ queue: queue! }] : none;
+  const isNews = queue !== undefined && waitingSince !== undefined && (turn?.want || before?.queue !== queue);
+  const waiting = isNews ? [{ queue }] : none;
   if (facts.length === 0) return waiting;
   const grown = { scope, taskId, version: after.version };
   if (webhooks.length === 0) return isNews ? [grown, ...waiting] : [grown];
-  return [...webhooks.flatMap((webhook) => readyWebhook(webhook.after!, now)), grown, ...waiting];
+  return [...webhooks.flatMap((webhook) => readyWebhook(webhook.after, now)), grown, ...waiting];
 }
 
 /**

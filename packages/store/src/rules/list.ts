@@ -1,25 +1,26 @@
+import type { Head } from '@batonjs/lifecycle';
 import type { TaskFilter, TaskQuery } from '../port/list.ts';
-import { stateOf, type TaskRow } from './task-row.ts';
+import type { TaskRow } from './task-row.ts';
 
 type Tests = {
-  readonly [Name in keyof TaskFilter]-?: (row: TaskRow, wanted: TaskFilter[Name]) => boolean;
+  readonly [Name in keyof TaskFilter]-?: (head: Head, wanted: TaskFilter[Name]) => boolean;
 };
 
 /**
- * What each member of a filter means for a row with a head, for databases that search with code. Others have a table of
+ * What each member of a filter means for a log with this head, for databases that search with code. Others have a table of
  * their own with these keys.
  */
 const tests: Tests = {
-  contextId: ({ head }, contextId) => contextId === undefined || head!.contextId === contextId,
-  state: (row, state) => state === undefined || stateOf(row) === state,
-  statusSince: ({ head }, since) => since === undefined || head!.statusAt >= since,
-  answered: (row, answered) => answered === true || stateOf(row) !== '',
+  contextId: (head, contextId) => contextId === undefined || head.contextId === contextId,
+  state: (head, state) => state === undefined || head.state === state,
+  statusSince: (head, since) => since === undefined || head.statusAt >= since,
+  answered: (head, answered) => answered === true || head.state !== undefined,
 };
 
 /** Whether a list with this filter has the task. */
-export const isListed = (row: TaskRow, filter: TaskFilter): boolean =>
-  row.head !== undefined &&
-  (Object.keys(tests) as (keyof TaskFilter)[]).every((name) => tests[name](row, filter[name] as never));
+export const isListed = ({ head }: TaskRow, filter: TaskFilter): boolean =>
+  head !== undefined &&
+  (Object.keys(tests) as (keyof TaskFilter)[]).every((name) => tests[name](head, filter[name] as never));
 
 /** A place in the order of a list. */
 export interface ListPlace {
@@ -33,8 +34,11 @@ export const newestFirst = (a: ListPlace, b: ListPlace): number =>
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The place of a row that is listed. */
-export const listPlace = ({ head, taskId }: TaskRow): ListPlace => ({ statusAt: head!.statusAt, taskId });
+/** The place of a log that is listed. */
+export const listPlace = ({ head, taskId }: TaskRow): ListPlace => ({
+  statusAt: head?.statusAt ?? '',
+  taskId,
+});
 
 /** Those of the rows that a list with this filter has, in its order, and those of them that follow the page before. */
 export function listed(

@@ -1,10 +1,12 @@
 import type { Step } from './change.ts';
+import { foundOf } from './found.ts';
 
 /** The decision to delete up to `limit` logs that ended before a time; resolves to how many. */
 export const pruneStep = (before: number, limit: number): Step<number, never> => ({
   wanted: { ended: { before, limit } },
-  decide: ({ ended }) => ({
-    result: ended!.length,
-    tasks: ended!.length === 0 ? undefined : ended!.map((row) => ({ before: row, after: undefined })),
-  }),
+  decide: (found) => {
+    const ended = foundOf(found, 'ended');
+    if (ended.length === 0) return { result: 0 };
+    return { result: ended.length, tasks: ended.map((before) => ({ before, after: undefined })) };
+  },
 });

@@ -89,6 +89,9 @@ export function placed(
 /** The state that a log is listed and counted under: `''` while it is no task. */
 export const stateOf = ({ head }: TaskRow): string => head?.state ?? '';
 
+/** The context of a log: `''` while it is empty. */
+export const contextOf = ({ head }: TaskRow): string => head?.contextId ?? '';
+
 /** The reading of a row's lease. */
 export const leaseReading = ({ fence, holder, wanted }: TaskRow): LeaseReading => ({
   fence,

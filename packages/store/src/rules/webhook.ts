@@ -8,6 +8,7 @@ import type {
 } from '../port/push-config-store.ts';
 import type { Change, Found, FoundTask, Replaced, Step, TaskWrite, Wanted } from './change.ts';
 import { nameOf } from './claim.ts';
+import { foundOf, foundTask } from './found.ts';
 import type { Notification } from './notification.ts';
 import { placed, type TaskFacts, type TaskRow } from './task-row.ts';
 import { isBehind, plannedWebhook, pushConfigOf, readyWebhook, type WebhookRow } from './webhook-row.ts';
@@ -23,7 +24,7 @@ export function putStep(push: NewPushConfig, atMost = Number.POSITIVE_INFINITY):
   return {
     wanted: withWebhooks(push),
     decide: (found) => {
-      const task = found.tasks![0]!;
+      const task = foundTask(found);
       const known = webhookOf(task, push.id);
       if (!known && task.webhooks.length >= atMost) return { result: false };
       const { scope, taskId, id, config, protocolVersion, queue } = push;
@@ -40,7 +41,7 @@ export function putStep(push: NewPushConfig, atMost = Number.POSITIVE_INFINITY):
 
 /** The decision about a webhook that is removed. */
 export function removeStep(name: PushConfigName): Step<boolean, never> {
-  return ofOne(name, (before, task, found) => changed(task, { before, after: undefined }, found));
+  return ofOne(name, (before, task, found) => changed(task, { before, after: undefined }, found, before));
 }
 
 /** The decision about what a delivery came to. */
@@ -55,7 +56,7 @@ export function outcomeStep(
       ? { holder, leaseUntil: found.now + keep.ttlMs }
       : { holder: undefined, leaseUntil: undefined };
     const after = replaced(webhook, { ...stateAfter(outcome), ...lease }, task, found);
-    return changed(task, after, found);
+    return changed(task, after, found, webhook);
   });
 }
 
@@ -73,7 +74,7 @@ export function reviveStep(name: PushConfigName): Step<boolean, never> {
   return ofOne(name, (webhook, task, found) => {
     if (webhook.dead === undefined) return { result: false };
     const after = replaced(webhook, { ...delivered, dead: undefined }, task, found);
-    return changed(task, after, found);
+    return changed(task, after, found, webhook);
   });
 }
 
@@ -89,9 +90,9 @@ export function retryNowStep(names: readonly PushConfigName[]): Step<undefined, 
   return {
     wanted: withWebhooks(...tasks.values()),
     decide: (found) => {
-      const webhooks = found.tasks!.flatMap((task) =>
+      const webhooks = foundOf(found, 'tasks').flatMap((task) =>
         task.webhooks.filter(isPutOff).flatMap((webhook) => {
-          if (!ids.get(nameOf(webhook))!.has(webhook.id)) return [];
+          if (!ids.get(nameOf(webhook))?.has(webhook.id)) return [];
           return [replaced(webhook, { retryAt: undefined }, task, found)];
         }),
       );
@@ -115,9 +116,11 @@ export function claimDeliveriesStep({
   return {
     wanted: { deliveries: { queue, limit } },
     isMostlyIdle: true,
-    decide: ({ deliveries, now }) => {
-      if (deliveries!.length === 0) return { result: [] };
-      const webhooks = deliveries!.map((before) => {
+    decide: (found) => {
+      const { now } = found;
+      const deliveries = foundOf(found, 'deliveries');
+      if (deliveries.length === 0) return { result: [] };
+      const webhooks = deliveries.map((before) => {
         const held = { ...before, fence: before.fence + 1, holder, leaseUntil: now + ttlMs };
         // It is behind its log, however long that is.
         return { before, after: plannedWebhook(before, held, Number.POSITIVE_INFINITY, now) };
@@ -140,7 +143,7 @@ function ofOne(
   return {
     wanted: withWebhooks(name),
     decide: (found) => {
-      const task = found.tasks![0]!;
+      const task = foundTask(found);
       const webhook = webhookOf(task, name.id);
       return webhook ? decide(webhook, task, found) : { result: false };
     },
@@ -157,7 +160,7 @@ const replaced = (
   { now }: Found,
 ): Replaced<WebhookRow> => ({
   before,
-  after: plannedWebhook(before, { ...before, ...changes }, row!.version, now),
+  after: plannedWebhook(before, { ...before, ...changes }, row?.version ?? 0, now),
 });
 
 const ready = (webhooks: readonly Replaced<WebhookRow>[], { now }: Found): Notification[] =>
@@ -168,7 +171,7 @@ function changed(
   { row, webhooks: known }: FoundTask,
   webhook: Replaced<WebhookRow>,
   found: Found,
-  name?: TaskName,
+  name: TaskName,
 ): Change<boolean, never> {
   const left = known.filter((one) => one !== webhook.before);
   const tasks = taskAfter(row, webhook.after ? [...left, webhook.after] : left, found, name);
@@ -180,9 +183,9 @@ function taskAfter(
   before: TaskRow | undefined,
   webhooks: readonly WebhookRow[],
   moment: Found,
-  name: TaskName | undefined,
+  name: TaskName,
 ): TaskWrite<never> | undefined {
-  const row: TaskFacts = before ?? empty(name!);
+  const row: TaskFacts = before ?? empty(name);
   if (row.version === 0 && webhooks.length === 0) return { before, after: undefined };
   const isUndelivered = webhooks.some((webhook) => isBehind(webhook, row.version));
   const after = placed(before, { ...row, webhooks: webhooks.length }, isUndelivered, moment);
