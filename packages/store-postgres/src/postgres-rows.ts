@@ -21,7 +21,7 @@ export interface PostgresRowsOptions {
 /** The rows of a database, whose tables are created at the first call. */
 export function postgresRows(database: Database, { schema, notify, onGroup }: PostgresRowsOptions): Rows {
   const quoted = `"${schema.replaceAll('"', '""')}"`;
-  const transactions = new Transactions(database);
+  const transactions = new Transactions(database, created);
   const wakeups = new Wakeups({ database, transactions, schema, quoted, notify });
   const common = { schema: quoted, transactions, writer: new Writer(quoted), wakeups };
   const grouped = new GroupedChanges({ ...common, onGroup });
@@ -29,60 +29,40 @@ export function postgresRows(database: Database, { schema, notify, onGroup }: Po
   const buckets = new Buckets(quoted, transactions);
   const logs = new Logs(quoted, transactions);
   const tasks = new TaskList(quoted, transactions);
-  let created: Promise<void> | undefined;
+  let creating: Promise<void> | undefined;
 
-  function started(): Promise<void> {
-    created ??= createSchema(database, schema, quoted).catch((error: unknown) => {
+  function created(): Promise<void> {
+    creating ??= createSchema(database, schema, quoted).catch((error: unknown) => {
       // The next call tries again.
-      created = undefined;
+      creating = undefined;
       throw translated(database.name, error);
     });
-    return created;
+    return creating;
   }
 
   async function change<T>(step: Step<T>): Promise<T> {
-    await started();
-    const { wanted } = step;
-    if (wanted.bucket !== undefined) return buckets.run(step);
+    const { wanted, isMostlyIdle } = step;
+    if (wanted.bucket !== undefined) return buckets.run(wanted.bucket, step);
     // Most claims find nothing, and then take no lock. Prunes are rare.
-    const idle = step.isMostlyIdle && !wanted.ended ? await searched.idle(step) : undefined;
+    const idle = isMostlyIdle && !wanted.ended ? await searched.idle(step) : undefined;
     if (idle) return idle.result;
-    return wanted.tasks ? grouped.run(step) : searched.run(step);
+    return wanted.tasks ? grouped.run(wanted.tasks, step) : searched.run(step);
   }
 
   return {
     encode: JSON.stringify,
     change,
-    read: async (wanted) => {
-      await started();
-      return searched.look(wanted);
-    },
-    log: async (scope, taskId) => {
-      await started();
-      return logs.log(scope, taskId);
-    },
-    facts: async (scope, taskId, after, limit) => {
-      await started();
-      return logs.facts(scope, taskId, after, limit);
-    },
-    page: async (scope, query) => {
-      await started();
-      return tasks.list(scope, query);
-    },
+    read: (wanted) => searched.look(wanted),
+    log: (scope, taskId) => logs.log(scope, taskId),
+    facts: (scope, taskId, after, limit) => logs.facts(scope, taskId, after, limit),
+    page: (scope, query) => tasks.list(scope, query),
     subscribe: async (topic, notifySubscriber) => {
-      await started();
+      await created();
       return wakeups.subscribe(topic, notifySubscriber);
     },
-    probe: async () => {
-      await started();
-      await probe(transactions, quoted);
-    },
-    ping: async () => {
-      await started();
-      await transactions.query('SELECT 1');
-    },
+    probe: () => probe(transactions, quoted),
+    ping: async () => void (await transactions.query('SELECT 1')),
     identity: async () => {
-      await started();
       const sql = `SELECT value FROM ${quoted}.meta WHERE name = 'identity'`;
       const [row] = await transactions.query(sql);
       if (!row) throw new StoreError('UNUSABLE', `${database.name} has lost the identity of its tasks`);

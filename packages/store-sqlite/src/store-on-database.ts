@@ -4,8 +4,7 @@ import { FileChanges } from './database/file-changes.ts';
 import { GroupCommit } from './database/group-commit.ts';
 import { hostMonotonic } from './database/host-clock.ts';
 import { OpenFile } from './database/open-file.ts';
-import { Probe } from './database/probe.ts';
-import { Reads } from './database/reads.ts';
+import { OwnTransactions } from './database/own-transactions.ts';
 import { Sweep } from './database/sweep.ts';
 import { rowsOnTables } from './rows-on-tables.ts';
 import { ProbeRow } from './sql/probe-row.ts';
@@ -36,8 +35,9 @@ export function storeOnDatabase(
   const { changes, counts, subscribers } = tables;
   const leases = new Leases(db);
   const fileChanges = new FileChanges(db, changes, subscribers);
-  const reads = new Reads({ db, name, maxWaitMs });
-  const probe = new Probe({ db, name, maxWaitMs, row: new ProbeRow(db) });
+  const reads = new OwnTransactions({ db, name, maxWaitMs, begin: 'BEGIN' });
+  const probes = new OwnTransactions({ db, name, maxWaitMs, begin: 'BEGIN IMMEDIATE' });
+  const probeRow = new ProbeRow(db);
   const sweep = new Sweep(subscribers, fileChanges, shared);
   const file = new OpenFile(shared ? name : undefined);
   const confirmFile = () => file.mustBeHere();
@@ -69,7 +69,8 @@ export function storeOnDatabase(
 
     probe: () => {
       file.mustBeHere();
-      return probe.run();
+      // A rollback would prove nothing: SQLite writes to the disk only when it commits.
+      return probes.run(() => probeRow.write());
     },
 
     identity: () => {

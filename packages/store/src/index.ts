@@ -3,9 +3,17 @@ export { weigh } from '@batonjs/lifecycle/internals';
 export { callSubscriber } from './adapter/call-subscriber.ts';
 export { createStore } from './adapter/create-store.ts';
 export { cutPage } from './adapter/cut-page.ts';
-export { parseFact } from './adapter/parse-fact.ts';
+export { listedFact, parseFact } from './adapter/parse-fact.ts';
 export type { Answer, KeptFacts, KeptLog, Parts, Rows } from './adapter/rows.ts';
 export { type AllRows, search } from './adapter/search.ts';
+export {
+  type SqlColumn,
+  type SqlType,
+  sqlTaskColumns,
+  sqlWebhookColumns,
+  taskOfSql,
+  webhookOfSql,
+} from './adapter/sql-columns.ts';
 export { Subscribers, topicNumber } from './adapter/subscribers.ts';
 export { mustKnowOptions, unknownOptions } from './adapter/unknown-options.ts';
 export { foldLog, loadTask, mustFollow } from './load-task.ts';
@@ -30,6 +38,8 @@ export { takenFrom } from './rules/bucket.ts';
 export {
   type CallerRow,
   type Change,
+  changedRow,
+  changeOf,
   type Found,
   type FoundTask,
   isIdle,

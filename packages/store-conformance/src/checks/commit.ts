@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { section } from '../bench/check.ts';
 import { refuses, same } from '../bench/expectations.ts';
-import { nth } from '../bench/present.ts';
 import { vandalize } from '../bench/vandalize.ts';
 import { at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
 import { freshCommitId, logOf } from '../samples/log.ts';
+import { nth } from '../samples/present.ts';
 import { snapshotAt } from '../samples/snapshot.ts';
 
 export const commitChecks = section('commit', {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { walk } from '../bench/all-pages.ts';
 import { section } from '../bench/check.ts';
 import { same } from '../bench/expectations.ts';
-import { nth } from '../bench/present.ts';
 import { answered, at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
+import { nth } from '../samples/present.ts';
 
 export const listChecks = section('list', {
   async 'is empty where there is nothing'({ store }) {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { Lease } from '@batonjs/store';
 import { section } from '../bench/check.ts';
 import { same } from '../bench/expectations.ts';
-import { present } from '../bench/present.ts';
 import { chunk, received } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
+import { present } from '../samples/present.ts';
 
 const ttlMs = 60_000;
 const wanted = { turn: { queue: 'q', want: true } };

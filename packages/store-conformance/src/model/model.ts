@@ -15,7 +15,7 @@ import {
   type TaskQuery,
   type TaskRow,
 } from '@batonjs/store';
-import { present } from '../bench/present.ts';
+import { present } from '../samples/present.ts';
 
 /** A log as the model keeps it. */
 export interface ModelLog {

@@ -1,7 +1,7 @@
 import { type Fact, type Head, headOf } from '@batonjs/lifecycle';
 import type { Commit, Committed, StoredLog, TaskStore } from '@batonjs/store';
-import { present } from '../bench/present.ts';
 import { created, received } from './facts.ts';
+import { present } from './present.ts';
 
 let commits = 0;
 

@@ -1,6 +1,6 @@
 import { type Fact, replay, type Snapshot, toSnapshot } from '@batonjs/lifecycle';
-import { present } from '../bench/present.ts';
 import { chunk, created, received } from './facts.ts';
+import { present } from './present.ts';
 
 /** A snapshot of a log of this many facts, two or more. */
 export function snapshotAt(version: number): Snapshot {

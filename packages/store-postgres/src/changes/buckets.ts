@@ -1,8 +1,8 @@
-import type { Change, Step } from '@batonjs/store';
+import { changeOf, type SqlColumn, type Step } from '@batonjs/store';
+import { upsert, valuesOf } from '../database/columns.ts';
 import { clock } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';
-import { type Column, orNull, upsert, valuesOf } from '../tables/column.ts';
 
 /** After how many takes of this process full buckets are deleted. */
 const sweepEvery = 1_000;
@@ -16,7 +16,7 @@ const mostTakes = 256;
 interface Take {
   readonly step: Step<unknown>;
   readonly key: string;
-  readonly resolve: (result: never) => void;
+  readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -27,10 +27,10 @@ interface Bucket {
   after: number | undefined;
 }
 
-const columns: readonly Column<Bucket>[] = [
+const columns: readonly SqlColumn<Bucket>[] = [
   ['key', 'text', ({ key }) => key],
-  ['full_at', 'float8', ({ after }) => after],
-  ['replaced', 'float8', ({ before }) => orNull(before)],
+  ['full_at', 'number', ({ after }) => after],
+  ['replaced', 'number?', ({ before }) => before],
 ];
 
 /**
@@ -56,13 +56,13 @@ export class Buckets {
       SELECT key FROM ${table} WHERE full_at <= ${clock} LIMIT ${sweepAtMost} FOR UPDATE SKIP LOCKED)`;
   }
 
-  run<T>(step: Step<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ step, key: keyOf(step.wanted.bucket!), resolve, reject });
+  run<T>(bucket: string, step: Step<T>): Promise<T> {
+    return new Promise<unknown>((resolve, reject) => {
+      this.#waiting.push({ step, key: keyOf(bucket), resolve, reject });
       if (this.#running) return;
       this.#running = true;
       setImmediate(() => void this.#flush());
-    });
+    }) as Promise<T>;
   }
 
   /** Resolves once no sweep runs any more. */
@@ -88,26 +88,23 @@ export class Buckets {
   async #take(takes: readonly Take[]): Promise<Take[]> {
     const keys = new Set(takes.map(({ key }) => key));
     const { now, rows } = await this.#transactions.look([this.#find(keys)]);
-    const known = new Map(rows[0]!.map(({ key, full_at }) => [String(key), Number(full_at)]));
+    const [found = []] = rows;
+    const known = new Map(found.map(({ key, full_at }) => [String(key), Number(full_at)]));
     const buckets = new Map<string, Bucket>();
-    for (const key of keys) buckets.set(key, { key, before: known.get(key), after: known.get(key) });
     const results = takes.map(({ step, key }) => {
-      const bucket = buckets.get(key)!;
-      const change = step.decide({
-        now,
-        orderNow: now,
-        leaseNow: now,
-        fullAt: bucket.after,
-      }) as Change<unknown>;
-      bucket.after = change.fullAt ?? bucket.after;
-      return change.result;
+      const before = known.get(key);
+      const bucket = buckets.get(key) ?? { key, before, after: before };
+      buckets.set(key, bucket);
+      const { fullAt, result } = changeOf(step, { now, orderNow: now, leaseNow: now, fullAt: bucket.after });
+      bucket.after = fullAt ?? bucket.after;
+      return result;
     });
     const changed = [...buckets.values()].filter(({ before, after }) => after !== before);
     const raced = new Set(changed.map(({ key }) => key));
     if (changed.length > 0)
       for (const { key } of await this.#transactions.query(this.#put, valuesOf(columns, changed)))
         raced.delete(String(key));
-    for (const [n, { key, resolve }] of takes.entries()) if (!raced.has(key)) resolve(results[n] as never);
+    for (const [n, { key, resolve }] of takes.entries()) if (!raced.has(key)) resolve(results[n]);
     return takes.filter(({ key }) => raced.has(key));
   }
 

@@ -1,8 +1,15 @@
-import { type Change, stateOf, type TaskRow, type TaskWrite, type WebhookRow } from '@batonjs/store';
+import {
+  type Change,
+  changedRow,
+  type Replaced,
+  stateOf,
+  type TaskRow,
+  type TaskWrite,
+  type WebhookRow,
+} from '@batonjs/store';
+import type { Written, WrittenTask } from '../database/columns.ts';
 import { keyOf } from '../database/keys.ts';
 import { waitingKey } from '../tables/searches.ts';
-import type { WrittenTask } from '../tables/task-table.ts';
-import type { WrittenWebhook } from '../tables/webhook-table.ts';
 
 /** A row as the database has it, and as it is to be. */
 interface Pending<Row> {
@@ -28,9 +35,9 @@ export class Collected {
 
   add({ tasks = [], webhooks = [], queue, callers = [] }: Change<unknown>): void {
     for (const task of tasks) this.#addTask(task);
-    for (const { before, after } of webhooks) {
-      const { scope, taskId, id } = (after ?? before)!;
-      pend(this.#webhooks, `${keyOf(scope, taskId)} ${keyOf(id)}`, before, after);
+    for (const webhook of webhooks) {
+      const { scope, taskId, id } = changedRow(webhook);
+      pend(this.#webhooks, `${keyOf(scope, taskId)} ${keyOf(id)}`, webhook);
     }
     if (queue) this.queues.push(queue);
     this.callers.push(...callers);
@@ -43,7 +50,7 @@ export class Collected {
     );
   }
 
-  get webhooks(): WrittenWebhook[] {
+  get webhooks(): Written<WebhookRow>[] {
     return sorted(this.#webhooks).flatMap(([, { replaced, after }]) =>
       after ? [{ row: after, replaced: replaced?.revision }] : [],
     );
@@ -54,8 +61,8 @@ export class Collected {
   }
 
   /** Pairs of keys. */
-  get deletedWebhooks(): (readonly [key: string, configKey: string])[] {
-    return deleted(this.#webhooks).map((name) => name.split(' ') as [string, string]);
+  get deletedWebhooks(): string[][] {
+    return deleted(this.#webhooks).map((name) => name.split(' '));
   }
 
   /** How many more tasks have a state, by scope, and wait, by queue. In the order in which all transactions write. */
@@ -65,27 +72,27 @@ export class Collected {
       const add = (key: string, name: string) =>
         changes.set(`${key} ${name}`, (changes.get(`${key} ${name}`) ?? 0) + tasks);
       if (row?.head) add(keyOf(row.scope), stateOf(row));
-      if (row?.waitingSince !== undefined) add(waitingKey(row.queue!), 'waiting');
+      if (row?.waitingSince !== undefined && row.queue !== undefined) add(waitingKey(row.queue), 'waiting');
     };
     for (const { replaced, after } of this.#tasks.values()) {
       count(replaced, -1);
       count(after, 1);
     }
-    return [...changes.keys()].sort().flatMap((place) => {
-      const [key, name] = place.split(' ') as [string, string];
-      const tasks = changes.get(place)!;
+    return sorted(changes).flatMap(([place, tasks]) => {
+      const [key = '', name = ''] = place.split(' ');
       return tasks === 0 ? [] : [{ key, name, tasks }];
     });
   }
 
-  #addTask({ before, after, facts = [], commitId, snapshot, once }: TaskWrite): void {
-    const { scope, taskId } = (after ?? before)!;
+  #addTask(write: TaskWrite): void {
+    const { before, facts = [], commitId = '', snapshot, once } = write;
+    const { scope, taskId } = changedRow(write);
     const key = keyOf(scope, taskId);
-    pend(this.#tasks, key, before, after);
+    pend(this.#tasks, key, write);
     let version = before?.version ?? 0;
     if (once !== undefined) this.once.push({ key, onceKey: keyOf(once), version: version + 1 });
     for (const fact of facts) {
-      this.facts.push({ key, version: ++version, commitId: commitId!, fact });
+      this.facts.push({ key, version: ++version, commitId, fact });
       this.#characters += fact.length;
     }
     if (!snapshot) return;
@@ -94,19 +101,13 @@ export class Collected {
   }
 }
 
-function pend<Row>(
-  pending: Map<string, Pending<Row>>,
-  key: string,
-  before: Row | undefined,
-  after: Row | undefined,
-): void {
+function pend<Row>(pending: Map<string, Pending<Row>>, key: string, { before, after }: Replaced<Row>): void {
   const known = pending.get(key);
   if (known) known.after = after;
   else pending.set(key, { replaced: before, after });
 }
 
-const sorted = <Row>(pending: ReadonlyMap<string, Pending<Row>>) =>
-  [...pending].sort(([a], [b]) => (a < b ? -1 : 1));
+const sorted = <Value>(map: ReadonlyMap<string, Value>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 
 const deleted = <Row>(pending: ReadonlyMap<string, Pending<Row>>): string[] =>
   sorted(pending).flatMap(([key, { replaced, after }]) => (replaced && !after ? [key] : []));

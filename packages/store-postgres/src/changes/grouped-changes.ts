@@ -1,11 +1,14 @@
 import {
   type Change,
+  changedRow,
+  changeOf,
   type Found,
   isIdle,
   type Notification,
   type Step,
   StoreError,
   type TaskRow,
+  type WantedTask,
 } from '@batonjs/store';
 import type { DatabaseRow, Session } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
@@ -21,12 +24,15 @@ import type { Writer } from './writer.ts';
 interface Pending {
   readonly step: Step<unknown>;
   readonly tasks: readonly NamedTask[];
-  readonly resolve: (result: never) => void;
+  readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** What a step of the group comes to. */
-type Outcome = { readonly change: Change<unknown> } | { readonly refusal: StoreError };
+type Outcome = { readonly pending: Pending } & (
+  | { readonly change: Change<unknown> }
+  | { readonly refusal: StoreError }
+);
 
 export interface GroupedChangesOptions {
   readonly schema: string;
@@ -58,14 +64,14 @@ export class GroupedChanges {
   }
 
   /** Resolves once the transaction is committed. */
-  run<T>(step: Step<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ step, tasks: step.wanted.tasks!.map(named), resolve, reject });
+  run<T>(tasks: readonly WantedTask[], step: Step<T>): Promise<T> {
+    return new Promise<unknown>((resolve, reject) => {
+      this.#waiting.push({ step, tasks: tasks.map(named), resolve, reject });
       if (this.#running) return;
       this.#running = true;
       // After all callbacks of this round of the event loop, so that their changes form one group.
       setImmediate(() => void this.#flush());
-    });
+    }) as Promise<T>;
   }
 
   async #flush(): Promise<void> {
@@ -87,17 +93,16 @@ export class GroupedChanges {
       );
     } catch (error) {
       // One change has what the database does not take: each is tried again on its own, so that it fails alone.
-      if (group.length > 1 && isAboutValues((error as Error).cause)) {
+      if (group.length > 1 && error instanceof Error && isAboutValues(error.cause)) {
         for (const one of group) await this.#transact([one]);
       } else for (const { reject } of group) reject(error);
       return [];
     }
     const notify: Notification[] = [];
-    for (const [n, outcome] of outcomes.entries()) {
-      const { resolve, reject } = group[n]!;
-      if ('refusal' in outcome) reject(outcome.refusal);
+    for (const outcome of outcomes) {
+      if ('refusal' in outcome) outcome.pending.reject(outcome.refusal);
       else {
-        resolve(outcome.change.result as never);
+        outcome.pending.resolve(outcome.change.result);
         if (outcome.change.notify) notify.push(...outcome.change.notify);
       }
     }
@@ -166,7 +171,8 @@ class GroupTransaction {
   }
 
   /** `'full'`: the changes so far and this one are too long for one statement. */
-  decide({ step, tasks }: Pending): Outcome | 'full' {
+  decide(pending: Pending): Outcome | 'full' {
+    const { step, tasks } = pending;
     const { wanted } = step;
     const found: Found = {
       now: this.#now,
@@ -176,21 +182,22 @@ class GroupTransaction {
       waiting: wanted.waiting && (this.#waiting.get(waitingKey(wanted.waiting.queue)) ?? 0),
     };
     try {
-      const change = step.decide(found) as Change<unknown>;
+      const change = changeOf(step, found);
       const before = this.collected.characters;
       if (before > 0 && before + charactersOf(change) > mostCharacters) return 'full';
       if (!isIdle(change)) this.#apply(change);
-      return { change };
+      return { pending, change };
     } catch (error) {
       if (!StoreError.is(error)) throw error;
-      return { refusal: error };
+      return { pending, refusal: error };
     }
   }
 
   #apply(change: Change<unknown>): void {
     this.collected.add(change);
-    for (const { before, after, once } of change.tasks ?? []) {
-      const { scope, taskId } = (after ?? before)!;
+    for (const write of change.tasks ?? []) {
+      const { before, after, once } = write;
+      const { scope, taskId } = changedRow(write);
       const key = keyOf(scope, taskId);
       if (after) this.#known.rows.set(key, after);
       else this.#known.rows.delete(key);
@@ -198,12 +205,12 @@ class GroupTransaction {
       this.#count(before, -1);
       this.#count(after, 1);
     }
-    for (const { before, after } of change.webhooks ?? []) this.#known.replaceWebhook(before, after);
+    for (const webhook of change.webhooks ?? []) this.#known.replaceWebhook(webhook);
   }
 
   #count(row: TaskRow | undefined, tasks: number): void {
-    if (row?.waitingSince === undefined) return;
-    const key = waitingKey(row.queue!);
+    if (row?.waitingSince === undefined || row.queue === undefined) return;
+    const key = waitingKey(row.queue);
     this.#waiting.set(key, (this.#waiting.get(key) ?? 0) + tasks);
   }
 }

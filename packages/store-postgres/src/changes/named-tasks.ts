@@ -1,9 +1,17 @@
-import type { FoundTask, TaskRow, WantedTask, WebhookRow } from '@batonjs/store';
+import {
+  changedRow,
+  type FoundTask,
+  type Replaced,
+  type TaskRow,
+  taskOfSql,
+  type WantedTask,
+  type WebhookRow,
+  webhookOfSql,
+} from '@batonjs/store';
+import { readTaskColumns } from '../database/columns.ts';
 import type { DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Mode } from '../tables/searches.ts';
-import { readTaskColumns, toTaskRow } from '../tables/task-table.ts';
-import { toWebhookRow } from '../tables/webhook-table.ts';
 
 /** A task by its name, under the key of its rows. */
 export interface NamedTask {
@@ -50,13 +58,13 @@ export class KnownTasks {
   readonly #once = new Map<string, number>();
 
   addRows(rows: readonly DatabaseRow[]): void {
-    for (const row of rows) this.rows.set(String(row.key), toTaskRow(row));
+    for (const row of rows) this.rows.set(String(row.key), taskOfSql(row));
   }
 
   addWebhooks(rows: readonly DatabaseRow[]): void {
     for (const row of rows) {
       const key = String(row.key);
-      this.webhooks.set(key, [...(this.webhooks.get(key) ?? []), toWebhookRow(row)]);
+      this.webhooks.set(key, [...(this.webhooks.get(key) ?? []), webhookOfSql(row)]);
     }
   }
 
@@ -68,11 +76,11 @@ export class KnownTasks {
     this.#once.set(onceName(key, onceKey), version);
   }
 
-  replaceWebhook(before: WebhookRow | undefined, after: WebhookRow | undefined): void {
-    const { scope, taskId } = (after ?? before)!;
+  replaceWebhook(change: Replaced<WebhookRow>): void {
+    const { scope, taskId } = changedRow(change);
     const key = keyOf(scope, taskId);
-    const others = (this.webhooks.get(key) ?? []).filter((webhook) => webhook !== before);
-    this.webhooks.set(key, after ? [...others, after] : others);
+    const others = (this.webhooks.get(key) ?? []).filter((webhook) => webhook !== change.before);
+    this.webhooks.set(key, change.after ? [...others, change.after] : others);
   }
 
   find({ key, onceKey }: NamedTask, withWebhooks: boolean): FoundTask {

@@ -1,4 +1,4 @@
-import { type Change, type Found, isIdle, type Step, type Wanted } from '@batonjs/store';
+import { type Found, isIdle, type Step, type Wanted } from '@batonjs/store';
 import type { Session } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
@@ -44,9 +44,9 @@ export class SearchedChanges {
     const looked = await transactions.look([...statements, ...searches.map(({ statement }) => statement)]);
     const known = new KnownTasks();
     const rows = [...looked.rows];
-    if (tasks.length > 0) known.addRows(rows.shift()!);
-    if (tasks.length > 0 && wanted.webhooks) known.addWebhooks(rows.shift()!);
-    if (once.length > 0) known.addOnce(rows.shift()!);
+    if (tasks.length > 0) known.addRows(rows.shift() ?? []);
+    if (tasks.length > 0 && wanted.webhooks) known.addWebhooks(rows.shift() ?? []);
+    if (once.length > 0) known.addOnce(rows.shift() ?? []);
     return {
       ...{ now: now ?? looked.now, orderNow: now ?? looked.now, leaseNow: now ?? looked.now },
       tasks: wanted.tasks && tasks.map((task) => known.find(task, wanted.webhooks === true)),
@@ -78,7 +78,7 @@ export class SearchedChanges {
         const collected = new Collected();
         collected.add(decision);
         await writer.write(session, collected);
-        return decision as Change<T>;
+        return decision;
       },
       first.map(({ statement }) => statement),
     );

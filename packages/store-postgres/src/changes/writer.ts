@@ -1,10 +1,8 @@
-import { rememberedTurns } from '@batonjs/store';
+import { changedRow, rememberedTurns } from '@batonjs/store';
+import { taskColumns, upsert, valuesOf, webhookColumns } from '../database/columns.ts';
 import type { Session } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import { Raced } from '../database/postgres-error.ts';
-import { upsert, valuesOf } from '../tables/column.ts';
-import { taskColumns } from '../tables/task-table.ts';
-import { webhookColumns } from '../tables/webhook-table.ts';
 import type { Collected } from './collected.ts';
 
 /** How many rows count the same: processes that write at once do not wait for one row. */
@@ -76,7 +74,7 @@ export class Writer {
     if (tasks.length > 0) {
       const values = [...valuesOf(taskColumns, tasks), ...this.#logsOf(collected)];
       const [done] = await session.queryPlanned(this.#plan, this.#tasks, values);
-      if (Number(done!.written) !== tasks.length) throw new Raced();
+      if (Number(done?.written) !== tasks.length) throw new Raced();
     }
     if (webhooks.length > 0) {
       const written = await session.query(this.#webhooks, valuesOf(webhookColumns, webhooks));
@@ -107,9 +105,9 @@ export class Writer {
   }
 
   async #writeQueues(session: Session, { queues, callers }: Collected): Promise<void> {
-    for (const { before, after } of queues) {
-      const { queue, revision, turns } = after!;
-      const values = [keyOf(queue), queue, revision, before?.revision ?? null, turns];
+    for (const change of queues) {
+      const { queue, revision, turns } = changedRow(change);
+      const values = [keyOf(queue), queue, revision, change.before?.revision ?? null, turns];
       if ((await session.query(this.#queue, values)).length === 0) throw new Raced();
       await session.query(this.#forget, [keyOf(queue), turns - rememberedTurns]);
     }

@@ -42,7 +42,7 @@ export function pgliteDatabase(database: PGliteLike): Database {
       const rows: DatabaseRow[][] = [];
       for (const statement of statements) rows.push(await query(statement));
       const [row] = await query(`SELECT ${clock} AS now`);
-      return { now: Number(row!.now), rows };
+      return { now: Number(row?.now), rows };
     },
     transact: (work, opening = []) =>
       database.transaction(async (transaction) => {
@@ -50,12 +50,12 @@ export function pgliteDatabase(database: PGliteLike): Database {
         const opened: DatabaseRow[][] = [];
         for (const statement of opening) opened.push(await session.query(statement));
         const [row] = await session.query(`SELECT ${clock} AS now`);
-        return work(session, Number(row!.now), opened);
+        return work(session, Number(row?.now), opened);
       }),
     async listen(channel, { onMessage }) {
       const stop = await database.listen(channel, onMessage);
       return async () => {
-        await (stop as () => Promise<void>)();
+        if (typeof stop === 'function') await stop();
       };
     },
     // The database belongs to the caller, who may have opened other stores on it.

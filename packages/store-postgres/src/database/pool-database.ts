@@ -9,7 +9,7 @@ import {
   type Session,
 } from './database.ts';
 import { outliveLostConnections } from './lost-connections.ts';
-import { isReadOnly, Raced, translated } from './postgres-error.ts';
+import { codeOf, isReadOnly, Raced, translated } from './postgres-error.ts';
 
 export interface PoolDatabaseOptions {
   readonly name: string;
@@ -23,7 +23,7 @@ export interface PoolDatabaseOptions {
 
 /** Whether the database answered with an error, and its connection goes on: not one of the classes 08, 57 and XX. */
 const isAnswer = (error: unknown): boolean => {
-  const { code } = error as { code?: unknown };
+  const code = codeOf(error);
   return typeof code === 'string' && /^(?!08|57|XX)[0-9A-Z]{5}$/.test(code) && code !== '25P03';
 };
 
@@ -90,22 +90,22 @@ export function poolDatabase(
     name,
 
     query: (text, values) =>
-      withClient(async (client) => (await client.query(statement(text, values))).rows as DatabaseRow[]),
+      withClient(async (client) => rowsOf(await client.query(statement(text, values)))),
 
     look: (statements) =>
       withClient(async (client) => {
         const text = [readClock, ...statements, readClock].join(';\n');
         const [, ...results] = await resultsOf(client.query(statement(text)));
-        const now = Number(results.pop()!.rows[0].now);
-        return { now, rows: results.map(({ rows }) => rows as DatabaseRow[]) };
+        const now = Number(results.pop()?.rows[0].now);
+        return { now, rows: results.map(rowsOf) };
       }),
 
     transact: (work, opening = []) =>
       withClient(async (client) => {
         const first = [begin, ...opening, readClock].join(';\n');
         const begun = await resultsOf(client.query(statement(first)));
-        const opened = begun.slice(-1 - opening.length, -1).map(({ rows }) => rows as DatabaseRow[]);
-        const read = begun.at(-1)!.rows;
+        const opened = begun.slice(-1 - opening.length, -1).map(rowsOf);
+        const now = Number(begun.at(-1)?.rows[0].now);
         const session: Session = {
           query: async (text, values) => (await client.query(statement(text, values))).rows,
           queryPlanned: async (plan, text, values) => {
@@ -113,7 +113,7 @@ export function poolDatabase(
             return (await client.query(planned)).rows;
           },
         };
-        const result = await work(session, Number(read[0].now), opened).catch((error: unknown) => {
+        const result = await work(session, now, opened).catch((error: unknown) => {
           throw error instanceof Raced || StoreError.is(error) ? new FromWork(error) : error;
         });
         await client.query(statement('COMMIT')).catch((error: unknown) => {
@@ -203,6 +203,8 @@ async function connect(pool: pg.Pool, name: string, timeoutMs: number): Promise<
     clearTimeout(timer);
   }
 }
+
+const rowsOf = ({ rows }: pg.QueryResult): DatabaseRow[] => rows;
 
 /** The results of several statements in one query, of which the driver's types know the first alone. */
 const resultsOf = async (answer: Promise<unknown>): Promise<pg.QueryResult[]> =>

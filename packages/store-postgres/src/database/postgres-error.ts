@@ -52,11 +52,15 @@ export function translated(name: string, error: unknown, code: StoreErrorCode = 
       ? 'was lost while it committed: whether it did is unknown'
       : /timeout exceeded when trying to connect/.test(message)
         ? 'has no free connection: all of the pool are in use, or it does not answer'
-        : (explanations[state] ?? `failed: ${message || (error as { code?: unknown })?.code}`);
+        : (explanations[state] ?? `failed: ${message || codeOf(error)}`);
   return new StoreError(code, `${name} ${why}`, { cause: error, trouble: troubles[state] });
 }
 
+/** The code of a driver's error. */
+export const codeOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+
 function stateOf(error: unknown): string | undefined {
-  const { code } = (error ?? {}) as { code?: unknown };
+  const code = codeOf(error);
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }

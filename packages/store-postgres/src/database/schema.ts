@@ -1,3 +1,5 @@
+import { definitionsOf, taskColumns, webhookColumns } from './columns.ts';
+
 /** The version of the tables below. A schema of another version is refused. */
 export const schemaVersion = '1';
 
@@ -9,33 +11,8 @@ export const schemaVersion = '1';
 export const tables = (schema: string): readonly string[] => [
   // Room on each page for the next version of its rows: an update that changes no indexed column then writes to no index.
   `CREATE TABLE ${schema}.tasks (
-    key text COLLATE "C" PRIMARY KEY,
-    scope text COLLATE "C" NOT NULL,
-    task_id text COLLATE "C" NOT NULL,
-    scope_key text COLLATE "C" NOT NULL,
-    context_key text COLLATE "C",
-    revision float8 NOT NULL,
-    replaced float8,
-    version bigint NOT NULL,
-    head text,
-    last_at text NOT NULL,
-    webhooks float8 NOT NULL,
-    state text COLLATE "C",
-    status_at float8,
-    status_version bigint,
-    queue text COLLATE "C",
-    queue_key text COLLATE "C",
-    wanted boolean NOT NULL,
-    fence float8 NOT NULL,
-    holder text COLLATE "C",
-    holder_key text COLLATE "C",
-    ahead_ms float8,
-    waiting_since float8,
-    due_at float8,
-    lease_until float8,
-    leased_at float8,
-    turn_at float8,
-    ended_at float8
+    ${definitionsOf(taskColumns)},
+    PRIMARY KEY (key)
   ) WITH (fillfactor = 60)`,
   `CREATE INDEX tasks_by_status ON ${schema}.tasks (scope_key, state, status_at)`,
   `CREATE INDEX tasks_by_context ON ${schema}.tasks (context_key, state, status_at)`,
@@ -64,29 +41,11 @@ export const tables = (schema: string): readonly string[] => [
     PRIMARY KEY (key, once_key)
   )`,
   `CREATE TABLE ${schema}.webhooks (
-    key text COLLATE "C" NOT NULL,
-    config_key text COLLATE "C" NOT NULL,
-    scope text COLLATE "C" NOT NULL,
-    task_id text COLLATE "C" NOT NULL,
-    config_id text COLLATE "C" NOT NULL,
-    revision float8 NOT NULL,
-    replaced float8,
-    config text NOT NULL,
-    protocol_version text NOT NULL,
-    queue text COLLATE "C" NOT NULL,
-    queue_key text COLLATE "C" NOT NULL,
-    cursor float8 NOT NULL,
-    attempts float8 NOT NULL,
-    retry_at text,
-    dead text,
-    fence float8 NOT NULL,
-    holder text COLLATE "C",
-    lease_until float8,
-    ready_at float8,
+    ${definitionsOf(webhookColumns)},
     PRIMARY KEY (key, config_key)
   )`,
   `CREATE INDEX webhooks_ready ON ${schema}.webhooks (queue_key, ready_at) WHERE ready_at IS NOT NULL`,
-  `CREATE INDEX webhooks_dead ON ${schema}.webhooks (queue_key, scope, task_id, config_id) WHERE dead IS NOT NULL`,
+  `CREATE INDEX webhooks_dead ON ${schema}.webhooks (queue_key, scope, task_id, id) WHERE dead IS NOT NULL`,
   // How many tasks of a scope have a state, and how many of a queue wait: in parts, so that processes do not wait for one row.
   `CREATE TABLE ${schema}.counts (
     key text COLLATE "C" NOT NULL,

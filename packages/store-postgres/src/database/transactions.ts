@@ -7,9 +7,12 @@ const mostAttempts = 12;
 /** Runs statements and transactions, again where others made them fail, and translates their errors. */
 export class Transactions {
   readonly #database: Database;
+  readonly #ready: () => Promise<void>;
 
-  constructor(database: Database) {
+  /** `ready`: resolves once the tables are there; called before everything. */
+  constructor(database: Database, ready: () => Promise<void>) {
     this.#database = database;
+    this.#ready = ready;
   }
 
   /** One statement in a transaction of its own. */
@@ -28,6 +31,7 @@ export class Transactions {
   }
 
   async #again<T>(attempt: () => Promise<T>): Promise<T> {
+    await this.#ready();
     for (let attempts = 1; ; attempts++) {
       try {
         return await attempt();

@@ -69,14 +69,16 @@ export class Poll {
     this.#seen = new Map();
     let changed = false;
     for (const { key, version } of versions) {
-      const number = tasks.get(String(key))!;
+      const number = tasks.get(String(key));
+      if (number === undefined) continue;
       this.#seen.set(number, Number(version));
       if (before.get(number) === Number(version)) continue;
       changed = true;
       this.#subscribers.notify(number, Number(version));
     }
     // A queue goes on being ready until its tasks are claimed: this alone is no reason to ask more often.
-    for (const { key } of ready) this.#subscribers.notify(queues.get(String(key))!);
+    const isReady = new Set(ready.map(({ key }) => key));
+    for (const [key, number] of queues) if (isReady.has(key)) this.#subscribers.notify(number);
     return changed;
   }
 }

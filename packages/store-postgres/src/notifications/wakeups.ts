@@ -13,9 +13,6 @@ const reconnectMs = { first: 50, longest: 5_000 };
 /** What a store sends. Any role of the database can send to the channel, and other text is no message of a store. */
 const messageOfStore = /^\["[\w-]+"(,\d+,(\d+|null))+\]$/;
 
-/** A topic's number and the length of its log. */
-type Touched = (number | null)[];
-
 export interface WakeupsOptions {
   readonly database: Database;
   readonly transactions: Transactions;
@@ -84,8 +81,8 @@ export class Wakeups {
     while (this.#pending.size > 0) {
       const touched = [...this.#pending].slice(0, topicsOfMessage);
       for (const [number] of touched) this.#pending.delete(number);
-      const flat: Touched = touched.flatMap(([number, version]) => [number, version ?? null]);
-      const message = JSON.stringify([this.#sender, ...flat]);
+      const pairs = touched.flatMap(([number, version]) => [number, version ?? null]);
+      const message = JSON.stringify([this.#sender, ...pairs]);
       // A lost notification is one that subscribers make up for by reading.
       await this.#options.database
         .query('SELECT pg_notify($1, $2)', [this.#channel, message])
@@ -96,11 +93,8 @@ export class Wakeups {
 
   #receive(message: string): void {
     if (!messageOfStore.test(message)) return;
-    const [sender, ...touched] = JSON.parse(message) as [string, ...Touched];
-    if (sender === this.#sender) return;
-    for (let index = 0; index < touched.length; index += 2) {
-      this.#subscribers.notify(touched[index]!, touched[index + 1] ?? undefined);
-    }
+    const [sender, ...pairs] = JSON.parse(message);
+    if (sender !== this.#sender) this.#subscribers.notifyPairs(pairs);
   }
 
   /** Resolves whether the connection listens. */

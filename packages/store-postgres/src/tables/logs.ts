@@ -1,9 +1,16 @@
-import { type KeptFacts, type KeptLog, parseFact, type Scope, type StoredFact } from '@batonjs/store';
+import {
+  type KeptFacts,
+  type KeptLog,
+  parseFact,
+  type Scope,
+  type StoredFact,
+  taskOfSql,
+} from '@batonjs/store';
+import { readTaskColumns } from '../database/columns.ts';
 import type { DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';
 import { SharedReads } from './shared-reads.ts';
-import { readTaskColumns, toStoredFact, toTaskRow } from './task-table.ts';
 
 /** The most facts of one statement: a long log is read in parts, so that it does not block the event loop. */
 const atOnce = 1_000;
@@ -28,7 +35,7 @@ export class Logs {
     const key = keyOf(scope, taskId);
     const [found] = await this.#transactions.query(this.#log, [key]);
     if (!found) return undefined;
-    const row = toTaskRow(found);
+    const row = taskOfSql(found);
     const snapshot = found.snapshot === null ? undefined : JSON.parse(String(found.snapshot));
     const start = snapshot === undefined ? 0 : Number(found.snapshot_version);
     // Facts never change: all up to this version existed when the row was read.
@@ -52,8 +59,15 @@ export class Logs {
       const rows = await this.#reads.read(key, last, most);
       version = Number(rows[0]?.length ?? 0);
       const found = rows.filter(({ fact }: DatabaseRow) => fact !== null);
-      for (const row of found) facts.push(toStoredFact(row, parseFact));
+      for (const row of found) facts.push(toStoredFact(row));
       if (found.length < most) return { version, facts };
     }
   }
 }
+
+/** A fact as it is read. */
+export const toStoredFact = ({ version, commit_id, fact }: DatabaseRow): StoredFact => ({
+  version: Number(version),
+  commitId: String(commit_id),
+  fact: parseFact(String(fact), Number(version)),
+});

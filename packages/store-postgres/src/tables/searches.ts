@@ -1,8 +1,15 @@
-import type { Found, TaskRow, TurnPlace, WaitingCaller, Wanted } from '@batonjs/store';
+import {
+  type Found,
+  type TaskRow,
+  type TurnPlace,
+  taskOfSql,
+  type WaitingCaller,
+  type Wanted,
+  webhookOfSql,
+} from '@batonjs/store';
+import { readTaskColumns } from '../database/columns.ts';
 import { clock, type DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
-import { readTaskColumns, toTaskRow } from './task-table.ts';
-import { toWebhookRow } from './webhook-table.ts';
 
 /** The most facts that one transaction deletes, unless a single log has more: it must end in time. */
 const mostFacts = 10_000;
@@ -56,7 +63,7 @@ export function foundBy(
   searches: readonly Search[],
   rows: readonly (readonly DatabaseRow[])[],
 ): Partial<Found> {
-  const found = searches.map((search, n) => search.found(rows[n]!));
+  const found = searches.map((search, n) => search.found(rows[n] ?? []));
   const ready = Object.assign({}, ...found.map((one) => one.ready ?? {}));
   const schedule = Object.assign({}, ...found.map((one) => one.schedule ?? {}));
   return Object.assign({}, ...found, { ready, schedule });
@@ -81,7 +88,7 @@ class Searches {
     return {
       statement: `${this.#tasks(queue)} AND holder_key = '${keyOf(holder)}' ORDER BY key LIMIT ${limit}
         ${this.#mode === 'lock' ? 'FOR UPDATE' : ''}`,
-      found: (rows) => ({ held: rows.map(toTaskRow) }),
+      found: (rows) => ({ held: rows.map(taskOfSql) }),
     };
   }
 
@@ -95,7 +102,7 @@ class Searches {
     };
     return Object.entries(kinds).map(([kind, statement]) => ({
       statement,
-      found: (rows) => ({ ready: { [kind]: rows.map(toTaskRow) } }),
+      found: (rows) => ({ ready: { [kind]: rows.map(taskOfSql) } }),
     }));
   }
 
@@ -136,7 +143,7 @@ class Searches {
           ORDER BY turn_at LIMIT ${limit} ${this.#skip}
         ) AS one ORDER BY c.n, one.turn_at`,
       found: (rows) => {
-        const turns = callers.map((_, n) => rows.filter((row) => row.n === n).map(toTaskRow));
+        const turns = callers.map((_, n) => rows.filter((row) => row.n === n).map(taskOfSql));
         return { turns };
       },
     };
@@ -145,14 +152,14 @@ class Searches {
   deliveries({ queue, limit }: NonNullable<Wanted['deliveries']>): Search {
     return {
       statement: `${this.#webhooks(queue)} AND ready_at <= ${this.#now} ORDER BY ready_at LIMIT ${limit} ${this.#skip}`,
-      found: (rows) => ({ deliveries: rows.map(toWebhookRow) }),
+      found: (rows) => ({ deliveries: rows.map(webhookOfSql) }),
     };
   }
 
   dead({ queue, limit }: NonNullable<Wanted['dead']>): Search {
     return {
-      statement: `${this.#webhooks(queue)} AND dead IS NOT NULL ORDER BY scope, task_id, config_id LIMIT ${limit}`,
-      found: (rows) => ({ dead: rows.map(toWebhookRow) }),
+      statement: `${this.#webhooks(queue)} AND dead IS NOT NULL ORDER BY scope, task_id, id LIMIT ${limit}`,
+      found: (rows) => ({ dead: rows.map(webhookOfSql) }),
     };
   }
 
@@ -165,7 +172,7 @@ class Searches {
     return {
       statement: `SELECT ${readTaskColumns} FROM ${this.#schema}.tasks
         WHERE ended_at < ${before} ${start} ORDER BY ended_at LIMIT ${limit} ${this.#skip}`,
-      found: (rows) => ({ ended: batchOf(rows.map(toTaskRow)) }),
+      found: (rows) => ({ ended: batchOf(rows.map(taskOfSql)) }),
     };
   }
 
@@ -173,7 +180,7 @@ class Searches {
     return {
       statement: `SELECT coalesce(sum(tasks), 0) AS tasks FROM ${this.#schema}.counts
         WHERE key = '${waitingKey(queue)}'`,
-      found: ([row]) => ({ waiting: Number(row!.tasks) }),
+      found: ([row]) => ({ waiting: Number(row?.tasks) }),
     };
   }
 

@@ -1,6 +1,6 @@
 import {
   type ListedTask,
-  parseFact,
+  listedFact,
   type Scope,
   type TaskFilter,
   type TaskPage,
@@ -9,7 +9,7 @@ import {
 import type { DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';
-import { toStoredFact } from './task-table.ts';
+import { toStoredFact } from './logs.ts';
 
 /** More bytes than any page has, for queries without a bound. */
 const unbounded = Number.MAX_SAFE_INTEGER;
@@ -102,10 +102,5 @@ export class TaskList {
 function toListed({ task_id, head, version, commit_id, fact }: DatabaseRow): ListedTask {
   const listed = { taskId: String(task_id), head: JSON.parse(String(head)) };
   if (fact === null) return listed;
-  try {
-    return { ...listed, fact: toStoredFact({ version, commit_id, fact }, parseFact) };
-  } catch {
-    // The fact is damaged. The rest of the page can still be read.
-    return listed;
-  }
+  return { ...listed, fact: listedFact(() => toStoredFact({ version, commit_id, fact })) };
 }

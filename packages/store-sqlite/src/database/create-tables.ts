@@ -20,10 +20,8 @@ export function createTables(db: DatabaseSync, path: string): void {
 }
 
 function isEmpty(db: DatabaseSync): boolean {
-  const { objects } = db.prepare('SELECT count(*) AS objects FROM sqlite_schema').get() as {
-    objects: number;
-  };
-  return read(db, 'user_version') === 0 && objects === 0;
+  const object = db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
+  return read(db, 'user_version') === 0 && object === undefined;
 }
 
 function mustBeOurs(db: DatabaseSync, path: string): void {

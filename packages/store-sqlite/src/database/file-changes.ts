@@ -6,9 +6,6 @@ import type { TransactionHook } from '../sql/transactions.ts';
 /** How many transactions the file remembers. A process that falls further behind notifies all its subscribers. */
 const remembered = 1_024;
 
-/** Topics, by number, and how long their logs are, in pairs: `[1234, 5, 678, null]`. */
-type Touched = (number | null)[];
-
 /** Writes the topics that each transaction changed to the file, and reads what other processes wrote there. */
 export class FileChanges implements TransactionHook {
   readonly #changes: Changes;
@@ -35,7 +32,7 @@ export class FileChanges implements TransactionHook {
   /** Writes the changes of this transaction to the file, for other processes. */
   beforeCommit(): void {
     if (this.#changes.touched.size === 0) return;
-    const touched: Touched = [];
+    const touched: (number | null)[] = [];
     for (const [number, version] of this.#changes.touched) touched.push(number, version ?? null);
     this.#sequence = Number(this.#insert.run(JSON.stringify(touched)).lastInsertRowid);
     if (this.#sequence % 256 === 0) this.#forgetOld.run(this.#sequence - remembered);
@@ -49,31 +46,25 @@ export class FileChanges implements TransactionHook {
   /** Begins to follow other processes: `refresh` finds what they change from here on. */
   start(): void {
     this.#dataVersion = this.#readDataVersion();
-    this.#seen = (this.#last.get() as { sequence: number }).sequence;
+    this.#seen = Number(this.#last.get()?.sequence);
   }
 
   /** Notifies of what other processes changed since the last time. Returns whether they changed anything. */
   refresh(): boolean {
     const dataVersion = this.#readDataVersion();
     if (dataVersion === this.#dataVersion) return false;
-    const changes = this.#since.all(this.#seen) as { sequence: number; touched: string }[];
+    const changes = this.#since.all(this.#seen);
     this.#dataVersion = dataVersion;
-    const first = changes[0];
-    if (!first) return false;
+    const [first, last] = [changes[0], changes.at(-1)];
+    if (!first || !last) return false;
     const missed = first.sequence !== this.#seen + 1;
-    this.#seen = changes.at(-1)!.sequence;
+    this.#seen = Number(last.sequence);
     if (missed) this.#subscribers.notifyAll();
-    else for (const { touched } of changes) this.#notify(JSON.parse(touched));
+    else for (const { touched } of changes) this.#subscribers.notifyPairs(JSON.parse(String(touched)));
     return true;
   }
 
-  #notify(touched: Touched): void {
-    for (let index = 0; index < touched.length; index += 2) {
-      this.#subscribers.notify(touched[index]!, touched[index + 1] ?? undefined);
-    }
-  }
-
   #readDataVersion(): unknown {
-    return (this.#version.get() as { data_version: number }).data_version;
+    return this.#version.get()?.data_version;
   }
 }

@@ -147,11 +147,12 @@ export class GroupCommit {
       reject(refusal);
       return false;
     });
-    if (unfinished.length === 0) return;
+    const [first] = unfinished;
+    if (!first) return;
     this.#waiting.unshift(...unfinished);
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setTimeout(() => this.#flush(), unfinished[0]!.backoff.nextMs());
+    setTimeout(() => this.#flush(), first.backoff.nextMs());
   }
 }
 

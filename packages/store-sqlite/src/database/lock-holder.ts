@@ -15,7 +15,7 @@ export function lockHolder(path: string): string {
       const [pid, file, first, last] = fields.slice(fields.indexOf('WRITE') + 1);
       const holds = Number(first) <= writeLock && (last === 'EOF' || Number(last) >= writeLock);
       if (Number(file?.split(':')[2]) !== ino || !holds) continue;
-      return `process ${pid}${isStopped(pid!) ? ', which is stopped' : ''}`;
+      return `process ${pid}${isStopped(pid) ? ', which is stopped' : ''}`;
     }
   } catch {
     // This is not Linux, or the process may not read these files.
@@ -24,4 +24,5 @@ export function lockHolder(path: string): string {
 }
 
 /** The state follows the name, which is in parentheses. */
-const isStopped = (pid: string): boolean => /\) [Tt] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+const isStopped = (pid: string | undefined): boolean =>
+  /\) [Tt] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

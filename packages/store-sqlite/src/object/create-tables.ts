@@ -32,7 +32,7 @@ export function storedSchema({ sql }: ObjectStorage): { version: number; identit
   const [table] = sql.exec("SELECT sql FROM sqlite_schema WHERE name = 'baton'").toArray();
   if (table?.sql !== ownTable) return undefined;
   const [row] = sql.exec('SELECT version, identity FROM baton').toArray();
-  return row as { version: number; identity: string } | undefined;
+  return row && { version: Number(row.version), identity: String(row.identity) };
 }
 
 function mustBeKnown(version: number): void {

@@ -1,3 +1,6 @@
+import { sqlTaskColumns, sqlWebhookColumns } from '@batonjs/store';
+import { definitionsOf } from './columns.ts';
+
 /** The application id of files of this store: "Batn". */
 export const applicationId = 0x42_61_74_6e;
 
@@ -19,26 +22,8 @@ export const schema = `
 
   CREATE TABLE tasks (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    scope TEXT NOT NULL,
-    task_id TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    head TEXT,
-    last_at TEXT NOT NULL,
-    webhooks INTEGER NOT NULL,
     context INTEGER,
-    state TEXT,
-    status_at INTEGER,
-    ended_at INTEGER,
-    queue TEXT,
-    wanted INTEGER NOT NULL,
-    fence INTEGER NOT NULL,
-    holder TEXT,
-    ahead_ms INTEGER,
-    waiting_since INTEGER,
-    due_at INTEGER,
-    lease_until INTEGER,
-    leased_at INTEGER,
-    turn_at INTEGER,
+    ${definitionsOf(sqlTaskColumns)},
     UNIQUE (task_id, scope)
   ) STRICT;
   CREATE INDEX tasks_by_status ON tasks (scope, state, status_at, task_id) WHERE state IS NOT NULL;
@@ -81,20 +66,7 @@ export const schema = `
 
   CREATE TABLE webhooks (
     task INTEGER NOT NULL,
-    id TEXT NOT NULL,
-    scope TEXT NOT NULL,
-    task_id TEXT NOT NULL,
-    config TEXT NOT NULL,
-    protocol_version TEXT NOT NULL,
-    queue TEXT NOT NULL,
-    cursor INTEGER NOT NULL,
-    attempts INTEGER NOT NULL,
-    retry_at TEXT,
-    dead TEXT,
-    fence INTEGER NOT NULL,
-    holder TEXT,
-    lease_until INTEGER,
-    ready_at INTEGER,
+    ${definitionsOf(sqlWebhookColumns)},
     PRIMARY KEY (task, id)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX webhooks_ready ON webhooks (queue, ready_at) WHERE ready_at IS NOT NULL;

@@ -28,7 +28,8 @@ export class Buckets {
   }
 
   get(bucket: string): number | undefined {
-    return this.#find.get(bucket)?.full_at as number | undefined;
+    const kept = this.#find.get(bucket);
+    return kept && Number(kept.full_at);
   }
 
   /** `now`: of the clock that `fullAt` is of. */
@@ -40,9 +41,10 @@ export class Buckets {
   /** Deletes the full ones of the next buckets by name: an index by time would cost every write a write more. */
   #sweep(now: number): void {
     const from = this.#sweptUntil;
-    const end = this.#findEnd.get(from, sweepAtMost - 1)?.name as string | undefined;
-    if (end === undefined) this.#deleteRest.run(from, now);
-    else this.#deleteFull.run(from, end, now);
-    this.#sweptUntil = end ?? '';
+    const last = this.#findEnd.get(from, sweepAtMost - 1);
+    const end = last ? String(last.name) : '';
+    if (last) this.#deleteFull.run(from, end, now);
+    else this.#deleteRest.run(from, now);
+    this.#sweptUntil = end;
   }
 }

@@ -29,7 +29,7 @@ export class Contexts {
 
   /** Adds `tasks` tasks (0 for a log that is not a task) to a context. Returns the number of the context. */
   enter(scope: Scope, contextId: string, tasks: number): number {
-    return (this.#enter.get(scope, contextId, tasks) as { id: number }).id;
+    return Number(this.#enter.get(scope, contextId, tasks)?.id);
   }
 
   /** Removes `tasks` tasks from a context. */
@@ -42,6 +42,7 @@ export class Contexts {
   }
 
   find(scope: Scope, contextId: string): ContextRow | undefined {
-    return this.#find.get(scope, contextId) as ContextRow | undefined;
+    const found = this.#find.get(scope, contextId);
+    return found && { id: Number(found.id), tasks: Number(found.tasks) };
   }
 }

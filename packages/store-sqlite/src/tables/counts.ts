@@ -45,12 +45,12 @@ export class Counts implements TransactionHook {
 
   /** The states that logs of this scope are in, and how many are in each. */
   states(scope: Scope): { readonly state: string; readonly tasks: number }[] {
-    return this.#read.all(scope) as { state: string; tasks: number }[];
+    return this.#read.all(scope).map(({ state, tasks }) => ({ state: String(state), tasks: Number(tasks) }));
   }
 
   /** How many tasks of a queue wait, with those that the present transaction has added. */
   waiting(queue: string): number {
-    const kept = (this.#readOne.get(queues, queue)?.tasks as number | undefined) ?? 0;
+    const kept = Number(this.#readOne.get(queues, queue)?.tasks ?? 0);
     return kept + (this.#pending.get(queues)?.get(queue) ?? 0);
   }
 }

@@ -20,15 +20,16 @@ export class LogTable {
 
   /** The position that is kept under a `once` key of a task. */
   usedAt(task: number, once: string): number | undefined {
-    return this.#findOnce.get(task, once)?.version as number | undefined;
+    const found = this.#findOnce.get(task, once);
+    return found && Number(found.version);
   }
 
-  write(task: number, { before, facts, commitId, snapshot, once }: TaskWrite): void {
+  write(task: number, { before, facts, commitId = '', snapshot, once }: TaskWrite): void {
     let version = before?.version ?? 0;
     if (once !== undefined) this.#insertOnce.run(task, once, version + 1);
     for (const fact of facts ?? []) {
       version++;
-      this.#insertFact.run(task, version, commitId!, this.#texts.keep(task, version, fact));
+      this.#insertFact.run(task, version, commitId, this.#texts.keep(task, version, fact));
     }
     if (!snapshot) return;
     this.#texts.forget(task, snapshotPieces);

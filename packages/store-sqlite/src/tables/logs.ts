@@ -48,20 +48,22 @@ export class Logs {
   async facts(scope: Scope, taskId: string, after: number, limit: number): Promise<KeptFacts> {
     const start = await this.#transactions.read(() => {
       const row = this.#tasks.find({ scope, taskId });
-      if (!row || row.version <= after) return { version: row?.version ?? 0, last: 0, facts: [] };
+      if (!row) return undefined;
       const { id, version } = row;
       const last = Math.min(version, after + limit);
-      return { id, version, last, facts: this.#slice(id, after, last) };
+      return { id, version, last, facts: last > after ? this.#slice(id, after, last) : [] };
     });
-    const { version, last, facts } = start;
-    if (!('id' in start)) return { version, facts };
-    await this.#rest(start.id!, facts, after, last);
+    if (!start) return { version: 0, facts: [] };
+    const { id, version, last, facts } = start;
+    await this.#rest(id, facts, after, last);
     return { version, facts };
   }
 
   #snapshotOf(task: number): { version: number; snapshot: string } | undefined {
-    const found = this.#snapshot.get(task) as { version: number; snapshot: string } | undefined;
-    return found && { ...found, snapshot: this.#texts.read(task, snapshotPieces, found.snapshot) };
+    const found = this.#snapshot.get(task);
+    if (!found) return undefined;
+    const snapshot = this.#texts.read(task, snapshotPieces, String(found.snapshot));
+    return { version: Number(found.version), snapshot };
   }
 
   /** The facts up to `last`, those of the first slice included; undefined if the log was deleted meanwhile. */

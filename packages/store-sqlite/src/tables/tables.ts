@@ -7,14 +7,15 @@ import {
   Subscribers,
   steadyNow,
   type TaskRow,
+  type TaskWrite,
   type Wanted,
   type WantedTask,
 } from '@batonjs/store';
 import { Changes } from '../notifications/changes.ts';
+import { type KeptTask, readColumns, toTask } from '../sql/columns.ts';
 import type { Database } from '../sql/database.ts';
 import { LongTexts } from '../sql/long-texts.ts';
 import { Buckets } from './buckets.ts';
-import { type KeptTask, taskColumns, toTask } from './columns.ts';
 import { Contexts } from './contexts.ts';
 import { Counts } from './counts.ts';
 import { LogTable } from './log-table.ts';
@@ -59,7 +60,7 @@ export class Tables {
     this.#webhooks = new WebhookTable(db, this.tasks);
     this.#turns = new TurnQueues(db);
     this.#buckets = new Buckets(db);
-    this.#ended = db.prepare(`SELECT ${taskColumns} FROM tasks WHERE ended_at < ? ORDER BY ended_at LIMIT ?`);
+    this.#ended = db.prepare(`SELECT ${readColumns} FROM tasks WHERE ended_at < ? ORDER BY ended_at LIMIT ?`);
   }
 
   /** Finds the rows that are wanted. Called inside the caller's transaction. */
@@ -85,16 +86,20 @@ export class Tables {
   change<T>(step: Step<T>): T {
     const change = this.decide(step);
     const { tasks, webhooks, queue, callers = [], fullAt } = change;
-    if (tasks)
-      for (const write of tasks) {
-        const task = this.tasks.replace(write.before as KeptTask | undefined, write.after);
-        if (write.after) this.#logs.write(task, write);
-      }
+    const { bucket } = step.wanted;
+    if (tasks) for (const write of tasks) this.#writeTask(write);
     if (webhooks) for (const webhook of webhooks) this.#webhooks.replace(webhook);
     if (queue?.after) this.#turns.remember(queue.after, callers);
-    if (fullAt !== undefined) this.#buckets.set(step.wanted.bucket!, fullAt, this.#moment().leaseNow);
+    if (bucket !== undefined && fullAt !== undefined)
+      this.#buckets.set(bucket, fullAt, this.#moment().leaseNow);
     this.changes.touch(change.notify);
     return change.result;
+  }
+
+  #writeTask(write: TaskWrite): void {
+    const before = write.before as KeptTask | undefined;
+    if (write.after) this.#logs.write(this.tasks.put(before, write.after), write);
+    else if (before) this.tasks.delete(before);
   }
 
   #task(name: WantedTask, withWebhooks: boolean): FoundTask {

@@ -1,5 +1,6 @@
 import {
   type ListedTask,
+  listedFact,
   parseFact,
   type Scope,
   type TaskFilter,
@@ -41,16 +42,6 @@ const conditionsOf = (filter: TaskFilter) =>
 
 /** How many statements a compound SELECT may have in Durable Objects. SQLite itself allows 500. */
 const mostInCompound = 5;
-
-interface ListedRow {
-  readonly task: number;
-  readonly task_id: string;
-  readonly head: string;
-  readonly version: number;
-  readonly commit_id: string;
-  /** Null if it is missing: the log is damaged. */
-  readonly fact: string | null;
-}
 
 /**
  * Lists tasks by merging an ordered scan of the index for each state. A page costs the same however many tasks exist,
@@ -121,10 +112,17 @@ export class TaskList {
     const tasks: ListedTask[] = [];
     let left = bytes;
     for (const found of this.#prepare(sql).iterate(...values)) {
-      const row = this.#whole(found as unknown as ListedRow);
-      left -= row.fact?.length ?? 0;
+      const version = Number(found.version);
+      // A log that lacks the fact is damaged.
+      const text =
+        found.fact === null ? '' : this.#texts.read(Number(found.task), version, String(found.fact));
+      left -= text.length;
       if (left < 0 && tasks.length > 0) return { tasks, isCut: true };
-      tasks.push({ taskId: row.task_id, head: JSON.parse(row.head), fact: factOf(row) });
+      const fact = listedFact(() => {
+        const commitId = String(found.commit_id);
+        return { version, commitId, fact: parseFact(text, version) };
+      });
+      tasks.push({ taskId: String(found.task_id), head: JSON.parse(String(found.head)), fact });
     }
     return { tasks };
   }
@@ -148,28 +146,14 @@ export class TaskList {
     );
     const from = filter.map(([, wanted]) => wanted);
     return states.reduce(
-      (total, one) => total + (count.get(value, one.state, ...from, totalAtMost) as { tasks: number }).tasks,
+      (total, one) => total + Number(count.get(value, one.state, ...from, totalAtMost)?.tasks),
       0,
     );
-  }
-
-  #whole(row: ListedRow): ListedRow {
-    return row.fact === null ? row : { ...row, fact: this.#texts.read(row.task, row.version, row.fact) };
   }
 
   #prepare(sql: string): Statement {
     const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
     this.#statements.set(sql, statement);
     return statement;
-  }
-}
-
-/** The fact, or undefined if it is damaged: the rest of the page can still be read. */
-function factOf({ version, commit_id, fact }: ListedRow): ListedTask['fact'] {
-  if (fact === null) return undefined;
-  try {
-    return { version, commitId: commit_id, fact: parseFact(fact, version) };
-  } catch {
-    return undefined;
   }
 }

@@ -1,16 +1,15 @@
-import type { TaskName, TaskRow } from '@batonjs/store';
-import { stateOf } from '@batonjs/store';
-import type { Database, SqlRow, SqlValue } from '../sql/database.ts';
+import { stateOf, type TaskName, type TaskRow } from '@batonjs/store';
 import {
   type KeptTask,
   listColumns,
   logColumns,
   namesOf,
-  taskColumns,
+  readColumns,
   toTask,
   turnColumns,
   valuesOf,
-} from './columns.ts';
+} from '../sql/columns.ts';
+import type { Database, SqlRow, SqlValue } from '../sql/database.ts';
 import type { Contexts } from './contexts.ts';
 import type { Counts } from './counts.ts';
 
@@ -26,7 +25,7 @@ export class TaskTable {
   constructor(db: Database, counts: Counts, contexts: Contexts) {
     this.#counts = counts;
     this.#contexts = contexts;
-    this.#find = db.prepare(`SELECT ${taskColumns} FROM tasks WHERE task_id = ? AND scope = ?`);
+    this.#find = db.prepare(`SELECT ${readColumns} FROM tasks WHERE task_id = ? AND scope = ?`);
     const all = ['scope', 'task_id', 'context', ...logNames, ...listNames, ...turnNames];
     this.#insert = db.prepare(
       `INSERT INTO tasks (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')}) RETURNING id`,
@@ -51,22 +50,29 @@ export class TaskTable {
     return found && toTask(found);
   }
 
-  /** Replaces a row. Returns the number of the task. Without a row `after`, everything of the task is deleted. */
-  replace(before: KeptTask | undefined, after: TaskRow | undefined): number {
+  /** The number of a task that has a row. */
+  numberOf({ scope, taskId }: TaskName): number {
+    return Number(this.#find.get(taskId, scope)?.id);
+  }
+
+  /** Inserts a row, or replaces the one before. Returns the number of the task. */
+  put(before: KeptTask | undefined, after: TaskRow): number {
     this.#count(before, after);
-    if (!after) {
-      for (const deletion of this.#deletions) deletion.run(before!.id);
-      if (before!.context !== null) this.#contexts.deleteUnused(before!.context);
-      return before!.id;
-    }
     const context = this.#contextOf(before, after);
     if (!before) {
       const values = [logColumns, listColumns, turnColumns].flatMap((columns) => valuesOf(columns, after));
-      return this.#insert.get(after.scope, after.taskId, context, ...values)!.id as number;
+      return Number(this.#insert.get(after.scope, after.taskId, context, ...values)?.id);
     }
     this.#update(before, after, context);
     if (before.context !== null && before.context !== context) this.#contexts.deleteUnused(before.context);
     return before.id;
+  }
+
+  /** Deletes everything of a task. */
+  delete(before: KeptTask): void {
+    this.#count(before, undefined);
+    for (const deletion of this.#deletions) deletion.run(before.id);
+    if (before.context !== null) this.#contexts.deleteUnused(before.context);
   }
 
   #update({ id, context: was, kept }: KeptTask, after: TaskRow, context: number | null): void {
@@ -93,39 +99,37 @@ export class TaskTable {
   }
 
   #count(before: KeptTask | undefined, after: TaskRow | undefined): void {
-    const { waitingSince: was, queue: wasIn } = before ?? {};
-    const { waitingSince: is, queue: isIn } = after ?? {};
-    if ((was === undefined) !== (is === undefined) || wasIn !== isIn) {
-      if (was !== undefined) this.#counts.addWaiting(wasIn!, -1);
-      if (is !== undefined) this.#counts.addWaiting(isIn!, 1);
-    }
-    const states = [before, after].map((row) => (row?.head ? stateOf(row) : undefined));
-    const [wasState, isState] = states;
-    const { scope } = (after ?? before)!;
-    if (wasState !== isState) {
-      if (wasState !== undefined) this.#counts.add(scope, wasState, -1);
-      if (isState !== undefined) this.#counts.add(scope, isState, 1);
+    if (waitsIn(before) !== waitsIn(after) || countedState(before) !== countedState(after)) {
+      if (before) this.#add(before, -1);
+      if (after) this.#add(after, 1);
     }
     this.#leave(before, after);
   }
 
+  #add(row: TaskRow, tasks: 1 | -1): void {
+    const [queue, state] = [waitsIn(row), countedState(row)];
+    if (queue !== undefined) this.#counts.addWaiting(queue, tasks);
+    if (state !== undefined) this.#counts.add(row.scope, state, tasks);
+  }
+
   /** Counts the task in its context no more, if it leaves it or is a task no more. */
   #leave(before: KeptTask | undefined, after: TaskRow | undefined): void {
-    if (before?.context == null) return;
-    const { head: was } = before;
-    const head = after?.head;
-    const isTask = head?.state !== undefined;
-    const wasTask = was!.state !== undefined;
-    if (head && head.contextId === was!.contextId && isTask === wasTask) return;
+    if (before?.context == null || !before.head) return;
+    const { contextId, state } = before.head;
+    const [wasTask, isTask] = [state !== undefined, after?.head?.state !== undefined];
+    if (after?.head?.contextId === contextId && isTask === wasTask) return;
     this.#contexts.leave(before.context, wasTask ? 1 : 0);
   }
 }
 
-const [logNames, listNames, turnNames] = [logColumns, listColumns, turnColumns].map(namesOf) as [
-  string[],
-  string[],
-  string[],
-];
+const [logNames, listNames, turnNames] = [namesOf(logColumns), namesOf(listColumns), namesOf(turnColumns)];
+
+/** The queue in which a task waits for a turn. */
+const waitsIn = (row: TaskRow | undefined): string | undefined =>
+  row?.waitingSince === undefined ? undefined : row.queue;
+
+/** The state that a log is counted under. */
+const countedState = (row: TaskRow | undefined): string | undefined => row?.head && stateOf(row);
 
 /** Whether a row has these values already. */
 const isKept = (kept: SqlRow, names: readonly string[], values: readonly SqlValue[]): boolean =>

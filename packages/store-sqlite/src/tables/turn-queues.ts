@@ -6,8 +6,8 @@ import {
   rememberedTurns,
   type Wanted,
 } from '@batonjs/store';
+import { type KeptTask, readColumns, toTask } from '../sql/columns.ts';
 import type { Database } from '../sql/database.ts';
-import { type KeptTask, taskColumns, toTask } from './columns.ts';
 
 /** Finds the tasks that can be claimed. */
 export class TurnQueues {
@@ -25,7 +25,7 @@ export class TurnQueues {
 
   constructor(db: Database) {
     const find = (condition: string) =>
-      db.prepare(`SELECT ${taskColumns} FROM tasks WHERE ${condition} LIMIT ?`);
+      db.prepare(`SELECT ${readColumns} FROM tasks WHERE ${condition} LIMIT ?`);
     this.#held = find('holder = ? AND queue = ?');
     this.#waiting = find('queue = ? AND waiting_since IS NOT NULL ORDER BY waiting_since, id');
     this.#due = find('queue = ? AND due_at <= ? ORDER BY due_at, id');
@@ -79,9 +79,17 @@ export class TurnQueues {
   schedule({ queue }: NonNullable<Wanted['schedule']>): NonNullable<Found['schedule']> {
     const kept = this.#queue.get(queue);
     return {
-      row: kept && { queue, revision: 0, turns: kept.turns as number },
-      running: this.#running.all(queue) as never,
-      callers: this.#callers.all(queue) as never,
+      row: kept && { queue, revision: 0, turns: Number(kept.turns) },
+      running: this.#running
+        .all(queue)
+        .map(({ scope, context }) => ({ scope: String(scope), context: String(context) })),
+      callers: this.#callers
+        .all(queue)
+        .map(({ scope, firstAt, turn }) => ({
+          scope: String(scope),
+          firstAt: Number(firstAt),
+          turn: Number(turn),
+        })),
     };
   }
 

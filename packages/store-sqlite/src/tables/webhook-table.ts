@@ -1,6 +1,6 @@
-import type { Replaced, WebhookRow } from '@batonjs/store';
+import { changedRow, type Replaced, sqlWebhookColumns, type WebhookRow } from '@batonjs/store';
+import { type KeptWebhook, namesOf, toWebhook, valuesOf } from '../sql/columns.ts';
 import type { Database } from '../sql/database.ts';
-import { type KeptWebhook, namesOf, toWebhook, valuesOf, webhookColumns } from './columns.ts';
 import type { TaskTable } from './task-table.ts';
 
 /** Rows of the table `webhooks`. Called inside the caller's transaction. */
@@ -14,15 +14,14 @@ export class WebhookTable {
 
   constructor(db: Database, tasks: TaskTable) {
     this.#tasks = tasks;
-    const names = namesOf(webhookColumns);
+    const names = ['task', ...namesOf(sqlWebhookColumns)];
     const select = (condition: string) =>
-      db.prepare(`SELECT task, id, scope, task_id, ${names.join(', ')} FROM webhooks WHERE ${condition}`);
+      db.prepare(`SELECT ${names.join(', ')} FROM webhooks WHERE ${condition}`);
     this.#ofTask = select('task = ?');
     this.#ready = select('queue = ? AND ready_at <= ? ORDER BY ready_at LIMIT ?');
     this.#dead = select('queue = ? AND dead IS NOT NULL ORDER BY scope, task_id, id LIMIT ?');
     this.#put = db.prepare(
-      `REPLACE INTO webhooks (task, id, scope, task_id, ${names.join(', ')})
-       VALUES (?, ?, ?, ?, ${names.map(() => '?').join(', ')})`,
+      `REPLACE INTO webhooks (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
     );
     this.#remove = db.prepare('DELETE FROM webhooks WHERE task = ? AND id = ?');
   }
@@ -39,9 +38,11 @@ export class WebhookTable {
     return this.#dead.all(queue, limit).map(toWebhook);
   }
 
-  replace({ before, after }: Replaced<WebhookRow>): void {
-    const task = (before as KeptWebhook | undefined)?.task ?? this.#tasks.find(after!)!.id;
-    if (after) this.#put.run(task, after.id, after.scope, after.taskId, ...valuesOf(webhookColumns, after));
-    else this.#remove.run(task, before!.id);
+  replace(change: Replaced<WebhookRow>): void {
+    const row = changedRow(change);
+    const before = change.before as KeptWebhook | undefined;
+    const task = before?.task ?? this.#tasks.numberOf(row);
+    if (change.after) this.#put.run(task, ...valuesOf(sqlWebhookColumns, row));
+    else this.#remove.run(task, row.id);
   }
 }

@@ -53,6 +53,11 @@ export class Subscribers {
     for (const topic of topics) this.notify(topicNumber(topic), topic.version);
   }
 
+  /** Notifies of what another process has told, in pairs of a number and a version: `[1234, 5, 678, null]`. */
+  notifyPairs(pairs: readonly (number | null)[]): void {
+    for (let n = 0; n < pairs.length; n += 2) this.notify(pairs[n] ?? 0, pairs[n + 1] ?? undefined);
+  }
+
   notifyAll(): void {
     for (const number of this.#byNumber.keys()) this.notify(number);
   }

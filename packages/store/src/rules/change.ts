@@ -122,6 +122,13 @@ export interface Replaced<Row> {
   readonly after: Row | undefined;
 }
 
+/** The row that is written, or the one that is deleted. */
+export function changedRow<Row extends object>({ before, after }: Replaced<Row>): Row {
+  const row = after ?? before;
+  if (!row) throw new TypeError('A change has no row, neither before it nor after it');
+  return row;
+}
+
 /**
  * What becomes of a task. Without a row `after`, the task is deleted with its facts, its snapshot, its `once` keys and
  * its webhooks.
@@ -162,6 +169,13 @@ export interface Step<T, Json = string> {
   readonly decide: (found: Found) => Change<T, Json> | Step<T, Json>;
   /** It mostly changes nothing: a database that has to lock for a change looks without a lock first. */
   readonly isMostlyIdle?: boolean;
+}
+
+/** The change of a step that needs one look. Throws if it wants another one. */
+export function changeOf<T, Json>({ decide }: Step<T, Json>, found: Found): Change<T, Json> {
+  const decision = decide(found);
+  if ('decide' in decision) throw new TypeError('The step needs another look');
+  return decision;
 }
 
 /** Whether nothing is written. */

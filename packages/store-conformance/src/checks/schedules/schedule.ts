@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { Lease, TaskStore, TurnSchedule } from '@batonjs/store';
 import { type Bench, section } from '../../bench/check.ts';
 import { elapse, same } from '../../bench/expectations.ts';
-import { nth } from '../../bench/present.ts';
 import { completed, received, working } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
+import { nth } from '../../samples/present.ts';
 
 const ttlMs = 60_000;
 const urgent = 1_000_000;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { TaskStore } from '@batonjs/store';
 import { type Bench, section } from '../../bench/check.ts';
 import { elapse, eventually, refuses, same } from '../../bench/expectations.ts';
-import { nth } from '../../bench/present.ts';
 import { chunk, completed, working } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
+import { nth } from '../../samples/present.ts';
 
 const long = 60_000;
 const wanted = { turn: { queue: 'q', want: true } };

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { Lease } from '@batonjs/store';
 import { section } from '../../bench/check.ts';
 import { elapse, eventually, refuses, same } from '../../bench/expectations.ts';
-import { present } from '../../bench/present.ts';
 import { chunk, completed, received, working } from '../../samples/facts.ts';
 import { type Log, logOf } from '../../samples/log.ts';
+import { present } from '../../samples/present.ts';
 
 const long = 60_000;
 const acquire = (holder: string, ttlMs = long) => ({ turn: { queue: 'q', acquire: { holder, ttlMs } } });

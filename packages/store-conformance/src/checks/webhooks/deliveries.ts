@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { PushConfigStore } from '@batonjs/store';
 import { section } from '../../bench/check.ts';
 import { elapse, same, subscribe } from '../../bench/expectations.ts';
-import { nth, present } from '../../bench/present.ts';
 import { at, chunk, completed } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
+import { nth, present } from '../../samples/present.ts';
 import { type Both, push } from '../../samples/webhook.ts';
 
 const long = 60_000;

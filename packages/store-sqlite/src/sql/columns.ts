@@ -1,0 +1,70 @@
+import {
+  type SqlColumn,
+  sqlTaskColumns,
+  type TaskRow,
+  taskOfSql,
+  type WebhookRow,
+  webhookOfSql,
+} from '@batonjs/store';
+import type { SqlRow, SqlValue } from './database.ts';
+
+/** A task as it was read: the row, and its numbers in the file. */
+export interface KeptTask extends TaskRow {
+  readonly id: number;
+  /** The number of its context; null while the log is empty. */
+  readonly context: number | null;
+  /** Its columns, as they are in the file. */
+  readonly kept: SqlRow;
+}
+
+/** A webhook as it was read: the row, and the number of its task. */
+export interface KeptWebhook extends WebhookRow {
+  readonly task: number;
+}
+
+const picked = (...names: string[]) => sqlTaskColumns.filter(([name]) => names.includes(name));
+
+/** Columns that every commit changes. */
+export const logColumns = picked('version', 'head', 'last_at');
+
+/** Columns that tasks are listed by. `context` is one more. */
+export const listColumns = picked('state', 'status_at', 'ended_at');
+
+/** Columns that never change. */
+const nameColumns = picked('scope', 'task_id');
+
+/** The others: tasks are claimed by them. */
+export const turnColumns = sqlTaskColumns.filter(
+  (column) => ![nameColumns, logColumns, listColumns].flat().includes(column),
+);
+
+export const namesOf = (columns: readonly SqlColumn<never>[]): string[] => columns.map(([name]) => name);
+
+export const valuesOf = <Row>(columns: readonly SqlColumn<Row>[], row: Row): SqlValue[] =>
+  columns.map(([, , value]) => bound(value(row)));
+
+const bound = (value: string | number | boolean | undefined): SqlValue =>
+  typeof value === 'boolean' ? Number(value) : (value ?? null);
+
+/** What `CREATE TABLE` says of columns. */
+export const definitionsOf = (columns: readonly SqlColumn<never>[]): string =>
+  columns
+    .map(([name, type]) => {
+      const kind = type.startsWith('text') ? 'TEXT' : 'INTEGER';
+      return `${name} ${kind}${type.endsWith('?') ? '' : ' NOT NULL'}`;
+    })
+    .join(', ');
+
+/** What a statement reads of the table `tasks`. */
+export const readColumns = ['id', 'context', ...namesOf(sqlTaskColumns)].join(', ');
+
+/** Nothing is compared with the revision: this process has the only write lock while it decides. */
+export const toTask = (found: SqlRow): KeptTask =>
+  Object.assign(taskOfSql(found), {
+    id: Number(found.id),
+    context: found.context === null ? null : Number(found.context),
+    kept: found,
+  });
+
+export const toWebhook = (found: SqlRow): KeptWebhook =>
+  Object.assign(webhookOfSql(found), { task: Number(found.task) });
