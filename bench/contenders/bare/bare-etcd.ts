@@ -15,15 +15,15 @@ const cluster = new Cluster(new Connections(etcd, undefined), 10_000);
 async function append(task: string, n: number, modRevision: number): Promise<number> {
   const { head, facts } = commits[n]!;
   const key = `task/${task}`;
-  const { response } = await cluster.transact({
+  const { succeeded, header } = await cluster.transact({
     compare: [{ result: 0, target: 2, key, modRevision }],
     success: [
       { put: { key, value: head } },
       { put: { key: `fact/${task}/${n}`, value: `[${facts.join(',')}]` } },
     ],
   });
-  if (!response.succeeded) throw new Error('A version conflict');
-  return response.header!.revision;
+  if (!succeeded) throw new Error('A version conflict');
+  return header.revision;
 }
 
 const questions = {

@@ -1,4 +1,4 @@
-import { type Rows, type Scope, StoreError, type TaskQuery, type Topic, type Wanted } from '@batonjs/store';
+import { type Rows, StoreError, type Wanted } from '@batonjs/store';
 import { Buckets } from './buckets/buckets.ts';
 import type { Cluster } from './cluster/cluster.ts';
 import { WriteGroups } from './cluster/write-groups.ts';
@@ -11,10 +11,10 @@ import { TaskList } from './logs/task-list.ts';
 import { Wakeups } from './notifications/wakeups.ts';
 import { Watches } from './notifications/watches.ts';
 import { Changes } from './rows/changes.ts';
-import { Look, Reader } from './rows/reader.ts';
+import { Look } from './rows/look.ts';
+import { Reader } from './rows/reader.ts';
 import { Searches } from './rows/searches.ts';
 import { WaitingCounts } from './rows/waiting-counts.ts';
-import { Writer } from './rows/writer.ts';
 
 /** The rows of an etcd cluster. `onGroup`: called after each transaction that writes, with its number of writes. */
 export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) => void) | undefined): Rows {
@@ -26,9 +26,8 @@ export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) 
   const parts = new Parts(cluster, keys);
   const reader = new Reader(cluster, keys, clock, new WaitingCounts(cluster, keys));
   const searches = new Searches(cluster, keys, reader);
-  const writer = new Writer(keys, parts);
   const buckets = new Buckets(cluster, keys, clock);
-  const changes = new Changes({ keys, groups, reader, searches, writer, buckets, wakeups });
+  const changes = new Changes({ keys, groups, reader, searches, parts, buckets, wakeups });
   const logs = new Logs(cluster, keys, parts);
   const tasks = new TaskList(cluster, keys, logs);
   let started: Promise<string> | undefined;
@@ -46,25 +45,23 @@ export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) 
 
   const find = (wanted: Wanted) => {
     if (wanted.bucket !== undefined) throw new StoreError('UNUSABLE', 'Buckets are only taken from');
-    return wanted.tasks ? reader.named(wanted, new Look(), true) : searches.find(wanted, new Look());
+    return wanted.tasks ? reader.whole(wanted) : searches.find(wanted, new Look());
   };
 
   return {
     encode: JSON.stringify,
     read: (wanted) => call(async () => find(wanted)),
     change: (step) => call(() => changes.run(step)),
-    log: (scope: Scope, taskId: string) => call(() => logs.log(scope, taskId)),
-    facts: (scope: Scope, taskId: string, after: number, limit: number) =>
-      call(() => logs.facts(scope, taskId, after, limit)),
-    page: (scope: Scope, query: TaskQuery) => call(() => tasks.list(scope, query)),
-    subscribe: (topic: Topic, notify: (version?: number) => void) =>
-      call(() => wakeups.subscribe(topic, notify)),
+    log: (scope, taskId) => call(() => logs.log(scope, taskId)),
+    facts: (scope, taskId, after, limit) => call(() => logs.facts(scope, taskId, after, limit)),
+    page: (scope, query) => call(() => tasks.list(scope, query)),
+    subscribe: (topic, notify) => call(() => wakeups.subscribe(topic, notify)),
     // Read anew each time: the data may have been emptied or replaced since this process started.
     identity: () => call(() => identityOf(cluster, keys.meta)),
     // Sent twice, it does the same.
     probe: () =>
       call(async () => void (await cluster.transact({ success: [{ put: { key: keys.probe, value: '' } }] }))),
-    ping: () => call(async () => void (await cluster.read([{ key: keys.meta }]))),
+    ping: () => call(async () => void (await cluster.get(keys.meta))),
     async close() {
       await buckets.close();
       watches.close();

@@ -8,7 +8,7 @@ import {
 import { Cluster } from './cluster/cluster.ts';
 import { Connections, type EtcdTls } from './cluster/connections.ts';
 import { etcdRows } from './etcd-rows.ts';
-import { Keys } from './layout/keys.ts';
+import { keysOf } from './layout/keys.ts';
 
 export interface EtcdStoreOptions {
   /** What all keys of the store begin with, 1 to 256 characters without a slash at the end. Default `baton`. */
@@ -39,7 +39,7 @@ export function etcdStore(
     throw new StoreError('UNUSABLE', 'The prefix of keys has 1 to 256 characters and ends without a slash');
   const connections = new Connections(urls, tls);
   const cluster = new Cluster(connections, timeoutMs);
-  return createStore(connections.name, etcdRows(cluster, new Keys(prefix), onGroup));
+  return createStore(connections.name, etcdRows(cluster, keysOf(prefix), onGroup));
 }
 
 const known: Record<keyof EtcdStoreOptions, true> = {

@@ -7,8 +7,8 @@ import { Buckets } from '../src/buckets/buckets.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { ClusterClock } from '../src/layout/cluster-clock.ts';
-import { inside, Keys } from '../src/layout/keys.ts';
-import type { RangeRequest } from '../src/wire/messages.ts';
+import { inside, keysOf } from '../src/layout/keys.ts';
+import type { TxnRequest } from '../src/wire/messages.ts';
 import { startBrokenProxy } from './broken-proxy.ts';
 
 const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
@@ -18,10 +18,10 @@ afterAll(() => etcd?.stop());
 class NotedCluster extends Cluster {
   readonly visited: number[] = [];
 
-  override async read(ranges: readonly RangeRequest[]) {
-    const read = await super.read(ranges);
-    this.visited.push(...read.map(({ count = 0 }) => count));
-    return read;
+  override async transact(request: TxnRequest) {
+    const answer = await super.transact(request);
+    this.visited.push(...answer.responses.map(({ range }) => range.count));
+    return answer;
   }
 }
 
@@ -29,12 +29,12 @@ function open(urls = etcd!.urls, timeoutMs = 20_000, prefix = `buckets/${randomU
   const connections = new Connections(urls, undefined);
   onTestFinished(() => connections.close());
   const cluster = new NotedCluster(connections, timeoutMs);
-  const keys = new Keys(prefix);
+  const keys = keysOf(prefix);
   const clock = new ClusterClock(cluster, keys.clock);
   const observer = new Cluster(connections, timeoutMs);
   const count = async () => {
     const [range] = await observer.read([{ ...inside(keys.buckets), countOnly: true }]);
-    return range!.count ?? 0;
+    return range.count;
   };
   /** Puts so many buckets that were full long ago. */
   const putFull = async (buckets: number) => {
@@ -46,7 +46,7 @@ function open(urls = etcd!.urls, timeoutMs = 20_000, prefix = `buckets/${randomU
   };
   const kept = new Buckets(cluster, keys, clock);
   // Takes need nothing but changes.
-  const store = createStore('buckets', { change: (step) => kept.change(step) } as Rows);
+  const store = createStore('buckets', { change: (step) => kept.change(step, step.wanted.bucket!) } as Rows);
   const buckets = { take: (name: string, rate: Rate) => store.take!(name, rate), close: () => kept.close() };
   return { cluster, keys, clock, prefix, count, putFull, buckets };
 }

@@ -7,7 +7,7 @@ import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
 import { digestOf } from '../src/layout/digest.ts';
-import { inside, Keys } from '../src/layout/keys.ts';
+import { inside, keysOf } from '../src/layout/keys.ts';
 
 const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
 afterAll(() => etcd?.stop());
@@ -20,10 +20,10 @@ function open() {
   const connections = new Connections(etcd!.urls, undefined);
   onTestFinished(() => connections.close());
   const cluster = new Cluster(connections, 20_000);
-  const keys = new Keys(prefix);
+  const keys = keysOf(prefix);
   const countKeys = async (folder: string) => {
     const [range] = await cluster.read([{ ...inside(folder), countOnly: true }]);
-    return range!.count ?? 0;
+    return range.count;
   };
   return { store, sizes, keys, countKeys, prefix };
 }

@@ -4,11 +4,11 @@ import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
-import { Keys } from '../src/layout/keys.ts';
+import { keysOf } from '../src/layout/keys.ts';
 import { Logs } from '../src/logs/logs.ts';
 import { Parts } from '../src/logs/parts.ts';
 import { WaitingCounts } from '../src/rows/waiting-counts.ts';
-import type { RangeRequest } from '../src/wire/messages.ts';
+import type { TxnRequest } from '../src/wire/messages.ts';
 
 const etcd = (await canStartEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
 afterAll(() => etcd?.stop());
@@ -17,9 +17,9 @@ afterAll(() => etcd?.stop());
 class CountedCluster extends Cluster {
   reads = 0;
 
-  override read(ranges: readonly RangeRequest[]) {
+  override transact(request: TxnRequest) {
     this.reads++;
-    return super.read(ranges);
+    return super.transact(request);
   }
 }
 
@@ -35,7 +35,7 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     onTestFinished(() => connections.close());
     const cluster = new CountedCluster(connections, 20_000);
     let now = 0;
-    const counts = new WaitingCounts(cluster, new Keys('baton'), () => now);
+    const counts = new WaitingCounts(cluster, keysOf('baton'), () => now);
     const readFor = async (asked: () => Promise<unknown>): Promise<number> => {
       const before = cluster.reads;
       await asked();
@@ -63,7 +63,7 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     const connections = new Connections(etcd!.urls, undefined);
     onTestFinished(() => connections.close());
     const cluster = new CountedCluster(connections, 20_000);
-    const counts = new WaitingCounts(cluster, new Keys('another'));
+    const counts = new WaitingCounts(cluster, keysOf('another'));
     const first = counts.of('q');
     await Promise.resolve();
     await Promise.resolve();
@@ -83,7 +83,7 @@ it.skipIf(!etcd)('A short log is read together with its task, and a longer one r
     connections.close();
   });
   const cluster = new CountedCluster(connections, 20_000);
-  const keys = new Keys('baton');
+  const keys = keysOf('baton');
   const logs = new Logs(cluster, keys, new Parts(cluster, keys));
   for (const [taskId, length, reads] of [
     ['short', 32, 1],

@@ -1,8 +1,8 @@
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ClusterClock } from '../layout/cluster-clock.ts';
 import { alphabet } from '../layout/digest.ts';
-import { inside, type Keys, unchanged } from '../layout/keys.ts';
-import type { KeyValue, RangeRequest } from '../wire/messages.ts';
+import { inside, type Keys, type Range, unchanged } from '../layout/keys.ts';
+import type { KeyValue } from '../wire/messages.ts';
 
 /** How many keys a round reads at most. */
 const mostRead = 500;
@@ -54,8 +54,7 @@ export class BucketSweep {
 
   async #sweep(): Promise<void> {
     for (let round = 0; round < mostRounds && !this.#isClosed; round++) {
-      const [range] = await this.#cluster.read([{ ...this.#range(), limit: mostRead }]);
-      const { kvs, count = 0 } = range!;
+      const [{ kvs, count }] = await this.#cluster.read([{ ...this.#range(), limit: mostRead }]);
       if (count > mostRead && this.#width > 1) {
         this.#width = Math.ceil(this.#width / 2);
         continue;
@@ -69,7 +68,7 @@ export class BucketSweep {
     }
   }
 
-  #range(): RangeRequest {
+  #range(): Range {
     const { key, rangeEnd } = inside(this.#folder);
     const end = this.#next + this.#width;
     return {
@@ -87,13 +86,12 @@ export class BucketSweep {
   /** Deletes those that are full. Those that change meanwhile stay. */
   async #delete(kvs: readonly KeyValue[]): Promise<void> {
     const now = this.#clock.now();
-    const full = kvs.filter(({ value }) => Number(value) <= now);
-    for (let start = 0; start < full.length && !this.#isClosed; start += mostDeleted)
-      await this.#cluster.transact({
-        success: full.slice(start, start + mostDeleted).map(({ key: bytes, modRevision }) => {
-          const key = String(bytes);
-          return { txn: { compare: [unchanged(key, modRevision)], success: [{ delete: { key } }] } };
-        }),
-      });
+    const deletions = kvs.flatMap(({ key: bytes, value, modRevision }) => {
+      const key = String(bytes);
+      const txn = { compare: [unchanged(key, modRevision)], success: [{ delete: { key } }] };
+      return Number(value) <= now ? { txn } : [];
+    });
+    for (let start = 0; start < deletions.length && !this.#isClosed; start += mostDeleted)
+      await this.#cluster.transact({ success: deletions.slice(start, start + mostDeleted) });
   }
 }

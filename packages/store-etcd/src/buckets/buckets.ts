@@ -1,9 +1,9 @@
-import { type Change, type Step, StoreError } from '@batonjs/store';
+import { type Step, StoreError } from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ClusterClock } from '../layout/cluster-clock.ts';
 import { KeyQueues } from '../layout/key-queues.ts';
 import { type Keys, unchanged } from '../layout/keys.ts';
-import type { KeyValue } from '../wire/messages.ts';
+import { remember } from '../layout/remember.ts';
 import { BucketSweep } from './bucket-sweep.ts';
 
 /** How many takes of this process there are between two sweeps. */
@@ -42,10 +42,10 @@ export class Buckets {
     return this.#sweep.close();
   }
 
-  /** Takes what the step decides from the bucket that it wants. */
-  async change<T>(step: Step<T>): Promise<T> {
+  /** Takes what the step decides from a bucket. */
+  async change<T>(step: Step<T>, bucket: string): Promise<T> {
     await this.#clock.follow();
-    const key = this.#keys.bucket(step.wanted.bucket!);
+    const key = this.#keys.bucket(bucket);
     const result = await this.#queues.run([key], () => this.#take(key, step));
     if (++this.#takes % sweepEvery === 0) void this.#sweep.run();
     return result;
@@ -53,35 +53,24 @@ export class Buckets {
 
   /** Decides on the value that this process knows. If that is not the one in etcd, it decides anew. */
   async #take<T>(key: string, { decide }: Step<T>): Promise<T> {
-    let known = this.#known.get(key) ?? absent;
     for (;;) {
-      const found = { ...this.#clock.present(), fullAt: known.fullAt };
-      const { fullAt, result } = mustBeChange(decide(found));
-      const { response } = await this.#cluster.transact({
+      const known = this.#known.get(key) ?? absent;
+      const change = decide({ ...this.#clock.present(), fullAt: known.fullAt });
+      if ('decide' in change) throw new StoreError('UNUSABLE', 'A bucket is decided on in one step');
+      const { fullAt, result } = change;
+      const { succeeded, header, responses } = await this.#cluster.transact({
         compare: [unchanged(key, known.revision)],
         success: fullAt === undefined ? [] : [{ put: { key, value: String(fullAt) } }],
         failure: [{ range: { key } }],
       });
-      if (response.succeeded) {
-        if (fullAt !== undefined) this.#remember(key, { revision: response.header!.revision, fullAt });
-        return result;
-      }
-      known = readingOf(response.responses[0]?.range?.kvs[0]);
-      this.#remember(key, known);
+      const kept = responses[0]?.range.kvs[0];
+      if (!succeeded) this.#remember(key, kept && { revision: kept.modRevision, fullAt: Number(kept.value) });
+      else if (fullAt !== undefined) this.#remember(key, { revision: header.revision, fullAt });
+      if (succeeded) return result;
     }
   }
 
-  #remember(key: string, known: Known): void {
-    this.#known.delete(key);
-    this.#known.set(key, known);
-    if (this.#known.size > mostKnown) this.#known.delete(this.#known.keys().next().value!);
+  #remember(key: string, known = absent): void {
+    remember(this.#known, key, known, mostKnown);
   }
-}
-
-const readingOf = (kept: KeyValue | undefined): Known =>
-  kept ? { revision: kept.modRevision, fullAt: Number(kept.value) } : absent;
-
-function mustBeChange<T>(decision: Change<T> | Step<T>): Change<T> {
-  if ('decide' in decision) throw new StoreError('UNUSABLE', 'A bucket is decided on in one step');
-  return decision;
 }

@@ -6,7 +6,8 @@ export interface Addresses {
   readonly hosts: readonly string[];
   readonly isSecure: boolean;
   readonly user: string | undefined;
-  readonly password: string | undefined;
+  /** Empty if there is none. */
+  readonly password: string;
 }
 
 /** Reads the URLs of members. Throws a `StoreError` of code `UNUSABLE` for others than `http://…` and `https://…`. */

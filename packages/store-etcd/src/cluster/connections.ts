@@ -6,8 +6,7 @@ import {
   credentials,
   Metadata,
 } from '@grpc/grpc-js';
-import { decode, encode, type MessageType } from '../wire/codec.ts';
-import { authenticateRequest, authenticateResponse } from '../wire/messages.ts';
+import { type Method, methods } from '../wire/messages.ts';
 import { addressesOf } from './address.ts';
 import { isTokenExpired } from './etcd-error.ts';
 
@@ -17,19 +16,6 @@ export interface EtcdTls {
   readonly cert?: string;
   readonly key?: string;
 }
-
-/** A method of etcd's API. */
-export interface Method {
-  readonly path: string;
-  readonly request: MessageType;
-  readonly response: MessageType;
-}
-
-const authenticate: Method = {
-  path: '/etcdserverpb.Auth/Authenticate',
-  request: authenticateRequest,
-  response: authenticateResponse,
-};
 
 const channelOptions: ClientOptions = {
   // Calls are repeated here, where it is known what they do.
@@ -44,61 +30,71 @@ const channelOptions: ClientOptions = {
   'grpc.keepalive_timeout_ms': 3_000,
 };
 
+/** The connection to a member of the cluster. */
+export type Member = Client;
+
 /** One connection to each member. Calls go to one of them until it fails, and then to the next. */
 export class Connections {
   readonly name: string;
-  readonly #clients: readonly Client[];
+  readonly #members: readonly Member[];
   readonly #user: { readonly name: string; readonly password: string } | undefined;
-  readonly #leaving = new Set<(member: number) => void>();
+  readonly #leaving = new Set<(member: Member) => void>();
   #token: Promise<string> | undefined;
-  #current = 0;
+  #current: number;
 
   constructor(urls: readonly string[], tls: EtcdTls | undefined) {
-    const { hosts, isSecure, user, password = '' } = addressesOf(urls);
+    const { hosts, isSecure, user, password } = addressesOf(urls);
     this.name = `etcd at ${hosts.join(', ')}`;
     this.#user = user === undefined ? undefined : { name: user, password };
-    this.#clients = hosts.map((host) => new Client(host, credentialsOf(isSecure, tls), channelOptions));
+    this.#members = hosts.map((host) => new Client(host, credentialsOf(isSecure, tls), channelOptions));
     // The processes of an agent do not all begin with the same member.
     this.#current = Math.floor(Math.random() * hosts.length);
   }
 
   /** The member that calls go to now. */
-  get current(): number {
-    return this.#current;
+  get current(): Member {
+    return this.#members[this.#current]!;
   }
 
   /** Sends one call to a member. Waits for at most so many milliseconds. Rejects with what gRPC says. */
-  async call(member: number, method: Method, request: object, timeoutMs: number): Promise<unknown> {
-    if (!this.#user) return this.#send(member, method, request, timeoutMs);
+  async call<Request, Response>(
+    member: Member,
+    method: Method<Request, Response>,
+    request: Request,
+    timeoutMs: number,
+  ): Promise<Response> {
+    const send = async () =>
+      sendTo(member, method, request, timeoutMs, await this.#metadata(member, timeoutMs));
     try {
-      return await this.#send(member, method, request, timeoutMs, await this.metadata(member, timeoutMs));
+      return await send();
     } catch (error) {
-      if (!isTokenExpired(error)) throw error;
-      this.forgetToken();
-      return this.#send(member, method, request, timeoutMs, await this.metadata(member, timeoutMs));
+      if (!isTokenExpired(error) || !this.forgetToken()) throw error;
+      return send();
     }
   }
 
-  /** Opens a stream of messages in both directions. */
-  stream<Request, Response>(
-    member: number,
-    { path, request, response }: Method,
-    metadata: Metadata,
-  ): ClientDuplexStream<Request, Response> {
-    return this.#clients[member]!.makeBidiStreamRequest(
+  /** Opens a stream of messages in both directions, which ends if the member is cut off from the leader. */
+  async stream<Request, Response>(
+    member: Member,
+    { path, request, response }: Method<Request, Response>,
+    timeoutMs: number,
+  ): Promise<ClientDuplexStream<Request, Response>> {
+    const metadata = await this.#metadata(member, timeoutMs);
+    metadata.set('hasleader', 'true');
+    return member.makeBidiStreamRequest(
       path,
-      (message: Request) => encode(request, message as object),
-      (bytes: Buffer) => decode(response, bytes) as Response,
+      (message: Request) => request.encode(message),
+      (bytes: Buffer) => response.decode(bytes),
       metadata,
     );
   }
 
   /** What calls carry: the token of the user, if the URL names one. */
-  async metadata(member: number, timeoutMs: number): Promise<Metadata> {
+  async #metadata(member: Member, timeoutMs: number): Promise<Metadata> {
     const metadata = new Metadata();
     if (!this.#user) return metadata;
-    this.#token ??= this.#send(member, authenticate, this.#user, timeoutMs).then(
-      (answer) => String((answer as { token: Buffer }).token),
+    this.#token ??= sendTo(member, methods.authenticate, this.#user, timeoutMs).then(
+      ({ token }) => String(token),
       (error: unknown) => {
         this.#token = undefined;
         throw error;
@@ -115,39 +111,39 @@ export class Connections {
   }
 
   /** The member failed: the next calls go to another one. */
-  leave(member: number): void {
-    if (this.#current === member) this.#current = (member + 1) % this.#clients.length;
+  leave(member: Member): void {
+    if (this.current === member) this.#current = (this.#current + 1) % this.#members.length;
     for (const leave of this.#leaving) leave(member);
   }
 
   /** Calls `leave` with each member that fails. */
-  onLeave(leave: (member: number) => void): void {
+  onLeave(leave: (member: Member) => void): void {
     this.#leaving.add(leave);
   }
 
   close(): void {
-    for (const client of this.#clients) client.close();
+    for (const member of this.#members) member.close();
   }
+}
 
-  #send(
-    member: number,
-    { path, request, response }: Method,
-    message: object,
-    timeoutMs: number,
-    metadata = new Metadata(),
-  ): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#clients[member]!.makeUnaryRequest(
-        path,
-        (value: object) => encode(request, value),
-        (bytes: Buffer) => decode(response, bytes),
-        message,
-        metadata,
-        { deadline: Date.now() + timeoutMs },
-        (error, answer) => (error ? reject(error) : resolve(answer)),
-      );
-    });
-  }
+function sendTo<Request, Response>(
+  member: Member,
+  { path, request, response }: Method<Request, Response>,
+  message: Request,
+  timeoutMs: number,
+  metadata = new Metadata(),
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    member.makeUnaryRequest(
+      path,
+      (value: Request) => request.encode(value),
+      (bytes: Buffer) => response.decode(bytes),
+      message,
+      metadata,
+      { deadline: Date.now() + timeoutMs },
+      (error, answer) => (answer === undefined ? reject(error) : resolve(answer)),
+    );
+  });
 }
 
 function credentialsOf(isSecure: boolean, { ca, cert, key }: EtcdTls = {}): ChannelCredentials {

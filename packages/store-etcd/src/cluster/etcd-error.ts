@@ -1,8 +1,8 @@
-import { StoreError, type StoreTrouble } from '@batonjs/store';
+import { StoreError, type StoreErrorCode, type StoreTrouble } from '@batonjs/store';
 import { status } from '@grpc/grpc-js';
 
 /** Codes after which another member, or the same one a moment later, may answer. */
-const passing: readonly number[] = [
+const passing: readonly unknown[] = [
   status.UNAVAILABLE,
   status.DEADLINE_EXCEEDED,
   status.CANCELLED,
@@ -10,15 +10,13 @@ const passing: readonly number[] = [
   status.INTERNAL,
 ];
 
-const codeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code;
-const detailsOf = (error: unknown): string => {
-  const { details } = (error ?? {}) as { details?: unknown };
-  return typeof details === 'string' && details !== '' ? details : String(error);
-};
+/** What an error of gRPC has. */
+const codeOf = (error: unknown): unknown => Object(error).code;
+const detailsOf = (error: unknown): string => String(Object(error).details || error);
 
 /** Whether the call may succeed when it is repeated. It may have been executed. */
 export const isPassing = (error: unknown): boolean =>
-  passing.includes(codeOf(error) as number) || /too many requests/.test(detailsOf(error));
+  passing.includes(codeOf(error)) || /too many requests/.test(detailsOf(error));
 
 /** Whether the user has to log in again: tokens expire, and do not outlive a change of the user. */
 export const isTokenExpired = (error: unknown): boolean =>
@@ -39,11 +37,8 @@ export function translated(name: string, error: unknown): StoreError {
   if (StoreError.is(error)) return error;
   const code = codeOf(error);
   const details = detailsOf(error);
-  const refuse = (
-    storeCode: 'UNAVAILABLE' | 'UNUSABLE' | 'INVALID_COMMIT',
-    why: string,
-    trouble?: StoreTrouble,
-  ) => new StoreError(storeCode, `${name} ${why}`, { cause: error, trouble });
+  const refuse = (storeCode: StoreErrorCode, why: string, trouble?: StoreTrouble) =>
+    new StoreError(storeCode, `${name} ${why}`, { cause: error, trouble });
   if (isFull(error))
     return refuse(
       'UNAVAILABLE',

@@ -1,11 +1,4 @@
-import type {
-  Compare,
-  RangeRequest,
-  RangeResponse,
-  RequestOp,
-  TxnRequest,
-  TxnResponse,
-} from '../wire/messages.ts';
+import type { Compare, RangeRequest, RangeResponse, TxnRequest, Write } from '../wire/messages.ts';
 import type { Answer, Cluster } from './cluster.ts';
 import { isTooLarge } from './etcd-error.ts';
 
@@ -15,27 +8,24 @@ export interface ConditionalWrite {
   readonly task: string;
   readonly compare: readonly Compare[];
   /** At most 90, on keys of this task only, unless it shares no transaction. */
-  readonly writes: readonly RequestOp[];
+  readonly writes: readonly Write[];
   readonly reads: readonly RangeRequest[];
   /** It shares no transaction: it fails as a whole if a part of a value has vanished, or it writes several tasks. */
   readonly isAlone?: boolean;
 }
 
-export interface Written {
-  readonly succeeded: boolean;
+export interface Outcome extends Pick<Answer, 'succeeded' | 'isRepeated'> {
   /** The revision of the cluster: of the keys that were written, if it succeeded. */
   readonly revision: number;
   /** If it did not succeed. */
   readonly reads: readonly RangeResponse[];
-  /** It was sent more than once: where it did not succeed, an earlier attempt may have. */
-  readonly isRepeated: boolean;
 }
 
 interface Waiting {
   readonly write: ConditionalWrite;
   /** How much of a transaction it takes. */
   readonly bytes: number;
-  readonly resolve: (written: Written) => void;
+  readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -67,7 +57,7 @@ export class WriteGroups {
   }
 
   /** Rejects with a `StoreError` of code `UNAVAILABLE` if it is unknown whether it happened. */
-  run(write: ConditionalWrite): Promise<Written> {
+  run(write: ConditionalWrite): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       const bytes = write.isAlone ? Number.POSITIVE_INFINITY : bytesOf(write);
       this.#waiting.push({ write, bytes, resolve, reject });
@@ -109,12 +99,17 @@ export class WriteGroups {
   async #send(group: readonly Waiting[]): Promise<void> {
     this.#underWay++;
     try {
-      const answer = await this.#transact(group);
-      for (const [n, { resolve }] of group.entries()) resolve(writtenOf(group, answer, n));
+      const answer = await this.#cluster.transact(this.#requestOf(group));
+      const { header, isRepeated } = answer;
+      for (const [n, { resolve }] of group.entries()) {
+        const { succeeded, responses } = group.length === 1 ? answer : answer.responses[n]!.txn;
+        const reads = succeeded ? [] : responses.map(({ range }) => range);
+        resolve({ succeeded, revision: header.revision, reads, isRepeated });
+      }
       this.#onGroup?.(group.length);
     } catch (error) {
       // Members may be given a lower limit: each is tried again on its own, so that one that is too large fails alone.
-      if (group.length > 1 && isTooLarge((error as Error).cause))
+      if (group.length > 1 && isTooLarge(Object(error).cause))
         for (const waiting of group) await this.#send([waiting]);
       else for (const { reject } of group) reject(error);
     } finally {
@@ -123,55 +118,45 @@ export class WriteGroups {
     }
   }
 
-  #transact(group: readonly Waiting[]): Promise<Answer> {
+  #requestOf(group: readonly Waiting[]): TxnRequest {
     const requests = group.map(({ write: { compare, writes, reads } }) => ({
       compare,
       success: writes,
       failure: reads.map((range) => ({ range })),
     }));
-    if (requests.length === 1) return this.#cluster.transact(this.#inChunks(requests[0]!));
-    const success: RequestOp[] = requests.map((txn) => ({ txn }));
-    return this.#cluster.transact({ success: [...success, ...this.#counting(requests)] });
-  }
-
-  /** More operations than a transaction takes are put into transactions inside it. */
-  #inChunks(request: Required<TxnRequest>): TxnRequest {
-    const { compare, success, failure } = request;
+    const [request, ...others] = requests;
+    if (!request || others.length > 0) return { success: this.#inside(requests) };
+    const { compare, success } = request;
     if (success.length <= mostOperations) return request;
     const size = mostOperations - Math.max(compare.length, mostOperations / 2);
-    const chunks: RequestOp[] = [];
-    for (let start = 0; start < success.length; start += size)
-      chunks.push({ txn: { success: success.slice(start, start + size) } });
-    return { compare, success: [...chunks, ...this.#counting([request])], failure };
+    const chunks = Array.from({ length: Math.ceil(success.length / size) }, (_, n) => ({
+      success: success.slice(n * size, (n + 1) * size),
+    }));
+    return { ...request, success: this.#inside(chunks) };
   }
 
-  /** The quota of etcd counts what the outer transaction puts only: it applies if that is anything. Deletions need none. */
-  #counting(requests: readonly Required<TxnRequest>[]): RequestOp[] {
-    const puts = requests.some(({ success }) => success.some((write) => 'put' in write));
-    return puts ? [{ put: { key: this.#counted, value: '' } }] : [];
+  /** Transactions inside another one. The quota of etcd counts what the outer one puts only; deletions need none. */
+  #inside(
+    requests: readonly { readonly compare?: readonly Compare[]; readonly success: readonly Write[] }[],
+  ) {
+    const isPut = requests.some(({ success }) => success.some((write) => 'put' in write));
+    const counted = { put: { key: this.#counted, value: '' } };
+    return [...requests.map((txn) => ({ txn })), ...(isPut ? [counted] : [])];
   }
 }
 
 /** What a key or a value takes beside its content, in bytes, about. */
 const around = 16;
 
+const sizeOf = (text: string | Uint8Array = ''): number => around + Buffer.byteLength(text);
+
 /** About how many bytes a write takes in a request. */
 function bytesOf({ compare, writes, reads }: ConditionalWrite): number {
   let bytes = 0;
-  for (const { key } of compare) bytes += around + Buffer.byteLength(key);
-  for (const { key } of reads) bytes += around + Buffer.byteLength(key);
-  for (const write of writes) {
-    if ('put' in write)
-      bytes += 2 * around + Buffer.byteLength(write.put.key) + Buffer.byteLength(write.put.value ?? '');
-    // A range has an end, too.
-    else if ('delete' in write) bytes += 2 * (around + Buffer.byteLength(write.delete.key));
-  }
+  for (const { key } of [...compare, ...reads]) bytes += sizeOf(key);
+  // A deleted range has an end, too.
+  for (const write of writes)
+    if ('put' in write) bytes += sizeOf(write.put.key) + sizeOf(write.put.value);
+    else bytes += 2 * sizeOf(write.delete.key);
   return bytes;
-}
-
-function writtenOf(group: readonly Waiting[], { response, isRepeated }: Answer, n: number): Written {
-  const own: TxnResponse = group.length === 1 ? response : response.responses[n]!.txn!;
-  const { succeeded = false, responses } = own;
-  const reads = succeeded ? [] : responses.map(({ range }) => range!);
-  return { succeeded, revision: response.header!.revision, reads, isRepeated };
 }

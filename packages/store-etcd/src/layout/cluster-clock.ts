@@ -1,5 +1,6 @@
 import { type Moment, steadyNow } from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
+import { unchanged } from './keys.ts';
 import { timeIn } from './order.ts';
 
 /** How old the time in etcd may become while leases are written, in milliseconds. */
@@ -50,31 +51,25 @@ export class ClusterClock {
   }
 
   async #refresh(): Promise<void> {
-    const [range] = await this.#cluster.read([{ key: this.#key }]);
-    const kept = range!.kvs[0]?.value;
-    if (kept) this.#advance(Number(kept));
-    else this.#advance(Date.now());
-    this.#readAt = kept ? performance.now() : this.#readAt;
-    if (!kept || this.now() - Number(kept) > tickMs) await this.#write();
+    const kept = await this.#cluster.get(this.#key);
+    this.#advance(kept ? Number(kept.value) : Date.now());
+    if (kept) this.#readAt = performance.now();
+    if (!kept || this.now() - Number(kept.value) > tickMs) await this.#write(kept !== undefined);
     this.#readAt = performance.now();
   }
 
   /** Writes the time, or takes over a later one. */
-  async #write(): Promise<void> {
+  async #write(isThere: boolean): Promise<void> {
     const [key, value] = [this.#key, timeIn(this.now())];
-    for (const isNew of [false, true]) {
-      const compare = isNew
-        ? ({ result: 0, target: 1, key, createRevision: 0 } as const)
-        : ({ result: 2, target: 3, key, value } as const);
-      const { response } = await this.#cluster.transact({
-        compare: [compare],
-        success: [{ put: { key, value } }],
-        failure: [{ range: { key } }],
-      });
-      const later = response.responses[0]?.range?.kvs[0]?.value;
-      if (later) this.#advance(Number(later));
-      if (response.succeeded || later) return;
-    }
+    // Nothing is less than the value of a key that is not there.
+    const isEarlier = { result: 2, target: 3, key, value };
+    const { responses } = await this.#cluster.transact({
+      compare: [isThere ? isEarlier : unchanged(key, 0)],
+      success: [{ put: { key, value } }],
+      failure: [{ range: { key } }],
+    });
+    const later = responses[0]?.range.kvs[0];
+    if (later) this.#advance(Number(later.value));
   }
 
   #advance(time: number): void {

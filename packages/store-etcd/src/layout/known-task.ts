@@ -1,12 +1,9 @@
-import type { TaskRow, WebhookRow } from '@batonjs/store';
+import type { TaskName, TaskRow, WebhookRow } from '@batonjs/store';
 import type { KeyValue } from '../wire/messages.ts';
 
 /** The webhooks of a task, which have one key. */
 export interface KnownWebhooks {
-  /** Those in `apart` are without their config, unless it was asked for. */
   readonly rows: readonly WebhookRow[];
-  /** The ids of those whose config has a key of its own. */
-  readonly apart: ReadonlySet<string>;
   /** Of the key; 0: there is none. */
   readonly revision: number;
 }
@@ -22,7 +19,7 @@ export interface KnownTask {
   readonly webhooks: KnownWebhooks | undefined;
 }
 
-export const noWebhooks: KnownWebhooks = { rows: [], apart: new Set(), revision: 0 };
+export const noWebhooks: KnownWebhooks = { rows: [], revision: 0 };
 
 export const absent: KnownTask = {
   row: undefined,
@@ -42,28 +39,28 @@ export function taskOf(kept: KeyValue | undefined, webhooks?: KnownWebhooks): Kn
   return { row, revision: kept.modRevision, snapshotParts, webhooks };
 }
 
-interface WebhooksValue {
-  readonly scope: string;
-  readonly taskId: string;
-  readonly webhooks: readonly Omit<WebhookRow, 'scope' | 'taskId'>[];
+/** Stands for a config that has a key of its own. */
+export const configApart: WebhookRow['config'] = Object.freeze({ url: '' });
+
+export const isApart = ({ config }: WebhookRow): boolean => config === configApart;
+
+interface WebhooksValue extends TaskName {
+  readonly webhooks: readonly (Omit<WebhookRow, keyof TaskName | 'config'> & Partial<WebhookRow>)[];
   readonly by: string;
 }
 
-/** The value of `webhooks/<task>`, without the configs of those in `apart`. */
-export function webhooksValue(rows: readonly WebhookRow[], apart: ReadonlySet<string>, by: string): string {
-  const { scope, taskId } = rows[0]!;
-  const webhooks = rows.map((row) => ({
-    ...row,
-    scope: undefined,
-    taskId: undefined,
-    ...(apart.has(row.id) && { config: undefined }),
-  }));
+/** The value of `webhooks/<task>`, without the configs that have a key of their own. */
+export function webhooksValue(name: TaskName, rows: readonly WebhookRow[], by: string): string {
+  const webhooks = rows.map(({ scope: _scope, taskId: _taskId, ...row }) =>
+    row.config === configApart ? { ...row, config: undefined } : row,
+  );
+  const { scope, taskId } = name;
   return JSON.stringify({ scope, taskId, webhooks, by } satisfies WebhooksValue);
 }
 
 export function webhooksOf(kept: KeyValue | undefined): KnownWebhooks {
   if (!kept) return noWebhooks;
   const { scope, taskId, webhooks }: WebhooksValue = JSON.parse(String(kept.value));
-  const apart = new Set(webhooks.flatMap(({ config, id }) => (config === undefined ? [id] : [])));
-  return { rows: webhooks.map((one) => ({ scope, taskId, ...one })), apart, revision: kept.modRevision };
+  const rows = webhooks.map((one) => ({ ...one, scope, taskId, config: one.config ?? configApart }));
+  return { rows, revision: kept.modRevision };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
+import { unchanged } from './keys.ts';
 
 /** The version of the layout of keys. */
 export const layoutVersion = 1;
@@ -10,19 +11,15 @@ export const layoutVersion = 1;
  * layout.
  */
 export async function identityOf(cluster: Cluster, key: string): Promise<string> {
-  const value = JSON.stringify({ layout: layoutVersion, identity: randomUUID() });
   // Most processes start on data that is there: a read then costs no write of the cluster.
-  const [range] = await cluster.read([{ key }]);
-  let kept = range!.kvs[0]?.value;
-  if (!kept) {
-    const { response } = await cluster.transact({
-      compare: [{ result: 0, target: 1, key, createRevision: 0 }],
-      success: [{ put: { key, value } }, { range: { key } }],
-      failure: [{ range: { key } }],
-    });
-    kept = response.responses.at(-1)!.range!.kvs[0]!.value;
+  let kept = await cluster.get(key);
+  while (!kept) {
+    const value = JSON.stringify({ layout: layoutVersion, identity: randomUUID() });
+    await cluster.transact({ compare: [unchanged(key, 0)], success: [{ put: { key, value } }] });
+    // Another process may have written it first.
+    kept = await cluster.get(key);
   }
-  const { layout, identity } = JSON.parse(String(kept));
+  const { layout, identity } = JSON.parse(String(kept.value));
   if (layout === layoutVersion) return identity;
   const message = `Its keys have version ${layout}, and this release takes ${layoutVersion}`;
   throw new StoreError('UNUSABLE', `${cluster.connections.name} was written by another release. ${message}`);

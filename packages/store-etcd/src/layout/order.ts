@@ -15,9 +15,8 @@ export const newestFirst = (ms: number): string => timeIn(lastTime - Math.max(0,
 
 /** The largest id first: the bytes of the id turned round, in hexadecimal digits, and an end after all that follow it. */
 export function largestFirst(id: string): string {
-  const bytes = Buffer.from(id);
-  for (let n = 0; n < bytes.length; n++) bytes[n]! ^= 0xff;
-  return `${bytes.toString('hex')}ff`;
+  const turned = Buffer.from(id).map((byte) => byte ^ 0xff);
+  return `${Buffer.from(turned).toString('hex')}ff`;
 }
 
 /** The time of a place in a schedule, which may lie before 1970. */

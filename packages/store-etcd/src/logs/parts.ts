@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { StoreError } from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Keys } from '../layout/keys.ts';
-import type { KeyValue, RangeResponse, RequestOp } from '../wire/messages.ts';
+import type { KeyValue, RangeRequest, Write } from '../wire/messages.ts';
 
 /** Larger texts are kept in parts: what etcd answers to a read of many keys stays small. In bytes. */
 export const largestText = 256 * 1024;
@@ -16,12 +16,22 @@ const mostParts = 48;
 /** How long parts are kept without their commit, in seconds. */
 const uploadSeconds = 120;
 
-/** A text that is kept in parts. */
+/** What stands for a text that is kept in parts. */
 interface InParts {
   readonly parts: number;
   readonly id: string;
   /** The change that wrote it. */
   readonly by: string;
+}
+
+/** A text whose parts are written. */
+export interface Upload {
+  readonly id: string;
+  readonly value: string;
+  /** Takes the parts off their lease. Fails, and with it the transaction, if one has vanished. */
+  readonly keep: readonly Write[];
+  /** Called after the transaction, whatever came of it. */
+  readonly done: () => void;
 }
 
 /** Texts under keys, or in parts under keys of their own. */
@@ -40,24 +50,21 @@ export class Parts {
    */
   async upload(task: string, text: string, by: string): Promise<Upload> {
     const bytes = Buffer.from(text);
-    const count = Math.ceil(bytes.length / partBytes);
-    if (count > mostParts) {
-      const size = `${Math.ceil(bytes.length / partBytes)} MiB`;
-      throw new StoreError(
-        'INVALID_COMMIT',
-        `A commit of ${size} is larger than the ${mostParts} MiB that a store in etcd takes`,
-      );
+    const parts = Math.ceil(bytes.length / partBytes);
+    if (parts > mostParts) {
+      const message = `A commit of ${parts} MiB is larger than the ${mostParts} MiB that a store in etcd takes`;
+      throw new StoreError('INVALID_COMMIT', message);
     }
-    const id = randomUUID();
+    const inParts: InParts = { parts, id: randomUUID(), by };
+    const keys = this.#keysOf(task, inParts);
     const lease = await this.#cluster.grantLease(uploadSeconds);
-    const keys = Array.from({ length: count }, (_, n) => this.#keys.part(task, id, n));
     for (const [n, key] of keys.entries()) {
       const value = bytes.subarray(n * partBytes, (n + 1) * partBytes);
       await this.#cluster.transact({ success: [{ put: { key, value, lease } }] });
     }
     return {
-      id,
-      value: JSON.stringify({ parts: count, id, by } satisfies InParts),
+      id: inParts.id,
+      value: JSON.stringify(inParts),
       keep: keys.map((key) => ({ put: { key, ignoreValue: true } })),
       // Parts without a commit vanish at once instead of in two minutes.
       done: () => void this.#cluster.revokeLease(lease).catch(() => {}),
@@ -65,31 +72,23 @@ export class Parts {
   }
 
   /** The value of a key as JSON, put together if it is kept in parts. Throws `SyntaxError` if it is damaged. */
-  async read(task: string, { value, modRevision }: KeyValue): Promise<unknown> {
-    const kept = JSON.parse(String(value));
-    if (typeof kept?.parts !== 'number') return kept;
-    const { parts, id } = kept as InParts;
-    const ranges = Array.from({ length: parts }, (_, n) => ({ key: this.#keys.part(task, id, n) }));
-    let read = contentsOf(await this.#cluster.read(ranges));
-    if (read.length < parts) {
-      // Another value has replaced this one. Its parts are in the history, where they were written with it.
-      const then = ranges.map((range) => ({ ...range, revision: modRevision }));
-      read = contentsOf(await this.#cluster.read(then));
-    }
-    if (read.length < parts) throw new SyntaxError(`${parts - read.length} of ${parts} parts are missing`);
-    return JSON.parse(String(Buffer.concat(read)));
+  async read<T extends object>(task: string, { value, modRevision }: KeyValue): Promise<T> {
+    const kept: T | InParts = JSON.parse(String(value));
+    if (!('parts' in kept)) return kept;
+    const keys = this.#keysOf(task, kept);
+    const read = async (revision?: number) =>
+      (await this.#cluster.getEach(keys, (key): RangeRequest => ({ key, revision }))).flatMap(
+        ([, part]) => part?.value ?? [],
+      );
+    let parts = await read();
+    // Another value has replaced this one. Its parts are in the history, where they were written with it.
+    if (parts.length < keys.length) parts = await read(modRevision);
+    const missing = keys.length - parts.length;
+    if (missing > 0) throw new SyntaxError(`${missing} of ${keys.length} parts are missing`);
+    return JSON.parse(String(Buffer.concat(parts)));
   }
-}
 
-const contentsOf = (ranges: readonly RangeResponse[]): Buffer[] =>
-  ranges.flatMap(({ kvs }) => kvs[0]?.value ?? []);
-
-/** A text whose parts are written. */
-export interface Upload {
-  readonly id: string;
-  readonly value: string;
-  /** Takes the parts off their lease. Fails, and with it the transaction, if one has vanished. */
-  readonly keep: readonly RequestOp[];
-  /** Called after the transaction, whatever came of it. */
-  readonly done: () => void;
+  #keysOf(task: string, { parts, id }: InParts): string[] {
+    return Array.from({ length: parts }, (_, n) => this.#keys.part(task, id, n));
+  }
 }

@@ -1,10 +1,10 @@
 import { cutPage, type ListedTask, type Scope, type TaskPage, type TaskQuery } from '@batonjs/store';
 import type { Cluster } from '../cluster/cluster.ts';
 import { isCompacted } from '../cluster/etcd-error.ts';
+import { stateIn } from '../layout/indexes.ts';
 import { inside, type Keys } from '../layout/keys.ts';
 import { taskOf } from '../layout/known-task.ts';
 import { newestFirst } from '../layout/order.ts';
-import { stateIn } from '../layout/places.ts';
 import type { RangeRequest } from '../wire/messages.ts';
 import type { Logs } from './logs.ts';
 
@@ -43,7 +43,7 @@ export class TaskList {
         return await this.#list(scope, query);
       } catch (error) {
         // The moment of the page was compacted away while it was read.
-        if (!isCompacted((error as Error).cause)) throw error;
+        if (!isCompacted(Object(error).cause)) throw error;
       }
     }
   }
@@ -52,29 +52,27 @@ export class TaskList {
     const { contextId, state, answered, statusSince, after, limit, bytes, totalAtMost, ...others } = query;
     others satisfies Record<string, never>;
     const folders = this.#folders(scope, { contextId, state, answered });
-    const pages = folders.map((folder) => ({ ...this.#range(folder, { after, statusSince }), limit }));
     const counted = totalAtMost === 0 ? [] : folders;
-    const counts = counted.map((folder) => ({
-      ...this.#range(folder, { statusSince }),
-      countOnly: true,
-    }));
-    const { response } = await this.#cluster.transact({
-      success: [...pages, ...counts].map((range) => ({ range })),
+    const { header, responses } = await this.#cluster.transact({
+      success: [
+        ...folders.map((folder) => ({ range: { ...this.#range(folder, { after, statusSince }), limit } })),
+        ...counted.map((folder) => ({ range: { ...this.#range(folder, { statusSince }), countOnly: true } })),
+      ],
     });
-    const ranges = response.responses.map(({ range }) => range!);
-    const total = ranges.slice(folders.length).reduce((sum, { count = 0 }) => sum + count, 0);
-    const places = ranges
-      .slice(0, folders.length)
-      .flatMap(({ kvs }, n) =>
-        kvs.map(({ key, value }) => ({ place: String(key).slice(folders[n]!.length), task: String(value) })),
-      );
+    const total = responses.slice(folders.length).reduce((sum, { range }) => sum + range.count, 0);
+    const places = folders.flatMap((folder, n) =>
+      (responses[n]?.range.kvs ?? []).map(({ key, value }) => ({
+        place: String(key).slice(folder.length),
+        task: String(value),
+      })),
+    );
     places.sort((a, b) => (a.place < b.place ? -1 : 1));
     const found = places.slice(0, limit).map(({ task }) => task);
 
     const tasks: ListedTask[] = [];
     const some = bytes === undefined ? atOnce : atOnceBounded;
     for (let start = 0; start < found.length; start += some) {
-      tasks.push(...(await this.#read(found.slice(start, start + some), response.header!.revision)));
+      tasks.push(...(await this.#read(found.slice(start, start + some), header.revision)));
       const page = cutPage(tasks, query, total);
       if (page.isCut) return page;
     }
@@ -102,22 +100,20 @@ export class TaskList {
 
   /** Reads tasks as they were at the revision of the index. */
   async #read(tasks: readonly string[], revision: number): Promise<ListedTask[]> {
-    const rows = await this.#cluster.read(tasks.map((task) => ({ key: this.#keys.task(task), revision })));
-    const found = tasks.map((task, n) => {
-      const { taskId, head } = taskOf(rows[n]!.kvs[0]).row!;
-      return { task, taskId, head: head! };
+    const rows = await this.#cluster.getEach(tasks, (task) => ({ key: this.#keys.task(task), revision }));
+    const found = rows.flatMap(([task, kept]) => {
+      const { taskId, head } = taskOf(kept).row ?? {};
+      return taskId !== undefined && head ? [{ task, taskId, head }] : [];
     });
-    const facts = await this.#cluster.read(
-      found.map(({ task, head }) => ({
-        ...inside(this.#keys.facts(task)),
-        key: this.#keys.fact(task, head.statusVersion),
-        limit: 1,
-        revision,
-      })),
-    );
+    const facts = await this.#cluster.getEach(found, ({ task, head }) => ({
+      ...inside(this.#keys.facts(task)),
+      key: this.#keys.fact(task, head.statusVersion),
+      limit: 1,
+      revision,
+    }));
     return Promise.all(
-      found.map(async ({ task, taskId, head }, n) => {
-        const fact = await this.#logs.factAt(task, head.statusVersion, facts[n]!.kvs[0]);
+      facts.map(async ([{ task, taskId, head }, kept]) => {
+        const fact = await this.#logs.factAt(task, head.statusVersion, kept);
         return { taskId, head, ...(fact && { fact }) };
       }),
     );

@@ -8,12 +8,22 @@ import type { Watch, Watches } from './watches.ts';
 /** A topic with subscribers in this process. */
 class Watched {
   readonly subscribers = new Subscribers();
-  readonly #topic: Topic;
+  readonly watch: Watch;
+  readonly #number: number;
   #revision = 0;
   #version = 0;
 
-  constructor(topic: Topic) {
-    this.#topic = topic;
+  constructor(topic: Topic, key: string, watches: Watches) {
+    const isQueue = 'queue' in topic;
+    this.#number = topicNumber(topic);
+    this.watch = watches.begin({
+      ...(isQueue ? inside(key) : { key }),
+      onEvent: (kept) => {
+        if (!isQueue) this.notify(kept.modRevision, versionOf(kept));
+        else if (isReady(key, kept)) this.notify(kept.modRevision);
+      },
+      onMissed: () => this.subscribers.notifyAll(),
+    });
   }
 
   /**
@@ -25,7 +35,7 @@ class Watched {
     this.#revision = revision;
     if (version !== undefined && version === this.#version) return;
     this.#version = version ?? 0;
-    this.subscribers.notify(topicNumber(this.#topic), version);
+    this.subscribers.notify(this.#number, version);
   }
 }
 
@@ -33,7 +43,7 @@ class Watched {
 export class Wakeups {
   readonly #keys: Keys;
   readonly #watches: Watches;
-  readonly #watched = new Map<string, { readonly topic: Watched; readonly watch: Watch }>();
+  readonly #watched = new Map<string, Watched>();
 
   constructor(keys: Keys, watches: Watches) {
     this.#keys = keys;
@@ -43,23 +53,24 @@ export class Wakeups {
   /** Something has changed. Called after the transaction, with its revision. */
   announce(topic: Notification, revision: number): void {
     if (this.#watched.size === 0) return;
-    this.#watched.get(this.#keyOf(topic))?.topic.notify(revision, topic.version);
+    this.#watched.get(this.#keyOf(topic))?.notify(revision, topic.version);
   }
 
   async subscribe(topic: Topic, notify: (version?: number) => void): Promise<Unsubscribe> {
     const key = this.#keyOf(topic);
-    const watched = this.#watched.get(key) ?? this.#watch(key, topic);
-    const { subscribers } = watched.topic;
+    const watched = this.#watched.get(key) ?? new Watched(topic, key, this.#watches);
+    this.#watched.set(key, watched);
+    const { subscribers, watch } = watched;
     const remove = subscribers.add(topic, notify);
     const unsubscribe = () => {
       void remove();
       if (!subscribers.isEmpty || this.#watched.get(key) !== watched) return;
       this.#watched.delete(key);
-      watched.watch.end();
+      watch.end();
     };
     try {
       // What changes after this promise is resolved must be noticed.
-      await watched.watch.created;
+      await watch.created;
     } catch (error) {
       unsubscribe();
       throw error;
@@ -71,22 +82,6 @@ export class Wakeups {
     return 'queue' in topic
       ? this.#keys.ready(topic.queue)
       : this.#keys.task(digestOf(topic.scope, topic.taskId));
-  }
-
-  #watch(key: string, topic: Topic) {
-    const isQueue = 'queue' in topic;
-    const watched = new Watched(topic);
-    const watch = this.#watches.begin({
-      ...(isQueue ? inside(key) : { key }),
-      onEvent: (kept) => {
-        if (!isQueue) watched.notify(kept.modRevision, versionOf(kept));
-        else if (isReady(key, kept)) watched.notify(kept.modRevision);
-      },
-      onMissed: () => watched.subscribers.notifyAll(),
-    });
-    const both = { topic: watched, watch };
-    this.#watched.set(key, both);
-    return both;
   }
 }
 

@@ -1,14 +1,14 @@
 import { StoreError } from '@batonjs/store';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
-import type { Connections, Method } from '../cluster/connections.ts';
+import type { Connections, Member } from '../cluster/connections.ts';
 import { translated } from '../cluster/etcd-error.ts';
-import { type KeyValue, type WatchResponse, watchRequest, watchResponse } from '../wire/messages.ts';
-
-const method: Method = {
-  path: '/etcdserverpb.Watch/Watch',
-  request: watchRequest,
-  response: watchResponse,
-};
+import {
+  type KeyValue,
+  methods,
+  type RangeRequest,
+  type WatchRequest,
+  type WatchResponse,
+} from '../wire/messages.ts';
 
 /** The filter that leaves out deletions. */
 const noDelete = 1;
@@ -17,9 +17,7 @@ const noDelete = 1;
 const reconnectMs = { first: 20, longest: 1_000 };
 
 /** A key to watch, or a range of keys. */
-export interface WatchOptions {
-  readonly key: string;
-  readonly rangeEnd?: string;
+export interface WatchOptions extends Pick<RangeRequest, 'key' | 'rangeEnd'> {
   readonly onEvent: (kept: KeyValue) => void;
   /** Events were missed: they are compacted away. */
   readonly onMissed: () => void;
@@ -39,7 +37,10 @@ interface Watcher extends WatchOptions {
   isMissing: boolean;
 }
 
-type Stream = ClientDuplexStream<object, WatchResponse>;
+interface Stream {
+  readonly member: Member;
+  readonly messages: ClientDuplexStream<WatchRequest, WatchResponse>;
+}
 
 /** All watches of a process, over one stream. After a break they go on where they were, on another member. */
 export class Watches {
@@ -47,7 +48,6 @@ export class Watches {
   readonly #timeoutMs: number;
   readonly #watchers = new Map<number, Watcher>();
   #stream: Stream | undefined;
-  #member = 0;
   #isOpening = false;
   #isClosed = false;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -59,7 +59,7 @@ export class Watches {
     this.#timeoutMs = timeoutMs;
     // A member that answers no calls sends no events either, even if its connection stays open.
     connections.onLeave((member) => {
-      if (this.#stream && member === this.#member) this.#broken(this.#stream);
+      if (member === this.#stream?.member) this.#broken(this.#stream);
     });
   }
 
@@ -72,7 +72,7 @@ export class Watches {
     const timer = setTimeout(late, this.#timeoutMs);
     const stop = () => clearTimeout(timer);
     ready.promise.then(stop, stop);
-    if (this.#stream) this.#create(this.#stream, watcher);
+    if (this.#stream) create(this.#stream, watcher);
     else void this.#open();
     return { created: ready.promise, end: () => this.#end(watcher) };
   }
@@ -80,12 +80,11 @@ export class Watches {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#retry);
-    this.#stream?.cancel();
+    this.#stream?.messages.cancel();
   }
 
   #end(watcher: Watcher): void {
-    if (!this.#watchers.delete(watcher.id)) return;
-    this.#stream?.write({ cancel: { watchId: watcher.id } });
+    if (this.#watchers.delete(watcher.id)) this.#stream?.messages.write({ cancel: { watchId: watcher.id } });
   }
 
   async #open(): Promise<void> {
@@ -93,17 +92,14 @@ export class Watches {
     this.#isOpening = true;
     const member = this.#connections.current;
     try {
-      const metadata = await this.#connections.metadata(member, this.#timeoutMs);
-      if (this.#isClosed) return;
-      // A member that is cut off from the leader ends the stream instead of being silent.
-      metadata.set('hasleader', 'true');
-      const stream: Stream = this.#connections.stream(member, method, metadata);
+      const messages = await this.#connections.stream(member, methods.watch, this.#timeoutMs);
+      const stream = { member, messages };
+      messages.on('data', (response: WatchResponse) => this.#receive(stream, response));
+      messages.on('error', () => this.#broken(stream));
+      messages.on('end', () => this.#broken(stream));
+      if (this.#isClosed) return void messages.cancel();
       this.#stream = stream;
-      this.#member = member;
-      stream.on('data', (response: WatchResponse) => this.#receive(stream, response));
-      stream.on('error', () => this.#broken(stream));
-      stream.on('end', () => this.#broken(stream));
-      for (const watcher of this.#watchers.values()) this.#create(stream, watcher);
+      for (const watcher of this.#watchers.values()) create(stream, watcher);
     } catch {
       this.#openLater();
     } finally {
@@ -111,25 +107,11 @@ export class Watches {
     }
   }
 
-  #create(stream: Stream, { id, key, rangeEnd, next }: Watcher): void {
-    stream.write({
-      create: {
-        key,
-        rangeEnd,
-        startRevision: next,
-        // Members tell the revision of idle watches from time to time, so that they do not go on from an old one.
-        progressNotify: true,
-        filters: [noDelete],
-        watchId: id,
-      },
-    });
-  }
-
   #receive(stream: Stream, response: WatchResponse): void {
     if (stream !== this.#stream) return;
-    const { watchId = 0, created, canceled, compactRevision, cancelReason, header, events } = response;
+    const { watchId, created, canceled, compactRevision, cancelReason, header, events } = response;
     // A token is forgotten by a member that was started again. A refused watch may come without its id.
-    const isRefused = created && canceled && !compactRevision;
+    const isRefused = created && canceled && compactRevision === 0;
     if (isRefused && this.#connections.forgetToken()) {
       this.#broken(stream);
       return;
@@ -138,8 +120,9 @@ export class Watches {
     const watcher = this.#watchers.get(watchId);
     if (!watcher) return;
     if (canceled) {
-      if (compactRevision) this.#goOnFromNow(stream, watcher);
-      else this.#refused(watcher, String(cancelReason ?? ''));
+      this.#watchers.delete(watchId);
+      if (compactRevision > 0) this.#goOnFromNow(stream, watcher);
+      else watcher.ready.reject(this.#refusal(cancelReason));
     } else if (created) {
       watcher.next ??= header.revision + 1;
       watcher.ready.resolve();
@@ -154,25 +137,23 @@ export class Watches {
 
   /** Its next event is compacted away: subscribers look for themselves. */
   #goOnFromNow(stream: Stream, watcher: Watcher): void {
-    this.#watchers.delete(watcher.id);
     watcher.id = ++this.#ids;
     watcher.next = undefined;
     watcher.isMissing = true;
     this.#watchers.set(watcher.id, watcher);
-    this.#create(stream, watcher);
+    create(stream, watcher);
   }
 
-  #refused(watcher: Watcher, reason: string): void {
-    this.#watchers.delete(watcher.id);
-    watcher.ready.reject(translated(this.#connections.name, new Error(`A watch was refused: ${reason}`)));
+  #refusal(reason: Buffer): StoreError {
+    return translated(this.#connections.name, new Error(`A watch was refused: ${reason}`));
   }
 
   #broken(stream: Stream): void {
     if (stream !== this.#stream) return;
     this.#stream = undefined;
     // What a stream says after it is given up is of no interest, its errors neither.
-    stream.cancel();
-    this.#connections.leave(this.#member);
+    stream.messages.cancel();
+    this.#connections.leave(stream.member);
     if (this.#watchers.size > 0) this.#openLater();
   }
 
@@ -182,4 +163,10 @@ export class Watches {
     this.#retry = setTimeout(() => void this.#open(), this.#retryMs);
     this.#retryMs = Math.min(reconnectMs.longest, this.#retryMs * 2);
   }
+}
+
+function create({ messages }: Stream, { id, key, rangeEnd, next }: Watcher): void {
+  // Members tell the revision of idle watches from time to time, so that they do not go on from an old one.
+  const common = { progressNotify: true, filters: [noDelete] };
+  messages.write({ create: { key, rangeEnd, startRevision: next, watchId: id, ...common } });
 }

@@ -1,4 +1,5 @@
 import { absent, type KnownTask, noWebhooks } from '../layout/known-task.ts';
+import { remember } from '../layout/remember.ts';
 
 /** How many tasks a process remembers. */
 const most = 2_000;
@@ -10,30 +11,26 @@ const most = 2_000;
 export class KnownTasks {
   readonly #known = new Map<string, KnownTask>();
 
-  get(task: string): KnownTask | undefined {
-    const known = this.#known.get(task);
-    return known?.row?.webhooks === 0 ? { ...known, webhooks: noWebhooks } : known;
-  }
-
-  /** One alone that is not known is taken for a new one. */
-  find(tasks: readonly string[]): ReadonlyMap<string, KnownTask> | undefined {
-    const known = new Map(tasks.flatMap((task) => [[task, this.get(task)] as const]).filter(isKnown));
-    if (known.size === 0 && tasks.length === 1) return new Map([[tasks[0]!, absent]]);
-    return known.size === tasks.length ? known : undefined;
+  /** Undefined if one is not known. One alone that is not known is taken for a new one. */
+  find<Named extends { readonly task: string }>(
+    named: readonly Named[],
+  ): (Named & { readonly known: KnownTask })[] | undefined {
+    const found = named.flatMap((one) => {
+      const known = this.#known.get(one.task) ?? (named.length === 1 ? absent : undefined);
+      return known ? { ...one, known } : [];
+    });
+    return found.length === named.length ? found : undefined;
   }
 
   set(task: string, known: KnownTask): void {
-    this.#known.delete(task);
+    const { row } = known;
     // Closed tasks are hardly ever written again.
-    if (!known.row?.head || known.row.head.closed) return;
-    this.#known.set(task, known);
-    if (this.#known.size > most) this.#known.delete(this.#known.keys().next().value!);
+    if (row?.head && !row.head.closed)
+      remember(this.#known, task, row.webhooks === 0 ? { ...known, webhooks: noWebhooks } : known, most);
+    else this.#known.delete(task);
   }
 
   forget(tasks: Iterable<string>): void {
     for (const task of tasks) this.#known.delete(task);
   }
 }
-
-const isKnown = (entry: readonly [string, KnownTask | undefined]): entry is [string, KnownTask] =>
-  entry[1] !== undefined;

@@ -34,7 +34,7 @@ export class QueueFronts {
   }
 
   /** `keys`: what that range has. */
-  remember(folder: string, keys: readonly KeyValue[]): void {
+  remember(folder: string, keys: readonly Pick<KeyValue, 'key'>[]): void {
     const last = keys.at(-1);
     if (last) this.#ends.set(folder, String(last.key));
   }

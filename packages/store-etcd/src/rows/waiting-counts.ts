@@ -1,16 +1,11 @@
 import type { Cluster } from '../cluster/cluster.ts';
+import { KeyQueues } from '../layout/key-queues.ts';
 import { inside, type Keys } from '../layout/keys.ts';
 
 /** More than all processes together add to a queue in a millisecond. */
 const mostPerMs = 20;
 /** How long a count may be used, in milliseconds. */
 const mostMs = 1_000;
-
-interface Count {
-  readonly tasks: number;
-  /** When it was begun, in milliseconds. */
-  readonly at: number;
-}
 
 /**
  * Counts the tasks that wait in queues. etcd visits the keys of all of them for each count, so commits of one moment
@@ -19,12 +14,12 @@ interface Count {
 export class WaitingCounts {
   readonly #cluster: Cluster;
   readonly #keys: Keys;
-  readonly #last = new Map<string, Count>();
-  readonly #running = new Map<string, Promise<Count>>();
-  /** Counts that have not begun. All callers until then share them. */
-  readonly #next = new Map<string, Promise<Count>>();
-
   readonly #now: () => number;
+  /** The last count of each queue, and when it began. */
+  readonly #last = new Map<string, { readonly tasks: number; readonly at: number }>();
+  readonly #queues = new KeyQueues();
+  /** Counts that have not begun. All callers until then share them. */
+  readonly #next = new Map<string, Promise<number>>();
 
   /** `now`: in milliseconds, of a clock that is never set. */
   constructor(cluster: Cluster, keys: Keys, now: () => number = () => performance.now()) {
@@ -38,33 +33,19 @@ export class WaitingCounts {
     const last = this.#last.get(queue);
     const ageMs = last ? this.#now() - last.at : mostMs;
     if (last && ageMs < mostMs && last.tasks + (1 + ageMs) * mostPerMs < atMost) return last.tasks;
-    const { tasks } = await (this.#next.get(queue) ?? this.#begin(queue));
-    return tasks;
-  }
-
-  /** Begins after the count that runs: that one may have missed what the caller knows. */
-  #begin(queue: string): Promise<Count> {
-    const before = this.#running.get(queue) ?? Promise.resolve();
-    const begin = () => {
-      this.#next.delete(queue);
-      const running = this.#count(queue);
-      this.#running.set(queue, running);
-      const end = () => {
-        if (this.#running.get(queue) === running) this.#running.delete(queue);
-      };
-      running.then(end, end);
-      return running;
-    };
-    const next = before.then(begin, begin);
+    // After the count that runs: that one may have missed what the caller knows.
+    const next = this.#next.get(queue) ?? this.#queues.run([queue], () => this.#count(queue));
     this.#next.set(queue, next);
     return next;
   }
 
-  async #count(queue: string): Promise<Count> {
+  async #count(queue: string): Promise<number> {
+    // Callers of this moment share it.
+    await undefined;
+    this.#next.delete(queue);
     const at = this.#now();
-    const [range] = await this.#cluster.read([{ ...inside(this.#keys.waiting(queue)), countOnly: true }]);
-    const count = { tasks: range!.count ?? 0, at };
-    this.#last.set(queue, count);
+    const [{ count }] = await this.#cluster.read([{ ...inside(this.#keys.waiting(queue)), countOnly: true }]);
+    this.#last.set(queue, { tasks: count, at });
     return count;
   }
 }

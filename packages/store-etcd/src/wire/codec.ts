@@ -1,32 +1,115 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 /** The kinds of fields that the messages of etcd have: integers, texts and bytes, other messages. */
-export type FieldType = 'number' | 'boolean' | 'bytes' | MessageType;
-
-/** A field: its name, its number, its type, and whether there may be many. */
-export type Field = readonly [name: string, number: number, type: FieldType, many?: 'many'];
-
-/** A message of Protocol Buffers as a table. */
-export type MessageType = readonly Field[];
+type FieldType = 'number' | 'boolean' | 'bytes' | Nested;
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Encodes the members of `value` that the table names. Members that are undefined are left out. */
-export function encode(type: MessageType, value: object): Buffer {
-  return viewOf(writeMessage(new BinaryWriter(), type, value as Values).finish());
+/** A message inside another one. */
+interface Nested {
+  readonly empty: Values;
+  write(writer: BinaryWriter, values: Values): BinaryWriter;
+  read(reader: BinaryReader, end: number): Values;
 }
 
-function writeMessage(writer: BinaryWriter, type: MessageType, values: Values): BinaryWriter {
-  for (const field of type) {
-    const member = values[field[0]];
-    if (member === undefined) continue;
-    if (Array.isArray(member)) for (const one of member) writeField(writer, field, one);
-    else writeField(writer, field, member);
+/** The number of a field, its type, and whether there may be many. */
+type Field = readonly [number: number, type: FieldType, many?: 'many'];
+
+/** The fields of a message by their names. */
+interface Fields {
+  readonly [name: string]: Field;
+}
+
+type SentValue<Type> =
+  Type extends Message<infer Members>
+    ? Sent<Members>
+    : { readonly number: number; readonly boolean: boolean; readonly bytes: string | Uint8Array }[Type &
+        Exclude<FieldType, object>];
+
+type ReceivedValue<Type> =
+  Type extends Message<infer Members>
+    ? Received<Members>
+    : { readonly number: number; readonly boolean: boolean; readonly bytes: Buffer }[Type &
+        Exclude<FieldType, object>];
+
+/** What is sent. Members that are undefined are left out. */
+type Sent<Members extends Fields> = {
+  readonly [Name in keyof Members]?: Members[Name] extends readonly [number, infer Type, 'many']
+    ? readonly SentValue<Type>[]
+    : SentValue<Members[Name][1]>;
+};
+
+/** What is received. A member that was left out is 0, false or empty, as Protocol Buffers have it. */
+type Received<Members extends Fields> = {
+  readonly [Name in keyof Members]: Members[Name] extends readonly [number, infer Type, 'many']
+    ? readonly ReceivedValue<Type>[]
+    : ReceivedValue<Members[Name][1]>;
+};
+
+export type SentOf<Type> = SentValue<Type>;
+export type ReceivedOf<Type> = ReceivedValue<Type>;
+
+/** A message of Protocol Buffers as a table of its fields. */
+export class Message<Members extends Fields> implements Nested {
+  /** What is received of a message without fields. */
+  readonly empty: Values;
+  readonly #fields: readonly (readonly [string, Field])[];
+  readonly #byNumber = new Map<number, readonly [string, Field]>();
+
+  constructor(members: Members) {
+    this.#fields = Object.entries(members);
+    for (const field of this.#fields) this.#byNumber.set(field[1][0], field);
+    this.empty = Object.fromEntries(this.#fields.map(([name, field]) => [name, emptyOf(field)]));
   }
-  return writer;
+
+  encode(value: Sent<Members>): Buffer {
+    return viewOf(this.write(new BinaryWriter(), value).finish());
+  }
+
+  /** Skips fields that the table does not name. Bytes are views into those that are given. Throws for no message. */
+  decode(bytes: Uint8Array): Received<Members> {
+    return this.read(new BinaryReader(bytes), bytes.length) as Received<Members>;
+  }
+
+  write(writer: BinaryWriter, values: Values): BinaryWriter {
+    for (const [name, field] of this.#fields) {
+      const member = values[name];
+      if (Array.isArray(member)) for (const one of member) writeField(writer, field, one);
+      else if (member !== undefined) writeField(writer, field, member);
+    }
+    return writer;
+  }
+
+  read(reader: BinaryReader, end: number): Values {
+    const message: Record<string, unknown> = { ...this.empty };
+    const lists: Record<string, unknown[]> = {};
+    while (reader.pos < end) {
+      const [number, wire] = reader.tag();
+      const known = this.#byNumber.get(number);
+      if (!known) {
+        reader.skip(wire, number);
+        continue;
+      }
+      const [name, [, type, many]] = known;
+      const value = readValue(reader, type);
+      if (!many) message[name] = value;
+      else if (lists[name]) lists[name].push(value);
+      else message[name] = lists[name] = [value];
+    }
+    if (reader.pos > end) throw new RangeError('A message of etcd ends inside a field');
+    return message;
+  }
 }
 
-function writeField(writer: BinaryWriter, [, number, type]: Field, value: unknown): void {
+const nothing = Buffer.alloc(0);
+
+function emptyOf([, type, many]: Field): unknown {
+  if (many) return [];
+  if (typeof type === 'object') return type.empty;
+  return { number: 0, boolean: false, bytes: nothing }[type];
+}
+
+function writeField(writer: BinaryWriter, [number, type]: Field, value: unknown): void {
   if (type === 'number' || type === 'boolean') {
     const integer = Number(value);
     writer.tag(number, WireType.Varint);
@@ -38,35 +121,7 @@ function writeField(writer: BinaryWriter, [, number, type]: Field, value: unknow
   writer.tag(number, WireType.LengthDelimited);
   if (typeof value === 'string') writer.string(value);
   else if (value instanceof Uint8Array) writer.bytes(value);
-  else if (typeof type === 'object') writeMessage(writer.fork(), type, Object(value)).join();
-}
-
-/**
- * Decodes a message. Fields that the table does not name are skipped; those of `many` that are missing are empty lists.
- * Bytes are views into those that are given. Throws for bytes that are no message.
- */
-export function decode(type: MessageType, bytes: Uint8Array): unknown {
-  return readMessage(type, new BinaryReader(bytes), bytes.length);
-}
-
-function readMessage(type: MessageType, reader: BinaryReader, end: number): unknown {
-  const message: Record<string, unknown> = {};
-  const lists: Record<string, unknown[]> = {};
-  for (const [name, , , many] of type) if (many) message[name] = lists[name] = [];
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    const field = type.find((one) => one[1] === number);
-    if (!field) {
-      reader.skip(wire, number);
-      continue;
-    }
-    const value = readValue(reader, field[2]);
-    const list = lists[field[0]];
-    if (list) list.push(value);
-    else message[field[0]] = value;
-  }
-  if (reader.pos > end) throw new RangeError('A message of etcd ends inside a field');
-  return message;
+  else if (typeof type === 'object') type.write(writer.fork(), Object(value)).join();
 }
 
 /** Of integers, only ids of the cluster are larger than a double keeps, and negative ones stand for nothing. */
@@ -75,7 +130,7 @@ function readValue(reader: BinaryReader, type: FieldType): unknown {
   if (type === 'boolean') return reader.bool();
   if (type === 'bytes') return viewOf(reader.bytes());
   const length = reader.uint32();
-  return readMessage(type, reader, reader.pos + length);
+  return type.read(reader, reader.pos + length);
 }
 
 const viewOf = ({ buffer, byteOffset, length }: Uint8Array): Buffer =>
