@@ -5,31 +5,26 @@ import { WriteGroups } from './cluster/write-groups.ts';
 import { ClusterClock } from './layout/cluster-clock.ts';
 import type { Keys } from './layout/keys.ts';
 import { identityOf } from './layout/meta.ts';
-import { Logs } from './logs/logs.ts';
-import { Parts } from './logs/parts.ts';
-import { TaskList } from './logs/task-list.ts';
+import { readFacts, readLog } from './logs/logs.ts';
+import { listTasks } from './logs/task-list.ts';
 import { Wakeups } from './notifications/wakeups.ts';
 import { Watches } from './notifications/watches.ts';
 import { Changes } from './rows/changes.ts';
 import { Look } from './rows/look.ts';
 import { Reader } from './rows/reader.ts';
 import { Searches } from './rows/searches.ts';
-import { WaitingCounts } from './rows/waiting-counts.ts';
 
 /** The rows of an etcd cluster. `onGroup`: called after each transaction that writes, with its number of writes. */
 export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) => void) | undefined): Rows {
   const { connections, timeoutMs } = cluster;
-  const clock = new ClusterClock(cluster, keys.clock);
+  const db = { cluster, keys, clock: new ClusterClock(cluster, keys.clock) };
   const groups = new WriteGroups(cluster, keys.probe, onGroup);
   const watches = new Watches(connections, timeoutMs);
   const wakeups = new Wakeups(keys, watches);
-  const parts = new Parts(cluster, keys);
-  const reader = new Reader(cluster, keys, clock, new WaitingCounts(cluster, keys));
-  const searches = new Searches(cluster, keys, reader);
-  const buckets = new Buckets(cluster, keys, clock);
-  const changes = new Changes({ keys, groups, reader, searches, parts, buckets, wakeups });
-  const logs = new Logs(cluster, keys, parts);
-  const tasks = new TaskList(cluster, keys, logs);
+  const reader = new Reader(db);
+  const searches = new Searches(db, reader);
+  const buckets = new Buckets(db);
+  const changes = new Changes({ db, groups, reader, searches, buckets, wakeups });
   let started: Promise<string> | undefined;
 
   /** Looks at the layout of the keys before the first call. */
@@ -52,9 +47,9 @@ export function etcdRows(cluster: Cluster, keys: Keys, onGroup: ((size: number) 
     encode: JSON.stringify,
     read: (wanted) => call(async () => find(wanted)),
     change: (step) => call(() => changes.run(step)),
-    log: (scope, taskId) => call(() => logs.log(scope, taskId)),
-    facts: (scope, taskId, after, limit) => call(() => logs.facts(scope, taskId, after, limit)),
-    page: (scope, query) => call(() => tasks.list(scope, query)),
+    log: (scope, taskId) => call(() => readLog(db, scope, taskId)),
+    facts: (scope, taskId, after, limit) => call(() => readFacts(db, scope, taskId, after, limit)),
+    page: (scope, query) => call(() => listTasks(db, scope, query)),
     subscribe: (topic, notify) => call(() => wakeups.subscribe(topic, notify)),
     // Read anew each time: the data may have been emptied or replaced since this process started.
     identity: () => call(() => identityOf(cluster, keys.meta)),

@@ -44,7 +44,7 @@ function open(urls = etcd!.urls, timeoutMs = 20_000, prefix = `buckets/${randomU
     for (let start = 0; start < buckets; start += 100)
       await observer.transact({ success: all.slice(start, start + 100) });
   };
-  const kept = new Buckets(cluster, keys, clock);
+  const kept = new Buckets({ cluster, keys, clock });
   // Takes need nothing but changes.
   const store = createStore('buckets', { change: (step) => kept.change(step, step.wanted.bucket!) } as Rows);
   const buckets = { take: (name: string, rate: Rate) => store.take!(name, rate), close: () => kept.close() };
@@ -94,9 +94,9 @@ describe.skipIf(!etcd)('Buckets in etcd', () => {
     await putFull(10);
     const connections = new Connections(etcd!.urls, undefined);
     connections.close();
-    await new BucketSweep(new Cluster(connections, 1_000), keys, clock).run();
+    await new BucketSweep({ cluster: new Cluster(connections, 1_000), keys, clock }).run();
     expect(await count()).toBe(10);
-    await new BucketSweep(cluster, keys, clock).run();
+    await new BucketSweep({ cluster, keys, clock }).run();
     expect(await count()).toBe(0);
   });
 
@@ -110,7 +110,7 @@ describe.skipIf(!etcd)('Buckets in etcd', () => {
       await buckets.take('3', slow);
       return read;
     };
-    await new BucketSweep(cluster, keys, clock).run();
+    await new BucketSweep({ cluster, keys, clock }).run();
     expect(await count()).toBe(1);
     expect(await buckets.take('3', slow)).toBeGreaterThan(0);
     await buckets.close();
@@ -120,7 +120,7 @@ describe.skipIf(!etcd)('Buckets in etcd', () => {
     const { cluster, keys, clock, count, putFull } = open();
     await clock.follow();
     await putFull(12_000);
-    const sweep = new BucketSweep(cluster, keys, clock);
+    const sweep = new BucketSweep({ cluster, keys, clock });
     await sweep.run();
     const left = await count();
     expect(left).toBeLessThan(11_000);
@@ -137,7 +137,7 @@ describe.skipIf(!etcd)('Buckets in etcd', () => {
     const { cluster, keys, clock, count, putFull } = open();
     await clock.follow();
     await putFull(5_000);
-    const sweep = new BucketSweep(cluster, keys, clock);
+    const sweep = new BucketSweep({ cluster, keys, clock });
     void sweep.run();
     await sweep.close();
     const left = await count();

@@ -4,9 +4,9 @@ import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
 import { Connections } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
+import { ClusterClock } from '../src/layout/cluster-clock.ts';
 import { keysOf } from '../src/layout/keys.ts';
-import { Logs } from '../src/logs/logs.ts';
-import { Parts } from '../src/logs/parts.ts';
+import { readLog } from '../src/logs/logs.ts';
 import { WaitingCounts } from '../src/rows/waiting-counts.ts';
 import type { TxnRequest } from '../src/wire/messages.ts';
 
@@ -35,7 +35,7 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     onTestFinished(() => connections.close());
     const cluster = new CountedCluster(connections, 20_000);
     let now = 0;
-    const counts = new WaitingCounts(cluster, keysOf('baton'), () => now);
+    const counts = new WaitingCounts({ cluster, keys: keysOf('baton') }, () => now);
     const readFor = async (asked: () => Promise<unknown>): Promise<number> => {
       const before = cluster.reads;
       await asked();
@@ -63,7 +63,7 @@ describe.skipIf(!etcd)('The tasks that wait in a queue', () => {
     const connections = new Connections(etcd!.urls, undefined);
     onTestFinished(() => connections.close());
     const cluster = new CountedCluster(connections, 20_000);
-    const counts = new WaitingCounts(cluster, keysOf('another'));
+    const counts = new WaitingCounts({ cluster, keys: keysOf('another') });
     const first = counts.of('q');
     await Promise.resolve();
     await Promise.resolve();
@@ -84,14 +84,14 @@ it.skipIf(!etcd)('A short log is read together with its task, and a longer one r
   });
   const cluster = new CountedCluster(connections, 20_000);
   const keys = keysOf('baton');
-  const logs = new Logs(cluster, keys, new Parts(cluster, keys));
+  const db = { cluster, keys, clock: new ClusterClock(cluster, keys.clock) };
   for (const [taskId, length, reads] of [
     ['short', 32, 1],
     ['longer', 33, 2],
   ] as const) {
     for (let version = 0; version < length; version++) await store.commit(chunkAfter(version, { taskId }));
     cluster.reads = 0;
-    const log = await logs.log('s', taskId);
+    const log = await readLog(db, 's', taskId);
     expect(cluster.reads).toBe(reads);
     expect(log?.facts.map(({ version, fact }) => [version, fact])).toEqual(
       Array.from({ length }, (_, n) => [n + 1, chunk(n + 1)]),

@@ -1,7 +1,6 @@
-import type { Cluster } from '../cluster/cluster.ts';
-import type { ClusterClock } from '../layout/cluster-clock.ts';
+import type { Database } from '../layout/database.ts';
 import { alphabet } from '../layout/digest.ts';
-import { inside, type Keys, type Range, unchanged } from '../layout/keys.ts';
+import { inside, type Range, unchanged } from '../layout/keys.ts';
 import type { KeyValue } from '../wire/messages.ts';
 
 /** How many keys a round reads at most. */
@@ -21,19 +20,15 @@ const slices = alphabet.length ** 2;
  * keys of a range, whatever its limit, so rounds read ranges that hold about as many keys as they may read.
  */
 export class BucketSweep {
-  readonly #cluster: Cluster;
-  readonly #folder: string;
-  readonly #clock: ClusterClock;
+  readonly #db: Database;
   /** The slice that comes next, and how many a round reads. */
   #next = 0;
   #width = slices;
   #running: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(cluster: Cluster, keys: Keys, clock: ClusterClock) {
-    this.#cluster = cluster;
-    this.#folder = keys.buckets;
-    this.#clock = clock;
+  constructor(db: Database) {
+    this.#db = db;
   }
 
   /** Begins a sweep, unless one runs. Resolves once it has ended. If it fails, the next one goes on there. */
@@ -54,7 +49,7 @@ export class BucketSweep {
 
   async #sweep(): Promise<void> {
     for (let round = 0; round < mostRounds && !this.#isClosed; round++) {
-      const [{ kvs, count }] = await this.#cluster.read([{ ...this.#range(), limit: mostRead }]);
+      const [{ kvs, count }] = await this.#db.cluster.read([{ ...this.#range(), limit: mostRead }]);
       if (count > mostRead && this.#width > 1) {
         this.#width = Math.ceil(this.#width / 2);
         continue;
@@ -69,7 +64,7 @@ export class BucketSweep {
   }
 
   #range(): Range {
-    const { key, rangeEnd } = inside(this.#folder);
+    const { key, rangeEnd } = inside(this.#db.keys.buckets);
     const end = this.#next + this.#width;
     return {
       key: this.#next === 0 ? key : this.#start(this.#next),
@@ -80,18 +75,18 @@ export class BucketSweep {
   /** Where a slice begins. */
   #start(slice: number): string {
     const { length } = alphabet;
-    return `${this.#folder}${alphabet[Math.floor(slice / length)]}${alphabet[slice % length]}`;
+    return `${this.#db.keys.buckets}${alphabet[Math.floor(slice / length)]}${alphabet[slice % length]}`;
   }
 
   /** Deletes those that are full. Those that change meanwhile stay. */
   async #delete(kvs: readonly KeyValue[]): Promise<void> {
-    const now = this.#clock.now();
+    const now = this.#db.clock.now();
     const deletions = kvs.flatMap(({ key: bytes, value, modRevision }) => {
       const key = String(bytes);
       const txn = { compare: [unchanged(key, modRevision)], success: [{ delete: { key } }] };
       return Number(value) <= now ? { txn } : [];
     });
     for (let start = 0; start < deletions.length && !this.#isClosed; start += mostDeleted)
-      await this.#cluster.transact({ success: deletions.slice(start, start + mostDeleted) });
+      await this.#db.cluster.transact({ success: deletions.slice(start, start + mostDeleted) });
   }
 }

@@ -1,8 +1,7 @@
 import { type Step, StoreError } from '@batonjs/store';
-import type { Cluster } from '../cluster/cluster.ts';
-import type { ClusterClock } from '../layout/cluster-clock.ts';
+import type { Database } from '../layout/database.ts';
 import { KeyQueues } from '../layout/key-queues.ts';
-import { type Keys, unchanged } from '../layout/keys.ts';
+import { unchanged } from '../layout/keys.ts';
 import { remember } from '../layout/remember.ts';
 import { BucketSweep } from './bucket-sweep.ts';
 
@@ -22,19 +21,15 @@ const absent: Known = { revision: 0, fullAt: undefined };
 
 /** The buckets that all processes on a cluster share. */
 export class Buckets {
-  readonly #cluster: Cluster;
-  readonly #keys: Keys;
-  readonly #clock: ClusterClock;
+  readonly #db: Database;
   readonly #queues = new KeyQueues();
   readonly #known = new Map<string, Known>();
   readonly #sweep: BucketSweep;
   #takes = 0;
 
-  constructor(cluster: Cluster, keys: Keys, clock: ClusterClock) {
-    this.#cluster = cluster;
-    this.#keys = keys;
-    this.#clock = clock;
-    this.#sweep = new BucketSweep(cluster, keys, clock);
+  constructor(db: Database) {
+    this.#db = db;
+    this.#sweep = new BucketSweep(db);
   }
 
   /** Ends the sweep that runs. */
@@ -44,8 +39,8 @@ export class Buckets {
 
   /** Takes what the step decides from a bucket. */
   async change<T>(step: Step<T>, bucket: string): Promise<T> {
-    await this.#clock.follow();
-    const key = this.#keys.bucket(bucket);
+    await this.#db.clock.follow();
+    const key = this.#db.keys.bucket(bucket);
     const result = await this.#queues.run([key], () => this.#take(key, step));
     if (++this.#takes % sweepEvery === 0) void this.#sweep.run();
     return result;
@@ -55,10 +50,10 @@ export class Buckets {
   async #take<T>(key: string, { decide }: Step<T>): Promise<T> {
     for (;;) {
       const known = this.#known.get(key) ?? absent;
-      const change = decide({ ...this.#clock.present(), fullAt: known.fullAt });
+      const change = decide({ ...this.#db.clock.present(), fullAt: known.fullAt });
       if ('decide' in change) throw new StoreError('UNUSABLE', 'A bucket is decided on in one step');
       const { fullAt, result } = change;
-      const { succeeded, header, responses } = await this.#cluster.transact({
+      const { succeeded, header, responses } = await this.#db.cluster.transact({
         compare: [unchanged(key, known.revision)],
         success: fullAt === undefined ? [] : [{ put: { key, value: String(fullAt) } }],
         failure: [{ range: { key } }],

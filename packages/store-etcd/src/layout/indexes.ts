@@ -46,7 +46,7 @@ export const turns: Index = {
 /** In no order. */
 export const held: Index = {
   at: ({ holder }) => (holder === undefined ? undefined : 0),
-  folder: (keys, { holder = '' }) => keys.heldBy(holder),
+  folder: (keys, { queue = '', holder = '' }) => keys.heldBy(queue, holder),
 };
 export const ended: Index = { at: ({ endedAt }) => endedAt, folder: (keys) => keys.ended };
 

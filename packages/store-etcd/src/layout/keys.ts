@@ -73,7 +73,7 @@ export function keysOf(prefix: string) {
 
     /** Logs that may be deleted, by the time of their end. */
     ended: folder('ended'),
-    heldBy: (holder: string) => folder('holder', digestOf(holder)),
+    heldBy: (queue: string, holder: string) => folder('holder', digestOf(queue, holder)),
     /** What can be claimed from a queue without waiting for a deadline. Processes watch it. */
     ready,
     waiting: (queue: string) => `${ready(queue)}task/`,

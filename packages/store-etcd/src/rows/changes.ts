@@ -10,10 +10,10 @@ import {
 } from '@batonjs/store';
 import type { Buckets } from '../buckets/buckets.ts';
 import type { WriteGroups } from '../cluster/write-groups.ts';
+import type { Database } from '../layout/database.ts';
 import { KeyQueues } from '../layout/key-queues.ts';
-import { type Keys, unchanged } from '../layout/keys.ts';
+import { unchanged } from '../layout/keys.ts';
 import type { KnownTask } from '../layout/known-task.ts';
-import type { Parts } from '../logs/parts.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
 import type { Compare } from '../wire/messages.ts';
 import { KnownTasks } from './known-tasks.ts';
@@ -32,11 +32,10 @@ const mostTogether = 60;
 const mostCompares = 110;
 
 export interface ChangesOptions {
-  readonly keys: Keys;
+  readonly db: Database;
   readonly groups: WriteGroups;
   readonly reader: Reader;
   readonly searches: Searches;
-  readonly parts: Parts;
   readonly buckets: Buckets;
   readonly wakeups: Wakeups;
 }
@@ -106,7 +105,7 @@ export class Changes {
     const look = new Look();
     const tasks = found.map(({ task, once, known }) => {
       look.add(task, known);
-      if (once !== undefined) look.compare(this.#options.keys.once(task, once));
+      if (once !== undefined) look.compare(this.#options.db.keys.once(task, once));
       return { row: known.row, webhooks: known.webhooks?.rows ?? [], once: undefined };
     });
     try {
@@ -139,7 +138,7 @@ export class Changes {
 
   /** What must still be so when the change is written. */
   #compares({ change, look, wanted }: Decided<unknown>, tasks: ReadonlyMap<string, TaskChange>): Compare[] {
-    const { keys } = this.#options;
+    const { keys } = this.#options.db;
     const revisions = new Map(change.partly ? [] : look.compares);
     const compareTask = (task: string) => revisions.set(keys.task(task), look.get(task).revision);
     const compareWebhooks = (task: string) => {
@@ -160,11 +159,11 @@ export class Changes {
 
   /** Resolves to whether the change was written: not if something has changed meanwhile. */
   async #write(decided: Decided<unknown>): Promise<boolean> {
-    const { keys, groups, parts, wakeups } = this.#options;
+    const { db, groups, wakeups } = this.#options;
     const { change, look } = decided;
     const by = randomUUID();
     const changed = tasksOf(change, look);
-    const writing = new Writing(keys, parts, by);
+    const writing = new Writing(db, by);
     try {
       await writing.add(change, changed, look);
       const { writes, marked, deleted, tasks } = writing;

@@ -1,7 +1,5 @@
 import type { Found, FoundTask, Moment, Wanted, WebhookRow } from '@batonjs/store';
-import type { Cluster } from '../cluster/cluster.ts';
-import type { ClusterClock } from '../layout/cluster-clock.ts';
-import type { Keys } from '../layout/keys.ts';
+import type { Database } from '../layout/database.ts';
 import {
   isApart,
   type KnownTask,
@@ -11,32 +9,28 @@ import {
   webhooksOf,
 } from '../layout/known-task.ts';
 import { Look, namedIn, taskIn } from './look.ts';
-import type { WaitingCounts } from './waiting-counts.ts';
+import { WaitingCounts } from './waiting-counts.ts';
 
 /** Reads rows by their names. */
 export class Reader {
-  readonly #cluster: Cluster;
-  readonly #keys: Keys;
-  readonly #clock: ClusterClock;
+  readonly #db: Database;
   readonly #counts: WaitingCounts;
 
-  constructor(cluster: Cluster, keys: Keys, clock: ClusterClock, counts: WaitingCounts) {
-    this.#cluster = cluster;
-    this.#keys = keys;
-    this.#clock = clock;
-    this.#counts = counts;
+  constructor(db: Database) {
+    this.#db = db;
+    this.#counts = new WaitingCounts(db);
   }
 
   /** The time, and how many tasks wait. */
   async moment({ waiting }: Wanted): Promise<Moment & Pick<Found, 'waiting'>> {
     const count = waiting && (await this.#counts.of(waiting.queue, waiting.atMost));
-    return { ...(await this.#clock.moment()), waiting: count };
+    return { ...(await this.#db.clock.moment()), waiting: count };
   }
 
   /** Tasks by their names, for a decision to change them. */
   async named(wanted: Wanted, look: Look): Promise<Found & Required<Pick<Found, 'tasks'>>> {
     const { webhooks = false } = wanted;
-    const keys = this.#keys;
+    const { cluster, keys } = this.#db;
     const named = namedIn(wanted);
     const moment = await this.moment(wanted);
     const all = named.flatMap(({ task, once }) => [
@@ -44,7 +38,7 @@ export class Reader {
       ...(webhooks ? [keys.webhooks(task)] : []),
       ...(once === undefined ? [] : [keys.once(task, once)]),
     ]);
-    const kept = new Map(await this.#cluster.getEach(all, (key) => ({ key })));
+    const kept = new Map(await cluster.getEach(all, (key) => ({ key })));
     const tasks = named.map(({ task, once }): FoundTask => {
       const hooks = webhooks ? webhooksOf(kept.get(keys.webhooks(task))) : undefined;
       const known = taskOf(kept.get(keys.task(task)), hooks);
@@ -79,7 +73,7 @@ export class Reader {
 
   /** The rows of tasks by their digests, as they are now. */
   async rows(tasks: readonly string[], look: Look): Promise<(readonly [task: string, known: KnownTask])[]> {
-    const read = await this.#cluster.getEach(tasks, (task) => ({ key: this.#keys.task(task) }));
+    const read = await this.#db.cluster.getEach(tasks, (task) => ({ key: this.#db.keys.task(task) }));
     const known = read.map(([task, kept]) => [task, taskOf(kept)] as const);
     for (const [task, one] of known) look.add(task, one);
     return known;
@@ -93,8 +87,8 @@ export class Reader {
   ): Promise<readonly WebhookRow[] | undefined> {
     const picked = rows.filter(pick);
     const configs = new Map<WebhookRow, WebhookRow['config']>();
-    const key = ({ id }: WebhookRow) => ({ key: this.#keys.config(task, id) });
-    for (const [row, kept] of await this.#cluster.getEach(picked.filter(isApart), key)) {
+    const key = ({ id }: WebhookRow) => ({ key: this.#db.keys.config(task, id) });
+    for (const [row, kept] of await this.#db.cluster.getEach(picked.filter(isApart), key)) {
       // Written with its row, or before it.
       if (!kept || kept.modRevision > revision) return undefined;
       configs.set(row, JSON.parse(String(kept.value)));

@@ -8,7 +8,7 @@ import {
   type Wanted,
   type WebhookRow,
 } from '@batonjs/store';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Database } from '../layout/database.ts';
 import {
   due,
   ended,
@@ -20,7 +20,7 @@ import {
   turns,
   waiting,
 } from '../layout/indexes.ts';
-import { inside, insideUntil, type Keys, lastPart, type Range } from '../layout/keys.ts';
+import { inside, insideUntil, lastPart, type Range } from '../layout/keys.ts';
 import { absent, webhooksOf } from '../layout/known-task.ts';
 import { turnIn, turnOf } from '../layout/order.ts';
 import type { KeyValue } from '../wire/messages.ts';
@@ -44,14 +44,12 @@ type Search<Name extends keyof Wanted> = NonNullable<Wanted[Name]>;
 
 /** Finds rows by the keys of indexes. */
 export class Searches {
-  readonly #cluster: Cluster;
-  readonly #keys: Keys;
+  readonly #db: Database;
   readonly #reader: Reader;
   readonly #fronts = new QueueFronts();
 
-  constructor(cluster: Cluster, keys: Keys, reader: Reader) {
-    this.#cluster = cluster;
-    this.#keys = keys;
+  constructor(db: Database, reader: Reader) {
+    this.#db = db;
     this.#reader = reader;
   }
 
@@ -82,23 +80,21 @@ export class Searches {
   ): Promise<TaskRow[]> {
     const known = await this.#reader.rows(kvs.map(lastPart), look);
     const rows = known.flatMap(([task, { row }]) => {
-      const place = row && keyIn(index, this.#keys, task, row);
+      const place = row && keyIn(index, this.#db.keys, task, row);
       return row && place !== undefined && place >= key && place < rangeEnd ? [row] : [];
     });
     if (rows.length < known.length) look.hasMissed = true;
     return rows;
   }
 
-  async #held({ queue, holder, limit }: Search<'held'>, look: Look): Promise<TaskRow[]> {
-    const range = inside(this.#keys.heldBy(holder));
-    const read = async (most?: number) => {
-      const [{ kvs }] = await this.#cluster.read([{ ...range, limit: most, keysOnly: true }]);
-      const rows = await this.#rowsOf(kvs, held, range, look);
-      return { found: kvs.length, rows: rows.filter((row) => row.queue === queue).slice(0, limit) };
-    };
-    const { found, rows } = await read(limit);
-    // Some are of another queue.
-    return found === limit && rows.length < limit ? (await read()).rows : rows;
+  /** The first tasks of an index in a range. */
+  async #first(index: Index, range: Range, limit: number, look: Look): Promise<TaskRow[]> {
+    const [{ kvs }] = await this.#db.cluster.read([{ ...range, limit, keysOnly: true }]);
+    return this.#rowsOf(kvs, index, range, look);
+  }
+
+  #held({ queue, holder, limit }: Search<'held'>, look: Look): Promise<TaskRow[]> {
+    return this.#first(held, inside(this.#db.keys.heldBy(queue, holder)), limit, look);
   }
 
   async #ready(
@@ -109,11 +105,11 @@ export class Searches {
   ): Promise<NonNullable<Found['ready']>> {
     const { queue, limit, left } = wanted;
     const { now, leaseNow } = moment;
-    const folder = this.#keys.waiting(queue);
-    const comes = insideUntil(this.#keys.due(queue), now);
-    const ends = insideUntil(this.#keys.leased(queue), leaseNow);
+    const folder = this.#db.keys.waiting(queue);
+    const comes = insideUntil(this.#db.keys.due(queue), now);
+    const ends = insideUntil(this.#db.keys.leased(queue), leaseNow);
     const some = { limit: Math.min(limit, most), keysOnly: true };
-    const [first, dueKeys, leasedKeys] = await this.#cluster.read([
+    const [first, dueKeys, leasedKeys] = await this.#db.cluster.read([
       { ...this.#fronts.range(folder), ...some },
       { ...comes, ...some },
       { ...ends, ...some, limit: left },
@@ -122,7 +118,7 @@ export class Searches {
       return this.#ready(wanted, most, moment, look);
     const front = this.#fronts.rangeToFind(folder, first.count);
     if (front) {
-      const [{ kvs }] = await this.#cluster.read([front]);
+      const [{ kvs }] = await this.#db.cluster.read([front]);
       this.#fronts.remember(folder, kvs);
     }
     const [waits, come, over] = await Promise.all([
@@ -135,12 +131,12 @@ export class Searches {
 
   /** In one moment: the turns and callers, and the key that every claim writes which starts a turn. */
   async #schedule({ queue }: Search<'schedule'>, look: Look): Promise<NonNullable<Found['schedule']>> {
-    const key = this.#keys.queue(queue);
-    const [served, ordered] = [inside(this.#keys.served(queue)), inside(this.#keys.turns(queue))];
-    const [kept, servedKeys, running, turnKeys] = await this.#cluster.read([
+    const key = this.#db.keys.queue(queue);
+    const [served, ordered] = [inside(this.#db.keys.served(queue)), inside(this.#db.keys.turns(queue))];
+    const [kept, servedKeys, running, turnKeys] = await this.#db.cluster.read([
       { key },
       { ...served, keysOnly: true },
-      inside(this.#keys.leased(queue)),
+      inside(this.#db.keys.leased(queue)),
       ordered,
     ]);
     const [row] = kept.kvs;
@@ -180,10 +176,10 @@ export class Searches {
     { now, orderNow }: Moment,
     look: Look,
   ): Promise<TaskRow[]> {
-    const range = insideUntil(this.#keys.turnsOf(queue, scope), orderNow, turnIn);
+    const range = insideUntil(this.#db.keys.turnsOf(queue, scope), orderNow, turnIn);
     const rows: TaskRow[] = [];
     for (let { key } = range; ; ) {
-      const [{ kvs }] = await this.#cluster.read([{ ...range, key, limit: turnsAtOnce }]);
+      const [{ kvs }] = await this.#db.cluster.read([{ ...range, key, limit: turnsAtOnce }]);
       const wanted = kvs.filter((one) => !except.includes(placeOf(one).context));
       for (let start = 0; start < wanted.length && rows.length < limit; start += limit) {
         const some = await this.#rowsOf(wanted.slice(start, start + limit), turns, range, look);
@@ -200,16 +196,16 @@ export class Searches {
     { now }: Moment,
     look: Look,
   ): Promise<WebhookRow[]> {
-    const range = insideUntil(this.#keys.deliveries(queue), now);
+    const range = insideUntil(this.#db.keys.deliveries(queue), now);
     const some = { limit: Math.min(limit, mostTogether), keysOnly: true };
-    const [{ kvs }] = await this.#cluster.read([{ ...range, ...some }]);
+    const [{ kvs }] = await this.#db.cluster.read([{ ...range, ...some }]);
     const isReady = (webhook: WebhookRow) => webhook.queue === queue && readyAt(webhook) <= now;
     const found = await this.#webhooks(kvs, look, isReady, mostBytes);
     return found.sort((a, b) => readyAt(a) - readyAt(b)).slice(0, limit);
   }
 
   async #dead({ queue, limit }: Search<'dead'>, look: Look): Promise<WebhookRow[]> {
-    const [{ kvs }] = await this.#cluster.read([inside(this.#keys.dead(queue))]);
+    const [{ kvs }] = await this.#db.cluster.read([inside(this.#db.keys.dead(queue))]);
     const named = kvs.map((kv) => ({ kv, ...nameIn(kv), id: '' })).sort(byName);
     const isDead = (webhook: WebhookRow) => webhook.queue === queue && webhook.dead !== undefined;
     const first = named.slice(0, limit).map(({ kv }) => kv);
@@ -243,14 +239,12 @@ export class Searches {
 
   /** The webhooks of tasks as they are kept. */
   #kept(tasks: readonly string[]) {
-    return this.#cluster.getEach(tasks, (task) => ({ key: this.#keys.webhooks(task) }));
+    return this.#db.cluster.getEach(tasks, (task) => ({ key: this.#db.keys.webhooks(task) }));
   }
 
   async #ended({ before, limit }: Search<'ended'>, look: Look): Promise<TaskRow[]> {
-    const range = insideUntil(this.#keys.ended, before - 1);
-    const some = { limit: Math.min(limit, mostTogether), keysOnly: true };
-    const [{ kvs }] = await this.#cluster.read([{ ...range, ...some }]);
-    const rows = await this.#rowsOf(kvs, ended, range, look);
+    const range = insideUntil(this.#db.keys.ended, before - 1);
+    const rows = await this.#first(ended, range, Math.min(limit, mostTogether), look);
     const having = rows.filter(({ webhooks }) => webhooks > 0).map(taskIn);
     // Their webhooks are deleted with them.
     for (const [task, kept] of await this.#kept(having))

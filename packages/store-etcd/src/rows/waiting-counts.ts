@@ -1,6 +1,6 @@
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Database } from '../layout/database.ts';
 import { KeyQueues } from '../layout/key-queues.ts';
-import { inside, type Keys } from '../layout/keys.ts';
+import { inside } from '../layout/keys.ts';
 
 /** More than all processes together add to a queue in a millisecond. */
 const mostPerMs = 20;
@@ -12,8 +12,7 @@ const mostMs = 1_000;
  * share one, and a queue that cannot have become full since the last one is not counted again.
  */
 export class WaitingCounts {
-  readonly #cluster: Cluster;
-  readonly #keys: Keys;
+  readonly #db: Pick<Database, 'cluster' | 'keys'>;
   readonly #now: () => number;
   /** The last count of each queue, and when it began. */
   readonly #last = new Map<string, { readonly tasks: number; readonly at: number }>();
@@ -22,9 +21,8 @@ export class WaitingCounts {
   readonly #next = new Map<string, Promise<number>>();
 
   /** `now`: in milliseconds, of a clock that is never set. */
-  constructor(cluster: Cluster, keys: Keys, now: () => number = () => performance.now()) {
-    this.#cluster = cluster;
-    this.#keys = keys;
+  constructor(db: Pick<Database, 'cluster' | 'keys'>, now: () => number = () => performance.now()) {
+    this.#db = db;
     this.#now = now;
   }
 
@@ -43,8 +41,9 @@ export class WaitingCounts {
     // Callers of this moment share it.
     await undefined;
     this.#next.delete(queue);
+    const { cluster, keys } = this.#db;
     const at = this.#now();
-    const [{ count }] = await this.#cluster.read([{ ...inside(this.#keys.waiting(queue)), countOnly: true }]);
+    const [{ count }] = await cluster.read([{ ...inside(keys.waiting(queue)), countOnly: true }]);
     this.#last.set(queue, { tasks: count, at });
     return count;
   }

@@ -7,9 +7,10 @@ import {
   type TaskWrite,
   type WebhookRow,
 } from '@batonjs/store';
+import type { Database } from '../layout/database.ts';
 import { digestOf } from '../layout/digest.ts';
 import { movesOfTask, movesOfWebhooks } from '../layout/indexes.ts';
-import { inside, type Keys } from '../layout/keys.ts';
+import { inside } from '../layout/keys.ts';
 import {
   configApart,
   isApart,
@@ -20,7 +21,7 @@ import {
   webhooksValue,
 } from '../layout/known-task.ts';
 import { turnIn } from '../layout/order.ts';
-import { largestText, type Parts, type Upload } from '../logs/parts.ts';
+import { largestText, type Upload, uploadParts } from '../logs/parts.ts';
 import type { Write } from '../wire/messages.ts';
 import { type Look, taskIn } from './look.ts';
 
@@ -60,8 +61,7 @@ export function nameOf<Row>({ before, after }: Replaced<Row>): Row {
 
 /** The operations that write a change. */
 export class Writing {
-  readonly #keys: Keys;
-  readonly #parts: Parts;
+  readonly #db: Database;
   /** The id of the change. */
   readonly #by: string;
   readonly writes: Write[] = [];
@@ -73,9 +73,8 @@ export class Writing {
   /** The tasks afterwards. The revision of a key that it writes is 0. */
   readonly tasks = new Map<string, KnownTask>();
 
-  constructor(keys: Keys, parts: Parts, by: string) {
-    this.#keys = keys;
-    this.#parts = parts;
+  constructor(db: Database, by: string) {
+    this.#db = db;
     this.#by = by;
   }
 
@@ -116,7 +115,7 @@ export class Writing {
     { known, write, webhooks }: TaskChange,
     notified: ReadonlySet<string>,
   ): Promise<void> {
-    const keys = this.#keys;
+    const { keys } = this.#db;
     const row = write ? write.after : known.row;
     if (write) this.writes.push(...movesOfTask(keys, task, known.row, row, notified));
     const before = known.webhooks ?? noWebhooks;
@@ -144,7 +143,7 @@ export class Writing {
 
   /** The webhooks of a task afterwards. */
   #addWebhooks(task: string, before: KnownWebhooks, changes: readonly Replaced<WebhookRow>[]): KnownWebhooks {
-    const keys = this.#keys;
+    const { keys } = this.#db;
     const rows = new Map(before.rows.map((webhook) => [webhook.id, webhook]));
     let isLarger = false;
     for (const { before: was, after } of changes) {
@@ -180,7 +179,7 @@ export class Writing {
 
   /** The facts and the `once` key of a task. `first`: the position of the first fact. */
   async #addFacts(task: string, { facts = [], commitId, once }: TaskWrite, first: number): Promise<void> {
-    const keys = this.#keys;
+    const { keys } = this.#db;
     if (facts.length > 0) {
       const head = JSON.stringify({ by: this.#by, commitId, first }).slice(0, -1);
       const key = keys.fact(task, first + facts.length - 1);
@@ -196,7 +195,7 @@ export class Writing {
       this.#put(key, text);
       return undefined;
     }
-    const upload = await this.#parts.upload(task, text, this.#by);
+    const upload = await uploadParts(this.#db, task, text, this.#by);
     this.#uploads.push(upload);
     this.#put(key, upload.value);
     this.writes.push(...upload.keep);
@@ -206,8 +205,9 @@ export class Writing {
   #addQueue({ queue, callers = [] }: Change<unknown>, look: Look): void {
     if (!queue?.after) return;
     const { after } = queue;
-    this.#putMarked(this.#keys.queue(after.queue), JSON.stringify({ row: after, by: this.#by }));
-    const folder = this.#keys.served(after.queue);
+    const { keys } = this.#db;
+    this.#putMarked(keys.queue(after.queue), JSON.stringify({ row: after, by: this.#by }));
+    const folder = keys.served(after.queue);
     for (const { scope, turn } of callers) {
       const caller = digestOf(scope);
       const last = look.served.get(caller);

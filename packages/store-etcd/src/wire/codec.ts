@@ -1,7 +1,7 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 /** The kinds of fields that the messages of etcd have: integers, texts and bytes, other messages. */
-type FieldType = 'number' | 'boolean' | 'bytes' | Nested;
+type FieldType = keyof Scalars<unknown> | Nested;
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -20,34 +20,31 @@ interface Fields {
   readonly [name: string]: Field;
 }
 
-type SentValue<Type> =
+interface Scalars<Bytes> {
+  readonly number: number;
+  readonly boolean: boolean;
+  readonly bytes: Bytes;
+}
+
+/** What is sent for a type. Members that are undefined are left out. */
+export type SentOf<Type> =
   Type extends Message<infer Members>
-    ? Sent<Members>
-    : { readonly number: number; readonly boolean: boolean; readonly bytes: string | Uint8Array }[Type &
-        Exclude<FieldType, object>];
+    ? {
+        readonly [Name in keyof Members]?: Members[Name] extends readonly [number, infer Each, 'many']
+          ? readonly SentOf<Each>[]
+          : SentOf<Members[Name][1]>;
+      }
+    : Scalars<string | Uint8Array>[Type & keyof Scalars<unknown>];
 
-type ReceivedValue<Type> =
+/** What is received of a type. A member that was left out is 0, false or empty, as Protocol Buffers have it. */
+export type ReceivedOf<Type> =
   Type extends Message<infer Members>
-    ? Received<Members>
-    : { readonly number: number; readonly boolean: boolean; readonly bytes: Buffer }[Type &
-        Exclude<FieldType, object>];
-
-/** What is sent. Members that are undefined are left out. */
-type Sent<Members extends Fields> = {
-  readonly [Name in keyof Members]?: Members[Name] extends readonly [number, infer Type, 'many']
-    ? readonly SentValue<Type>[]
-    : SentValue<Members[Name][1]>;
-};
-
-/** What is received. A member that was left out is 0, false or empty, as Protocol Buffers have it. */
-type Received<Members extends Fields> = {
-  readonly [Name in keyof Members]: Members[Name] extends readonly [number, infer Type, 'many']
-    ? readonly ReceivedValue<Type>[]
-    : ReceivedValue<Members[Name][1]>;
-};
-
-export type SentOf<Type> = SentValue<Type>;
-export type ReceivedOf<Type> = ReceivedValue<Type>;
+    ? {
+        readonly [Name in keyof Members]: Members[Name] extends readonly [number, infer Each, 'many']
+          ? readonly ReceivedOf<Each>[]
+          : ReceivedOf<Members[Name][1]>;
+      }
+    : Scalars<Buffer>[Type & keyof Scalars<unknown>];
 
 /** A message of Protocol Buffers as a table of its fields. */
 export class Message<Members extends Fields> implements Nested {
@@ -62,13 +59,13 @@ export class Message<Members extends Fields> implements Nested {
     this.empty = Object.fromEntries(this.#fields.map(([name, field]) => [name, emptyOf(field)]));
   }
 
-  encode(value: Sent<Members>): Buffer {
+  encode(value: SentOf<Message<Members>>): Buffer {
     return viewOf(this.write(new BinaryWriter(), value).finish());
   }
 
   /** Skips fields that the table does not name. Bytes are views into those that are given. Throws for no message. */
-  decode(bytes: Uint8Array): Received<Members> {
-    return this.read(new BinaryReader(bytes), bytes.length) as Received<Members>;
+  decode(bytes: Uint8Array): ReceivedOf<Message<Members>> {
+    return this.read(new BinaryReader(bytes), bytes.length) as ReceivedOf<Message<Members>>;
   }
 
   write(writer: BinaryWriter, values: Values): BinaryWriter {
