@@ -34,3 +34,14 @@ describe.skipIf(!cluster).each([
     }
   });
 });
+
+it.skipIf(!cluster)('A wall clock that is set back holds back no turn of a schedule', async () => {
+  const other = startStoreProcess();
+  onTestFinished(() => other.kill());
+  const store = other.open(cluster!.urls, { prefix: `clocks/${randomUUID()}` });
+  await store.commit(chunkAfter(0, { turn: { queue: 'q', want: true, aheadMs: 0 } }));
+  await other.setClock(-hour);
+  const schedule = { concurrency: 9, perCaller: 9, perContext: 9 };
+  const claim = { queue: 'q', holder: 'h', ttlMs: hour, limit: 9, schedule };
+  expect(await store.claim(claim)).toMatchObject([{ taskId: 't', fence: 1 }]);
+});

@@ -12,6 +12,8 @@ type Store = TaskStore & PushConfigStore;
 export interface RemoteStores {
   readonly pid: number;
   open(urls: readonly string[], options: EtcdStoreOptions): Store;
+  /** Sets its wall clock so many milliseconds ahead. */
+  setClock(aheadMs: number): Promise<unknown>;
   /** Kills the process without a warning. */
   kill(): Promise<void>;
 }
@@ -20,7 +22,7 @@ type Body<R> = R extends unknown ? Omit<R, 'id'> : never;
 
 /** Starts a process that keeps stores. Its wall clock is so many milliseconds ahead. */
 export function startStoreProcess(aheadMs = 0): RemoteStores {
-  const setClock = `const now = Date.now; Date.now = () => now() + ${aheadMs}`;
+  const setClock = `const now = Date.now; globalThis.aheadMs = ${aheadMs}; Date.now = () => now() + aheadMs`;
   const child = fork(fileURLToPath(new URL('store-process.ts', import.meta.url)), {
     execArgv: [
       '--conditions=@batonjs/source',
@@ -75,6 +77,7 @@ export function startStoreProcess(aheadMs = 0): RemoteStores {
             : (...args: readonly unknown[]) => ask({ store, method, args }),
       });
     },
+    setClock: (aheadMs) => ask({ store: 0, aheadMs }),
     async kill() {
       const exited = once(child, 'exit');
       child.kill('SIGKILL');

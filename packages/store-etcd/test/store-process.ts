@@ -3,6 +3,7 @@ import { type EtcdStoreOptions, etcdStore } from '../src/index.ts';
 /** What another process asks of the stores in this one. */
 export type Request = { readonly id: number; readonly store: number } & (
   | { readonly open: readonly string[]; readonly options: EtcdStoreOptions }
+  | { readonly aheadMs: number }
   | { readonly method: string; readonly args: readonly unknown[] }
   | { readonly subscribe: unknown; readonly subscription: number }
   | { readonly unsubscribe: number }
@@ -18,6 +19,7 @@ const subscribers = new Map<number, () => unknown>();
 const tell = (reply: Reply) => process.send?.(reply);
 
 async function answer(request: Request): Promise<unknown> {
+  if ('aheadMs' in request) return void Object.assign(globalThis, { aheadMs: request.aheadMs });
   if ('open' in request) return void stores.set(request.store, etcdStore(request.open, request.options));
   if ('unsubscribe' in request) return void (await subscribers.get(request.unsubscribe)?.());
   const store = stores.get(request.store)!;
