@@ -82,4 +82,19 @@ describe.skipIf(!etcd)('What is more than one transaction of etcd takes', () => 
     await store.retryNow(deliveries.map(({ push }) => push));
     expect(namesOf((await claimAll()).map(({ push }) => push))).toEqual(taskIds);
   });
+
+  it('are leases that ran out beside turns of a schedule: a claim takes them, and the next one the turns', async () => {
+    const store = open();
+    const want = (taskId: string) =>
+      store.commit(chunkAfter(0, { taskId, turn: { queue: 'q', want: true, aheadMs: 0 } }));
+    const [over, waiting] = [taskIds.slice(0, 120), taskIds.slice(120)];
+    await Promise.all(over.map(want));
+    expect(namesOf(await store.claim({ ...claim, ttlMs: 1 }))).toEqual(over);
+    await Promise.all(waiting.map(want));
+    const schedule = { concurrency: 500, perCaller: 500, perContext: 500 };
+    const taken: string[] = [];
+    for (let claims = 0; claims < 20 && taken.length < taskIds.length; claims++)
+      taken.push(...namesOf(await store.claim({ ...claim, holder: `h${claims}`, schedule })));
+    expect(taken.sort()).toEqual(taskIds);
+  });
 });

@@ -166,4 +166,22 @@ describe.skipIf(!etcd)('A task with large webhooks', () => {
     expect(await store.commit({ ...closing(1, 250_000), snapshot })).toEqual({ version: 2 });
     expect(await store.claimDeliveries(claim)).toHaveLength(count);
   });
+
+  it('is delivered apart from other ones, as much as a transaction takes at once', async () => {
+    const { store } = open();
+    const tasks = ['t1', 't2', 't3'];
+    // Ids are in the row: those of each task are 600 KB together.
+    for (const taskId of tasks) {
+      await store.commit(chunkAfter(0, { taskId }));
+      for (let n = 0; n < 12; n++)
+        await store.putPushConfig({ ...largeWebhook(`${n}${'i'.repeat(50_000)}`), taskId });
+    }
+    const delivered: string[] = [];
+    for (let claims = 0; claims < 3; claims++) {
+      const deliveries = await store.claimDeliveries(claim);
+      expect(deliveries).toHaveLength(12);
+      delivered.push(deliveries[0]!.push.taskId);
+    }
+    expect(delivered.sort()).toEqual(tasks);
+  });
 });

@@ -134,6 +134,16 @@ describe.skipIf(!cluster)('Commits that arrive together', () => {
     for (const taskId of tasks) expect((await other.load('s', taskId))?.version).toBe(2);
   });
 
+  it('share one of half a MiB at most', async () => {
+    const sizes: number[] = [];
+    const store = open(`groups/${randomUUID()}`, { onGroup: (size) => sizes.push(size) });
+    await store.ping();
+    const some = tasks.slice(0, 12).map((taskId) => ({ ...ofSize(0, 200_000), taskId }));
+    await Promise.all(some.map((commit) => store.commit(commit)));
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(12);
+    expect(Math.max(...sizes)).toBe(2);
+  });
+
   it('of one task do not overtake each other', async () => {
     const store = open(`groups/${randomUUID()}`);
     await Promise.all(inOrder(30).map((_, n) => store.commit(chunkAfter(n))));

@@ -3,7 +3,9 @@ import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { Cluster } from '../src/cluster/cluster.ts';
+import { Connections } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
+import { inside } from '../src/layout/keys.ts';
 
 const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
 afterAll(() => etcd?.stop());
@@ -54,5 +56,39 @@ describe.skipIf(!etcd)('A log that is pruned', () => {
     expect(delivery?.push).toMatchObject({ id: 'hook', cursor: 1 });
     expect(await other.advance(delivery!, { cursor: 2 })).toBe(true);
     expect(await store.prune(everything)).toBe(1);
+  });
+
+  it('leaves nothing behind', async () => {
+    const prefix = `prune/${randomUUID()}`;
+    const store = open(prefix);
+    const connections = new Connections(etcd!.urls, undefined);
+    onTestFinished(() => connections.close());
+    const large = { text: 'x'.repeat(300_000) };
+    const turn = { queue: 'q', want: true, aheadMs: 0 };
+    await store.commit(chunkAfter(0, { once: 'key', turn }));
+    const [writer] = await store.claim({ queue: 'q', holder: 'h', ttlMs: 60_000, limit: 1 });
+    const config = { id: 'hook', taskId: 't', url: `https://hooks.example/${'x'.repeat(2_000)}` };
+    const push = {
+      scope: 's',
+      taskId: 't',
+      id: 'hook',
+      config,
+      protocolVersion: '1.0',
+      queue: 'q',
+      cursor: 2,
+    };
+    await store.putPushConfig(push);
+    const snapshot = { version: 2, ...large } as never;
+    const facts = [{ ...chunkAfter(1).facts[0]!, metadata: large } as never];
+    const head = { ...chunkAfter(1).head!, closed: true };
+    await store.commit(chunkAfter(1, { writer: writer!, facts, snapshot, head }));
+    expect(await store.prune({ closedBefore: '2100-01-01T00:00:00.000Z', limit: 9 })).toBe(1);
+    const keysLeft = async () => {
+      const [{ kvs }] = await new Cluster(connections, 20_000).read([
+        { ...inside(`${prefix}/`), keysOnly: true },
+      ]);
+      return kvs.map(({ key }) => String(key).slice(prefix.length));
+    };
+    expect(await keysLeft()).toEqual(['/clock', '/meta']);
   });
 });

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { chunkAfter } from '../../../test/kit/task-logs.ts';
+import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { etcdStore } from '../src/index.ts';
+import { ClusterClock } from '../src/layout/cluster-clock.ts';
+import { timeIn } from '../src/layout/order.ts';
+import { openInterrupted } from './interrupted-store.ts';
+
+const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
+afterAll(() => etcd?.stop());
+
+/** A store that is interrupted, and another one on the same keys. */
+function openTwo() {
+  const prefix = `meanwhile/${randomUUID()}`;
+  const other = etcdStore(etcd!.urls, { prefix, timeoutMs: 20_000 });
+  onTestFinished(() => other.close());
+  return { ...openInterrupted(etcd!.urls, prefix), other };
+}
+
+const claim = (holder: string) => ({ queue: 'q', holder, ttlMs: 60_000, limit: 1 });
+const everything = { closedBefore: '2100-01-01T00:00:00.000Z', limit: 9 };
+
+describe.skipIf(!etcd)('What another process does meanwhile', () => {
+  it('does not leave a claim empty-handed while tasks wait', async () => {
+    const { store, cluster, keys, other } = openTwo();
+    for (const taskId of ['a', 'b'])
+      await other.commit(chunkAfter(0, { taskId, turn: { queue: 'q', want: true } }));
+    await store.ping();
+    const taken: string[] = [];
+    cluster.after = {
+      text: keys.waiting('q'),
+      act: async () => {
+        for (const { taskId } of await other.claim(claim('other'))) taken.push(taskId);
+      },
+    };
+    expect((await store.claim(claim('h'))).map(({ taskId }) => taskId)).toEqual(['b']);
+    expect(taken).toEqual(['a']);
+  });
+
+  it('deletes a log: who reads it sees none, and not the end of one', async () => {
+    const { store, cluster, other } = openTwo();
+    for (let version = 0; version < 40; version++)
+      await other.commit(
+        chunkAfter(version, version === 39 ? { head: { ...chunkAfter(39).head!, closed: true } } : {}),
+      );
+    await store.ping();
+    cluster.after = { text: '/snapshot/', act: () => other.prune(everything) };
+    expect(await store.load('s', 't')).toBeUndefined();
+    expect(cluster.after).toBeUndefined();
+  });
+
+  it.each([
+    ['begins it', undefined],
+    ['moves it on', timeIn(Date.now() - 3_600_000)],
+  ])('to the clock of leases never makes it go back: it %s', async (_what, begun) => {
+    const { cluster, keys } = openTwo();
+    const { key, later } = { key: keys.clock, later: timeIn(Date.now() + 3_600_000) };
+    const put = (value: string) => cluster.transact({ success: [{ put: { key, value } }] });
+    if (begun) await put(begun);
+    const clock = new ClusterClock(cluster, key);
+    cluster.before = { text: `"put":{"key":"${key}"`, act: () => put(later) };
+    // It is written when it is there and has not been for a while.
+    const isLater = async () => {
+      await clock.follow();
+      return clock.now() >= Number(later);
+    };
+    await expect.poll(isLater).toBe(true);
+    expect(String((await cluster.get(key))?.value) >= later).toBe(true);
+  });
+});
