@@ -7,8 +7,6 @@ import { TaskList } from './tables/task-list.ts';
 export interface RowsOnTablesOptions {
   readonly tables: Tables;
   readonly transactions: Transactions;
-  /** Throws the error that every call rejects with, if the database cannot be used any more. */
-  readonly mustBeUsable: () => void;
   readonly subscribe: (topic: Topic, notify: (version?: number) => void) => Unsubscribe;
   /** Called before each claim, which waits for the promise if there is one. */
   readonly beforeClaim: () => Promise<void> | undefined;
@@ -17,12 +15,10 @@ export interface RowsOnTablesOptions {
 /** Rows without `identity`, `probe` and `close`, which depend on where the database is. */
 export function rowsOnTables({
   tables,
-  transactions: given,
-  mustBeUsable,
+  transactions,
   subscribe,
   beforeClaim,
 }: RowsOnTablesOptions): Omit<Rows, 'identity' | 'probe' | 'close'> {
-  const transactions = checked(given, mustBeUsable);
   const logs = new Logs(tables.db, tables.tasks, tables.texts, transactions);
   const lists = new TaskList(tables.db, tables.counts, tables.contexts, tables.texts);
   const ping = tables.db.prepare('SELECT 1');
@@ -52,22 +48,4 @@ export function rowsOnTables({
     subscribe: (topic, notify) => transactions.read(() => subscribe(topic, notify)),
     ping: () => transactions.read(() => void ping.get()),
   };
-}
-
-function checked(
-  { read, write, writeUnsynced, pause }: Transactions,
-  mustBeUsable: () => void,
-): Transactions {
-  const after =
-    <Work, Result>(run: (work: Work) => Result) =>
-    (work: Work): Result => {
-      mustBeUsable();
-      return run(work);
-    };
-  return {
-    read: after(read),
-    write: after(write),
-    writeUnsynced: after(writeUnsynced),
-    pause,
-  } as Transactions;
 }

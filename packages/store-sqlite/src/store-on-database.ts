@@ -47,6 +47,11 @@ export function storeOnDatabase(
   /** Whether leases from before the last start of the host have been ended. */
   let areOldLeasesEnded = !shared;
 
+  function usable<Runner>(runner: Runner): Runner {
+    file.mustBeUsable();
+    return runner;
+  }
+
   async function endOldLeases(): Promise<void> {
     if (await reads.run(() => leases.hasLeasesFromBeforeBoot(monotonic())))
       await group.run(() => leases.endLeasesFromBeforeBoot(monotonic()));
@@ -57,12 +62,11 @@ export function storeOnDatabase(
     ...rowsOnTables({
       tables,
       transactions: {
-        read: (work) => reads.run(work),
-        write: (work) => group.run(work),
-        writeUnsynced: (work) => unsynced.run(work),
+        read: (work) => usable(reads).run(work),
+        write: (work) => usable(group).run(work),
+        writeUnsynced: (work) => usable(unsynced).run(work),
         pause: () => new Promise((resolve) => setImmediate(resolve)),
       },
-      mustBeUsable: () => file.mustBeUsable(),
       subscribe: (topic, notify) => sweep.subscribe(topic, notify),
       beforeClaim: () => (areOldLeasesEnded ? undefined : endOldLeases()),
     }),

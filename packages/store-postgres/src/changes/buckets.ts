@@ -1,6 +1,6 @@
 import { changeOf, type SqlColumn, type Step } from '@batonjs/store';
 import { upsert, valuesOf } from '../database/columns.ts';
-import { clock } from '../database/database.ts';
+import { clock, momentAt } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';
 
@@ -95,7 +95,7 @@ export class Buckets {
       const before = known.get(key);
       const bucket = buckets.get(key) ?? { key, before, after: before };
       buckets.set(key, bucket);
-      const { fullAt, result } = changeOf(step, { now, orderNow: now, leaseNow: now, fullAt: bucket.after });
+      const { fullAt, result } = changeOf(step, { ...momentAt(now), fullAt: bucket.after });
       bucket.after = fullAt ?? bucket.after;
       return result;
     });

@@ -10,7 +10,7 @@ import {
   type TaskRow,
   type WantedTask,
 } from '@batonjs/store';
-import type { DatabaseRow, Session } from '../database/database.ts';
+import { type DatabaseRow, momentAt, type Session } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import { isAboutValues } from '../database/postgres-error.ts';
 import type { Transactions } from '../database/transactions.ts';
@@ -175,9 +175,7 @@ class GroupTransaction {
     const { step, tasks } = pending;
     const { wanted } = step;
     const found: Found = {
-      now: this.#now,
-      orderNow: this.#now,
-      leaseNow: this.#now,
+      ...momentAt(this.#now),
       tasks: tasks.map((task) => this.#known.find(task, wanted.webhooks === true)),
       waiting: wanted.waiting && (this.#waiting.get(waitingKey(wanted.waiting.queue)) ?? 0),
     };

@@ -11,7 +11,7 @@ import {
 import { readTaskColumns } from '../database/columns.ts';
 import type { DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
-import type { Mode } from '../tables/searches.ts';
+import type { Mode, Search } from '../tables/searches.ts';
 
 /** A task by its name, under the key of its rows. */
 export interface NamedTask {
@@ -32,6 +32,27 @@ export class NamedTasks {
 
   constructor(schema: string) {
     this.#schema = schema;
+  }
+
+  /** Finds tasks without locks. */
+  search(wanted: readonly WantedTask[], withWebhooks: boolean): Search {
+    const tasks = wanted.map(named);
+    const keys = tasks.map(({ key }) => key);
+    const once = tasks.filter(({ onceKey }) => onceKey !== undefined);
+    return {
+      statements: [
+        this.tasks(keys, 'look'),
+        ...(withWebhooks ? [this.webhooks(keys, 'look')] : []),
+        ...(once.length > 0 ? [this.onceKeys(once)] : []),
+      ],
+      found: ([rows = [], ...more]) => {
+        const known = new KnownTasks();
+        known.addRows(rows);
+        if (withWebhooks) known.addWebhooks(more.shift() ?? []);
+        if (once.length > 0) known.addOnce(more.shift() ?? []);
+        return { tasks: tasks.map((task) => known.find(task, withWebhooks)) };
+      },
+    };
   }
 
   /** In the order of the keys, in which all transactions lock, so that they do not wait for each other in a circle. */

@@ -1,10 +1,10 @@
 import { type Found, isIdle, type Step, type Wanted } from '@batonjs/store';
-import type { Session } from '../database/database.ts';
+import { momentAt, type Session } from '../database/database.ts';
 import type { Transactions } from '../database/transactions.ts';
 import type { Wakeups } from '../notifications/wakeups.ts';
-import { foundBy, type SearchedAt, searchesOf } from '../tables/searches.ts';
+import { foundBy, type SearchedAt, searchesOf, statementsOf } from '../tables/searches.ts';
 import { Collected } from './collected.ts';
-import { KnownTasks, NamedTasks, named } from './named-tasks.ts';
+import { NamedTasks } from './named-tasks.ts';
 import type { Writer } from './writer.ts';
 
 export interface SearchedChangesOptions {
@@ -32,26 +32,13 @@ export class SearchedChanges {
   /** Finds the rows that are wanted, in one round trip. `now`: the moment to search at; without it, the database's clock. */
   async look(wanted: Wanted, now?: number): Promise<Found> {
     const { schema, transactions } = this.#options;
-    const searches = searchesOf(schema, wanted, 'look', this.#at(now));
-    const tasks = (wanted.tasks ?? []).map(named);
-    const keys = tasks.map(({ key }) => key);
-    const once = tasks.filter(({ onceKey }) => onceKey !== undefined);
-    const statements = [
-      ...(tasks.length > 0 ? [this.#tasks.tasks(keys, 'look')] : []),
-      ...(tasks.length > 0 && wanted.webhooks ? [this.#tasks.webhooks(keys, 'look')] : []),
-      ...(once.length > 0 ? [this.#tasks.onceKeys(once)] : []),
+    const { tasks, webhooks = false } = wanted;
+    const searches = [
+      ...(tasks ? [this.#tasks.search(tasks, webhooks)] : []),
+      ...searchesOf(schema, wanted, 'look', this.#at(now)),
     ];
-    const looked = await transactions.look([...statements, ...searches.map(({ statement }) => statement)]);
-    const known = new KnownTasks();
-    const rows = [...looked.rows];
-    if (tasks.length > 0) known.addRows(rows.shift() ?? []);
-    if (tasks.length > 0 && wanted.webhooks) known.addWebhooks(rows.shift() ?? []);
-    if (once.length > 0) known.addOnce(rows.shift() ?? []);
-    return {
-      ...{ now: now ?? looked.now, orderNow: now ?? looked.now, leaseNow: now ?? looked.now },
-      tasks: wanted.tasks && tasks.map((task) => known.find(task, wanted.webhooks === true)),
-      ...foundBy(searches, rows),
-    };
+    const looked = await transactions.look(statementsOf(searches));
+    return { ...momentAt(now ?? looked.now), ...foundBy(searches, looked.rows) };
   }
 
   /** The result of a step that would change nothing, found without locks; undefined if it would. */
@@ -66,22 +53,19 @@ export class SearchedChanges {
   async run<T>(step: Step<T>): Promise<T> {
     const { schema, transactions, writer, wakeups } = this.#options;
     const first = searchesOf(schema, step.wanted, 'lock', this.#at());
-    const change = await transactions.run(
-      async (session, now, opened) => {
-        const moment = { now, orderNow: now, leaseNow: now };
-        let decision = step.decide({ ...moment, ...foundBy(first, opened) });
-        while ('decide' in decision)
-          decision = decision.decide({
-            ...moment,
-            ...(await this.#find(session, decision.wanted, now)),
-          });
-        const collected = new Collected();
-        collected.add(decision);
-        await writer.write(session, collected);
-        return decision;
-      },
-      first.map(({ statement }) => statement),
-    );
+    const change = await transactions.run(async (session, now, opened) => {
+      const moment = momentAt(now);
+      let decision = step.decide({ ...moment, ...foundBy(first, opened) });
+      while ('decide' in decision)
+        decision = decision.decide({
+          ...moment,
+          ...(await this.#find(session, decision.wanted, now)),
+        });
+      const collected = new Collected();
+      collected.add(decision);
+      await writer.write(session, collected);
+      return decision;
+    }, statementsOf(first));
     wakeups.announce(change.notify ?? []);
     if (!step.wanted.ended) return change.result;
     const began = this.#endedFrom;
@@ -97,7 +81,7 @@ export class SearchedChanges {
   async #find(session: Session, wanted: Wanted, now: number): Promise<Partial<Found>> {
     const searches = searchesOf(this.#options.schema, wanted, 'lock', this.#at(now));
     const rows = [];
-    for (const { statement } of searches) rows.push(await session.query(statement));
+    for (const statement of statementsOf(searches)) rows.push(await session.query(statement));
     return foundBy(searches, rows);
   }
 }

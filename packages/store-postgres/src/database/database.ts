@@ -1,3 +1,5 @@
+import type { Moment } from '@batonjs/store';
+
 /** A row as the driver returns it. */
 export type DatabaseRow = Readonly<Record<string, unknown>>;
 
@@ -51,6 +53,9 @@ export interface Database {
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }
+
+/** All clocks are that of the database. */
+export const momentAt = (now: number): Moment => ({ now, orderNow: now, leaseNow: now });
 
 /** The time of the database's clock in milliseconds since 1970. */
 export const clock = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';

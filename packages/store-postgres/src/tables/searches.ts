@@ -14,13 +14,12 @@ import { keyOf } from '../database/keys.ts';
 /** The most facts that one transaction deletes, unless a single log has more: it must end in time. */
 const mostFacts = 10_000;
 
-/** What one statement finds, which may be a part of a member. */
-type Part = { readonly [Name in keyof Found]?: Partial<Found[Name]> };
+type Rows = readonly DatabaseRow[];
 
-/** One statement without values, and what its rows tell. */
-interface Search {
-  readonly statement: string;
-  readonly found: (rows: readonly DatabaseRow[]) => Part;
+/** Statements without values, and what their rows tell. */
+export interface Search {
+  readonly statements: readonly string[];
+  readonly found: (rows: readonly Rows[]) => Partial<Found>;
 }
 
 /** How rows are read: `'lock'` keeps those that it returns from others until the transaction ends. */
@@ -47,26 +46,25 @@ export function searchesOf(
   const { held, ready, schedule, turns, deliveries, dead, ended, waiting } = wanted;
   return [
     // First: who waits for the lock of a queue has locked nothing else.
-    ...(schedule ? make.schedule(schedule.queue) : []),
+    ...(schedule ? [make.schedule(schedule.queue)] : []),
     ...(held ? [make.held(held)] : []),
-    ...(ready ? make.ready(ready) : []),
+    ...(ready ? [make.ready(ready)] : []),
     ...(turns && turns.callers.length > 0 ? [make.turns(turns)] : []),
     ...(deliveries ? [make.deliveries(deliveries)] : []),
     ...(dead ? [make.dead(dead)] : []),
-    ...(ended ? [make.ended({ ...ended, from: endedFrom })] : []),
+    ...(ended ? [make.ended(ended, endedFrom)] : []),
     ...(waiting ? [make.waiting(waiting.queue)] : []),
   ];
 }
 
+export const statementsOf = (searches: readonly Search[]): string[] =>
+  searches.flatMap(({ statements }) => statements);
+
 /** What the rows of all statements tell, in the order of the searches. */
-export function foundBy(
-  searches: readonly Search[],
-  rows: readonly (readonly DatabaseRow[])[],
-): Partial<Found> {
-  const found = searches.map((search, n) => search.found(rows[n] ?? []));
-  const ready = Object.assign({}, ...found.map((one) => one.ready ?? {}));
-  const schedule = Object.assign({}, ...found.map((one) => one.schedule ?? {}));
-  return Object.assign({}, ...found, { ready, schedule });
+export function foundBy(searches: readonly Search[], rows: readonly Rows[]): Partial<Found> {
+  const left = [...rows];
+  const found = searches.map((search) => search.found(left.splice(0, search.statements.length)));
+  return Object.assign({}, ...found);
 }
 
 class Searches {
@@ -85,50 +83,50 @@ class Searches {
 
   /** Of its own tasks a holder waits for those that are just being written, in the order in which all writes lock. */
   held({ queue, holder, limit }: NonNullable<Wanted['held']>): Search {
-    return {
-      statement: `${this.#tasks(queue)} AND holder_key = '${keyOf(holder)}' ORDER BY key LIMIT ${limit}
-        ${this.#mode === 'lock' ? 'FOR UPDATE' : ''}`,
-      found: (rows) => ({ held: rows.map(taskOfSql) }),
-    };
+    const statement = `${this.#tasks(queue)} AND holder_key = '${keyOf(holder)}' ORDER BY key LIMIT ${limit}
+      ${this.#mode === 'lock' ? 'FOR UPDATE' : ''}`;
+    return { statements: [statement], found: ([rows = []]) => ({ held: rows.map(taskOfSql) }) };
   }
 
-  ready({ queue, limit, left }: NonNullable<Wanted['ready']>): Search[] {
+  ready({ queue, limit, left }: NonNullable<Wanted['ready']>): Search {
     const first = (column: string, condition: string, most = limit) =>
       `${this.#tasks(queue)} AND ${condition} ORDER BY ${column} LIMIT ${most} ${this.#skip}`;
-    const kinds = {
-      waiting: first('waiting_since', 'waiting_since IS NOT NULL'),
-      due: first('due_at', `due_at <= ${this.#now}`),
-      left: first('lease_until', `lease_until <= ${this.#now}`, left),
+    return {
+      statements: [
+        first('waiting_since', 'waiting_since IS NOT NULL'),
+        first('due_at', `due_at <= ${this.#now}`),
+        first('lease_until', `lease_until <= ${this.#now}`, left),
+      ],
+      found: (rows) => {
+        const [waiting = [], due = [], left = []] = rows.map((some) => some.map(taskOfSql));
+        return { ready: { waiting, due, left } };
+      },
     };
-    return Object.entries(kinds).map(([kind, statement]) => ({
-      statement,
-      found: (rows) => ({ ready: { [kind]: rows.map(taskOfSql) } }),
-    }));
   }
 
-  schedule(queue: string): Search[] {
+  schedule(queue: string): Search {
     const key = keyOf(queue);
-    const part = (found: Partial<NonNullable<Found['schedule']>>) => ({
-      schedule: found,
-    });
-    const lock = {
-      statement: `SELECT pg_advisory_xact_lock(hashtext('baton turns ${key}'), hashtext('${key}'))`,
-      found: () => ({}),
+    // A queue may have no row yet that could be locked.
+    const lock = `SELECT pg_advisory_xact_lock(hashtext('baton turns ${key}'), hashtext('${key}'))`;
+    return {
+      statements: [
+        ...(this.#mode === 'lock' ? [lock] : []),
+        `SELECT revision, turns FROM ${this.#schema}.queues WHERE queue_key = '${key}'`,
+        `SELECT scope, head FROM ${this.#schema}.tasks WHERE queue_key = '${key}' AND lease_until IS NOT NULL`,
+        this.#callers(key),
+      ],
+      found: (rows) => {
+        const [kept = [], running = [], callers = []] = rows.slice(-3);
+        const [row] = kept;
+        return {
+          schedule: {
+            row: row && { queue, revision: Number(row.revision), turns: Number(row.turns) },
+            running: running.map(toPlace),
+            callers: callers.map(toCaller),
+          },
+        };
+      },
     };
-    return [
-      // A queue may have no row yet that could be locked.
-      ...(this.#mode === 'lock' ? [lock] : []),
-      {
-        statement: `SELECT revision, turns FROM ${this.#schema}.queues WHERE queue_key = '${key}'`,
-        found: ([row]) =>
-          part({ row: row && { queue, revision: Number(row.revision), turns: Number(row.turns) } }),
-      },
-      {
-        statement: `SELECT scope, head FROM ${this.#schema}.tasks WHERE queue_key = '${key}' AND lease_until IS NOT NULL`,
-        found: (rows) => part({ running: rows.map(toPlace) }),
-      },
-      { statement: this.#callers(key), found: (rows) => part({ callers: rows.map(toCaller) }) },
-    ];
   }
 
   turns({ queue, callers, limit }: NonNullable<Wanted['turns']>): Search {
@@ -137,50 +135,55 @@ class Searches {
       return `(${n}, '${keyOf(scope)}', '{${contexts}}'::text[])`;
     });
     return {
-      statement: `SELECT c.n, one.* FROM (VALUES ${named}) AS c (n, scope_key, contexts) CROSS JOIN LATERAL (
+      statements: [
+        `SELECT c.n, one.* FROM (VALUES ${named}) AS c (n, scope_key, contexts) CROSS JOIN LATERAL (
           ${this.#tasks(queue)} AND t.scope_key = c.scope_key AND turn_at <= ${this.#now}
           AND (waiting_since IS NOT NULL OR due_at <= ${this.#now}) AND NOT context_key = ANY(c.contexts)
           ORDER BY turn_at LIMIT ${limit} ${this.#skip}
         ) AS one ORDER BY c.n, one.turn_at`,
-      found: (rows) => {
-        const turns = callers.map((_, n) => rows.filter((row) => row.n === n).map(taskOfSql));
-        return { turns };
-      },
+      ],
+      found: ([rows = []]) => ({
+        turns: callers.map((_, n) => rows.filter((row) => row.n === n).map(taskOfSql)),
+      }),
     };
   }
 
   deliveries({ queue, limit }: NonNullable<Wanted['deliveries']>): Search {
     return {
-      statement: `${this.#webhooks(queue)} AND ready_at <= ${this.#now} ORDER BY ready_at LIMIT ${limit} ${this.#skip}`,
-      found: (rows) => ({ deliveries: rows.map(webhookOfSql) }),
+      statements: [
+        `${this.#webhooks(queue)} AND ready_at <= ${this.#now} ORDER BY ready_at LIMIT ${limit} ${this.#skip}`,
+      ],
+      found: ([rows = []]) => ({ deliveries: rows.map(webhookOfSql) }),
     };
   }
 
   dead({ queue, limit }: NonNullable<Wanted['dead']>): Search {
     return {
-      statement: `${this.#webhooks(queue)} AND dead IS NOT NULL ORDER BY scope, task_id, id LIMIT ${limit}`,
-      found: (rows) => ({ dead: rows.map(webhookOfSql) }),
+      statements: [
+        `${this.#webhooks(queue)} AND dead IS NOT NULL ORDER BY scope, task_id, id LIMIT ${limit}`,
+      ],
+      found: ([rows = []]) => ({ dead: rows.map(webhookOfSql) }),
     };
   }
 
-  ended({
-    before,
-    limit,
-    from,
-  }: NonNullable<Wanted['ended']> & { readonly from?: number | undefined }): Search {
+  ended({ before, limit }: NonNullable<Wanted['ended']>, from: number | undefined): Search {
     const start = from === undefined ? '' : `AND ended_at >= ${from}`;
     return {
-      statement: `SELECT ${readTaskColumns} FROM ${this.#schema}.tasks
+      statements: [
+        `SELECT ${readTaskColumns} FROM ${this.#schema}.tasks
         WHERE ended_at < ${before} ${start} ORDER BY ended_at LIMIT ${limit} ${this.#skip}`,
-      found: (rows) => ({ ended: batchOf(rows.map(taskOfSql)) }),
+      ],
+      found: ([rows = []]) => ({ ended: batchOf(rows.map(taskOfSql)) }),
     };
   }
 
   waiting(queue: string): Search {
     return {
-      statement: `SELECT coalesce(sum(tasks), 0) AS tasks FROM ${this.#schema}.counts
+      statements: [
+        `SELECT coalesce(sum(tasks), 0) AS tasks FROM ${this.#schema}.counts
         WHERE key = '${waitingKey(queue)}'`,
-      found: ([row]) => ({ waiting: Number(row?.tasks) }),
+      ],
+      found: ([rows = []]) => ({ waiting: Number(rows[0]?.tasks) }),
     };
   }
 

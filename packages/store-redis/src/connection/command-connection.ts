@@ -40,8 +40,8 @@ export class CommandConnection implements Link {
   }
 
   send(key: string, args: readonly string[]): Promise<RedisReply> {
-    if (this.#single) return this.#single.sendCommand(args as string[]) as Promise<RedisReply>;
-    return this.#sendToNode(this.#cluster!, key, args);
+    if (this.#cluster) return this.#sendToNode(this.#cluster, key, args);
+    return this.#single?.sendCommand(args as string[]) as Promise<RedisReply>;
   }
 
   destroy(): void {

@@ -1,6 +1,16 @@
 /** An answer of Redis. Maps and doubles are not used. */
 export type RedisReply = string | number | null | readonly RedisReply[];
 
+/** The members of an answer; none if it is no list. */
+export const listOf = (reply: RedisReply | undefined): readonly RedisReply[] =>
+  Array.isArray(reply) ? reply : [];
+
+/** The texts in an answer, in groups of so many; null is an empty text. */
+export function groupsOf(reply: RedisReply | undefined, size: number): string[][] {
+  const texts = listOf(reply).map((text) => String(text ?? ''));
+  return Array.from({ length: texts.length / size }, (_, n) => texts.slice(n * size, (n + 1) * size));
+}
+
 /**
  * The part of a Redis client that the store needs. A driver connects and reconnects by itself, and never repeats a
  * command that may have arrived. Where Redis cannot be reached or does not answer in time, its methods reject with a

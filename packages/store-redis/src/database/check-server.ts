@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '@batonjs/store';
-import type { RedisDriver } from '../connection/driver.ts';
+import { listOf, type RedisDriver } from '../connection/driver.ts';
 import { infoOf } from '../connection/first-server.ts';
 
 /** The version of the layout of keys. A release that changes the layout increments it. */
@@ -41,13 +41,13 @@ export async function start(
   }
   const key = layoutKey(prefix);
   const read = () => driver.command(key, ['HMGET', key, 'shards', 'layout', 'id']);
-  let kept = (await read()) as readonly (string | null)[];
+  let kept = listOf(await read());
   // Written only if missing: a Redis whose memory is full refuses even a write that changes nothing.
   if (kept.includes(null)) {
     await driver.command(key, ['HSETNX', key, 'shards', String(wanted)]);
     await driver.command(key, ['HSETNX', key, 'layout', String(layout)]);
     await driver.command(key, ['HSETNX', key, 'id', randomUUID()]);
-    kept = (await read()) as readonly string[];
+    kept = listOf(await read());
   }
   if (Number(kept[1]) > layout) throw unusable(`was written by a newer release (layout ${kept[1]})`);
   if (shards !== undefined && Number(kept[0]) !== shards) {

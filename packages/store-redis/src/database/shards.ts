@@ -22,7 +22,13 @@ export class Shards {
 
   /** The shard of a task, by its id alone: a claim names no scope. */
   of(taskId: string): Shard {
-    return this.all[this.all.length === 1 ? 0 : crc16(taskId) % this.all.length]!;
+    return this.at(this.all.length === 1 ? 0 : crc16(taskId) % this.all.length);
+  }
+
+  at(part: number): Shard {
+    const shard = this.all[part];
+    if (!shard) throw new RangeError(`There is no shard ${part} of ${this.all.length}`);
+    return shard;
   }
 }
 

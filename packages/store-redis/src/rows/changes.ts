@@ -1,5 +1,6 @@
 import {
   type Change,
+  changedRow,
   type Found,
   type FoundTask,
   isIdle,
@@ -12,13 +13,13 @@ import {
   type Wanted,
   type WebhookRow,
 } from '@batonjs/store';
-import type { RedisReply } from '../connection/driver.ts';
+import { listOf, type RedisReply } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { script, vital } from '../database/script.ts';
 import { taskName } from '../database/shards.ts';
 import { write as source } from '../lua/write.ts';
 import { Group } from './group.ts';
-import { KnownTasks } from './known-tasks.ts';
+import { KnownTasks, noTask } from './known-tasks.ts';
 import type { Reader } from './reader.ts';
 import type { RedisClock } from './redis-clock.ts';
 
@@ -86,11 +87,11 @@ export class Changes {
         if (isWritten) return this.#written(decided);
         continue;
       }
-      const left = tasks.filter(({ before }) => !renewed.has(nameOf(before!)));
+      const isWritten = (task: Replaced<TaskRow>) => renewed.has(nameOf(changedRow(task)));
+      const left = tasks.filter((task) => !isWritten(task));
       const groups = left.map((task) => groupOf({ ...decided, change: { ...change, tasks: [task] } }));
       const written = await this.#write(decided, groups);
-      for (const [n, task] of left.entries()) if (written[n]) renewed.add(nameOf(task.before!));
-      const isWritten = ({ before }: Replaced<TaskRow>) => renewed.has(nameOf(before!));
+      for (const [n, task] of left.entries()) if (written[n]) renewed.add(nameOf(changedRow(task)));
       const done = tasks.filter(isWritten);
       for (const { after } of done)
         if (after) this.#known.remember(after, { row: after, webhooks: [], once: undefined });
@@ -112,13 +113,14 @@ export class Changes {
 
   /** Resolves to whether each group was written. */
   async #write<T>({ change, wanted }: Decided<T>, groups: readonly Group[]): Promise<readonly boolean[]> {
-    const names = wanted.tasks ?? change.tasks?.map(({ before, after }) => (after ?? before)!) ?? [];
+    const names = wanted.tasks ?? change.tasks?.map(changedRow) ?? [];
     const taskId = names[0]?.taskId ?? change.webhooks?.[0]?.after?.taskId;
     const known = this.#database.shards();
     const shards = known instanceof Promise ? await known : known;
     const shard =
-      wanted.part !== undefined || taskId === undefined ? shards.all[wanted.part ?? 0]! : shards.of(taskId);
-    const args = groups.length === 1 ? groups[0]!.args : groups.flatMap(({ args }) => args);
+      wanted.part !== undefined || taskId === undefined ? shards.at(wanted.part ?? 0) : shards.of(taskId);
+    const [first] = groups;
+    const args = first && groups.length === 1 ? first.args : groups.flatMap((group) => group.args);
     const run = isVital(change) ? vitalScript : writeScript;
     const asked = this.#clock.asked();
     let reply: RedisReply;
@@ -128,7 +130,7 @@ export class Changes {
       this.#known.forget(names);
       throw error;
     }
-    const [time, ...written] = reply as readonly (string | number)[];
+    const [time, ...written] = listOf(reply);
     this.#clock.answered(asked, Number(time));
     if (written.includes(0)) this.#known.forget(names);
     return written.map((one) => one === 1);
@@ -136,12 +138,13 @@ export class Changes {
 
   /** The tasks as they are known from now on, and the notifications. */
   #written<T>({ change, found, wanted }: Decided<T>): T {
-    for (const { before, after } of change.tasks ?? []) {
-      const name = (after ?? before)!;
+    for (const task of change.tasks ?? []) {
+      const { after } = task;
+      const name = changedRow(task);
       // Mostly one task is wanted, and that is the one.
       const n = wanted.tasks?.length === 1 ? 0 : (wanted.tasks?.findIndex((one) => isSame(one, name)) ?? -1);
       if (after) this.#known.remember(after, taskAfter(after, found.tasks?.[n], change));
-      else this.#known.forget([before!]);
+      else this.#known.forget([name]);
     }
     if (!change.tasks && wanted.tasks) this.#known.forget(wanted.tasks);
     return change.result;
@@ -175,13 +178,14 @@ function groupOf({ change, found, wanted }: Decided<unknown>): Group {
   const group = new Group();
   const { tasks = [], webhooks = [] } = change;
   const named = change.partly ? [] : (wanted.tasks ?? []);
-  for (const [n, task] of named.entries()) group.checkTask(task, found.tasks![n]!);
+  for (const [n, task] of named.entries()) group.checkTask(task, found.tasks?.[n] ?? noTask);
   const isChecked = (row: TaskName) => named.some((one) => isSame(one, row));
   for (const { before } of tasks)
     if (before && !isChecked(before)) group.checkTask(before, { row: before, webhooks: [], once: undefined });
   for (const { before } of webhooks) if (before && !isChecked(before)) group.checkWebhook(before);
   mustHaveRoom(group, wanted, change);
-  if (wanted.bucket !== undefined) writeBucket(group, wanted.bucket, change, found);
+  if (wanted.bucket !== undefined && change.fullAt !== undefined)
+    writeBucket(group, wanted.bucket, change.fullAt, found);
   for (const task of tasks) group.writeTask(task);
   for (const webhook of webhooks) group.writeWebhook(webhook);
   group.writeQueue(change);
@@ -198,10 +202,10 @@ function mustHaveRoom(group: Group, { waiting }: Wanted, { tasks = [] }: Change<
 }
 
 /** The key expires when the bucket is full. */
-function writeBucket(group: Group, bucket: string, { fullAt }: Change<unknown>, found: Found): void {
+function writeBucket(group: Group, bucket: string, fullAt: number, found: Found): void {
   const key = `bucket:${bucket}`;
   group.check('GET', key, '', found.fullAt === undefined ? '' : String(found.fullAt));
-  const ms = Math.max(1, Math.ceil(fullAt! - found.leaseNow));
+  const ms = Math.max(1, Math.ceil(fullAt - found.leaseNow));
   group.run('SET', key, String(fullAt), 'PX', String(ms));
 }
 

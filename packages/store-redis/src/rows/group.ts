@@ -1,5 +1,6 @@
 import {
   type Change,
+  changedRow,
   type FoundTask,
   type Replaced,
   rememberedTurns,
@@ -48,14 +49,15 @@ export class Group {
     this.check('HGET', `hooks:${taskName(scope, taskId)}`, `r${id}`, String(revision));
   }
 
-  writeTask({ before, after, facts = [], commitId, snapshot, once }: TaskWrite): void {
-    const { scope, taskId } = (after ?? before)!;
+  writeTask(write: TaskWrite): void {
+    const { before, after, facts = [], commitId, snapshot, once } = write;
+    const { scope, taskId, webhooks } = changedRow(write);
     const name = taskName(scope, taskId);
     this.#move(taskId, movesInLists(before, after));
     this.#move(name, movesInQueues(before, after));
     if (!after) {
       for (const key of ['task', 'log']) this.run('UNLINK', `${key}:${name}`);
-      if (before!.webhooks > 0) this.run('DROP', `hooks:${name}`);
+      if (webhooks > 0) this.run('DROP', `hooks:${name}`);
       return;
     }
     if (after.turnAt !== undefined && after.turnAt !== before?.turnAt)
@@ -71,8 +73,9 @@ export class Group {
     }
   }
 
-  writeWebhook({ before, after }: Replaced<WebhookRow>): void {
-    const { scope, taskId, id } = (after ?? before)!;
+  writeWebhook(write: Replaced<WebhookRow>): void {
+    const { before, after } = write;
+    const { scope, taskId, id } = changedRow(write);
     const key = `hooks:${taskName(scope, taskId)}`;
     this.#move(`${scope}\0${taskId}\0${id}`, movesOfWebhook(before, after));
     if (after) this.run('HSET', key, `w${id}`, JSON.stringify(after), `r${id}`, String(after.revision));
@@ -81,13 +84,13 @@ export class Group {
 
   writeQueue({ queue, callers = [] }: Change<unknown>): void {
     if (!queue) return;
-    const { before, after } = queue;
-    const key = `queue:${after!.queue}`;
-    this.check('HGET', key, 'rev', before ? String(before.revision) : '');
-    this.run('HSET', key, 'turns', String(after!.turns), 'rev', String(after!.revision));
-    const served = `served:${after!.queue}`;
+    const { queue: name, turns, revision } = changedRow(queue);
+    const key = `queue:${name}`;
+    this.check('HGET', key, 'rev', queue.before ? String(queue.before.revision) : '');
+    this.run('HSET', key, 'turns', String(turns), 'rev', String(revision));
+    const served = `served:${name}`;
     for (const { scope, turn } of callers) this.run('ZADD', served, String(turn), scope);
-    this.run('ZREMRANGEBYSCORE', served, '-inf', String(after!.turns - rememberedTurns));
+    this.run('ZREMRANGEBYSCORE', served, '-inf', String(turns - rememberedTurns));
   }
 
   #move(member: string, moves: readonly string[]): void {

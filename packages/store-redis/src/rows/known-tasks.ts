@@ -4,6 +4,9 @@ import { taskName } from '../database/shards.ts';
 /** How many tasks are remembered. */
 const most = 10_000;
 
+/** What there is of a task without a row. */
+export const noTask: FoundTask = { row: undefined, webhooks: [], once: undefined };
+
 /**
  * Tasks as this process wrote them last, so that the next change of one needs no look before. They may have changed since: a
  * write compares their revisions, and a refusal is never decided on them.
@@ -13,8 +16,8 @@ export class KnownTasks {
 
   /** Those that are wanted. One alone that is not known is taken for a new one. */
   find(wanted: readonly WantedTask[]): FoundTask[] | undefined {
-    if (wanted.length === 1)
-      return [this.#of(wanted[0]!) ?? { row: undefined, webhooks: [], once: undefined }];
+    const [first] = wanted;
+    if (first && wanted.length === 1) return [this.#of(first) ?? noTask];
     const found = wanted.flatMap((task) => this.#of(task) ?? []);
     return found.length === wanted.length ? found : undefined;
   }

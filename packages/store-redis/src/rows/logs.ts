@@ -7,6 +7,7 @@ import {
   StoreError,
   type TaskRow,
 } from '@batonjs/store';
+import { listOf, type RedisReply } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { script } from '../database/script.ts';
 import { taskName } from '../database/shards.ts';
@@ -17,8 +18,6 @@ const loadScript = script(source);
 
 /** How many facts one command reads: Redis serves no other client meanwhile. */
 const batch = 500;
-
-type Loaded = readonly [row: string, snapshot: string | null, from: number, entries: readonly string[]];
 
 /** Reads logs. A long log is read in batches. */
 export class Logs {
@@ -32,11 +31,12 @@ export class Logs {
 
   async log(scope: Scope, taskId: string): Promise<KeptLog | undefined> {
     const name = taskName(scope, taskId);
-    const loaded = (await this.#database.ofTask(loadScript, taskId, name, [String(batch)])) as Loaded | null;
+    const loaded = await this.#database.ofTask(loadScript, taskId, name, [String(batch)]);
     if (!loaded) return undefined;
-    const [json, snapshot, from, entries] = loaded;
-    const row = JSON.parse(json) as TaskRow;
-    const facts = entries.map((entry, n) => toFact(entry, from + n + 1));
+    const [json, snapshot, start, entries] = listOf(loaded);
+    const row: TaskRow = JSON.parse(String(json));
+    const from = Number(start);
+    const facts = listOf(entries).map((entry, n) => toFact(entry, from + n + 1));
     // Facts never change: those read later up to this version existed when the first ones were read.
     while (facts.length < row.version - from) {
       const most = Math.min(batch, row.version - from - facts.length);
@@ -46,7 +46,7 @@ export class Logs {
       if (more.facts.length === 0) break;
       facts.push(...more.facts);
     }
-    return { row, facts, snapshot: snapshot === null ? undefined : JSON.parse(snapshot) };
+    return { row, facts, snapshot: snapshot ? JSON.parse(String(snapshot)) : undefined };
   }
 
   async facts(scope: Scope, taskId: string, after: number, limit: number): Promise<KeptFacts> {
@@ -68,15 +68,16 @@ export class Logs {
       ['-', 'LLEN', `log:${name}`],
       ['-', ...range],
     ]);
-    const [version, entries] = replies as readonly [number, readonly string[]];
-    return { version, facts: entries.map((entry, n) => toFact(entry, start + n + 1)) };
+    const [version, entries] = replies;
+    const facts = listOf(entries).map((entry, n) => toFact(entry, start + n + 1));
+    return { version: Number(version), facts };
   }
 }
 
 /** An entry of the list that a log is: the id of the commit, NUL, and the fact. */
-export function toFact(entry: string | undefined, version: number): StoredFact {
-  const end = entry?.indexOf('\0') ?? -1;
-  if (entry === undefined || end < 0)
+export function toFact(entry: RedisReply | undefined, version: number): StoredFact {
+  const end = typeof entry === 'string' ? entry.indexOf('\0') : -1;
+  if (typeof entry !== 'string' || end < 0)
     throw new StoreError('UNREADABLE', `The fact at ${version} is missing or damaged`);
   return { version, commitId: entry.slice(0, end), fact: parseFact(entry.slice(end + 1), version) };
 }

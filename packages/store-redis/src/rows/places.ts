@@ -1,4 +1,4 @@
-import { StoreError, stateOf, type TaskRow, type WebhookRow } from '@batonjs/store';
+import { contextOf, StoreError, stateOf, type TaskRow, type WebhookRow } from '@batonjs/store';
 
 /** Where a row is found: a sorted set, and its score there; undefined if it is not in that set. */
 interface Place<Row> {
@@ -6,9 +6,11 @@ interface Place<Row> {
   readonly score: (row: Row) => number | undefined;
 }
 
-const lists: readonly ((row: TaskRow) => string)[] = [
-  (row) => `list:${row.scope}\0${stateOf(row)}`,
-  (row) => `context:${row.scope}\0${row.head!.contextId}\0${stateOf(row)}`,
+const statusTime = ({ head }: TaskRow) => head && timeOf(head.statusAt, 'statusAt');
+
+const lists: readonly Place<TaskRow>[] = [
+  { key: (row) => `list:${row.scope}\0${stateOf(row)}`, score: statusTime },
+  { key: (row) => `context:${row.scope}\0${contextOf(row)}\0${stateOf(row)}`, score: statusTime },
 ];
 
 const inQueues: readonly Place<TaskRow>[] = [
@@ -31,14 +33,7 @@ export function movesInLists(before: TaskRow | undefined, after: TaskRow | undef
   if (now?.dueAt !== undefined) timeOf(now.dueAt, 'dueAt');
   if (old?.statusAt === now?.statusAt && old?.state === now?.state && old?.contextId === now?.contextId)
     return [];
-  const statusAt = now && String(timeOf(now.statusAt, 'statusAt'));
-  const pairs: string[] = [];
-  for (const key of lists) {
-    const [left, entered] = [old && key(before!), now && key(after!)];
-    if (left !== undefined && left !== entered) pairs.push(left, '');
-    if (entered !== undefined) pairs.push(entered, statusAt!);
-  }
-  return pairs;
+  return moves(lists, before, after);
 }
 
 /** Where a task leaves queues, and where it enters them. */
@@ -58,11 +53,8 @@ function moves<Row>(
   const pairs: string[] = [];
   for (const { key, score } of places) {
     const [from, to] = [before && score(before), after && score(after)];
-    if (from === undefined && to === undefined) continue;
-    const [old, now] = [
-      from === undefined ? undefined : key(before!),
-      to === undefined ? undefined : key(after!),
-    ];
+    const old = before && from !== undefined ? key(before) : undefined;
+    const now = after && to !== undefined ? key(after) : undefined;
     if (old !== undefined && old !== now) pairs.push(old, '');
     if (now !== undefined && (old !== now || from !== to)) pairs.push(now, String(to));
   }

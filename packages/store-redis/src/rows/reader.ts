@@ -1,5 +1,6 @@
 import {
   byName,
+  contextOf,
   type Found,
   type FoundTask,
   type Moment,
@@ -8,11 +9,10 @@ import {
   type Wanted,
   type WebhookRow,
 } from '@batonjs/store';
-import type { RedisReply } from '../connection/driver.ts';
+import { groupsOf, listOf, type RedisReply } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { vital } from '../database/script.ts';
-import type { Shard } from '../database/shards.ts';
-import { taskName } from '../database/shards.ts';
+import { type Shard, taskName } from '../database/shards.ts';
 import { find as source } from '../lua/find.ts';
 import type { RedisClock } from './redis-clock.ts';
 
@@ -21,13 +21,10 @@ const findScript = vital(source);
 /** The kind of its answer, then a command. */
 type Question = readonly [kind: 'tasks' | 'hooks' | '-', ...words: string[]];
 
-/** What one answer tells, which may be a part of a member. */
-type Part = { readonly [Name in keyof Found]?: Partial<Found[Name]> };
-
-/** A question, and what its answer tells. */
+/** Questions, and what their answers tell. */
 interface Search {
-  readonly question: Question;
-  readonly found: (reply: RedisReply) => Part;
+  readonly questions: readonly Question[];
+  readonly found: (replies: readonly (RedisReply | undefined)[]) => Partial<Found>;
 }
 
 /** How many tasks of a caller one look reads: some of them may not be wanted. */
@@ -52,22 +49,22 @@ export class Reader {
     const shard = typeof of === 'string' ? (await this.#database.shards()).of(of) : of;
     const asked = this.#clock.asked();
     const reply = await this.#database.ofShard(findScript, shard, args);
-    const [time, ...replies] = reply as readonly RedisReply[];
+    const [time, ...replies] = listOf(reply);
     return { ...this.#clock.answered(asked, Number(time)), replies };
   }
 
   async find(wanted: Wanted): Promise<Found> {
     if (wanted.tasks) return this.#named(wanted);
-    if (wanted.turns) return this.#turns(wanted);
+    const shard = (await this.#database.shards()).at(wanted.part ?? 0);
+    if (wanted.turns) return this.#turns(shard, wanted.turns);
     const searches = searchesOf(wanted);
-    const { all } = await this.#database.shards();
-    const questions = searches.map(({ question }) => question);
-    const { replies, ...moment } = await this.ask(all[wanted.part ?? 0]!, questions);
-    const found = searches.map((search, n) => search.found(replies[n]!));
-    const ready = Object.assign({}, ...found.map((one) => one.ready));
-    const schedule = Object.assign({}, ...found.map((one) => one.schedule));
-    const merged = { ...(wanted.ready && { ready }), ...(wanted.schedule && { schedule }) };
-    return Object.assign(moment, ...found, merged);
+    const { replies, ...moment } = await this.ask(
+      shard,
+      searches.flatMap(({ questions }) => questions),
+    );
+    const left = [...replies];
+    const found = searches.map((search) => search.found(left.splice(0, search.questions.length)));
+    return Object.assign(moment, ...found);
   }
 
   /** All tasks are of one shard. */
@@ -81,13 +78,13 @@ export class Reader {
       ];
     });
     if (waiting) questions.push(['-', 'ZCARD', `waiting:${waiting.queue}`]);
-    const { replies, ...moment } = await this.ask(tasks[0]!.taskId, questions);
+    const { replies, ...moment } = await this.ask(tasks[0]?.taskId ?? '', questions);
     const each = webhooks ? 2 : 1;
     const found = tasks.map((_, n): FoundTask => {
-      const [row, once] = replies[n * each] as readonly (string | null | undefined)[];
+      const [row, once] = listOf(replies[n * each]);
       return {
         row: row ? parse(row) : undefined,
-        webhooks: webhooks ? webhooksOf(replies[n * each + 1] as readonly string[]) : [],
+        webhooks: webhooks ? webhooksOf(replies[n * each + 1]) : [],
         once: once ? Number(once) : undefined,
       };
     });
@@ -95,9 +92,7 @@ export class Reader {
     return { ...moment, tasks: found, waiting: count };
   }
 
-  async #turns({ turns, part = 0 }: Wanted): Promise<Found> {
-    const { queue, callers, limit } = turns!;
-    const { all } = await this.#database.shards();
+  async #turns(shard: Shard, { queue, callers, limit }: NonNullable<Wanted['turns']>): Promise<Found> {
     let moment = this.#clock.moment();
     const found: TaskRow[][] = [];
     for (const { scope, except } of callers) {
@@ -105,12 +100,12 @@ export class Reader {
       for (let skip = 0; rows.length < limit; skip += turnsAtOnce) {
         const range = ['-inf', 'NOW', 'LIMIT', String(skip), String(turnsAtOnce)];
         const key = `turns:${queue}\0${scope}`;
-        const asked = await this.ask(all[part]!, [['tasks', 'ZRANGEBYSCORE', key, ...range]]);
+        const asked = await this.ask(shard, [['tasks', 'ZRANGEBYSCORE', key, ...range]]);
         moment = asked;
-        const some = rowsOf(asked.replies[0]!);
-        const isReady = ({ waitingSince, dueAt }: TaskRow) =>
-          waitingSince !== undefined || dueAt! <= asked.now;
-        rows.push(...some.filter((row) => isReady(row) && !except.includes(row.head!.contextId)));
+        const some = rowsOf(asked.replies[0]);
+        const isReady = ({ waitingSince, dueAt = Number.POSITIVE_INFINITY }: TaskRow) =>
+          waitingSince !== undefined || dueAt <= asked.now;
+        rows.push(...some.filter((row) => isReady(row) && !except.includes(contextOf(row))));
         if (some.length < turnsAtOnce) break;
       }
       found.push(rows.slice(0, limit));
@@ -122,81 +117,83 @@ export class Reader {
 
 function searchesOf({ held, ready, schedule, deliveries, dead, ended, waiting, bucket }: Wanted): Search[] {
   const searches: Search[] = [];
-  const ask = (question: Question, found: Search['found']) => searches.push({ question, found });
-  const first = (limit: number) => ['LIMIT', '0', String(limit)];
+  const ask = (questions: readonly Question[], found: Search['found']) => searches.push({ questions, found });
   if (held)
-    ask(['tasks', 'ZRANGE', `held:${held.holder}`, '0', '-1'], (reply) => ({
-      held: rowsOf(reply)
-        .filter(({ queue }) => queue === held.queue)
-        .slice(0, held.limit),
-    }));
-  if (ready)
-    for (const [kind, until] of Object.entries({ waiting: '+inf', due: 'NOW', left: 'NOW' }))
-      ask(
-        [
-          'tasks',
-          'ZRANGEBYSCORE',
-          `${kind}:${ready.queue}`,
-          '-inf',
-          until,
-          ...first(kind === 'left' ? ready.left : ready.limit),
-        ],
-        (reply) => ({ ready: { [kind]: rowsOf(reply) } }),
-      );
+    ask([['tasks', 'ZRANGE', `held:${held.holder}`, '0', '-1']], ([reply]) => {
+      const rows = rowsOf(reply).filter(({ queue }) => queue === held.queue);
+      return { held: rows.slice(0, held.limit) };
+    });
+  if (ready) {
+    const { queue, limit, left } = ready;
+    ask(
+      [
+        firstOf('tasks', `waiting:${queue}`, '+inf', limit),
+        firstOf('tasks', `due:${queue}`, 'NOW', limit),
+        firstOf('tasks', `left:${queue}`, 'NOW', left),
+      ],
+      ([waiting, due, left]) => ({
+        ready: { waiting: rowsOf(waiting), due: rowsOf(due), left: rowsOf(left) },
+      }),
+    );
+  }
   if (schedule) {
     const { queue } = schedule;
-    const part = (found: Partial<NonNullable<Found['schedule']>>) => ({
-      schedule: found,
-    });
-    ask(['-', 'HMGET', `queue:${queue}`, 'rev', 'turns'], (reply) => {
-      const [revision, turns] = reply as readonly (string | null)[];
-      return part({
-        row: revision ? { queue, revision: Number(revision), turns: Number(turns) } : undefined,
-      });
-    });
-    ask(['tasks', 'ZRANGE', `left:${queue}`, '0', '-1'], (reply) =>
-      part({ running: rowsOf(reply).map(({ scope, head }) => ({ scope, context: head!.contextId })) }),
+    ask(
+      [
+        ['-', 'HMGET', `queue:${queue}`, 'rev', 'turns'],
+        ['tasks', 'ZRANGE', `left:${queue}`, '0', '-1'],
+        ['-', 'CALLERS', queue],
+      ],
+      ([kept, running, callers]) => {
+        const [revision, turns] = listOf(kept);
+        return {
+          schedule: {
+            row: revision ? { queue, revision: Number(revision), turns: Number(turns) } : undefined,
+            running: rowsOf(running).map((row) => ({ scope: row.scope, context: contextOf(row) })),
+            callers: groupsOf(callers, 3).map(toCaller),
+          },
+        };
+      },
     );
-    ask(['-', 'CALLERS', queue], (reply) => part({ callers: toCallers(reply as string[]) }));
   }
   if (deliveries)
-    ask(
-      ['hooks', 'ZRANGEBYSCORE', `deliver:${deliveries.queue}`, '-inf', 'NOW', ...first(deliveries.limit)],
-      (reply) => ({ deliveries: rowsOf<WebhookRow>(reply) }),
-    );
+    ask([firstOf('hooks', `deliver:${deliveries.queue}`, 'NOW', deliveries.limit)], ([reply]) => ({
+      deliveries: rowsOf<WebhookRow>(reply),
+    }));
   if (dead)
-    ask(['hooks', 'ZRANGE', `dead:${dead.queue}`, '0', String(dead.limit - 1)], (reply) => ({
+    ask([['hooks', 'ZRANGE', `dead:${dead.queue}`, '0', String(dead.limit - 1)]], ([reply]) => ({
       dead: rowsOf<WebhookRow>(reply),
     }));
   if (ended)
-    ask(['tasks', 'ZRANGEBYSCORE', 'ended', '-inf', `(${ended.before}`, ...first(ended.limit)], (reply) => ({
+    ask([firstOf('tasks', 'ended', `(${ended.before}`, ended.limit)], ([reply]) => ({
       ended: rowsOf(reply),
     }));
-  if (waiting) ask(['-', 'ZCARD', `waiting:${waiting.queue}`], (reply) => ({ waiting: Number(reply) }));
+  if (waiting) ask([['-', 'ZCARD', `waiting:${waiting.queue}`]], ([reply]) => ({ waiting: Number(reply) }));
   if (bucket !== undefined)
-    ask(['-', 'GET', `bucket:${bucket}`], (reply) => ({
-      fullAt: reply === null ? undefined : Number(reply),
-    }));
+    ask([['-', 'GET', `bucket:${bucket}`]], ([reply]) => ({ fullAt: reply ? Number(reply) : undefined }));
   return searches;
 }
 
-const parse = <Row = TaskRow>(json: string): Row => JSON.parse(json);
+/** Asks for the first rows of a sorted set, up to a score. */
+const firstOf = (kind: 'tasks' | 'hooks', key: string, until: string, limit: number): Question => [
+  kind,
+  ...['ZRANGEBYSCORE', key, '-inf', until, 'LIMIT', '0', String(limit)],
+];
+
+const parse = <Row = TaskRow>(json: RedisReply): Row => JSON.parse(String(json));
 
 /** Rows of names that were deleted in the meantime are left out. */
-const rowsOf = <Row = TaskRow>(reply: RedisReply): Row[] =>
-  (reply as readonly (string | null)[]).flatMap((json) => (json ? [parse<Row>(json)] : []));
+const rowsOf = <Row = TaskRow>(reply: RedisReply | undefined): Row[] =>
+  listOf(reply).flatMap((json) => (json ? [parse<Row>(json)] : []));
 
 /** The webhooks in a hash. */
-function webhooksOf(fields: readonly string[]): WebhookRow[] {
-  const webhooks: WebhookRow[] = [];
-  for (let n = 0; n < fields.length; n += 2)
-    if (fields[n]!.startsWith('w')) webhooks.push(parse<WebhookRow>(fields[n + 1]!));
-  return webhooks.sort(byName);
-}
+const webhooksOf = (reply: RedisReply | undefined): WebhookRow[] =>
+  groupsOf(reply, 2)
+    .flatMap(([field = '', json = '']) => (field.startsWith('w') ? [parse<WebhookRow>(json)] : []))
+    .sort(byName);
 
-function toCallers(reply: readonly string[]): WaitingCaller[] {
-  const callers: WaitingCaller[] = [];
-  for (let n = 0; n < reply.length; n += 3)
-    callers.push({ scope: reply[n]!, firstAt: Number(reply[n + 1]), turn: Number(reply[n + 2]) });
-  return callers;
-}
+const toCaller = ([scope = '', firstAt, turn]: readonly string[]): WaitingCaller => ({
+  scope,
+  firstAt: Number(firstAt),
+  turn: Number(turn),
+});

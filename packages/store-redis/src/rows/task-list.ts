@@ -1,4 +1,5 @@
-import type { ListedTask, Scope, TaskPage, TaskQuery, TaskRow } from '@batonjs/store';
+import { type ListedTask, listedFact, type Scope, type TaskPage, type TaskQuery } from '@batonjs/store';
+import { groupsOf, listOf } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { script } from '../database/script.ts';
 import type { Shard } from '../database/shards.ts';
@@ -8,7 +9,6 @@ import { toFact } from './logs.ts';
 const listScript = script(source);
 
 type Place = NonNullable<TaskQuery['after']>;
-type Head = ListedTask['head'];
 
 /** The part of a page that one shard offers. */
 interface Offer {
@@ -36,8 +36,9 @@ export class TaskList {
     const share = all.length === 1 ? limit : Math.min(limit, 2 + Math.ceil((2 * limit) / all.length));
     const offers = await Promise.all(all.map((shard) => this.#offer(shard, scope, query, share)));
     const total = offers.reduce((sum, offer) => sum + offer.total, 0);
-    if (offers.length === 1) {
-      const { tasks, isCut } = offers[0]!;
+    const [first] = offers;
+    if (first && offers.length === 1) {
+      const { tasks, isCut } = first;
       return { tasks: tasks.map(({ task }) => task), total, ...(isCut && { isCut }) };
     }
     const tasks: ListedTask[] = [];
@@ -77,24 +78,14 @@ export class TaskList {
       after?.taskId ?? '',
       bytes === undefined ? 'inf' : String(bytes),
     ]);
-    const [total, cut, ...members] = reply as readonly [number, number, ...string[]];
-    const tasks: Offer['tasks'] = [];
-    for (let n = 0; n < members.length; n += 3) {
-      const { head } = JSON.parse(members[n + 1]!) as TaskRow & { head: Head };
-      const fact = factOf(members[n + 2], head.statusVersion);
-      tasks.push({ task: { taskId: members[n]!, head, fact }, bytes: members[n + 2]?.length ?? 0 });
-    }
+    const [total, cut, ...members] = listOf(reply);
+    const tasks = groupsOf(members, 3).map(([taskId = '', row = '', entry = '']) => {
+      const { head }: Pick<ListedTask, 'head'> = JSON.parse(row);
+      const fact = listedFact(() => toFact(entry, head.statusVersion));
+      return { task: { taskId, head, fact }, bytes: entry.length };
+    });
     const isCut = cut === 1;
-    return { shard, total, tasks, isCut, more: isCut || tasks.length === limit };
-  }
-}
-
-/** The fact, or undefined if it is damaged: the rest of the page can still be read. */
-function factOf(entry: string | undefined, version: number): ListedTask['fact'] {
-  try {
-    return toFact(entry, version);
-  } catch {
-    return undefined;
+    return { shard, total: Number(total), tasks, isCut, more: isCut || tasks.length === limit };
   }
 }
 

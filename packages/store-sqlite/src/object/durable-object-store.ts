@@ -46,21 +46,15 @@ export function durableObjectStore(
     ...rowsOnTables({
       tables,
       transactions,
-      mustBeUsable: () => alarm.mustBeUsable(),
       subscribe: (topic, notify) => tables.subscribers.add(topic, notify),
       beforeClaim: () => alarm.restore(),
     }),
-    probe: () => {
-      alarm.mustBeUsable();
-      return transactions.write(() => probe.write());
-    },
-    identity: () => {
-      alarm.mustBeUsable();
-      return transactions.read(() => {
+    probe: () => transactions.write(() => probe.write()),
+    identity: () =>
+      transactions.read(() => {
         if (storedSchema(storage)?.identity === identity) return identity;
         throw dataDeleted();
-      });
-    },
+      }),
     close: () => {},
   });
 

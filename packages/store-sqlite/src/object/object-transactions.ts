@@ -1,17 +1,18 @@
 import type { Transactions } from '../sql/transactions.ts';
 import type { Tables } from '../tables/tables.ts';
+import type { Alarm } from './alarm.ts';
 import { storeError } from './object-error.ts';
 import type { ObjectStorage } from './object-storage.ts';
 
 /**
  * Transactions of an object, which is the only process on its database: each runs at once and without interruption.
- * A call resolves when all that it wrote or read is on disk. `afterWrite` is called in the same round of the event loop
- * as a write, so that what it stores is stored with it.
+ * A call resolves when all that it wrote or read is on disk. The alarm is set in the same round of the event loop as a
+ * write, so that it is stored with it.
  */
 export function objectTransactions(
   storage: ObjectStorage,
   { counts, changes }: Tables,
-  afterWrite: () => Promise<void> | undefined,
+  alarm: Alarm,
 ): Transactions {
   /** The latest writes, while they are on their way to the disk. */
   let syncing: Promise<void> | undefined;
@@ -27,6 +28,7 @@ export function objectTransactions(
   }
 
   async function write<T>(work: () => T): Promise<T> {
+    alarm.mustBeUsable();
     let result: T;
     try {
       result = storage.transactionSync(() => {
@@ -42,7 +44,7 @@ export function objectTransactions(
     // Taken now: a later write that fails would otherwise forget them before this one is on disk.
     const touched = changes.take();
     try {
-      const following = afterWrite();
+      const following = alarm.plan();
       // The output gate is not enough: it does not hold back chunks of a response that has begun.
       await (following ? Promise.all([following, sync()]) : sync());
     } catch (error) {
@@ -56,6 +58,7 @@ export function objectTransactions(
 
   return {
     async read(work) {
+      alarm.mustBeUsable();
       try {
         const result = work();
         if (syncing) await syncing;

@@ -40,7 +40,7 @@ export function openObject(storage: ObjectStorage, recoverAfterMs: number): Open
   const db = objectDatabase(storage);
   const tables = new Tables(db, { leaseNow: wallClock, longestText });
   const alarm = new Alarm({ storage, nextWork: new NextWork(db), now: wallClock, recoverAfterMs });
-  const transactions = objectTransactions(storage, tables, () => alarm.plan());
+  const transactions = objectTransactions(storage, tables, alarm);
   storage.transactionSync(() => new Leases(db).endAll(wallClock()));
   const opened = { identity, tables, transactions, alarm };
   openObjects.set(storage, opened);

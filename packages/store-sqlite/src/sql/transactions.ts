@@ -5,7 +5,7 @@ export interface TransactionHook {
   afterRollback?(): void;
 }
 
-/** How the work of a store becomes transactions. */
+/** How the work of a store becomes transactions. They fail with `UNUSABLE` once the database cannot be used any more. */
 export interface Transactions {
   /** Runs `work`, which only reads, on one state of the database. */
   read<T>(work: () => T): Promise<T>;

@@ -83,13 +83,11 @@ export class TurnQueues {
       running: this.#running
         .all(queue)
         .map(({ scope, context }) => ({ scope: String(scope), context: String(context) })),
-      callers: this.#callers
-        .all(queue)
-        .map(({ scope, firstAt, turn }) => ({
-          scope: String(scope),
-          firstAt: Number(firstAt),
-          turn: Number(turn),
-        })),
+      callers: this.#callers.all(queue).map(({ scope, firstAt, turn }) => ({
+        scope: String(scope),
+        firstAt: Number(firstAt),
+        turn: Number(turn),
+      })),
     };
   }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseFact } from '../../src/index.ts';
+import { listedFact, parseFact, StoreError } from '../../src/index.ts';
 
 it('reads a fact as it was written', () => {
   const fact = { format: 1, at: '2026-01-01T00:00:00.000Z', type: 'woken' };
@@ -15,4 +15,16 @@ it('says which fact is no JSON, and why', () => {
       cause: expect.any(SyntaxError),
     }),
   );
+});
+
+it('leaves out a damaged fact of a page, and no other error', () => {
+  const stored = { version: 7, commitId: 'c', fact: parseFact('{"format":1}', 7) };
+  expect(listedFact(() => stored)).toBe(stored);
+  expect(listedFact(() => ({ ...stored, fact: parseFact('{', 7) }))).toBeUndefined();
+  const unavailable = new StoreError('UNAVAILABLE', 'cut off');
+  expect(() =>
+    listedFact(() => {
+      throw unavailable;
+    }),
+  ).toThrow(unavailable);
 });

@@ -33,3 +33,16 @@ it('subscribers are notified of their topic only, and nothing is left of one tha
   subscribers.clear();
   expect(subscribers.topics.length).toBe(0);
 });
+
+it('subscribers are notified of what another process has told, with its versions', () => {
+  const subscribers = new Subscribers();
+  const seen: unknown[] = [];
+  const [task, queue] = [{ scope: 's', taskId: 't' }, { queue: 'q' }];
+  subscribers.add(task, (version) => seen.push(['task', version]));
+  subscribers.add(queue, (version) => seen.push(['queue', version]));
+  subscribers.notifyPairs([topicNumber(task), 7, topicNumber({ queue: 'p' }), 9, topicNumber(queue), null]);
+  expect(seen).toEqual([
+    ['task', 7],
+    ['queue', undefined],
+  ]);
+});

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { changedRow, changeOf, contextOf, type Found } from '../../src/index.ts';
+import { head, row } from '../a-row.ts';
+
+const found: Found = { now: 1, orderNow: 1, leaseNow: 1 };
+
+describe('a change', () => {
+  it('is about the row that is written, or the one that is deleted', () => {
+    const [before, after] = [row(), row({ fence: 1 })];
+    expect(changedRow({ before, after })).toBe(after);
+    expect(changedRow({ before: undefined, after })).toBe(after);
+    expect(changedRow({ before, after: undefined })).toBe(before);
+    expect(() => changedRow({ before: undefined, after: undefined })).toThrow(TypeError);
+  });
+
+  it('of a step that needs one look is what it decides, and a step that wants another look is refused', () => {
+    const step = { wanted: {}, decide: ({ now }: Found) => ({ result: now }) };
+    expect(changeOf(step, found)).toEqual({ result: 1 });
+    expect(() => changeOf({ wanted: {}, decide: () => step }, found)).toThrow(/another look/);
+  });
+});
+
+it('the context of an empty log is no text', () => {
+  expect([
+    contextOf(row({ head: head(2, { contextId: 'x' }) })),
+    contextOf(row({ head: undefined })),
+  ]).toEqual(['x', '']);
+});
