@@ -3,9 +3,9 @@ import type { Commit } from '../port/commit.ts';
 import type { PushConfig, PushConfigStore } from '../port/push-config-store.ts';
 import type { TaskStore } from '../port/task-store.ts';
 import { takeStep } from '../rules/bucket.ts';
+import { foundOf, foundTask } from '../rules/change.ts';
 import { renewStep } from '../rules/claim.ts';
 import { commitStep, type PreparedCommit } from '../rules/commit.ts';
-import { foundOf, foundTask } from '../rules/found.ts';
 import { leaseReading } from '../rules/task-row.ts';
 import {
   outcomeStep,

@@ -1,9 +1,8 @@
 import type { ClaimRequest, Lease } from '../port/lease.ts';
 import type { Delivery, DeliveryRequest } from '../port/push-config-store.ts';
-import type { Found, Step, Wanted } from '../rules/change.ts';
+import { type Found, foundOf, type Step, type Wanted } from '../rules/change.ts';
 import { claimStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';
-import { foundOf } from '../rules/found.ts';
 import { pruneStep } from '../rules/prune.ts';
 import { claimDeliveriesStep } from '../rules/webhook.ts';
 import type { Answer, Parts, Rows } from './rows.ts';

@@ -1,4 +1,5 @@
 import type { TaskName } from '../port/names.ts';
+import { StoreError } from '../port/store-error.ts';
 import type { Moment } from './moment.ts';
 import type { Notification } from './notification.ts';
 import type { TaskRow } from './task-row.ts';
@@ -114,6 +115,17 @@ export interface Found extends Moment {
   readonly waiting?: number;
   /** When the bucket is full, by the clock of leases; undefined if none is kept. */
   readonly fullAt?: number | undefined;
+}
+
+/** A member of what a look found. Throws `UNUSABLE` if it was wanted and the adapter has left it out. */
+export const foundOf = <Name extends keyof Found>(found: Found, name: Name): NonNullable<Found[Name]> =>
+  found[name] ?? leftOut(name);
+
+/** The only task that was wanted by its name. */
+export const foundTask = (found: Found): FoundTask => found.tasks?.[0] ?? leftOut('tasks');
+
+function leftOut(name: string): never {
+  throw new StoreError('UNUSABLE', `The adapter of the database has not looked for \`${name}\``);
 }
 
 /** A row that replaces another one. `before` is the object that was found; undefined stands for no row. */

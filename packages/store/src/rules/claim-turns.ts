@@ -1,7 +1,14 @@
 import type { ClaimRequest, Lease, TurnSchedule } from '../port/lease.ts';
-import type { CallerRow, Change, Found, QueueRow, Step, WaitingCaller } from './change.ts';
+import {
+  type CallerRow,
+  type Change,
+  type Found,
+  foundOf,
+  type QueueRow,
+  type Step,
+  type WaitingCaller,
+} from './change.ts';
 import { type Claimed, claimedAmong, leases, readyFor } from './claim.ts';
-import { foundOf } from './found.ts';
 import { contextOf, type TaskRow } from './task-row.ts';
 import { pickTurns, TurnGate, type TurnPlace } from './turn-order.ts';
 

@@ -1,7 +1,6 @@
 import type { ClaimRequest, Lease } from '../port/lease.ts';
 import type { TaskName } from '../port/names.ts';
-import type { Change, Found, Step, TaskWrite, Wanted } from './change.ts';
-import { foundOf } from './found.ts';
+import { type Change, type Found, foundOf, type Step, type TaskWrite, type Wanted } from './change.ts';
 import type { Moment } from './moment.ts';
 import { placed, type TaskRow } from './task-row.ts';
 

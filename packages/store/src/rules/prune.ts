@@ -1,5 +1,4 @@
-import type { Step } from './change.ts';
-import { foundOf } from './found.ts';
+import { foundOf, type Step } from './change.ts';
 
 /** The decision to delete up to `limit` logs that ended before a time; resolves to how many. */
 export const pruneStep = (before: number, limit: number): Step<number, never> => ({

@@ -6,9 +6,18 @@ import type {
   NewPushConfig,
   PushConfigName,
 } from '../port/push-config-store.ts';
-import type { Change, Found, FoundTask, Replaced, Step, TaskWrite, Wanted } from './change.ts';
+import {
+  type Change,
+  type Found,
+  type FoundTask,
+  foundOf,
+  foundTask,
+  type Replaced,
+  type Step,
+  type TaskWrite,
+  type Wanted,
+} from './change.ts';
 import { nameOf } from './claim.ts';
-import { foundOf, foundTask } from './found.ts';
 import type { Notification } from './notification.ts';
 import { placed, type TaskFacts, type TaskRow } from './task-row.ts';
 import { isBehind, plannedWebhook, pushConfigOf, readyWebhook, type WebhookRow } from './webhook-row.ts';

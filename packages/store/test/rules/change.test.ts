@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changedRow, changeOf, contextOf, type Found } from '../../src/index.ts';
+import { foundOf, foundTask } from '../../src/rules/change.ts';
 import { head, row } from '../a-row.ts';
 
 const found: Found = { now: 1, orderNow: 1, leaseNow: 1 };
@@ -25,4 +26,21 @@ it('the context of an empty log is no text', () => {
     contextOf(row({ head: head(2, { contextId: 'x' }) })),
     contextOf(row({ head: undefined })),
   ]).toEqual(['x', '']);
+});
+
+describe('what a look has found', () => {
+  it('is taken by its name, also if it is nothing', () => {
+    const task = { row: undefined, webhooks: [], once: 7 };
+    expect(foundOf({ ...found, waiting: 0 }, 'waiting')).toBe(0);
+    expect(foundOf({ ...found, held: [] }, 'held')).toEqual([]);
+    expect(foundTask({ ...found, tasks: [task] })).toBe(task);
+  });
+
+  it('is refused where an adapter has left it out, and the error names it', () => {
+    expect(() => foundOf(found, 'dead')).toThrow(
+      expect.objectContaining({ code: 'UNUSABLE', message: expect.stringContaining('`dead`') }),
+    );
+    for (const empty of [found, { ...found, tasks: [] }])
+      expect(() => foundTask(empty)).toThrow(/has not looked for `tasks`/);
+  });
 });
