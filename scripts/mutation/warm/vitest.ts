@@ -116,8 +116,10 @@ const each =
       const values = Array.isArray(row) ? row : [row];
       const placeholders = name.match(/%[sdifjo]/g)?.length ?? 0;
       // Without the stack, which is another one in each process: a test has to have one name in all of them.
-      const shown = values.map((value) => (value instanceof Error ? String(value) : value));
-      const title = withMembers(format(name, ...shown.slice(0, placeholders)), row);
+      const shown = values
+        .slice(0, placeholders)
+        .map((value) => (value instanceof Error ? String(value) : value));
+      const title = withMembers(format(name, ...shown), row);
       define(title, () => run(...((areLists ? values : [row]) as never[])));
     }
   };
