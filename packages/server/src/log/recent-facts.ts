@@ -19,7 +19,7 @@ export class RecentFacts {
     this.#weight += weigh(stored.fact);
     if (this.#facts.length <= maxFacts && this.#weight <= maxWeight) return;
     // Drops half at once, so that dropping is cheap on average.
-    const kept = this.#facts.length > 1 ? this.#facts.slice(Math.ceil(this.#facts.length / 2)) : [];
+    const kept = this.#facts.slice(Math.ceil(this.#facts.length / 2));
     this.#facts = kept;
     this.#events = [];
     this.#weight = kept.reduce((sum, { fact }) => sum + weigh(fact), 0);

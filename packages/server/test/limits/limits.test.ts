@@ -8,6 +8,11 @@ import { createWorker } from '../../src/worker.ts';
 
 const now = { returnImmediately: true };
 
+/** An error that says when to try again. */
+const pause = (retryDelay: string) => ({
+  error: { data: expect.arrayContaining([expect.objectContaining({ retryDelay })]) },
+});
+
 describe('turns', () => {
   it('run no more at once than the limit, and all run in the end', async () => {
     let running = 0;
@@ -55,7 +60,7 @@ describe('turns', () => {
     const waiting = [1, 2].map(() => rpc(front, 'SendMessage', { message: say('go') }));
     await vi.waitFor(async () => expect(await store.waiting('agent')).toBe(2));
     const refused = rpc(front, 'SendMessage', { message: say('go') });
-    await expect(refused).rejects.toMatchObject({ reason: 'RESOURCE_EXHAUSTED' });
+    await expect(refused).rejects.toMatchObject({ reason: 'RESOURCE_EXHAUSTED', ...pause('1s') });
     expect(await store.waiting('agent')).toBe(2);
     closedAfterTest(createWorker({ agent, store, log: () => {} }));
     for (const { task } of await Promise.all(waiting)) expect(task.status.state).toBe('TASK_STATE_COMPLETED');
@@ -104,6 +109,8 @@ describe('a task', () => {
     await one.next();
     await two.next();
     await expect(three.next()).rejects.toMatchObject({ reason: 'RESOURCE_EXHAUSTED' });
+    const refused = rpc(server, 'SubscribeToTask', { id: task.id });
+    await expect(refused).rejects.toMatchObject(pause('5s'));
     await one.return(undefined);
     const four = await vi.waitFor(async () => {
       const again = follow();

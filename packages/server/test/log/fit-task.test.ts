@@ -51,6 +51,19 @@ describe('a task', () => {
     expect(shown(artifacts)).toEqual(['status 3', 'artifacts history']);
   });
 
+  it('keeps what fits to the byte', () => {
+    const { message: said, ...status } = task.status;
+    const { artifacts: _, history: __, ...rest } = task;
+    const bare = weigh({ ...rest, status });
+    const most = bare + weigh(said!) + artifacts;
+    expect(shown(most)).toEqual(['status artifacts', 'history']);
+    expect(shown(most - 1)[0]).toBe('status 2 3');
+    expect(shown(bare + weigh(said!))).toEqual(['status', 'artifacts history']);
+    expect(shown(bare + weigh(said!) - 1)).toEqual(['', 'status.message artifacts history']);
+    expect(shown(most + 2 * one)).toEqual(['status artifacts 2 3', 'history']);
+    expect(shown(most + 2 * one - 1)).toEqual(['status artifacts 3', 'history']);
+  });
+
   it('names only what it had, and keeps all else', () => {
     const { history: _, artifacts: __, ...bare } = task;
     expect(shown(10, bare)).toEqual(['', 'status.message']);

@@ -88,8 +88,8 @@ async function persist(
   const { clock } = live.dependencies;
   const deadline = options.giveUp ? Number.POSITIVE_INFINITY : writeDeadline(begun.since, live);
   let draft: Draft | undefined = begun.draft;
-  let attempt: Promise<Committed> | undefined = begun.attempt;
-  while (draft && attempt) {
+  let { attempt } = begun;
+  for (;;) {
     let outcome: Outcome;
     try {
       outcome = await attempt;
@@ -107,9 +107,9 @@ async function persist(
     if (outcome === 'repeated') return { facts: [], first: 1, repeated: true };
     if (typeof outcome === 'object') return addWritten(live, draft, outcome);
     if (outcome === 'overtaken') draft = draftOf(live, decide, options);
-    attempt = draft && commitUntil(live, draft.commit, deadline);
+    if (!draft) return nothingWritten(live);
+    attempt = commitUntil(live, draft.commit, deadline);
   }
-  return nothingWritten(live);
 }
 
 /** A decision and its commit. */

@@ -1,25 +1,27 @@
-import type { SendMessageRequest } from '@batonjs/protocol';
+import type { Message, SendMessageConfiguration, SendMessageRequest } from '@batonjs/protocol';
 import { sha256 } from '#bytes';
 import { isSameJson } from '../../base/same-json.ts';
 import { checkRoom, tooMany } from '../../webhooks/configs/check-config-limit.ts';
 import { checkPushConfig } from '../../webhooks/configs/check-push-config.ts';
 import { pushVersion } from '../../webhooks/configs/push-version.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { CallContext } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
 import type { Accepted } from './accepted.ts';
+
+type InlineConfig = NonNullable<SendMessageConfiguration['taskPushNotificationConfig']>;
 
 const path = 'configuration.taskPushNotificationConfig.';
 
 /** Refuses a send whose webhook could not be registered afterwards. To be called before anything is stored. */
 export async function checkInlineConfig(
-  { message, configuration }: SendMessageRequest,
+  config: InlineConfig,
+  { taskId }: Message,
   { scope }: CallContext,
-  { push }: Dependencies,
+  push: Webhooks,
 ): Promise<void> {
-  const config = configuration?.taskPushNotificationConfig;
-  if (!config || !push) return;
   await checkPushConfig(config, push, path);
-  if (message.taskId) await checkRoom(scope, message.taskId, config.id, push);
+  if (taskId) await checkRoom(scope, taskId, config.id, push);
 }
 
 /**
