@@ -120,7 +120,7 @@ export class TaskWriter implements Held {
 
   /** Whether a write of this task threw this very error object, rather than the agent. */
   isFailureToWrite(error: unknown): boolean {
-    return typeof error === 'object' && error !== null && this.#failures?.has(error) === true;
+    return this.#failures?.has(error as object) === true;
   }
 
   /**

@@ -116,12 +116,13 @@ describe('The last emit of a turn', () => {
     expect(await resolved.promise).toBe(5);
   });
 
-  it('resolves too where another generator hands its updates on', async () => {
+  it.each([
+    ['completes the task', completed()],
+    ['asks', inputRequired('Well?')],
+  ])('resolves too where another generator hands its updates on, and it %s', async (_, update) => {
     const { store, stored } = counting();
     const resolved = Promise.withResolvers<number>();
-    const inner = emitting((emit) =>
-      emit(completed()).then(() => resolved.resolve(stored()), resolved.reject),
-    );
+    const inner = emitting((emit) => emit(update).then(() => resolved.resolve(stored()), resolved.reject));
     const agent: Agent = async function* (turn) {
       yield* (await inner(turn)) as AsyncIterable<TaskUpdate>;
     };

@@ -1,6 +1,6 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { expect, it } from 'vitest';
-import { failureOf } from '../../src/turns/failure.ts';
+import { because, deadlineExceeded, failureOf, processLost, serverClosed } from '../../src/turns/failure.ts';
 
 const hidden = { code: 'AGENT_FAILED', message: 'The agent failed' };
 
@@ -23,4 +23,21 @@ it.each([
   ],
 ])('clients learn of %s what it says only if it is meant for them', (_what, thrown, shown) => {
   expect(failureOf(thrown)).toEqual(shown);
+});
+
+it('what the server did to a task has a code and a sentence, and may be tried again', () => {
+  expect([deadlineExceeded, processLost, serverClosed]).toEqual([
+    { code: 'DEADLINE_EXCEEDED', message: 'The task took too long', retryable: true },
+    { code: 'PROCESS_LOST', message: 'The process that worked on the task died', retryable: true },
+    { code: 'SERVER_CLOSED', message: 'The server closed before the task was done', retryable: true },
+  ]);
+});
+
+it.each([
+  ['fenced', 'The task belongs to another process now'],
+  ['canceled', 'The task was canceled'],
+  ['deadline', 'The time for the task is over'],
+  ['shutdown', 'The server closes'],
+] as const)('an agent whose turn is %s is told why, with a code', (halt, message) => {
+  expect(because(halt)).toMatchObject({ message, code: halt.toUpperCase() });
 });

@@ -137,3 +137,32 @@ it('a store that cannot be asked loses no lease, and is asked again sooner', asy
   expect(bench.errors).toEqual(['Could not renew leases', 'Could not renew leases']);
   bench.heartbeat.remove(place);
 });
+
+it('leases are renewed before others are claimed if that is overdue, and only then', async () => {
+  const memory = memoryStore();
+  let renewals = 0;
+  let isDown = false;
+  const store = change(memory, {
+    renew: (renew) => async (leases, ms) => {
+      renewals++;
+      if (isDown) throw unavailable();
+      return renew(leases, ms);
+    },
+  });
+  const { heartbeat, now, pass } = beating(store);
+  expect([await heartbeat.catchUp(), renewals]).toEqual([true, 0]);
+  const held = hold(await lease(store, 'one'), now() + leaseMs);
+  heartbeat.add(held);
+  expect([await heartbeat.catchUp(), renewals]).toEqual([true, 0]);
+  pass(leaseMs / 3 - 1);
+  expect([await heartbeat.catchUp(), renewals]).toEqual([true, 0]);
+  isDown = true;
+  pass(leaseMs / 3);
+  expect(await heartbeat.catchUp()).toBe(false);
+  isDown = false;
+  const before = renewals;
+  expect(await heartbeat.catchUp()).toBe(true);
+  expect(renewals).toBe(before + 1);
+  expect(held.heldUntil).toBe(now() + leaseMs);
+  expect([await heartbeat.catchUp(), renewals]).toEqual([true, before + 1]);
+});

@@ -82,4 +82,12 @@ describe('a step', () => {
     );
     expect(calls).toEqual(['enter']);
   });
+
+  it('whose result cannot be written down is refused with the reason', async () => {
+    const reason = new Error('No number');
+    const toJSON = () => {
+      throw reason;
+    };
+    await expect(steps().step('one', () => ({ toJSON }) as object)).rejects.toMatchObject({ cause: reason });
+  });
 });

@@ -59,3 +59,45 @@ it('claims nothing while the queue is that of another agent, and all that there 
   expect(await use(owners(store), tasksOnly)).toEqual(['claim']);
   expect(await use(owners(store, { card: undefined }), tasksOnly)).toEqual(['claim']);
 });
+
+it('an agent is remembered once for each of its public addresses, and known by any of them', async () => {
+  const store = memoryStore();
+  const kept = async () =>
+    (await store.load('baton:queue-owners', 'q'))?.facts.map(({ fact }) =>
+      fact.type === 'message-received' ? (fact.message.parts[0] as { data: object }).data : undefined,
+    );
+  const [one, two] = ['https://one.example', 'https://two.example'];
+  const use = (card: string, url?: string) => owners(store, { card, url }).refusal();
+  for (const url of [
+    one,
+    two,
+    `${one}/`,
+    two,
+    undefined,
+    'http://localhost:1',
+    'http://127.0.0.1:1',
+    'http://[::1]:1',
+  ])
+    expect(await use('Payments', url)).toBeUndefined();
+  expect(await kept()).toEqual([
+    { card: 'Payments', url: one },
+    { card: 'Payments', url: two },
+  ]);
+  // The card changed its name, and after that the agent its address.
+  expect(await use('Bills', two)).toBeUndefined();
+  expect(await use('Bills')).toBeUndefined();
+  expect((await kept())?.at(-1)).toEqual({ card: 'Bills', url: two });
+  const refusal = await use('Weather', 'https://three.example');
+  expect(refusal).toMatch(
+    /^In this store the tasks named "q" are those of the agent "Bills" at https:\/\/two/,
+  );
+  expect(await kept()).toHaveLength(3);
+});
+
+it('an agent without a public address is known by its card alone, and named without one', async () => {
+  const store = memoryStore();
+  expect(await owners(store, { url: 'http://localhost:4000' }).refusal()).toBeUndefined();
+  const refused = owners(store, { card: 'Weather', url: 'http://localhost:4000' });
+  expect(await refused.refusal()).toMatch(/those of the agent "Payments": give "Weather"/);
+  expect(refused.isOurs).toBe(false);
+});

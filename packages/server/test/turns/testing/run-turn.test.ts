@@ -189,6 +189,11 @@ describe('the turn of runTurn', () => {
       inbox: rest.inbox,
     });
     expect(await seenBy('a', { contextId: 'other' })).toMatchObject({ contextId: 'other' });
+    const children = {
+      leaf: { agent: 'Leaf', taskId: 'there', record: { secret: 1 } },
+      other: { agent: 'Other' },
+    };
+    expect(await seenBy('a', { children })).toMatchObject({ children, taskId: 'task', attempt: 1 });
   });
 });
 
