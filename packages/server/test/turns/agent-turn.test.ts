@@ -1,7 +1,18 @@
+import { SCHEDULING } from '@batonjs/protocol/headers';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
-import { append, artifact, completed, createAgentServer, reply, type Turn } from '../../src/index.ts';
+import { serve } from '../../../../test/kit/serve.ts';
+import {
+  append,
+  artifact,
+  completed,
+  createAgentServer,
+  inputRequired,
+  reply,
+  type Turn,
+  taskAgent,
+} from '../../src/index.ts';
 
 /** What an agent makes of the turn that "Hello" gives it. */
 async function turnOf(text: (turn: Turn) => string): Promise<string> {
@@ -56,4 +67,56 @@ it('an agent that never waits does not keep the process to itself', async () => 
   const { task } = await rpc(server, 'SendMessage', { message: say('Hello') });
   await server.close();
   expect(task.status.message.parts[0].text).toBe('The event loop turned');
+});
+
+it.each([true, false])(
+  'an agent sees all messages of its task, and the task as clients do, with the question in its history: %s',
+  async (currentStatusInHistory) => {
+    const seen: unknown[] = [];
+    const said = (messages: readonly { parts: readonly object[] }[] | undefined) =>
+      messages?.map(({ parts }) => (parts[0] as { text: string }).text);
+    const agent = taskAgent(async function* ({ messages, task }) {
+      seen.push([said(messages), said(task?.history)]);
+      yield messages.length === 1 ? inputRequired('Well?') : completed();
+    });
+    const server = serve(agent, { currentStatusInHistory });
+    const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+    await rpc(server, 'SendMessage', { message: say('so', { taskId: task.id }) });
+    expect(seen).toEqual([
+      [['go'], ['go']],
+      [
+        ['go', 'Well?', 'so'],
+        ['go', 'Well?', 'so'],
+      ],
+    ]);
+    const question = await rpc(server, 'SendMessage', { message: say('go') });
+    expect(said(question.task.history)).toEqual(currentStatusInHistory ? ['go', 'Well?'] : ['go']);
+  },
+);
+
+it('an agent learns of the extensions and the modes of its message, and of nothing where there are none', async () => {
+  const seen: unknown[] = [];
+  const card = {
+    name: 'Test',
+    description: 'For tests',
+    capabilities: { extensions: [{ uri: SCHEDULING }] },
+  };
+  const server = serve(
+    ({ extensions, acceptedOutputModes, metadata, caller }) => {
+      seen.push({ extensions, acceptedOutputModes, metadata, caller });
+      return reply('Hi');
+    },
+    { card },
+  );
+  const params = {
+    message: say('go'),
+    configuration: { acceptedOutputModes: ['text/plain'] },
+    metadata: { a: 1 },
+  };
+  await rpc(server, 'SendMessage', params, { 'a2a-extensions': SCHEDULING });
+  await rpc(server, 'SendMessage', { message: say('go') });
+  expect(seen).toEqual([
+    { extensions: [SCHEDULING], acceptedOutputModes: ['text/plain'], metadata: { a: 1 }, caller: {} },
+    { extensions: [], acceptedOutputModes: [], metadata: {}, caller: {} },
+  ]);
 });

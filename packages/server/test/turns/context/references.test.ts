@@ -48,6 +48,12 @@ it('are resolved to the artifacts that parts name, with their tasks [R-REF-03]',
     artifacts: [{ taskId, artifact: second }],
     missing: [],
   });
+  // Clients that fill in every member leave the task empty.
+  expect(await seenOf({ taskId: '', artifactId: 'a-2' }, { referenceTaskIds: [taskId] })).toMatchObject({
+    tasks: [taskId],
+    artifacts: [{ taskId, artifact: second }],
+    missing: [],
+  });
   const references = [
     { taskId, artifactId: 'a-1' },
     { taskId, artifactId: 'a-2' },
