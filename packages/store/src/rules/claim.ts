@@ -140,12 +140,13 @@ export function renewStep(held: readonly Lease[], ttlMs: number): Step<readonly 
     decide: (found) => {
       const rows = new Map(rowsOf(found).map((row) => [nameOf(row), row]));
       const writes = new Map<string, TaskWrite<never>>();
-      const kept = held.filter((lease) => {
+      const kept: Lease[] = [];
+      for (const lease of held) {
         const before = rows.get(nameOf(lease));
-        if (before?.fence !== lease.fence || before.holder !== lease.holder) return false;
+        if (before?.fence !== lease.fence || before.holder !== lease.holder) continue;
+        kept.push(lease);
         writes.set(nameOf(lease), { before, after: leased(before, ttlMs, found) });
-        return true;
-      });
+      }
       if (writes.size === 0) return { result: [] };
       return {
         result: kept,
