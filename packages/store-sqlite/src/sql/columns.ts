@@ -41,10 +41,10 @@ export const turnColumns = sqlTaskColumns.filter(
 export const namesOf = (columns: readonly SqlColumn<never>[]): string[] => columns.map(([name]) => name);
 
 export const valuesOf = <Row>(columns: readonly SqlColumn<Row>[], row: Row): SqlValue[] =>
-  columns.map(([, , value]) => bound(value(row)));
-
-const bound = (value: string | number | boolean | undefined): SqlValue =>
-  typeof value === 'boolean' ? Number(value) : (value ?? null);
+  columns.map(([, , value]) => {
+    const given = value(row);
+    return typeof given === 'boolean' ? Number(given) : (given ?? null);
+  });
 
 /** What `CREATE TABLE` says of columns. */
 export const definitionsOf = (columns: readonly SqlColumn<never>[]): string =>
