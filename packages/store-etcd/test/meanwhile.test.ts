@@ -50,6 +50,17 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
     expect(cluster.after).toBeUndefined();
   });
 
+  it('replaces a large snapshot: who loads the log has the one of its moment', async () => {
+    const { store, cluster, other } = openTwo();
+    const text = 'x'.repeat(300_000);
+    const commit = (version: number) =>
+      other.commit(chunkAfter(version, { snapshot: { version: version + 1, text } as never }));
+    await commit(0);
+    await store.ping();
+    cluster.after = { text: '/snapshot/', act: () => commit(1) };
+    expect(await store.load('s', 't')).toMatchObject({ version: 1, snapshot: { version: 1, text } });
+  });
+
   it.each([
     ['begins it', undefined],
     ['moves it on', timeIn(Date.now() - 3_600_000)],

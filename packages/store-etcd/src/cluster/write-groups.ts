@@ -87,10 +87,9 @@ export class WriteGroups {
       const fits = group.length === 0 || (group.length < largestGroup && bytes + size <= largestBytes);
       if (fits && !tasks.has(task)) {
         group.push(waiting);
+        tasks.add(task);
         bytes += size;
       } else rest.push(waiting);
-      // A later write of a task must not overtake one that is left for the next group.
-      tasks.add(task);
     }
     this.#waiting = rest;
     return group;

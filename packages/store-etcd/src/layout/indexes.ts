@@ -18,7 +18,7 @@ export interface Index {
   /** How times are written. Default `timeIn`. */
   readonly time?: (ms: number) => string;
   /** Each value is a `PlaceOf`. */
-  readonly tellsPlace?: boolean;
+  readonly hasPlace?: boolean;
   /** Subscribers of the queue notice that a key is put. */
   readonly isWatched?: boolean;
 }
@@ -35,13 +35,13 @@ export const due: Index = {
 export const leased: Index = {
   at: ({ leaseUntil }) => leaseUntil,
   folder: (keys, { queue = '' }) => keys.leased(queue),
-  tellsPlace: true,
+  hasPlace: true,
 };
 export const turns: Index = {
   at: ({ turnAt }) => turnAt,
   folder: (keys, { queue = '', scope }) => keys.turnsOf(queue, scope),
   time: turnIn,
-  tellsPlace: true,
+  hasPlace: true,
 };
 /** In no order. */
 export const held: Index = {
@@ -107,7 +107,7 @@ function placesOf(keys: Keys, task: string, row: TaskRow | undefined): Place[] {
   const place = JSON.stringify({ scope, context: contextId } satisfies PlaceOf);
   for (const index of indexes) {
     const key = keyIn(index, keys, task, row);
-    const value = index.tellsPlace ? place : '';
+    const value = index.hasPlace ? place : '';
     if (key !== undefined) places.push({ key, value, queue: index.isWatched ? queue : undefined });
   }
   return places;

@@ -26,7 +26,7 @@ interface Scalars<Bytes> {
   readonly bytes: Bytes;
 }
 
-/** What is sent for a type. Members that are undefined are left out. */
+/** A value to send. Members that are undefined are left out. */
 export type SentOf<Type> =
   Type extends Message<infer Members>
     ? {
@@ -36,7 +36,7 @@ export type SentOf<Type> =
       }
     : Scalars<string | Uint8Array>[Type & keyof Scalars<unknown>];
 
-/** What is received of a type. A member that was left out is 0, false or empty, as Protocol Buffers have it. */
+/** A value that was received. A member that was left out is 0, false or empty, as Protocol Buffers have it. */
 export type ReceivedOf<Type> =
   Type extends Message<infer Members>
     ? {
@@ -48,7 +48,7 @@ export type ReceivedOf<Type> =
 
 /** A message of Protocol Buffers as a table of its fields. */
 export class Message<Members extends Fields> implements Nested {
-  /** What is received of a message without fields. */
+  /** A message without fields, as it is received. */
   readonly empty: Values;
   readonly #fields: readonly (readonly [string, Field])[];
   readonly #byNumber = new Map<number, readonly [string, Field]>();
