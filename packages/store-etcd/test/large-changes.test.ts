@@ -3,6 +3,8 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter } from '../../../test/kit/task-logs.ts';
 import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { etcdStore } from '../src/index.ts';
+import { turnIn } from '../src/layout/order.ts';
+import { openInterrupted } from './interrupted-store.ts';
 
 const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
 afterAll(() => etcd?.stop());
@@ -97,4 +99,17 @@ describe.skipIf(!etcd)('What is more than one transaction of etcd takes', () => 
       taken.push(...namesOf(await store.claim({ ...claim, holder: `h${claims}`, schedule })));
     expect(taken.sort()).toEqual(taskIds);
   });
+});
+
+it.skipIf(!etcd)('The last turn of a caller is forgotten ten thousand turns later', async () => {
+  const { store, cluster, keys } = openInterrupted(etcd!.urls, `turns/${randomUUID()}`);
+  const served = (turn: number) => `${keys.served('q')}${turnIn(turn)}/caller`;
+  const row = { queue: 'q', revision: 1, turns: 10_004 };
+  const kept = { [keys.queue('q')]: JSON.stringify({ row }), [served(4)]: '', [served(5)]: '' };
+  await cluster.transact({ success: Object.entries(kept).map(([key, value]) => ({ put: { key, value } })) });
+  await store.commit(chunkAfter(0, { turn: { queue: 'q', want: true, aheadMs: 0 } }));
+  const schedule = { concurrency: 1, perCaller: 1, perContext: 1 };
+  expect(await store.claim({ ...claim, schedule })).toHaveLength(1);
+  expect(await cluster.get(served(4))).toBeUndefined();
+  expect(await cluster.get(served(5))).toBeDefined();
 });

@@ -50,6 +50,22 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
     expect(cluster.after).toBeUndefined();
   });
 
+  it('writes, and an operator compacts: a list is read again at a later moment', async () => {
+    const { store, cluster, other } = openTwo();
+    await other.commit(chunkAfter(0));
+    await store.ping();
+    const compact = async () => {
+      await other.commit(chunkAfter(1));
+      const [member] = etcd!.members;
+      const { header } = await member!.ask('kv/range', { key: 'AA==', limit: 1 });
+      const { revision } = header as { revision: string };
+      await member!.ask('kv/compaction', { revision, physical: true });
+    };
+    cluster.after = { text: '/list/', act: compact };
+    const { tasks } = await store.list('s', { limit: 9 });
+    expect(tasks.map(({ head }) => head.version)).toEqual([2]);
+  });
+
   it('replaces a large snapshot: who loads the log has the one of its moment', async () => {
     const { store, cluster, other } = openTwo();
     const text = 'x'.repeat(300_000);

@@ -62,6 +62,8 @@ describe.skipIf(!canStart)('A cluster with users', () => {
 
     const urlOf = (login: string) => [member!.url.replace('://', `://${login}@`)];
     const store = open(urlOf('agent:p%40ss'));
+    const quiet = open(urlOf('agent:p%40ss'));
+    await quiet.ping();
     const versions: unknown[] = [];
     await store.commit(chunkAfter(0));
     await store.subscribe({ scope: 's', taskId: 't' }, (version) => versions.push(version));
@@ -75,6 +77,8 @@ describe.skipIf(!canStart)('A cluster with users', () => {
     await untilItWorks(() => writer.commit(chunkAfter(1)));
     await expect.poll(() => versions.at(-1)).toBe(2);
     expect(await store.commit(chunkAfter(2))).toEqual({ version: 3 });
+    // No watch has told this one.
+    expect(await quiet.load('s', 't')).toMatchObject({ version: 3 });
 
     const refused = { code: 'UNUSABLE', message: expect.stringContaining('refuses this user') };
     await expect(open(urlOf('agent:p%40ss'), { prefix: 'other' }).ping()).rejects.toMatchObject(refused);

@@ -3,7 +3,10 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { chunkAfter, untilItWorks } from '../../../test/kit/task-logs.ts';
 import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
 import { startTcpProxy } from '../../../test/support/tcp-proxy.ts';
+import { Cluster } from '../src/cluster/cluster.ts';
+import { Connections } from '../src/cluster/connections.ts';
 import { etcdStore } from '../src/index.ts';
+import { Watches } from '../src/notifications/watches.ts';
 
 const cluster = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
 afterAll(() => cluster?.stop());
@@ -74,3 +77,49 @@ describe.skipIf(!cluster)('A watch whose connection breaks', () => {
     await expect.poll(() => versions).toContain(2);
   });
 });
+
+it.skipIf(!cluster)('A process is notified once of a change of its own', async () => {
+  const prefix = `watches/${randomUUID()}`;
+  const [store, other] = [etcdStore(cluster!.urls, { prefix }), etcdStore(cluster!.urls, { prefix })];
+  onTestFinished(async () => {
+    await store.close();
+    await other.close();
+  });
+  let notified = 0;
+  await store.subscribe({ queue: 'q' }, () => {
+    notified++;
+  });
+  const want = (taskId: string) => chunkAfter(0, { taskId, turn: { queue: 'q', want: true } });
+  await store.commit(want('own'));
+  expect(notified).toBe(1);
+  // Watches tell changes in order: that of another process comes after its own.
+  await other.commit(want('other'));
+  await expect.poll(() => notified).toBeGreaterThan(1);
+  expect(notified).toBe(2);
+});
+
+it.skipIf(!cluster)(
+  'Watches leave a member that answers no calls, even if it keeps their stream open',
+  async () => {
+    const connections = new Connections(cluster!.urls, undefined);
+    const watches = new Watches(connections, 20_000);
+    onTestFinished(() => {
+      watches.close();
+      connections.close();
+    });
+    let streams = 0;
+    const open = connections.stream.bind(connections);
+    connections.stream = (member, method, timeoutMs) => {
+      streams++;
+      return open(member, method, timeoutMs);
+    };
+    const key = `watches/${randomUUID()}`;
+    const values: string[] = [];
+    const watch = watches.begin({ key, onEvent: ({ value }) => values.push(`${value}`), onMissed: () => {} });
+    await watch.created;
+    connections.leave(connections.current);
+    await expect.poll(() => streams).toBe(2);
+    await new Cluster(connections, 20_000).transact({ success: [{ put: { key, value: 'later' } }] });
+    await expect.poll(() => values).toEqual(['later']);
+  },
+);

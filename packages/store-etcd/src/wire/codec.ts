@@ -3,7 +3,7 @@ import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 /** The kinds of fields that the messages of etcd have: integers, texts and bytes, other messages. */
 type FieldType = keyof Scalars<unknown> | Nested;
 
-type Values = Readonly<Record<string, unknown>>;
+type Values = Record<string, unknown>;
 
 /** A message inside another one. */
 interface Nested {
@@ -78,8 +78,7 @@ export class Message<Members extends Fields> implements Nested {
   }
 
   read(reader: BinaryReader, end: number): Values {
-    const message: Record<string, unknown> = { ...this.empty };
-    const lists: Record<string, unknown[]> = {};
+    let message = this.empty;
     while (reader.pos < end) {
       const [number, wire] = reader.tag();
       const known = this.#byNumber.get(number);
@@ -89,9 +88,11 @@ export class Message<Members extends Fields> implements Nested {
       }
       const [name, [, type, many]] = known;
       const value = readValue(reader, type);
+      if (message === this.empty) message = { ...message };
+      const list = message[name];
       if (!many) message[name] = value;
-      else if (lists[name]) lists[name].push(value);
-      else message[name] = lists[name] = [value];
+      else if (Array.isArray(list) && list !== this.empty[name]) list.push(value);
+      else message[name] = [value];
     }
     if (reader.pos > end) throw new RangeError('A message of etcd ends inside a field');
     return message;
