@@ -171,7 +171,7 @@ export const parts: Readonly<Record<string, Part>> = {
         'agent-server',
         'worker',
       ]),
-      ...serverTests(['wrong-options', 'scenarios/queue-owners', 'base/timing/times']),
+      ...serverTests(['wrong-options', 'scenarios/queue-owners', 'base/{store/store-outage,timing/times}']),
       ...serverTests(['limits/{caller-limits,caller-rates,limits,overrun}']),
       'test/protocol/{cors,headers,http-json,json-rpc,wire}.test.ts',
       'test/protocol/{callers,cards}/*.test.ts',

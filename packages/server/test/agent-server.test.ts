@@ -91,6 +91,7 @@ describe('another version', () => {
 
   it.each<[string, Partial<AgentServerOptions>, string]>([
     ['if the card lists nothing', {}, 'answered'],
+    ['beside one that is not released', { preview: ['1.1'] }, 'answered'],
     ['if the card lists it', listed('0.9.3'), 'answered'],
     ['not if the card lists another version', listed('1.0'), '1.0'],
     ['not if the card lists another binding', listed('0.9', 'GRPC'), '1.0'],
@@ -179,6 +180,30 @@ describe('the options of a server', () => {
   it('that are numbers may be any that are more than 0', () => {
     expect(() => mustBePositive({ a: 0.1, b: Number.POSITIVE_INFINITY })).not.toThrow();
     expect(() => mustBePositive({ a: 1, b: 0 })).toThrow('`b` must be more than 0');
+  });
+
+  it('may have hooks that fail: that is logged by the name of the hook, and changes nothing', async () => {
+    const lines: unknown[][] = [];
+    const error = new Error('x');
+    const fail = () => {
+      throw error;
+    };
+    const hooks = { onTurn: fail, onTransition: fail, log: (...line: unknown[]) => lines.push(line) };
+    const { onTurn, onTransition } = turnDependencies({ agent, store, ...hooks });
+    onTransition({} as never);
+    onTurn({ type: 'rerun' } as never);
+    expect(lines).toContainEqual(['error', 'The transition hook failed', { err: error }]);
+    expect(lines).toContainEqual(['error', 'The turn hook failed', { err: error }]);
+  });
+
+  it.each(['', '/', '//', '///'])('may end their public URL with %j', async (end) => {
+    const server = serve(agent, { publicUrl: `${publicUrl}${end}` });
+    expect(await interfacesOf(server)).toEqual([`JSONRPC 1.0 ${publicUrl}`, `HTTP+JSON 1.0 ${publicUrl}`]);
+    const root = serve(agent, { publicUrl: `https://agents.example${end}` });
+    expect((await cardOf(root, 'https://agents.example')).supportedInterfaces[0].url).toBe(
+      (await cardOf(serve(agent, { publicUrl: 'https://agents.example' }), 'https://agents.example'))
+        .supportedInterfaces[0].url,
+    );
   });
 
   it('tell the hooks and the telemetry of turns and transitions', async () => {

@@ -29,8 +29,9 @@ it('a logger gets details first, by its own level', () => {
   const log = toLog({ error: method('error'), warn: method('warn'), info: method('info') });
   for (const level of ['error', 'warn', 'info'] as const) log(level, 'x', { a: level });
   expect(lines).toEqual(['error', 'warn', 'info'].map((level) => [level, { a: level }, 'x']));
-  for (const wrong of [null, {}, { error() {}, warn() {}, info: 1 }])
-    expect(() => toLog(wrong as never)).toThrow(TypeError);
+  const message = '`log` must be a function, or a logger with the methods `error`, `warn` and `info`';
+  for (const wrong of [null, undefined, {}, 'x', { error() {}, warn() {}, info: 1 }])
+    expect(() => toLog(wrong as never)).toThrow(new TypeError(message));
 });
 
 describe('a guarded log', () => {

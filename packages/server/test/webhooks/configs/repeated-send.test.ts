@@ -38,7 +38,8 @@ async function sent() {
     });
   const { task } = await send({ url, token: 'one' });
   const { configs } = await rpc(server, 'ListTaskPushNotificationConfigs', { taskId: task.id });
-  const held = async () => (await memory.listPushConfigs(caller, task.id, { limit: 10 })).map(({ config }) => config);
+  const held = async () =>
+    (await memory.listPushConfigs(caller, task.id, { limit: 10 })).map(({ config }) => config);
   return { state, puts, send, server, taskId: task.id, id: configs[0].id, held };
 }
 
