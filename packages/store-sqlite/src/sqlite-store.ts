@@ -30,9 +30,9 @@ export interface SqliteStoreOptions {
 
 /**
  * Tasks in a SQLite file, for any number of processes of one machine; `':memory:'` for this process alone. The file
- * and its folder are created if they are missing, and a file of an older release is migrated. Throws a `StoreError` of
- * code `UNUSABLE` for a file that cannot be written, is not from this package, or is from a newer release. Calls
- * reject with `UNUSABLE` once the file was deleted or replaced while it was open.
+ * and its folder are created if they are missing. Throws a `StoreError` of code `UNUSABLE` for a file that cannot be
+ * written, is not from this package, or has the schema of another release. Calls reject with `UNUSABLE` once the file
+ * was deleted or replaced while it was open.
  */
 export function sqliteStore(path: string, options: SqliteStoreOptions = {}): TaskStore & PushConfigStore {
   mustKnowOptions(options, known);
