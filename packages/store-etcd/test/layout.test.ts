@@ -1,0 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, expect, it } from 'vitest';
+import { canStartEtcd, startEtcd } from '../../../test/support/etcd.ts';
+import { openInterrupted } from './interrupted-store.ts';
+
+const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
+afterAll(() => etcd?.stop());
+
+it.skipIf(!etcd)('Keys of another layout are refused, and left as they are', async () => {
+  const { store, cluster, keys } = openInterrupted(etcd!.urls, `layout/${randomUUID()}`);
+  const value = JSON.stringify({ layout: 2, identity: 'another' });
+  await cluster.transact({ success: [{ put: { key: keys.meta, value } }] });
+  const refused = { code: 'UNUSABLE', message: expect.stringContaining('another release') };
+  await expect(store.ping()).rejects.toMatchObject(refused);
+  expect(String((await cluster.get(keys.meta))?.value)).toBe(value);
+});
