@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { sourceFiles, workspaces } from './source-files.ts';
 
 // Types that say what is true need neither `as` nor `!`. The bounds are what is reached: they fall, and do not grow.
-const mostInAThousandLines = { casts: 6.7, nonNull: 7.8 };
-const mostThroughUnknown = 5;
+const mostInAThousandLines = { casts: 5.6, nonNull: 2 };
+const mostThroughUnknown = 4;
 
 const sources = workspaces()
   .filter(({ folder }) => folder.startsWith('packages/'))

@@ -70,7 +70,7 @@ export function createInspector(options: InspectorOptions, appFolder: string): I
     const result = await found.target({
       request,
       response,
-      params: found.params,
+      params: { agent: '', task: '', ...found.params },
       query,
       viewer,
       inspection,

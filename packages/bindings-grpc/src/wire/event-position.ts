@@ -17,9 +17,10 @@ export function withPosition(event: unknown, id: string): unknown {
 /** Takes the position out of an event that was just read. */
 export function takePosition(event: Record<string, unknown>): { id?: string; event: unknown } {
   const [content] = Object.values(event) as { metadata?: Record<string, unknown> }[];
-  const id = content?.metadata?.[POSITION];
-  if (typeof id !== 'string') return { event };
-  delete content!.metadata![POSITION];
-  if (Object.keys(content!.metadata!).length === 0) delete content!.metadata;
+  const metadata = content?.metadata;
+  const id = metadata?.[POSITION];
+  if (!content || !metadata || typeof id !== 'string') return { event };
+  delete metadata[POSITION];
+  if (Object.keys(metadata).length === 0) delete content.metadata;
   return { id, event };
 }

@@ -18,7 +18,7 @@ export const actRoutes: Readonly<Record<string, Route>> = {
   },
 
   async 'POST /agents/:agent/interface'({ inspection, params, body, permit }) {
-    await permit('send', { agent: params.agent! });
+    await permit('send', { agent: params.agent });
     const given = await body();
     linkOf(inspection.agent(params.agent)).use({
       binding: textIn(given, 'binding'),
@@ -30,7 +30,7 @@ export const actRoutes: Readonly<Record<string, Route>> = {
   async 'POST /agents/:agent/messages'({ inspection, params, body, permit }) {
     const given = await body();
     const taskId = optionalText(given, 'taskId');
-    await permit('send', { agent: params.agent!, ...(taskId !== undefined && { taskId }) });
+    await permit('send', { agent: params.agent, ...(taskId !== undefined && { taskId }) });
     const agent = inspection.agent(params.agent);
     const { parts, references, metadata } = given;
     if (!Array.isArray(parts) || parts.length === 0)
@@ -46,22 +46,22 @@ export const actRoutes: Readonly<Record<string, Route>> = {
   },
 
   async 'POST /agents/:agent/tasks/:task/cancel'({ inspection, params, permit }) {
-    await permit('cancel', { agent: params.agent!, taskId: params.task! });
+    await permit('cancel', { agent: params.agent, taskId: params.task });
     const client = await linkOf(inspection.agent(params.agent)).client();
-    const { status } = await client.cancelTask({ id: params.task! });
+    const { status } = await client.cancelTask({ id: params.task });
     return { state: status.state };
   },
 
   async 'POST /agents/:agent/tasks/:task/wake'({ inspection, params, body, permit }) {
-    await permit('wake', { agent: params.agent!, taskId: params.task! });
+    await permit('wake', { agent: params.agent, taskId: params.task });
     const agent = inspection.agent(params.agent);
     const scope = scopeIn(agent, await body());
-    await serverOf(agent).wake(wakeKeyOf(scope, params.task!));
+    await serverOf(agent).wake(wakeKeyOf(scope, params.task));
     return {};
   },
 
   async 'POST /agents/:agent/prune'({ inspection, params, body, permit }) {
-    await permit('prune', { agent: params.agent! });
+    await permit('prune', { agent: params.agent });
     const { olderThanMs } = await body();
     if (typeof olderThanMs !== 'number' || !(olderThanMs >= 0))
       throw new RequestError(400, 'olderThanMs must be a number of milliseconds');
@@ -72,7 +72,7 @@ export const actRoutes: Readonly<Record<string, Route>> = {
   async 'POST /agents/:agent/redeliver'({ inspection, params, body, permit }) {
     const given = await body();
     const taskId = textIn(given, 'taskId');
-    await permit('redeliver', { agent: params.agent!, taskId });
+    await permit('redeliver', { agent: params.agent, taskId });
     const agent = inspection.agent(params.agent);
     const { store } = agent;
     if (!store?.webhooks) throw new RequestError(404, 'The store of this agent keeps no webhooks');

@@ -57,7 +57,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
   },
 
   async 'GET /agents/:agent/tasks/:task'({ inspection, params, query }) {
-    const task = await readTask(inspection.agent(params.agent), params.task!, readNumber(query, 'scope'));
+    const task = await readTask(inspection.agent(params.agent), params.task, readNumber(query, 'scope'));
     if (!task) throw new RequestError(404, `There is no task ${params.task}`);
     return task;
   },
@@ -65,7 +65,7 @@ export const lookRoutes: Readonly<Record<string, Route>> = {
   async 'GET /agents/:agent/tasks/:task/timeline'({ inspection, params, query, response }) {
     const agent = inspection.agent(params.agent);
     const known = { after: readNumber(query, 'after') ?? 0, source: query.get('source') };
-    const feed = timelineOf(agent, params.task!, known, readNumber(query, 'scope') ?? 0);
+    const feed = timelineOf(agent, params.task, known, readNumber(query, 'scope') ?? 0);
     await streamLines(response, feed, inspection.hide);
     return ANSWERED;
   },

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Action } from '../api/agent.ts';
-import type { Params } from '../http/router.ts';
 import type { Inspection } from '../inspection.ts';
 import type { Target, Viewer } from '../options.ts';
 
@@ -8,7 +7,8 @@ import type { Target, Viewer } from '../options.ts';
 export interface Ask {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly params: Params;
+  /** The agent and the task in the path; `''` where it names none. */
+  readonly params: { readonly agent: string; readonly task: string };
   readonly query: URLSearchParams;
   readonly viewer: Viewer;
   readonly inspection: Inspection;

@@ -144,9 +144,7 @@ export class LiveTask {
     return this.#isSubscribed;
   }
 
-  /**
-   * Starts to follow what other processes write. Never rejects: if the store cannot subscribe, the sweep tries again.
-   */
+  /** Follows what other processes write. Never rejects: if the store cannot subscribe, the sweep tries again. */
   subscribe(): Promise<unknown> {
     if (this.#isDiverged) return Promise.resolve();
     this.#isSubscribed = true;
@@ -188,9 +186,7 @@ export class LiveTask {
     return this.#refreshingAgain;
   }
 
-  /**
-   * A write of this process starts: until it ends, a notification does not lead to a read, as it may be of that write.
-   */
+  /** A write of this process starts: until it ends, a notification leads to no read, as it may be of that write. */
   writeStarts(): void {
     this.#writing++;
   }
@@ -261,7 +257,6 @@ export class LiveTask {
   }
 
   #notified(version = Number.POSITIVE_INFINITY): void {
-    if (version <= this.version) return;
     this.#notifiedVersion = Math.max(this.#notifiedVersion, version);
     // A read under way may find these facts, and looks when it is over.
     if (!this.#isReading) this.#readWhatWasNotified();

@@ -4,7 +4,6 @@ import { isSameJson } from '../../base/same-json.ts';
 import { checkRoom, tooMany } from '../../webhooks/configs/check-config-limit.ts';
 import { checkPushConfig } from '../../webhooks/configs/check-push-config.ts';
 import { pushVersion } from '../../webhooks/configs/push-version.ts';
-import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { CallContext } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
 import type { Accepted } from './accepted.ts';
@@ -18,7 +17,7 @@ export async function checkInlineConfig(
   config: InlineConfig,
   { taskId }: Message,
   { scope }: CallContext,
-  push: Webhooks,
+  push: NonNullable<Dependencies['push']>,
 ): Promise<void> {
   await checkPushConfig(config, push, path);
   if (taskId) await checkRoom(scope, taskId, config.id, push);
