@@ -9,6 +9,7 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import { fromServiceError, toParamsError } from '../errors/wire-error.ts';
+import { mustBeUsable } from '../usable-tls.ts';
 import { a2aService } from '../wire/a2a-service.ts';
 import { decodeMessage } from '../wire/decode-message.ts';
 import { encodeMessage } from '../wire/encode-message.ts';
@@ -52,6 +53,7 @@ const defaultOptions: ChannelOptions = {
  */
 export function grpcClient(options: GrpcClientOptions = {}): ClientTransport {
   const { plaintext = false, tls, version, channelOptions } = options;
+  if (tls) mustBeUsable(tls);
   const service = version ? serviceOf(version) : a2aService;
   const methods = new Map(service.methods.map((method) => [method.operation, method]));
   const channels = new Map<string, Client>();

@@ -1,6 +1,7 @@
 import type { CallTarget, ProtobufVersion } from '@batonjs/bindings';
 import { Server, ServerCredentials, type ServerOptions } from '@grpc/grpc-js';
 import { isLoopback } from '../loopback.ts';
+import { mustBeUsable } from '../usable-tls.ts';
 import { a2aService } from '../wire/a2a-service.ts';
 import { type Service, serviceOf } from '../wire/service.ts';
 import { Arrivals } from './arrivals.ts';
@@ -57,7 +58,8 @@ export interface GrpcListener {
 
 /**
  * Serves an agent over gRPC, with the health service, and lists the address in its card. Rejects if the port cannot
- * be bound, and with a `TypeError` for plaintext on a host that is not loopback. Spec: §10.
+ * be bound, and with a `TypeError` for plaintext on a host that is not loopback and for a key that cannot be used.
+ * Spec: §10.
  */
 export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions): Promise<GrpcListener> {
   const {
@@ -71,6 +73,7 @@ export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions)
   } = options;
   if (!tls && !plaintext && !isLoopback(host))
     throw new TypeError(`gRPC on ${host} needs \`tls\`, or \`plaintext: true\` behind a proxy that has it`);
+  const credentials = credentialsOf(tls);
   const { bodyBytes } = server.limits;
   const arrivals = new Arrivals({ connectionBytes: 4 * bodyBytes, requestMs });
   const listener = new Server({
@@ -91,7 +94,7 @@ export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions)
   ];
   for (const { definition, implementation } of services) listener.addService(definition, implementation);
   const name = host.includes(':') ? `[${host}]` : host;
-  const port = await bind(listener, `${name}:${options.port}`, credentialsOf(tls)).catch((error) => {
+  const port = await bind(listener, `${name}:${options.port}`, credentials).catch((error) => {
     arrivals.close();
     throw error;
   });
@@ -122,6 +125,7 @@ const bind = (listener: Server, address: string, credentials: ServerCredentials)
 function credentialsOf(tls: GrpcTls | undefined): ServerCredentials {
   if (!tls) return ServerCredentials.createInsecure();
   const { cert, key, clientCa } = tls;
+  mustBeUsable({ cert, key, ca: clientCa });
   const pair = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };
   return ServerCredentials.createSsl(clientCa ? Buffer.from(clientCa) : null, [pair], clientCa !== undefined);
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { usage } from '../errors/cli-error.ts';
 import type { CommonOptions } from '../flags/agent-flags.ts';
 
@@ -10,7 +11,7 @@ export interface TlsFiles {
   readonly ca?: string;
 }
 
-/** Reads the certificates that the flags name. Throws if a file cannot be read, or a certificate has no key. */
+/** Reads the certificates that the flags name. Throws if a file cannot be read or used, or a certificate has no key. */
 export function tlsFiles({ tlsCert, tlsKey, tlsCa }: CommonOptions, cwd: string): TlsFiles {
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw usage('--tls-cert and --tls-key belong together');
@@ -21,11 +22,18 @@ export function tlsFiles({ tlsCert, tlsKey, tlsCa }: CommonOptions, cwd: string)
       throw usage(`The file ${path} cannot be read`);
     }
   };
-  return {
+  const files = {
     ...(tlsCert !== undefined && { cert: read(tlsCert) }),
     ...(tlsKey !== undefined && { key: read(tlsKey) }),
     ...(tlsCa !== undefined && { ca: read(tlsCa) }),
   };
+  try {
+    createSecureContext(files);
+  } catch (error) {
+    const names = [tlsCert, tlsKey, tlsCa].filter((path) => path !== undefined).join(', ');
+    throw usage(`The certificates and keys of ${names} cannot be used: ${(error as Error).message}`);
+  }
+  return files;
 }
 
 /** A `fetch` with certificates of its own, or without verification. Undefined if the usual one does. */

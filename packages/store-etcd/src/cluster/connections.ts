@@ -149,5 +149,12 @@ function sendTo<Request, Response>(
 function credentialsOf(isSecure: boolean, { ca, cert, key }: EtcdTls = {}): ChannelCredentials {
   if (!isSecure) return credentials.createInsecure();
   const buffer = (text: string | undefined) => (text === undefined ? null : Buffer.from(text));
-  return credentials.createSsl(buffer(ca), buffer(key), buffer(cert));
+  try {
+    return credentials.createSsl(buffer(ca), buffer(key), buffer(cert));
+  } catch (error) {
+    // OpenSSL says what is wrong, and nothing of the key.
+    throw new TypeError(
+      `\`tls\` has a certificate or a key that cannot be used: ${(error as Error).message}`,
+    );
+  }
 }
