@@ -1,13 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CopiedSources } from './copied-sources.ts';
+import { root } from './source-files.ts';
+
+interface Addition {
+  readonly file: string;
+  readonly edit: readonly [RegExp, string];
+  /** The name of what is added: the errors have it. */
+  readonly name: string;
+  /** The files that the compiler must name. */
+  readonly places: readonly string[];
+}
 
 /** What is added to a type, and the files in which the compiler must miss it. */
-const additions: Readonly<
-  Record<string, { file: string; edit: readonly [RegExp, string]; places: readonly string[] }>
-> = {
+const additions: Readonly<Record<string, Addition>> = {
   'a fact': {
     file: 'packages/lifecycle/src/facts.ts',
     edit: [/^export type Fact =$/m, "export type Fact =\n  | (Written & { readonly type: 'paused' })"],
+    name: 'paused',
     places: [
       'packages/lifecycle/src/evolve.ts',
       'packages/lifecycle/src/facts.ts',
@@ -19,9 +30,31 @@ const additions: Readonly<
       'packages/inspector/src/app/timeline/replay.ts',
     ],
   },
-  'a member of a query': {
+  'an update of an agent': {
+    file: 'packages/lifecycle/src/facts.ts',
+    edit: [
+      /^export type TaskUpdate =$/m,
+      '$&\n  | { readonly pinned: boolean; readonly metadata?: Metadata }',
+    ],
+    name: 'pinned',
+    places: ['packages/lifecycle/src/decide.ts', 'packages/server/src/agent/check-agent-output.ts'],
+  },
+  'a member of the state': {
+    file: 'packages/lifecycle/src/state.ts',
+    edit: [/^export interface State \{$/m, '$&\n  readonly held?: string;'],
+    name: 'held',
+    places: ['packages/lifecycle/src/evolve.ts'],
+  },
+  'a member of the head': {
+    file: 'packages/lifecycle/src/head.ts',
+    edit: [/^export interface Head \{$/m, '$&\n  readonly rank?: number;'],
+    name: 'rank',
+    places: ['packages/lifecycle/src/head.ts'],
+  },
+  'a filter of lists in stores': {
     file: 'packages/store/src/port/list.ts',
     edit: [/^export interface TaskFilter \{$/m, '$&\n  readonly owner?: string;'],
+    name: 'owner',
     places: [
       'packages/store-memory/src/task-index.ts',
       'packages/store/src/rules/list.ts',
@@ -32,14 +65,19 @@ const additions: Readonly<
       'packages/store-conformance/src/checks/list-filters.ts',
     ],
   },
-  'a member of a request': {
+  'a filter of lists in requests': {
     file: 'packages/protocol/src/model/requests.ts',
-    edit: [/^export const ListTasksRequest = message\(\{$/m, '$&\n  owner: optionalText,'],
-    places: ['packages/bindings-grpc/src/wire/a2a-service.ts'],
+    edit: [/^export const ListTasksRequest = message\(\{$/m, '$&\n  tag: optionalText,'],
+    name: 'tag',
+    places: [
+      'packages/bindings-grpc/src/wire/a2a-service.ts',
+      'packages/server/src/operations/list-tasks.ts',
+    ],
   },
-  'a member of the filter of the inspector': {
+  'a filter of lists in the inspector': {
     file: 'packages/inspector/src/api/task.ts',
-    edit: [/^export interface TaskFilter \{$/m, '$&\n  readonly owner?: string;'],
+    edit: [/^export interface TaskFilter \{$/m, '$&\n  readonly shade?: string;'],
+    name: 'shade',
     places: [
       'packages/inspector/src/routes/read-filter.ts',
       'packages/inspector/src/tasks/agent-tasks.ts',
@@ -48,18 +86,50 @@ const additions: Readonly<
   },
 };
 
+/** The kinds of members that CONTRIBUTING has a paragraph for, each with those of the additions above. */
+const ways: Readonly<Record<string, readonly (keyof typeof additions)[]>> = {
+  'A fact': ['a fact'],
+  'What an agent yields': ['an update of an agent'],
+  'A filter of lists': [
+    'a filter of lists in requests',
+    'a filter of lists in stores',
+    'a filter of lists in the inspector',
+  ],
+};
+
+/** The files that the paragraph that begins with these words names. */
+function placesOf(way: string): readonly string[] {
+  const contributing = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+  const [, paragraph = ''] = new RegExp(`^(${way} is [\\s\\S]*?)\\n\\n(?![-])`, 'm').exec(contributing) ?? [];
+  return Array.from(paragraph.matchAll(/`([\w./-]+\.ts)`/g), ([, path]) => path!);
+}
+
 let copy: CopiedSources;
-let failing: string[];
+let missed: (name: string) => readonly string[];
 beforeAll(async () => {
   const places = Object.values(additions).flatMap((addition) => addition.places);
-  copy = new CopiedSources(places, { jsx: 'react-jsx', jsxImportSource: 'preact', lib: ['ES2023', 'DOM'] });
+  const jsx = { jsx: 'react-jsx', jsxImportSource: 'preact', lib: ['ES2023', 'DOM'] };
+  copy = new CopiedSources(places, { ...jsx, noErrorTruncation: true });
   for (const { file, edit } of Object.values(additions)) copy.edit(file, ...edit);
-  ({ failing } = await copy.compile());
+  const { output } = await copy.compile();
+  const errors = Array.from(output.matchAll(/^(\S+)\(\d+,\d+\): error (.*)/gm), ([, file, text]) => ({
+    file,
+    text,
+  }));
+  missed = (name) =>
+    errors.flatMap(({ file, text }) => (new RegExp(`\\b${name}\\b`).test(text!) ? [file!] : []));
 }, 300_000);
 afterAll(() => copy.remove());
 
 describe('the compiler misses', () => {
-  it.each(Object.entries(additions))('%s that was forgotten, in each place', (_, { places }) => {
-    expect(failing).toEqual(expect.arrayContaining([...places]));
+  it.each(Object.entries(additions))('%s that was forgotten, in each place', (_, { name, places }) => {
+    expect(missed(name)).toEqual(expect.arrayContaining([...places]));
+  });
+});
+
+describe('CONTRIBUTING names', () => {
+  it.each(Object.entries(ways))('each place of "%s"', (way, kinds) => {
+    const places = kinds.flatMap((kind) => [additions[kind]!.file, ...additions[kind]!.places]);
+    expect(placesOf(way)).toEqual(expect.arrayContaining(places));
   });
 });

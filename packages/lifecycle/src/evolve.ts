@@ -210,7 +210,7 @@ function begin(fact: Fact): State {
     children: undefined,
     skills: fact.skill === undefined ? undefined : [fact.skill],
     matched: undefined,
-  };
+  } satisfies { readonly [Name in keyof Required<State>]: State[Name] };
 }
 
 const withSkill = (skills: readonly string[] = [], skill: string): readonly string[] =>

@@ -85,14 +85,22 @@ const begin = ({ at }: Fact): Head => ({
   attempt: 0,
 });
 
+/** Whether a head agrees with a state in each of its members. */
+const agreements: {
+  readonly [Name in Exclude<keyof Head, 'dueAt'>]: (head: Head, state: State) => boolean;
+} = {
+  version: (head, state) => head.version === state.version,
+  state: (head, state) => head.state === state.task?.status.state,
+  closed: (head, state) => head.closed === state.closed,
+  contextId: (head, state) => head.contextId === state.contextId,
+  generation: (head, state) => head.generation === state.generation,
+  turn: (head, state) => head.turn === state.turns,
+  attempt: (head, { openTurn }) => openTurn === undefined || head.attempt === openTurn.attempt,
+  statusVersion: (head, state) => head.statusVersion === state.statusVersion,
+  statusAt: (head, { task, answer, at, createdAt }) =>
+    head.statusAt === (task?.status.timestamp ?? (answer ? at : createdAt)),
+};
+
 /** Whether a head is that of the state, apart from `dueAt`, which the server chooses. */
 export const agrees = (head: Head, state: State): boolean =>
-  head.version === state.version &&
-  head.state === state.task?.status.state &&
-  head.closed === state.closed &&
-  head.contextId === state.contextId &&
-  head.generation === state.generation &&
-  head.turn === state.turns &&
-  (state.openTurn === undefined || head.attempt === state.openTurn.attempt) &&
-  head.statusVersion === state.statusVersion &&
-  head.statusAt === (state.task?.status.timestamp ?? (state.answer ? state.at : state.createdAt));
+  Object.values(agreements).every((agreesIn) => agreesIn(head, state));

@@ -22,12 +22,24 @@ export function checkEnd({ task, wakeAt }: Pick<State, 'task' | 'wakeAt'>): void
   throw invalid('The agent ended without saying how the task ended, such as by `yield completed()`');
 }
 
+/** The members of updates that `checkUpdate` knows. `beforeCancel` may be anything. */
+type KnownMembers = Readonly<
+  Record<'status' | 'artifact' | 'append' | 'lastChunk' | 'metadata' | 'child' | 'beforeCancel', unknown>
+>;
+
+type KeysOf<Update> = Update extends unknown ? keyof Update : never;
+
+/** The members of all updates. The compiler misses one that `checkUpdate` does not know. */
+type AllMembers = Readonly<Record<KeysOf<TaskUpdate>, unknown>>;
+
 /**
  * Throws `INVALID_AGENT_RESPONSE` unless it could be sent as an update. By hand: a schema would cost more than the rest
  * of an update.
  */
 export function checkUpdate(update: TaskUpdate): void {
-  const { status, artifact, append, lastChunk, metadata, child } = Object(update) as Record<string, unknown>;
+  const { status, artifact, append, lastChunk, metadata, child } = Object(
+    update,
+  ) as KnownMembers satisfies AllMembers;
   if (child !== undefined) {
     checkChild(child);
     if (status === undefined && artifact === undefined) return;

@@ -19,7 +19,18 @@ export async function listTasks(
   { scope, extensions, requestId }: CallContext,
   dependencies: Dependencies,
 ): Promise<ListTasksResponse> {
-  const { contextId, status, statusTimestampAfter, pageSize = 50, pageToken } = request;
+  const {
+    tenant: _,
+    contextId,
+    status,
+    statusTimestampAfter,
+    pageSize = 50,
+    pageToken,
+    historyLength,
+    includeArtifacts,
+    ...others
+  } = request;
+  others satisfies Record<string, never>;
   const filters = {
     ...(contextId && { contextId }),
     ...(status && { state: status }),
@@ -35,7 +46,7 @@ export async function listTasks(
     ...(after && { after }),
   });
   const page = tasks.slice(0, pageSize);
-  const wanted = { ...request, ...viewFor(extensions), requestId };
+  const wanted = { historyLength, includeArtifacts, ...viewFor(extensions), requestId };
   const viewed = await viewPage(page, wanted, scope, dependencies);
   const hasMore = isCut || viewed.length < tasks.length;
   const last = hasMore ? page[viewed.length - 1] : undefined;
@@ -51,7 +62,9 @@ export async function listTasks(
 const readPerReply = 4;
 
 /** What a list shows of its tasks. */
-type Wanted = ListTasksRequest & Pick<TaskView, 'metadata' | 'generation'> & Pick<CallContext, 'requestId'>;
+type Wanted = Pick<ListTasksRequest, 'historyLength' | 'includeArtifacts'> &
+  Pick<TaskView, 'metadata' | 'generation'> &
+  Pick<CallContext, 'requestId'>;
 
 /** As many tasks as fit into one reply, at least the first. Undefined for a task that was pruned meanwhile. */
 async function viewPage(
