@@ -24,7 +24,7 @@ const additions: Readonly<Record<string, Addition>> = {
       'packages/lifecycle/src/facts.ts',
       'packages/lifecycle/src/head.ts',
       'packages/lifecycle/src/view.ts',
-      'packages/server/src/log/write/task-room.ts',
+      'packages/server/src/log/write/task-limits.ts',
       'packages/server/src/turns/attempts.ts',
       'packages/inspector/src/app/timeline/describe-entry.ts',
       'packages/inspector/src/app/timeline/replay.ts',

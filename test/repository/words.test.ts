@@ -4,10 +4,10 @@ import { codeOnly, commentsOf, type SourceFile, sourceFiles, workspaces } from '
 
 /**
  * Private words that names once had; the glossary of docs/architecture.md has the word of the field for each: notify,
- * subscribe, unsubscribe, adapter, unbounded, retry, cursor, event, start, queue, request, flush.
+ * subscribe, unsubscribe, adapter, unbounded, retry, cursor, event, start, queue, request, flush, early.
  */
 const privateWord =
-  /^(bells?|rings?|rang|rung|ringing|hangs?|hung|unhang|unwatch|skins?|patient|insists?|errands?|told|tells?|beginnings?|lanes?|parked|parking|parcels?|breathed?|farewells?|outbox|outboxes)$/;
+  /^(bells?|rings?|rang|rung|ringing|hangs?|hung|unhang|unwatch|skins?|patient|insists?|errands?|told|tells?|beginnings?|lanes?|parked|parking|parcels?|breathed?|farewells?|outbox|outboxes|hurry|hurries|hurried|wish|wishes)$/;
 
 /** Words that hide the subject of a sentence, and private words that comments explain other things by. */
 const vagueWord = /\b(whoever|somebody|nobody|what is|bells?|skins?|errands?)\b/gi;

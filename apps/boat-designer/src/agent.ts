@@ -7,12 +7,12 @@ import { drawBoat } from './picture.ts';
 export const designBoat: Agent = async function* (turn) {
   const { boat, question } = await chooseBoat(turn);
   if (question) return yield inputRequired(question);
-  const wish = readDesign(turn.messages);
-  if (boat && isEmpty(wish))
+  const wanted = readDesign(turn.messages);
+  if (boat && isEmpty(wanted))
     return yield rejected('I can change the colours of the hull and the sails, nothing else.');
 
   yield working('Drawing');
-  const design = { ...(boat && designOf(boat)), ...wish };
+  const design = { ...(boat && designOf(boat)), ...wanted };
   const about = { artifactId: `boat-${turn.taskId}`, name: pictureName, description: describe(design) };
   const picture = file(drawBoat(design), { mediaType: 'image/png', filename: pictureName });
   yield artifact({ ...about, metadata: { design } }, picture);

@@ -22,7 +22,7 @@ import { card } from './card.ts';
 import { isOffered, offers } from './offers.ts';
 import { type Reserve, reserveAtOnce } from './reserve.ts';
 import { bookTrip } from './trip.ts';
-import { isWholeTrip, placeOf, type Wish, wishOf } from './wish.ts';
+import { isWholeTrip, placeOf, type TripRequest, tripRequestOf } from './trip-request.ts';
 
 /** Options of the trip planner. */
 export interface TripPlannerOptions {
@@ -46,24 +46,25 @@ export function tripPlanner({
     connect,
     agent(turn: CallingTurn) {
       if (self && isWholeTrip(turn.messages)) return bookTrip(turn);
-      const wish = wishOf(turn.messages);
-      return wish ? book(turn, wish, reserve) : reply(offers(turn.text));
+      const wanted = tripRequestOf(turn.messages);
+      return wanted ? book(turn, wanted, reserve) : reply(offers(turn.text));
     },
   });
 }
 
-async function* book(turn: Turn, wish: Wish, reserve: Reserve): Updates {
-  const { booking: earlier, question } = await findBooking(turn, wish.after);
+async function* book(turn: Turn, wanted: TripRequest, reserve: Reserve): Updates {
+  const { booking: earlier, question } = await findBooking(turn, wanted.after);
   if (question) return yield inputRequired(question);
   const place = earlier?.place ?? (await placeOf(turn));
   if (!place) return yield inputRequired(`Where to? ${offers('')}`);
-  if (!isOffered(wish.kind, place)) return yield rejected(`There is no ${wish.kind} to be had in ${place}.`);
+  if (!isOffered(wanted.kind, place))
+    return yield rejected(`There is no ${wanted.kind} to be had in ${place}.`);
 
-  const what = wish.kind === 'flight' ? `flight to ${place}` : `${wish.kind} in ${place}`;
+  const what = wanted.kind === 'flight' ? `flight to ${place}` : `${wanted.kind} in ${place}`;
   yield working(`Booking the ${what}`);
-  const request = { kind: wish.kind, place, key: turn.taskId };
+  const request = { kind: wanted.kind, place, key: turn.taskId };
   const code = await turn.step('reserve', () => reserve(request, turn.signal));
-  const booking = { kind: wish.kind, place, code, ...(earlier && { basedOn: earlier.reference }) };
-  yield artifact(wish.kind, text(`Your ${what} is booked: ${code}`), data(booking));
+  const booking = { kind: wanted.kind, place, code, ...(earlier && { basedOn: earlier.reference }) };
+  yield artifact(wanted.kind, text(`Your ${what} is booked: ${code}`), data(booking));
   yield completed();
 }

@@ -1,7 +1,7 @@
 import type { CallingTurn } from '@batonjs/nested-tasks';
 import { completed, failed, inputRequired, type Task, type Updates } from '@batonjs/server';
 import { comesAfter, type Kind, offeredIn, offers } from './offers.ts';
-import { placeOf } from './wish.ts';
+import { placeOf } from './trip-request.ts';
 
 /**
  * Books everything that a place offers. Each booking is a child task at the planner itself, and begins when the booking that

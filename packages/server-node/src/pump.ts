@@ -37,7 +37,7 @@ function writeFirst(res: ServerResponse, text: string): boolean {
   const { socket } = res;
   socket?.cork();
   res.flushHeaders();
-  const isRoom = res.write(text);
+  const canTakeMore = res.write(text);
   socket?.uncork();
-  return isRoom;
+  return canTakeMore;
 }

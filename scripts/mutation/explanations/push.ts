@@ -16,13 +16,13 @@ export const explanationsOfPush: readonly Explanation[] = [
   },
   {
     file: failing,
-    line: 'const hurried = [...(this.#hosts.get(host)?.values() ?? [])].filter(',
+    line: 'const early = [...(this.#hosts.get(host)?.values() ?? [])].filter(',
     replacements: ['["Stryker was here"]'],
-    why: 'The same: a text has no member `mayHurry`, and is left out.',
+    why: 'The same: a text has no member `mayBeEarly`, and is left out.',
   },
   {
     file: failing,
-    line: 'const failing = { name: { scope, taskId, id }, rejections: 0, mayHurry: true, hurried: 0 };',
+    line: 'const failing = { name: { scope, taskId, id }, rejections: 0, mayBeEarly: true, early: 0 };',
     replacements: ['false'],
     why: 'The same: both callers set it.',
   },

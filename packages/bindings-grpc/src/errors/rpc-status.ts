@@ -29,12 +29,12 @@ const maxBytes = 5_000;
 
 /** The value of `grpc-status-details-bin`. Leaves out details, and violations, that would make it too large. */
 export function encodeStatus(code: number, message: string, details: readonly ErrorDetail[]): Buffer {
-  let room = maxBytes - message.length;
+  let left = maxBytes - message.length;
   const packed: { typeUrl: string; value: string }[] = [];
   for (const detail of details) {
-    const bytes = shortened(detail, room);
+    const bytes = shortened(detail, left);
     if (!bytes) continue;
-    room -= bytes.length;
+    left -= bytes.length;
     const typeUrl = detailTypes[detail['@type']] ? detail['@type'] : structType;
     packed.push({ typeUrl, value: Buffer.from(bytes).toString('base64') });
   }
@@ -42,15 +42,15 @@ export function encodeStatus(code: number, message: string, details: readonly Er
 }
 
 /** The bytes of a detail, with fewer violations if they do not fit; undefined if it does not fit at all. */
-function shortened(detail: ErrorDetail, room: number): Uint8Array | undefined {
+function shortened(detail: ErrorDetail, left: number): Uint8Array | undefined {
   const type = detailTypes[detail['@type']];
   const bytes = type ? encodeMessage(type, asMessage(type, detail)) : structOf(detail);
-  if (bytes.length <= room) return bytes;
+  if (bytes.length <= left) return bytes;
   const { fieldViolations } = detail;
   if (!Array.isArray(fieldViolations) || fieldViolations.length < 2) return undefined;
   return shortened(
     { ...detail, fieldViolations: fieldViolations.slice(0, fieldViolations.length >> 1) },
-    room,
+    left,
   );
 }
 

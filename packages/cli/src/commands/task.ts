@@ -121,7 +121,7 @@ async function cancelTask(context: RunContext<TaskFlags>, id: string): Promise<v
     } catch (error) {
       if (!A2AError.is(error, 'TASK_NOT_CANCELABLE')) throw error;
       const now = await agent.getTask({ id }, { signal });
-      // Canceled before: the wish is fulfilled.
+      // Canceled before: nothing is left to do.
       if (now.status.state === 'TASK_STATE_CANCELED') return now;
       context.output.note(`State: ${now.status.state}`);
       throw error;

@@ -70,8 +70,8 @@ export class ProgressLine {
   #line(): string {
     const { env, stderr } = this.#io;
     const colour = (code: number, text: string) => (env.NO_COLOR ? text : `\u001b[${code}m${text}\u001b[0m`);
-    const room = Math.max(10, (stderr.columns ?? 80) - barWidth - 10);
-    const text = cleanLine(this.#text).slice(0, room);
+    const width = Math.max(10, (stderr.columns ?? 80) - barWidth - 10);
+    const text = cleanLine(this.#text).slice(0, width);
     if (!this.#progress || this.#progress.total === 0)
       return `${colour(36, frames[this.#frame % frames.length]!)} ${text}`;
     const share = this.#progress.progress / this.#progress.total;

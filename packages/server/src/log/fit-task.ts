@@ -29,7 +29,7 @@ export function fitTask(task: Task, bytes: number): Fitted {
   const { message, ...bare } = status;
   const omitted: string[] = [];
   let left = bytes - weigh({ ...rest, status: bare });
-  /** Takes room for a member if there is enough. */
+  /** Counts a member if it still fits. */
   const fits = (name: string, member: object | undefined): boolean => {
     if (!member) return false;
     const weight = weigh(member);

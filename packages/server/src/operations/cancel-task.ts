@@ -13,7 +13,7 @@ import type { Dependencies } from './call/dependencies.ts';
 import { viewFor } from './call/view-for.ts';
 
 /**
- * CancelTask: records the wish, waits a bounded time for the task to end, and returns it as it is then. Rejects with
+ * CancelTask: records the request, waits a bounded time for the task to end, and returns it as it is then. Rejects with
  * `TASK_NOT_CANCELABLE` if it ended otherwise, before or meanwhile. Spec: §3.1.5.
  */
 export async function cancelTask(

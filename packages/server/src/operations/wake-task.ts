@@ -4,7 +4,7 @@ import { newId } from '../base/system/new-id.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import { appendOpenly } from '../log/write/append-openly.ts';
 import { decideAll } from '../log/write/decision.ts';
-import { takeRoom } from '../log/write/task-room.ts';
+import { reserveSize } from '../log/write/task-limits.ts';
 import { orderFor } from '../turns/order/schedule.ts';
 import { readWakeKey } from '../turns/order/wake-key.ts';
 import type { Dependencies } from './call/dependencies.ts';
@@ -25,7 +25,7 @@ export async function wakeTask(
   if (!live) throw new A2AError('TASK_NOT_FOUND', undefined, { metadata: { taskId } });
   try {
     const { facts } = decideAll(live.state, [{ type: 'wake', metadata }], isoTime(clock.now()));
-    const giveBack = takeRoom(live, facts, limits);
+    const giveBack = reserveSize(live, facts, limits);
     const turn = { queue, want: true, ...orderFor(schedule) };
     await appendOpenly(live, facts, `woken:${newId(clock)}`, turn).finally(giveBack);
   } catch (error) {

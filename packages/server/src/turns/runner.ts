@@ -15,7 +15,7 @@ import type { Begin, TurnDependencies } from './turn-dependencies.ts';
  */
 const startsPerRound = 64;
 
-/** Room for turns that may start here soon. */
+/** Places that are kept for turns that may start here soon. */
 export interface Reserved {
   readonly turns: number;
   /** To be called once, when those that start here have started. */
@@ -60,8 +60,8 @@ export class Runner implements TurnProcess {
   }
 
   /**
-   * Reserves room for at most `most` turns, or for as many as may still start: none once the process is drained. To be
-   * called before the store is asked: concurrent claims would otherwise all use the same room.
+   * Reserves a place for each of at most `most` turns, or for as many as may still start: none once the process is
+   * drained. To be called before the store is asked: concurrent claims would otherwise all use the same places.
    */
   reserve(most: number): Reserved {
     const turns = this.#isClosed ? 0 : Math.max(0, Math.min(most, this.#free));
@@ -74,10 +74,10 @@ export class Runner implements TurnProcess {
     return this.#dependencies.options.limits.turns - this.#running.size - this.#reserved;
   }
 
-  /** Ends the drain if no turn runs, and room is reserved for none. */
+  /** Ends the drain if no turn runs, and no place is reserved. */
   #endIfIdle(): void {
     if (!this.#isDraining || this.#running.size > 0 || this.#reserved > 0) return;
-    // At once: a request could otherwise reserve room before the drain goes on.
+    // At once: a request could otherwise reserve a place before the drain goes on.
     this.#isClosed = true;
     this.#becomeIdle();
   }
@@ -94,7 +94,7 @@ export class Runner implements TurnProcess {
     return this.#running.size;
   }
 
-  /** Calls `listener` when there is room again after a reservation got none; with a schedule, whenever a turn ends. */
+  /** Calls `listener` when a place is free again after a reservation got none; with a schedule, whenever a turn ends. */
   onFree(listener: () => void): void {
     this.#onFree = listener;
   }

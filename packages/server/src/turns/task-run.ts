@@ -82,7 +82,7 @@ export class TaskRun {
   halt(halt: Halt): void {
     if (this.#halted === 'fenced' || this.#over.aborted) return;
     this.#halted = halt;
-    if (halt === 'shutdown') this.#task.hurry();
+    if (halt === 'shutdown') this.#task.closing();
     this.#signal.abort(because(halt));
     this.#onHalt(halt);
   }

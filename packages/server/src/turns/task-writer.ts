@@ -6,7 +6,7 @@ import { isoTime } from '../base/timing/clock.ts';
 import type { LazyAbort } from '../base/timing/lazy-abort.ts';
 import type { LiveTask } from '../log/live-task.ts';
 import { type Decision, decideAll } from '../log/write/decision.ts';
-import { checkDecided } from '../log/write/task-room.ts';
+import { checkDecided } from '../log/write/task-limits.ts';
 import { reportTransitions } from '../log/write/transition.ts';
 import { type Written, write } from '../log/write/write.ts';
 import { type Heartbeat, type Held, isUnavailable } from './heartbeat.ts';
@@ -35,12 +35,12 @@ export class TaskWriter implements Held {
   readonly #dependencies: TurnDependencies;
   readonly #process: TurnProcess;
   #lost = false;
-  #hurried = false;
+  #isClosing = false;
   #failures: WeakSet<object> | undefined;
   #writing = 0;
   #latest: Promise<unknown> = Promise.resolve();
   readonly #dueAt = (state: State) => dueAt(state, this.#dependencies.options.clocks);
-  readonly #giveUp = () => this.#lost || (this.#hurried && !this.#process.heartbeat.isSure(this));
+  readonly #giveUp = () => this.#lost || (this.#isClosing && !this.#process.heartbeat.isSure(this));
 
   /** `since`: the monotonic time before the lease was asked for. */
   constructor(
@@ -76,8 +76,8 @@ export class TaskWriter implements Held {
   }
 
   /** The server closes: writes stop waiting for the store once the lease may have run out. */
-  hurry(): void {
-    this.#hurried = true;
+  closing(): void {
+    this.#isClosing = true;
   }
 
   /**

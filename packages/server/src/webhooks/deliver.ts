@@ -162,7 +162,7 @@ function recorded(
   const details = { taskId: delivery.push.taskId, configId: delivery.push.id, version, attempts, reason };
   const rejections = failing.failed(delivery.push, {
     isRejection: retry === 'few' || retry === 'skip',
-    mayHurry: retry !== 'skip' && afterMs === undefined,
+    mayBeEarly: retry !== 'skip' && afterMs === undefined,
   });
   const found = { fact, attempts, rejections, now, random: clock.random };
   const outcome = outcomeOf(result, found, push.options.retry);

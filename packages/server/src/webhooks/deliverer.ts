@@ -9,8 +9,8 @@ import { retryDelay } from './retry-delay.ts';
 import type { DeliveryDependencies } from './webhooks.ts';
 
 const batch = 32;
-/** How many webhooks are hurried in one store call. */
-const hurriedAtOnce = 100;
+/** How many webhooks are retried early in one store call. */
+const retriedAtOnce = 100;
 /** The failures of a host that lengthen the wait of its postponed deliveries; further ones do not. */
 const failuresThatCount = 5;
 
@@ -61,7 +61,7 @@ export class Deliverer {
     for (let left = graceMs; left > 0; left = end - clock.monotonic()) {
       // A webhook whose delivery runs cannot be claimed, and may have newer updates by now.
       const held = [...this.#running];
-      const claimed = await this.#claimSafely(this.#room);
+      const claimed = await this.#claimSafely(this.#claimable);
       if (held.length === 0 && claimed === 0) return;
       const done = new AbortController();
       const all = Promise.all([...held, ...this.#running]).then(() => done.abort());
@@ -74,17 +74,17 @@ export class Deliverer {
     const { pollMs } = this.#dependencies.options;
     while (!this.#stop.signal.aborted) {
       this.#notified = new AbortController();
-      const room = this.#room;
-      const claimed = await this.#claimSafely(room);
+      const limit = this.#claimable;
+      const claimed = await this.#claimSafely(limit);
       // There may be more to claim at once.
-      if (claimed > 0 && claimed === room) continue;
+      if (claimed > 0 && claimed === limit) continue;
       if (this.#stop.signal.aborted) return;
       await clock.sleep(pollMs * (0.75 + clock.random() / 2), this.#notified.signal);
     }
   }
 
   /** How many deliveries may be claimed now. */
-  get #room(): number {
+  get #claimable(): number {
     return Math.max(0, Math.min(batch, this.#shares.free));
   }
 
@@ -125,18 +125,18 @@ export class Deliverer {
         if (wasFull) this.#notified.abort();
       }
       this.#claimIn(progress.againMs);
-      if (progress.tookOne) await this.#hurry(host);
+      if (progress.tookOne) await this.#retryHost(host);
     } catch (error) {
       this.#dependencies.report('Could not record a delivery', { taskId, configId: id, error });
     }
   }
 
   /** The host answers: tries its failing webhooks at once. */
-  async #hurry(host: string): Promise<void> {
+  async #retryHost(host: string): Promise<void> {
     const { push } = this.#dependencies;
-    const waiting = this.#failing.hurry(host);
-    for (let n = 0; n < waiting.length; n += hurriedAtOnce) {
-      const some = waiting.slice(n, n + hurriedAtOnce);
+    const waiting = this.#failing.takeEarly(host);
+    for (let n = 0; n < waiting.length; n += retriedAtOnce) {
+      const some = waiting.slice(n, n + retriedAtOnce);
       await push.store.retryNow(some);
     }
   }

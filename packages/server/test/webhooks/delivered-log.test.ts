@@ -142,9 +142,9 @@ describe('a delivery', () => {
   it('that arrives ends the failures of its webhook', async () => {
     const { run, failing, hook } = await logged([received, status()]);
     const url = hook.url();
-    failing.failed(push(url), { isRejection: true, mayHurry: true });
+    failing.failed(push(url), { isRejection: true, mayBeEarly: true });
     await run();
-    expect(failing.hurry(hostOf(push(url)))).toEqual([]);
+    expect(failing.takeEarly(hostOf(push(url)))).toEqual([]);
   });
 
   it('of the preview version counts generations, none for a task that is gone meanwhile [R-P11-31]', async () => {

@@ -36,7 +36,7 @@ async function fail(react: (before: number) => Reaction, failure: Failure = {}) 
   const progress = await deliver(failed, dependencies, failing, closing);
   const now = await store.getPushConfig('s', 't', 'w');
   const waitMs = now?.retryAt === undefined ? undefined : Date.parse(now.retryAt) - begin - age;
-  const hurried = failing.hurry(hostOf(push(hook.url()))).map(({ id }) => id);
+  const hurried = failing.takeEarly(hostOf(push(hook.url()))).map(({ id }) => id);
   return { progress, log, hurried, waitMs, kept: now, received: hook.received, url: hook.url() };
 }
 

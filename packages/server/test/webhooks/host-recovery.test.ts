@@ -26,8 +26,8 @@ describe.each(stores)('with %s', (_name, create) => {
 
 const push = (id: string, host = 'example.com') =>
   ({ scope: 's', taskId: 't', id, config: { url: `https://${host}/${id}` } }) as PushConfig;
-const down = { isRejection: false, mayHurry: true };
-const idsAt = (failing: FailingWebhooks, host = 'example.com') => failing.hurry(host).map(({ id }) => id);
+const down = { isRejection: false, mayBeEarly: true };
+const idsAt = (failing: FailingWebhooks, host = 'example.com') => failing.takeEarly(host).map(({ id }) => id);
 
 describe('the webhooks that failed', () => {
   it('are hurried when their own host answers, once per failure', () => {
@@ -41,7 +41,7 @@ describe('the webhooks that failed', () => {
 
   it('are not hurried if they asked to be left alone, work, or were given up', () => {
     const failing = new FailingWebhooks();
-    failing.failed(push('asked'), { isRejection: false, mayHurry: false });
+    failing.failed(push('asked'), { isRejection: false, mayBeEarly: false });
     failing.failed(push('over'), down);
     failing.over(push('over'));
     failing.over(push('never failed'));

@@ -5,7 +5,7 @@ import { newId } from '../../base/system/new-id.ts';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
 import { decideAll } from '../../log/write/decision.ts';
-import { checkDecided } from '../../log/write/task-room.ts';
+import { checkDecided } from '../../log/write/task-limits.ts';
 import { reportTransitions } from '../../log/write/transition.ts';
 import { write } from '../../log/write/write.ts';
 import { orderFor } from '../../turns/order/schedule.ts';

@@ -4,7 +4,7 @@ import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
 import { appendOpenly } from '../../log/write/append-openly.ts';
 import { decideAll } from '../../log/write/decision.ts';
-import { takeRoom } from '../../log/write/task-room.ts';
+import { reserveSize } from '../../log/write/task-limits.ts';
 import { type Written, write } from '../../log/write/write.ts';
 import { orderFor } from '../../turns/order/schedule.ts';
 import { dueAt } from '../../turns/order/task-deadlines.ts';
@@ -24,7 +24,7 @@ export async function continueTask(
   const startsHere = run === 'here' && !schedule;
   for (;;) {
     const facts = decide(live.state, receive, isoTime(clock.now()));
-    const giveBack = takeRoom(live, facts, limits);
+    const giveBack = reserveSize(live, facts, limits);
     const isConditional = receive.ifGeneration !== undefined && facts.length > 0;
     try {
       await live.subscribe();

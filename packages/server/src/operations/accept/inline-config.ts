@@ -1,7 +1,7 @@
 import type { Message, SendMessageConfiguration, SendMessageRequest } from '@batonjs/protocol';
 import { sha256 } from '#bytes';
 import { isSameJson } from '../../base/same-json.ts';
-import { checkRoom, tooMany } from '../../webhooks/configs/check-config-limit.ts';
+import { checkConfigLimit, tooMany } from '../../webhooks/configs/check-config-limit.ts';
 import { checkPushConfig } from '../../webhooks/configs/check-push-config.ts';
 import { pushVersion } from '../../webhooks/configs/push-version.ts';
 import type { CallContext } from '../call/call-context.ts';
@@ -20,7 +20,7 @@ export async function checkInlineConfig(
   push: NonNullable<Dependencies['push']>,
 ): Promise<void> {
   await checkPushConfig(config, push, path);
-  if (taskId) await checkRoom(scope, taskId, config.id, push);
+  if (taskId) await checkConfigLimit(scope, taskId, config.id, push);
 }
 
 /**

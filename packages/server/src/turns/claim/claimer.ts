@@ -11,7 +11,7 @@ import { UnreadableTasks } from './unreadable-tasks.ts';
 
 const batch = 32;
 /** For one task that ends here: it takes the place of no turn. */
-const ownRoom: Reserved = { turns: 1, release() {} };
+const ownPlace: Reserved = { turns: 1, release() {} };
 /** How many milliseconds claims may block the event loop. */
 const longestHoldMs = 10;
 
@@ -56,8 +56,8 @@ export class Claimer {
    */
   async claimNow(scope: Scope, taskId: string, { isCanceled = false } = {}): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    const room = isCanceled ? ownRoom : this.#runner.reserve(1);
-    const claiming = this.#claim(room, { scope, taskId }).catch((error: unknown) => {
+    const reserved = isCanceled ? ownPlace : this.#runner.reserve(1);
+    const claiming = this.#claim(reserved, { scope, taskId }).catch((error: unknown) => {
       this.#dependencies.report('Could not claim a task', { scope, taskId, error });
     });
     this.#now.add(claiming);
@@ -113,7 +113,7 @@ export class Claimer {
     this.#ranAt = this.#dependencies.clock.monotonic();
   }
 
-  /** Releases the room. Resolves whether it got as many as there was room for, so that there may be more. */
+  /** Releases what was reserved. Resolves whether it got as many as that, so that there may be more. */
   async #claim({ turns: limit, release }: Reserved, only?: TaskName): Promise<boolean> {
     const { store, clock } = this.#dependencies;
     const { queue, leaseMs, restart, schedule } = this.#dependencies.options;

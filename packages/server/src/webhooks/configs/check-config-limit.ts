@@ -3,7 +3,7 @@ import type { Scope } from '@batonjs/store';
 import type { Webhooks } from '../webhooks.ts';
 
 /** Throws `RESOURCE_EXHAUSTED` if the task has its most webhooks already, and none has this id. */
-export async function checkRoom(
+export async function checkConfigLimit(
   scope: Scope,
   taskId: string,
   id: string | undefined,

@@ -4,17 +4,17 @@ interface Failing {
   readonly name: PushConfigName;
   /** Redirects and refusals (4xx) in a row. */
   rejections: number;
-  /** Whether it may be tried before its time: it sent no `Retry-After`, and was not hurried since it failed. */
-  mayHurry: boolean;
-  /** How often it was hurried since it last worked. */
-  hurried: number;
+  /** Whether it may be tried before its time: it sent no `Retry-After`, and was not tried early since it failed. */
+  mayBeEarly: boolean;
+  /** How often it was tried early since it last worked. */
+  early: number;
 }
 
 /** Beyond this number the oldest are forgotten: they wait as long as planned. */
 const most = 10_000;
 
-/** A webhook that keeps failing on a host that works is not hurried any more. */
-const hurriedAtMost = 3;
+/** A webhook that keeps failing on a host that works is not tried early any more. */
+const earlyAtMost = 3;
 
 /** The webhooks whose last attempt failed in this process, by host. */
 export class FailingWebhooks {
@@ -22,18 +22,21 @@ export class FailingWebhooks {
   #size = 0;
 
   /** Notes a failed attempt. Returns how many in a row were redirects or refusals (4xx). */
-  failed(push: PushConfig, { isRejection, mayHurry }: { isRejection: boolean; mayHurry: boolean }): number {
+  failed(
+    push: PushConfig,
+    { isRejection, mayBeEarly }: { isRejection: boolean; mayBeEarly: boolean },
+  ): number {
     const failing = this.#enter(push);
     failing.rejections = isRejection ? failing.rejections + 1 : 0;
-    failing.mayHurry = mayHurry;
+    failing.mayBeEarly = mayBeEarly;
     return failing.rejections;
   }
 
   /** Notes that an attempt was put off because the host does not answer. */
   postponed(push: PushConfig): void {
     const failing = this.#enter(push);
-    failing.mayHurry = true;
-    failing.hurried = Math.max(0, failing.hurried - 1);
+    failing.mayBeEarly = true;
+    failing.early = Math.max(0, failing.early - 1);
   }
 
   /** Notes that the webhook works, or is not tried any more. */
@@ -44,15 +47,15 @@ export class FailingWebhooks {
   }
 
   /** The webhooks of a host that answers again which are to be tried now. */
-  hurry(host: string): readonly PushConfigName[] {
-    const hurried = [...(this.#hosts.get(host)?.values() ?? [])].filter(
-      (failing) => failing.mayHurry && failing.hurried < hurriedAtMost,
+  takeEarly(host: string): readonly PushConfigName[] {
+    const early = [...(this.#hosts.get(host)?.values() ?? [])].filter(
+      (failing) => failing.mayBeEarly && failing.early < earlyAtMost,
     );
-    for (const failing of hurried) {
-      failing.mayHurry = false;
-      failing.hurried++;
+    for (const failing of early) {
+      failing.mayBeEarly = false;
+      failing.early++;
     }
-    return hurried.map(({ name }) => name);
+    return early.map(({ name }) => name);
   }
 
   #enter(push: PushConfig): Failing {
@@ -63,7 +66,7 @@ export class FailingWebhooks {
     const known = webhooks.get(key);
     if (known) return known;
     const { scope, taskId, id } = push;
-    const failing = { name: { scope, taskId, id }, rejections: 0, mayHurry: true, hurried: 0 };
+    const failing = { name: { scope, taskId, id }, rejections: 0, mayBeEarly: true, early: 0 };
     webhooks.set(key, failing);
     if (++this.#size > most) this.#forgetOldest();
     return failing;

@@ -125,8 +125,8 @@ describe('hosts share the deliveries that may run at once', () => {
 describe('webhooks that fail', () => {
   const hook = push('http://a.example:81/x?secret');
   const other = push('http://b.example/');
-  const failure = { isRejection: false, mayHurry: true };
-  const rejection = { isRejection: true, mayHurry: true };
+  const failure = { isRejection: false, mayBeEarly: true };
+  const rejection = { isRejection: true, mayBeEarly: true };
   const named = ({ scope, taskId, id }: PushConfig) => ({ scope, taskId, id });
 
   it('count the rejections in a row', () => {
@@ -143,14 +143,14 @@ describe('webhooks that fail', () => {
     const failing = new FailingWebhooks();
     failing.failed(hook, failure);
     failing.failed(other, failure);
-    failing.failed(push('http://a.example:81/', 'late'), { isRejection: false, mayHurry: false });
-    expect(failing.hurry('a.example:81')).toEqual([named(hook)]);
-    expect(failing.hurry('a.example:81')).toEqual([]);
-    expect(failing.hurry('a.example')).toEqual([]);
+    failing.failed(push('http://a.example:81/', 'late'), { isRejection: false, mayBeEarly: false });
+    expect(failing.takeEarly('a.example:81')).toEqual([named(hook)]);
+    expect(failing.takeEarly('a.example:81')).toEqual([]);
+    expect(failing.takeEarly('a.example')).toEqual([]);
     failing.failed(hook, failure);
-    expect(failing.hurry('a.example:81')).toEqual([named(hook)]);
+    expect(failing.takeEarly('a.example:81')).toEqual([named(hook)]);
     failing.over(other);
-    expect(failing.hurry('b.example')).toEqual([]);
+    expect(failing.takeEarly('b.example')).toEqual([]);
   });
 
   it('stay when another one of their host works', () => {
@@ -158,22 +158,22 @@ describe('webhooks that fail', () => {
     failing.over(push('http://unknown.example/'));
     for (const id of ['v', 'w']) failing.failed(push('http://b.example/', id), failure);
     failing.over(push('http://b.example/', 'v'));
-    expect(failing.hurry('b.example')).toMatchObject([{ id: 'w' }]);
+    expect(failing.takeEarly('b.example')).toMatchObject([{ id: 'w' }]);
   });
 
   it('that keep failing on a host that works are tried at once three times, and again when the host was the reason', () => {
     const failing = new FailingWebhooks();
     const hurried = () => {
       failing.failed(hook, failure);
-      return failing.hurry('a.example:81').length;
+      return failing.takeEarly('a.example:81').length;
     };
     expect([1, 2, 3, 4, 5].map(hurried)).toEqual([1, 1, 1, 0, 0]);
     failing.postponed(hook);
-    expect(failing.hurry('a.example:81')).toHaveLength(1);
+    expect(failing.takeEarly('a.example:81')).toHaveLength(1);
     expect(hurried()).toBe(0);
     failing.over(hook);
     failing.postponed(hook);
-    expect(failing.hurry('a.example:81')).toHaveLength(1);
+    expect(failing.takeEarly('a.example:81')).toHaveLength(1);
     expect([1, 2, 3].map(hurried)).toEqual([1, 1, 0]);
   });
 
@@ -185,23 +185,23 @@ describe('webhooks that fail', () => {
       failing.failed(push(`http://${n < 2 ? `h${n}` : 'x'}/`, `w${n}`), failure);
     // One that is known is no new one.
     failing.failed(push('http://h0/', 'w0'), failure);
-    expect(failing.hurry('h0')).toHaveLength(1);
+    expect(failing.takeEarly('h0')).toHaveLength(1);
     failing.failed(push('http://y/', 'a'), failure);
     failing.failed(push('http://h0/', 'w0'), failure);
-    expect([failing.hurry('h1'), failing.hurry('h0')]).toMatchObject([[], [{ id: 'w0' }]]);
-    expect(failing.hurry('x')).toHaveLength(9_998);
-    expect(failing.hurry('y')).toHaveLength(1);
+    expect([failing.takeEarly('h1'), failing.takeEarly('h0')]).toMatchObject([[], [{ id: 'w0' }]]);
+    expect(failing.takeEarly('x')).toHaveLength(9_998);
+    expect(failing.takeEarly('y')).toHaveLength(1);
   });
 
   it('are forgotten one by one, and only while there are too many', () => {
     const failing = new FailingWebhooks();
     const add = (n: number) => failing.failed(push('http://x/', `w${n}`), failure);
     for (let n = 0; n <= 10_000; n++) add(n);
-    expect(failing.hurry('x')).toHaveLength(10_000);
+    expect(failing.takeEarly('x')).toHaveLength(10_000);
     for (const n of [1, 2, 3]) failing.over(push('http://x/', `w${n}`));
     for (const n of [1, 2, 3]) add(n);
     for (let n = 4; n <= 10_000; n++) add(n);
-    expect(failing.hurry('x')).toHaveLength(10_000);
+    expect(failing.takeEarly('x')).toHaveLength(10_000);
   });
 
   it('are of the host and port that their address names', () => {

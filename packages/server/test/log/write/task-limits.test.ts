@@ -1,6 +1,6 @@
 import { FACT_FORMAT, type Fact, type State } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
-import { checkDecided } from '../../../src/log/write/task-room.ts';
+import { checkDecided } from '../../../src/log/write/task-limits.ts';
 
 const limits = { factsPerTask: 20, bytesPerTask: 1_000 };
 const full = { version: 21, weight: 1_000 } as State;

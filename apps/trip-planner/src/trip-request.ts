@@ -2,7 +2,7 @@ import type { Message, Turn } from '@batonjs/server';
 import { comesAfter, type Kind, placeIn } from './offers.ts';
 
 /** A booking that the client wants, and the kind that must be booked before it. */
-export interface Wish {
+export interface TripRequest {
   readonly kind: Kind;
   readonly after: Kind | undefined;
 }
@@ -14,7 +14,7 @@ const kinds: readonly (readonly [Kind, RegExp])[] = [
   ['spa', /spas?|sauna|水疗/],
 ];
 
-/** The number of characters of a text that are read: a wish is a sentence or two. */
+/** The number of characters of a text that are read: a request is a sentence or two. */
 const longestText = 4_000;
 
 const verb = /\b(book|reserve|add)\b|预订|添加/i;
@@ -24,7 +24,7 @@ const object = new RegExp(
 );
 
 /** The booking that the client asks for: the first kind named after a word such as "book". Undefined for a question. */
-export function wishOf(messages: readonly Message[]): Wish | undefined {
+export function tripRequestOf(messages: readonly Message[]): TripRequest | undefined {
   for (const text of saidIn(messages)) {
     const [, ...after] = text.split(verb);
     const named = object.exec(after.join(' '))?.[0].toLowerCase();

@@ -48,19 +48,20 @@ function isAllowedBeyond(fact: Fact): boolean {
   }
 }
 
-interface Room {
+interface Size {
   readonly facts: number;
   readonly bytes: number;
 }
 
 /** How much this process is appending to the log of a task: it is not in the known state yet. */
-const underWay = new WeakMap<LiveTask, Room>();
+const underWay = new WeakMap<LiveTask, Size>();
 
 /**
- * Reserves room in a log for facts that are about to be appended at its end. The caller calls the returned function
- * when the facts are in the known state, or were not appended. Throws `RESOURCE_EXHAUSTED` if there is not enough room.
+ * Reserves a part of the limits of a log for facts that are about to be appended at its end. The caller calls the
+ * returned function when the facts are in the known state, or were not appended. Throws `RESOURCE_EXHAUSTED` if too
+ * little is left.
  */
-export function takeRoom(
+export function reserveSize(
   live: LiveTask,
   facts: readonly Fact[],
   { factsPerTask, bytesPerTask }: TaskLimits,
@@ -75,7 +76,7 @@ export function takeRoom(
   return () => change(live, own, -1);
 }
 
-function change(live: LiveTask, { facts, bytes }: Room, sign: 1 | -1): void {
+function change(live: LiveTask, { facts, bytes }: Size, sign: 1 | -1): void {
   const known = underWay.get(live) ?? { facts: 0, bytes: 0 };
   underWay.set(live, { facts: known.facts + sign * facts, bytes: known.bytes + sign * bytes });
 }
