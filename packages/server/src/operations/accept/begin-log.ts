@@ -1,6 +1,6 @@
 import type { Command } from '@batonjs/lifecycle';
 import { A2AError } from '@batonjs/protocol/errors';
-import { StoreError } from '@batonjs/store';
+import { type Commit, StoreError } from '@batonjs/store';
 import { newId } from '../../base/system/new-id.ts';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
@@ -26,22 +26,14 @@ export async function beginLog(
   enter: (live: LiveTask) => void,
 ): Promise<Accepted> {
   const { clock, tasks, runner } = dependencies;
-  const { clocks, queue, leaseMs, alwaysTask, idempotency, limits, schedule, unfinishedTasks } =
-    dependencies.options;
+  const { clocks, limits, schedule, unfinishedTasks } = dependencies.options;
   const { scope } = context;
   const { messageId } = receive.message;
-  const derived = idempotency === 'authenticated' ? context.caller !== undefined : idempotency;
-  const taskId = derived ? derivedTaskId(scope, messageId) : newId(clock);
-  const isPutOff = receive.notBefore !== undefined;
-  const startsHere = dependencies.options.run === 'here' && !isPutOff && !schedule;
+  const taskId = taskIdFor(messageId, context, dependencies);
+  const startsHere = dependencies.options.run === 'here' && receive.notBefore === undefined && !schedule;
   const reserved = runner.reserve(startsHere ? 1 : 0);
   const here = reserved.turns > 0;
-  const contextId = receive.message.contextId || newId(clock);
-  const owned: Receive = { ...receive, message: { ...receive.message, contextId } };
-  const commands: Command[] = [owned];
-  // A message that is put off has a task from the start: its client can look at it, and cancel it.
-  if (alwaysTask || isPutOff) commands.push({ type: 'create', taskId });
-  if (here) commands.push({ type: 'start-turn', alone: runner.running === 0 || undefined });
+  const commands = firstCommands(receive, taskId, here, dependencies);
   const live = tasks.begin(scope, taskId);
   try {
     enter(live);
@@ -54,7 +46,6 @@ export async function beginLog(
     }
     await live.subscribe();
     const since = clock.monotonic();
-    const acquire = { holder: newId(clock), ttlMs: leaseMs };
     const written = await write(
       live,
       (known) => {
@@ -64,11 +55,7 @@ export async function beginLog(
         return decided;
       },
       {
-        turn: here
-          ? { queue, acquire }
-          : isPutOff
-            ? { queue, ...orderFor(schedule, receive) }
-            : { queue, want: true, waitingAtMost: limits.queuedTurns, ...orderFor(schedule, receive) },
+        turn: firstTurn(receive, here, dependencies),
         once: onceOf(messageId),
         dueAt: (state) => dueAt(state, clocks),
       },
@@ -92,6 +79,42 @@ export async function beginLog(
   } finally {
     reserved.release();
   }
+}
+
+function taskIdFor(
+  messageId: string,
+  { scope, caller }: CallContext,
+  { clock, options: { idempotency } }: Dependencies,
+): string {
+  const isDerived = idempotency === 'authenticated' ? caller !== undefined : idempotency;
+  return isDerived ? derivedTaskId(scope, messageId) : newId(clock);
+}
+
+/** What the first commit of a log does. `here`: its turn starts in this process. */
+function firstCommands(
+  receive: Receive,
+  taskId: string,
+  here: boolean,
+  { clock, runner, options: { alwaysTask } }: Dependencies,
+): Command[] {
+  const contextId = receive.message.contextId || newId(clock);
+  const commands: Command[] = [{ ...receive, message: { ...receive.message, contextId } }];
+  // A message that is put off has a task from the start: its client can look at it, and cancel it.
+  if (alwaysTask || receive.notBefore !== undefined) commands.push({ type: 'create', taskId });
+  if (here) commands.push({ type: 'start-turn', alone: runner.running === 0 || undefined });
+  return commands;
+}
+
+/** What the first commit of a log says of its turn: it takes the lease, or waits for a process, or for its time. */
+function firstTurn(
+  receive: Receive,
+  here: boolean,
+  { clock, options: { queue, leaseMs, schedule, limits } }: Dependencies,
+): Commit['turn'] {
+  if (here) return { queue, acquire: { holder: newId(clock), ttlMs: leaseMs } };
+  const order = orderFor(schedule, receive);
+  if (receive.notBefore !== undefined) return { queue, ...order };
+  return { queue, want: true, waitingAtMost: limits.queuedTurns, ...order };
 }
 
 /** Another commit began this log. */
