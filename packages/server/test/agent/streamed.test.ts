@@ -37,6 +37,24 @@ it('puts text out after a while although there is little of it', async () => {
   expect(texts).toEqual(['early', 'late']);
 });
 
+it('puts text out after a while although more of it keeps coming', async () => {
+  let isOut = false;
+  let hasEnded = false;
+  async function* steady() {
+    for (let n = 0; n < 500 && !isOut; n++) {
+      yield 'x';
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    hasEnded = true;
+  }
+  for await (const _ of coalesce(steady(), { bytes: 100_000, ms: 20 })) {
+    // It would come at the end of the source, if each piece made the others wait longer.
+    expect(hasEnded).toBe(false);
+    isOut = true;
+  }
+  expect(isOut).toBe(true);
+});
+
 it('fails as its source does', async () => {
   async function* broken() {
     yield 'x';

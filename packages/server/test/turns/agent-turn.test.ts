@@ -1,8 +1,10 @@
 import { SCHEDULING } from '@batonjs/protocol/headers';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
+import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
+import { eventually } from '../../../../test/kit/until.ts';
 import {
   append,
   artifact,
@@ -119,4 +121,80 @@ it('an agent learns of the extensions and the modes of its message, and of nothi
     { extensions: [SCHEDULING], acceptedOutputModes: ['text/plain'], metadata: { a: 1 }, caller: {} },
     { extensions: [], acceptedOutputModes: [], metadata: {}, caller: {} },
   ]);
+});
+
+it('an agent learns which time a message took the place of, if there was one', async () => {
+  const seen: unknown[] = [];
+  const at = Date.UTC(2100, 0, 1);
+  const agent = taskAgent(async function* ({ messages, replacedWake, wakeAt }) {
+    seen.push(replacedWake);
+    if (messages.length === 1) await wakeAt(at);
+    yield messages.length < 5 ? inputRequired('Well?') : completed();
+  });
+  const server = serve(agent);
+  const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+  for (const text of ['so', 'and so']) {
+    await rpc(server, 'SendMessage', { message: say(text, { taskId: task.id }) });
+  }
+  expect(seen).toEqual([undefined, new Date(at), undefined]);
+});
+
+it('what an agent throws is logged with its task and its request, and without one in a turn that none began', async () => {
+  const lines: unknown[][] = [];
+  const error = new Error('x');
+  const agent = taskAgent(async function* ({ messages }) {
+    if (messages.length > 1) throw error;
+    yield inputRequired('Well?');
+  });
+  const server = serve(agent, { log: (...line) => lines.push(line) });
+  const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+  await rpc(server, 'SendMessage', { message: say('so', { taskId: task.id }) });
+  const failing = serve(
+    () => {
+      throw error;
+    },
+    { log: (...line) => lines.push(line) },
+  );
+  await rpc(failing, 'SendMessage', { message: say('go') }, { 'x-request-id': 'req-7' });
+  expect(lines).toEqual([
+    ['error', 'An agent failed', { taskId: task.id, err: error }],
+    ['error', 'An agent failed', { taskId: expect.any(String), requestId: 'req-7', err: error }],
+  ]);
+});
+
+it('a turn whose end cannot be stored is logged, and not called lost', async () => {
+  const lines: unknown[][] = [];
+  const events: string[] = [];
+  let isBroken = false;
+  const store = change(memoryStore(), {
+    commit: (commit) => async (one) => {
+      if (isBroken) throw new Error('broken');
+      return commit(one);
+    },
+  });
+  const agent = taskAgent(async function* () {
+    isBroken = true;
+    yield completed();
+  });
+  const server = serve(agent, {
+    ...{ store, log: (...line) => lines.push(line), onTurn: ({ type }) => events.push(type) },
+  });
+  await rpc(server, 'SendMessage', { message: say('go'), configuration: { returnImmediately: true } });
+  await eventually(() => expect(server.load.turns).toBe(0));
+  expect(lines.map(([, message]) => message)).toEqual(['A turn could not be recorded']);
+  expect(events).toEqual([]);
+});
+
+it('the telemetry of a turn that answers with a message ends without a state, and without an error', async () => {
+  const ends: unknown[] = [];
+  const lines: unknown[] = [];
+  const span = { run: <T>(fn: () => T) => fn(), end: (end: object) => ends.push(end) };
+  const telemetry = { turn: () => span, transition() {}, turnEvent() {} };
+  const request = () => ({ ...span, end() {}, received() {}, streams() {}, saw() {} });
+  const server = serve(() => reply('Hi'), {
+    ...{ telemetry: { ...telemetry, request } as never, log: (...line) => lines.push(line) },
+  });
+  await rpc(server, 'SendMessage', { message: say('go') });
+  await eventually(() => expect(ends).toEqual([{ state: undefined, halted: undefined, error: undefined }]));
+  expect(lines).toEqual([]);
 });

@@ -7,12 +7,13 @@ import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { slowStore } from '../../../../test/kit/slow-store.ts';
-import { until } from '../../../../test/kit/until.ts';
+import { eventually, until } from '../../../../test/kit/until.ts';
 import { systemClock } from '../../src/base/timing/clock.ts';
 import {
   type Agent,
   append,
   artifact,
+  authRequired,
   completed,
   emitting,
   failed,
@@ -128,6 +129,14 @@ describe('The last emit of a turn', () => {
     };
     await rpc(serve(agent, { store }), 'SendMessage', { message: say('go') });
     expect(await resolved.promise).toBe(5);
+  });
+
+  it('may be one after which the agent goes on to nothing', async () => {
+    const server = serve(emitting((emit) => emit(authRequired('Sign in'))));
+    const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+    expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
+    await eventually(() => expect(server.load.turns).toBe(0));
+    expect((await rpc(server, 'GetTask', { id: task.id })).status.state).toBe('TASK_STATE_AUTH_REQUIRED');
   });
 
   it('resolves in a test of one turn', async () => {

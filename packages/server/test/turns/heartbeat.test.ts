@@ -166,3 +166,17 @@ it('leases are renewed before others are claimed if that is overdue, and only th
   expect(held.heldUntil).toBe(now() + leaseMs);
   expect([await heartbeat.catchUp(), renewals]).toEqual([true, before + 1]);
 });
+
+it('a lease that is confirmed is renewed, and one that another process took is lost', async () => {
+  const store = memoryStore();
+  const { heartbeat, now } = beating(store);
+  const known = await lease(store, 'one');
+  const held = hold(known, now());
+  await heartbeat.confirm(held);
+  expect([held.heldUntil, held.lost]).toEqual([now() + leaseMs, held.lost]);
+  expect(held.lost).not.toHaveBeenCalled();
+  const taken = hold({ ...known, fence: known.fence - 1 }, now());
+  await heartbeat.confirm(taken);
+  expect(taken.lost).toHaveBeenCalledOnce();
+  expect(taken.heldUntil).toBe(now());
+});

@@ -16,10 +16,9 @@ const leaseMs = 600_000;
 const rerun = { restart: 'rerun', leaseMs } as const;
 
 /** A store with so many tasks whose turns a dead process left. Its leases are over. */
-async function left(count: number): Promise<TaskStore> {
-  const store = memoryStore();
+async function left(count: number, store: TaskStore = memoryStore(), name = 'left'): Promise<TaskStore> {
   for (let n = 0; n < count; n++) {
-    const taskId = `left-${n}`;
+    const taskId = `${name}-${n}`;
     const commands: Command[] = [
       { type: 'receive', message: say('go', { contextId: 'c' }) },
       { type: 'create', taskId },
@@ -150,4 +149,16 @@ it('what a process claims while it closes is given back at once, and where it cl
     await closed;
     expect(renewed).toEqual(count > 0 ? [[2, 1]] : []);
   }
+});
+
+it('are tried again where another process dies after the first ones were', async () => {
+  const store = await left(2);
+  const agent = taskAgent(async function* () {
+    yield completed();
+  });
+  const server = serve(agent, { store, ...rerun });
+  await until(server, 'left-1', 'COMPLETED');
+  await left(2, store, 'again');
+  await until(server, 'again-0', 'COMPLETED');
+  await until(server, 'again-1', 'COMPLETED');
 });

@@ -1,7 +1,10 @@
+import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
+import { scope } from '../../../../../test/kit/scope.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
-import { artifact, completed, type References } from '../../../src/index.ts';
+import { type Agent, artifact, completed, type References } from '../../../src/index.ts';
+import { referencesOf } from '../../../src/turns/context/references.ts';
 
 async function serveSeeing() {
   let seen: References | undefined;
@@ -97,4 +100,20 @@ it('are bounded', async () => {
   const references = Array.from({ length: 5_000 }, (_, n) => ({ taskId: `t-${n}`, artifactId: 'a-1' }));
   expect((await seenOf({ references })).missing).toHaveLength(200);
   await close();
+});
+
+it('are read until they weigh what an answer may hold', async () => {
+  const memory = memoryStore();
+  const agent: Agent = async function* () {
+    yield completed('x'.repeat(1_000));
+  };
+  const server = serve(agent, { store: memory });
+  const referenceTaskIds: string[] = [];
+  for (let n = 0; n < 12; n++)
+    referenceTaskIds.push((await rpc(server, 'SendMessage', { message: say('go') })).task.id);
+  const { tasks, missing } = await referencesOf(memory, scope, say('see', { referenceTaskIds }), 10_000);
+  const found = tasks.map(({ id }) => id);
+  expect(found.length).toBeGreaterThan(1);
+  expect(found.length).toBeLessThan(10);
+  expect([...found, ...missing]).toEqual(referenceTaskIds);
 });

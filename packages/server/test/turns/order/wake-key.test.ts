@@ -15,5 +15,7 @@ it.each([
     toBase64Url(JSON.stringify(value)),
   ),
 ])('any other text is refused, and not looked for in the store: %j', (key) =>
-  expect(() => readWakeKey(key)).toThrow(expect.objectContaining({ reason: 'INVALID_PARAMS' })),
+  expect(() => readWakeKey(key)).toThrow(
+    expect.objectContaining({ reason: 'INVALID_PARAMS', message: 'This is not a wake key' }),
+  ),
 );
