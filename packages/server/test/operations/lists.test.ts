@@ -57,6 +57,26 @@ it('only what a list has to show of the logs is read of them', async () => {
   expect(tree).toEqual([1, { ...bare, metadata: { [TASK_TREE]: { children: [] } } }]);
 });
 
+it('a message that begins a task asks for no lists where tasks are not limited', async () => {
+  let lists = 0;
+  const store = change(memoryStore(), {
+    list: (list) => (scope, query) => {
+      lists += 1;
+      return list(scope, query);
+    },
+  });
+  const authenticate = () => ({ scope: 'ann' });
+  for (const [callerLimits, expected] of [
+    [undefined, 0],
+    [{ unfinishedTasks: 9 }, 4],
+  ] as const) {
+    lists = 0;
+    const server = serve(agent, { store, authenticate, ...(callerLimits && { callerLimits }) });
+    await rpc(server, 'SendMessage', { message: say('go') });
+    expect(lists).toBe(expected);
+  }
+});
+
 it('a list is refused while the store does not answer, and not made of empty tasks', async () => {
   const { store } = await submitted();
   const down = change(store, { load: () => () => Promise.reject(unavailable()) });
@@ -86,3 +106,20 @@ it('a task that cannot be read is listed with its state and time, and said so in
     }),
   ]);
 });
+
+it.each(['TASK_STATE_OF_A_NEWER_RELEASE', 'toString', undefined])(
+  'a task in a state that this release does not know is listed without it: %s',
+  async (state) => {
+    const { store, task } = await submitted();
+    const newer = change(store, {
+      list: (list) => async (scope, query) => {
+        const page = await list(scope, query);
+        const tasks = page.tasks.map((one) => ({ ...one, head: { ...one.head, state: state as never } }));
+        return { ...page, tasks };
+      },
+    });
+    const { tasks } = await rpc(serve(agent, { store: newer, run: 'workers' }), 'ListTasks', {});
+    const { timestamp } = task.status;
+    expect(tasks).toMatchObject([{ id: task.id, status: { state: 'TASK_STATE_UNSPECIFIED', timestamp } }]);
+  },
+);

@@ -1,6 +1,7 @@
 import { A2AError } from '@batonjs/protocol/errors';
 import { expect, it } from 'vitest';
 import { because, deadlineExceeded, failureOf, processLost, serverClosed } from '../../src/turns/failure.ts';
+import { logTurnEvent } from '../../src/turns/turn-event.ts';
 
 const hidden = { code: 'AGENT_FAILED', message: 'The agent failed' };
 
@@ -40,4 +41,16 @@ it.each([
   ['shutdown', 'The server closes'],
 ] as const)('an agent whose turn is %s is told why, with a code', (halt, message) => {
   expect(because(halt)).toMatchObject({ message, code: halt.toUpperCase() });
+});
+
+it.each([
+  ['taken-over', 'A turn was taken over: the lease of its process expired'],
+  ['rerun', 'A turn is run again'],
+  ['lost', 'A turn lost its task'],
+  ['cancel-forced', 'A canceled agent did not stop in time'],
+] as const)('a turn that is %s is a warning in the log, with what is known of it', (type, message) => {
+  const lines: unknown[] = [];
+  const about = { taskId: 't', contextId: 'c', attempt: 2, maxAttempts: 3 };
+  logTurnEvent((...line) => lines.push(line), { type, ...about });
+  expect(lines).toEqual([['warn', message, about]]);
 });

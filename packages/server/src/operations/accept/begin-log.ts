@@ -37,7 +37,10 @@ export async function beginLog(
   const live = tasks.begin(scope, taskId);
   try {
     enter(live);
-    const isFull = !live.known && unfinishedTasks !== undefined && (await hasTooMany(scope, dependencies));
+    const isFull =
+      !live.known &&
+      unfinishedTasks !== undefined &&
+      (await hasTooMany(scope, unfinishedTasks, dependencies));
     if (live.known || isFull) {
       await live.refresh();
       // The message may have started its task before, in another process perhaps.

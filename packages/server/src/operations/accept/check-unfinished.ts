@@ -15,9 +15,7 @@ const unfinished: readonly TaskState[] = [
 const pauseSeconds = 5;
 
 /** Whether a caller has as many unfinished tasks as it may. */
-export async function hasTooMany(scope: Scope, { store, options }: Dependencies): Promise<boolean> {
-  const { unfinishedTasks: most } = options;
-  if (most === undefined) return false;
+export async function hasTooMany(scope: Scope, most: number, { store }: Dependencies): Promise<boolean> {
   const pages = await Promise.all(
     unfinished.map((state) => store.list(scope, { state, limit: 1, totalAtMost: most })),
   );

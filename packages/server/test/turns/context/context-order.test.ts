@@ -53,7 +53,7 @@ async function contextIn(order: (ids: string[]) => string[], bytes: number) {
     await rpc(server, 'SendMessage', { message: say(`${n}`, { contextId: 'same' }) });
   const store = change(memory, {
     list: (list) => async (inScope, query) => {
-      const page = await list(inScope, query);
+      const page = await list(inScope, { ...query, bytes: 10_000_000 });
       const known = new Map(page.tasks.map((task) => [task.taskId, task]));
       return { ...page, tasks: order([...known.keys()].sort()).map((id) => known.get(id)!) };
     },

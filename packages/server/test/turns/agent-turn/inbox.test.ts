@@ -1,14 +1,14 @@
 import type { State } from '@batonjs/lifecycle';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
-import { say } from '../../../../test/kit/rpc.ts';
-import { eventually } from '../../../../test/kit/until.ts';
-import { type Clock, systemClock } from '../../src/base/timing/clock.ts';
-import { LiveTasks } from '../../src/log/live-tasks.ts';
-import { decideAll } from '../../src/log/write/decision.ts';
-import { write } from '../../src/log/write/write.ts';
-import { TurnInbox } from '../../src/turns/inbox.ts';
-import type { TaskWriter } from '../../src/turns/task-writer.ts';
+import { say } from '../../../../../test/kit/rpc.ts';
+import { eventually } from '../../../../../test/kit/until.ts';
+import { type Clock, systemClock } from '../../../src/base/timing/clock.ts';
+import { LiveTasks } from '../../../src/log/live-tasks.ts';
+import { decideAll } from '../../../src/log/write/decision.ts';
+import { write } from '../../../src/log/write/write.ts';
+import { TurnInbox } from '../../../src/turns/inbox.ts';
+import type { TaskWriter } from '../../../src/turns/task-writer.ts';
 
 const started = Date.parse('2026-01-01T00:00:00.000Z');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSteps } from '../../src/turns/steps.ts';
+import { createSteps } from '../../../src/turns/steps.ts';
 
 /** The steps of an attempt after one that completed these, and what they did with their record. */
 function steps(done: Readonly<Record<string, unknown>> = {}) {

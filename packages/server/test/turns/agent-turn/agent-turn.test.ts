@@ -1,10 +1,10 @@
 import { SCHEDULING } from '@batonjs/protocol/headers';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it } from 'vitest';
-import { change } from '../../../../test/kit/faulty-store.ts';
-import { rpc, say } from '../../../../test/kit/rpc.ts';
-import { serve } from '../../../../test/kit/serve.ts';
-import { eventually } from '../../../../test/kit/until.ts';
+import { change } from '../../../../../test/kit/faulty-store.ts';
+import { rpc, say } from '../../../../../test/kit/rpc.ts';
+import { serve } from '../../../../../test/kit/serve.ts';
+import { eventually } from '../../../../../test/kit/until.ts';
 import {
   append,
   artifact,
@@ -14,7 +14,8 @@ import {
   reply,
   type Turn,
   taskAgent,
-} from '../../src/index.ts';
+  working,
+} from '../../../src/index.ts';
 
 /** What an agent makes of the turn that "Hello" gives it. */
 async function turnOf(text: (turn: Turn) => string): Promise<string> {
@@ -72,27 +73,27 @@ it('an agent that never waits does not keep the process to itself', async () => 
 });
 
 it.each([true, false])(
-  'an agent sees all messages of its task, and the task as clients do, with the question in its history: %s',
+  'an agent sees all messages of its task, and the task as clients do, with what it said last in its history: %s',
   async (currentStatusInHistory) => {
     const seen: unknown[] = [];
     const said = (messages: readonly { parts: readonly object[] }[] | undefined) =>
       messages?.map(({ parts }) => (parts[0] as { text: string }).text);
-    const agent = taskAgent(async function* ({ messages, task }) {
-      seen.push([said(messages), said(task?.history)]);
-      yield messages.length === 1 ? inputRequired('Well?') : completed();
+    const agent = taskAgent(async function* (turn) {
+      const { messages, wakeAt } = turn;
+      seen.push([said(messages), said(turn.task?.history)]);
+      if (messages.length > 1) return yield completed();
+      yield working('Wait');
+      seen.push(said(turn.task?.history));
+      await wakeAt(Date.UTC(2100, 0, 1));
     });
     const server = serve(agent, { currentStatusInHistory });
-    const { task } = await rpc(server, 'SendMessage', { message: say('go') });
+    const configuration = { returnImmediately: true };
+    const { task } = await rpc(server, 'SendMessage', { message: say('go'), configuration });
+    await eventually(() => expect([seen.length, server.load.turns]).toEqual([2, 0]));
     await rpc(server, 'SendMessage', { message: say('so', { taskId: task.id }) });
-    expect(seen).toEqual([
-      [['go'], ['go']],
-      [
-        ['go', 'Well?', 'so'],
-        ['go', 'Well?', 'so'],
-      ],
-    ]);
-    const question = await rpc(server, 'SendMessage', { message: say('go') });
-    expect(said(question.task.history)).toEqual(currentStatusInHistory ? ['go', 'Well?'] : ['go']);
+    const now = currentStatusInHistory ? ['go', 'Wait'] : ['go'];
+    expect(seen.slice(0, 2)).toEqual([[['go'], ['go']], now]);
+    expect((seen[2] as unknown[])[0]).toEqual(['go', 'Wait', 'so']);
   },
 );
 
