@@ -5,7 +5,6 @@ import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
 import type { CallContext } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
-import { webhooksOf } from '../call/task-webhooks.ts';
 import { checkInputModes, checkOutputModes } from '../card/media-modes.ts';
 import type { Accepted } from './accepted.ts';
 import { beginLog } from './begin-log.ts';
@@ -35,7 +34,7 @@ export async function accept(
   const webhook = configuration?.taskPushNotificationConfig;
   if (webhook) {
     if (!card.capabilities.pushNotifications) throw new A2AError('PUSH_NOTIFICATION_NOT_SUPPORTED');
-    await checkInlineConfig(webhook, message, context, webhooksOf(dependencies));
+    await checkInlineConfig(webhook, message, context, dependencies);
   }
   const existing = message.taskId ? await dependencies.tasks.open(context.scope, message.taskId) : undefined;
   try {

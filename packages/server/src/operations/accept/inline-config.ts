@@ -6,6 +6,7 @@ import { checkPushConfig } from '../../webhooks/configs/check-push-config.ts';
 import { pushVersion } from '../../webhooks/configs/push-version.ts';
 import type { CallContext } from '../call/call-context.ts';
 import type { Dependencies } from '../call/dependencies.ts';
+import { webhooksOf } from '../call/task-webhooks.ts';
 import type { Accepted } from './accepted.ts';
 
 type InlineConfig = NonNullable<SendMessageConfiguration['taskPushNotificationConfig']>;
@@ -17,8 +18,9 @@ export async function checkInlineConfig(
   config: InlineConfig,
   { taskId }: Message,
   { scope }: CallContext,
-  push: NonNullable<Dependencies['push']>,
+  dependencies: Dependencies,
 ): Promise<void> {
+  const push = webhooksOf(dependencies);
   await checkPushConfig(config, push, path);
   if (taskId) await checkConfigLimit(scope, taskId, config.id, push);
 }
