@@ -159,7 +159,7 @@ export const parts: Readonly<Record<string, Part>> = {
   // The rest of the server, by folder. What needs other processes, or takes seconds, is left out.
   'server-http': {
     warm: true,
-    soFar: 88,
+    soFar: 91,
     leftOut: otherSettings,
     mutate: serverFiles(
       ['front', 'operations/card', 'base/{hooks,system}', 'webhooks/address-policy'],

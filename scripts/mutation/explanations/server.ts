@@ -18,4 +18,21 @@ export const explanationsOfServer: readonly Explanation[] = [
     replacements: ['true'],
     why: 'The same: nothing is before or at an undefined time.',
   },
+  {
+    file: 'packages/server/src/front/calls/answer-call.ts',
+    line: ': [];',
+    why: 'The same: where the card declares no extensions, none that is asked for is active.',
+  },
+  {
+    file: 'packages/server/src/base/system/new-id.ts',
+    line: 'if (used === pool.length) {',
+    replacements: ['true'],
+    why: 'Slower, but the same: random bytes are fetched for each id.',
+  },
+  {
+    file: 'packages/server/src/front/http/fetch.ts',
+    line: 'const letGo = () => void iterator.return?.();',
+    replacements: ['iterator.return()'],
+    why: 'No reply has it: the body of a stream can be left.',
+  },
 ];

@@ -53,6 +53,23 @@ describe('a call of a binding that is not HTTP', () => {
     expect(answer.extensions).toEqual([]);
   });
 
+  it('has no events before there are some, where an agent thinks first', async () => {
+    const thought = Promise.withResolvers<void>();
+    const thinks: Agent = async () => {
+      await thought.promise;
+      return reply('Hi');
+    };
+    const answer = await serve(thinks).answerCall(call({ operation: 'SendStreamingMessage' }));
+    if (!('events' in answer)) throw new Error('It is no stream');
+    const kinds = (async () => {
+      const all: unknown[] = [];
+      for await (const kind of eventsOf(answer.events)) all.push(kind);
+      return all;
+    })();
+    thought.resolve();
+    expect(await kinds).toEqual(['message']);
+  });
+
   it('ends its stream when it is closed', async () => {
     const waits: Agent = async function* (turn) {
       yield artifact('a', 'x');

@@ -125,7 +125,7 @@ describe('a reply', () => {
 
   it('is a file with its media type [R-BIND-05]', async () => {
     const port = await portOf((_req, res) =>
-      res.writeHead(200, { 'content-type': 'text/csv; charset=utf-8' }).end('a,b'),
+      res.writeHead(200, { 'content-type': 'text/csv ; charset=utf-8' }).end('a,b'),
     );
     const file = await fetchFile(`http://127.0.0.1:${port}/data.csv`, { allow: ['127.0.0.1'] });
     expect([Buffer.from(file.bytes).toString(), file.mediaType]).toEqual(['a,b', 'text/csv']);

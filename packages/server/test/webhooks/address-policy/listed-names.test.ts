@@ -20,6 +20,15 @@ it('a listed name may lead anywhere, another one only to addresses that are publ
   expect(await addresses('http://other.example:8080/')).toBe(true);
 });
 
+it('an address in a URL is the address that is connected to, without its brackets', async () => {
+  const policy = addressPolicy();
+  for (const [url, host] of [
+    ['https://93.184.216.34/', '93.184.216.34'],
+    ['https://[2606:2800:220:1::1946]/', '2606:2800:220:1::1946'],
+  ] as const)
+    expect(await policy.destination(url, signal)).toMatchObject({ host, addresses: [host] });
+});
+
 it('a listed name is resolved as other programs of the machine do it', async () => {
   const local = ['127.0.0.1', '::1'];
   for (const addresses of [

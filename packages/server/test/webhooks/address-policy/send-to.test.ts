@@ -70,6 +70,19 @@ describe('a request to the addresses of a destination', () => {
     expect(await sendAndGet(answer)).toEqual(reply);
   });
 
+  it('that is given up after its status has what came so far, and says that this is not all', async () => {
+    const stop = new AbortController();
+    const url = await listen((_, response) => void response.writeHead(200).write('ab'));
+    const host = '127.0.0.1';
+    const destination = { url: new URL(url), host, addresses: [host] };
+    const sent = sendTo(destination, { method: 'GET', headers: {} }, { signal: stop.signal, maxBytes: 9 });
+    // Its status is read soon after; before that, the request has the reason.
+    const given = await Promise.race([sent, new Promise((resolve) => setTimeout(resolve, 200))]);
+    expect(given).toBeUndefined();
+    stop.abort(new Error('late'));
+    expect(await sent.catch(() => ({ complete: false }))).toMatchObject({ complete: false });
+  });
+
   it('that is given up before it began has the reason', async () => {
     const reason = new Error('before');
     await expect(sendAndGet('…', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
