@@ -64,6 +64,11 @@ describe('a task', () => {
     expect(shown(most + 2 * one - 1)).toEqual(['status artifacts 3', 'history']);
   });
 
+  it('keeps all of its messages where only its artifacts are too large', () => {
+    const large = [{ artifactId: 'a', parts: [{ text: 'a'.repeat(50_000) }] }];
+    expect(shown(whole + 1_000, { ...task, artifacts: large })).toEqual(['status 1 2 3', 'artifacts']);
+  });
+
   it('names only what it had, and keeps all else', () => {
     const { history: _, artifacts: __, ...bare } = task;
     expect(shown(10, bare)).toEqual(['', 'status.message']);

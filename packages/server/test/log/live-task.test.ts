@@ -1,5 +1,5 @@
 import { type Command, headOf, type State } from '@batonjs/lifecycle';
-import type { TaskStore } from '@batonjs/store';
+import { StoreError, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
@@ -134,6 +134,27 @@ describe('a task that is released', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(reported.map(([what]) => what)).toEqual(['Could not subscribe to a task']);
   });
+});
+
+it.each([
+  ['LOG_GAP', []],
+  ['UNAVAILABLE', ['Could not read a task']],
+] as const)('a read that ends with %s is reported as a failure, or not: %j', async (code, expected) => {
+  const inner = await stored();
+  let isBroken = false;
+  const error = new StoreError(code, code);
+  const store = change(inner, {
+    readFacts:
+      (read) =>
+      (...given) =>
+        isBroken ? Promise.reject(error) : read(...given),
+  });
+  const { tasks, reported } = process(store);
+  const live = (await tasks.open('s', 't'))!;
+  isBroken = true;
+  await expect(live.refresh()).rejects.toBe(error);
+  expect([live.readError, reported.map(([what]) => what)]).toEqual([error, expected]);
+  for (const [, about] of reported) expect(about).toEqual({ taskId: 't', error });
 });
 
 describe('a write', () => {

@@ -55,6 +55,16 @@ describe('the newest facts of a log', () => {
     expect(versions(none.after(1))).toEqual([2]);
   });
 
+  it('are exactly as many bytes as there may be', () => {
+    const bare = weigh(stored(1, '').fact);
+    const perCharacter = (weigh(stored(1, 'x'.repeat(1_000)).fact) - bare) / 1_000;
+    const text = 'x'.repeat(Math.floor((500_000 - bare) / perCharacter));
+    const most = weigh(stored(1, text).fact);
+    const one = new RecentFacts();
+    one.push(stored(1, text));
+    expect([500_000 - most < perCharacter, versions(one.after(0))]).toEqual([true, [1]]);
+  });
+
   it('have one event each, for all followers', () => {
     const recent = new RecentFacts();
     const facts = [stored(5), stored(6)];

@@ -29,3 +29,13 @@ it('a snapshot is left out that is too large for one text, and is tried again wh
   expect(nextSnapshot(log, nothing, logOf(150, megabytes / 8))).toBeUndefined();
   expect(nextSnapshot({}, nothing, logOf(150, megabytes / 8))).toMatchObject({ version: 150 });
 });
+
+it('half as large a log again is enough', () => {
+  const log = {};
+  const large = logOf(136, 4 * megabytes);
+  expect(nextSnapshot(log, nothing, large)).toBeUndefined();
+  const small = logOf(150, 1_000);
+  const grown = (weight: number) => nextSnapshot(log, nothing, { ...small, weight });
+  expect(grown(1.5 * large.weight - 1)).toBeUndefined();
+  expect(grown(1.5 * large.weight)).toMatchObject({ version: 150 });
+});

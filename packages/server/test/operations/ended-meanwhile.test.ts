@@ -6,8 +6,9 @@ import { change } from '../../../../test/kit/faulty-store.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { serve } from '../../../../test/kit/serve.ts';
-import { type Agent, completed, inputRequired } from '../../src/index.ts';
+import { type Agent, completed, inputRequired, reply } from '../../src/index.ts';
 import { mustBeTheSame } from '../../src/operations/accept/receive.ts';
+import { wakeKeyOf } from '../../src/turns/order/wake-key.ts';
 
 /** Asks, and does what it is told then. */
 const ask: Agent = async function* ({ messages }) {
@@ -97,4 +98,79 @@ it('long polls that are over give their place to others', async () => {
     const params = { id: task.id, currentGeneration: task.generation };
     expect((await rpc(server, 'GetTask', params, active)).generation).toBe(task.generation);
   }
+});
+
+it('a wake-up of a task that ended meanwhile is refused as that, and a store that fails is no end', async () => {
+  const wakeKey = (id: string) => wakeKeyOf(scope, id);
+  const ended = await waiting(cancel);
+  await expect(ended.server.wake(wakeKey(ended.id))).rejects.toMatchObject({
+    reason: 'UNSUPPORTED_OPERATION',
+  });
+  const error = new StoreError('UNUSABLE', 'broken');
+  const broken = await waiting(() => Promise.reject(error));
+  await expect(broken.server.wake(wakeKey(broken.id))).rejects.toBe(error);
+  await expect(broken.server.wake(wakeKey('none'))).rejects.toMatchObject({ reason: 'TASK_NOT_FOUND' });
+});
+
+it('a message that is refused is refused before anything is written', async () => {
+  const { server, id, commits } = await waiting(async () => {});
+  const wrong = [say('so', { taskId: id, contextId: 'other' }), say('so', { taskId: 'none' })];
+  for (const message of wrong) await expect(rpc(server, 'SendMessage', { message })).rejects.toBeDefined();
+  const over = serve(ask, { store: memoryStore() });
+  const { task } = await rpc(over, 'SendMessage', { message: say('go') });
+  await cancel(over, task.id);
+  const taskPushNotificationConfig = { url: 'https://93.184.216.34/' };
+  const params = { message: say('so', { taskId: task.id }), configuration: { taskPushNotificationConfig } };
+  await expect(rpc(over, 'SendMessage', params)).rejects.toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+  expect(commits).toEqual([]);
+});
+
+it('a message that would begin a task is refused where too many wait, and is not offered to the store', async () => {
+  const memory = memoryStore();
+  const tasks: Commit[] = [];
+  const store = change(memory, {
+    commit: (commit) => (one) => {
+      if (one.scope === scope) tasks.push(one);
+      return commit(one);
+    },
+  });
+  const server = serve(ask, { store, run: 'workers', limits: { queuedTurns: 1 } });
+  const send = () =>
+    rpc(server, 'SendMessage', { message: say('go'), configuration: { returnImmediately: true } });
+  await send();
+  const before = tasks.length;
+  await expect(send()).rejects.toMatchObject({ reason: 'RESOURCE_EXHAUSTED' });
+  expect(tasks).toHaveLength(before);
+});
+
+it('a canceled task is shown as other replies show it: its generation, and its last words where they belong', async () => {
+  const active = { 'a2a-extensions': GENERATION };
+  for (const currentStatusInHistory of [true, false]) {
+    const server = serve(ask, { preview: ['1.1'], currentStatusInHistory, run: 'here' });
+    const { task } = await rpc(server, 'SendMessage', { message: say('go') }, active);
+    const canceled = await rpc(server, 'CancelTask', { id: task.id }, active);
+    expect(canceled).toEqual(await rpc(server, 'GetTask', { id: task.id }, active));
+    expect(Number(canceled.generation)).toBeGreaterThan(Number(task.generation));
+  }
+});
+
+it('of a log that became neither task nor answer a task is made once, however often that is asked', async () => {
+  const gate = Promise.withResolvers<void>();
+  const memory = memoryStore();
+  const server = serve(
+    async () => {
+      await gate.promise;
+      return reply('Hi');
+    },
+    { store: memory, idempotency: true },
+  );
+  const params = { message: say('go'), configuration: { returnImmediately: true } };
+  const [one, other] = await Promise.all([
+    rpc(server, 'SendMessage', params),
+    rpc(server, 'SendMessage', params),
+  ]);
+  expect(one.task.id).toBe(other.task.id);
+  const facts = (await memory.readFacts(scope, one.task.id, 0, 100)).map(({ fact }) => fact.type);
+  expect(facts.filter((type) => type === 'task-created')).toHaveLength(1);
+  gate.resolve();
 });

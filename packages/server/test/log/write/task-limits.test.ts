@@ -46,6 +46,7 @@ describe('a full log', () => {
     ['a cancel request', [fact('cancel-requested')]],
     ['a short last status', [status('CANCELED', 'Done')]],
     ['a short answer', [answer('Done')]],
+    ['nothing', []],
   ])('takes %s', (_what, facts) => {
     expect(refusal(facts)).toBeUndefined();
   });

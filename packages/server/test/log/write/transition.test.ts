@@ -42,3 +42,14 @@ it('a state that is repeated, and a fact that sets none, are no change', () => {
   expect(reported([status('WORKING')], [received('c'), created, status('WORKING')])).toEqual([]);
   expect(reported([received('c')])).toEqual([]);
 });
+
+it('the context is that of the task, or of its first message', () => {
+  expect(reported([received('c'), created])).toEqual([['c', undefined, 'SUBMITTED']]);
+  expect(reported([received(), { ...created, contextId: 'own' }, status('WORKING')])).toEqual([
+    ['own', undefined, 'SUBMITTED'],
+    ['own', 'SUBMITTED', 'WORKING'],
+  ]);
+  expect(reported([status('WORKING')], [received('first'), { ...created, contextId: 'first' }])).toEqual([
+    ['first', 'SUBMITTED', 'WORKING'],
+  ]);
+});
