@@ -27,7 +27,7 @@ export async function beginLog(
 ): Promise<Accepted> {
   const { clock, tasks, runner } = dependencies;
   const { clocks, limits, schedule, unfinishedTasks } = dependencies.options;
-  const { scope } = context;
+  const { scope, requestId } = context;
   const { messageId } = receive.message;
   const taskId = taskIdFor(messageId, context, dependencies);
   const startsHere = dependencies.options.run === 'here' && receive.notBefore === undefined && !schedule;
@@ -70,7 +70,6 @@ export async function beginLog(
     const { state } = live;
     reportTransitions(undefined, taskId, written.facts, dependencies.onTransition);
     if (written.lease) {
-      const { requestId } = context;
       runner.start(tasks.retain(live), written.lease, { since, started: true, requestId });
     }
     return { live, position: 1, state };
@@ -78,7 +77,7 @@ export async function beginLog(
     tasks.release(live);
     if (StoreError.is(error, 'QUEUE_FULL')) throw queueFull();
     // The outcome may be unknown: the client can look for the task under this id.
-    throw toWireError(error, dependencies.log, { requestId: context.requestId, taskId });
+    throw toWireError(error, dependencies.log, { requestId, taskId });
   } finally {
     reserved.release();
   }
