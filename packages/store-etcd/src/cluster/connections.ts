@@ -152,7 +152,7 @@ function credentialsOf(isSecure: boolean, { ca, cert, key }: EtcdTls = {}): Chan
   try {
     return credentials.createSsl(buffer(ca), buffer(key), buffer(cert));
   } catch (error) {
-    // OpenSSL says what is wrong, and nothing of the key.
+    // OpenSSL names the fault, and nothing of the key.
     throw new TypeError(
       `\`tls\` has a certificate or a key that cannot be used: ${(error as Error).message}`,
     );
