@@ -8,17 +8,6 @@ export const explanationsOfServer: readonly Explanation[] = [
     why: 'The same: only the names are read.',
   },
   {
-    file: 'packages/server/src/base/store/inside-of.ts',
-    line: "const inside = Symbol.for('@batonjs/server/inside');",
-    why: 'The same: every module that uses the symbol gets it from here.',
-  },
-  {
-    file: 'packages/server/src/turns/task-writer.ts',
-    line: 'const want = next !== undefined && next <= now;',
-    replacements: ['true'],
-    why: 'The same: nothing is before or at an undefined time.',
-  },
-  {
     file: 'packages/server/src/front/calls/answer-call.ts',
     line: ': [];',
     why: 'The same: where the card declares no extensions, none that is asked for is active.',
