@@ -88,6 +88,7 @@ export const groups: readonly Group[] = [
     pages: [
       'notes/what-a-request-costs.md',
       'notes/what-was-tried-for-a-cheaper-request.md',
+      'notes/what-each-change-added-to-a-send.md',
       'notes/what-a-commit-in-a-store-costs.md',
       'notes/what-kept-tasks-and-followers-cost.md',
     ],
