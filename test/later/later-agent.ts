@@ -1,5 +1,6 @@
 import { SCHEDULING } from '@batonjs/protocol/headers';
 import { type Agent, completed, working } from '@batonjs/server';
+import { frequentPolls } from '../kit/frequent-polls.ts';
 
 /** Says which process took the message, and after which sleep. */
 export const laterAgent: Agent = async function* ({ text, wakeAt, woken }) {
@@ -20,6 +21,5 @@ export const laterOptions = {
     capabilities: { extensions: [{ uri: SCHEDULING }] },
   },
   agent: laterAgent,
-  // A short lease means short polls.
-  leaseMs: 1_000,
+  clock: frequentPolls(300),
 };

@@ -3,6 +3,7 @@ import { type Agent, completed, createAgentServer, working } from '@batonjs/serv
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { change } from '../kit/faulty-store.ts';
+import { frequentPolls } from '../kit/frequent-polls.ts';
 import { rpc, say } from '../kit/rpc.ts';
 
 /**
@@ -35,8 +36,7 @@ const server = createAgentServer({
   card: { name: 'Test', description: 'For tests', capabilities: { extensions: [{ uri: SCHEDULING }] } },
   agent,
   store,
-  // A short lease means short polls.
-  leaseMs: 300,
+  clock: frequentPolls(),
   log: (_, message, about) => {
     if (/clock/.test(message)) steps.push([message, Math.round(Number(about?.byMs) / 1_000)]);
   },

@@ -3,7 +3,8 @@ import { type Agent, completed, inputRequired as plainInputRequired, type Turn }
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { serveWith } from '../../../test/kit/serve.ts';
+import { frequentPolls } from '../../../test/kit/frequent-polls.ts';
+import { serve } from '../../../test/kit/serve.ts';
 import { eventually } from '../../../test/kit/until.ts';
 import { FORM_INPUT, INTERACTION_MODE, MODE_OFFER_TYPE } from '../src/client.ts';
 import {
@@ -18,8 +19,6 @@ import {
 import { card } from './serve.ts';
 
 const hourMs = 3_600_000;
-
-const serve = serveWith({ leaseMs: 600 });
 
 /** Asks with a reminder, and ends when it is reminded. `asked`: how often it was called for a message. */
 function reminded(ask: (turn: Turn) => ReturnType<typeof plainInputRequired>) {
@@ -69,7 +68,11 @@ describe('a reminder that the agent asked for before a question', () => {
   ])('stays although an extension asks again: %s', async (what, extended, seen, refused) => {
     let passedMs = 0;
     const now = () => Date.now() + passedMs;
-    const server = serve(extended.agent, { ...extended, store: memoryStore({ now }), clock: { now } });
+    const server = serve(extended.agent, {
+      ...extended,
+      store: memoryStore({ now }),
+      clock: { ...frequentPolls(), now },
+    });
     const agent = await connect('http://localhost', {
       fetch: server.fetch,
       extensions: [FORM_INPUT, INTERACTION_MODE],

@@ -2,17 +2,12 @@ import type { Task } from '@batonjs/protocol';
 import { SCHEDULING } from '@batonjs/protocol/headers';
 import type { TaskStore } from '@batonjs/store';
 import { describe, expect, it } from 'vitest';
+import { frequentPolls } from '../../../../test/kit/frequent-polls.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { serveWith } from '../../../../test/kit/serve.ts';
 import { eventually, until } from '../../../../test/kit/until.ts';
-import { systemClock } from '../../src/base/timing/clock.ts';
 import { type Agent, type AgentServer, completed, inputRequired, working } from '../../src/index.ts';
-
-/** Polls come this often. With the lease that a busy machine needs, they would come every 750 to 1,250 ms. */
-const pollMs = 200;
-const sleep = (ms: number, signal?: AbortSignal) =>
-  systemClock.sleep(ms <= 1_250 ? Math.min(ms, pollMs) : ms, signal);
 
 /** Longer than a poll of these servers, and long enough for a message to be accepted before. */
 const soonMs = 700;
@@ -21,7 +16,7 @@ const hourMs = 3_600_000;
 /** Tasks that start or go on at a time. `newStore` makes an empty store; the caller closes it. */
 export function laterScenarios(newStore: () => TaskStore): void {
   const serve = serveWith({
-    clock: { sleep },
+    clock: frequentPolls(200),
     card: {
       name: 'Test',
       description: 'For tests',

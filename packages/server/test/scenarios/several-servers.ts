@@ -173,7 +173,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
         const doomed = mortal(store);
         const server = serve(agent, { store: doomed, ...mortality, restart: 'rerun', maxAttempts: 2 });
         if (i === 0) id = (await start(server)).id;
-        await vi.waitFor(() => expect(attempts).toBe(i + 1), { timeout: 5_000 });
+        await vi.waitFor(() => expect(attempts).toBe(i + 1));
         doomed.kill();
       }
       const task = await until(

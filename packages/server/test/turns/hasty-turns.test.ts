@@ -1,19 +1,19 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
+import { frequentPolls } from '../../../../test/kit/frequent-polls.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
-import { serveWith } from '../../../../test/kit/serve.ts';
+import { serve } from '../../../../test/kit/serve.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { type Agent, working } from '../../src/index.ts';
 
-const serve = serveWith({ leaseMs: 300 });
 const configuration = { returnImmediately: true };
 
 /** A server whose clock goes on to the next time that a task waits for, as soon as no turn of it runs. */
 function withPassingTime(agent: Agent) {
   const time = { now: Date.UTC(2026, 0, 1) };
   const store = memoryStore({ now: () => time.now });
-  const server = serve(agent, { store, clock: { now: () => time.now } });
+  const server = serve(agent, { store, clock: { ...frequentPolls(), now: () => time.now } });
   /** How long the task waits before each of its turns, as its facts say. */
   const waits = async (taskId: string) => {
     const facts = (await store.readFacts(scope, taskId, 0, 1_000)).map(({ fact }) => fact);

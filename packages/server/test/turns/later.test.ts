@@ -2,6 +2,7 @@ import { SCHEDULING } from '@batonjs/protocol/headers';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
+import { frequentPolls } from '../../../../test/kit/frequent-polls.ts';
 import { passableClock } from '../../../../test/kit/passable-clock.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
@@ -22,7 +23,7 @@ const card = {
   description: 'For tests',
   capabilities: { extensions: [{ uri: SCHEDULING }] },
 };
-const serve = serveWith({ leaseMs: 300, card });
+const serve = serveWith({ clock: frequentPolls(), card });
 const headers = { 'a2a-extensions': SCHEDULING };
 const hour = 3_600_000;
 
@@ -55,7 +56,7 @@ function withClock(
       return leases;
     },
   });
-  const server = serve(agent, { store, clock: { now }, ...options });
+  const server = serve(agent, { store, clock: { ...frequentPolls(), now }, ...options });
   const nextClaims = async () => {
     const before = claims;
     await eventually(() => expect(claims).toBeGreaterThan(before + 2));
@@ -175,9 +176,10 @@ describe('a message that is put off', () => {
   });
 
   it('has a task, also where the agent answers with messages', async () => {
-    const server = serve(() => reply('done'));
-    const { task } = await send(server, { notBefore: new Date(Date.now() + 300).toISOString() });
+    const { server, clock, at } = withClock(() => reply('done'));
+    const { task } = await send(server, { notBefore: at(hour) });
     expect(task.status.state).toBe('TASK_STATE_SUBMITTED');
+    clock.step = hour;
     const { status } = await until(server, task.id, 'COMPLETED');
     expect(status.message?.parts).toEqual([{ text: 'done' }]);
   });

@@ -4,6 +4,7 @@ import { checkHistory, readLog } from '@batonjs/store-conformance/history';
 import { memoryStore } from '@batonjs/store-memory';
 import { expect, it, vi } from 'vitest';
 import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
+import { frequentPolls } from '../../../../test/kit/frequent-polls.ts';
 import { brief, rpc, say, stream } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { serveWith } from '../../../../test/kit/serve.ts';
@@ -44,7 +45,8 @@ it('changes nothing when it writes though it lost its lease and does not know', 
       await vi.waitFor(() => expect(asleep.load.turns).toBe(0));
       yield completed(`attempt ${turn.attempt}`);
     },
-    { store: memory, restart: 'rerun' },
+    // Its own lease outlives the test: only that of the other one runs out.
+    { store: memory, restart: 'rerun', leaseMs: 60_000, clock: frequentPolls() },
   );
   const ended = await until(other, task.id, 'COMPLETED');
   expect(ended.status.message?.parts).toEqual([{ text: 'attempt 2' }]);
@@ -72,7 +74,7 @@ it('decides about a claimed task only on a log that was read after the claim', a
     }
     yield completed();
   };
-  const first = serve(agent, { store: memory });
+  const first = serve(agent, { store: memory, leaseMs: 60_000 });
   const { task } = await rpc(first, 'SendMessage', { message: say('go'), configuration: now });
   // The second one follows, sees the turn begin, and then cannot read any more.
   const second = serve(agent, { store: failing });

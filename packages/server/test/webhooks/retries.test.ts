@@ -1,5 +1,6 @@
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
+import { frequentPolls } from '../../../../test/kit/frequent-polls.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { completed, taskAgent, working } from '../../src/index.ts';
@@ -19,12 +20,8 @@ async function failOnce(status: number, headers: Record<string, string>) {
     before === 0 ? (response) => response.writeHead(status, headers).end() : 200,
   );
   const store = memoryStore({ now: () => time });
-  const clock = { now: () => time, random: () => 0.5 };
-  const server = servePushing(
-    store,
-    { retry: { baseDelayMs: 1_000, maxDelayMs: 60_000 } },
-    { clock, leaseMs: 600 },
-  );
+  const clock = { ...frequentPolls(), now: () => time, random: () => 0.5 };
+  const server = servePushing(store, { retry: { baseDelayMs: 1_000, maxDelayMs: 60_000 } }, { clock });
   const task = await send(server, { id: 'w', url: hook.url() });
   const push = await eventually(async () => {
     const found = await store.getPushConfig(scope, task.id, 'w');
