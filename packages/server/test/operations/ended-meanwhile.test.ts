@@ -125,22 +125,18 @@ it('a message that is refused is refused before anything is written', async () =
   expect(commits).toEqual([]);
 });
 
-it('a message that would begin a task is refused where too many wait, and is not offered to the store', async () => {
-  const memory = memoryStore();
-  const tasks: Commit[] = [];
-  const store = change(memory, {
-    commit: (commit) => (one) => {
-      if (one.scope === scope) tasks.push(one);
-      return commit(one);
-    },
-  });
-  const server = serve(ask, { store, run: 'workers', limits: { queuedTurns: 1 } });
-  const send = () =>
-    rpc(server, 'SendMessage', { message: say('go'), configuration: { returnImmediately: true } });
-  await send();
-  const before = tasks.length;
-  await expect(send()).rejects.toMatchObject({ reason: 'RESOURCE_EXHAUSTED' });
-  expect(tasks).toHaveLength(before);
+it('a message that would begin a task is refused where too many wait, and leaves nothing; a repeated one is not', async () => {
+  const store = memoryStore();
+  const server = serve(ask, { store, run: 'workers', idempotency: true, limits: { queuedTurns: 1 } });
+  const send = (messageId: string) =>
+    rpc(server, 'SendMessage', {
+      message: say('go', { messageId }),
+      configuration: { returnImmediately: true },
+    });
+  const { task } = await send('first');
+  await expect(send('second')).rejects.toMatchObject({ reason: 'RESOURCE_EXHAUSTED' });
+  expect(await send('first')).toMatchObject({ task: { id: task.id } });
+  expect((await store.list(scope, { limit: 10 })).total).toBe(1);
 });
 
 it('a canceled task is shown as other replies show it: its generation, and its last words where they belong', async () => {
