@@ -9,6 +9,7 @@ import { createHandler } from './http/handler.ts';
 import type { TaskGatewayOptions } from './options.ts';
 import { createSocketServer } from './sockets/socket-server.ts';
 import { TaskWatches } from './sockets/task-watches.ts';
+import { ReadingStore } from './tasks/reading-store.ts';
 import { TaskLog } from './tasks/task-log.ts';
 import { TaskService } from './tasks/task-service.ts';
 
@@ -74,26 +75,32 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     log,
     telemetry: telemetry.server,
   });
-  const tasks = new TaskLog(store, name);
+  const reading = new ReadingStore(store);
+  const tasks = new TaskLog(reading, name);
   const service = new TaskService(tasks, clientOf(server, telemetry.client), headersOf);
   let open = true;
+  const closing = new AbortController();
+  const watches = new TaskWatches(tasks, log);
   const settings = { log, service, authenticate, publicUrl, bodyBytes, isOpen: () => open };
-  const sockets = createSocketServer(options.webSockets ?? {}, {
-    ...settings,
-    watches: new TaskWatches(tasks, log),
-  });
+  const sockets = createSocketServer(options.webSockets ?? {}, { ...settings, watches });
   return {
-    handle: withOwnHost(createHandler(settings), { hasAuthenticate: authenticate !== undefined, publicUrl }),
+    handle: withOwnHost(createHandler({ ...settings, closing: closing.signal }), {
+      hasAuthenticate: authenticate !== undefined,
+      publicUrl,
+    }),
     attach(listener, { path = '/' } = {}) {
       const updates = `${path.replace(/(?<!\/)\/+$/, '')}/task/updates`.replace(/^\/\//, '/');
       routeUpgrades(listener, updates, sockets.upgrade);
     },
     ready: () => server.ready(),
-    async close(closing) {
+    async close(options) {
       open = false;
       // Watchers see how the tasks end that finish meanwhile.
-      await server.close(closing);
+      await server.close(options);
+      closing.abort();
       sockets.close(1001, 'The gateway closes');
+      watches.closeAll();
+      await reading.close();
     },
   };
 }

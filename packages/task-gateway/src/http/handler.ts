@@ -24,6 +24,8 @@ export interface HandlerSettings {
   readonly publicUrl: string | undefined;
   readonly bodyBytes: number;
   readonly isOpen: () => boolean;
+  /** Ends requests that wait for an update. */
+  readonly closing: AbortSignal;
 }
 
 type Route = (
@@ -49,7 +51,8 @@ export const createHandler =
     } catch (error) {
       const shown = toWireError(error);
       const { method, path } = exchange;
-      if (isFault(shown)) settings.log('error', 'A request failed', { method, path, err: error });
+      if (isFault(shown, settings.isOpen()))
+        settings.log('error', 'A request failed', { method, path, err: error });
       return errorReply(shown);
     }
   };
@@ -95,11 +98,13 @@ async function list({ exchange, caller }: Parameters<Route>[0], { service }: Han
   return jsonReply(200, { tasks: entries, ...(cursor && { cursor }) });
 }
 
-async function get({ exchange, caller, taskId }: Parameters<Route>[0], { service }: HandlerSettings) {
+async function get({ exchange, caller, taskId }: Parameters<Route>[0], settings: HandlerSettings) {
+  const { service, closing } = settings;
   const wait = toWait(exchange.query);
   if (!wait) return jsonReply(200, await service.read(caller, taskId));
   const address = service.tasks.addressOf(caller.scope, taskId);
-  const read = await waitForUpdate(service.tasks, address, { ...wait, signal: exchange.signal });
+  const signal = AbortSignal.any([exchange.signal, closing]);
+  const read = await waitForUpdate(service.tasks, address, { ...wait, signal });
   if (!read) throw taskNotFound();
   return jsonReply(200, read.task);
 }

@@ -5,7 +5,7 @@ import { callerOf } from '../http/caller-of.ts';
 import { errorReply } from '../http/json-reply.ts';
 import { checkQuery, toBatchMs } from '../http/task-request.ts';
 import { isFault, toWireError } from '../tasks/gateway-refusal.ts';
-import { type SocketSettings, UpdateSocket } from './update-socket.ts';
+import { type SocketLimits, type SocketSettings, UpdateSocket } from './update-socket.ts';
 
 /** How the gateway serves WebSockets. All times in milliseconds. */
 export interface WebSocketOptions {
@@ -37,11 +37,10 @@ export interface WebSocketOptions {
 }
 
 /** What the socket server needs besides its options. */
-export type SocketServerSettings = Pick<SocketSettings, 'service' | 'watches' | 'log'> & {
+export type SocketServerSettings = Omit<SocketSettings, keyof SocketLimits> & {
   readonly authenticate: Authenticate | undefined;
   readonly publicUrl: string | undefined;
   readonly bodyBytes: number;
-  readonly isOpen: () => boolean;
 };
 
 interface Admitted {
@@ -83,7 +82,7 @@ export function createSocketServer(
         new UpdateSocket(socket, caller, batchMs, { ...settings, subscriptions, slowMs }),
       refuse(error) {
         const shown = toWireError(error);
-        if (isFault(shown)) log('error', 'An upgrade to a WebSocket failed', { err: error });
+        if (isFault(shown, isOpen())) log('error', 'An upgrade to a WebSocket failed', { err: error });
         return errorReply(shown);
       },
     },

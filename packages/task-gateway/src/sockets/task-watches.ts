@@ -56,6 +56,20 @@ export class TaskWatches {
     if (entry) this.#leave(key, entry);
   }
 
+  /** Ends all watches: no socket is told of anything any more. */
+  closeAll(): void {
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
+    for (const { opening, unsubscribe } of this.#entries.values()) {
+      void unsubscribe?.();
+      void opening.then(
+        (watch) => watch?.listeners.clear(),
+        () => {},
+      );
+    }
+    this.#entries.clear();
+  }
+
   async #start(address: TaskAddress, entry: () => Entry): Promise<TaskWatch | undefined> {
     let watch: TaskWatch | undefined;
     const topic = { scope: address.scope, taskId: address.id };

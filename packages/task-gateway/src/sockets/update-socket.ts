@@ -23,6 +23,8 @@ export interface SocketLimits {
 export interface SocketSettings extends SocketLimits {
   readonly service: TaskService;
   readonly watches: TaskWatches;
+  /** Whether the gateway accepts requests. */
+  readonly isOpen: () => boolean;
   readonly log: Log;
 }
 
@@ -157,7 +159,7 @@ export class UpdateSocket implements ServedSocket {
   }
 
   async #flush(): Promise<void> {
-    if (this.#isFlushing) return;
+    if (this.#isFlushing || this.#socket.readyState !== this.#socket.OPEN) return;
     this.#isFlushing = true;
     try {
       while (this.#changed.size > 0 && !this.#isCongested()) {
@@ -216,7 +218,8 @@ export class UpdateSocket implements ServedSocket {
 
   #refuse(error: unknown, frame: unknown): void {
     const shown = toWireError(error);
-    if (isFault(shown)) this.#settings.log('error', 'A request over a WebSocket failed', { err: error });
+    const { isOpen, log } = this.#settings;
+    if (isFault(shown, isOpen())) log('error', 'A request over a WebSocket failed', { err: error });
     const { code, message } = shown;
     const requestId = requestIdIn(frame);
     const { taskId } = Object(frame) as { taskId?: unknown };

@@ -65,5 +65,9 @@ const unavailable: WireError = {
   headers: { 'retry-after': '1' },
 };
 
-/** Whether an error is the gateway's fault, so that its operator should see it. */
-export const isFault = ({ status }: WireError): boolean => status >= 500;
+/**
+ * Whether an error is the gateway's fault, so that its operator should see it. That a gateway which closes is not available
+ * is none.
+ */
+export const isFault = ({ status }: WireError, isOpen: boolean): boolean =>
+  status >= 500 && (isOpen || status !== unavailable.status);

@@ -1,7 +1,8 @@
 import type { MessageReceived } from '@batonjs/lifecycle';
 import { derivedTaskId, scopeOf } from '@batonjs/server/internals';
-import { foldLog, type Scope, type StoredFact, type TaskStore } from '@batonjs/store';
+import { foldLog, type Scope, type StoredFact } from '@batonjs/store';
 import type { GatewayStatus, GatewayTask, GatewayTransition } from './gateway-task.ts';
+import type { StoreReads } from './reading-store.ts';
 import { type Assignment, assignmentIn, reportOf, statesOf, statusIn, transitionIn } from './view.ts';
 
 /** Where the log of a task is in the store. */
@@ -37,10 +38,10 @@ const pageOfFacts = 500;
 
 /** The tasks of a gateway, read from the logs in its store. */
 export class TaskLog {
-  readonly store: TaskStore;
+  readonly store: StoreReads;
   readonly #name: string;
 
-  constructor(store: TaskStore, name: string) {
+  constructor(store: StoreReads, name: string) {
     this.store = store;
     this.#name = name;
   }

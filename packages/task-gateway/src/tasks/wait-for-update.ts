@@ -5,7 +5,8 @@ import { isFinal } from './view.ts';
 const sweepMs = 1_000;
 
 /**
- * The task as soon as its sequence is larger than `after`, or as it is when the time is over or the client left.
+ * The task as soon as its sequence is larger than `after`, or as it was read when the time is over. Once the signal is
+ * aborted, because the client left or the gateway closes, the store is not asked again.
  * Undefined if it does not exist.
  */
 export async function waitForUpdate(
@@ -29,6 +30,7 @@ export async function waitForUpdate(
       const timer = setTimeout(wake, Math.min(leftMs, sweepMs));
       await changed.promise;
       clearTimeout(timer);
+      if (signal.aborted) return read;
     }
   } finally {
     signal.removeEventListener('abort', wake);

@@ -52,7 +52,8 @@ describe('an error as clients see it', () => {
   ])('%s', (error, expected, fault) => {
     const wire = toWireError(error);
     expect(wire).toEqual(expected);
-    expect(isFault(wire)).toBe(fault);
+    expect(isFault(wire, true)).toBe(fault);
+    expect(isFault(wire, false)).toBe(fault && wire.status !== 503);
   });
 
   it('has a name of its own', () => {

@@ -91,6 +91,7 @@ function playing({
     service: { tasks, ...service } as TaskService,
     watches,
     log,
+    isOpen: () => true,
     subscriptions,
     slowMs,
   };
