@@ -73,11 +73,16 @@ export function connectTasks(url: string | URL, options: ConnectTasksOptions = {
     if (openSocket === false || performance.now() < noSocketUntil) return undefined;
     const parameters = String(new URLSearchParams(query));
     const address = `${settings.url.replace(/^http/, 'ws')}/task/updates${parameters && `?${parameters}`}`;
-    connection ??= new Promise((resolve) => resolve(UpdateConnection.open(openSocket(address))));
+    const forget = () => {
+      connection = undefined;
+    };
+    connection ??= new Promise((resolve) => resolve(UpdateConnection.open(openSocket(address), forget)));
     const opened = await connection.catch(() => undefined);
     if (opened?.isOpen) return opened;
-    connection = undefined;
-    if (!opened) noSocketUntil = performance.now() + retrySocketMs;
+    if (!opened) {
+      forget();
+      noSocketUntil = performance.now() + retrySocketMs;
+    }
     return undefined;
   };
 

@@ -51,20 +51,25 @@ export class Dropped extends Error {}
 /** One WebSocket with the updates of any number of tasks. */
 export class UpdateConnection {
   readonly #socket: SocketLike;
+  readonly #onDrop: () => void;
   readonly #queues = new Map<string, Set<UpdateQueue>>();
   /** Whether it still carries updates. */
   isOpen = true;
 
-  constructor(socket: SocketLike) {
+  constructor(socket: SocketLike, onDrop: () => void) {
     this.#socket = socket;
+    this.#onDrop = onDrop;
     socket.addEventListener('message', ({ data }) => this.#receive(JSON.parse(String(data))));
     socket.addEventListener('close', () => this.#drop());
   }
 
-  /** Resolves when the socket is open; rejects with `Dropped` if it does not open. */
-  static open(socket: SocketLike): Promise<UpdateConnection> {
+  /**
+   * Resolves when the socket is open; rejects with `Dropped` if it does not open. `onDrop` is called when it carries no
+   * updates any more, before its watches fail.
+   */
+  static open(socket: SocketLike, onDrop: () => void): Promise<UpdateConnection> {
     return new Promise((resolve, reject) => {
-      socket.addEventListener('open', () => resolve(new UpdateConnection(socket)));
+      socket.addEventListener('open', () => resolve(new UpdateConnection(socket, onDrop)));
       socket.addEventListener('error', () => reject(new Dropped('No WebSocket')));
       socket.addEventListener('close', () => reject(new Dropped('No WebSocket')));
     });
@@ -108,6 +113,7 @@ export class UpdateConnection {
 
   #drop(): void {
     this.isOpen = false;
+    this.#onDrop();
     for (const queues of this.#queues.values())
       for (const queue of queues) queue.fail(new Dropped('Dropped'));
     this.#queues.clear();

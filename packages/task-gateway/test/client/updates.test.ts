@@ -19,7 +19,7 @@ const subscribe = (after?: number, taskId = 't') => ({
 /** A connection that is open. */
 async function open() {
   const socket = new PlayedSocket();
-  const opening = UpdateConnection.open(socket.like);
+  const opening = UpdateConnection.open(socket.like, () => {});
   socket.happen('open');
   return { socket, connection: await opening };
 }
@@ -27,7 +27,7 @@ async function open() {
 describe('a connection', () => {
   it.each(['error', 'close'] as const)('that does not open, with %s, is dropped', async (type) => {
     const socket = new PlayedSocket();
-    const opening = UpdateConnection.open(socket.like);
+    const opening = UpdateConnection.open(socket.like, () => {});
     socket.happen(type);
     await expect(opening).rejects.toThrow(new Dropped('No WebSocket'));
   });
@@ -182,7 +182,7 @@ describe('a watch over a WebSocket', () => {
     await eventually(() => expect(two.sent).toEqual([subscribe(3)]));
     two.happen('message', update(4, 'canceled'));
     expect((await second).value).toEqual(update(4, 'canceled'));
-    expect(new Set(calls())).toEqual(new Set(['GET /task/t']));
+    expect(calls()).toEqual(['GET /task/t']);
     expect((await watch.next()).done).toBe(true);
   });
 
