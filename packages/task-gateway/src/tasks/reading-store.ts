@@ -36,7 +36,7 @@ export class ReadingStore implements StoreReads {
       return leave;
     });
 
-  /** Ends all subscriptions, and resolves when nothing asks the store any more. Whoever asks later gets `UNAVAILABLE`. */
+  /** Ends all subscriptions, and resolves when nothing asks the store any more. Later calls reject with `UNAVAILABLE`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const leave of this.#subscriptions) leave().catch(() => {});
