@@ -21,7 +21,7 @@ async function leftTurn(alone?: boolean): Promise<TaskStore> {
   const commands: Command[] = [
     { type: 'receive', message: say('go', { contextId: 'c' }) },
     { type: 'create', taskId: 't' },
-    { type: 'start-turn', alone },
+    { type: 'start-turn', alone: alone || undefined },
   ];
   const { facts } = decideAll(undefined, commands, new Date().toISOString());
   await store.commit({
