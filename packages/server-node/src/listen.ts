@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { AgentServer } from '@batonjs/server';
-import { type NodeHandlerOptions, nodeHandler } from './node-handler.ts';
+import { mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
+import { type NodeHandlerOptions, nodeHandler, ofHandler } from './node-handler.ts';
 
 /** Where `listen` serves an agent. */
 export interface ListenOptions extends NodeHandlerOptions {
@@ -26,24 +27,28 @@ export interface Listening {
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
+const known: OptionNames<ListenOptions> = {
+  ...ofHandler,
+  port: true,
+  host: true,
+  connections: true,
+  requestMs: true,
+};
+
 /** How long the last answers may take to be sent, in milliseconds. */
 const flushMs = 1_000;
 
 /**
  * Serves one agent on a port of its own. Rejects if the port is not available, with the `code` of Node.js (`EADDRINUSE`) and its
- * error as the `cause`.
+ * error as the `cause`, and with a `TypeError` for an option that it does not have.
  */
 export async function listen(
   server: Pick<AgentServer, 'handle' | 'close'>,
-  {
-    port = 0,
-    host = '127.0.0.1',
-    path = '/',
-    trustHost = false,
-    connections = 10_000,
-    requestMs = 60_000,
-  }: ListenOptions = {},
+  options: ListenOptions = {},
 ): Promise<Listening> {
+  mustKnowOptions(options, known);
+  const { port = 0, host = '127.0.0.1', path = '/', trustHost = false } = options;
+  const { connections = 10_000, requestMs = 60_000 } = options;
   // Not imported: that would load all of `node:http`, fetch and WebSocket included, and take longer than everything else.
   const { createServer } = process.getBuiltinModule('node:http');
   const timeouts = {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AgentServer } from '@batonjs/server';
+import { mustKnowOptions, type OptionNames } from '@batonjs/server/adapter';
 import { answer } from './answer.ts';
 import { dropRest } from './drop-rest.ts';
 import { readIncomingBody } from './incoming-body.ts';
@@ -16,15 +17,20 @@ export interface NodeHandlerOptions {
   readonly trustHost?: boolean;
 }
 
+/** The options of a handler, by which an unknown one is found. */
+export const ofHandler: OptionNames<NodeHandlerOptions> = { path: true, trustHost: true };
+
 /**
  * Serves an agent from a server of `node:http` or `node:https`: `createServer(nodeHandler(server))`. The agent's card has
  * the address of the request only for a request from this machine to this machine. Otherwise give the server its
- * `publicUrl`.
+ * `publicUrl`. Throws a `TypeError` for an option that it does not have.
  */
 export function nodeHandler(
   server: Pick<AgentServer, 'handle'>,
-  { path = '/', trustHost = false }: NodeHandlerOptions = {},
+  options: NodeHandlerOptions = {},
 ): RequestListener {
+  mustKnowOptions(options, ofHandler);
+  const { path = '/', trustHost = false } = options;
   const mount = path.replace(/(?<!\/)\/+$/, '');
   return (req, res) => {
     const target = targetOf(req, mount);

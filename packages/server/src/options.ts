@@ -1,5 +1,6 @@
 import type { ServerBinding, ServerCompatibility } from '@batonjs/bindings';
-import { type TaskStore, unknownOptions } from '@batonjs/store';
+import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
+import type { TaskStore } from '@batonjs/store';
 import type { Agent } from './agent/agent.ts';
 import type { SkillOf } from './agent/skill-of.ts';
 import type { Log, Logger } from './base/hooks/log-hook.ts';
@@ -18,7 +19,7 @@ import type { ScheduleOptions } from './turns/order/schedule.ts';
 import type { TaskClocks } from './turns/order/task-deadlines.ts';
 import type { CancelHook } from './turns/turn-dependencies.ts';
 import type { TurnEvent } from './turns/turn-event.ts';
-import type { PushOptions } from './webhooks/push-options.ts';
+import type { PushOptions, PushRetry } from './webhooks/push-options.ts';
 
 /** The options that a worker and a server have in common. All times in milliseconds. */
 export interface WorkerOptions {
@@ -169,10 +170,7 @@ export interface AgentServerOptions extends WorkerOptions {
   readonly bindings?: readonly [ServerBinding, ...ServerBinding[]];
 }
 
-/** The compiler names an option that is missing in one of these. */
-type Names<Options> = { readonly [Name in keyof Required<Options>]: true };
-
-const names: Names<AgentServerOptions> = {
+const names: OptionNames<AgentServerOptions> = {
   agent: true,
   authenticate: true,
   bindings: true,
@@ -216,7 +214,7 @@ const names: Names<AgentServerOptions> = {
   tenants: true,
 };
 
-const ofLimits: Names<Limits> = {
+const ofLimits: OptionNames<Limits> = {
   turns: true,
   queuedTurns: true,
   factsPerTask: true,
@@ -228,7 +226,7 @@ const ofLimits: Names<Limits> = {
   jsonDepth: true,
   jsonValues: true,
 };
-const ofPush: Names<PushOptions> = {
+const ofPush: OptionNames<PushOptions> = {
   allow: true,
   ports: true,
   http: true,
@@ -241,9 +239,22 @@ const ofPush: Names<PushOptions> = {
   redactSecrets: true,
   sign: true,
 };
-const ofClocks: Names<TaskClocks> = { totalMs: true, inactivityMs: true, interruptedMs: true };
-const ofRetention: Names<RetentionOptions> = { closedAfterMs: true, everyMs: true, batch: true };
-const ofCallerLimits: Names<CallerLimits> = {
+const ofRetry: OptionNames<PushRetry> = {
+  baseDelayMs: true,
+  maxDelayMs: true,
+  maxAttempts: true,
+  maxRejections: true,
+  maxAgeMs: true,
+};
+const ofSchedule: OptionNames<ScheduleOptions> = {
+  concurrency: true,
+  perCaller: true,
+  perContext: true,
+  priority: true,
+};
+const ofClocks: OptionNames<TaskClocks> = { totalMs: true, inactivityMs: true, interruptedMs: true };
+const ofRetention: OptionNames<RetentionOptions> = { closedAfterMs: true, everyMs: true, batch: true };
+const ofCallerLimits: OptionNames<CallerLimits> = {
   requests: true,
   messages: true,
   unfinishedTasks: true,
@@ -252,11 +263,13 @@ const ofCallerLimits: Names<CallerLimits> = {
 
 /** A sentence for each option of a server or a worker that does not exist, and for each member of one. */
 export function unknownServerOptions(given: WorkerOptions & Partial<AgentServerOptions>): string[] {
-  const { limits, push, clocks, retention, callerLimits } = given;
+  const { limits, push, clocks, retention, callerLimits, schedule } = given;
   return [
     ...unknownOptions(given, names),
     ...unknownOptions(limits, ofLimits, 'limits'),
     ...unknownOptions(push, ofPush, 'push'),
+    ...unknownOptions(Object(push).retry, ofRetry, 'push.retry'),
+    ...unknownOptions(schedule, ofSchedule, 'schedule'),
     ...unknownOptions(clocks, ofClocks, 'clocks'),
     ...unknownOptions(retention, ofRetention, 'retention'),
     ...unknownOptions(callerLimits, ofCallerLimits, 'callerLimits'),

@@ -55,6 +55,8 @@ describe('the log of a server names an unknown option', () => {
   it.each([
     [{ limits: { turn: 1 } }, '`limits.turn`: did you mean `limits.turns`?'],
     [{ push: { allows: [] } }, '`push.allows`: did you mean `push.allow`?'],
+    [{ push: { retry: { attempts: 2 } } }, '`push.retry.attempts`: did you mean `push.retry.maxAttempts`?'],
+    [{ schedule: { perCallers: 2 } }, '`schedule.perCallers`: did you mean `schedule.perCaller`?'],
     [{ clocks: { total: 1 } }, '`clocks.total`: did you mean `clocks.totalMs`?'],
     [{ retention: { closedAfterMs: 1, everyDay: 1 } }, '`retention.everyDay`: remove it'],
     [{ callerLimits: { request: {} } }, '`callerLimits.request`: did you mean `callerLimits.requests`?'],

@@ -15,7 +15,7 @@ export {
   webhookOfSql,
 } from './adapter/sql-columns.ts';
 export { Subscribers, topicNumber } from './adapter/subscribers.ts';
-export { mustKnowOptions, unknownOptions } from './adapter/unknown-options.ts';
+export { mustKnowOptions } from './adapter/unknown-options.ts';
 export { foldLog, loadTask, mustFollow } from './load-task.ts';
 export type { Commit, Committed, StoredFact, StoredLog } from './port/commit.ts';
 export type { ClaimRequest, Lease, LeaseReading, TurnSchedule } from './port/lease.ts';

@@ -1,4 +1,5 @@
 import type { ClientTelemetry } from '@batonjs/client';
+import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
 import type { Authenticate, Log } from '@batonjs/server';
 import type { Telemetry } from '@batonjs/server/adapter';
 import type { AddressPolicyOptions } from '@batonjs/server/address-policy';
@@ -47,3 +48,45 @@ export interface TaskGatewayOptions {
    */
   readonly telemetry?: { readonly server?: Telemetry; readonly client?: ClientTelemetry };
 }
+
+const names: OptionNames<TaskGatewayOptions> = {
+  types: true,
+  store: true,
+  name: true,
+  publicUrl: true,
+  authenticate: true,
+  timeoutMs: true,
+  unreachableMs: true,
+  leaseMs: true,
+  bodyBytes: true,
+  addresses: true,
+  webSockets: true,
+  log: true,
+  telemetry: true,
+};
+const ofWebSockets: OptionNames<WebSocketOptions> = {
+  origins: true,
+  sockets: true,
+  socketsPerCaller: true,
+  messageMs: true,
+  subscriptions: true,
+  slowMs: true,
+  pingMs: true,
+  idleMs: true,
+  compression: true,
+};
+const ofAddresses: OptionNames<AddressPolicyOptions> = {
+  allow: true,
+  ports: true,
+  http: true,
+  resolve: true,
+};
+const ofTelemetry: OptionNames<NonNullable<TaskGatewayOptions['telemetry']>> = { server: true, client: true };
+
+/** A sentence for each option of a gateway that does not exist, and for each member of one. */
+export const unknownGatewayOptions = (given: TaskGatewayOptions): string[] => [
+  ...unknownOptions(given, names),
+  ...unknownOptions(given.webSockets, ofWebSockets, 'webSockets'),
+  ...unknownOptions(given.addresses, ofAddresses, 'addresses'),
+  ...unknownOptions(given.telemetry, ofTelemetry, 'telemetry'),
+];

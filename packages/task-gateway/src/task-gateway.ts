@@ -6,7 +6,7 @@ import { memoryStore } from '@batonjs/store-memory';
 import { cancelWaiting, dispatcher } from './dispatch/dispatcher.ts';
 import { createTargets } from './dispatch/targets.ts';
 import { createHandler } from './http/handler.ts';
-import type { TaskGatewayOptions } from './options.ts';
+import { type TaskGatewayOptions, unknownGatewayOptions } from './options.ts';
 import { createSocketServer } from './sockets/socket-server.ts';
 import { TaskWatches } from './sockets/task-watches.ts';
 import { ReadingStore } from './tasks/reading-store.ts';
@@ -49,6 +49,7 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     log = toStandardError,
     telemetry = {},
   } = options;
+  for (const line of unknownGatewayOptions(options)) log('warn', line, {});
   const targets = createTargets(
     types,
     { timeoutMs: unreachableMs, telemetry: telemetry.client },

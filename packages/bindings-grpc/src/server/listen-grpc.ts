@@ -1,4 +1,5 @@
 import type { CallTarget, ProtobufVersion } from '@batonjs/bindings';
+import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 import { Server, ServerCredentials, type ServerOptions } from '@grpc/grpc-js';
 import { isLoopback } from '../loopback.ts';
 import { mustBeUsable } from '../usable-tls.ts';
@@ -44,6 +45,19 @@ export interface ListenGrpcOptions {
   readonly channelOptions?: ServerOptions;
 }
 
+const known: OptionNames<ListenGrpcOptions> = {
+  port: true,
+  host: true,
+  tls: true,
+  plaintext: true,
+  address: true,
+  versions: true,
+  reflection: true,
+  requestMs: true,
+  channelOptions: true,
+};
+const ofTls: OptionNames<GrpcTls> = { cert: true, key: true, clientCa: true };
+
 /** A listener that serves gRPC. */
 export interface GrpcListener {
   readonly port: number;
@@ -58,10 +72,12 @@ export interface GrpcListener {
 
 /**
  * Serves an agent over gRPC, with the health service, and lists the address in its card. Rejects if the port cannot
- * be bound, and with a `TypeError` for plaintext on a host that is not loopback and for a key that cannot be used.
- * Spec: §10.
+ * be bound, and with a `TypeError` for an unknown option, for plaintext on a host that is not loopback and for a key that
+ * cannot be used. Spec: §10.
  */
 export async function listenGrpc(server: CallTarget, options: ListenGrpcOptions): Promise<GrpcListener> {
+  mustKnowOptions(options, known);
+  mustKnowOptions(options.tls ?? {}, ofTls, 'tls');
   const {
     host = '127.0.0.1',
     tls,

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { type CallTarget, httpJsonServer } from '@batonjs/bindings';
 import { A2AError, invalidRequest } from '@batonjs/protocol/errors';
+import { mustKnowOptions } from '@batonjs/protocol/options';
 import { SocketListener } from '../sockets/socket-listener.ts';
 import { headersOf, routeUpgrades } from '../sockets/upgrade-routes.ts';
 import { SUBPROTOCOL } from '../wire/binding-name.ts';
@@ -8,7 +9,7 @@ import { closeCodes } from '../wire/close-code.ts';
 import { CardEntry } from './card-entry.ts';
 import { Connection } from './connection.ts';
 import { type CallerConnections, Callers, MessageCount } from './message-rate.ts';
-import type { WebSocketServerOptions } from './web-socket-options.ts';
+import { type WebSocketServerOptions, webSocketOptions } from './web-socket-options.ts';
 
 /** An agent that is served over WebSocket. */
 export interface WebSocketEndpoint {
@@ -36,13 +37,14 @@ interface Admitted {
 
 /**
  * Serves an agent over WebSocket on a server of `node:http` or `node:https`, and lists the address in its card. Throws a
- * `TypeError` for a path that is taken. The rules of the binding are in `docs/serving/websocket.md`. Spec: §5.8, §12.
+ * `TypeError` for a path that is taken and for an unknown option. The rules of the binding are in `docs/serving/websocket.md`. Spec: §5.8, §12.
  */
 export function attachWebSocket(
   server: CallTarget,
   listener: Server,
   options: WebSocketServerOptions = {},
 ): WebSocketEndpoint {
+  mustKnowOptions(options, webSocketOptions);
   const { connections: most = 10_000, connectionsPerCaller = 256, streams = 128, requests = 128 } = options;
   const {
     pingMs = 30_000,

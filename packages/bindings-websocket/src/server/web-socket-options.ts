@@ -1,3 +1,5 @@
+import type { OptionNames } from '@batonjs/protocol/options';
+
 /** What `attachWebSocket` takes. All times in milliseconds. */
 export interface WebSocketServerOptions {
   /** Below the origin. Default `/ws`. */
@@ -42,3 +44,23 @@ export interface WebSocketServerOptions {
   /** Whether frames of 1 kB and more are compressed for clients that can read them. Default false: it costs time. */
   readonly compression?: boolean;
 }
+
+/** The options by which an unknown one is found. */
+export const webSocketOptions: OptionNames<WebSocketServerOptions> = {
+  path: true,
+  url: true,
+  aliases: true,
+  origins: true,
+  connections: true,
+  connectionsPerCaller: true,
+  streams: true,
+  requests: true,
+  messagesPerSecond: true,
+  burst: true,
+  messageMs: true,
+  recheckMs: true,
+  pingMs: true,
+  pongMs: true,
+  idleMs: true,
+  compression: true,
+};

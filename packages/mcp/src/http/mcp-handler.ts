@@ -1,11 +1,12 @@
 import type { AgentClient } from '@batonjs/client';
+import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 import {
   createMcpHandler,
   isLegacyRequest,
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { type McpOptions, serverFactory } from '../server/to-mcp.ts';
+import { type McpOptions, ofMcp, serverFactory } from '../server/to-mcp.ts';
 import { errorResponse, refusal } from './refusal.ts';
 import { readJson } from './request-body.ts';
 import { Sessions } from './sessions.ts';
@@ -23,6 +24,8 @@ export interface McpHandlerOptions extends McpOptions {
    */
   readonly bodyBytes?: number;
 }
+
+const known: OptionNames<McpHandlerOptions> = { ...ofMcp, sessions: true, bodyBytes: true };
 
 /** The caller of a request, and the agent that answers it. */
 export interface McpCaller {
@@ -46,12 +49,14 @@ export interface McpHandler {
  * an `A2AError`, such as `UNAUTHENTICATED`, which the caller sees with its challenge. Other errors go to `onError`.
  *
  * Without a function, every request reaches the agent with the same credentials. It does not check the `Host` and
- * `Origin` headers: put it behind what does. Throws `RangeError` for options out of bounds.
+ * `Origin` headers: put it behind what does. Throws `RangeError` for options out of bounds, and `TypeError` for one that
+ * does not exist.
  */
 export function mcpHandler(
   agent: AgentClient | ((request: Request) => McpCaller | Promise<McpCaller>),
   options: McpHandlerOptions = {},
 ): McpHandler {
+  mustKnowOptions(options, known);
   const { onError: onerror, bodyBytes: maxRequestBodySize = 1_048_576 } = options;
   if (!(Number.isInteger(maxRequestBodySize) && maxRequestBodySize > 0))
     throw new RangeError(`bodyBytes is an integer above 0, not ${maxRequestBodySize}`);

@@ -1,6 +1,7 @@
 import type { AgentClient } from '@batonjs/client';
 import { FORM_INPUT, TASK_ERROR, TASK_PROGRESS, TYPED_SKILLS } from '@batonjs/extensions/client';
 import type { AgentCard } from '@batonjs/protocol';
+import { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 import {
   type CallToolRequest,
   type McpRequestContext,
@@ -30,15 +31,20 @@ export interface McpOptions {
   readonly onError?: OnError;
 }
 
+/** The options of every MCP server, by which an unknown one is found. */
+export const ofMcp: OptionNames<McpOptions> = { waitMs: true, onError: true };
+
 /** Makes an MCP server for one connection. `serveStdio` and `createMcpHandler` of the SDK take it. */
 export type McpFactory = (connection: Pick<McpRequestContext, 'era'>) => Server;
 
 /**
- * Makes an agent an MCP server: each of its skills is a tool. Throws `RangeError` for a `waitMs` out of bounds.
+ * Makes an agent an MCP server: each of its skills is a tool. Throws `RangeError` for a `waitMs` out of bounds,
+ * and `TypeError` for an option that does not exist.
  *
  * Serve it over stdio with `serveStdio(toMcp(agent))` of the MCP SDK, or over HTTP with `mcpHandler(agent)`.
  */
 export function toMcp(agent: AgentClient, options: McpOptions = {}): McpFactory {
+  mustKnowOptions(options, ofMcp);
   const createServer = serverFactory(options);
   return ({ era }) => createServer(era, agent.card, () => agent);
 }

@@ -1,5 +1,6 @@
 /** For adapters of frameworks. */
 export { isLoopbackAddress, namesThisMachine, parseJson } from '@batonjs/bindings';
+export { mustKnowOptions, type OptionNames } from '@batonjs/protocol/options';
 /** For packages that watch a server. */
 export type {
   DeliveryEnd,
