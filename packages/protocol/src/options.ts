@@ -41,10 +41,13 @@ function nearest(name: string, known: readonly string[]): string | undefined {
 function changesBetween(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, n) => n);
   for (const [n, letter] of [...one].entries()) {
-    const next = [n + 1];
-    for (let m = 1; m < row.length; m++)
-      next.push(Math.min(next[m - 1]! + 1, row[m]! + 1, row[m - 1]! + Number(letter !== other[m - 1])));
-    row = next;
+    let left = n + 1;
+    let aboveLeft = n;
+    row = row.map((above, m) => {
+      if (m > 0) left = Math.min(left + 1, above + 1, aboveLeft + Number(letter !== other[m - 1]));
+      aboveLeft = above;
+      return left;
+    });
   }
-  return row.at(-1)!;
+  return row.at(-1) ?? 0;
 }
