@@ -63,12 +63,12 @@ export default defineConfig({
         test: {
           name: 'in one process',
           include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'apps/*/test/**/*.test.ts'],
-          exclude: [...alone, ...longest, 'test/{frameworks,language-models}/large/**', '**/node_modules/**'],
+          exclude: [...alone, 'test/{frameworks,language-models}/large/**', '**/node_modules/**'],
           isolate: false,
           env: { [ONE_PROCESS]: 'true' },
         },
       },
-      { extends: true, test: { name: 'alone', include: [...alone, ...longest] } },
+      { extends: true, test: { name: 'alone', include: alone } },
     ],
     sequence: { sequencer: orderOf(longest, long) },
     // Much of what is tested waits for other processes: as many files as cores would leave a core idle.

@@ -15,7 +15,7 @@ import { repetitions } from '../kit/repetitions.ts';
 
 const bindings = ['JSONRPC', 'HTTP+JSON'] as const;
 
-const requests = repetitions(150, 2_000);
+const requests = repetitions(80, 2_000);
 /** Counts that are expected of so many requests. */
 const oneOf = (share: number) => requests / share;
 

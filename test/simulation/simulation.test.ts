@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { repetitions } from '../kit/repetitions.ts';
 import { checkSeed, scenarioOf } from './check-seed.ts';
 import { simulate } from './simulate.ts';
 import { spoiledStores } from './spoiled-stores.ts';
@@ -16,7 +17,7 @@ async function historyOf(seed: number): Promise<string> {
 describe('servers over one store, in virtual time', () => {
   it('break no invariant under delays, failures, lost notifications, pauses and crashes', async () => {
     const failures: string[] = [];
-    for (let seed = 1; seed <= 50; seed++) {
+    for (let seed = 1; seed <= repetitions(30, 500); seed++) {
       const failure = await checkSeed(seed);
       if (failure) failures.push(failure);
     }

@@ -10,7 +10,8 @@ import { said } from '../../../../../test/kit/http/wrong-sends.ts';
 const limit = 4 * 1024 * 1024;
 describe.each(mounts)('%s', (name, mount) => {
   // Large bodies cost most of the time of this file: one mount has several of each, and the largest.
-  const [rounds, far] = name === 'node:http' ? [3, 5] : [1, 2];
+  const isFirst = name === mounts[0]?.[0];
+  const rounds = isFirst ? 3 : 1;
   let served: Served;
   let small: Served;
   beforeAll(async () => {
@@ -48,8 +49,12 @@ describe.each(mounts)('%s', (name, mount) => {
     it.each([
       ['declared', false, limit + 1],
       ['in chunks', true, limit + 1],
-      ['declared, by far', false, far * limit],
-      ['in chunks, by far', true, far * limit],
+      ...(isFirst
+        ? ([
+            ['declared, by far', false, 5 * limit],
+            ['in chunks, by far', true, 5 * limit],
+          ] as const)
+        : []),
     ])('refuses a body over the limit, %s [R-OP-05]', async (_what, chunked, bytes) => {
       await leavesNoTrace(served, async () => {
         for (let round = 0; round < rounds; round++) {
