@@ -1,4 +1,11 @@
-import { cutPage, type ListedTask, type TaskPage, type TaskQuery, type TaskRow } from '@batonjs/store';
+import {
+  cutPage,
+  isListedAlike,
+  type ListedTask,
+  type TaskPage,
+  type TaskQuery,
+  type TaskRow,
+} from '@batonjs/store';
 import { LargeMap } from './logs/large-map.ts';
 import { type Log, logsOf, type OneOrMore, withLog, withoutLog } from './logs/log.ts';
 import { SortedList } from './order/sorted-list.ts';
@@ -54,7 +61,7 @@ export class TaskIndex {
 
   /** Called for every log that was made or changed. */
   changed(log: Log, before: TaskRow | undefined): void {
-    if (!log.row.head || (before && isListedAlike(before, log.row))) return;
+    if (!log.row.head || (before && isListedAlike(before.head, log.row.head))) return;
     if (log.row.head.closed) {
       // A closed log never moves again: it is placed now.
       this.#move(log);
@@ -197,14 +204,6 @@ function groupsWith(logs: readonly Log[]): Group[] {
   for (const log of logs) addTo(groups, log);
   return groups;
 }
-
-const isListedAlike = ({ head: a }: TaskRow, { head: b }: TaskRow): boolean =>
-  a !== undefined &&
-  b !== undefined &&
-  a.statusAt === b.statusAt &&
-  a.state === b.state &&
-  a.contextId === b.contextId &&
-  a.closed === b.closed;
 
 function newest(list: SortedList<Log, Place>, { limit, after, statusSince = '' }: TaskQuery): Log[] {
   const found: Log[] = [];

@@ -1,4 +1,4 @@
-import { contextOf, StoreError, stateOf, type TaskRow, type WebhookRow } from '@batonjs/store';
+import { contextOf, isListedAlike, StoreError, stateOf, type TaskRow, type WebhookRow } from '@batonjs/store';
 
 /** Where a row is found: a sorted set, and its score there; undefined if it is not in that set. */
 interface Place<Row> {
@@ -29,11 +29,8 @@ const ofWebhooks: readonly Place<WebhookRow>[] = [
 
 /** Where a task id leaves lists, and where it enters them; see `moves`. Throws `INVALID_COMMIT` for a time that cannot be read. */
 export function movesInLists(before: TaskRow | undefined, after: TaskRow | undefined): string[] {
-  const [old, now] = [before?.head, after?.head];
-  if (now?.dueAt !== undefined) timeOf(now.dueAt, 'dueAt');
-  if (old?.statusAt === now?.statusAt && old?.state === now?.state && old?.contextId === now?.contextId)
-    return [];
-  return moves(lists, before, after);
+  if (after?.head?.dueAt !== undefined) timeOf(after.head.dueAt, 'dueAt');
+  return isListedAlike(before?.head, after?.head) ? [] : moves(lists, before, after);
 }
 
 /** Where a task leaves queues, and where it enters them. */

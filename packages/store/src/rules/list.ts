@@ -22,6 +22,25 @@ export const isListed = ({ head }: TaskRow, filter: TaskFilter): boolean =>
   head !== undefined &&
   (Object.keys(tests) as (keyof TaskFilter)[]).every((name) => tests[name](head, filter[name] as never));
 
+/** What of a head decides where a log stands in lists: which filters find it, and its place among what they find. */
+const decidesPlace: Readonly<Record<keyof Head, boolean>> = {
+  state: true,
+  closed: true,
+  contextId: true,
+  statusAt: true,
+  version: false,
+  statusVersion: false,
+  generation: false,
+  dueAt: false,
+  turn: false,
+  attempt: false,
+};
+const deciding = (Object.keys(decidesPlace) as (keyof Head)[]).filter((name) => decidesPlace[name]);
+
+/** Whether both stand at the same place in every list, so that no list has to be touched. */
+export const isListedAlike = (one: Head | undefined, other: Head | undefined): boolean =>
+  one === other || (!!one && !!other && deciding.every((name) => one[name] === other[name]));
+
 /** A place in the order of a list. */
 export interface ListPlace {
   readonly statusAt: string;

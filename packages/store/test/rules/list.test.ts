@@ -1,6 +1,7 @@
+import type { Head } from '@batonjs/lifecycle';
 import { describe, expect, it } from 'vitest';
 import type { TaskFilter } from '../../src/index.ts';
-import { isListed, listed, listPlace, newestFirst } from '../../src/rules/list.ts';
+import { isListed, isListedAlike, listed, listPlace, newestFirst } from '../../src/rules/list.ts';
 import { head, row } from '../a-row.ts';
 
 const day = (n: number) => `2026-01-0${n}T00:00:00.000Z`;
@@ -38,5 +39,22 @@ describe('a list', () => {
       ...['cba', 'ba', 'ba', '', 'acba'],
     ]);
     expect(newestFirst(listPlace(rows[0]!), listPlace(rows[0]!))).toBe(-0);
+  });
+
+  it('has to be touched for a change of state, context or time of status, and for nothing else of a task', () => {
+    const before = head(2, { state: 'TASK_STATE_WORKING', statusAt: day(1) });
+    const isTouched = (more: Partial<Head>) => !isListedAlike(before, { ...before, ...more });
+    const touching: Partial<Head>[] = [
+      { state: 'TASK_STATE_COMPLETED' },
+      { state: undefined },
+      { contextId: 'd' },
+      { statusAt: day(2) },
+      { closed: true },
+    ];
+    expect(touching.map(isTouched)).toEqual([true, true, true, true, true]);
+    expect(isTouched({ version: 9, statusVersion: 9, generation: 9, turn: 9, attempt: 9 })).toBe(false);
+    expect(isTouched({ dueAt: day(9) })).toBe(false);
+    expect([isListedAlike(undefined, before), isListedAlike(before, undefined)]).toEqual([false, false]);
+    expect(isListedAlike(undefined, undefined)).toBe(true);
   });
 });
