@@ -237,11 +237,10 @@ describe.skipIf(!redis)('When Redis is emptied', () => {
     for (const heard of [errors, other.errors]) {
       const emptied = () => heard('The store was emptied or replaced: the tasks it held are gone');
       await vi.waitFor(() => expect(emptied()).toHaveLength(1), slowly);
-      expect(heard('The store lost facts of a task').map(({ details }) => details)).toMatchObject([
-        { taskId: id, storedVersion: 0 },
-      ]);
+      const lostFacts = () => heard('The store lost facts of a task').map(({ details }) => details);
+      await vi.waitFor(() => expect(lostFacts()).toMatchObject([{ taskId: id, storedVersion: 0 }]), slowly);
     }
-    expect(steps.aborted).toMatchObject([{ code: 'FENCED' }]);
+    await vi.waitFor(() => expect(steps.aborted).toMatchObject([{ code: 'FENCED' }]), slowly);
     const gone = { reason: 'TASK_NOT_FOUND' };
     await expect(rpc(server, 'GetTask', { id })).rejects.toMatchObject(gone);
     await expect(rpc(server, 'CancelTask', { id })).rejects.toMatchObject(gone);

@@ -180,8 +180,8 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     const state = page.getByRole('region', { name: 'The task', exact: true });
     await state.getByRole('link', { name: 'a good one' }).waitFor();
     expect(await state.getByText('a link', { exact: true }).getAttribute('href')).toBeNull();
-    expect(await state.getByText('Picture: a picture').count()).toBe(1);
-    expect(await state.getByText('<script>window.stolen = true</script>').count()).toBe(1);
+    await expect.poll(() => state.getByText('Picture: a picture').count()).toBe(1);
+    await expect.poll(() => state.getByText('<script>window.stolen = true</script>').count()).toBe(1);
     expect(
       await state.locator('script, style, iframe, form:has(input[name=token]), .markdown img').count(),
     ).toBe(0);
@@ -269,7 +269,7 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await page.getByRole('textbox', { name: /^amount/ }).waitFor();
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
-    expect(await page.getByText('Needed').count()).toBe(2);
+    await expect.poll(() => page.getByText('Needed').count()).toBe(2);
     await page.getByRole('textbox', { name: /^amount/ }).fill('much');
     await page.getByRole('button', { name: 'Answer', exact: true }).click();
     await page.getByText('This is no number').waitFor();
@@ -340,8 +340,8 @@ describe.skipIf(!executablePath)('the app of the inspector', () => {
     await until(served.show, second, 'COMPLETED');
     await go(`#/agents/show/graph?context=${contextId}`);
     await expect.poll(() => page.locator('svg.graph a').count()).toBe(3);
-    expect(await page.locator('path.edge-child').count()).toBe(1);
-    expect(await page.locator('path.edge-reference').count()).toBe(1);
+    await expect.poll(() => page.locator('path.edge-child').count()).toBe(1);
+    await expect.poll(() => page.locator('path.edge-reference').count()).toBe(1);
     await checkAccess();
     await picture('6-graph');
     await page.getByRole('link', { name: /Failed · far/ }).click();

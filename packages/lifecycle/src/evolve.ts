@@ -6,6 +6,9 @@ import {
   FACT_FORMAT,
   type Fact,
   type MessageReceived,
+  type MessageTaken,
+  type StatusChanged,
+  type TurnStarted,
 } from './facts.ts';
 import { append, type List, toArray, toList } from './list.ts';
 import type { ArtifactRecord, State, TaskRecord } from './state.ts';
@@ -50,16 +53,8 @@ export function evolve(state: State | undefined, fact: Fact): State {
 
 function fold(next: Draft, fact: Fact): void {
   switch (fact.type) {
-    case 'message-received': {
-      const known = messageOf(next.conversation, fact.message.messageId);
-      // Two processes may append the same message before either sees the other's. It is answered once.
-      if (known && known.role !== 'ROLE_AGENT') return;
-      next.conversation = addMessage(next.conversation, fact.message);
-      next.untaken = [...next.untaken, fact];
-      if (fact.ifGeneration !== undefined) next.matched = next.generation;
-      if (fact.skill !== undefined) next.skills = withSkill(next.skills, fact.skill);
-      return;
-    }
+    case 'message-received':
+      return receive(next, fact);
     case 'task-created':
       showStatus(next);
       next.contextId = fact.contextId;
@@ -75,46 +70,10 @@ function fold(next: Draft, fact: Fact): void {
       next.closed = true;
       next.answer = fact.message;
       return;
-    case 'turn-started': {
-      const { turn, attempt, messageIds } = fact;
-      const { taken, left } = take(next.untaken, messageIds);
-      const kept = next.openTurn?.number === turn ? next.openTurn : undefined;
-      if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;
-      next.turns = turn;
-      const isAsked = messageIds.length > 0 || next.woken !== undefined;
-      const replacedWake = attempt > 1 ? kept?.replacedWake : isAsked ? next.wakeAt : undefined;
-      // A later attempt is the same turn: what was asked for while an earlier one ran is asked for still.
-      if (attempt === 1) {
-        next.woken = undefined;
-        next.wakeAt = undefined;
-      }
-      if (messageIds.length > 0) next.hasty = undefined;
-      next.untaken = left;
-      next.openTurn = {
-        number: turn,
-        attempt,
-        messageIds,
-        takenLater: kept?.takenLater,
-        startedAt: fact.at,
-        replacedWake,
-        steps: kept?.steps ?? noSteps,
-      };
-      return;
-    }
-    case 'message-taken': {
-      const { taken, left } = take(next.untaken, [fact.messageId]);
-      const { openTurn } = next;
-      next.untaken = left;
-      next.taken = [...next.taken, ...taken];
-      if (!openTurn) return;
-      const { messageIds, takenLater = [] } = openTurn;
-      next.openTurn = {
-        ...openTurn,
-        messageIds: [...messageIds, fact.messageId],
-        takenLater: [...takenLater, fact.messageId],
-      };
-      return;
-    }
+    case 'turn-started':
+      return startTurn(next, fact);
+    case 'message-taken':
+      return takeMessage(next, fact);
     case 'turn-ended':
       next.openTurn = undefined;
       return;
@@ -140,16 +99,8 @@ function fold(next: Draft, fact: Fact): void {
     case 'child-updated':
       next.children = { ...next.children, [fact.name]: fact.child };
       return;
-    case 'status-changed': {
-      const { status } = fact;
-      const { id, artifacts } = taskOf(next, fact);
-      showStatus(next);
-      if (status.message) next.conversation = addMessage(next.conversation, status.message);
-      next.statusMessageAt = status.message ? spokenAt(next.conversation, status.message) : -1;
-      next.closed = isTerminal(status.state);
-      next.task = { id, status, artifacts };
-      return;
-    }
+    case 'status-changed':
+      return changeStatus(next, fact);
     case 'artifact-updated': {
       const { id, status, artifacts } = taskOf(next, fact);
       next.task = { id, status, artifacts: merge(artifacts, fact) };
@@ -160,6 +111,65 @@ function fold(next: Draft, fact: Fact): void {
         `The log holds a fact of unknown type "${(fact satisfies never as { type: unknown }).type}"`,
       );
   }
+}
+
+function receive(next: Draft, fact: MessageReceived): void {
+  const known = messageOf(next.conversation, fact.message.messageId);
+  // Two processes may append the same message before either sees the other's. It is answered once.
+  if (known && known.role !== 'ROLE_AGENT') return;
+  next.conversation = addMessage(next.conversation, fact.message);
+  next.untaken = [...next.untaken, fact];
+  if (fact.ifGeneration !== undefined) next.matched = next.generation;
+  if (fact.skill !== undefined) next.skills = withSkill(next.skills, fact.skill);
+}
+
+function startTurn(next: Draft, { turn, attempt, messageIds, at }: TurnStarted): void {
+  const { taken, left } = take(next.untaken, messageIds);
+  const kept = next.openTurn?.number === turn ? next.openTurn : undefined;
+  if (taken.length > 0) next.taken = attempt > 1 ? [...next.taken, ...taken] : taken;
+  next.turns = turn;
+  const isAsked = messageIds.length > 0 || next.woken !== undefined;
+  const replacedWake = attempt > 1 ? kept?.replacedWake : isAsked ? next.wakeAt : undefined;
+  // A later attempt is the same turn: what was asked for while an earlier one ran is asked for still.
+  if (attempt === 1) {
+    next.woken = undefined;
+    next.wakeAt = undefined;
+  }
+  if (messageIds.length > 0) next.hasty = undefined;
+  next.untaken = left;
+  next.openTurn = {
+    number: turn,
+    attempt,
+    messageIds,
+    takenLater: kept?.takenLater,
+    startedAt: at,
+    replacedWake,
+    steps: kept?.steps ?? noSteps,
+  };
+}
+
+function takeMessage(next: Draft, { messageId }: MessageTaken): void {
+  const { taken, left } = take(next.untaken, [messageId]);
+  const { openTurn } = next;
+  next.untaken = left;
+  next.taken = [...next.taken, ...taken];
+  if (!openTurn) return;
+  const { messageIds, takenLater = [] } = openTurn;
+  next.openTurn = {
+    ...openTurn,
+    messageIds: [...messageIds, messageId],
+    takenLater: [...takenLater, messageId],
+  };
+}
+
+function changeStatus(next: Draft, fact: StatusChanged): void {
+  const { status } = fact;
+  const { id, artifacts } = taskOf(next, fact);
+  showStatus(next);
+  if (status.message) next.conversation = addMessage(next.conversation, status.message);
+  next.statusMessageAt = status.message ? spokenAt(next.conversation, status.message) : -1;
+  next.closed = isTerminal(status.state);
+  next.task = { id, status, artifacts };
 }
 
 /** The current status, as the latest fact set it. */
