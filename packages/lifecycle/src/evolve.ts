@@ -8,6 +8,7 @@ import {
   type MessageReceived,
   type MessageTaken,
   type StatusChanged,
+  type StepCompleted,
   type TurnStarted,
 } from './facts.ts';
 import { append, type List, toArray, toList } from './list.ts';
@@ -88,14 +89,8 @@ function fold(next: Draft, fact: Fact): void {
     case 'cancel-requested':
       next.cancelRequested ??= { at: fact.at, metadata: fact.metadata };
       return;
-    case 'step-completed': {
-      const { openTurn } = next;
-      if (!openTurn) return;
-      // JSON has no undefined: a snapshot would forget that a step without a result was completed.
-      const steps = { ...openTurn.steps, [fact.name]: fact.result ?? null };
-      next.openTurn = { ...openTurn, steps };
-      return;
-    }
+    case 'step-completed':
+      return completeStep(next, fact);
     case 'child-updated':
       next.children = { ...next.children, [fact.name]: fact.child };
       return;
@@ -160,6 +155,13 @@ function takeMessage(next: Draft, { messageId }: MessageTaken): void {
     messageIds: [...messageIds, messageId],
     takenLater: [...takenLater, messageId],
   };
+}
+
+function completeStep(next: Draft, { name, result }: StepCompleted): void {
+  const { openTurn } = next;
+  if (!openTurn) return;
+  // JSON has no undefined: a snapshot would forget that a step without a result was completed.
+  next.openTurn = { ...openTurn, steps: { ...openTurn.steps, [name]: result ?? null } };
 }
 
 function changeStatus(next: Draft, fact: StatusChanged): void {

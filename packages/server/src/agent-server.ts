@@ -92,20 +92,10 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const closing = new AbortController();
   const isOpen = () => !closing.signal.aborted;
   const readiness = createReadiness({ store, clock, isOpen, owners });
-  const derived = derivedMembers(options, push !== undefined);
-  const card = completeCard(options.card, derived);
-  if (card.capabilities.pushNotifications && !push)
-    throw new TypeError(
-      '`card.capabilities.pushNotifications` needs a store that keeps webhooks, and `push`',
-    );
+  const { card, complete } = cardOf(options, push !== undefined);
   const publicUrl = options.publicUrl?.replace(/(?<!\/)\/+$/, '');
-  const { compatibility = [] } = options;
-  const bindings: HttpOptions['bindings'] = [
-    ...(options.bindings ?? ([jsonRpcServer, httpJsonServer] as const)),
-    ...compatibility.flatMap(({ bindings }) => bindings).filter((binding) => isListed(card, binding)),
-  ];
-  const { extendedCard, signCard } = options;
-  const complete = (members: Partial<CardInput>) => completeCard({ ...options.card, ...members }, derived);
+  const bindings = bindingsOf(options, card);
+  const { extendedCard, signCard, authenticate, tenants, callerLimits, compatibility = [] } = options;
   const added: AgentInterface[] = [];
   const dependencies: Dependencies = {
     ...runtime.dependencies,
@@ -116,20 +106,8 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     claimer,
     push,
     isOpen,
-    options: {
-      ...runtime.dependencies.options,
-      alwaysTask: isTaskAgent(options.agent),
-      unfinishedTasks: options.callerLimits?.unfinishedTasks,
-      idempotency: options.idempotency ?? 'authenticated',
-      preview: options.preview?.includes(PREVIEW_VERSION) ?? false,
-      generationWaitMs: options.generationWaitMs ?? 30_000,
-      blockingMs: options.blockingMs ?? 120_000,
-      cancelWaitMs: options.cancelWaitMs ?? 10_000,
-      closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
-      skillOf: options.skillOf,
-    },
+    options: { ...runtime.dependencies.options, ...operationOptions(options) },
   };
-  const { authenticate, tenants, callerLimits } = options;
   const hasAuthenticate = authenticate !== undefined;
   const limiter = createCallerLimiter({ limits: callerLimits, store, queue, hasAuthenticate });
   const admission = { authenticate: withRequiredScopes(authenticate, card), limiter };
@@ -174,6 +152,40 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   };
   return keepInside(server, { name: queue, store: options.store, publicUrl });
 }
+
+/** The card with what follows from other options, and a way to complete it with further members. */
+function cardOf(options: AgentServerOptions, keepsWebhooks: boolean) {
+  const derived = derivedMembers(options, keepsWebhooks);
+  const complete = (members: Partial<CardInput>) => completeCard({ ...options.card, ...members }, derived);
+  const card = complete({});
+  if (card.capabilities.pushNotifications && !keepsWebhooks)
+    throw new TypeError(
+      '`card.capabilities.pushNotifications` needs a store that keeps webhooks, and `push`',
+    );
+  return { card, complete };
+}
+
+/** The bindings of HTTP, then those of older versions that the card lists. */
+const bindingsOf = (
+  { bindings = [jsonRpcServer, httpJsonServer], compatibility = [] }: AgentServerOptions,
+  card: AgentCard,
+): HttpOptions['bindings'] => [
+  ...bindings,
+  ...compatibility.flatMap((older) => older.bindings).filter((binding) => isListed(card, binding)),
+];
+
+/** What operations read of the options, with the defaults. */
+const operationOptions = (options: AgentServerOptions) => ({
+  alwaysTask: isTaskAgent(options.agent),
+  unfinishedTasks: options.callerLimits?.unfinishedTasks,
+  idempotency: options.idempotency ?? 'authenticated',
+  preview: options.preview?.includes(PREVIEW_VERSION) ?? false,
+  generationWaitMs: options.generationWaitMs ?? 30_000,
+  blockingMs: options.blockingMs ?? 120_000,
+  cancelWaitMs: options.cancelWaitMs ?? 10_000,
+  closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
+  skillOf: options.skillOf,
+});
 
 /** Throws `TypeError`: a path alone would be found out by the first client. */
 function mustBeUrl(publicUrl: string | undefined): void {

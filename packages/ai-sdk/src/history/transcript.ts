@@ -60,22 +60,8 @@ export class Transcript {
       case 'text-end':
       case 'reasoning-end':
         return this.#addText(part);
-      case 'tool-call': {
-        const { toolCallId, toolName, providerExecuted, providerMetadata: providerOptions } = part;
-        this.#seen.add(toolCallId);
-        if (!providerExecuted)
-          this.#calls.set(toolCallId, { toolCallId, toolName, input: part.input, needs: 'output' });
-        const input = part.invalid && typeof part.input !== 'object' ? {} : part.input;
-        this.#content.push({
-          type: 'tool-call',
-          toolCallId,
-          toolName,
-          input,
-          providerExecuted,
-          providerOptions,
-        });
-        return;
-      }
+      case 'tool-call':
+        return this.#addCall(part);
       case 'tool-approval-request': {
         const { approvalId, signature, reason, isAutomatic } = part;
         const { toolCallId, toolName, input } = part.toolCall;
@@ -110,6 +96,15 @@ export class Transcript {
         this.#content.push({ type: 'file', data, mediaType, providerOptions: part.providerMetadata });
       }
     }
+  }
+
+  #addCall(part: Extract<TextStreamPart<ToolSet>, { type: 'tool-call' }>): void {
+    const { type, toolCallId, toolName, providerExecuted, providerMetadata: providerOptions } = part;
+    this.#seen.add(toolCallId);
+    if (!providerExecuted)
+      this.#calls.set(toolCallId, { toolCallId, toolName, input: part.input, needs: 'output' });
+    const input = part.invalid && typeof part.input !== 'object' ? {} : part.input;
+    this.#content.push({ type, toolCallId, toolName, input, providerExecuted, providerOptions });
   }
 
   #addText(part: {

@@ -28,12 +28,7 @@ export async function verifyCard(card: AgentCard, trust: CardTrust): Promise<Ver
   let problem: CardSignatureError | undefined;
   for (const signature of signatures) {
     try {
-      const header = headerOf(signature);
-      for (const key of await trustedKeys(header, trust))
-        for (const { payload, unauthenticated } of forms)
-          if (await isBy(key, header.alg, payload, signature))
-            return { card, kid: header.kid, unauthenticated };
-      throw new CardSignatureError('INVALID_SIGNATURE', `The signature by "${header.kid}" is not genuine`);
+      return { card, ...(await signedForm(forms, signature, trust)) };
     } catch (error) {
       if (!CardSignatureError.is(error)) throw error;
       // Reports the first signature by a trusted key, if there is one.
@@ -41,6 +36,20 @@ export async function verifyCard(card: AgentCard, trust: CardTrust): Promise<Ver
     }
   }
   throw problem;
+}
+
+/** The form that a trusted key signed. Rejects if the signature is not by one, or of another text. */
+async function signedForm(
+  forms: ReturnType<typeof formsOf>,
+  signature: AgentCardSignature,
+  trust: CardTrust,
+) {
+  const header = headerOf(signature);
+  const { kid, alg } = header;
+  for (const key of await trustedKeys(header, trust))
+    for (const { payload, unauthenticated } of forms)
+      if (await isBy(key, alg, payload, signature)) return { kid, unauthenticated };
+  throw new CardSignatureError('INVALID_SIGNATURE', `The signature by "${kid}" is not genuine`);
 }
 
 /** The texts that may have been signed, each with the members that it leaves out. */

@@ -49,7 +49,8 @@ function readError(text: string): { readonly reason: ErrorReason; readonly messa
 /** What a method reads and writes, without the names that follow from the operation. */
 type Method = Omit<ProtobufMethod, 'operation' | 'name' | 'request'> & { readonly name?: string };
 
-function methodsOf(report: ReportLoss, files: FileBytes | undefined): readonly ProtobufMethod[] {
+/** What several methods read and write alike. */
+function codecsOf(report: ReportLoss, files: FileBytes | undefined) {
   const own: Way = { report, isProto: true, files };
   const wayTo = (peer?: ProtobufPeer): Way => ({
     ...own,
@@ -104,6 +105,13 @@ function methodsOf(report: ReportLoss, files: FileBytes | undefined): readonly P
     },
   };
 
+  return { own, wayTo, namesOf, checkHistory, readResult, asEvent, asTask, asConfig, sending, oneConfig };
+}
+
+function methodsOf(report: ReportLoss, files: FileBytes | undefined): readonly ProtobufMethod[] {
+  const codecs = codecsOf(report, files);
+  const { own, wayTo, namesOf, checkHistory, readResult, asEvent, asTask, asConfig, sending, oneConfig } =
+    codecs;
   const methods: Partial<Record<OperationName, Method>> = {
     SendMessage: sending('SendMessage', 'SendMessageResponse'),
     SendStreamingMessage: sending('SendStreamingMessage', 'StreamResponse'),

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { type CallTarget, httpJsonServer } from '@batonjs/bindings';
 import { A2AError, invalidRequest } from '@batonjs/protocol/errors';
 import { mustKnowOptions } from '@batonjs/protocol/options';
-import { SocketListener } from '../sockets/socket-listener.ts';
+import { SocketListener, type SocketSettings } from '../sockets/socket-listener.ts';
 import { headersOf, routeUpgrades } from '../sockets/upgrade-routes.ts';
 import { SUBPROTOCOL } from '../wire/binding-name.ts';
 import { closeCodes } from '../wire/close-code.ts';
@@ -45,14 +45,7 @@ export function attachWebSocket(
   options: WebSocketServerOptions = {},
 ): WebSocketEndpoint {
   mustKnowOptions(options, webSocketOptions);
-  const { connections: most = 10_000, connectionsPerCaller = 256, streams = 128, requests = 128 } = options;
-  const {
-    pingMs = 30_000,
-    pongMs = 10_000,
-    idleMs = 300_000,
-    recheckMs = 60_000,
-    messageMs = 30_000,
-  } = options;
+  const { streams = 128, requests = 128, recheckMs = 60_000 } = options;
   const path = `/${(options.path ?? '/ws').replace(/^\/+/, '')}`;
   const rate = { perSecond: options.messagesPerSecond ?? 100, burst: options.burst ?? 1_000 };
   const callers = new Callers(rate);
@@ -62,64 +55,46 @@ export function attachWebSocket(
 
   // First, because it refuses a path that is taken.
   const unroute = routeUpgrades(listener, path, (...upgrade) => sockets.upgrade(...upgrade));
-  const sockets = new SocketListener<Admitted>(
-    {
-      origins: options.origins ?? [],
-      sameHost: false,
-      sockets: most,
-      socketsPerCaller: connectionsPerCaller,
-      messageMs,
-      pingMs,
-      pongMs,
-      idleMs,
-      idleCode: closeCodes.goingAway,
-      subprotocol: SUBPROTOCOL,
-      compression: options.compression ?? false,
-      maxBytes: server.limits.bodyBytes,
+  const sockets = new SocketListener<Admitted>(socketSettings(options, server.limits.bodyBytes), {
+    isOpen: () => isOpen && !server.closing.aborted,
+    async admit(request) {
+      const headers = headersOf(request);
+      if (!sockets.isOffered(headers['sec-websocket-protocol']))
+        throw invalidRequest([{ field: 'Sec-WebSocket-Protocol', description: `must offer ${SUBPROTOCOL}` }]);
+      const scope = await server.checkCaller({ path: '/', headers });
+      const caller = scope === undefined ? undefined : callers.enter(scope);
+      return { headers, remoteAddress: request.socket.remoteAddress, scope, caller };
     },
-    {
-      isOpen: () => isOpen && !server.closing.aborted,
-      async admit(request) {
-        const headers = headersOf(request);
-        if (!sockets.isOffered(headers['sec-websocket-protocol']))
-          throw invalidRequest([
-            { field: 'Sec-WebSocket-Protocol', description: `must offer ${SUBPROTOCOL}` },
-          ]);
-        const scope = await server.checkCaller({ path: '/', headers });
-        const caller = scope === undefined ? undefined : callers.enter(scope);
-        return { headers, remoteAddress: request.socket.remoteAddress, scope, caller };
-      },
-      serve(socket, admitted) {
-        const messages = new MessageCount(rate);
-        const connection = new Connection(socket, {
-          ...admitted,
-          target: server,
-          messages,
-          streams,
-          requests,
-        });
-        connections.add(connection);
-        // The server may have begun to close while the client was admitted.
-        if (!isOpen) connection.drain();
-        socket.on('close', () => {
-          connections.delete(connection);
-          if (connections.size === 0) emptied.resolve();
-        });
-        return connection;
-      },
-      callerOf: ({ scope }) => scope,
-      left({ scope }) {
-        if (scope !== undefined) callers.leave(scope);
-      },
-      refuse: (error, request) =>
-        httpJsonServer.encodeError(A2AError.from(error), {
-          method: 'GET',
-          path,
-          query: new URLSearchParams(),
-          headers: headersOf(request),
-        }),
+    serve(socket, admitted) {
+      const messages = new MessageCount(rate);
+      const connection = new Connection(socket, {
+        ...admitted,
+        target: server,
+        messages,
+        streams,
+        requests,
+      });
+      connections.add(connection);
+      // The server may have begun to close while the client was admitted.
+      if (!isOpen) connection.drain();
+      socket.on('close', () => {
+        connections.delete(connection);
+        if (connections.size === 0) emptied.resolve();
+      });
+      return connection;
     },
-  );
+    callerOf: ({ scope }) => scope,
+    left({ scope }) {
+      if (scope !== undefined) callers.leave(scope);
+    },
+    refuse: (error, request) =>
+      httpJsonServer.encodeError(A2AError.from(error), {
+        method: 'GET',
+        path,
+        query: new URLSearchParams(),
+        headers: headersOf(request),
+      }),
+  });
   const entry = new CardEntry(server, listener, path, options);
   const rechecks = setInterval(() => {
     for (const connection of connections) connection.recheck();
@@ -163,5 +138,23 @@ export function attachWebSocket(
       closed ??= shutDown(graceMs);
       return closed;
     },
+  };
+}
+
+/** What every socket keeps to, with the defaults. `maxBytes`: of a message. */
+function socketSettings(options: WebSocketServerOptions, maxBytes: number): SocketSettings {
+  return {
+    origins: options.origins ?? [],
+    sameHost: false,
+    sockets: options.connections ?? 10_000,
+    socketsPerCaller: options.connectionsPerCaller ?? 256,
+    messageMs: options.messageMs ?? 30_000,
+    pingMs: options.pingMs ?? 30_000,
+    pongMs: options.pongMs ?? 10_000,
+    idleMs: options.idleMs ?? 300_000,
+    idleCode: closeCodes.goingAway,
+    subprotocol: SUBPROTOCOL,
+    compression: options.compression ?? false,
+    maxBytes,
   };
 }

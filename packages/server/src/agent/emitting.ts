@@ -78,21 +78,20 @@ async function* updatesOf(
   try {
     for (;;) {
       const next = waiting.shift();
-      if (next) {
-        underWay.push(next);
-        try {
-          yield next.update;
-          resolveAll(underWay);
-        } catch (error) {
-          failure ??= error;
-          for (const { reject } of underWay.splice(0)) reject(error);
-        }
-      } else if (finished) {
-        break;
-      } else {
+      if (!next) {
+        if (finished) break;
         await new Promise<void>((resolve) => {
           change = resolve;
         });
+        continue;
+      }
+      underWay.push(next);
+      try {
+        yield next.update;
+        resolveAll(underWay);
+      } catch (error) {
+        failure ??= error;
+        for (const { reject } of underWay.splice(0)) reject(error);
       }
     }
     await working;

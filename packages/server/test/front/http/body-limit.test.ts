@@ -8,6 +8,10 @@ import { type Served, serveHttp } from '../../../../../test/kit/http/serve-http.
 import { said } from '../../../../../test/kit/http/wrong-sends.ts';
 
 const limit = 4 * 1024 * 1024;
+const largest: [string, boolean, number][] = [
+  ['declared, by far', false, 5 * limit],
+  ['in chunks, by far', true, 5 * limit],
+];
 describe.each(mounts)('%s', (name, mount) => {
   // Large bodies cost most of the time of this file: one mount has several of each, and the largest.
   const isFirst = name === mounts[0]?.[0];
@@ -46,15 +50,10 @@ describe.each(mounts)('%s', (name, mount) => {
       }
     });
 
-    it.each([
+    it.each<[string, boolean, number]>([
       ['declared', false, limit + 1],
       ['in chunks', true, limit + 1],
-      ...(isFirst
-        ? ([
-            ['declared, by far', false, 5 * limit],
-            ['in chunks, by far', true, 5 * limit],
-          ] as const)
-        : []),
+      ...(isFirst ? largest : []),
     ])('refuses a body over the limit, %s [R-OP-05]', async (_what, chunked, bytes) => {
       await leavesNoTrace(served, async () => {
         for (let round = 0; round < rounds; round++) {
