@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TaskStore } from '@batonjs/store';
+import { StoreError, type TaskStore } from '@batonjs/store';
 import { etcdStore } from '@batonjs/store-etcd';
 import { memoryStore } from '@batonjs/store-memory';
 import { postgresStore } from '@batonjs/store-postgres';
@@ -105,6 +105,31 @@ describe('retention', () => {
     time += 60_000;
     closedAfterTest(createWorker({ agent, store, retention }));
     await eventually(() => expect(deletions.length).toBe(2));
+  });
+
+  it('says nothing where another process had the right first', async () => {
+    const store = memoryStore();
+    const refused = Promise.withResolvers<void>();
+    const logged: string[] = [];
+    serve(agent, {
+      store: {
+        ...store,
+        // As if both had asked before one of them made the log.
+        async claim(request) {
+          return request.queue === 'baton:retention' ? [] : store.claim(request);
+        },
+        async commit(commit) {
+          if (commit.turn?.queue !== 'baton:retention') return store.commit(commit);
+          setImmediate(refused.resolve);
+          throw new StoreError('VERSION_CONFLICT', 'The log is longer');
+        },
+      },
+      name: 'second',
+      retention: { closedAfterMs: day },
+      log: (level, message) => void logged.push(`${level} ${message}`),
+    });
+    await refused.promise;
+    expect(logged.filter((line) => !line.startsWith('info'))).toEqual([]);
   });
 
   it('deletes in small steps', async () => {

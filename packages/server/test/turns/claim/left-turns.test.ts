@@ -162,3 +162,28 @@ it('are tried again where another process dies after the first ones were', async
   await until(server, 'again-0', 'COMPLETED');
   await until(server, 'again-1', 'COMPLETED');
 });
+
+it('a process that closes gives back those that it has not started, and another one starts them at once', async () => {
+  const store = await left(40);
+  const started = Promise.withResolvers<void>();
+  const busy: Agent = taskAgent(async function* ({ signal }) {
+    started.resolve();
+    // The next one is started when this one is silent for a while.
+    while (!signal.aborted) await new Promise((resolve) => setImmediate(resolve));
+    yield completed();
+  });
+  const first = serve(busy, { store, ...rerun });
+  await started.promise;
+  await first.close({ graceMs: 0 });
+  const unstarted = await Promise.all(
+    Array.from({ length: 40 }, async (_, n) => (await startsOf(store, `left-${n}`)).length === 1),
+  );
+  expect(unstarted.filter(Boolean).length).toBeGreaterThan(0);
+  const second = serve(
+    async function* () {
+      yield completed();
+    },
+    { store, ...rerun },
+  );
+  for (let n = 0; n < 40; n++) await until(second, `left-${n}`, 'COMPLETED');
+});
