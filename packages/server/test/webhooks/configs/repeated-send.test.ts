@@ -87,3 +87,12 @@ it('each send has a webhook of its own, unless it names one', async () => {
   expect(ids).toHaveLength(3);
   expect(ids).toEqual(expect.arrayContaining([id, 'mine']));
 });
+
+it('another message of the same task registers a webhook of its own', async () => {
+  const { server, taskId, held } = await sent();
+  await rpc(server, 'SendMessage', {
+    message: say('more', { taskId }),
+    configuration: { returnImmediately: true, taskPushNotificationConfig: { url: `${url}/more` } },
+  });
+  expect((await held()).map((config) => config.url).sort()).toEqual([url, `${url}/more`]);
+});
