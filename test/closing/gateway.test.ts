@@ -103,8 +103,10 @@ describe.each(stores)('a gateway that is closed, with tasks in %s, in the middle
     const lines: unknown[][] = [];
     const answer = nodeHandler(behind);
     let calls = 0;
-    const url = await listen((request, response) => {
+    let reachable = Promise.resolve();
+    const url = await listen(async (request, response) => {
       calls++;
+      await reachable;
       answer(request, response);
     });
     const start = (where: TaskStore) => {
@@ -129,10 +131,12 @@ describe.each(stores)('a gateway that is closed, with tasks in %s, in the middle
     const frontUrl = await listen(front);
     const tasks = connectTasks(frontUrl);
     onTestFinished(() => tasks.close());
-    const replace = async () => {
+    /** Replaces the gateway. The agent answers only after `until`. */
+    const replace = async (until = Promise.resolve()) => {
       await current.gateway.close({ graceMs: 0 });
       await store.close();
       const before = calls;
+      reachable = until;
       current = start(second);
       return { isAtAgent: () => eventually(() => expect(calls).toBeGreaterThan(before)) };
     };
@@ -184,22 +188,23 @@ describe.each(stores)('a gateway that is closed, with tasks in %s, in the middle
   it.each([
     ['a question', 'ask'],
     ['an authorization that is missing', 'sign in'],
-  ])('%s: the next one shows it and takes its answer once', async (_what, text) => {
+  ])('%s: the next one shows it all the time and takes its answer once', async (_what, text) => {
     const { agent, runs, release } = held();
     const gateway = await replaceable(serve(agent));
     await submit(gateway, text);
     const follower = watched(gateway);
     await became(gateway, { form: { formId: expect.any(String) } });
     const { form, sequence } = await gateway.tasks.get('t');
-    await gateway.replace();
+    const answering = Promise.withResolvers<void>();
+    const { isAtAgent } = await gateway.replace(answering.promise);
     release();
-    // The one that the closed gateway left cannot be answered once the next one has begun.
-    await eventually(async () => {
-      const shown = await gateway.tasks.get('t');
-      expect(shown.form).toEqual(form);
-      expect(shown.sequence).toBeGreaterThan(sequence);
-    });
+    // The turn has begun again, and the agent has not said yet that it still asks.
+    await isAtAgent();
+    const shown = await gateway.tasks.get('t');
+    expect(shown.form).toEqual(form);
+    expect(shown.sequence).toBeGreaterThan(sequence);
     await gateway.tasks.answer('t', { text: 'go' }, form!.formId);
+    answering.resolve();
     expect((await follower).at(-1)).toBe('completed');
     expect(runs).toEqual([text, 'go']);
     await isOver(gateway, 'COMPLETED');

@@ -3,7 +3,16 @@ import { derivedTaskId, scopeOf } from '@batonjs/server/internals';
 import { foldLog, type Scope, type StoredFact } from '@batonjs/store';
 import type { GatewayStatus, GatewayTask, GatewayTransition } from './gateway-task.ts';
 import type { StoreReads } from './reading-store.ts';
-import { type Assignment, assignmentIn, reportOf, statesOf, statusIn, transitionIn } from './view.ts';
+import {
+  type Assignment,
+  assignmentIn,
+  isContinued,
+  reportOf,
+  shownStatus,
+  statesOf,
+  statusIn,
+  transitionIn,
+} from './view.ts';
 
 /** Where the log of a task is in the store. */
 export interface TaskAddress {
@@ -64,7 +73,7 @@ export class TaskLog {
     const first = log?.facts[0]?.version === 1 ? log.facts[0] : await this.#first(scope, id);
     const received = first?.fact as MessageReceived | undefined;
     if (!received) return undefined;
-    const report = reportOf(state.task.status, state.statusVersion);
+    const report = reportOf(shownStatus(state, state.task.status), state.statusVersion);
     return {
       task: { ...assignmentIn(received.message), ...report },
       submission: received.caller?.submission,
@@ -111,8 +120,10 @@ export class TaskLog {
     const listed = found.slice(0, limit);
     const read = await Promise.all(
       listed.map(async ({ taskId, fact }) => {
-        const first = await this.#first(scope, taskId);
-        return toTask(first, fact);
+        const status = fact && statusIn(fact.fact);
+        // What the task asks is further back in its log.
+        if (status && isContinued(status)) return (await this.read({ scope, id: taskId }))?.task;
+        return toTask(await this.#first(scope, taskId), fact);
       }),
     );
     const last = listed.at(-1);

@@ -1,4 +1,4 @@
-import type { Fact } from '@batonjs/lifecycle';
+import { type Fact, historyOf, type State } from '@batonjs/lifecycle';
 import type { Json, Message, TaskState, TaskStatus } from '@batonjs/protocol';
 import { textOf } from '@batonjs/protocol/parts';
 import type {
@@ -67,10 +67,24 @@ export const statusIn = (fact: Fact): TaskStatus | undefined =>
       ? { state: 'TASK_STATE_SUBMITTED', timestamp: fact.at }
       : undefined;
 
-/** The transition that a fact is; undefined for a fact that changes no status. */
+/**
+ * Whether the server wrote the status as it continued the turn of a process that left the task waiting: nothing changed
+ * for clients. The gateway itself says something with each of its statuses.
+ */
+export const isContinued = ({ state, message }: TaskStatus): boolean =>
+  state === 'TASK_STATE_WORKING' && message === undefined;
+
+/** The status that clients see: that of a task which was continued is the one before. */
+export function shownStatus(state: State, status: TaskStatus): TaskStatus {
+  if (!isContinued(status)) return status;
+  const message = historyOf(state).findLast(({ role }) => role === 'ROLE_AGENT');
+  return { ...status, ...(message && { message }) };
+}
+
+/** The transition that a fact is; undefined for a fact that changes nothing for clients. */
 export function transitionIn(fact: Fact, sequence: number): GatewayTransition | undefined {
   const status = statusIn(fact);
-  if (!status) return undefined;
+  if (!status || isContinued(status)) return undefined;
   const message = textOf(status.message);
   return { ...reportOf(status, sequence), time: fact.at, ...(message && { message }) };
 }

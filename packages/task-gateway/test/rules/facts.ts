@@ -1,28 +1,40 @@
 import { FACT_FORMAT, type Fact, type Head, headOf } from '@batonjs/lifecycle';
 import type { Json, Part, TaskState } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
+import { type Note, noteMessage } from '../../src/tasks/note.ts';
 import type { TaskLog } from '../../src/tasks/task-log.ts';
+
+const common = { format: FACT_FORMAT, at: '2026-01-01T00:00:00.000Z' } as const;
+
+/** A status as the gateway writes it. */
+const changed = (state: string, note: Note, at: string = common.at): Fact => {
+  const status = { state: `TASK_STATE_${state}` as TaskState, timestamp: at, message: noteMessage('', note) };
+  return { ...common, at, type: 'status-changed', status };
+};
+
+/** The status of a task that waits for an answer at its agent. */
+export const asking = (note: Note): Fact => changed('AUTH_REQUIRED', note);
+
+/** The status with which the server continues the turn of a process that left a task waiting. */
+export const continued: Fact = {
+  ...common,
+  type: 'status-changed',
+  status: { state: 'TASK_STATE_WORKING', timestamp: common.at },
+};
 
 /** The facts of a task that goes through these states: a message, the task, and one status each. */
 export function factsOf(
   taskId: string,
   states: readonly string[],
-  {
-    data = {},
-    at = '2026-01-01T00:00:00.000Z',
-    type = 'work',
-  }: { data?: Json; at?: string; type?: string } = {},
+  { data = {}, at = common.at, type = 'work' }: { data?: Json; at?: string; type?: string } = {},
 ): Fact[] {
-  const common = { format: FACT_FORMAT, at } as const;
+  const written = { ...common, at };
   const parts = [{ data } as Part];
   const message = { messageId: taskId, contextId: type, role: 'ROLE_USER' as const, parts };
   return [
-    { ...common, type: 'message-received', message, caller: { submission: 'first' } } as Fact,
-    { ...common, type: 'task-created', taskId, contextId: type },
-    ...states.map((state): Fact => {
-      const status = { state: `TASK_STATE_${state}` as TaskState, timestamp: at };
-      return { ...common, type: 'status-changed', status };
-    }),
+    { ...written, type: 'message-received', message, caller: { submission: 'first' } } as Fact,
+    { ...written, type: 'task-created', taskId, contextId: type },
+    ...states.map((state) => changed(state, {}, at)),
   ];
 }
 

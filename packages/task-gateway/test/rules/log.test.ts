@@ -4,7 +4,7 @@ import { change } from '../../../../test/kit/faulty-store.ts';
 import { eventually } from '../../../../test/kit/until.ts';
 import { TaskLog } from '../../src/tasks/task-log.ts';
 import { waitForUpdate } from '../../src/tasks/wait-for-update.ts';
-import { factsOf, writeTo } from './facts.ts';
+import { asking, continued, factsOf, writeTo } from './facts.ts';
 
 describe('a task in the log', () => {
   it('is what its first message and its last status say', async () => {
@@ -18,6 +18,21 @@ describe('a task in the log', () => {
     expect(await tasks.read(tasks.addressOf('ben', 't'))).toBeUndefined();
     expect(await tasks.read(new TaskLog(store, 'other').addressOf('ada', 't'))).toBeUndefined();
     expect(tasks.addressOf('ada', 't')).toEqual(tasks.addressOf('ada', 't'));
+  });
+
+  it('still asks what it asked when another process goes on with it', async () => {
+    const tasks = new TaskLog(memoryStore(), 'gateway');
+    const form = { formId: 'f', schema: {} };
+    await writeTo(tasks, 't', [...factsOf('t', ['WORKING']), asking({ form })]);
+    await writeTo(tasks, 't', [continued], 4);
+    const shown = { taskId: 't', type: 'work', data: {}, status: 'in_progress', form, sequence: 5 };
+    expect((await tasks.read(tasks.addressOf('ada', 't')))?.task).toEqual(shown);
+    const ofStatus = { status: 'in_progress', limit: 5 } as const;
+    expect((await tasks.list('ada', ofStatus)).entries).toEqual([shown]);
+    const { transitions } = await tasks.history(tasks.addressOf('ada', 't'), 2, 10);
+    expect(transitions.map(({ sequence }) => sequence)).toEqual([3, 4]);
+    await writeTo(tasks, 't', factsOf('t', ['WORKING']).slice(2), 5);
+    expect((await tasks.read(tasks.addressOf('ada', 't')))?.task.form).toBeUndefined();
   });
 
   it('is none where the log has a message only', async () => {
