@@ -9,6 +9,7 @@ import {
   type MessageTaken,
   type StatusChanged,
   type StepCompleted,
+  type TaskCreated,
   type TurnStarted,
 } from './facts.ts';
 import { append, type List, toArray, toList } from './list.ts';
@@ -55,16 +56,10 @@ export function evolve(state: State | undefined, fact: Fact): State {
 function fold(next: Draft, fact: Fact): void {
   switch (fact.type) {
     case 'message-received':
-      return receive(next, fact);
+      receiveMessage(next, fact);
+      return;
     case 'task-created':
-      showStatus(next);
-      next.contextId = fact.contextId;
-      next.conversation = ownedBy(fact.taskId, fact.contextId, next.conversation);
-      next.task = {
-        id: fact.taskId,
-        status: { state: 'TASK_STATE_SUBMITTED', timestamp: fact.at },
-        artifacts: [],
-      };
+      createTask(next, fact);
       return;
     case 'answered':
       showStatus(next);
@@ -72,9 +67,11 @@ function fold(next: Draft, fact: Fact): void {
       next.answer = fact.message;
       return;
     case 'turn-started':
-      return startTurn(next, fact);
+      startTurn(next, fact);
+      return;
     case 'message-taken':
-      return takeMessage(next, fact);
+      takeMessage(next, fact);
+      return;
     case 'turn-ended':
       next.openTurn = undefined;
       return;
@@ -90,12 +87,14 @@ function fold(next: Draft, fact: Fact): void {
       next.cancelRequested ??= { at: fact.at, metadata: fact.metadata };
       return;
     case 'step-completed':
-      return completeStep(next, fact);
+      completeStep(next, fact);
+      return;
     case 'child-updated':
       next.children = { ...next.children, [fact.name]: fact.child };
       return;
     case 'status-changed':
-      return changeStatus(next, fact);
+      changeStatus(next, fact);
+      return;
     case 'artifact-updated': {
       const { id, status, artifacts } = taskOf(next, fact);
       next.task = { id, status, artifacts: merge(artifacts, fact) };
@@ -108,7 +107,7 @@ function fold(next: Draft, fact: Fact): void {
   }
 }
 
-function receive(next: Draft, fact: MessageReceived): void {
+function receiveMessage(next: Draft, fact: MessageReceived): void {
   const known = messageOf(next.conversation, fact.message.messageId);
   // Two processes may append the same message before either sees the other's. It is answered once.
   if (known && known.role !== 'ROLE_AGENT') return;
@@ -116,6 +115,13 @@ function receive(next: Draft, fact: MessageReceived): void {
   next.untaken = [...next.untaken, fact];
   if (fact.ifGeneration !== undefined) next.matched = next.generation;
   if (fact.skill !== undefined) next.skills = withSkill(next.skills, fact.skill);
+}
+
+function createTask(next: Draft, { taskId, contextId, at }: TaskCreated): void {
+  showStatus(next);
+  next.contextId = contextId;
+  next.conversation = ownedBy(taskId, contextId, next.conversation);
+  next.task = { id: taskId, status: { state: 'TASK_STATE_SUBMITTED', timestamp: at }, artifacts: [] };
 }
 
 function startTurn(next: Draft, { turn, attempt, messageIds, at }: TurnStarted): void {
@@ -143,8 +149,8 @@ function startTurn(next: Draft, { turn, attempt, messageIds, at }: TurnStarted):
   };
 }
 
-function takeMessage(next: Draft, { messageId }: MessageTaken): void {
-  const { taken, left } = take(next.untaken, [messageId]);
+function takeMessage(next: Draft, fact: MessageTaken): void {
+  const { taken, left } = take(next.untaken, [fact.messageId]);
   const { openTurn } = next;
   next.untaken = left;
   next.taken = [...next.taken, ...taken];
@@ -152,8 +158,8 @@ function takeMessage(next: Draft, { messageId }: MessageTaken): void {
   const { messageIds, takenLater = [] } = openTurn;
   next.openTurn = {
     ...openTurn,
-    messageIds: [...messageIds, messageId],
-    takenLater: [...takenLater, messageId],
+    messageIds: [...messageIds, fact.messageId],
+    takenLater: [...takenLater, fact.messageId],
   };
 }
 
@@ -161,7 +167,8 @@ function completeStep(next: Draft, { name, result }: StepCompleted): void {
   const { openTurn } = next;
   if (!openTurn) return;
   // JSON has no undefined: a snapshot would forget that a step without a result was completed.
-  next.openTurn = { ...openTurn, steps: { ...openTurn.steps, [name]: result ?? null } };
+  const steps = { ...openTurn.steps, [name]: result ?? null };
+  next.openTurn = { ...openTurn, steps };
 }
 
 function changeStatus(next: Draft, fact: StatusChanged): void {

@@ -12,6 +12,7 @@ import type { Limits } from './base/limits.ts';
 import { keepInside } from './base/store/inside-of.ts';
 import { createReadiness, type Readiness } from './base/store/readiness.ts';
 import { isoTime } from './base/timing/clock.ts';
+import type { AnsweringParts } from './front/calls/answer-call.ts';
 import { createAnswerCall, createCheckCaller } from './front/calls/call-target.ts';
 import { createCallerLimiter } from './front/calls/caller-limits.ts';
 import { withRequiredScopes } from './front/calls/required-scopes.ts';
@@ -29,6 +30,7 @@ import { createServedCards } from './operations/card/served-cards.ts';
 import { wakeTask } from './operations/wake-task.ts';
 import type { AgentServerOptions } from './options.ts';
 import { createRuntime } from './runtime.ts';
+import type { TurnDependencies } from './turns/turn-dependencies.ts';
 import { type PushDeliveries, pushDeliveries } from './webhooks/dead-letters.ts';
 
 /** An agent that can be called. */
@@ -92,31 +94,25 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   const closing = new AbortController();
   const isOpen = () => !closing.signal.aborted;
   const readiness = createReadiness({ store, clock, isOpen, owners });
-  const { card, complete } = cardOf(options, push !== undefined);
   const publicUrl = options.publicUrl?.replace(/(?<!\/)\/+$/, '');
-  const bindings = bindingsOf(options, card);
-  const { extendedCard, signCard, authenticate, tenants, callerLimits, compatibility = [] } = options;
   const added: AgentInterface[] = [];
+  const { card, cards, bindings } = cardsOf(options, push !== undefined, added, publicUrl);
   const dependencies: Dependencies = {
     ...runtime.dependencies,
     card,
-    cards: createServedCards({ card, complete, extendedCard, signCard, bindings, added, publicUrl }),
+    cards,
     tasks,
     runner,
     claimer,
     push,
     isOpen,
-    options: { ...runtime.dependencies.options, ...operationOptions(options) },
+    options: { ...runtime.dependencies.options, ...callOptions(options) },
   };
-  const hasAuthenticate = authenticate !== undefined;
-  const limiter = createCallerLimiter({ limits: callerLimits, store, queue, hasAuthenticate });
-  const admission = { authenticate: withRequiredScopes(authenticate, card), limiter };
-  const parts = { dependencies, admission, tenants };
+  const { tenants, compatibility = [] } = options;
+  const hasAuthenticate = options.authenticate !== undefined;
+  const parts = { dependencies, admission: admissionOf(options, dependencies), tenants };
   const handle = withCors(
-    withOwnHost(createHandler({ ...parts, bindings, compatibility }), {
-      hasAuthenticate,
-      publicUrl,
-    }),
+    withOwnHost(createHandler({ ...parts, bindings, compatibility }), { hasAuthenticate, publicUrl }),
     completeCors(options.cors, credentialHeaders(card)),
   );
   const leaveName = options.sharesQueue ? () => {} : takeName(options.store, queue, options.card);
@@ -128,12 +124,7 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
     answerCall: createAnswerCall(parts),
     checkCaller: createCheckCaller(parts),
     closing: closing.signal,
-    addInterface(entry) {
-      added.push(entry);
-      return () => {
-        if (added.includes(entry)) added.splice(added.indexOf(entry), 1);
-      };
-    },
+    addInterface: (entry) => listed(added, entry),
     limits: dependencies.options.limits,
     push: pushDeliveries(push, queue),
     fetch: createFetch(handle, publicUrl ? new URL(publicUrl).pathname.replace(/(?<!\/)\/+$/, '') : ''),
@@ -153,39 +144,62 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
   return keepInside(server, { name: queue, store: options.store, publicUrl });
 }
 
-/** The card with what follows from other options, and a way to complete it with further members. */
-function cardOf(options: AgentServerOptions, keepsWebhooks: boolean) {
-  const derived = derivedMembers(options, keepsWebhooks);
-  const complete = (members: Partial<CardInput>) => completeCard({ ...options.card, ...members }, derived);
-  const card = complete({});
-  if (card.capabilities.pushNotifications && !keepsWebhooks)
+/** The card, the cards that clients get, and the bindings of HTTP that it lists. Throws `TypeError` for a card that cannot work. */
+function cardsOf(
+  options: AgentServerOptions,
+  hasPush: boolean,
+  added: readonly AgentInterface[],
+  publicUrl: string | undefined,
+) {
+  const { compatibility = [], extendedCard, signCard } = options;
+  const derived = derivedMembers(options, hasPush);
+  const card = completeCard(options.card, derived);
+  if (card.capabilities.pushNotifications && !hasPush)
     throw new TypeError(
       '`card.capabilities.pushNotifications` needs a store that keeps webhooks, and `push`',
     );
-  return { card, complete };
+  const bindings: HttpOptions['bindings'] = [
+    ...(options.bindings ?? ([jsonRpcServer, httpJsonServer] as const)),
+    ...compatibility.flatMap(({ bindings }) => bindings).filter((binding) => isListed(card, binding)),
+  ];
+  const complete = (members: Partial<CardInput>) => completeCard({ ...options.card, ...members }, derived);
+  const cards = createServedCards({ card, complete, extendedCard, signCard, bindings, added, publicUrl });
+  return { card, cards, bindings };
 }
 
-/** The bindings of HTTP, then those of older versions that the card lists. */
-const bindingsOf = (
-  { bindings = [jsonRpcServer, httpJsonServer], compatibility = [] }: AgentServerOptions,
-  card: AgentCard,
-): HttpOptions['bindings'] => [
-  ...bindings,
-  ...compatibility.flatMap((older) => older.bindings).filter((binding) => isListed(card, binding)),
-];
+/** Who may call, and how often. Throws `TypeError` for options that cannot work. */
+function admissionOf(
+  { authenticate, callerLimits: limits }: AgentServerOptions,
+  { store, card, options: { queue } }: Dependencies,
+): AnsweringParts['admission'] {
+  const limiter = createCallerLimiter({ limits, store, queue, hasAuthenticate: authenticate !== undefined });
+  return { authenticate: withRequiredScopes(authenticate, card), limiter };
+}
 
-/** What operations read of the options, with the defaults. */
-const operationOptions = (options: AgentServerOptions) => ({
-  alwaysTask: isTaskAgent(options.agent),
-  unfinishedTasks: options.callerLimits?.unfinishedTasks,
-  idempotency: options.idempotency ?? 'authenticated',
-  preview: options.preview?.includes(PREVIEW_VERSION) ?? false,
-  generationWaitMs: options.generationWaitMs ?? 30_000,
-  blockingMs: options.blockingMs ?? 120_000,
-  cancelWaitMs: options.cancelWaitMs ?? 10_000,
-  closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
-  skillOf: options.skillOf,
-});
+/** The options of operations, with their defaults. */
+function callOptions(
+  options: AgentServerOptions,
+): Omit<Dependencies['options'], keyof TurnDependencies['options']> {
+  return {
+    alwaysTask: isTaskAgent(options.agent),
+    unfinishedTasks: options.callerLimits?.unfinishedTasks,
+    idempotency: options.idempotency ?? 'authenticated',
+    preview: options.preview?.includes(PREVIEW_VERSION) ?? false,
+    generationWaitMs: options.generationWaitMs ?? 30_000,
+    blockingMs: options.blockingMs ?? 120_000,
+    cancelWaitMs: options.cancelWaitMs ?? 10_000,
+    closeStreamsOnInputRequired: options.closeStreamsOnInputRequired ?? true,
+    skillOf: options.skillOf,
+  };
+}
+
+/** Lists an interface until the returned function is called. */
+function listed(added: AgentInterface[], entry: AgentInterface): () => void {
+  added.push(entry);
+  return () => {
+    if (added.includes(entry)) added.splice(added.indexOf(entry), 1);
+  };
+}
 
 /** Throws `TypeError`: a path alone would be found out by the first client. */
 function mustBeUrl(publicUrl: string | undefined): void {

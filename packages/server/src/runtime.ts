@@ -1,5 +1,5 @@
 import { guardHook, guardLog } from './base/hooks/call-hook.ts';
-import { consoleLog, toLog } from './base/hooks/log-hook.ts';
+import { consoleLog, type Log, toLog } from './base/hooks/log-hook.ts';
 import { detached } from './base/hooks/telemetry.ts';
 import { defaultLimits } from './base/limits.ts';
 import { boundedStore } from './base/store/bounded-store.ts';
@@ -97,9 +97,6 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
     throw new TypeError('`store` must be a task store, such as memoryStore()');
   mustBePositive({ leaseMs, maxAttempts });
   const clock = { ...systemClock, ...given.clock };
-  const onTurn = guardHook('turn', given.onTurn, log);
-  const onTransition = guardHook('transition', given.onTransition, log);
-  const { telemetry } = given;
   const queue = given.name ?? 'agent';
   const outage = new StoreOutage({
     clock,
@@ -120,18 +117,8 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
     clock,
     log,
     onCancel: given.onCancel,
-    onTransition: telemetry
-      ? (transition) => {
-          telemetry.transition(transition.from, transition.to);
-          onTransition(transition);
-        }
-      : onTransition,
-    onTurn(event) {
-      logTurnEvent(log, event);
-      telemetry?.turnEvent(event.type);
-      onTurn(event);
-    },
-    telemetry,
+    ...hooksOf(given, log),
+    telemetry: given.telemetry,
     options: {
       queue,
       run: run ?? 'here',
@@ -147,6 +134,26 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
       clocks: given.clocks ?? {},
       limits: { ...defaultLimits, ...given.limits },
       currentStatusInHistory: given.currentStatusInHistory ?? false,
+    },
+  };
+}
+
+/** The hooks of the options, which also count and log what they are told of. */
+function hooksOf(given: WorkerOptions, log: Log): Pick<TurnDependencies, 'onTransition' | 'onTurn'> {
+  const { telemetry } = given;
+  const onTurn = guardHook('turn', given.onTurn, log);
+  const onTransition = guardHook('transition', given.onTransition, log);
+  return {
+    onTransition: telemetry
+      ? (transition) => {
+          telemetry.transition(transition.from, transition.to);
+          onTransition(transition);
+        }
+      : onTransition,
+    onTurn(event) {
+      logTurnEvent(log, event);
+      telemetry?.turnEvent(event.type);
+      onTurn(event);
     },
   };
 }

@@ -3,7 +3,7 @@ import { type AgentClient, type ClientTelemetry, connect } from '@batonjs/client
 import { type AgentServer, type Caller, createAgentServer, type Handle, type Log } from '@batonjs/server';
 import { withOwnHost } from '@batonjs/server/adapter';
 import { memoryStore } from '@batonjs/store-memory';
-import { cancelWaiting, dispatcher } from './dispatch/dispatcher.ts';
+import { cancelWaiting, type DispatchSettings, dispatcher } from './dispatch/dispatcher.ts';
 import { createTargets } from './dispatch/targets.ts';
 import { createHandler } from './http/handler.ts';
 import { type TaskGatewayOptions, unknownGatewayOptions } from './options.ts';
@@ -44,7 +44,6 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     publicUrl,
     timeoutMs = 86_400_000,
     unreachableMs = 60_000,
-    leaseMs,
     bodyBytes = 1_048_576,
     log = toStandardError,
     telemetry = {},
@@ -56,26 +55,7 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     options.addresses,
   );
   const dispatch = { targets, unreachableMs, log };
-  const server = createAgentServer({
-    card: { name, description: 'Hands tasks to the agents of their types' },
-    agent: dispatcher(dispatch),
-    onCancel: cancelWaiting(dispatch),
-    name,
-    store,
-    authenticate: ({ headers }) => JSON.parse(decodeURIComponent(headers[callerHeader]!)),
-    idempotency: true,
-    // Another attempt attaches to what the one before it started, however often that was.
-    restart: 'rerun',
-    maxAttempts: 1_000,
-    leaseMs,
-    clocks: { totalMs: timeoutMs, interruptedMs: timeoutMs },
-    // Escapes can make the JSON of the message longer than the JSON that the client sent.
-    // A turn mostly waits: for its agent, and for answers of the host.
-    limits: { bodyBytes: 6 * bodyBytes + 65_536, turns: 10_000 },
-    push: false,
-    log,
-    telemetry: telemetry.server,
-  });
+  const server = serverOf({ ...options, store, name, timeoutMs, bodyBytes, log }, dispatch);
   const reading = new ReadingStore(store);
   const tasks = new TaskLog(reading, name);
   const service = new TaskService(tasks, clientOf(server, telemetry.client), headersOf);
@@ -104,6 +84,36 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
       await reading.close();
     },
   };
+}
+
+type ServedOptions = TaskGatewayOptions &
+  Required<Pick<TaskGatewayOptions, 'store' | 'name' | 'timeoutMs' | 'bodyBytes' | 'log'>>;
+
+/** The gateway's own agent server. Each task that it gets is handed to the agent of its type. */
+function serverOf(
+  { name, store, leaseMs, timeoutMs, bodyBytes, log, telemetry }: ServedOptions,
+  dispatch: DispatchSettings,
+): AgentServer {
+  return createAgentServer({
+    card: { name, description: 'Hands tasks to the agents of their types' },
+    agent: dispatcher(dispatch),
+    onCancel: cancelWaiting(dispatch),
+    name,
+    store,
+    authenticate: ({ headers }) => JSON.parse(decodeURIComponent(headers[callerHeader]!)),
+    idempotency: true,
+    // Another attempt attaches to what the one before it started, however often that was.
+    restart: 'rerun',
+    maxAttempts: 1_000,
+    leaseMs,
+    clocks: { totalMs: timeoutMs, interruptedMs: timeoutMs },
+    // Escapes can make the JSON of the message longer than the JSON that the client sent.
+    // A turn mostly waits: for its agent, and for answers of the host.
+    limits: { bodyBytes: 6 * bodyBytes + 65_536, turns: 10_000 },
+    push: false,
+    log,
+    telemetry: telemetry?.server,
+  });
 }
 
 /** Names the caller to the gateway's own agent server, which only the gateway can reach. */

@@ -98,13 +98,20 @@ export class Transcript {
     }
   }
 
-  #addCall(part: Extract<TextStreamPart<ToolSet>, { type: 'tool-call' }>): void {
-    const { type, toolCallId, toolName, providerExecuted, providerMetadata: providerOptions } = part;
+  #addCall(part: Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-call' }>): void {
+    const { toolCallId, toolName, providerExecuted, providerMetadata: providerOptions } = part;
     this.#seen.add(toolCallId);
     if (!providerExecuted)
       this.#calls.set(toolCallId, { toolCallId, toolName, input: part.input, needs: 'output' });
     const input = part.invalid && typeof part.input !== 'object' ? {} : part.input;
-    this.#content.push({ type, toolCallId, toolName, input, providerExecuted, providerOptions });
+    this.#content.push({
+      type: 'tool-call',
+      toolCallId,
+      toolName,
+      input,
+      providerExecuted,
+      providerOptions,
+    });
   }
 
   #addText(part: {

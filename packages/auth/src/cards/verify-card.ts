@@ -28,7 +28,10 @@ export async function verifyCard(card: AgentCard, trust: CardTrust): Promise<Ver
   let problem: CardSignatureError | undefined;
   for (const signature of signatures) {
     try {
-      return { card, ...(await signedForm(forms, signature, trust)) };
+      const header = headerOf(signature);
+      const form = await signedForm(forms, header, signature, trust);
+      if (form) return { card, kid: header.kid, unauthenticated: form.unauthenticated };
+      throw new CardSignatureError('INVALID_SIGNATURE', `The signature by "${header.kid}" is not genuine`);
     } catch (error) {
       if (!CardSignatureError.is(error)) throw error;
       // Reports the first signature by a trusted key, if there is one.
@@ -38,18 +41,16 @@ export async function verifyCard(card: AgentCard, trust: CardTrust): Promise<Ver
   throw problem;
 }
 
-/** The form that a trusted key signed. Rejects if the signature is not by one, or of another text. */
+/** The text that a trusted key signed; undefined if none did. */
 async function signedForm(
   forms: ReturnType<typeof formsOf>,
+  header: ReturnType<typeof headerOf>,
   signature: AgentCardSignature,
   trust: CardTrust,
 ) {
-  const header = headerOf(signature);
-  const { kid, alg } = header;
   for (const key of await trustedKeys(header, trust))
-    for (const { payload, unauthenticated } of forms)
-      if (await isBy(key, alg, payload, signature)) return { kid, unauthenticated };
-  throw new CardSignatureError('INVALID_SIGNATURE', `The signature by "${kid}" is not genuine`);
+    for (const form of forms) if (await isBy(key, header.alg, form.payload, signature)) return form;
+  return undefined;
 }
 
 /** The texts that may have been signed, each with the members that it leaves out. */

@@ -27,9 +27,6 @@ export function App() {
   const route = useRoute();
   const [info, setInfo] = useState<SessionInfo>();
   const [error, setError] = useState<ApiError>();
-  const [isLost, setLost] = useState(false);
-  const [backAfterMs, setBackAfterMs] = useState<number>();
-  const lostAt = useRef<number | undefined>(undefined);
   const refresh = useCallback(() => {
     get<SessionInfo>('/session').then((fresh) => {
       setInfo(fresh);
@@ -42,26 +39,7 @@ export function App() {
     const timer = setTimeout(refresh, unreadMs);
     return () => clearTimeout(timer);
   }, [info, refresh]);
-  const onFeed = useCallback(
-    (state: FeedState) => {
-      if (state === 'lost') {
-        lostAt.current ??= Date.now();
-        setLost(true);
-        return;
-      }
-      if (lostAt.current === undefined) return;
-      setBackAfterMs(Date.now() - lostAt.current);
-      lostAt.current = undefined;
-      setLost(false);
-      refresh();
-    },
-    [refresh],
-  );
-  useEffect(() => {
-    if (backAfterMs === undefined) return;
-    const timer = setTimeout(() => setBackAfterMs(undefined), newsMs);
-    return () => clearTimeout(timer);
-  }, [backAfterMs]);
+  const { isLost, backAfterMs, onFeed } = useConnection(refresh);
   const session = useMemo(() => info && { ...info, refresh, onFeed }, [info, refresh, onFeed]);
 
   const [first] = info?.agents ?? [];
@@ -84,6 +62,34 @@ export function App() {
       </Shell>
     </SessionContext.Provider>
   );
+}
+
+/** Whether the connection to the inspector is lost, or has just come back: then everything is read anew. */
+function useConnection(refresh: () => void) {
+  const [isLost, setLost] = useState(false);
+  const [backAfterMs, setBackAfterMs] = useState<number>();
+  const lostAt = useRef<number | undefined>(undefined);
+  const onFeed = useCallback(
+    (state: FeedState) => {
+      if (state === 'lost') {
+        lostAt.current ??= Date.now();
+        setLost(true);
+        return;
+      }
+      if (lostAt.current === undefined) return;
+      setBackAfterMs(Date.now() - lostAt.current);
+      lostAt.current = undefined;
+      setLost(false);
+      refresh();
+    },
+    [refresh],
+  );
+  useEffect(() => {
+    if (backAfterMs === undefined) return;
+    const timer = setTimeout(() => setBackAfterMs(undefined), newsMs);
+    return () => clearTimeout(timer);
+  }, [backAfterMs]);
+  return { isLost, backAfterMs, onFeed };
 }
 
 function Page({ route: { agent, tab, task, query } }: { readonly route: Route }) {

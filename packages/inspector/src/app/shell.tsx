@@ -26,69 +26,81 @@ interface ShellProps {
 
 /** What stands around every page: the agents, the pages of the chosen one, and the state of the connection. */
 export function Shell({ route, isLost, backAfterMs, children }: ShellProps) {
-  const { agents, may, viewer } = useSession();
   const agent = useAgent(route.agent ?? '');
-  const isReadOnly = !may.some((action) => action !== 'fetch-file' && action !== 'add-agent');
   return (
     <div class="shell">
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to the page
       </button>
-      <aside class="side-bar">
-        <div class="brand">
-          <span class="brand-mark" aria-hidden="true" />
-          <span>Baton inspector</span>
-        </div>
-        <nav aria-label="Agents">
-          <h2 class="side-title">Agents</h2>
-          <ul class="agents">
-            {agents.map((each) => (
-              <li key={each.id}>
-                <a
-                  class="agent-link"
-                  href={hrefOf(each.id, route.tab)}
-                  aria-current={each.id === route.agent ? 'page' : undefined}
-                >
-                  <Icon name="agent" />
-                  <span class="agent-name">{each.name}</span>
-                  {each.problem && <Icon name="warning" />}
-                </a>
-              </li>
-            ))}
-          </ul>
-          <AddAgent />
-        </nav>
-        <div class="side-foot">
-          <KillButton />
-          <div class="side-row">
-            <span class={`mode ${isReadOnly ? 'mode-read' : ''}`}>
-              {isReadOnly && <Icon name="lock" />}
-              {isReadOnly ? 'Read only' : (viewer ?? 'May act')}
-            </span>
-            <ThemeButton />
-          </div>
-        </div>
-      </aside>
+      <SideBar route={route} />
       <div class="main-column">
         {agent && <Tabs agent={agent} tab={route.tab} />}
-        <div class="banner-place" aria-live="polite">
-          {isLost && (
-            <p class="banner banner-lost">
-              <Icon name="connection" />
-              The connection to the inspector is lost. It is tried again until it is back.
-            </p>
-          )}
-          {!isLost && backAfterMs !== undefined && (
-            <p class="banner banner-back">
-              <Icon name="check" />
-              Back after {(backAfterMs / 1_000).toFixed(1)} s. Everything went on where it was.
-            </p>
-          )}
-        </div>
+        <Banner isLost={isLost} backAfterMs={backAfterMs} />
         <main id="main" class="page" tabIndex={-1}>
           {children}
         </main>
       </div>
+    </div>
+  );
+}
+
+function SideBar({ route }: { readonly route: Route }) {
+  const { agents, may, viewer } = useSession();
+  const isReadOnly = !may.some((action) => action !== 'fetch-file' && action !== 'add-agent');
+  return (
+    <aside class="side-bar">
+      <div class="brand">
+        <span class="brand-mark" aria-hidden="true" />
+        <span>Baton inspector</span>
+      </div>
+      <nav aria-label="Agents">
+        <h2 class="side-title">Agents</h2>
+        <ul class="agents">
+          {agents.map((each) => (
+            <li key={each.id}>
+              <a
+                class="agent-link"
+                href={hrefOf(each.id, route.tab)}
+                aria-current={each.id === route.agent ? 'page' : undefined}
+              >
+                <Icon name="agent" />
+                <span class="agent-name">{each.name}</span>
+                {each.problem && <Icon name="warning" />}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <AddAgent />
+      </nav>
+      <div class="side-foot">
+        <KillButton />
+        <div class="side-row">
+          <span class={`mode ${isReadOnly ? 'mode-read' : ''}`}>
+            {isReadOnly && <Icon name="lock" />}
+            {isReadOnly ? 'Read only' : (viewer ?? 'May act')}
+          </span>
+          <ThemeButton />
+        </div>
+      </div>
+    </aside>
+  );
+}
+
+function Banner({ isLost, backAfterMs }: Pick<ShellProps, 'isLost' | 'backAfterMs'>) {
+  return (
+    <div class="banner-place" aria-live="polite">
+      {isLost && (
+        <p class="banner banner-lost">
+          <Icon name="connection" />
+          The connection to the inspector is lost. It is tried again until it is back.
+        </p>
+      )}
+      {!isLost && backAfterMs !== undefined && (
+        <p class="banner banner-back">
+          <Icon name="check" />
+          Back after {(backAfterMs / 1_000).toFixed(1)} s. Everything went on where it was.
+        </p>
+      )}
     </div>
   );
 }

@@ -42,20 +42,8 @@ export function authorizationServers({ fetch, timeoutMs = 30_000, now = Date.now
   const send = guardedFetch(fetch);
   const known = new Map<string, { readonly metadata: Promise<ServerMetadata>; readonly until: number }>();
 
-  /** A configuration that talks through the guard. */
-  const prepared = (metadata: ServerMetadata, client: OAuthClient): Configuration => {
-    const configuration = new Configuration(
-      metadata,
-      client.clientId,
-      { use_mtls_endpoint_aliases: client.certificate === true },
-      authenticationOf(client, metadata),
-    );
-    configuration[customFetch] = send;
-    configuration.timeout = timeoutMs / 1_000;
-    // The guard lets requests without TLS reach this machine only.
-    if (metadata.issuer.startsWith('http:')) allowInsecureRequests(configuration);
-    return configuration;
-  };
+  const prepared = (metadata: ServerMetadata, client: OAuthClient): Configuration =>
+    configurationOf(metadata, client, send, timeoutMs);
 
   const read = async (issuer: string, algorithm: 'oidc' | 'oauth2'): Promise<ServerMetadata> => {
     const execute = issuer.startsWith('http:') ? [allowInsecureRequests] : [];
@@ -102,6 +90,26 @@ export function authorizationServers({ fetch, timeoutMs = 30_000, now = Date.now
 }
 
 const endpointNames = ['authorization_endpoint', 'token_endpoint', 'device_authorization_endpoint'] as const;
+
+/** A configuration that talks through the guard. */
+function configurationOf(
+  metadata: ServerMetadata,
+  client: OAuthClient,
+  send: ReturnType<typeof guardedFetch>,
+  timeoutMs: number,
+): Configuration {
+  const configuration = new Configuration(
+    metadata,
+    client.clientId,
+    { use_mtls_endpoint_aliases: client.certificate === true },
+    authenticationOf(client, metadata),
+  );
+  configuration[customFetch] = send;
+  configuration.timeout = timeoutMs / 1_000;
+  // The guard lets requests without TLS reach this machine only.
+  if (metadata.issuer.startsWith('http:')) allowInsecureRequests(configuration);
+  return configuration;
+}
 
 /** How the client proves who it is. RFC 6749 §2.3. */
 function authenticationOf(

@@ -48,6 +48,10 @@ function resolveAll(stored: Waiting[]): void {
   for (const { resolve } of stored.splice(0)) resolve();
 }
 
+function rejectAll(refused: Waiting[], error: unknown): void {
+  for (const { reject } of refused.splice(0)) reject(error);
+}
+
 /** `underWay`: the update that was yielded last and those that were taken after it, until they are settled. */
 async function* updatesOf(
   work: (emit: Emit, turn: Turn) => Promise<void>,
@@ -78,8 +82,18 @@ async function* updatesOf(
   try {
     for (;;) {
       const next = waiting.shift();
-      if (!next) {
-        if (finished) break;
+      if (next) {
+        underWay.push(next);
+        try {
+          yield next.update;
+          resolveAll(underWay);
+        } catch (error) {
+          failure ??= error;
+          rejectAll(underWay, error);
+        }
+      } else if (finished) {
+        break;
+      } else {
         await new Promise<void>((resolve) => {
           change = resolve;
         });

@@ -7,6 +7,7 @@ import type { LiveTask } from '../log/live-task.ts';
 import type { StreamEvent } from '../log/stream-event.ts';
 import { eventOf, taskEvent } from '../log/task-events.ts';
 import { accept } from './accept/accept-message.ts';
+import type { Accepted } from './accept/accepted.ts';
 import { putInlineConfig } from './accept/inline-config.ts';
 import { settling } from './accept/settle.ts';
 import type { CallContext } from './call/call-context.ts';
@@ -25,9 +26,8 @@ async function open(
   context: CallContext,
   dependencies: Dependencies,
 ): Promise<StreamStart> {
-  const { historyLength, taskPushNotificationConfig } = request.configuration ?? {};
   const { tasks } = dependencies;
-  const { closeStreamsOnInputRequired, currentStatusInHistory, limits } = dependencies.options;
+  const { limits } = dependencies.options;
   let entered: LiveTask | undefined;
   const accepting = accept(request, context, dependencies, (live) => {
     live.enter(limits.followersPerTask);
@@ -37,47 +37,62 @@ async function open(
     entered?.leave();
     throw error;
   });
-  const { live, position } = accepted;
+  const { live } = accepted;
   const leave = () => {
     live.leave();
     tasks.release(live);
   };
   try {
-    if (taskPushNotificationConfig) await putInlineConfig(accepted, request, context, dependencies);
-    const settles = settling(request.message.messageId);
-    const origin = await live.origin();
-    const view = { historyLength, currentStatusInHistory, ...viewFor(context.extensions) };
-    let { state } = accepted;
-    const isCounted = context.extensions.includes(GENERATION);
-    let counter = isCounted ? new GenerationCounter(state.generation) : undefined;
-    const events = state.task ? [taskEvent(live, state, origin, view, limits.replyBytes)] : [];
-    // The known state may be older than the message, if the store could not be read since.
-    const version = Math.min(position, state.version);
-    const toEvents = (facts: readonly StoredFact[]): EventBatch => {
-      const events: StreamEvent[] = [];
-      for (const stored of facts) {
-        const settlement = settles(stored.fact);
-        const isLast =
-          settlement === 'closed' || (settlement === 'input-required' && closeStreamsOnInputRequired);
-        if (stored.version > state.version) {
-          const isTask = stored.fact.type === 'task-created';
-          if (isTask) {
-            state = live.state;
-            counter &&= new GenerationCounter(state.generation);
-          }
-          const plain = isTask
-            ? taskEvent(live, state, origin, view, limits.replyBytes)
-            : eventOf(live, origin, stored);
-          const event = counter && !isTask ? counter.next(stored, plain) : plain;
-          if (event) events.push(isLast ? { ...event, isLast } : event);
-        }
-        if (isLast) return { events, isLast };
-      }
-      return { events, isLast: false };
-    };
-    return { live, signal: context.signal, position: { version }, events, isLast: false, toEvents, leave };
+    if (request.configuration?.taskPushNotificationConfig)
+      await putInlineConfig(accepted, request, context, dependencies);
+    const stream = startOf(accepted, await live.origin(), request, context, dependencies);
+    return { live, signal: context.signal, isLast: false, leave, ...stream };
   } catch (error) {
     leave();
     throw error;
   }
+}
+
+/** Where the stream starts, its first events, and how facts become the next ones until the message is settled. */
+function startOf(
+  { live, position, state: accepted }: Accepted,
+  origin: string,
+  { message, configuration }: SendMessageRequest,
+  { extensions }: CallContext,
+  { options }: Dependencies,
+): Pick<StreamStart, 'position' | 'events' | 'toEvents'> {
+  const { closeStreamsOnInputRequired, currentStatusInHistory, limits } = options;
+  const { historyLength } = configuration ?? {};
+  const settles = settling(message.messageId);
+  const view = { historyLength, currentStatusInHistory, ...viewFor(extensions) };
+  let state = accepted;
+  let counter = extensions.includes(GENERATION) ? new GenerationCounter(state.generation) : undefined;
+  const toEvents = (facts: readonly StoredFact[]): EventBatch => {
+    const events: StreamEvent[] = [];
+    for (const stored of facts) {
+      const settlement = settles(stored.fact);
+      const isLast =
+        settlement === 'closed' || (settlement === 'input-required' && closeStreamsOnInputRequired);
+      if (stored.version > state.version) {
+        const isTask = stored.fact.type === 'task-created';
+        if (isTask) {
+          state = live.state;
+          counter &&= new GenerationCounter(state.generation);
+        }
+        const plain = isTask
+          ? taskEvent(live, state, origin, view, limits.replyBytes)
+          : eventOf(live, origin, stored);
+        const event = counter && !isTask ? counter.next(stored, plain) : plain;
+        if (event) events.push(isLast ? { ...event, isLast } : event);
+      }
+      if (isLast) return { events, isLast };
+    }
+    return { events, isLast: false };
+  };
+  return {
+    // The known state may be older than the message, if the store could not be read since.
+    position: { version: Math.min(position, state.version) },
+    events: state.task ? [taskEvent(live, state, origin, view, limits.replyBytes)] : [],
+    toEvents,
+  };
 }

@@ -1,20 +1,12 @@
-import type { GatewayTask, GatewayTransition, TaskUpdate } from '../tasks/gateway-task.ts';
-import { type CallSettings, call, pause } from './http-calls.ts';
-import { TaskError } from './task-error.ts';
-import { Dropped, type SocketLike, UpdateConnection } from './update-connection.ts';
+import type { GatewayTask, TaskUpdate } from '../tasks/gateway-task.ts';
+import { type CallSettings, call, pathOf } from './http-calls.ts';
+import type { SocketLike } from './update-connection.ts';
+import { Watches, type WatchOptions } from './watches.ts';
 
 /** A task to submit. */
 export interface NewTask extends Pick<GatewayTask, 'type' | 'data'> {
   /** Default: a random id. Submit it again to get the same task. */
   readonly taskId?: string;
-}
-
-/** Where to begin and when to end a watch. */
-export interface WatchOptions {
-  /** Only updates after this `sequence`. Default: the task as it is, then its updates. */
-  readonly after?: number;
-  /** Ends the watch; the task goes on. */
-  readonly signal?: AbortSignal;
 }
 
 /** A client of a task gateway. Calls reject with a `TaskError`. */
@@ -48,11 +40,6 @@ export interface ConnectTasksOptions {
   readonly retryForMs?: number;
 }
 
-/** Seconds of one long poll. */
-const pollSeconds = 20;
-/** How long the client polls before it tries a WebSocket again, in milliseconds. */
-const retrySocketMs = 60_000;
-
 /** Makes a client of the gateway at a URL. Sends nothing yet. Works in Node.js and in browsers. */
 export function connectTasks(url: string | URL, options: ConnectTasksOptions = {}): TaskClient {
   const {
@@ -63,105 +50,20 @@ export function connectTasks(url: string | URL, options: ConnectTasksOptions = {
     retryForMs = 60_000,
   } = options;
   const settings: CallSettings = { url: String(url).replace(/(?<!\/)\/+$/, ''), fetch, headers, retryForMs };
-  const pathOf = (taskId: string) => `/task/${encodeURIComponent(taskId)}`;
-  let connection: Promise<UpdateConnection> | undefined;
-  let noSocketUntil = openSocket === false ? Number.POSITIVE_INFINITY : 0;
-  let isClosed = false;
-
-  /** The connection that all watches share; undefined where a WebSocket is not possible now. */
-  const connected = async (): Promise<UpdateConnection | undefined> => {
-    if (openSocket === false || performance.now() < noSocketUntil) return undefined;
-    const parameters = String(new URLSearchParams(query));
-    const address = `${settings.url.replace(/^http/, 'ws')}/task/updates${parameters && `?${parameters}`}`;
-    const forget = () => {
-      connection = undefined;
-    };
-    connection ??= new Promise((resolve) => resolve(UpdateConnection.open(openSocket(address), forget)));
-    const opened = await connection.catch(() => undefined);
-    if (opened?.isOpen) return opened;
-    if (!opened) {
-      forget();
-      noSocketUntil = performance.now() + retrySocketMs;
-    }
-    return undefined;
-  };
-
-  async function* overSocket(taskId: string, after: number | undefined, signal?: AbortSignal) {
-    const open = await connected();
-    if (!open) return;
-    const queue = open.watch(taskId, after);
-    const abort = () => queue.fail(signal?.reason);
-    signal?.addEventListener('abort', abort);
-    try {
-      signal?.throwIfAborted();
-      for (;;) yield await queue.next();
-    } catch (error) {
-      if (!(error instanceof Dropped)) throw error;
-    } finally {
-      signal?.removeEventListener('abort', abort);
-      open.end(taskId, queue);
-    }
-  }
-
-  /** The task as it is now, or the updates after a sequence, each one, once there are some. */
-  async function poll(taskId: string, last: number | undefined, signal: AbortSignal | undefined) {
-    const read = <T>(path: string) => call<T>(settings, `${pathOf(taskId)}${path}`, signal && { signal });
-    const wait = last === undefined ? '' : `?after=${last}&wait=${pollSeconds}`;
-    const { type, data, ...task } = await read<GatewayTask>(wait);
-    if (last === undefined) return [{ ...task, event: 'task_update' as const }];
-    if (task.sequence <= last) return [];
-    const { transitions } = await read<{ readonly transitions: readonly GatewayTransition[] }>(
-      `/history?after=${last}`,
-    );
-    return transitions.map(({ time, message, ...update }) => ({
-      event: 'task_update' as const,
-      taskId,
-      ...update,
-    }));
-  }
-
-  async function* watch(taskId: string, { after, signal }: WatchOptions = {}) {
-    let last = after;
-    while (!isClosed) {
-      for await (const update of overSocket(taskId, last, signal)) {
-        last = update.sequence;
-        yield update;
-        if (isFinal(update)) return;
-      }
-      if (isClosed) break;
-      if (performance.now() >= noSocketUntil) {
-        // Says whether the gateway is there, with backoff until it is.
-        await call(settings, pathOf(taskId), signal && { signal });
-        await pause(100 * Math.random());
-        continue;
-      }
-      for (const update of await poll(taskId, last, signal)) {
-        last = update.sequence;
-        yield update;
-        if (isFinal(update)) return;
-      }
-    }
-    throw new TaskError('NETWORK', 'The client was closed');
-  }
+  const watches = new Watches(settings, query, openSocket);
 
   return {
     submit: ({ taskId = newId(), type, data }) => call(settings, '/task', { body: { taskId, type, data } }),
     get: (taskId) => call(settings, pathOf(taskId)),
-    watch,
+    watch: (taskId, options = {}) => watches.watch(taskId, options),
     cancel: (taskId) => call(settings, `${pathOf(taskId)}/cancel`, { isPost: true }),
     answer: (taskId, values, formId) =>
       call(settings, `${pathOf(taskId)}/input`, {
         body: { values, ...(formId !== undefined && { formId }) },
       }),
-    close() {
-      isClosed = true;
-      void connection?.then((open) => open.close()).catch(() => {});
-    },
+    close: () => watches.close(),
   };
 }
-
-const isFinal = ({ status }: Pick<TaskUpdate, 'status'>): boolean =>
-  status !== 'created' && status !== 'in_progress';
 
 /** A random id of 128 bits. `crypto.randomUUID` does not exist on pages without TLS. */
 const newId = (): string =>

@@ -10,6 +10,9 @@ export interface CallSettings {
   readonly retryForMs: number;
 }
 
+/** The path of a task below the gateway's URL. */
+export const pathOf = (taskId: string): string => `/task/${encodeURIComponent(taskId)}`;
+
 const firstMs = 200;
 const longestMs = 5_000;
 

@@ -167,10 +167,7 @@ export class UpdateSocket implements ServedSocket {
         for (const subscription of [...this.#changed]) {
           if (this.#isCongested()) break;
           this.#changed.delete(subscription);
-          await this.#read(subscription, (frame) => {
-            if (this.#batchMs === 0) this.#sendText(frame);
-            else batch.push(frame);
-          });
+          for (const update of await this.#next(subscription)) this.#hand(update, subscription, batch);
         }
         if (!this.#isCongested()) this.#congestedSince = undefined;
         if (batch.length > 0) this.#sendText(`{"event":"task_updates","updates":[${batch.join()}]}`);
@@ -186,15 +183,15 @@ export class UpdateSocket implements ServedSocket {
     if (this.#batchMs > 0 && this.#changed.size > 0 && !this.#isCongested()) this.#schedule();
   }
 
-  /** Sends the updates that a subscription lacks, until it ends: with the last update, or because the client unsubscribed. */
-  async #read(subscription: Subscription, send: (frame: string) => void): Promise<void> {
+  /** Sends an update, or adds it to the batch, unless its subscription ended in the meantime. */
+  #hand(update: TaskProgressReport, subscription: Subscription, batch: string[]): void {
     const { taskId } = subscription;
-    for (const update of await this.#next(subscription)) {
-      if (this.#subscriptions.get(taskId) !== subscription) break;
-      subscription.after = update.sequence;
-      send(frameOf(taskId, update));
-      if (isFinal(update)) this.#unsubscribe(taskId);
-    }
+    if (this.#subscriptions.get(taskId) !== subscription) return;
+    subscription.after = update.sequence;
+    const frame = frameOf(taskId, update);
+    if (this.#batchMs === 0) this.#sendText(frame);
+    else batch.push(frame);
+    if (isFinal(update)) this.#unsubscribe(taskId);
   }
 
   /** The updates to send next: all, or the latest if the socket left them unread for too long. */

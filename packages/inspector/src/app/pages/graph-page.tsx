@@ -80,7 +80,6 @@ function Picture({ agent, context, scope, version }: PictureProps) {
   if (error && !value) return <ProblemNote problem={error.problem} onRetry={again} />;
   if (!value) return <Loading what="Drawing the picture" />;
   if (value.nodes.length === 0) return <Empty icon="graph" title="No task of this context is left" />;
-  const { nodes, edges, width, height } = layoutGraph(value);
   return (
     <>
       <div class="graph-tools">
@@ -98,56 +97,65 @@ function Picture({ agent, context, scope, version }: PictureProps) {
         {value.isCut && <span class="muted">Not all tasks are shown.</span>}
       </div>
       <div class="graph-frame">
-        <svg
-          class="graph"
-          width={width}
-          height={height}
-          viewBox={`0 0 ${width} ${height}`}
-          aria-label="Tasks and their links"
-        >
-          <defs>
-            <marker
-              id="arrow"
-              viewBox="0 0 8 8"
-              refX="7"
-              refY="4"
-              markerWidth="7"
-              markerHeight="7"
-              orient="auto"
-            >
-              <path d="M0,0 L8,4 L0,8 z" />
-            </marker>
-          </defs>
-          {edges.map(({ edge, path }) => (
-            <path
-              key={`${edge.from} ${edge.to}`}
-              class={`edge edge-${edge.kind}`}
-              d={path}
-              marker-end="url(#arrow)"
-            />
-          ))}
-          {nodes.map(({ node, x, y }) => (
-            <a
-              key={node.id}
-              class={`node node-${stateClass(node.state)}`}
-              href={hrefOf(node.agent, 'tasks', node.id)}
-            >
-              <rect x={x} y={y} width={nodeWidth} height={nodeHeight} rx="8" />
-              <rect class="node-mark" x={x} y={y + 8} width="4" height={nodeHeight - 16} rx="2" />
-              <text class="node-name" x={x + 16} y={y + 22}>
-                {shortId(node.id)}
-              </text>
-              <text class="node-state" x={x + 16} y={y + 40}>
-                {`${stateName(node.state)}${node.agent === agent ? '' : ` · ${node.agent}`}`}
-              </text>
-              <text class="node-text" x={x + 16} y={y + 55}>
-                {oneLine(node.text ?? '', 34)}
-              </text>
-            </a>
-          ))}
-        </svg>
+        <Drawing agent={agent} picture={value} />
       </div>
     </>
+  );
+}
+
+function Drawing({ agent, picture }: { readonly agent: string; readonly picture: TaskPicture }) {
+  const { nodes, edges, width, height } = layoutGraph(picture);
+  return (
+    <svg
+      class="graph"
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      aria-label="Tasks and their links"
+    >
+      <ArrowHead />
+      {edges.map(({ edge, path }) => (
+        <path
+          key={`${edge.from} ${edge.to}`}
+          class={`edge edge-${edge.kind}`}
+          d={path}
+          marker-end="url(#arrow)"
+        />
+      ))}
+      {nodes.map((place) => (
+        <TaskNode key={place.node.id} agent={agent} {...place} />
+      ))}
+    </svg>
+  );
+}
+
+function ArrowHead() {
+  return (
+    <defs>
+      <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+        <path d="M0,0 L8,4 L0,8 z" />
+      </marker>
+    </defs>
+  );
+}
+
+type Place = ReturnType<typeof layoutGraph>['nodes'][number];
+
+function TaskNode({ agent, node, x, y }: Place & { readonly agent: string }) {
+  return (
+    <a class={`node node-${stateClass(node.state)}`} href={hrefOf(node.agent, 'tasks', node.id)}>
+      <rect x={x} y={y} width={nodeWidth} height={nodeHeight} rx="8" />
+      <rect class="node-mark" x={x} y={y + 8} width="4" height={nodeHeight - 16} rx="2" />
+      <text class="node-name" x={x + 16} y={y + 22}>
+        {shortId(node.id)}
+      </text>
+      <text class="node-state" x={x + 16} y={y + 40}>
+        {`${stateName(node.state)}${node.agent === agent ? '' : ` · ${node.agent}`}`}
+      </text>
+      <text class="node-text" x={x + 16} y={y + 55}>
+        {oneLine(node.text ?? '', 34)}
+      </text>
+    </a>
   );
 }
 

@@ -1,4 +1,5 @@
 import { TYPED_SKILLS } from '@batonjs/extensions/client';
+import type { AgentSkill } from '@batonjs/protocol';
 import { useState } from 'preact/hooks';
 import type { CardReport } from '../../api/agent.ts';
 import type { Sent } from '../../api/command.ts';
@@ -32,13 +33,7 @@ export function SendPage({ agent, query }: SendPageProps) {
     if (result.taskId) location.hash = hrefOf(agent, 'tasks', result.taskId);
     else setSent(result);
   };
-  if (!maySend)
-    return (
-      <Empty icon="lock" title="Read only">
-        This inspector may look, and not send. Its owner can allow it: <code>allow: ['send']</code>, or{' '}
-        <code>--allow send</code> on the command line.
-      </Empty>
-    );
+  if (!maySend) return <ReadOnly />;
   if (error && !value) return <ProblemNote problem={error.problem} onRetry={again} />;
   if (!value) return <Loading what="Reading the card" />;
   const skills = value.card.skills ?? [];
@@ -50,33 +45,8 @@ export function SendPage({ agent, query }: SendPageProps) {
       <header class="page-head">
         <h1>Send a message</h1>
       </header>
-      {(context || reference) && (
-        <ul class="chips">
-          {context && <li class="chip">In context {shortId(context)}</li>}
-          {reference && <li class="chip">Refers to {shortId(reference)}</li>}
-        </ul>
-      )}
-      <fieldset class="choices" aria-label="Kind of message">
-        <button
-          type="button"
-          class={`choice ${skill ? '' : 'is-on'}`}
-          aria-pressed={!skill}
-          onClick={() => setChosen(undefined)}
-        >
-          Any message
-        </button>
-        {skills.map(({ id, name }) => (
-          <button
-            key={id}
-            type="button"
-            class={`choice ${id === chosen ? 'is-on' : ''}`}
-            aria-pressed={id === chosen}
-            onClick={() => setChosen(id)}
-          >
-            {name}
-          </button>
-        ))}
-      </fieldset>
+      <Links context={context} reference={reference} />
+      <KindOfMessage skills={skills} chosen={skill?.id} onChoose={setChosen} />
       {skill && <p class="lead">{skill.description}</p>}
       {schema && skill ? (
         <SkillForm
@@ -100,33 +70,108 @@ export function SendPage({ agent, query }: SendPageProps) {
           onSent={finish}
         />
       )}
-      {examples.length > 0 && !schema && (
-        <Section title="Examples from the card">
-          <div class="examples">
-            {examples.map((example) => (
-              <a
-                key={example}
-                class="example"
-                href={hrefOf(agent, 'send', undefined, { text: example, context, reference })}
-              >
-                <Icon name="send" />
-                {example}
-              </a>
-            ))}
-          </div>
-        </Section>
-      )}
-      {sent?.message && (
-        <Section title="The agent answered without a task">
-          <Content parts={sent.message.parts} agent={agent} />
-          {sent.message.contextId && (
-            <a class="button" href={hrefOf(agent, 'send', undefined, { context: sent.message.contextId })}>
-              Go on in this context
-            </a>
-          )}
-        </Section>
-      )}
+      {!schema && <Examples agent={agent} examples={examples} context={context} reference={reference} />}
+      {sent?.message && <DirectAnswer agent={agent} message={sent.message} />}
     </div>
+  );
+}
+
+function ReadOnly() {
+  return (
+    <Empty icon="lock" title="Read only">
+      This inspector may look, and not send. Its owner can allow it: <code>allow: ['send']</code>, or{' '}
+      <code>--allow send</code> on the command line.
+    </Empty>
+  );
+}
+
+/** What the message belongs to. */
+function Links({ context, reference }: Pick<ExamplesProps, 'context' | 'reference'>) {
+  if (!context && !reference) return null;
+  return (
+    <ul class="chips">
+      {context && <li class="chip">In context {shortId(context)}</li>}
+      {reference && <li class="chip">Refers to {shortId(reference)}</li>}
+    </ul>
+  );
+}
+
+interface KindProps {
+  readonly skills: readonly AgentSkill[];
+  /** The id of a skill; undefined for any message. */
+  readonly chosen: string | undefined;
+  readonly onChoose: (skill: string | undefined) => void;
+}
+
+function KindOfMessage({ skills, chosen, onChoose }: KindProps) {
+  return (
+    <fieldset class="choices" aria-label="Kind of message">
+      <button
+        type="button"
+        class={`choice ${chosen === undefined ? 'is-on' : ''}`}
+        aria-pressed={chosen === undefined}
+        onClick={() => onChoose(undefined)}
+      >
+        Any message
+      </button>
+      {skills.map(({ id, name }) => (
+        <button
+          key={id}
+          type="button"
+          class={`choice ${id === chosen ? 'is-on' : ''}`}
+          aria-pressed={id === chosen}
+          onClick={() => onChoose(id)}
+        >
+          {name}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+interface ExamplesProps {
+  readonly agent: string;
+  readonly examples: readonly string[];
+  readonly context: string | undefined;
+  readonly reference: string | undefined;
+}
+
+function Examples({ agent, examples, context, reference }: ExamplesProps) {
+  if (examples.length === 0) return null;
+  return (
+    <Section title="Examples from the card">
+      <div class="examples">
+        {examples.map((example) => (
+          <a
+            key={example}
+            class="example"
+            href={hrefOf(agent, 'send', undefined, { text: example, context, reference })}
+          >
+            <Icon name="send" />
+            {example}
+          </a>
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+function DirectAnswer({
+  agent,
+  message,
+}: {
+  readonly agent: string;
+  readonly message: NonNullable<Sent['message']>;
+}) {
+  return (
+    <Section title="The agent answered without a task">
+      <Content parts={message.parts} agent={agent} />
+      {message.contextId && (
+        <a class="button" href={hrefOf(agent, 'send', undefined, { context: message.contextId })}>
+          Go on in this context
+        </a>
+      )}
+    </Section>
   );
 }
 

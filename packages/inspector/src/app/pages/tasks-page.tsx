@@ -65,23 +65,7 @@ export function TasksPage({
         <span class="spacer" />
         {mayPrune && summary?.hasServer && <PruneButton agent={agent} />}
       </header>
-      <fieldset class="state-tabs" aria-label="State">
-        <StateTab
-          name="All"
-          count={total(list.counts)}
-          isOn={!filter.state}
-          onChoose={() => setFilter(without(filter))}
-        />
-        {states.map((state) => (
-          <StateTab
-            key={state}
-            name={stateName(state)}
-            count={list.counts[state]}
-            isOn={filter.state === state}
-            onChoose={() => setFilter({ ...filter, state })}
-          />
-        ))}
-      </fieldset>
+      <StateTabs filter={filter} counts={list.counts} onFilter={setFilter} />
       <div class="filters">
         <label class="search">
           <Icon name="search" />
@@ -93,19 +77,7 @@ export function TasksPage({
             onInput={(event) => setSearch(event.currentTarget.value)}
           />
         </label>
-        <label class="select">
-          <span class="visually-hidden">Age</span>
-          <select
-            value={filter.maxAgeMs ?? 0}
-            onChange={(event) => setFilter({ ...filter, maxAgeMs: Number(event.currentTarget.value) })}
-          >
-            {ages.map(([ms, name]) => (
-              <option key={ms} value={ms}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <AgeChoice filter={filter} onFilter={setFilter} />
         {context && (
           <span class="chip">
             Context {shortId(context)}
@@ -120,6 +92,51 @@ export function TasksPage({
       {list.problem && <ProblemNote problem={{ message: list.problem }} />}
       <TaskRows agent={agent} list={list} isFiltered={isFiltered} scope={scope} />
     </div>
+  );
+}
+
+interface FilterProps {
+  readonly filter: TaskFilter;
+  readonly onFilter: (filter: TaskFilter) => void;
+}
+
+function StateTabs({ filter, counts, onFilter }: FilterProps & Pick<TaskListState, 'counts'>) {
+  return (
+    <fieldset class="state-tabs" aria-label="State">
+      <StateTab
+        name="All"
+        count={total(counts)}
+        isOn={!filter.state}
+        onChoose={() => onFilter(without(filter))}
+      />
+      {states.map((state) => (
+        <StateTab
+          key={state}
+          name={stateName(state)}
+          count={counts[state]}
+          isOn={filter.state === state}
+          onChoose={() => onFilter({ ...filter, state })}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+function AgeChoice({ filter, onFilter }: FilterProps) {
+  return (
+    <label class="select">
+      <span class="visually-hidden">Age</span>
+      <select
+        value={filter.maxAgeMs ?? 0}
+        onChange={(event) => onFilter({ ...filter, maxAgeMs: Number(event.currentTarget.value) })}
+      >
+        {ages.map(([ms, name]) => (
+          <option key={ms} value={ms}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -11,7 +11,6 @@ const everyMs = 2_000;
 
 /** The webhooks of an agent's tasks: delivered, tried again, given up. */
 export function WebhooksPage({ agent, scope }: { readonly agent: string; readonly scope: number }) {
-  const mayRedeliver = useMay('redeliver');
   const summary = useAgent(agent);
   const path = `/agents/${encodeURIComponent(agent)}/webhooks${queryOf({ scope })}`;
   const { value, error, again } = useGet<{ webhooks: readonly WebhookRow[]; isComplete: boolean }>(path);
@@ -54,58 +53,89 @@ export function WebhooksPage({ agent, scope }: { readonly agent: string; readonl
           A client registers a webhook for a task to be called with each of its updates.
         </Empty>
       ) : (
-        <div class="table-frame">
-          <table class="table">
-            <thead>
-              <tr>
-                <th scope="col">State</th>
-                <th scope="col">Webhook</th>
-                <th scope="col">Task</th>
-                <th scope="col">Delivered</th>
-                <th scope="col">Attempts</th>
-                <th scope="col">Credentials</th>
-                <th scope="col">
-                  <span class="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {value.webhooks.map((row) => (
-                <tr key={`${row.scope} ${row.taskId} ${row.id}`}>
-                  <td>
-                    <Delivery row={row} />
-                  </td>
-                  <td>
-                    <span class="mono">{row.url}</span>
-                    <br />
-                    <span class="muted">{row.id}</span>
-                  </td>
-                  <td>
-                    <a class="mono" href={hrefOf(agent, 'tasks', row.taskId)}>
-                      {shortId(row.taskId)}
-                    </a>
-                  </td>
-                  <td class="number">
-                    {row.cursor === undefined
-                      ? '–'
-                      : `${row.cursor}${row.version === undefined ? '' : ` of ${row.version}`}`}
-                  </td>
-                  <td class="number">{row.attempts ?? '–'}</td>
-                  <td>{row.authentication}</td>
-                  <td>
-                    {row.dead !== undefined && mayRedeliver && (row.scope ?? -1) >= 0 && (
-                      <button type="button" class="button" onClick={() => redeliver(row)}>
-                        Redeliver
-                      </button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <WebhookTable agent={agent} webhooks={value.webhooks} onRedeliver={redeliver} />
       )}
     </div>
+  );
+}
+
+interface WebhookTableProps {
+  readonly agent: string;
+  readonly webhooks: readonly WebhookRow[];
+  readonly onRedeliver: (row: WebhookRow) => void;
+}
+
+function WebhookTable({ agent, webhooks, onRedeliver }: WebhookTableProps) {
+  const mayRedeliver = useMay('redeliver');
+  return (
+    <div class="table-frame">
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">State</th>
+            <th scope="col">Webhook</th>
+            <th scope="col">Task</th>
+            <th scope="col">Delivered</th>
+            <th scope="col">Attempts</th>
+            <th scope="col">Credentials</th>
+            <th scope="col">
+              <span class="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {webhooks.map((row) => (
+            <Row
+              key={`${row.scope} ${row.taskId} ${row.id}`}
+              agent={agent}
+              row={row}
+              onRedeliver={mayRedeliver ? onRedeliver : undefined}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly agent: string;
+  readonly row: WebhookRow;
+  /** Undefined if that is not allowed. */
+  readonly onRedeliver: ((row: WebhookRow) => void) | undefined;
+}
+
+function Row({ agent, row, onRedeliver }: RowProps) {
+  return (
+    <tr>
+      <td>
+        <Delivery row={row} />
+      </td>
+      <td>
+        <span class="mono">{row.url}</span>
+        <br />
+        <span class="muted">{row.id}</span>
+      </td>
+      <td>
+        <a class="mono" href={hrefOf(agent, 'tasks', row.taskId)}>
+          {shortId(row.taskId)}
+        </a>
+      </td>
+      <td class="number">
+        {row.cursor === undefined
+          ? '–'
+          : `${row.cursor}${row.version === undefined ? '' : ` of ${row.version}`}`}
+      </td>
+      <td class="number">{row.attempts ?? '–'}</td>
+      <td>{row.authentication}</td>
+      <td>
+        {row.dead !== undefined && onRedeliver && (row.scope ?? -1) >= 0 && (
+          <button type="button" class="button" onClick={() => onRedeliver(row)}>
+            Redeliver
+          </button>
+        )}
+      </td>
+    </tr>
   );
 }
 

@@ -10,16 +10,12 @@ import { clockTime, duration } from '../parts/words.ts';
 /** The most exchanges that the page keeps. */
 const most = 1_000;
 
-/** Every request to an agent and its response, as they were sent. */
-export function WirePage({ agent }: { readonly agent: string }) {
+/** The latest exchanges with an agent, by number. */
+function useExchanges(agent: string, canCall: boolean): ReadonlyMap<number, Exchange> {
   const { onFeed } = useSession();
   const report = useRef(onFeed);
   report.current = onFeed;
-  const summary = useAgent(agent);
-  const canCall = summary?.canCall ?? false;
   const [exchanges, setExchanges] = useState<ReadonlyMap<number, Exchange>>(new Map());
-  const [chosen, setChosen] = useState<number>();
-  const [binding, setBinding] = useState('');
   useEffect(() => {
     if (!canCall) return;
     setExchanges(new Map());
@@ -34,6 +30,16 @@ export function WirePage({ agent }: { readonly agent: string }) {
         }),
     });
   }, [agent, canCall]);
+  return exchanges;
+}
+
+/** Every request to an agent and its response, as they were sent. */
+export function WirePage({ agent }: { readonly agent: string }) {
+  const summary = useAgent(agent);
+  const canCall = summary?.canCall ?? false;
+  const exchanges = useExchanges(agent, canCall);
+  const [chosen, setChosen] = useState<number>();
+  const [binding, setBinding] = useState('');
   if (!canCall)
     return (
       <Empty icon="wire" title="No requests">
@@ -76,15 +82,7 @@ export function WirePage({ agent }: { readonly agent: string }) {
               selected={rows.findIndex(({ number }) => number === exchange?.number)}
               onSelect={(index) => setChosen(rows[index]!.number)}
               rowClass={({ isError }) => `wire-row ${isError ? 'is-error' : ''}`}
-              row={(each) => (
-                <>
-                  <span class="mono muted">{clockTime(each.at)}</span>
-                  <span class="wire-operation">{each.operation}</span>
-                  <span class="muted">{each.binding ?? ''}</span>
-                  <span class="wire-status">{each.status ?? 'waiting'}</span>
-                  <span class="number muted">{each.endMs === undefined ? '…' : duration(each.endMs)}</span>
-                </>
-              )}
+              row={(each) => <ExchangeCells exchange={each} />}
             />
           </section>
           <section class="pane pane-exchange" aria-label="The request and its response">
@@ -93,6 +91,18 @@ export function WirePage({ agent }: { readonly agent: string }) {
         </div>
       )}
     </div>
+  );
+}
+
+function ExchangeCells({ exchange }: { readonly exchange: Exchange }) {
+  return (
+    <>
+      <span class="mono muted">{clockTime(exchange.at)}</span>
+      <span class="wire-operation">{exchange.operation}</span>
+      <span class="muted">{exchange.binding ?? ''}</span>
+      <span class="wire-status">{exchange.status ?? 'waiting'}</span>
+      <span class="number muted">{exchange.endMs === undefined ? '…' : duration(exchange.endMs)}</span>
+    </>
   );
 }
 

@@ -51,7 +51,7 @@ interface ComposerProps extends Destination {
 export function Composer({ label, placeholder, initial = '', onSent, ...destination }: ComposerProps) {
   const [text, setText] = useState(initial);
   const [json, setJson] = useState<string>();
-  const [files, setFiles] = useState<readonly { readonly part: Part; readonly size: number }[]>([]);
+  const [files, setFiles] = useState<readonly Attached[]>([]);
   const [problem, setProblem] = useState<string>();
   const { send, isBusy, error } = useSend(destination, onSent);
 
@@ -90,70 +90,102 @@ export function Composer({ label, placeholder, initial = '', onSent, ...destinat
           }}
         />
       </label>
-      {json !== undefined && (
-        <label class="composer-text">
-          <span class="field-name">Data, as JSON</span>
-          <textarea
-            class="mono"
-            rows={5}
-            value={json}
-            spellcheck={false}
-            onInput={(event) => setJson(event.currentTarget.value)}
-          />
-        </label>
-      )}
-      {files.length > 0 && (
-        <ul class="chips">
-          {files.map(({ part, size }, index) => (
-            <li key={`${part.filename} ${index}`} class="chip">
-              {part.filename} · {fileSize(size)}
-              <button
-                type="button"
-                class="chip-remove"
-                aria-label={`Remove ${part.filename}`}
-                onClick={() => setFiles(files.toSpliced(index, 1))}
-              >
-                <Icon name="cancel" />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      {json !== undefined && <JsonField json={json} onJson={setJson} />}
+      <Files files={files} onFiles={setFiles} />
       {problem && (
         <p class="field-problem" role="alert">
           {problem}
         </p>
       )}
       {error && <ProblemNote problem={error.problem} />}
-      <div class="composer-tools">
-        <label class="button button-quiet file-button">
-          Attach files
-          <input
-            type="file"
-            multiple
-            class="visually-hidden"
-            onChange={(event) => void attach(event.currentTarget.files)}
-          />
-        </label>
-        <button
-          type="button"
-          class="button button-quiet"
-          aria-pressed={json !== undefined}
-          onClick={() => setJson(json === undefined ? '{}' : undefined)}
-        >
-          Add data
-        </button>
-        <span class="spacer" />
-        <button type="submit" class="button button-main" disabled={isBusy}>
-          <Icon name="send" />
-          {isBusy ? 'Sending …' : 'Send'}
-        </button>
-      </div>
+      <Tools
+        hasData={json !== undefined}
+        isBusy={isBusy}
+        onAttach={(list) => void attach(list)}
+        onData={() => setJson(json === undefined ? '{}' : undefined)}
+      />
     </form>
   );
 }
 
-async function toPart(file: File): Promise<{ part: Part; size: number }> {
+interface Attached {
+  readonly part: Part;
+  readonly size: number;
+}
+
+function JsonField({ json, onJson }: { readonly json: string; readonly onJson: (json: string) => void }) {
+  return (
+    <label class="composer-text">
+      <span class="field-name">Data, as JSON</span>
+      <textarea
+        class="mono"
+        rows={5}
+        value={json}
+        spellcheck={false}
+        onInput={(event) => onJson(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+interface FilesProps {
+  readonly files: readonly Attached[];
+  readonly onFiles: (files: readonly Attached[]) => void;
+}
+
+function Files({ files, onFiles }: FilesProps) {
+  if (files.length === 0) return null;
+  return (
+    <ul class="chips">
+      {files.map(({ part, size }, index) => (
+        <li key={`${part.filename} ${index}`} class="chip">
+          {part.filename} · {fileSize(size)}
+          <button
+            type="button"
+            class="chip-remove"
+            aria-label={`Remove ${part.filename}`}
+            onClick={() => onFiles(files.toSpliced(index, 1))}
+          >
+            <Icon name="cancel" />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface ToolsProps {
+  readonly hasData: boolean;
+  readonly isBusy: boolean;
+  readonly onAttach: (files: FileList | null) => void;
+  readonly onData: () => void;
+}
+
+function Tools({ hasData, isBusy, onAttach, onData }: ToolsProps) {
+  return (
+    <div class="composer-tools">
+      <label class="button button-quiet file-button">
+        Attach files
+        <input
+          type="file"
+          multiple
+          class="visually-hidden"
+          onChange={(event) => onAttach(event.currentTarget.files)}
+        />
+      </label>
+      <button type="button" class="button button-quiet" aria-pressed={hasData} onClick={onData}>
+        Add data
+      </button>
+      <span class="spacer" />
+      <button type="submit" class="button button-main" disabled={isBusy}>
+        <Icon name="send" />
+        {isBusy ? 'Sending …' : 'Send'}
+      </button>
+    </div>
+  );
+}
+
+async function toPart(file: File): Promise<Attached> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let binary = '';
   for (let from = 0; from < bytes.length; from += 8_192)

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface VirtualListProps<Item> {
@@ -25,64 +25,24 @@ interface VirtualListProps<Item> {
 const overscan = 6;
 
 /** A list of rows of one height, of which only the visible ones exist in the page. Arrow keys, Home, End and Page keys move. */
-export function VirtualList<Item>({
-  items,
-  rowHeight,
-  label,
-  row,
-  rowClass,
-  selected,
-  onSelect,
-  onOpen,
-  onEnd,
-  isFollowing = false,
-  total,
-}: VirtualListProps<Item>) {
+export function VirtualList<Item>(props: VirtualListProps<Item>) {
+  const { items, rowHeight, label, row, rowClass, selected, total, isFollowing = false } = props;
+  const { onSelect, onOpen, onEnd } = props;
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);
-  const [first, setFirst] = useState(0);
-  const [visible, setVisible] = useState(30);
   const count = items.length;
+  const visible = useVisibleRows(frame, rowHeight);
+  const [first, scroll] = useFirstRow(frame, rowHeight);
 
-  useLayoutEffect(() => {
-    const element = frame.current!;
-    const measure = () => setVisible(Math.ceil(element.clientHeight / rowHeight) + 1);
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    measure();
-    return () => observer.disconnect();
-  }, [rowHeight]);
-
-  useLayoutEffect(() => {
-    if (isFollowing) frame.current!.scrollTop = count * rowHeight;
-  }, [isFollowing, count, rowHeight]);
-
-  useLayoutEffect(() => {
-    if (selected >= 0 && !isFollowing) reveal(frame.current!, selected, rowHeight);
-  }, [selected, isFollowing, rowHeight]);
+  usePlace(frame, { rowHeight, count, selected, isFollowing });
 
   useEffect(() => {
     if (onEnd && first + visible + 30 >= count) onEnd();
   }, [onEnd, first, visible, count]);
 
-  const scroll = () => {
-    const top = Math.floor(frame.current!.scrollTop / rowHeight);
-    // Drawn anew only when half of the spare rows are used up.
-    if (Math.abs(top - first) >= overscan / 2 || top === 0) setFirst(top);
-  };
-
   const press = (event: KeyboardEvent) => {
-    const page = Math.max(1, visible - 2);
-    const moves: Record<string, number> = {
-      ArrowDown: selected + 1,
-      ArrowUp: selected - 1,
-      PageDown: selected + page,
-      PageUp: selected - page,
-      Home: 0,
-      End: count - 1,
-    };
     if (event.key === 'Enter' && selected >= 0) onOpen?.(selected);
-    const target = moves[event.key];
+    const target = targetOf(event.key, selected, visible, count);
     if (target === undefined || count === 0) return;
     event.preventDefault();
     onSelect(Math.max(0, Math.min(count - 1, target)));
@@ -109,29 +69,116 @@ export function VirtualList<Item>({
         {drawn.map((item, offset) => {
           const index = from + offset;
           return (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles keys for its rows.
-            <div
+            <Slot
               key={index % slots}
               id={`${id}-${index}`}
-              class={`row ${rowClass?.(item, index) ?? ''}`}
-              role="option"
-              tabIndex={-1}
-              aria-selected={index === selected}
-              aria-posinset={index + 1}
-              aria-setsize={total ?? count}
-              style={{ height: `${rowHeight}px`, transform: `translateY(${index * rowHeight}px)` }}
-              onClick={() => {
+              className={rowClass?.(item, index) ?? ''}
+              index={index}
+              rowHeight={rowHeight}
+              isSelected={index === selected}
+              total={total ?? count}
+              onOpen={() => {
                 onSelect(index);
                 onOpen?.(index);
               }}
             >
               {row(item, index)}
-            </div>
+            </Slot>
           );
         })}
       </div>
     </div>
   );
+}
+
+interface SlotProps {
+  readonly id: string;
+  readonly className: string;
+  readonly index: number;
+  readonly rowHeight: number;
+  readonly isSelected: boolean;
+  readonly total: number;
+  readonly onOpen: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** The place of one row. */
+function Slot({ id, className, index, rowHeight, isSelected, total, onOpen, children }: SlotProps) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles keys for its rows.
+    <div
+      id={id}
+      class={`row ${className}`}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isSelected}
+      aria-posinset={index + 1}
+      aria-setsize={total}
+      style={{ height: `${rowHeight}px`, transform: `translateY(${index * rowHeight}px)` }}
+      onClick={onOpen}
+    >
+      {children}
+    </div>
+  );
+}
+
+type Frame = RefObject<HTMLDivElement | null>;
+
+/** How many rows fit into the frame. */
+function useVisibleRows(frame: Frame, rowHeight: number): number {
+  const [visible, setVisible] = useState(30);
+  useLayoutEffect(() => {
+    const element = frame.current!;
+    const measure = () => setVisible(Math.ceil(element.clientHeight / rowHeight) + 1);
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, [rowHeight]);
+  return visible;
+}
+
+/** The first row that is seen, about, and the listener that keeps it. */
+function useFirstRow(frame: Frame, rowHeight: number): readonly [number, () => void] {
+  const [first, setFirst] = useState(0);
+  const scroll = () => {
+    const top = Math.floor(frame.current!.scrollTop / rowHeight);
+    // Drawn anew only when half of the spare rows are used up.
+    if (Math.abs(top - first) >= overscan / 2 || top === 0) setFirst(top);
+  };
+  return [first, scroll];
+}
+
+interface Scrolled {
+  readonly rowHeight: number;
+  readonly count: number;
+  readonly selected: number;
+  readonly isFollowing: boolean;
+}
+
+/** Keeps the end of the list, or its chosen row, in the frame. */
+function usePlace(frame: Frame, { rowHeight, count, selected, isFollowing }: Scrolled): void {
+  useLayoutEffect(() => {
+    if (isFollowing) frame.current!.scrollTop = count * rowHeight;
+  }, [isFollowing, count, rowHeight]);
+
+  useLayoutEffect(() => {
+    if (selected >= 0 && !isFollowing) reveal(frame.current!, selected, rowHeight);
+  }, [selected, isFollowing, rowHeight]);
+}
+
+/** The row that a key leads to, before it is held inside of the list. */
+function targetOf(key: string, selected: number, visible: number, count: number): number | undefined {
+  const page = Math.max(1, visible - 2);
+  const moves: Record<string, number> = {
+    ArrowDown: selected + 1,
+    ArrowUp: selected - 1,
+    PageDown: selected + page,
+    PageUp: selected - page,
+    Home: 0,
+    End: count - 1,
+  };
+  return moves[key];
 }
 
 function reveal(frame: HTMLElement, index: number, rowHeight: number): void {

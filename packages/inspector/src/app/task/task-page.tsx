@@ -7,26 +7,16 @@ import { Icon } from '../parts/icon.tsx';
 import { isTerminalState, shortId } from '../parts/words.ts';
 import { TaskState } from '../timeline/task-state.tsx';
 import { TimelinePane } from '../timeline/timeline-pane.tsx';
-import { useTimeline } from '../timeline/use-timeline.ts';
+import { type TimelineState, useTimeline } from '../timeline/use-timeline.ts';
 import { AnswerPanel } from './answer-panel.tsx';
 import { TaskActions } from './task-actions.tsx';
 import { Versions } from './versions.tsx';
 
 /** One task: its timeline beside the task as it was at any position. */
-export function TaskPage({
-  agent,
-  task,
-  scope,
-}: {
-  readonly agent: string;
-  readonly task: string;
-  readonly scope: number;
-}) {
+export function TaskPage({ agent, task, scope }: Pick<TaskHeadProps, 'agent' | 'task' | 'scope'>) {
   const { timeline, state, problem } = useTimeline(agent, task, scope);
   const [position, setPosition] = useState<number>();
   const [versions, setVersions] = useState<Artifact>();
-  const maySend = useMay('send');
-  const summary = useAgent(agent);
   const { version } = timeline;
   const count = position ?? timeline.rows.length;
   const replay = useMemo(
@@ -35,34 +25,11 @@ export function TaskPage({
   );
   const present = timeline.live.task;
   const row = timeline.rows[count - 1];
-  const isOpen = present && !isTerminalState(present.status.state);
 
   if (problem && timeline.rows.length === 0) return <ProblemNote problem={{ message: problem }} />;
   return (
     <div class="task-page">
-      <header class="page-head">
-        <a class="button button-quiet" href={hrefOf(agent, 'tasks')}>
-          <Icon name="back" />
-          Tasks
-        </a>
-        <h1 class="mono task-id" title={task}>
-          {shortId(task)}
-        </h1>
-        <CopyButton text={task} label="Copy id" />
-        {present && <StateBadge state={present.status.state} />}
-        <LinkState state={state} />
-        <span class="spacer" />
-        {present && (
-          <a
-            class="button button-quiet"
-            href={hrefOf(agent, 'graph', undefined, { context: present.contextId })}
-          >
-            <Icon name="graph" />
-            Context
-          </a>
-        )}
-        {present && <TaskActions agent={agent} task={present} scope={scope} />}
-      </header>
+      <TaskHead agent={agent} task={task} scope={scope} present={present} state={state} />
       {problem && <ProblemNote problem={{ message: problem }} />}
       {timeline.rows.length === 0 ? (
         state === 'loading' ? (
@@ -88,10 +55,7 @@ export function TaskPage({
               isLive={position === undefined}
               onVersions={setVersions}
             />
-            {position === undefined && isOpen && <AuthNote task={present} />}
-            {position === undefined && isOpen && maySend && summary?.canCall && (
-              <AnswerPanel agent={agent} task={present} />
-            )}
+            {position === undefined && present && <NextStep agent={agent} task={present} />}
           </section>
         </div>
       )}
@@ -108,7 +72,57 @@ export function TaskPage({
   );
 }
 
-function LinkState({ state }: { readonly state: 'loading' | 'live' | 'lost' }) {
+interface TaskHeadProps {
+  readonly agent: string;
+  readonly task: string;
+  readonly scope: number;
+  /** The task as it is now, once it was read. */
+  readonly present: Task | undefined;
+  readonly state: TimelineState;
+}
+
+function TaskHead({ agent, task, scope, present, state }: TaskHeadProps) {
+  return (
+    <header class="page-head">
+      <a class="button button-quiet" href={hrefOf(agent, 'tasks')}>
+        <Icon name="back" />
+        Tasks
+      </a>
+      <h1 class="mono task-id" title={task}>
+        {shortId(task)}
+      </h1>
+      <CopyButton text={task} label="Copy id" />
+      {present && <StateBadge state={present.status.state} />}
+      <LinkState state={state} />
+      <span class="spacer" />
+      {present && (
+        <a
+          class="button button-quiet"
+          href={hrefOf(agent, 'graph', undefined, { context: present.contextId })}
+        >
+          <Icon name="graph" />
+          Context
+        </a>
+      )}
+      {present && <TaskActions agent={agent} task={present} scope={scope} />}
+    </header>
+  );
+}
+
+/** What can be done for a task that has not ended. */
+function NextStep({ agent, task }: { readonly agent: string; readonly task: Task }) {
+  const maySend = useMay('send');
+  const summary = useAgent(agent);
+  if (isTerminalState(task.status.state)) return null;
+  return (
+    <>
+      <AuthNote task={task} />
+      {maySend && summary?.canCall && <AnswerPanel agent={agent} task={task} />}
+    </>
+  );
+}
+
+function LinkState({ state }: { readonly state: TimelineState }) {
   const words = { loading: 'Loading', live: 'Live', lost: 'Reconnecting' };
   return (
     <span class={`link-state link-${state}`} role="status">

@@ -61,30 +61,43 @@ export function TimelinePane({ timeline, version, position, onPosition }: Timeli
         }
         row={({ row }) => <EntryRow row={row} />}
       />
-      <div class="scrub">
-        <input
-          type="range"
-          min={count === 0 ? 0 : 1}
-          max={count}
-          value={current}
-          aria-label="Position in the timeline"
-          aria-valuetext={`${current} of ${count}`}
-          onInput={(event) => {
-            const value = Number(event.currentTarget.value);
-            onPosition(value === count ? undefined : value);
-          }}
-        />
-        <output class="scrub-position">{`${current} / ${count}`}</output>
-        <button
-          type="button"
-          class={`button ${isLive ? 'is-on' : ''}`}
-          aria-pressed={isLive}
-          onClick={() => onPosition(undefined)}
-        >
-          <Icon name="live" />
-          Live
-        </button>
-      </div>
+      <Scrub count={count} position={position} onPosition={onPosition} />
+    </div>
+  );
+}
+
+interface ScrubProps extends Pick<TimelinePaneProps, 'position' | 'onPosition'> {
+  readonly count: number;
+}
+
+/** Goes back to any entry, and to the present. */
+function Scrub({ count, position, onPosition }: ScrubProps) {
+  const isLive = position === undefined;
+  const current = isLive ? count : position;
+  return (
+    <div class="scrub">
+      <input
+        type="range"
+        min={count === 0 ? 0 : 1}
+        max={count}
+        value={current}
+        aria-label="Position in the timeline"
+        aria-valuetext={`${current} of ${count}`}
+        onInput={(event) => {
+          const value = Number(event.currentTarget.value);
+          onPosition(value === count ? undefined : value);
+        }}
+      />
+      <output class="scrub-position">{`${current} / ${count}`}</output>
+      <button
+        type="button"
+        class={`button ${isLive ? 'is-on' : ''}`}
+        aria-pressed={isLive}
+        onClick={() => onPosition(undefined)}
+      >
+        <Icon name="live" />
+        Live
+      </button>
     </div>
   );
 }

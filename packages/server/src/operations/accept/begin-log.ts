@@ -26,12 +26,11 @@ export async function beginLog(
   enter: (live: LiveTask) => void,
 ): Promise<Accepted> {
   const { clock, tasks, runner } = dependencies;
-  const { clocks, limits, schedule, unfinishedTasks } = dependencies.options;
+  const { clocks, unfinishedTasks } = dependencies.options;
   const { scope, requestId } = context;
   const { messageId } = receive.message;
   const taskId = taskIdFor(messageId, context, dependencies);
-  const startsHere = dependencies.options.run === 'here' && receive.notBefore === undefined && !schedule;
-  const reserved = runner.reserve(startsHere ? 1 : 0);
+  const reserved = runner.reserve(startsHere(receive, dependencies) ? 1 : 0);
   const here = reserved.turns > 0;
   const commands = firstCommands(receive, taskId, here, dependencies);
   const live = tasks.begin(scope, taskId);
@@ -49,20 +48,11 @@ export async function beginLog(
     }
     await live.subscribe();
     const since = clock.monotonic();
-    const written = await write(
-      live,
-      (known) => {
-        if (known) return overtaken;
-        const decided = decideAll(undefined, commands, isoTime(clock.now()));
-        checkDecided(decided, limits);
-        return decided;
-      },
-      {
-        turn: firstTurn(receive, here, dependencies),
-        once: onceOf(messageId),
-        dueAt: (state) => dueAt(state, clocks),
-      },
-    );
+    const written = await write(live, (known) => (known ? overtaken : decideFirst(commands, dependencies)), {
+      turn: firstTurn(receive, here, dependencies),
+      once: onceOf(messageId),
+      dueAt: (state) => dueAt(state, clocks),
+    });
     if (written.facts.length === 0) {
       await live.refresh();
       return await join(live, receive, dependencies);
@@ -82,6 +72,10 @@ export async function beginLog(
     reserved.release();
   }
 }
+
+/** Whether the first turn needs no queue. */
+const startsHere = ({ notBefore }: Receive, { options: { run, schedule } }: Dependencies): boolean =>
+  run === 'here' && notBefore === undefined && !schedule;
 
 function taskIdFor(
   messageId: string,
@@ -105,6 +99,13 @@ function firstCommands(
   if (alwaysTask || receive.notBefore !== undefined) commands.push({ type: 'create', taskId });
   if (here) commands.push({ type: 'start-turn', alone: runner.running === 0 || undefined });
   return commands;
+}
+
+/** The facts of the first commit. Throws if they pass a limit. */
+function decideFirst(commands: readonly Command[], { clock, options: { limits } }: Dependencies) {
+  const decided = decideAll(undefined, commands, isoTime(clock.now()));
+  checkDecided(decided, limits);
+  return decided;
 }
 
 /** What the first commit of a log says of its turn: it takes the lease, or waits for a process, or for its time. */

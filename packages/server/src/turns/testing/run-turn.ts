@@ -56,20 +56,35 @@ export async function runTurn(
   const contextId = options.contextId ?? options.task?.contextId ?? 'context';
   const taskId = options.task?.id ?? 'task';
   const message = toUserMessage(content, contextId);
-  const messages = [...(options.messages ?? []), message];
   const { task, attempt = 1, steps = {} } = options;
   const log = new UnstoredLog({ message, taskId, task, attempt, steps, children: options.children ?? {} });
-  const waiting = [...(options.inbox ?? [])];
-  const take = async () => waiting.shift();
+  const answer = await agent(turnOf({ message, contextId, taskId, attempt }, options, log));
+  if (isUpdates(answer)) {
+    const updates = await consume(answer, log);
+    const { wakeAt } = log.state;
+    return { updates, steps: log.steps, ...(wakeAt !== undefined && { wakeAt }) };
+  }
+  checkAnswer(answer);
+  log.write({ type: 'answer', message: answer });
+  return { message: answer, updates: [], steps: log.steps };
+}
+
+/** The turn that the agent is called with. */
+function turnOf(
+  { message, contextId, taskId, attempt }: Pick<Turn, 'message' | 'contextId' | 'taskId' | 'attempt'>,
+  options: RunTurnOptions,
+  log: UnstoredLog,
+): Turn {
+  const messages = [...(options.messages ?? []), message];
   const signal = options.signal ?? new AbortController().signal;
-  const turn: Turn = {
+  return {
     message,
     messages,
     text: linesOf(message),
     values: valuesOf(messages),
     contextId,
     taskId,
-    task,
+    task: options.task,
     context: {
       id: contextId,
       tasks: async () => [...(options.contextTasks ?? [])],
@@ -87,15 +102,7 @@ export async function runTurn(
     extensions: options.extensions ?? [],
     attempt,
     step: createSteps(stepsIn(log, signal)),
-    inbox: {
-      take,
-      get size() {
-        return waiting.length;
-      },
-      async *[Symbol.asyncIterator]() {
-        for (let next = await take(); next; next = await take()) yield next;
-      },
-    },
+    inbox: inboxOf(options.inbox ?? []),
     get children() {
       return log.state.children ?? {};
     },
@@ -109,15 +116,20 @@ export async function runTurn(
     woken: options.woken ?? false,
     replacedWake: undefined,
   };
-  const answer = await agent(turn);
-  if (isUpdates(answer)) {
-    const updates = await consume(answer, log);
-    const { wakeAt } = log.state;
-    return { updates, steps: log.steps, ...(wakeAt !== undefined && { wakeAt }) };
-  }
-  checkAnswer(answer);
-  log.write({ type: 'answer', message: answer });
-  return { message: answer, updates: [], steps: log.steps };
+}
+
+function inboxOf(messages: readonly Message[]): Turn['inbox'] {
+  const waiting = [...messages];
+  const take = async () => waiting.shift();
+  return {
+    take,
+    get size() {
+      return waiting.length;
+    },
+    async *[Symbol.asyncIterator]() {
+      for (let next = await take(); next; next = await take()) yield next;
+    },
+  };
 }
 
 /** The updates that the server would record. */

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Destination } from './address-policy.ts';
 import { ipVersion } from './ip-version.ts';
@@ -60,30 +60,37 @@ export async function sendTo(
     });
     request.on('response', (response) => {
       hasStatus = true;
-      const chunks: Uint8Array[] = [];
-      let length = 0;
-      const settle = (complete: boolean) => {
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: Buffer.concat(chunks),
-          complete,
-        });
+      onAbort = readReply(response, maxBytes, (reply) => {
+        resolve(reply);
         request.destroy();
-      };
-      onAbort = () => settle(false);
-      response.on('data', (chunk: Uint8Array) => {
-        length += chunk.byteLength;
-        if (length > maxBytes) settle(false);
-        else chunks.push(chunk);
       });
-      response.on('end', () => settle(true));
-      response.on('error', () => settle(false));
-      response.on('close', () => settle(false));
     });
     if (signal.aborted) stop();
     else request.end(body);
   });
+}
+
+/** Reads at most `maxBytes` of a reply's body. Returns what ends the reading early. */
+function readReply(response: IncomingMessage, maxBytes: number, done: (reply: Incoming) => void): () => void {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const settle = (complete: boolean) =>
+    done({
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      body: Buffer.concat(chunks),
+      complete,
+    });
+  const breakOff = () => settle(false);
+  response.on('data', (chunk: Uint8Array) => {
+    length += chunk.byteLength;
+    if (length > maxBytes) breakOff();
+    else chunks.push(chunk);
+  });
+  response.on('end', () => settle(true));
+  response.on('error', breakOff);
+  response.on('close', breakOff);
+  return breakOff;
 }
 
 const pinned =
