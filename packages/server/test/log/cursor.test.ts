@@ -319,6 +319,16 @@ describe('a wait for a fact', () => {
     expect(other.state.closed).toBe(true);
   });
 
+  it('rejects when the store has lost facts of the task', async () => {
+    const lost = new StoreError('LOG_DIVERGED', 'Other facts are there');
+    const store = change(memoryStore(), { readFacts: () => () => Promise.reject(lost) });
+    const { live } = await begun(store);
+    const waiting = waitForFact(live, isEnd, { after: live.version, signal: never });
+    const [[outcome]] = await Promise.all([Promise.allSettled([waiting]), live.tryRefresh()]);
+    expect(outcome).toEqual({ status: 'rejected', reason: lost });
+    expect(live.listeners.size).toBe(0);
+  });
+
   it('ends when the server closes', async () => {
     const { tasks, live } = await begun();
     const waiting = waitForFact(live, isEnd, { after: 0, signal: never });

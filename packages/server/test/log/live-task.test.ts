@@ -158,6 +158,19 @@ it.each([
 });
 
 describe('a write', () => {
+  it('that ends is followed by a read of what the store told of meanwhile', async () => {
+    const store = await stored();
+    const [here, there] = [process(store).tasks, process(store).tasks];
+    const [one, other] = [(await here.open('s', 't'))!, (await there.open('s', 't'))!];
+    await one.subscribe();
+    one.writeStarts();
+    await append(other, working);
+    expect(one.version).toBe(3);
+    one.writeEnds();
+    await eventually(() => expect(one.version).toBe(4));
+    await one.unsubscribe();
+  });
+
   it('that has nothing to write asks nothing of the store', async () => {
     const { store, calls } = counted(await stored());
     const live = (await process(store).tasks.open('s', 't'))!;

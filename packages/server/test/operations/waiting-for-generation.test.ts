@@ -55,6 +55,26 @@ it('a client that leaves a long poll leaves nothing behind', async () => {
   await eventually(() => expect(server.load.tasks).toBe(0));
 });
 
+it('a long poll counts as a stream of its task while it waits', async () => {
+  const server = serve(ask, { limits: { followersPerTask: 1 } });
+  const { task } = await rpc(server, 'SendMessage', { message: say('go') }, active);
+  const client = new AbortController();
+  const polls = [1, 2].map(async () => {
+    const answer = await server.fetch(poll(task.id, task.generation, client.signal));
+    return answer.json();
+  });
+  const { error } = await Promise.race(polls);
+  expect(error).toMatchObject({ message: 'Too many streams are open on this task' });
+  client.abort();
+  await Promise.allSettled(polls);
+  await eventually(() => expect(server.load.tasks).toBe(0));
+  // The one that left gave its place back.
+  const next = server.fetch(poll(task.id, task.generation, new AbortController().signal));
+  await eventually(() => expect(server.load.tasks).toBe(1));
+  await rpc(server, 'SendMessage', { message: say('so', { taskId: task.id }) }, active);
+  expect(await (await next).json()).toMatchObject({ result: { id: task.id } });
+});
+
 it('a task that no longer waits, and one that does not exist, are answered at once, and are not kept', async () => {
   const server = serve(ask);
   const { task } = await rpc(server, 'SendMessage', { message: say('go') }, active);
