@@ -103,15 +103,3 @@ it('a change before the store tells of changes is not missed', async () => {
   const { status } = await rpc(there, 'GetTask', params, active);
   expect([isChanged, status.state]).toEqual([true, 'TASK_STATE_COMPLETED']);
 });
-
-it('a long poll counts among those that follow a task, as long as it waits', async () => {
-  const server = serve(ask, { limits: { followersPerTask: 1 } });
-  const { task } = await rpc(server, 'SendMessage', { message: say('go') }, active);
-  const client = new AbortController();
-  const waiting = server.fetch(poll(task.id, task.generation, client.signal));
-  const another = () => rpc(server, 'GetTask', { id: task.id, currentGeneration: task.generation }, active);
-  await eventually(() => expect(another()).rejects.toMatchObject({ reason: 'RESOURCE_EXHAUSTED' }));
-  await rpc(server, 'SendMessage', { message: say('well', { taskId: task.id }) }, active);
-  expect((await waiting).status).toBe(200);
-  await eventually(async () => expect((await another()).status.state).toBe('TASK_STATE_COMPLETED'));
-});
