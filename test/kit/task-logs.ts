@@ -1,4 +1,4 @@
-import { type Commit, StoreError, type TaskStore } from '@batonjs/store';
+import { type Answer, type Commit, StoreError, type TaskStore } from '@batonjs/store';
 
 type Fact = Commit['facts'][number];
 type Head = NonNullable<Commit['head']>;
@@ -44,7 +44,7 @@ export const chunkAfter = (version: number, more: Partial<Commit> = {}): Commit 
  */
 export async function persist(store: TaskStore, commit: Commit): Promise<number> {
   for (let asked = 0; ; asked++) {
-    const error = await store.commit(commit).then(
+    const error = await Promise.resolve(store.commit(commit)).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -59,7 +59,7 @@ export async function persist(store: TaskStore, commit: Commit): Promise<number>
 }
 
 /** Asks until it no longer rejects. */
-export async function untilItWorks<T>(ask: () => Promise<T>): Promise<T> {
+export async function untilItWorks<T>(ask: () => Answer<T>): Promise<T> {
   for (;;) {
     try {
       return await ask();

@@ -1,4 +1,4 @@
-import type { TaskStore, Topic } from '@batonjs/store';
+import type { Answer, TaskStore, Topic } from '@batonjs/store';
 import type { VirtualProcess } from './virtual-process.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -17,11 +17,11 @@ export function remoteStore<Store extends TaskStore>(
   store: Store,
   { time, process, latency }: RemoteStoreOptions,
 ): Store {
-  const remotely = <T>(act: () => Promise<T>): Promise<T> =>
+  const remotely = <T>(act: () => Answer<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       if (process.isDead) return;
       time.schedule(latency(), () => {
-        act().then(
+        Promise.resolve(act()).then(
           (result) => void process.deliver(latency(), () => resolve(result)),
           (error) => void process.deliver(latency(), () => reject(error)),
         );
@@ -44,7 +44,7 @@ export function remoteStore<Store extends TaskStore>(
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function' || typeof name === 'symbol') return member;
       if (name === 'subscribe') return subscribe;
-      return (...args: unknown[]) => remotely(() => member.apply(target, args));
+      return (...args: unknown[]) => remotely<unknown>(() => member.apply(target, args));
     },
   });
 }

@@ -1,4 +1,4 @@
-import { type Commit, StoreError, type TaskStore } from '@batonjs/store';
+import { type Commit, type Committed, StoreError, type TaskStore } from '@batonjs/store';
 import { type Sabotage, sabotage } from '@batonjs/store-conformance/faults';
 import type { Scenario } from './scenario.ts';
 
@@ -50,7 +50,7 @@ function lateAnswers(scenario: Scenario): Scenario {
 
 /** Gives a task back although something came that the holder has not seen. */
 function releaseAnyway(store: TaskStore): TaskStore {
-  const commit = async (asked: Commit): ReturnType<TaskStore['commit']> => {
+  const commit = async (asked: Commit): Promise<Committed> => {
     try {
       return await store.commit(asked);
     } catch (error) {

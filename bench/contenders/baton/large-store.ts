@@ -73,7 +73,7 @@ async function send(isOver: () => boolean): Promise<number[]> {
           ...(turn?.acquire && { turn: { ...turn, acquire: { ...turn.acquire, holder } } }),
           ...(writer && { writer: { ...writer, holder } }),
         };
-        times.push(await timed(() => store.commit(own)));
+        times.push(await timed(async () => store.commit(own)));
       }
     }
   };
@@ -85,7 +85,7 @@ const questions = {
   ...vitals,
   /** Stores tasks `from` to `to`, without the last. */
   fill: ({ from, to }: { from: number; to: number }) =>
-    inTurn(to - from, 256, (n) => store.commit(finished(from + n))),
+    inTurn(to - from, 256, async (n) => store.commit(finished(from + n))),
   /** The median of so many reads of each kind, in microseconds. `size`: how many tasks are stored. */
   async reads({ size, requests }: { size: number; requests: number }) {
     const page = async (after: number | undefined) => {

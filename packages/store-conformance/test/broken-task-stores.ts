@@ -17,6 +17,9 @@ import {
 import { override } from '../src/faults/override.ts';
 import { sabotage } from '../src/faults/sabotage.ts';
 
+/** The answer of a commit as a promise, of which its outcome can be caught. */
+const promised = async (store: TaskStore, commit: Commit): Promise<Committed> => store.commit(commit);
+
 type Break = (store: TaskStore) => Partial<TaskStore>;
 
 /** Stores with one fault each, and the section of the suite that has to notice. */
@@ -82,14 +85,19 @@ function leasesOf(store: TaskStore) {
 const commits = broken('commit', {
   'stores only the first fact of a commit that it refuses': (store) => ({
     commit: (commit) =>
-      store.commit(commit).catch(async (error) => {
+      promised(store, commit).catch(async (error) => {
         const [first] = commit.facts;
         if (!StoreError.is(error, 'VERSION_CONFLICT') || !first) throw error;
         const once = `${Math.random()}`;
         const { scope, taskId, commitId } = commit;
-        await store
-          .commit({ scope, taskId, commitId, expectedVersion: 'open', facts: [first], once })
-          .catch(() => {});
+        await promised(store, {
+          scope,
+          taskId,
+          commitId,
+          expectedVersion: 'open',
+          facts: [first],
+          once,
+        }).catch(() => {});
         throw error;
       }),
   }),
@@ -163,7 +171,7 @@ const commits = broken('commit', {
   })),
   'takes whatever contradicts itself': (store) => ({
     commit: (commit) =>
-      store.commit(commit).catch(async (error) => {
+      promised(store, commit).catch(async (error) => {
         if (!StoreError.is(error, 'INVALID_COMMIT')) throw error;
         return { version: (await store.load(commit.scope, commit.taskId))?.version ?? 0 };
       }),
@@ -173,7 +181,7 @@ const commits = broken('commit', {
 const opens = broken("an 'open' append", {
   'takes appends to closed logs': (store) => ({
     commit: (commit) =>
-      store.commit(commit).catch((error) => {
+      promised(store, commit).catch((error) => {
         if (commit.expectedVersion === 'open' && StoreError.is(error, 'LOG_CLOSED')) return { version: 4 };
         throw error;
       }),

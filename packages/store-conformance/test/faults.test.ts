@@ -16,8 +16,8 @@ function numbers(seed: number): () => number {
 
 const sleep = async () => {};
 const always = () => 0;
-const code = (promise: Promise<unknown>) =>
-  promise.then(
+const code = (answer: unknown) =>
+  Promise.resolve(answer).then(
     () => 'done',
     (error) => error.code,
   );

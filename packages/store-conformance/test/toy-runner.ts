@@ -62,7 +62,7 @@ export async function simulate(seed: number, what?: Sabotage): Promise<Violation
   /** Resolves whether it was committed: finds out from the log where the answer was lost. */
   async function commitOnce(commit: Commit): Promise<boolean> {
     for (;;) {
-      const error: unknown = await store.commit(commit).then(
+      const error: unknown = await Promise.resolve(store.commit(commit)).then(
         () => undefined,
         (cause: unknown) => cause ?? new Error(),
       );

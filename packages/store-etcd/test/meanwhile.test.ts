@@ -69,7 +69,7 @@ describe.skipIf(!etcd)('What another process does meanwhile', () => {
   it('replaces a large snapshot: who loads the log has the one of its moment', async () => {
     const { store, cluster, other } = openTwo();
     const text = 'x'.repeat(300_000);
-    const commit = (version: number) =>
+    const commit = async (version: number) =>
       other.commit(chunkAfter(version, { snapshot: { version: version + 1, text } as never }));
     await commit(0);
     await store.ping();

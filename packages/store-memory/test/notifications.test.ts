@@ -21,7 +21,7 @@ async function subscribed(store: TaskStore & PushConfigStore = memoryStore()) {
     store.subscribe(topic, (version) => void told.push(version === undefined ? name : `${name} ${version}`));
   await tell({ scope: 's', taskId: 't' }, 'task');
   await tell({ queue: 'q' }, 'queue');
-  const toldBy = async (act: () => Promise<unknown>) => {
+  const toldBy = async (act: () => unknown) => {
     told.length = 0;
     await act();
     return [...told];

@@ -47,7 +47,7 @@ describe('close', () => {
       code: 'UNAVAILABLE',
       message: expect.stringMatching(/tasks\.db is closed/),
     });
-    const calls: Promise<unknown>[] = [
+    const calls: unknown[] = [
       create(store, 'u'),
       store.load('s', 't'),
       store.readFacts('s', 't', 0, 9),

@@ -1,4 +1,4 @@
-import type { Commit, Committed, TaskStore } from '@batonjs/store';
+import type { Answer, Commit, Committed, TaskStore } from '@batonjs/store';
 import { headAt } from '../../../test/kit/task-logs.ts';
 
 type Fact = Commit['facts'][number];
@@ -34,7 +34,7 @@ export function commitOf(
 }
 
 /** Starts a log with one fact. */
-export const create = (store: TaskStore, taskId: string, more: Partial<Commit> = {}): Promise<Committed> =>
+export const create = (store: TaskStore, taskId: string, more: Partial<Commit> = {}): Answer<Committed> =>
   store.commit(commitOf(taskId, 0, [received], more));
 
 /** Adds the fact that ends a log of this length, at this time. */
@@ -43,7 +43,7 @@ export const complete = (
   taskId: string,
   version: number,
   statusAt = at,
-): Promise<Committed> => {
+): Answer<Committed> => {
   const head = headAt(version + 1, {
     state: 'TASK_STATE_COMPLETED',
     closed: true,

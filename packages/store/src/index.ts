@@ -4,7 +4,7 @@ export { callSubscriber } from './adapter/call-subscriber.ts';
 export { createStore } from './adapter/create-store.ts';
 export { cutPage } from './adapter/cut-page.ts';
 export { listedFact, parseFact } from './adapter/parse-fact.ts';
-export type { Answer, KeptFacts, KeptLog, Parts, Rows } from './adapter/rows.ts';
+export type { KeptFacts, KeptLog, Parts, Rows } from './adapter/rows.ts';
 export { type AllRows, search } from './adapter/search.ts';
 export {
   type SqlColumn,
@@ -17,6 +17,7 @@ export {
 export { Subscribers, topicNumber } from './adapter/subscribers.ts';
 export { mustKnowOptions } from './adapter/unknown-options.ts';
 export { foldLog, loadTask, mustFollow } from './load-task.ts';
+export { type Answer, isPending, whenAnswered } from './port/answer.ts';
 export type { Commit, Committed, StoredFact, StoredLog } from './port/commit.ts';
 export type { ClaimRequest, Lease, LeaseReading, TurnSchedule } from './port/lease.ts';
 export type { ListedTask, TaskFilter, TaskPage, TaskQuery } from './port/list.ts';

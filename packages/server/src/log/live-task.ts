@@ -1,13 +1,16 @@
 import { evolve, type Fact, type Head, headOf, type Snapshot, type State } from '@batonjs/lifecycle';
 import { A2AError } from '@batonjs/protocol/errors';
 import {
+  type Answer,
   foldLog,
+  isPending,
   mustFollow,
   type Scope,
   type StoredFact,
   type StoredLog,
   StoreError,
   type Unsubscribe,
+  whenAnswered,
 } from '@batonjs/store';
 import { newId } from '../base/system/new-id.ts';
 import { commitIdAt } from './commit-id-at.ts';
@@ -40,7 +43,7 @@ export class LiveTask {
   /** The id of the message that a request of this process is adding. */
   arriving: string | undefined;
   #isSubscribed = false;
-  #unsubscribe: Promise<Unsubscribe | undefined> | undefined;
+  #unsubscribe: Answer<Unsubscribe | undefined>;
   #isReading = false;
   #refreshing: Promise<void> = Promise.resolve();
   #refreshingAgain: Promise<void> | undefined;
@@ -145,24 +148,24 @@ export class LiveTask {
   }
 
   /** Follows what other processes write. Never rejects: if the store cannot subscribe, the sweep tries again. */
-  subscribe(): Promise<unknown> {
-    if (this.#isDiverged) return Promise.resolve();
+  subscribe(): Answer<unknown> {
+    if (this.#isDiverged) return undefined;
     this.#isSubscribed = true;
     if (this.#unsubscribe) return this.#unsubscribe;
     this.#unsubscribe = this.#subscribeToStore();
     // The store does not notify of earlier commits.
-    return this.#state ? this.#unsubscribe.then(() => this.tryRefresh()) : this.#unsubscribe;
+    return this.#state ? whenAnswered(this.#unsubscribe, () => this.tryRefresh()) : this.#unsubscribe;
   }
 
-  async unsubscribe(): Promise<void> {
+  unsubscribe(): Answer<void> {
     const unsubscribe = this.#unsubscribe;
     this.#isSubscribed = false;
     this.#unsubscribe = undefined;
-    await (await unsubscribe)?.();
+    return whenAnswered(unsubscribe, (end) => end?.());
   }
 
   /** Reads facts whose notification was lost; subscribes again if that failed before. Never rejects. */
-  sweep(): Promise<unknown> {
+  sweep(): Answer<unknown> {
     return this.#unsubscribe ? this.tryRefresh() : this.subscribe();
   }
 
@@ -202,23 +205,22 @@ export class LiveTask {
    * stored with them.
    */
   add(facts: readonly StoredFact[], state?: State, snapshot?: Snapshot, head?: Head): void {
-    let added = false;
-    const adopt = state !== undefined && facts[0]?.version === this.version + 1;
+    const { version } = this;
+    const adopt = state !== undefined && facts[0]?.version === version + 1;
+    // The state tells what one fact weighs. Several are weighed one by one.
+    const weight = adopt && facts.length === 1 ? state.weight - (this.#state?.weight ?? 0) : undefined;
     for (const stored of facts) {
       if (adopt ? false : stored.version !== this.version + 1) continue;
       if (stored.version === 1) this.#origin = stored.commitId;
       this.#lastCommitId = stored.commitId;
       if (!adopt) this.#state = evolve(this.#state, stored.fact);
       if (!adopt || !head) this.#head = headOf(this.#head, stored.fact);
-      this.recent.push(stored);
-      added = true;
+      this.recent.push(stored, weight);
     }
-    if (adopt) {
-      this.#state = state;
-      if (head) this.#head = head;
-    }
+    if (adopt) this.#state = state;
+    if (adopt && head) this.#head = head;
     if (snapshot) this.#snapshot = storedSnapshot(snapshot);
-    if (added) this.#callListeners();
+    if (this.version > version) this.#callListeners();
   }
 
   /** A new id. All ids of one task begin with the same unguessable part: its count tells nothing of other tasks. */
@@ -244,16 +246,14 @@ export class LiveTask {
     return this.recent.after(version - 1)?.[0]?.commitId;
   }
 
-  async #subscribeToStore(): Promise<Unsubscribe | undefined> {
-    const { store, report } = this.dependencies;
-    const topic = { scope: this.scope, taskId: this.taskId };
-    try {
-      return await store.subscribe(topic, (version) => this.#notified(version));
-    } catch (error) {
+  #subscribeToStore(): Answer<Unsubscribe | undefined> {
+    const { scope, taskId, dependencies } = this;
+    const failed = (error: unknown): undefined => {
       this.#unsubscribe = undefined;
-      report('Could not subscribe to a task', { taskId: this.taskId, error });
-      return undefined;
-    }
+      dependencies.report('Could not subscribe to a task', { taskId, error });
+    };
+    const subscribed = dependencies.store.subscribe({ scope, taskId }, (version) => this.#notified(version));
+    return isPending(subscribed) ? subscribed.catch(failed) : subscribed;
   }
 
   #notified(version = Number.POSITIVE_INFINITY): void {

@@ -1,4 +1,4 @@
-import type { Scope } from '@batonjs/store';
+import { isPending, type Scope } from '@batonjs/store';
 import { commitIdAt } from './commit-id-at.ts';
 import { LiveTask } from './live-task.ts';
 import type { LogDependencies } from './log-dependencies.ts';
@@ -79,9 +79,14 @@ export class LiveTasks {
     if (entry?.live !== live || --entry.users > 0) return;
     this.#entries.delete(key);
     entry.live = undefined;
-    live.unsubscribe().catch((error: unknown) => {
+    const failed = (error: unknown) =>
       this.dependencies.report('Could not unsubscribe from a task', { taskId: live.taskId, error });
-    });
+    try {
+      const ended = live.unsubscribe();
+      if (isPending(ended)) ended.catch(failed);
+    } catch (error) {
+      failed(error);
+    }
   }
 
   /** The id of the message that a request of this process is adding to the task, if any. */

@@ -14,9 +14,10 @@ export class RecentFacts {
   #events: (StreamEvent | undefined)[] = [];
   #weight = 0;
 
-  push(stored: StoredFact): void {
+  /** `weight`: that of the fact, where it is known. */
+  push(stored: StoredFact, weight: number = weigh(stored.fact)): void {
     this.#facts.push(stored);
-    this.#weight += weigh(stored.fact);
+    this.#weight += weight;
     if (this.#facts.length <= maxFacts && this.#weight <= maxWeight) return;
     // Drops half at once, so that dropping is cheap on average.
     const kept = this.#facts.slice(Math.ceil(this.#facts.length / 2));

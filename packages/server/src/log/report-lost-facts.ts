@@ -1,4 +1,4 @@
-import type { Scope } from '@batonjs/store';
+import type { Answer, Scope } from '@batonjs/store';
 import type { LogDependencies } from './log-dependencies.ts';
 
 /** The members of a live task that the report needs. */
@@ -8,7 +8,7 @@ interface Lossy {
   readonly dependencies: LogDependencies;
   readonly version: number;
   readonly state: { readonly closed: boolean };
-  unsubscribe(): Promise<void>;
+  unsubscribe(): Answer<void>;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { evolve, type State } from '@batonjs/lifecycle';
 import type { SendMessageRequest } from '@batonjs/protocol';
 import { GENERATION } from '@batonjs/protocol/headers';
 import type { StoredFact } from '@batonjs/store';
@@ -75,10 +76,8 @@ function startOf(
         settlement === 'closed' || (settlement === 'input-required' && closeStreamsOnInputRequired);
       if (stored.version > state.version) {
         const isTask = stored.fact.type === 'task-created';
-        if (isTask) {
-          state = live.state;
-          counter &&= new GenerationCounter(state.generation);
-        }
+        if (!state.task) state = after(state, stored, facts);
+        if (isTask) counter &&= new GenerationCounter(state.generation);
         const plain = isTask
           ? taskEvent(live, state, origin, view, limits.replyBytes)
           : eventOf(live, origin, stored);
@@ -95,4 +94,16 @@ function startOf(
     events: state.task ? [taskEvent(live, state, origin, view, limits.replyBytes)] : [],
     toEvents,
   };
+}
+
+/**
+ * The state after a fact. If it made the task, after all of its commit: the agent's first update is part of it. Not the
+ * state by now, as an agent that waits for nothing has gone on.
+ */
+function after(state: State, { fact, commitId }: StoredFact, facts: readonly StoredFact[]): State {
+  const next = evolve(state, fact);
+  if (!next.task) return next;
+  return facts
+    .filter((other) => other.version > next.version && other.commitId === commitId)
+    .reduce((known, other) => evolve(known, other.fact), next);
 }

@@ -1,3 +1,4 @@
+import type { Answer } from '@batonjs/store';
 import type { JsonOf, Turn } from '../agent/agent.ts';
 import type { TurnSpan } from '../base/hooks/telemetry.ts';
 
@@ -9,7 +10,7 @@ export interface StepRecord {
   /** To be called right before the function is. Throws or rejects if it must not be called. */
   enter(): Promise<void> | undefined;
   /** Stores a result, which is JSON. Rejects if it cannot be stored. */
-  complete(name: string, result: unknown): Promise<unknown>;
+  complete(name: string, result: unknown): Answer<unknown>;
 }
 
 /** The steps of one attempt of a turn. */

@@ -1,7 +1,7 @@
 import type { State, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { A2AError } from '@batonjs/protocol/errors';
-import { StoreError } from '@batonjs/store';
+import { isPending, StoreError } from '@batonjs/store';
 import type { Answer } from '../agent/agent.ts';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../agent/check-agent-output.ts';
@@ -198,7 +198,8 @@ export class TaskRun {
       if (next.done) return this.#ended();
       try {
         checkUpdate(next.value);
-        await (waiting ? this.#updateWith(next.value, waiting) : this.#task.update(next.value));
+        const written = waiting ? this.#updateWith(next.value, waiting) : this.#task.update(next.value);
+        if (isPending(written)) await written;
       } catch (error) {
         // An update that is not allowed is thrown at the `yield`, where the agent can catch it.
         if (!A2AError.is(error) || !iterator.throw) throw error;
@@ -246,10 +247,9 @@ export class TaskRun {
   }
 
   #report(type: TurnEvent['type']): void {
-    const { onTurn } = this.#dependencies;
-    const { restart, maxAttempts } = this.#dependencies.options;
+    const { onTurn, options } = this.#dependencies;
     const { taskId, state } = this.#task.live;
-    const most = restart === 'rerun' ? maxAttempts : 1;
+    const most = options.restart === 'rerun' ? options.maxAttempts : 1;
     onTurn({ type, taskId, contextId: state.contextId, attempt: this.#attempt, maxAttempts: most });
   }
 

@@ -1,6 +1,6 @@
 import type { ChildUpdate, Command, State, TaskUpdate } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
-import { type Commit, type Lease, StoreError } from '@batonjs/store';
+import { type Answer, type Commit, isPending, type Lease, StoreError } from '@batonjs/store';
 import { canceled, type Failure, failed } from '../agent/builders.ts';
 import { isoTime } from '../base/timing/clock.ts';
 import type { LazyAbort } from '../base/timing/lazy-abort.ts';
@@ -38,7 +38,8 @@ export class TaskWriter implements Held {
   #isClosing = false;
   #failures: WeakSet<object> | undefined;
   #writing = 0;
-  #latest: Promise<unknown> = Promise.resolve();
+  /** The latest of the writes that wait for the store, or for one another. */
+  #latest: Promise<unknown> | undefined;
   readonly #dueAt = (state: State) => dueAt(state, this.#dependencies.options.clocks);
   readonly #giveUp = () => this.#lost || (this.#isClosing && !this.#process.heartbeat.isSure(this));
 
@@ -126,9 +127,9 @@ export class TaskWriter implements Held {
   /**
    * Writes an update of the agent. INPUT_REQUIRED also ends the turn and gives the task back. After a cancel request,
    * COMPLETED becomes CANCELED unless the agent says that it finished before it noticed. `more`: artifacts that follow,
-   * in the same commit.
+   * in the same commit. Throws or rejects if it is refused.
    */
-  update(update: TaskUpdate, more: readonly TaskUpdate[] = []): Promise<unknown> {
+  update(update: TaskUpdate, more: readonly TaskUpdate[] = []): Answer<unknown> {
     const asks = 'status' in update && update.status.state === 'TASK_STATE_INPUT_REQUIRED';
     if (!asks)
       return this.write((state) => [
@@ -209,27 +210,27 @@ export class TaskWriter implements Held {
     );
   }
 
-  /** Writes one after another: two writes of a turn at once would only conflict. */
+  /** Writes one after another: two writes of a turn at once would only conflict. At once if the store answers at once. */
   write(
     commands: (state: State) => readonly Command[],
     turn?: (state: State) => Commit['turn'],
-  ): Promise<Written> {
+  ): Answer<Written> {
     const next = () => this.#write(commands, turn);
-    const written = this.#writing > 0 ? this.#latest.then(next, next) : next();
-    this.#writing++;
-    this.#latest = written;
+    const isAlone = this.#writing++ === 0;
+    const written = isAlone ? next() : Promise.resolve(this.#latest).then(next, next);
+    if (isPending(written)) this.#latest = written;
     return written;
   }
 
   /** Resolves when nothing is being written. Never rejects. */
   async idle(): Promise<void> {
-    while (this.#writing > 0) await this.#latest.catch(() => {});
+    while (this.#writing > 0) await this.#latest?.catch(() => {});
   }
 
   #write(
     commands: (state: State) => readonly Command[],
     turn?: (state: State) => Commit['turn'],
-  ): Promise<Written> {
+  ): Answer<Written> {
     const { clock, onTransition } = this.#dependencies;
     const { limits } = this.#dependencies.options;
     let refusal: unknown;
@@ -255,23 +256,22 @@ export class TaskWriter implements Held {
       dueAt: this.#dueAt,
       giveUp: this.#giveUp,
     };
-    const writing: Promise<Written> = this.#lost
+    const succeeded = (written: Written): Written => {
+      this.#writing--;
+      const isLast = written.facts.at(-1)?.version === this.live.version;
+      this.hasEnded ||= released || (isLast && this.live.state.closed);
+      reportTransitions(written.before, this.live.taskId, written.facts, onTransition);
+      return written;
+    };
+    const failed = (error: unknown): never => {
+      this.#writing--;
+      // An error of the decision may come from the agent's update.
+      throw error === refusal ? error : this.#asFailure(error);
+    };
+    const written: Answer<Written> = this.#lost
       ? Promise.reject(new StoreError('FENCED', 'The task belongs to another process'))
       : write(this.live, decision, options);
-    return writing.then(
-      (written) => {
-        this.#writing--;
-        const isLast = written.facts.at(-1)?.version === this.live.version;
-        this.hasEnded ||= released || (isLast && this.live.state.closed);
-        reportTransitions(written.before, this.live.taskId, written.facts, onTransition);
-        return written;
-      },
-      (error) => {
-        this.#writing--;
-        // An error of the decision may come from the agent's update.
-        throw error === refusal ? error : this.#asFailure(error);
-      },
-    );
+    return isPending(written) ? written.then(succeeded, failed) : succeeded(written);
   }
 
   #asFailure(error: unknown): unknown {

@@ -35,7 +35,7 @@ export class Deliverer {
     const { store, report } = this.#dependencies;
     const { queue } = this.#dependencies.options;
     // With a reason: an abort without one creates an error with a stack, for every notification.
-    this.#unsubscribe = store.subscribe({ queue }, () => this.#notified.abort('notified'));
+    this.#unsubscribe = Promise.resolve(store.subscribe({ queue }, () => this.#notified.abort('notified')));
     this.#unsubscribe.catch((error: unknown) => report('Could not subscribe to the queue', { queue, error }));
     this.#over = this.#loop();
   }

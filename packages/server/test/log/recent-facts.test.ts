@@ -65,6 +65,12 @@ describe('the newest facts of a log', () => {
     expect([500_000 - most < perCharacter, versions(one.after(0))]).toEqual([true, [1]]);
   });
 
+  it('weigh what their giver says', () => {
+    const recent = kept(2);
+    recent.push(stored(3), 500_001);
+    expect([recent.after(1), versions(recent.after(2))]).toEqual([undefined, [3]]);
+  });
+
   it('have one event each, for all followers', () => {
     const recent = new RecentFacts();
     const facts = [stored(5), stored(6)];

@@ -11,15 +11,18 @@ export function same(actual: unknown, expected: unknown, message?: string): void
 
 const plain = (value: unknown): unknown => (value === undefined ? value : JSON.parse(JSON.stringify(value)));
 
-/** Fails unless the promise rejects with a `StoreError` of this code. */
-export async function refuses(code: StoreErrorCode, promise: Promise<unknown>): Promise<void> {
-  await assert.rejects(promise, (error) => {
-    if (StoreError.is(error, code)) return true;
-    throw new assert.AssertionError({
-      message: `Should reject with ${code}, not with ${error}`,
-      actual: error,
-    });
-  });
+/** Fails unless the answer is a promise that rejects with a `StoreError` of this code. */
+export async function refuses(code: StoreErrorCode, answer: unknown): Promise<void> {
+  await assert.rejects(
+    async () => answer,
+    (error) => {
+      if (StoreError.is(error, code)) return true;
+      throw new assert.AssertionError({
+        message: `Should reject with ${code}, not with ${error}`,
+        actual: error,
+      });
+    },
+  );
 }
 
 /** A subscriber that counts its notifications. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ClaimRequest, Commit, Lease, StoreErrorCode, TaskStore } from '@batonjs/store';
+import type { ClaimRequest, Commit, Committed, Lease, StoreErrorCode, TaskStore } from '@batonjs/store';
 import fc from 'fast-check';
 import type { Bench } from '../bench/check.ts';
 import { same } from '../bench/expectations.ts';
@@ -85,7 +85,7 @@ export async function compare(bench: Bench, run: string, commands: readonly Comm
       leases.push(...given);
     } else {
       const commit = toCommit(one, model.log(run, `t${one.task}`), ttlMs);
-      const outcome = await store.commit(commit).catch((error): StoreErrorCode => error.code ?? error);
+      const outcome = await outcomeOf(async () => store.commit(commit));
       const expected = model.commit(commit, now());
       same(outcome, expected, 'commit');
       if (typeof expected !== 'string' && expected.lease) leases.push(expected.lease);
@@ -165,3 +165,7 @@ async function mustAgree(store: TaskStore, model: Model, run: string): Promise<v
   const query = { limit: 2 };
   same(await store.list(run, query), model.list(run, query), 'list');
 }
+
+/** What a commit resolves to, or the code that it rejects with. */
+const outcomeOf = (commit: () => Promise<Committed>): Promise<Committed | StoreErrorCode> =>
+  commit().catch((error) => error.code ?? error);

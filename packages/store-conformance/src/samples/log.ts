@@ -72,7 +72,7 @@ export function logOf(
     create(more) {
       return this.commit([received('m1', contextId), created(taskId, contextId)], more);
     },
-    append(fact, once = freshCommitId(), more) {
+    async append(fact, once = freshCommitId(), more) {
       const commitId = freshCommitId();
       return store.commit({ scope, taskId, commitId, expectedVersion: 'open', facts: [fact], once, ...more });
     },

@@ -244,7 +244,7 @@ describe.skipIf(!redis)('When the network between one process and Redis is cut',
     const { lease } = await other.commit(chunkAfter(0, held('cut off', 200)));
     proxy.freeze();
     const late = chunkAfter(1, { commitId: 'late', writer: { fence: lease!.fence, holder: 'cut off' } });
-    const writing = store.commit(late).catch((error) => error);
+    const writing = Promise.resolve(store.commit(late)).catch((error) => error);
     const claim = () => other.claim({ queue: 'q', holder: 'next', ttlMs: 60_000, limit: 1 });
     let [taken] = await claim();
     while (!taken) [taken] = await claim();

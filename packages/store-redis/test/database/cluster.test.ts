@@ -161,7 +161,9 @@ describe.skipIf(!cluster)('On a Cluster', () => {
     for (const taskId of taskIds) await persist(store, chunkAfter(0, { taskId }));
     await cluster!.nodes[1]!.kill();
     const outcomes = await Promise.all(
-      taskIds.map((taskId) => store.commit(chunkAfter(1, { taskId })).catch((error) => error.code)),
+      taskIds.map((taskId) =>
+        Promise.resolve(store.commit(chunkAfter(1, { taskId }))).catch((error) => error.code),
+      ),
     );
     expect(new Set(outcomes.filter((outcome) => typeof outcome === 'string'))).toEqual(
       new Set(['UNAVAILABLE']),

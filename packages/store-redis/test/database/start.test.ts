@@ -107,8 +107,8 @@ describe.skipIf(!redis)('A store without its Redis', () => {
     const store = open({ url, timeoutMs: 500 });
     const errors = await Promise.all([
       refusalOf(store),
-      store.commit(chunkAfter(0)).catch((error) => error),
-      store.subscribe({ queue: 'q' }, () => {}).catch((error) => error),
+      Promise.resolve(store.commit(chunkAfter(0))).catch((error) => error),
+      Promise.resolve(store.subscribe({ queue: 'q' }, () => {})).catch((error) => error),
     ]);
     for (const error of errors) {
       expect(StoreError.is(error, 'UNAVAILABLE')).toBe(true);

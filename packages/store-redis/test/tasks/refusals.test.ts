@@ -12,7 +12,7 @@ describe.skipIf(!redis)('A commit that is refused', () => {
   it('is told why, in words', async () => {
     const store = redisStore({ url: redis!.url, prefix: `test-${randomUUID()}`, shards: 1 });
     const refused = async (commit: Commit) => {
-      const error = await store.commit(commit).then(() => undefined, Object);
+      const error = await Promise.resolve(store.commit(commit)).then(() => undefined, Object);
       return [error?.code, error?.message];
     };
     const want = { turn: { queue: 'q', want: true } };

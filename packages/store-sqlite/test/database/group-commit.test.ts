@@ -53,7 +53,7 @@ describe('writes of one round of the event loop', () => {
 
   it('share it across callbacks of that turn', async () => {
     const { store, groups } = open(freshPath());
-    const writes: Promise<unknown>[] = [];
+    const writes: unknown[] = [];
     await new Promise<void>((resolve) => {
       for (let n = 0; n < 5; n++) process.nextTick(() => writes.push(create(store, `tick${n}`)));
       queueMicrotask(() => {

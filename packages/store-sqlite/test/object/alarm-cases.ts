@@ -143,7 +143,7 @@ export const alarmCases: Readonly<Record<string, Case>> = {
     };
     const store = durableObjectStore({ ...nextStart(storage), setAlarm });
     const rejected = store.commit(chunkAfter(0, { turn: wanted }));
-    await assert.rejects(rejected, refuses('UNAVAILABLE', /Network connection lost/));
+    await assert.rejects(async () => rejected, refuses('UNAVAILABLE', /Network connection lost/));
     assert.equal((await store.load('s', 't'))?.version, 1);
     fails = false;
     await store.commit(chunkAfter(1));

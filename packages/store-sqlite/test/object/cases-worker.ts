@@ -48,7 +48,7 @@ export class Unalarmed extends Subject {
         StoreError.is(error) &&
         error.code === code &&
         error.message.includes('`alarm() { return store.alarm(); }`');
-      await assert.rejects(store.commit(work), refuses('UNAVAILABLE'));
+      await assert.rejects(async () => store.commit(work), refuses('UNAVAILABLE'));
       await assert.rejects(store.load('s', 't'), refuses('UNUSABLE'));
     });
   }

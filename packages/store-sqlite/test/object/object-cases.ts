@@ -110,7 +110,10 @@ export const cases: Readonly<Record<string, Case>> = {
     await store.subscribe({ scope: 's', taskId: 't' }, (version) => versions.push(version));
     await store.commit(chunkAfter(0));
     const rejected = store.commit(chunkAfter(1, { head: headAt(2, { state: 'TASK_STATE_FAILED' }) }));
-    await assert.rejects(rejected, refuses('UNAVAILABLE', /SQLite of this Durable Object failed: .*broken/));
+    await assert.rejects(
+      async () => rejected,
+      refuses('UNAVAILABLE', /SQLite of this Durable Object failed: .*broken/),
+    );
     assert.equal((await store.load('s', 't'))?.version, 1);
     assert.equal((await store.list('s', { limit: 9 })).total, 1);
     storage.sql.exec('DROP TRIGGER broken');
@@ -133,10 +136,10 @@ export const cases: Readonly<Record<string, Case>> = {
     await store.subscribe({ scope: 's', taskId: 't' }, () => seen.push('notified'));
     const note = (name: string) => () => seen.push(name);
     const calls = [
-      store.commit(chunkAfter(0)).then(note('written')),
+      Promise.resolve(store.commit(chunkAfter(0))).then(note('written')),
       store.load('s', 't').then(note('read')),
     ];
-    await assert.rejects(store.commit(chunkAfter(7)), refuses('VERSION_CONFLICT', /at 1, not 7/));
+    await assert.rejects(async () => store.commit(chunkAfter(7)), refuses('VERSION_CONFLICT', /at 1, not 7/));
     await new Promise((resolve) => setTimeout(resolve));
     assert.deepEqual(seen, []);
     disk[0]!.resolve();
@@ -146,7 +149,7 @@ export const cases: Readonly<Record<string, Case>> = {
 
     const failing = store.commit(chunkAfter(1));
     disk[1]!.reject(new Error('The disk failed'));
-    await assert.rejects(failing, refuses('UNAVAILABLE', /The disk failed/));
+    await assert.rejects(async () => failing, refuses('UNAVAILABLE', /The disk failed/));
   },
 
   async 'refuses tables of another release'(storage) {
@@ -187,7 +190,7 @@ export const cases: Readonly<Record<string, Case>> = {
     const identity = await store.identity();
     await storage.deleteAll();
     await assert.rejects(
-      store.commit(chunkAfter(1)),
+      async () => store.commit(chunkAfter(1)),
       refuses('UNUSABLE', /were deleted while it was in use/),
     );
     await assert.rejects(store.identity(), refuses('UNUSABLE', /was deleted while it was in use/));
@@ -196,7 +199,7 @@ export const cases: Readonly<Record<string, Case>> = {
     assert.notEqual(await next.identity(), identity);
     assert.equal(await next.load('s', 't'), undefined);
     await assert.rejects(
-      store.commit(chunkAfter(0)),
+      async () => store.commit(chunkAfter(0)),
       refuses('UNUSABLE', /was deleted while it was in use/),
       'the new data is not that of the store before',
     );

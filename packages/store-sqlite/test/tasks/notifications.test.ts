@@ -11,7 +11,7 @@ it('subscribers are notified of what can be read or claimed, and of nothing else
     store.subscribe(topic, (version) => void told.push(version === undefined ? name : `${name} ${version}`));
   await tell({ scope: 's', taskId: 't' }, 'task');
   await tell({ queue: 'q' }, 'queue');
-  const toldBy = async (act: () => Promise<unknown>) => {
+  const toldBy = async (act: () => unknown) => {
     await act();
     return told.splice(0);
   };

@@ -1,4 +1,5 @@
 import { frozenJson } from '@batonjs/lifecycle';
+import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { Commit } from '../port/commit.ts';
 import type { PushConfig, PushConfigStore } from '../port/push-config-store.ts';
 import type { TaskStore } from '../port/task-store.ts';
@@ -19,8 +20,7 @@ import { byName, pushConfigOf } from '../rules/webhook-row.ts';
 import { changeParts, claim, claimDeliveries, prune, readParts } from './in-parts.ts';
 import { OpenCalls } from './open-calls.ts';
 import { readFacts, storedLog } from './read-log.ts';
-import type { Answer, Rows } from './rows.ts';
-import { whenAnswered } from './when-answered.ts';
+import type { Rows } from './rows.ts';
 
 /** How many webhooks one change lets be tried again: a database takes so many tasks in one step. */
 const retriedAtOnce = 50;
@@ -28,7 +28,7 @@ const retriedAtOnce = 50;
 /** A store on the rows of a database. `name`: that of the database, for errors. */
 export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & PushConfigStore {
   const calls = new OpenCalls(name);
-  const call = <T>(work: () => Answer<T>): Promise<T> => calls.pass(work);
+  const call = <T>(work: () => Answer<T>): Promise<T> => Promise.resolve(calls.pass(work));
   const pushConfigs = (scope: string, taskId: string): Answer<readonly PushConfig[]> =>
     whenAnswered(rows.read(withWebhooks({ scope, taskId })), (found) =>
       foundTask(found).webhooks.map(pushConfigOf),
@@ -38,12 +38,12 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
   return {
     schedules: true,
 
-    commit: (commit) => call(() => rows.change(commitStep(prepareCommit(rows, commit)))),
+    commit: (commit) => calls.pass(() => rows.change(commitStep(prepareCommit(rows, commit)))),
     load: (scope, taskId) => call(() => whenAnswered(rows.log(scope, taskId), (kept) => storedLog(kept))),
     readFacts: (scope, taskId, after, limit, lastCommitId) =>
       call(() => readFacts(rows, { scope, taskId }, after, limit, lastCommitId)),
     list: (scope, query) => call(() => rows.page(scope, query)),
-    subscribe: (topic, notify) => call(() => rows.subscribe(topic, notify)),
+    subscribe: (topic, notify) => calls.pass(() => rows.subscribe(topic, notify)),
 
     claim: (request) => call(() => claim(rows, request)),
     renew: (leases, ttlMs) =>

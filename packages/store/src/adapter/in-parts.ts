@@ -1,3 +1,4 @@
+import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { ClaimRequest, Lease } from '../port/lease.ts';
 import type { Delivery, DeliveryRequest } from '../port/push-config-store.ts';
 import { type Found, foundOf, type Step, type Wanted } from '../rules/change.ts';
@@ -5,8 +6,7 @@ import { claimStep } from '../rules/claim.ts';
 import { claimTurnsStep } from '../rules/claim-turns.ts';
 import { pruneStep } from '../rules/prune.ts';
 import { claimDeliveriesStep } from '../rules/webhook.ts';
-import type { Answer, Parts, Rows } from './rows.ts';
-import { whenAnswered } from './when-answered.ts';
+import type { Parts, Rows } from './rows.ts';
 
 /** How many logs one change deletes: others are written in between. */
 const prunedAtOnce = 50;

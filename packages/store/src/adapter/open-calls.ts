@@ -1,5 +1,5 @@
+import { type Answer, isPending } from '../port/answer.ts';
 import { StoreError } from '../port/store-error.ts';
-import type { Answer } from './rows.ts';
 
 /** Counts the calls under way, and refuses new ones once the store is closed. */
 export class OpenCalls {
@@ -18,13 +18,16 @@ export class OpenCalls {
     this.#name = name;
   }
 
-  /** The outcome of a call. Rejects with code `UNAVAILABLE` once closed. One that answers at once is not counted. */
-  pass<T>(call: () => Answer<T>): Promise<T> {
+  /**
+   * The outcome of a call. Rejects with what it throws, and with code `UNAVAILABLE` once closed. One that answers at once is
+   * not counted.
+   */
+  pass<T>(call: () => Answer<T>): Answer<T> {
     if (this.#isClosed)
       return Promise.reject(new StoreError('UNAVAILABLE', `The store ${this.#name} is closed`));
     try {
       const answer = call();
-      if (!(answer instanceof Promise)) return Promise.resolve(answer);
+      if (!isPending(answer)) return answer;
       this.#inside++;
       // A caller may look at the outcome later.
       answer.then(this.#leave, this.#leave);

@@ -1,9 +1,9 @@
 import { mustBeWhole } from '../load-task.ts';
+import { type Answer, whenAnswered } from '../port/answer.ts';
 import type { StoredFact, StoredLog } from '../port/commit.ts';
 import type { TaskName } from '../port/names.ts';
 import { diverged, StoreError } from '../port/store-error.ts';
-import type { Answer, KeptFacts, KeptLog, Rows } from './rows.ts';
-import { whenAnswered } from './when-answered.ts';
+import type { KeptFacts, KeptLog, Rows } from './rows.ts';
 
 /** The log of a task as callers see it. Throws `UNREADABLE` if a fact is missing. */
 export function storedLog(kept: KeptLog | undefined): StoredLog | undefined {

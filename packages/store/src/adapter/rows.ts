@@ -1,4 +1,5 @@
 import type { Fact, Snapshot } from '@batonjs/lifecycle';
+import type { Answer } from '../port/answer.ts';
 import type { StoredFact } from '../port/commit.ts';
 import type { TaskPage, TaskQuery } from '../port/list.ts';
 import type { Scope } from '../port/names.ts';
@@ -28,9 +29,6 @@ export interface Parts {
   /** The part of a task, from 0 to `count - 1`. */
   of(taskId: string): number;
 }
-
-/** What a database answers: at once, or as a promise. */
-export type Answer<T> = T | Promise<T>;
 
 /**
  * What a database brings to `createStore`: rows that are kept and found. It takes no decision and calculates no column.

@@ -1,3 +1,4 @@
+import type { Answer } from './answer.ts';
 import type { Commit, Committed, StoredFact, StoredLog } from './commit.ts';
 import type { ClaimRequest, Lease, LeaseReading } from './lease.ts';
 import type { TaskPage, TaskQuery } from './list.ts';
@@ -21,11 +22,12 @@ export type Unsubscribe = () => void | Promise<void>;
  */
 export interface TaskStore {
   /**
-   * Writes all of the commit or none of it; it is durable when the promise resolves. Rejects with a `StoreError` of
-   * code `VERSION_CONFLICT`, `LOG_CLOSED` or `FENCED` if the log is longer, is closed, or another token holds the
-   * task; see `admit`. A `once` that was used before is found before any of these.
+   * Writes all of the commit or none of it; it is durable when it is answered, which a store that waits for nothing does
+   * without a promise. Rejects, and never throws, with a `StoreError` of code `VERSION_CONFLICT`, `LOG_CLOSED` or
+   * `FENCED` if the log is longer, is closed, or another token holds the task; see `admit`. A `once` that was used
+   * before is found before any of these.
    */
-  commit(commit: Commit): Promise<Committed>;
+  commit(commit: Commit): Answer<Committed>;
 
   /** The log of a task in one consistent read, or undefined. Rejects with code `UNREADABLE` if it is damaged. */
   load(scope: Scope, taskId: string): Promise<StoredLog | undefined>;
@@ -50,9 +52,9 @@ export interface TaskStore {
   /**
    * Calls `notify` after each change; for a task with the length of its log, if the store knows it. There may be too
    * many notifications, and some may be lost: a subscriber also reads the store from time to time. An error that
-   * `notify` throws rejects no commit; see `callSubscriber`.
+   * `notify` throws rejects no commit; see `callSubscriber`. Rejects, and never throws.
    */
-  subscribe(topic: Topic, notify: (version?: number) => void): Promise<Unsubscribe>;
+  subscribe(topic: Topic, notify: (version?: number) => void): Answer<Unsubscribe>;
 
   /**
    * Grants leases on open tasks of a queue that are held by no live lease and want a turn, were abandoned, or are due.

@@ -58,6 +58,17 @@ describe('a store', () => {
     await expect(store.identity()).rejects.toThrow('at once');
   });
 
+  it('answers a commit at once where its rows do, and never throws', async () => {
+    const store = createStore('of a test', mapRows(new Tables(), Date.now));
+    const commit = {
+      ...{ scope: 's', taskId: 't', commitId: 'c', expectedVersion: 0 },
+      facts: [fact],
+      head: headAt(1),
+    };
+    expect(store.commit(commit)).toEqual({ version: 1 });
+    await expect(store.commit(commit)).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+  });
+
   it('has a probe where its rows have one', async () => {
     expect(storeOf({}).probe).toBeUndefined();
     let probes = 0;

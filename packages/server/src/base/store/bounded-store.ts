@@ -1,10 +1,17 @@
-import type { PushConfigStore, TaskStore, Unsubscribe } from '@batonjs/store';
+import {
+  type Answer,
+  isPending,
+  type PushConfigStore,
+  type TaskStore,
+  type Unsubscribe,
+} from '@batonjs/store';
 import type { Clock } from '../timing/clock.ts';
 import { bounded, type CallWatch } from '../timing/within-deadline.ts';
 
 type Store = TaskStore | (TaskStore & PushConfigStore);
 /** Makes a call within the time limit. `late` is given the result of a call that took longer. */
-type InTime = <T>(call: () => Promise<T>, late?: (value: T) => void) => Promise<T>;
+type AnswerInTime = <T>(call: () => Answer<T>, late?: (value: T) => void) => Answer<T>;
+type InTime = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
  * The store with a time limit of `ms` milliseconds for each call; a call that takes longer rejects with `UNAVAILABLE`,
@@ -12,26 +19,30 @@ type InTime = <T>(call: () => Promise<T>, late?: (value: T) => void) => Promise<
  * hears how each call ends.
  */
 export function boundedStore(store: Store, ms: number, clock: Clock, watch?: CallWatch): Store {
-  const inTime: InTime = (call, late) => {
+  const answerInTime: AnswerInTime = (call, late) => {
     try {
-      return bounded(call(), ms, clock, late, watch);
+      const answer = call();
+      if (isPending(answer)) return bounded(answer, ms, clock, late, watch);
+      watch?.answered();
+      return answer;
     } catch (error) {
       watch?.failed(error);
       return Promise.reject(error);
     }
   };
-  const tasks = boundedTasks(store, inTime);
+  const inTime: InTime = (call) => Promise.resolve(answerInTime(call));
+  const tasks = boundedTasks(store, inTime, answerInTime);
   return 'claimDeliveries' in store ? { ...tasks, ...boundedPushConfigs(store, inTime) } : tasks;
 }
 
-function boundedTasks(store: TaskStore, inTime: InTime): TaskStore {
+function boundedTasks(store: TaskStore, inTime: InTime, answerInTime: AnswerInTime): TaskStore {
   return {
-    commit: (commit) => inTime(() => store.commit(commit)),
+    commit: (commit) => answerInTime(() => store.commit(commit)),
     load: (scope, taskId) => inTime(() => store.load(scope, taskId)),
     readFacts: (scope, taskId, after, limit, lastCommitId) =>
       inTime(() => store.readFacts(scope, taskId, after, limit, lastCommitId)),
     list: (scope, query) => inTime(() => store.list(scope, query)),
-    subscribe: (topic, notify) => inTime(() => store.subscribe(topic, notify), end),
+    subscribe: (topic, notify) => answerInTime(() => store.subscribe(topic, notify), end),
     ...(store.schedules && { schedules: true }),
     claim: (request) => inTime(() => store.claim(request)),
     renew: (leases, ttlMs) => inTime(() => store.renew(leases, ttlMs)),

@@ -1,4 +1,4 @@
-import { StoreError } from '@batonjs/store';
+import { type Answer, StoreError } from '@batonjs/store';
 import type { Clock } from './clock.ts';
 import { deadlinesOf } from './deadline-timers.ts';
 
@@ -6,7 +6,7 @@ import { deadlinesOf } from './deadline-timers.ts';
  * Makes a store call, and rejects as `UNAVAILABLE` if it is not answered by this time of the monotonic clock. A time of
  * `Infinity` costs nothing.
  */
-export async function boundedUntil<T>(call: () => Promise<T>, until: number, clock: Clock): Promise<T> {
+export async function boundedUntil<T>(call: () => Answer<T>, until: number, clock: Clock): Promise<T> {
   if (until === Number.POSITIVE_INFINITY) return call();
   const answered = new AbortController();
   const timeout = clock.sleep(Math.max(0, until - clock.monotonic()), answered.signal).then(() => {

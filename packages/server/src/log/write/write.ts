@@ -1,5 +1,13 @@
 import type { Fact, Head, State } from '@batonjs/lifecycle';
-import { type Commit, type Committed, type Lease, type StoredFact, StoreError } from '@batonjs/store';
+import {
+  type Answer,
+  type Commit,
+  type Committed,
+  isPending,
+  type Lease,
+  type StoredFact,
+  StoreError,
+} from '@batonjs/store';
 import { boundedUntil } from '../../base/timing/within-deadline.ts';
 import type { LiveTask } from '../live-task.ts';
 import { nextSnapshot } from '../snapshot-policy.ts';
@@ -33,7 +41,7 @@ export interface Written {
 
 /**
  * Decides on the known state of the task and commits. If another commit came between, decides again on the state after
- * that. Resolves only when the facts are in the store. After a failure whose outcome is unknown, reads the log: an
+ * that. Answers only when the facts are in the store: at once if the store does. After a failure whose outcome is unknown, reads the log: an
  * agent never goes on from a commit that may or may not have happened. Rejects with the error of `decide`, or with a
  * `StoreError`.
  */
@@ -41,28 +49,29 @@ export function write(
   live: LiveTask,
   decide: (state: State | undefined) => Decision,
   options: WriteOptions = {},
-): Promise<Written> {
+): Answer<Written> {
   const { store, clock } = live.dependencies;
   const since = clock.monotonic();
-  let draft: Draft | undefined;
   try {
-    draft = draftOf(live, decide, options);
+    const draft = draftOf(live, decide, options);
+    if (!draft) return nothingWritten(live);
+    live.writeStarts();
+    // The first attempt usually succeeds, and is bounded by the time limit of a store call: it needs no deadline.
+    const attempt = store.commit(draft.commit);
+    const goOn = () =>
+      persist(live, decide, options, { draft, attempt, since }).finally(() => live.writeEnds());
+    const add = (committed: Committed) => {
+      if (committed.repeated) return goOn();
+      try {
+        return addWritten(live, draft, committed);
+      } finally {
+        live.writeEnds();
+      }
+    };
+    return isPending(attempt) ? attempt.then(add, goOn) : add(attempt);
   } catch (error) {
     return Promise.reject(error);
   }
-  if (!draft) return Promise.resolve(nothingWritten(live));
-  live.writeStarts();
-  // The first attempt usually succeeds, and is bounded by the time limit of a store call: it needs no deadline.
-  const begun = { draft, attempt: store.commit(draft.commit), since };
-  const goOn = () => persist(live, decide, options, begun).finally(() => live.writeEnds());
-  return begun.attempt.then((committed) => {
-    if (committed.repeated) return goOn();
-    try {
-      return addWritten(live, begun.draft, committed);
-    } finally {
-      live.writeEnds();
-    }
-  }, goOn);
 }
 
 const nothingWritten = (live: LiveTask): Written => ({ facts: [], first: live.version, before: live.known });
@@ -70,7 +79,7 @@ const nothingWritten = (live: LiveTask): Written => ({ facts: [], first: live.ve
 /** A write whose first attempt is made. */
 interface Begun {
   readonly draft: Draft;
-  readonly attempt: Promise<Committed>;
+  readonly attempt: Answer<Committed>;
   /** When the write began, on the monotonic clock. */
   readonly since: number;
 }

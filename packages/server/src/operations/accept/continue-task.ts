@@ -1,5 +1,5 @@
 import { decide } from '@batonjs/lifecycle';
-import { type Commit, StoreError } from '@batonjs/store';
+import { type Answer, type Commit, StoreError } from '@batonjs/store';
 import { isoTime } from '../../base/timing/clock.ts';
 import type { LiveTask } from '../../log/live-task.ts';
 import { appendOpenly } from '../../log/write/append-openly.ts';
@@ -67,7 +67,7 @@ const writeOnCondition = (
   receive: Receive,
   turn: Commit['turn'],
   { clock, options: { clocks } }: Dependencies,
-): Promise<Written> =>
+): Answer<Written> =>
   write(live, (state) => decideAll(state, [receive], isoTime(clock.now())), {
     turn,
     once: onceOf(receive.message.messageId),

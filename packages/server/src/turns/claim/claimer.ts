@@ -44,7 +44,7 @@ export class Claimer {
     const { store, report } = this.#dependencies;
     const { queue } = this.#dependencies.options;
     // With a reason: an abort without one creates an error with a stack, for every notification.
-    this.#unsubscribe = store.subscribe({ queue }, () => this.#notified.abort('notified'));
+    this.#unsubscribe = Promise.resolve(store.subscribe({ queue }, () => this.#notified.abort('notified')));
     this.#unsubscribe.catch((error: unknown) => report('Could not subscribe to the queue', { queue, error }));
     this.#runner.onFree(() => this.#notified.abort('free'));
     this.#over = this.#loop();

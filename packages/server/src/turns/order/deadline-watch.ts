@@ -37,21 +37,25 @@ export class DeadlineWatch {
     const { openTurn, statusVersion } = this.#task.state;
     if (!openTurn || statusVersion === this.#statusVersion) return;
     this.#statusVersion = statusVersion;
-    void this.#keepTime();
+    this.#keepTime();
   }
 
-  async #keepTime(): Promise<void> {
+  #keepTime(): void {
     const { clock, options } = this.#dependencies;
-    for (;;) {
-      const due = dueWhileRunning(this.#task.state, options.clocks);
-      // The watch may wake too early: it looks again then.
-      if (due === undefined || due >= this.#wakesAt) return;
-      if (due <= clock.now()) return this.#onLate();
-      this.#wakesAt = due;
-      await clock.sleep(due - clock.now(), this.#over.signal);
-      // A call that had to wake earlier has taken the place of this one.
-      if (this.#over.aborted || this.#wakesAt !== due) return;
-      this.#wakesAt = Number.POSITIVE_INFINITY;
-    }
+    const due = dueWhileRunning(this.#task.state, options.clocks);
+    if (due === undefined || due >= this.#wakesAt) return;
+    if (due <= clock.now()) this.#onLate();
+    else void this.#wakeAt(due);
+  }
+
+  async #wakeAt(due: number): Promise<void> {
+    const { clock } = this.#dependencies;
+    this.#wakesAt = due;
+    await clock.sleep(due - clock.now(), this.#over.signal);
+    // A call that had to wake earlier has taken the place of this one.
+    if (this.#over.aborted || this.#wakesAt !== due) return;
+    this.#wakesAt = Number.POSITIVE_INFINITY;
+    // The watch may have woken too early: it looks again.
+    this.#keepTime();
   }
 }

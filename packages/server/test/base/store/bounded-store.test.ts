@@ -1,4 +1,4 @@
-import type { PushConfigStore, TaskStore } from '@batonjs/store';
+import type { Commit, PushConfigStore, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { boundedStore } from '../../../src/base/store/bounded-store.ts';
@@ -69,6 +69,16 @@ describe('A bounded store', () => {
       throw new Error('thrown');
     });
     await expect(call(boundedStore(store, 700, systemClock), method)).rejects.toThrow('thrown');
+  });
+
+  it('makes no promise of what a store answers at once, and hears of it', () => {
+    const heard: string[] = [];
+    const watch = { answered: () => void heard.push('answered'), failed: () => void heard.push('failed') };
+    const committed = { version: 1 };
+    const store: TaskStore = { ...memoryStore(), commit: () => committed };
+    const bounded = boundedStore(store, 1_000, systemClock, watch);
+    expect(bounded.commit({} as Commit)).toBe(committed);
+    expect(heard).toEqual(['answered']);
   });
 
   it('ends a subscription that comes too late', async () => {
