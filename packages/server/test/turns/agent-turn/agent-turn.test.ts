@@ -16,6 +16,7 @@ import {
   taskAgent,
   working,
 } from '../../../src/index.ts';
+import { turnStart } from '../../../src/turns/agent-turn.ts';
 
 /** What an agent makes of the turn that "Hello" gives it. */
 async function turnOf(text: (turn: Turn) => string): Promise<string> {
@@ -138,6 +139,21 @@ it('an agent learns which time a message took the place of, if there was one', a
     await rpc(server, 'SendMessage', { message: say(text, { taskId: task.id }) });
   }
   expect(seen).toEqual([undefined, new Date(at), undefined]);
+});
+
+it('a turn is not part of the request whose message the turn before had', () => {
+  const task = {
+    live: { taskId: 't' },
+    state: {
+      contextId: 'c',
+      openTurn: { number: 2, attempt: 1, messageIds: [] },
+      taken: [{ message: say('go', { messageId: 'm' }) }],
+      untaken: [],
+    },
+  } as unknown as Parameters<typeof turnStart>[0];
+  const begin = { arriving: 'm', isTimed: false } as Parameters<typeof turnStart>[1];
+  const options = { isWorker: false } as Parameters<typeof turnStart>[2];
+  expect(turnStart(task, begin, options)).toMatchObject({ cause: 'woken', isImmediate: false });
 });
 
 it('what an agent throws is logged with its task and its request, and without one in a turn that none began', async () => {
