@@ -16,6 +16,9 @@ Every part has to reach 90 %, with each survivor explained. Those that have a sc
 A run of the larger parts takes hours. Of these a sample was run: so many mutations, chosen at random, the same for the
 same seed. The second column says of how many, and only survivors of the sample are listed. Other parts were run whole.
 
+Left out is each \`true\` in a table of type \`OptionNames<…>\` or \`Record<…, true>\`: only its names are read, and the
+compiler refuses any other value.
+
 The score is the share of mutations that were noticed, in percent, rounded down. "Hung" are those that were noticed only
 because the tests did not end: after five times their usual duration and 60 s more, or after a hundred times as many
 passes through the changed code. Which files are mutated, and by which tests they are checked, is in

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { explanations } from '../../scripts/mutation/explanations/explanations.ts';
+import { whyLeftOut } from '../../scripts/mutation/option-names.ts';
 import { explain, page, type Results } from '../../scripts/mutation/page.ts';
 import { parts } from '../../scripts/mutation/parts.ts';
 import { type Report, resultOf, scoreOf } from '../../scripts/mutation/result.ts';
@@ -68,6 +69,32 @@ it('a sample is the same for the same seed, another for another one, and never l
   expect(chosen('2', 10)).not.toEqual(chosen('1', 10));
   expect(chosen('1', 39)).toHaveLength(40);
   expect(chosen('1', 100)).toHaveLength(40);
+});
+
+it('what is left out is the `true` of a table of names, and nothing else', () => {
+  /** A value in an object of this type, as Stryker has it. */
+  const member = (node: object, name: string, of: unknown = undefined) => {
+    const params = [{}, { literal: { type: 'BooleanLiteral', value: of } }];
+    const type = { typeName: { name }, typeArguments: { params } };
+    const constant = {
+      node: { type: 'VariableDeclarator', id: { typeAnnotation: { typeAnnotation: type } } },
+    };
+    const object = { node: { type: 'ObjectExpression' }, parentPath: constant };
+    const property = { node: { type: 'ObjectProperty' }, parentPath: object };
+    return { node, parentPath: property } as unknown as Parameters<typeof whyLeftOut>[0];
+  };
+  const yes = { type: 'BooleanLiteral', value: true };
+  expect(whyLeftOut(member(yes, 'OptionNames'))).toMatch(/^Only the names are read/);
+  expect(whyLeftOut(member(yes, 'Record', true))).toMatch(/^Only the names are read/);
+  const others = [
+    member({ ...yes, value: false }, 'OptionNames'),
+    member({ type: 'StringLiteral', value: 'true' }, 'OptionNames'),
+    member(yes, 'Record', false),
+    member(yes, 'Options'),
+    { node: yes, parentPath: member(yes, 'OptionNames').parentPath!.parentPath! },
+    { node: yes, parentPath: null },
+  ];
+  expect(others.map(whyLeftOut)).toEqual(others.map(() => undefined));
 });
 
 it('a score is rounded down', () => {

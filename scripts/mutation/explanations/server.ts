@@ -2,12 +2,6 @@ import type { Explanation } from './explanation.ts';
 
 export const explanationsOfServer: readonly Explanation[] = [
   {
-    file: 'packages/server/src/options.ts',
-    line: /^(\w+: true,|const of\w+: Names<\w+> = .*)$/,
-    replacements: ['false'],
-    why: 'The same: only the names are read.',
-  },
-  {
     file: 'packages/server/src/front/calls/answer-call.ts',
     line: ': [];',
     why: 'The same: where the card declares no extensions, none that is asked for is active.',
