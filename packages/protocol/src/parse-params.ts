@@ -1,14 +1,16 @@
 import type * as z from 'zod';
 import { type FieldViolation, invalidParams } from './errors.ts';
+import { checkOf } from './model/canonical.ts';
 import type { OperationName, Params } from './operations.ts';
 import { params } from './params.ts';
 
 /**
- * Checks the request of an operation and returns it in its canonical form. Throws `INVALID_PARAMS`, which names every
+ * Checks the request of an operation and returns it in its canonical form: itself, if it is canonical already. Throws `INVALID_PARAMS`, which names every
  * violation with its path, at most 100 of them. Spec: §3.3.2, §5.7.
  */
 export function parseParams<Name extends OperationName>(operation: Name, value: unknown): Params<Name> {
   const schema: z.ZodType = params[operation];
+  if (checkOf(schema)(value)) return value as Params<Name>;
   const parsed = schema.safeParse(value);
   if (!parsed.success) throw invalidParams(fieldViolations(parsed.error));
   return parsed.data as Params<Name>;

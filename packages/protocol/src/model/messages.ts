@@ -1,9 +1,12 @@
 import * as z from 'zod';
+import { checkedBy } from './canonical.ts';
 import type { Json, Struct } from './json.ts';
 import {
   anyJson,
+  anyText,
   base64,
   boundedList,
+  filledList,
   message,
   type Oneof,
   oneof,
@@ -37,11 +40,9 @@ export interface PartAttributes {
 /** One piece of content: exactly one member of {@link PartContent}. Spec: §4.1.6. */
 export type Part = Oneof<PartContent> & PartAttributes;
 export const Part = oneof<PartContent, PartAttributes>(
-  { text: z.string().optional(), raw: base64.optional(), url: url.optional(), data: anyJson },
+  { text: anyText.optional(), raw: base64.optional(), url: url.optional(), data: anyJson },
   { metadata: struct.optional(), filename: optionalText, mediaType: optionalText },
 );
-
-const isNotEmpty = (parts: readonly unknown[]) => parts.length > 0;
 
 /** The sender of a message: `ROLE_USER` for the client, `ROLE_AGENT` for the server. Spec: §4.1.5. */
 export const Role = protoEnum(['ROLE_UNSPECIFIED', 'ROLE_USER', 'ROLE_AGENT']);
@@ -52,10 +53,13 @@ export const Message = message({
   messageId: requiredId,
   contextId: optionalId,
   taskId: optionalId,
-  role: Role.refine((role) => role !== 'ROLE_UNSPECIFIED', 'is required'),
-  parts: boundedList(Part).refine(isNotEmpty, 'must have at least one part'),
+  role: checkedBy(
+    Role.refine((role) => role !== 'ROLE_UNSPECIFIED', 'is required'),
+    (value) => value === 'ROLE_USER' || value === 'ROLE_AGENT',
+  ),
+  parts: filledList(Part),
   metadata: struct.optional(),
-  extensions: boundedList(z.string()).optional(),
+  extensions: boundedList(anyText).optional(),
   referenceTaskIds: boundedList(requiredId).optional(),
 });
 export type Message = z.infer<typeof Message>;
@@ -65,7 +69,7 @@ export const Artifact = message({
   artifactId: requiredText,
   name: optionalText,
   description: optionalText,
-  parts: z.array(Part).refine(isNotEmpty, 'must have at least one part'),
+  parts: z.array(Part).min(1, 'must have at least one part'),
   metadata: struct.optional(),
   extensions: z.array(z.string()).optional(),
 });

@@ -1,36 +1,52 @@
 import * as z from 'zod';
+import { checkedBy, checkOf, checkOfElements, checkOfMembers, isBoolean, isText } from './canonical.ts';
 import type { Json, Struct } from './json.ts';
 
 /** A string that the proto marks REQUIRED: present and not empty. */
-export const requiredText = z.string().min(1, 'must not be empty');
+export const requiredText = checkedBy(z.string().min(1, 'must not be empty'), isNonEmpty);
 
 /** A string without presence: missing, `null` and `""` are the same. */
-export const optionalText = z.string().optional();
+export const optionalText = checkedBy(z.string().optional(), isNonEmpty);
+
+/** A string that may be empty. */
+export const anyText = checkedBy(z.string(), isText);
+
+/** A `bool` that no query says. */
+export const plainBool = checkedBy(z.boolean(), isBoolean);
 
 const maxIdLength = 512;
 
 /** An id in a request: 1 to 512 characters of well-formed Unicode without NUL, so that every store can keep it. */
-export const requiredId = requiredText
-  .max(maxIdLength, `must have at most ${maxIdLength} characters`)
-  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode without NUL');
+export const requiredId = checkedBy(
+  requiredText
+    .max(maxIdLength, `must have at most ${maxIdLength} characters`)
+    .refine(isStorable, 'must be well-formed Unicode without NUL'),
+  (value) => isNonEmpty(value) && value.length <= maxIdLength && isStorable(value),
+);
 
 /** An id without presence: missing, `null` and `""` are the same. */
 export const optionalId = requiredId.optional();
 
 /** An absolute URL. */
-export const url = z.string().refine((text) => URL.canParse(text), 'must be an absolute URL');
+export const url = checkedBy(
+  z.string().refine((text) => URL.canParse(text), 'must be an absolute URL'),
+  (value) => typeof value === 'string' && URL.canParse(value),
+);
 
 /** A JSON object with free members, taken as it is. */
-export const struct = z.custom<Struct>(isObject, 'must be an object');
+export const struct = checkedBy(z.custom<Struct>(isObject, 'must be an object'), isObject);
 
 /** `google.protobuf.Value`: any JSON, also `null`. */
-export const anyJson = z.custom<Json>().optional();
+export const anyJson = checkedBy(z.custom<Json>().optional(), (value) => value !== undefined);
 
 /** An `int32`; also accepted as text, as ProtoJSON parsers do. */
 export const int32 = (minimum: number, maximum = 2 ** 31 - 1) =>
-  z.preprocess(
-    (value) => (typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value),
-    z.int().min(minimum).max(maximum),
+  checkedBy(
+    z.preprocess(
+      (value) => (typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value),
+      z.int().min(minimum).max(maximum),
+    ),
+    (value) => Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum,
   );
 
 /** An `int64` that counts changes, as decimal text; a number becomes text, anything else is as if it were not there. */
@@ -42,38 +58,47 @@ export const generation = z
   .optional();
 
 /** A member that counts only where an extension is active: taken as it is, and checked there. */
-export const unchecked = z.custom<string | number>().optional();
+export const unchecked = checkedBy(
+  z.custom<string | number>().optional(),
+  (value) => value !== undefined && value !== null,
+);
 
 /** An enum by its full proto names, in the order of their numbers; also accepted as such a number, or as its text. */
 export const protoEnum = <const Names extends readonly [unspecified: string, ...string[]]>(names: Names) =>
-  z.preprocess(
-    (value) =>
-      typeof value === 'number' || (typeof value === 'string' && /^\d$/.test(value))
-        ? (names[Number(value)] ?? value)
-        : value,
-    // The first name stands for a missing value: it is accepted, but a client should not send it.
-    z.enum(names, {
-      error: ({ input }) =>
-        input === undefined ? 'is required' : `must be one of ${names.slice(1).join(', ')}`,
-    }),
+  checkedBy(
+    z.preprocess(
+      (value) =>
+        typeof value === 'number' || (typeof value === 'string' && /^\d$/.test(value))
+          ? (names[Number(value)] ?? value)
+          : value,
+      // The first name stands for a missing value: it is accepted, but a client should not send it.
+      z.enum(names, {
+        error: ({ input }) =>
+          input === undefined ? 'is required' : `must be one of ${names.slice(1).join(', ')}`,
+      }),
+    ),
+    (value) => names.some((name) => name === value),
   );
 
 /** A `bool`; also accepted as text, as numbers are: what a query can say reads the same in JSON. */
-export const bool = z.preprocess(
-  (value) => (value === 'true' ? true : value === 'false' ? false : value),
-  z.boolean(),
+export const bool = checkedBy(
+  z.preprocess((value) => (value === 'true' ? true : value === 'false' ? false : value), z.boolean()),
+  isBoolean,
 );
 
 /** `bytes`: base64 in either alphabet, padded or not; becomes the standard alphabet with padding. */
-export const base64 = z.string().transform((text, context) => {
-  const digits = /^[A-Za-z0-9+/_-]*(?==?=?$)/.exec(text)?.[0];
-  if (digits === undefined || digits.length % 4 === 1) {
-    context.addIssue({ code: 'custom', message: 'must be base64' });
-    return z.NEVER;
-  }
-  const standard = /[-_]/.test(digits) ? digits.replaceAll('-', '+').replaceAll('_', '/') : digits;
-  return standard.padEnd(Math.ceil(digits.length / 4) * 4, '=');
-});
+export const base64 = checkedBy(
+  z.string().transform((text, context) => {
+    const digits = /^[A-Za-z0-9+/_-]*(?==?=?$)/.exec(text)?.[0];
+    if (digits === undefined || digits.length % 4 === 1) {
+      context.addIssue({ code: 'custom', message: 'must be base64' });
+      return z.NEVER;
+    }
+    const standard = /[-_]/.test(digits) ? digits.replaceAll('-', '+').replaceAll('_', '/') : digits;
+    return standard.padEnd(Math.ceil(digits.length / 4) * 4, '=');
+  }),
+  (value) => typeof value === 'string' && value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value),
+);
 
 const timestampPattern =
   /^(\d{4}-(?:0[1-9]|1[0-2])-(\d\d))[Tt ]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)?$/;
@@ -102,16 +127,31 @@ const maxElements = 10_000;
  * wrong elements fit into one body, and reporting each would cost seconds and gigabytes.
  */
 export const boundedList = <Element extends z.ZodType>(element: Element) =>
-  z.preprocess((value, context) => {
-    if (!Array.isArray(value) || value.length <= maxElements) return value;
-    context.addIssue({ code: 'custom', message: `must have at most ${maxElements} elements` });
-    return z.NEVER;
-  }, z.array(element));
+  checkedBy(
+    z.preprocess((value, context) => {
+      if (!Array.isArray(value) || value.length <= maxElements) return value;
+      context.addIssue({ code: 'custom', message: `must have at most ${maxElements} elements` });
+      return z.NEVER;
+    }, z.array(element)),
+    checkOfElements(element, maxElements),
+  );
+
+/** The same with at least one element. */
+export function filledList<Element extends z.ZodType>(element: Element) {
+  const list = boundedList(element);
+  const isFilled = (elements: readonly unknown[]) => elements.length > 0;
+  const check = checkOf(list);
+  return checkedBy(
+    list.refine(isFilled, 'must have at least one part'),
+    (value) => check(value) && isFilled(value as readonly unknown[]),
+  );
+}
 
 type Shape = z.core.$ZodLooseShape;
 
 /** One proto message: unknown members are dropped, and members may be spelled in every way that ProtoJSON allows. */
-export const message = <S extends Shape>(shape: S) => z.preprocess(canonicalMembers(shape), z.object(shape));
+export const message = <S extends Shape>(shape: S) =>
+  checkedBy(z.preprocess(canonicalMembers(shape), z.object(shape)), checkOfMembers(shape));
 
 /** One of the members, required: the TypeScript side of {@link oneof}. */
 export type Oneof<Members> = { [Name in keyof Members]: { [Key in Name]: Members[Name] } }[keyof Members];
@@ -135,9 +175,11 @@ export function oneof<Members, Others = unknown>(
       return `must have exactly one of ${names.join(', ')}; has ${found}`;
     },
   });
-  return z.preprocess(canonicalMembers(shape), schema) as z.ZodType<unknown> as z.ZodType<
-    Oneof<Members> & Others
-  >;
+  const areRight = checkOfMembers(shape);
+  return checkedBy(
+    z.preprocess(canonicalMembers(shape), schema) as z.ZodType<unknown> as z.ZodType<Oneof<Members> & Others>,
+    (value) => areRight(value) && given(value).length === 1,
+  );
 }
 
 /**
@@ -175,6 +217,14 @@ function canonicalMembers(shape: Shape) {
     }
     return result;
   }
+}
+
+function isNonEmpty(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

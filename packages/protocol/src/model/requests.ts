@@ -1,12 +1,14 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import { Message } from './messages.ts';
 import {
+  anyText,
   bool,
   boundedList,
   int32,
   message,
   optionalId,
   optionalText,
+  plainBool,
   requiredId,
   requiredText,
   struct,
@@ -49,10 +51,10 @@ export type CreateTaskPushNotificationConfigRequest = z.infer<typeof CreateTaskP
  * `GENERATION`. Spec: §3.2.2.
  */
 export const SendMessageConfiguration = message({
-  acceptedOutputModes: boundedList(z.string()).optional(),
+  acceptedOutputModes: boundedList(anyText).optional(),
   taskPushNotificationConfig: TaskPushNotificationConfig.optional(),
   historyLength,
-  returnImmediately: z.boolean().optional(),
+  returnImmediately: plainBool.optional(),
   ifGenerationMatch: unchecked,
 });
 export type SendMessageConfiguration = z.infer<typeof SendMessageConfiguration>;
