@@ -21,7 +21,7 @@ async function measure(store: TaskStore, name: string, confirmSteps: boolean): P
     name,
     store,
     confirmSteps,
-    log: () => {},
+    logger: () => {},
     agent: async function* ({ step }) {
       const before = process.cpuUsage();
       for (let n = 0; n < stepsPerTask; n++) await step(`step ${n}`, () => n);

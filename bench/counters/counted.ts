@@ -15,7 +15,7 @@ const server = createAgentServer({
   card: { name: 'Counted', description: 'Does what it is told' },
   agent: countedAgent,
   store: countingCommits(storeOf(given<StoreChoice>())),
-  log: () => {},
+  logger: () => {},
 });
 for (const [name, count] of [
   ['stringify', 'serialised'],

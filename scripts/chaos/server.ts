@@ -77,7 +77,7 @@ for (const restart of ['rerun', 'fail'] as const) {
     cancelGraceMs: leaseMs / 4,
     cancelWaitMs: leaseMs,
     blockingMs: leaseMs,
-    log: (level, message, details) => {
+    logger: (level, message, details) => {
       if (process.env.CHAOS_LOG && level === 'error') console.error(process.pid, message, details);
     },
   });

@@ -115,7 +115,7 @@ const server = createAgentServer({
   limits,
   // Only the webhook of this process can be reached, also by URLs that a mutation made up.
   push: { allow: [`127.0.0.1:${hook}`], ports: [], resolve: () => Promise.reject(new Error('No DNS here')) },
-  log: (level, message, details) => {
+  logger: (level, message, details) => {
     // An agent fails if its task becomes full while it works.
     if (level !== 'error' || A2AError.is(details.err, 'RESOURCE_EXHAUSTED')) return;
     trouble.push(`${message}: ${inspect(details)}`);

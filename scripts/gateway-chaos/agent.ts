@@ -34,7 +34,7 @@ export async function serveLedgerAgent(idempotency: boolean): Promise<LedgerAgen
     },
     taskProgress,
   );
-  const server = createAgentServer({ ...counting, store: memoryStore(), idempotency, log: () => {} });
+  const server = createAgentServer({ ...counting, store: memoryStore(), idempotency, logger: () => {} });
   const listener = createServer(nodeHandler(server)).listen(0, '127.0.0.1');
   await once(listener, 'listening');
   return {

@@ -21,7 +21,7 @@ const gateway = createTaskGateway({
   types: { count: agent },
   store: await mediumOf(store).open(location),
   leaseMs,
-  log: (level, message, details) => {
+  logger: (level, message, details) => {
     if (process.env.CHAOS_LOG) console.error(process.pid, level, message, details);
   },
 });

@@ -23,7 +23,7 @@ const server = createAgentServer({
   store: sqliteStore(FILE),
   restart: 'rerun',
   leaseMs: 1_000,
-  log: (level, message) => level === 'warn' && console.log(message),
+  logger: (level, message) => level === 'warn' && console.log(message),
 });
 const { url } = await listen(server, { port: Number(PORT) });
 console.log(`listening on ${url}`);

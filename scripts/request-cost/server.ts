@@ -29,20 +29,20 @@ export interface Addresses {
   readonly mcp: string;
 }
 
-const log = () => {};
+const logger = () => {};
 const server = createAgentServer({
   card: { name: 'Cost', description: 'Answers at once' },
   agent: () => reply('done'),
   store: memoryStore(),
   compatibility: [v03()],
-  log,
+  logger,
 });
 const listener = createServer(nodeHandler(server));
 attachWebSocket(server, listener);
 await listenGrpc(server, { port: 0 });
 const agent = await listen(listener);
 // The agent of the gateway and of MCP answers here too, and its time counts.
-const taskGateway = createTaskGateway({ types: { cost: server }, store: memoryStore(), log });
+const taskGateway = createTaskGateway({ types: { cost: server }, store: memoryStore(), logger });
 const gatewayListener = createServer(nodeHandler(taskGateway));
 taskGateway.attach(gatewayListener);
 const gateway = await listen(gatewayListener);

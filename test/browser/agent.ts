@@ -77,7 +77,7 @@ export async function serveAgent(): Promise<BrowserAgent> {
       store: memoryStore(),
       cors: true,
       push: { allow: ['127.0.0.1:*'] },
-      log: () => {},
+      logger: () => {},
       ...(place === '/closed' && {
         authenticate: apiKey({ header: 'X-API-Key', keys: new Map([[key, { scope: 'page' }]]) }),
         extendedCard: { description: 'Counts for those it knows' },

@@ -115,7 +115,7 @@ describe.each(stores)('a gateway that is closed, with tasks in %s, in the middle
           types: { held: url },
           store: where,
           leaseMs,
-          log: (level, message, about) => {
+          logger: (level, message, about) => {
             const isHandedOver = message === 'A turn is run again';
             if ((level === 'error' || level === 'warn') && !isHandedOver) lines.push([level, message, about]);
           },

@@ -40,7 +40,7 @@ function worker(): Process {
   const { agent, runs, release } = chunks();
   const store = memoryStore();
   const first = serve(agent, { store, run: 'workers' });
-  const work = () => closedAfterTest(createWorker({ agent, store, log: () => {}, ...options }));
+  const work = () => closedAfterTest(createWorker({ agent, store, logger: () => {}, ...options }));
   const closing = work();
   const replace = async () => {
     await closing.close({ graceMs: 0 });

@@ -31,7 +31,7 @@ it('a worker that is closed with its handle on the file hands over: each chunk, 
   const { agent, runs, release } = chunks();
   const front = serve(agent, { ...options, push, store: other, run: 'workers' });
   const work = (store: TaskStore, more: Partial<WorkerOptions> = {}) =>
-    closedAfterTest(createWorker({ agent, store, log: () => {}, ...options, push, ...more }));
+    closedAfterTest(createWorker({ agent, store, logger: () => {}, ...options, push, ...more }));
   const first = work(one);
   const hook = await webhook((_got, before) => (before < 1 ? 503 : 200));
   const taskPushNotificationConfig = { url: hook.url() };
@@ -62,7 +62,7 @@ it('a gateway that is closed hands its tasks over: the agent does each once, and
   const behind = serve(agent, { ...options, idempotency: true });
   const open = async (store: TaskStore): Promise<{ gateway: TaskGateway; url: string }> => {
     const gateway = closedAfterTest(
-      createTaskGateway({ types: { held: behind }, store, leaseMs, log: () => {} }),
+      createTaskGateway({ types: { held: behind }, store, leaseMs, logger: () => {} }),
     );
     return { gateway, url: await listen(nodeHandler(gateway)) };
   };

@@ -70,7 +70,11 @@ describe('an option that does not exist is refused by', () => {
   ])('no task gateway, whose log names it, as that of a server does: %j', (options, line) => {
     const lines: unknown[] = [];
     closedAfterTest(
-      createTaskGateway({ types, log: (...said: unknown[]) => void lines.push(said), ...options } as never),
+      createTaskGateway({
+        types,
+        logger: (...said: unknown[]) => void lines.push(said),
+        ...options,
+      } as never),
     );
     expect(lines).toEqual([['warn', `There is no option ${line}`, {}]]);
   });

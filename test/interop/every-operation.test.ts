@@ -32,7 +32,7 @@ beforeAll(async () => {
     authenticate: apiKey({ header: 'X-API-Key', keys: new Map([[key, { scope: 'client' }]]) }),
     extendedCard: { description: 'For you' },
     push: { allow: ['127.0.0.1:*'] },
-    log: () => {},
+    logger: () => {},
   });
   const app = express().use('/agent', a2aExpress(server));
   http = await new Promise<Server>((resolve) => {

@@ -40,7 +40,7 @@ export async function serveOurs(options: Partial<AgentServerOptions> = {}): Prom
     card: { name: 'Versatile', description: 'For peers' },
     store: memoryStore(),
     agent,
-    log: () => {},
+    logger: () => {},
     ...options,
   });
   const http = createServer(express().use('/agent', a2aExpress(server)).use(a2aExpress(server)));

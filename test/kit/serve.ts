@@ -3,7 +3,7 @@ import {
   type AgentServer,
   type AgentServerOptions,
   createAgentServer,
-  type Log,
+  type Logger,
 } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { closedAfterTest } from './closed-after-test.ts';
@@ -18,16 +18,16 @@ export type Serve = (agent: Agent, options?: ServeOptions) => AgentServer;
 
 /** The log without what says more about the machine than about the test. */
 const withoutStalls =
-  (log: Log): Log =>
+  (logger: Logger): Logger =>
   (level, message, details) => {
-    if (message !== 'The event loop was blocked') log(level, message, details);
+    if (message !== 'The event loop was blocked') logger(level, message, details);
   };
 
 /** `serve` with the options that the tests of one file share. Without them: tasks in memory, and a log that is dropped. */
 export const serveWith =
   (defaults: Partial<AgentServerOptions> = {}): Serve =>
   (agent, { logsStalls = false, ...options } = {}) => {
-    const log = options.log ?? defaults.log ?? (() => {});
+    const logger = options.logger ?? defaults.logger ?? (() => {});
     return closedAfterTest(
       createAgentServer({
         card: { name: 'Test', description: 'For tests' },
@@ -35,7 +35,7 @@ export const serveWith =
         ...defaults,
         agent,
         ...options,
-        log: logsStalls || typeof log !== 'function' ? log : withoutStalls(log),
+        logger: logsStalls || typeof logger !== 'function' ? logger : withoutStalls(logger),
       }),
     );
   };

@@ -32,7 +32,7 @@ it.each(places.filter(([, url]) => url !== undefined))(
     expect(await dying.ended).toBe('SIGKILL');
     const [putOff, asleep] = JSON.parse(dying.output.split('\n').find((line) => line.startsWith('['))!);
     const store = closedAfterTest(openStore(address));
-    const server = closedAfterTest(createAgentServer({ ...laterOptions, store, log: () => {} }));
+    const server = closedAfterTest(createAgentServer({ ...laterOptions, store, logger: () => {} }));
     const textOf = async (id: string) => (await until(server, id, 'COMPLETED')).status.message?.parts;
     expect(await textOf(putOff)).toEqual([{ text: `started in ${process.pid}` }]);
     expect(await textOf(asleep)).toEqual([{ text: `woken in ${process.pid}` }]);

@@ -37,7 +37,7 @@ const server = createAgentServer({
   agent,
   store,
   clock: frequentPolls(),
-  log: (_, message, about) => {
+  logger: (_, message, about) => {
     if (/clock/.test(message)) steps.push([message, Math.round(Number(about?.byMs) / 1_000)]);
   },
 });

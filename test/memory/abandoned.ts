@@ -39,7 +39,7 @@ const server = createAgentServer({
   },
   store,
   // Garbage collections block the event loop, which a server logs.
-  log: () => {},
+  logger: () => {},
 });
 
 let messages = 0;

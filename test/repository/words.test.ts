@@ -4,10 +4,14 @@ import { codeOnly, commentsOf, type SourceFile, sourceFiles, workspaces } from '
 
 /**
  * Private words that names once had; the glossary of docs/architecture.md has the word of the field for each: notify,
- * subscribe, unsubscribe, adapter, unbounded, retry, cursor, event, start, queue, request, flush, early.
+ * subscribe, unsubscribe, adapter, unbounded, retry, cursor, event, start, queue, request, flush, early, fixture.
  */
 const privateWord =
-  /^(bells?|rings?|rang|rung|ringing|hangs?|hung|unhang|unwatch|skins?|patient|insists?|errands?|told|tells?|beginnings?|lanes?|parked|parking|parcels?|breathed?|farewells?|outbox|outboxes|hurry|hurries|hurried|wish|wishes)$/;
+  /^(bells?|rings?|rang|rung|ringing|hangs?|hung|unhang|unwatch|skins?|patient|insists?|errands?|told|tells?|beginnings?|lanes?|parked|parking|parcels?|breathed?|farewells?|outbox|outboxes|hurry|hurries|hurried|wish|wishes|bench|benches)$/;
+
+/** A `log` that takes messages: that is a `logger`, and `log` is the log of a task. */
+const logThatIsLogger =
+  /(?<!console\.)\blog\(\s*['"](?:error|warn|info)['"]|\blog\??: (?:Logger|\((?:level|\.\.\.))\b|\.log\(level\b/g;
 
 /** Words that hide the subject of a sentence, and private words that comments explain other things by. */
 const vagueWord = /\b(whoever|somebody|nobody|what is|bells?|skins?|errands?)\b/gi;
@@ -21,6 +25,13 @@ describe.each(workspaces())('$folder', ({ name, folder }) => {
   it('names things by words of the glossary, the specification or the language', () => {
     const found = files.flatMap((file) => namesIn(file).filter((each) => wordsIn(each).some(isPrivate)));
     if (!unsettled.includes(name)) expect(found).toEqual([]);
+  });
+
+  it('calls no logger a log', () => {
+    const found = files.flatMap(({ path, text }) =>
+      Array.from(text.matchAll(logThatIsLogger), ([words]) => `${path}: ${words}`),
+    );
+    expect(found).toEqual([]);
   });
 
   it('names the subject in its comments', () => {
@@ -43,6 +54,25 @@ describe('words in names', () => {
       ['string', 'change', 'intelligent', 'skinny', 'patience'].flatMap(wordsIn).filter(isPrivate),
     ).toEqual([]);
   });
+});
+
+it('a logger that is called a log is found', () => {
+  const found = (text: string) => text.match(logThatIsLogger) ?? [];
+  for (const text of [
+    "log('warn', text)",
+    "this.#log('error', text)",
+    'readonly log?: Logger',
+    'log: (...line) => 1',
+  ])
+    expect(found(text), text).toHaveLength(1);
+  for (const text of [
+    "console.log('error')",
+    'log.write(fact)',
+    'log: StoredLog',
+    'foldLog(log)',
+    "logger('info', text)",
+  ])
+    expect(found(text), text).toEqual([]);
 });
 
 /** The file's own name and every identifier in its code, each once. */

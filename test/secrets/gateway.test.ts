@@ -34,7 +34,7 @@ describe('no secret leaves a gateway', () => {
       store: closedAfterTest(sqliteStore(join(folder, 'tasks.db'))),
       unreachableMs: 1,
       telemetry: { server: telemetry(providers), client: clientTelemetry(providers) },
-      log: (...line) => secrets.leave('the log', line),
+      logger: (...line) => secrets.leave('the log', line),
       authenticate({ headers }) {
         secrets.arrive(JSON.stringify(headers));
         return headers.authorization ? { scope: 'someone' } : undefined;

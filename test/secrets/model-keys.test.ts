@@ -33,7 +33,7 @@ it.each([
   );
   const server = serve(agent, {
     telemetry: telemetry(providers),
-    log: (...line) => void log.push(line),
+    logger: (...line) => void log.push(line),
   });
   const { task } = await rpc(server, 'SendMessage', { message: say('Hello') });
   expect(task.status.state).toBe('TASK_STATE_FAILED');

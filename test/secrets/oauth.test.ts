@@ -66,7 +66,7 @@ it.each([
   );
   const server = serve(() => reply('Hello'), {
     authenticate,
-    log: (...line) => secrets.leave('the log of the agent', line),
+    logger: (...line) => secrets.leave('the log of the agent', line),
   });
   const url = await listen(nodeHandler(server));
   const credentials = oauth({

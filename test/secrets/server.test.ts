@@ -52,7 +52,7 @@ async function serveSecrets() {
     {
       store: closedAfterTest(sqliteStore(join(folder, 'tasks.db'))),
       telemetry: telemetry(providers),
-      log: (level, message, details) => secrets.leave('the log', [level, message, details]),
+      logger: (level, message, details) => secrets.leave('the log', [level, message, details]),
       compatibility: [v03()],
       push: { allow: ['127.0.0.1'], updates: 'all', retry: { baseDelayMs: 1, maxAttempts: 3 } },
       authenticate({ headers, query }) {

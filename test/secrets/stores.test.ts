@@ -107,7 +107,7 @@ describe.each(stores)(
       const server = serve(() => reply('never'), {
         store,
         storeTimeoutMs: 500,
-        log: (...line) => void lines.push(line),
+        logger: (...line) => void lines.push(line),
       });
       secrets.leave('the error of a call', await failureOf(store.readFacts('scope' as Scope, 'none', 0, 1)));
       const asked = rpc(server, 'SendMessage', { message: say('go') });

@@ -44,7 +44,7 @@ describe('a private key that cannot be read is in no error and no line of a log:
   it('that of a server over gRPC', async () => {
     const secrets = canaries();
     const lines: unknown[] = [];
-    const server = serve(() => reply('never'), { log: (...line) => void lines.push(line) });
+    const server = serve(() => reply('never'), { logger: (...line) => void lines.push(line) });
     const tls = { cert, key: brokenKey(secrets) };
     const error = await failureOf(() => listenGrpc(server, { port: 0, tls }));
     expect(String(error)).toContain(unusable);

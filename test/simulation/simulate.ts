@@ -29,7 +29,7 @@ export interface SimulateOptions {
   /** How often servers sweep, in milliseconds. */
   readonly sweepEveryMs?: number;
   /** Called with the log of servers. */
-  readonly log?: (message: string, details: unknown) => void;
+  readonly logger?: (message: string, details: unknown) => void;
 }
 
 const disturbedMs = 1_300;
@@ -72,7 +72,7 @@ export async function simulate(scenario: Scenario, options: SimulateOptions = {}
       cancelGraceMs: leaseMs / 4,
       cancelWaitMs: leaseMs,
       blockingMs: leaseMs,
-      log: (_level, message, details) => options.log?.(`${time.now} ${name}: ${message}`, details),
+      logger: (_level, message, details) => options.logger?.(`${time.now} ${name}: ${message}`, details),
     });
     return { process, server, latency };
   }

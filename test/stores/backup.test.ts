@@ -198,7 +198,7 @@ describe.skipIf(!postgres)('a PostgreSQL that is restored under running processe
       leaseMs: 1_000,
       sweepEveryMs: 50,
       store: kept.open(),
-      log: (_, message, { knownVersion, storedVersion }) => {
+      logger: (_, message, { knownVersion, storedVersion }) => {
         if (message === 'The store lost facts of a task') lost.push([knownVersion, storedVersion]);
       },
     });

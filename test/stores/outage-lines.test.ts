@@ -72,7 +72,7 @@ describe.each(Object.entries(stores))('%s', (_, { isHere, start }) => {
         // etcd waits for its members as long as it is given.
         storeTimeoutMs: 1_000,
         clock: { now: () => Date.now() + ahead, monotonic: () => performance.now() + ahead },
-        log: (level, message, details) => {
+        logger: (level, message, details) => {
           if (level === 'info' || message === 'The wall clock was set') return;
           lines.push([level, message, JSON.stringify(details)].join(' '));
         },

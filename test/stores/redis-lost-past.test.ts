@@ -39,7 +39,7 @@ function serveOnRedis(agent: Agent, options: Partial<AgentServerOptions> & { pre
   const store = closedAfterTest(redisStore({ url: redis!.url, prefix, timeoutMs: 10_000 }));
   const logged: Logged[] = [];
   const server = serve(agent, {
-    log: (level, message, details) => logged.push({ level, message, details }),
+    logger: (level, message, details) => logged.push({ level, message, details }),
     restart: 'rerun',
     leaseMs: 1_000,
     sweepEveryMs: 50,

@@ -17,7 +17,7 @@ function serveFile(path: string, agent: Agent) {
   const store = closedAfterTest(sqliteStore(path));
   const errors: string[] = [];
   const server = serve(agent, {
-    log: (level, message) => void (level === 'error' && errors.push(message)),
+    logger: (level, message) => void (level === 'error' && errors.push(message)),
     leaseMs: 300,
     sweepEveryMs: 50,
     store,

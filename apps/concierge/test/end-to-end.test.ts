@@ -32,7 +32,7 @@ async function serve(agent: Agent, options: object = {}, at: object = {}): Promi
     agent,
     store,
     cancelGraceMs: 500,
-    log: () => {},
+    logger: () => {},
     ...options,
   });
   const serving = await listen(server, at);

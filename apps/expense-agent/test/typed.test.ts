@@ -26,7 +26,7 @@ async function agentWith(binding: string, record?: Ledger, inactivityMs?: number
     ...expenseAgent(record),
     store,
     clocks: { inactivityMs },
-    log: () => {},
+    logger: () => {},
   });
   serving = await listen(server);
   return connect(serving.url, { binding, extensions: [FORM_INPUT, TASK_ERROR, TASK_PROGRESS] });

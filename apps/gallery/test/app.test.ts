@@ -162,7 +162,7 @@ describe('readiness', () => {
   it('ends with the store', async () => {
     const store = sqliteStore(':memory:');
     const [{ name, ...options }] = agents;
-    const server = createAgentServer({ ...options, name, store, log: () => {} });
+    const server = createAgentServer({ ...options, name, store, logger: () => {} });
     const listener = createApp([{ name, url: 'http://127.0.0.1', server }]).listen(0, '127.0.0.1');
     await once(listener, 'listening');
     const { port } = listener.address() as AddressInfo;

@@ -12,7 +12,7 @@ export const agentOptions = {
   restart: 'rerun',
   // Short, so that a worker that was killed is noticed soon.
   leaseMs: 2_000,
-  log(level, message, { attempt, maxAttempts, err }) {
+  logger(level, message, { attempt, maxAttempts, err }) {
     const which = attempt === undefined ? '' : ` (attempt ${attempt} of ${maxAttempts})`;
     if (level !== 'info') console.log(`    ${NAME} logs: ${message}${which}`, err ?? '');
   },

@@ -33,7 +33,7 @@ export async function serve(options: Partial<AgentServerOptions> = {}) {
     card: { name: 'Converter', description: 'Converts money' },
     agent: converter,
     store: memoryStore(),
-    log: () => {},
+    logger: () => {},
     cancelGraceMs: 0,
     ...options,
   });

@@ -16,7 +16,7 @@ async function serve(tls: GrpcTls, asked: () => void = () => {}) {
     card: { name: 'Converter', description: 'Converts money' },
     agent: converter,
     store: memoryStore(),
-    log: () => {},
+    logger: () => {},
     authenticate: ({ headers }) => {
       asked();
       return headers['x-key'] === 'secret' ? { scope: 'ada' } : undefined;

@@ -12,7 +12,7 @@ export function serve(
     createAgentServer({
       card: { name: 'Both', description: 'Speaks two versions' },
       store: memoryStore(),
-      log: () => {},
+      logger: () => {},
       compatibility: [v03(older)],
       ...options,
     }),

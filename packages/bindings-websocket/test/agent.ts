@@ -53,7 +53,7 @@ export async function serve(
     card: { name: 'Converter', description: 'Converts money' },
     agent: converter,
     store: memoryStore(),
-    log: () => {},
+    logger: () => {},
     cancelGraceMs: 0,
     ...options,
   });

@@ -47,7 +47,7 @@ async function open(isListed = true) {
     agent: count,
     store: memoryStore(),
     cors: true,
-    log: () => {},
+    logger: () => {},
     authenticate: ({ headers }) => ({ scope: headers.cookie ?? headers['x-key'] ?? 'nobody' }),
   });
   const listener = createServer(nodeHandler(server));

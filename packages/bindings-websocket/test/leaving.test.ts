@@ -15,7 +15,7 @@ async function serveCounted() {
     card: { name: 'Converter', description: 'Converts money' },
     agent: converter,
     store: memoryStore(),
-    log: () => {},
+    logger: () => {},
     cancelGraceMs: 0,
   });
   const signals: AbortSignal[] = [];

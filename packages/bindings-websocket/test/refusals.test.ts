@@ -170,7 +170,7 @@ describe('one listener', () => {
         name,
         agent: () => reply(name),
         store: memoryStore(),
-        log: () => {},
+        logger: () => {},
       });
       return { server, endpoint: attachWebSocket(server, listener, { path: `agents/${name}` }) };
     });

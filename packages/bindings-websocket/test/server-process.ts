@@ -34,7 +34,7 @@ const server = createAgentServer({
   store: database ? sqliteStore(database) : memoryStore(),
   restart: 'rerun',
   leaseMs: 1_000,
-  log: () => {},
+  logger: () => {},
 });
 const listener = createServer(nodeHandler(server));
 attachWebSocket(server, listener, { burst: 100_000 });

@@ -28,7 +28,7 @@ async function usedFile(): Promise<string> {
       card: { name: 'Used', description: 'Is used' },
       name: 'used',
       store,
-      log: () => {},
+      logger: () => {},
       agent: async function* (turn) {
         if (turn.text === 'hello') return yield completed();
         yield working();

@@ -9,7 +9,7 @@ export function serve(options: Pick<AgentServerOptions, 'agent' | 'card'>) {
   const server = createAgentServer({
     ...options,
     store: memoryStore(),
-    log: (_level, _message, { err }) => errors.push(err),
+    logger: (_level, _message, { err }) => errors.push(err),
   });
   onTestFinished(() => server.close());
   const client = (more: ConnectOptions = {}): Promise<AgentClient> =>

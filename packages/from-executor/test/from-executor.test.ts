@@ -17,7 +17,7 @@ function serve(agent: AgentServerOptions['agent'], options: Partial<AgentServerO
   const server = createAgentServer({
     card: { name: 'Migrated', description: 'Was written for another server', defaultInputModes: ['*/*'] },
     store: memoryStore(),
-    log: () => {},
+    logger: () => {},
     agent,
     ...options,
   });

@@ -18,7 +18,7 @@ function report(trusted?: CardTrust, { isSigned = true, change = (card: object):
     createAgentServer({
       ...showAgent(async () => {}),
       store: memoryStore(),
-      log: () => {},
+      logger: () => {},
       publicUrl: url,
       ...(isSigned && { signCard: (card) => signCard(card, key) }),
     }),

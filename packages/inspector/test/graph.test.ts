@@ -50,7 +50,7 @@ it('draws tasks that refer to each other in a circle, and leaves out what cannot
       name: 'self',
       card: { name: 'Self', description: 'Refers' },
       store,
-      log: () => {},
+      logger: () => {},
       agent: async function* () {
         yield completed();
       },

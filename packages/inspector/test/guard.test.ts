@@ -21,7 +21,7 @@ interface Reply {
 async function serve(options: Partial<InspectorOptions> = {}, host = '127.0.0.1') {
   const agent = showAgent(async () => {});
   const server = closedAfterTest(
-    createAgentServer({ ...agent, name: 'show', store: memoryStore(), log: () => {} }),
+    createAgentServer({ ...agent, name: 'show', store: memoryStore(), logger: () => {} }),
   );
   const handler = inspector({ server, token, ...options });
   const http = createServer(handler).listen(0, host);

@@ -53,7 +53,7 @@ export async function serveInspected(
       agent,
       card: { ...card, name: card.name + (name === 'show' ? '' : ` ${name}`) },
       store: memoryStore(),
-      log: () => {},
+      logger: () => {},
       push: { allow: ['127.0.0.1:*'], retry: { maxAttempts: 2, baseDelayMs: 1 } },
       ...more,
     });

@@ -16,7 +16,7 @@ import { showAgent } from './show-agent.ts';
 /** An agent behind HTTP, and the recordings of an inspector that knows only its address. */
 async function recorded() {
   const server = closedAfterTest(
-    createAgentServer({ ...showAgent(async () => {}), store: memoryStore(), log: () => {} }),
+    createAgentServer({ ...showAgent(async () => {}), store: memoryStore(), logger: () => {} }),
   );
   const url = await listen(nodeHandler(server));
   const link = new AgentLink(url, {});

@@ -15,7 +15,7 @@ async function served() {
       ...showAgent(async () => {}),
       name: 'show',
       store,
-      log: () => {},
+      logger: () => {},
       authenticate: ({ headers }) => ({ scope: headers['x-caller'] ?? 'nameless' }),
     }),
   );

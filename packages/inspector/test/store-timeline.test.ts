@@ -14,7 +14,7 @@ import { showAgent } from './show-agent.ts';
 async function logged(text: string, agent = showAgent(async () => {}).agent) {
   const store = memoryStore();
   const card = { name: 'Show', description: 'Shows' };
-  const server = closedAfterTest(createAgentServer({ card, agent, name: 'show', store, log: () => {} }));
+  const server = closedAfterTest(createAgentServer({ card, agent, name: 'show', store, logger: () => {} }));
   const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text }] };
   const { task } = (await rpc(server, 'SendMessage', {
     message,

@@ -18,7 +18,7 @@ async function serveCallers(options: McpHandlerOptions = {}) {
   const server = createAgentServer({
     ...skillsAgent(closedGate()),
     store: memoryStore(),
-    log: () => {},
+    logger: () => {},
     authenticate: ({ headers }) => {
       const scope = keys.get(headers.authorization ?? '');
       return scope === undefined ? undefined : { scope };

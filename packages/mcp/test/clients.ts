@@ -30,7 +30,7 @@ export function closedGate(): Gate & { release(): void } {
 export async function serveAgent(
   options: Pick<AgentServerOptions, 'agent' | 'card'>,
 ): Promise<{ server: AgentServer; agent: AgentClient }> {
-  const server = createAgentServer({ ...options, store: memoryStore(), log: () => {} });
+  const server = createAgentServer({ ...options, store: memoryStore(), logger: () => {} });
   onTestFinished(() => server.close({ graceMs: 0 }));
   return { server, agent: await connect('http://localhost', { fetch: server.fetch }) };
 }

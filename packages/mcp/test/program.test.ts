@@ -20,7 +20,7 @@ const gate: Gate & { release(): void } = closedGate();
 let listening: Awaited<ReturnType<typeof listen>>;
 let url: string;
 let agent: AgentClient;
-const server = createAgentServer({ ...skillsAgent(gate), store: memoryStore(), log: () => {} });
+const server = createAgentServer({ ...skillsAgent(gate), store: memoryStore(), logger: () => {} });
 
 beforeAll(async () => {
   listening = await listen(server, { port: 0 });

@@ -34,7 +34,7 @@ async function serveAgent() {
       card: { name: 'Far agent', description: 'Answers' },
       agent: () => reply('Hello'),
       store: memoryStore(),
-      log: () => {},
+      logger: () => {},
     }),
   );
   const handle = nodeHandler(server);

@@ -111,7 +111,7 @@ async function tools() {
 async function serve(agent: Agent, store = memoryStore(), extensions: string[] = []) {
   const card = { name: 'Agent', description: 'Calls tools' };
   const extended = extend({ card, agent }, formInput, taskProgress);
-  const server = createAgentServer({ ...extended, store, restart: 'rerun', log: () => {} });
+  const server = createAgentServer({ ...extended, store, restart: 'rerun', logger: () => {} });
   onTestFinished(() => server.close({ graceMs: 0 }));
   return { server, agent: await connect('http://localhost', { fetch: server.fetch, extensions }) };
 }

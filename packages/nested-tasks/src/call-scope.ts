@@ -1,4 +1,4 @@
-import type { Log, TaskUpdate, Turn } from '@batonjs/server';
+import type { Logger, TaskUpdate, Turn } from '@batonjs/server';
 import type { Agents } from './agents/agents.ts';
 
 /** What the calls of one turn share. */
@@ -12,7 +12,7 @@ export interface CallScope {
   readonly limits: CallLimits;
   /** The calls whose children wait for an authorization, of which this task was told. Shared by all calls of the turn. */
   readonly authorizing: Set<string>;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 /** The limits of calls. */

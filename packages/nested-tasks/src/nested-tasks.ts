@@ -7,7 +7,7 @@ import {
   type Answer,
   type CardInput,
   isTaskAgent,
-  type Log,
+  type Logger,
   type Turn,
   taskAgent,
 } from '@batonjs/server';
@@ -45,7 +45,7 @@ export interface NestedTasksOptions {
   /** As in `AgentServerOptions`, after the children were canceled. */
   readonly onCancel?: AgentServerOptions['onCancel'];
   /** Sees what clients are not shown: children that could not be canceled. Default: nothing is logged. */
-  readonly log?: Log;
+  readonly logger?: Logger;
 }
 
 /** Options for `createAgentServer` and `createWorker`. */
@@ -71,10 +71,10 @@ export interface NestedTasks {
  * ```
  */
 export function nestedTasks(options: NestedTasksOptions): NestedTasks {
-  const { agent, card, agents = {}, connect, addresses, cancelMs = 4_000, log = () => {} } = options;
+  const { agent, card, agents = {}, connect, addresses, cancelMs = 4_000, logger = () => {} } = options;
   const { depth = 8, calls = 100, unreachableMs = 60_000 } = options;
   const reachable = new Agents({ agents, connect: connect ?? connectWithin(addresses) });
-  const settings = { agents: reachable, limits: { depth, calls, unreachableMs }, cancelMs, log };
+  const settings = { agents: reachable, limits: { depth, calls, unreachableMs }, cancelMs, logger };
   const begin = (turn: Turn) => {
     const calls = new TurnCalls(turn, settings);
     const calling: CallingTurn = Object.create(turn, { call: { value: calls.call, enumerable: true } });
@@ -96,7 +96,7 @@ export function nestedTasks(options: NestedTasksOptions): NestedTasks {
     card: taskTree({ card, agent: agent as Agent }).card,
     agent: isTaskAgent(agent as Agent) ? taskAgent(updates) : answer,
     async onCancel(turn) {
-      const canceled = await cancelChildren(turn.children, { agents: reachable, log, ms: cancelMs });
+      const canceled = await cancelChildren(turn.children, { agents: reachable, logger, ms: cancelMs });
       return [...canceled, ...((await options.onCancel?.(turn)) || [])];
     },
     restart: 'rerun',

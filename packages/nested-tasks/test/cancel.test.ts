@@ -94,7 +94,7 @@ describe('a cancel of the parent', () => {
       const callee = what === 'a URL' ? await listen(nodeHandler(child)) : child;
       const nested = {
         ...(what === 'a name' && { agents: { child } }),
-        log: (_: string, message: string) => logged.push(message),
+        logger: (_: string, message: string) => logged.push(message),
       };
       const agent: CallingAgent = async function* (turn) {
         await turn.call(callee, 'Go', { name: 'child' });
@@ -182,7 +182,7 @@ describe('a cancel of the parent', () => {
         await turn.call(callee, 'Go', { name: 'child' });
         yield completed();
       },
-      { cancelMs: 200, log: (_, message) => logged.push(message) },
+      { cancelMs: 200, logger: (_, message) => logged.push(message) },
     );
     const client = await clientOf(server);
     const stream = client.stream('Go');
@@ -208,7 +208,7 @@ describe('a cancel of the parent', () => {
     const silent = {
       connect: () => new Promise<never>(() => {}),
       cancelMs: 200,
-      log: (_: unknown, message: string) => logged.push(message),
+      logger: (_: unknown, message: string) => logged.push(message),
     };
     const next = await clientOf(serveParent(agent, silent, { store }));
     expect((await next.cancelTask({ id: task!.id })).status.state).toBe('TASK_STATE_CANCELED');

@@ -149,7 +149,7 @@ async function played({
     emit: async (update) => void written.push(update),
     limits: { depth: 8, calls: 100, unreachableMs: awayAtFirst ? 60_000 : 0 },
     authorizing: new Set(authorizing),
-    log: (...entry) => logged.push(entry),
+    logger: (...entry) => logged.push(entry),
   };
   const target = { client: client as unknown as AgentClient, at: 'there', isLocal };
   const call = new ChildCall(scope, target, { name: 'a', ...options });

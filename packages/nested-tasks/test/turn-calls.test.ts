@@ -69,7 +69,7 @@ function playing({
     agents,
     limits: { depth: 8, calls: 100, unreachableMs: 0, ...limits },
     cancelMs: 60_000,
-    log: () => {},
+    logger: () => {},
   });
   calls.updates.onPush(() => {
     const waiting = calls.updates.shift();

@@ -104,7 +104,7 @@ describe('the error of a call', () => {
     } as unknown as Turn;
     const limits = { depth: 8, calls: 100, unreachableMs: 60_000 };
     // Nobody reads what it writes.
-    const { call } = new TurnCalls(turn, { agents, limits, cancelMs: 1, log: () => {} });
+    const { call } = new TurnCalls(turn, { agents, limits, cancelMs: 1, logger: () => {} });
     await expect(call('child', 'Hi', { name: 'a', timeoutMs: 20 })).rejects.toMatchObject({
       code: 'TIMEOUT',
       message: 'The call "a" failed: its task took longer than 20 ms',
@@ -449,9 +449,9 @@ describe('children that are canceled', () => {
     ({ agent: 'A', taskId: 'there', record: { at: 'a', startedAt: 0 }, ...more }) as never;
   const canceling = (client: object) => {
     const logged: unknown[] = [];
-    const log = (...entry: unknown[]) => logged.push(entry);
+    const logger = (...entry: unknown[]) => logged.push(entry);
     const agents = { openAt: async () => ({ client }) } as unknown as Agents;
-    return { logged, settings: { agents, log, ms: 60_000 } };
+    return { logged, settings: { agents, logger, ms: 60_000 } };
   };
   const state = (name: string) => ({ status: { state: `TASK_STATE_${name}` } });
 

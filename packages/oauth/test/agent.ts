@@ -96,7 +96,7 @@ export function guardedAgent({
     authenticate,
     store: memoryStore(),
     skillOf: ({ metadata }) => metadata?.skill as string | undefined,
-    log: () => {},
+    logger: () => {},
     ...more,
   });
   onTestFinished(() => server.close({ graceMs: 0 }));

@@ -61,7 +61,7 @@ async function calendar(issuer: string) {
       else yield authRequired(`Please allow access: ${await begin(turn)}`);
     },
     store: memoryStore(),
-    log: () => {},
+    logger: () => {},
   });
   const listener = await listen(server, { port: 0 });
   onTestFinished(() => listener.close());

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Log } from '@batonjs/server';
+import type { Logger } from '@batonjs/server';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { abandon, exchange, type Sent } from '../../../test/kit/http/exchange.ts';
@@ -11,10 +11,10 @@ import { a2aExpress } from '../src/index.ts';
 
 let served: Served;
 let known: Known;
-const logged: Parameters<Log>[] = [];
+const logged: Parameters<Logger>[] = [];
 beforeAll(async () => {
-  const log: Log = (...entry) => logged.push(entry);
-  served = await serveHttp({ log }, (server) =>
+  const logger: Logger = (...entry) => logged.push(entry);
+  served = await serveHttp({ logger }, (server) =>
     express().use('/agent', a2aExpress(server)).use('/parsed', express.json(), a2aExpress(server)),
   );
   known = await prepare(served);

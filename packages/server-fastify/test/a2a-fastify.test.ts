@@ -1,6 +1,6 @@
 import { createGunzip, gzipSync } from 'node:zlib';
 import { A2AError } from '@batonjs/protocol';
-import { type Log, reply } from '@batonjs/server';
+import { type Logger, reply } from '@batonjs/server';
 import { type FastifyInstance, fastify } from 'fastify';
 import { describe, expect, it, vi } from 'vitest';
 import { abandon, exchange, type Sent } from '../../../test/kit/http/exchange.ts';
@@ -11,8 +11,8 @@ import { listen } from '../../../test/kit/listen.ts';
 import { serve } from '../../../test/kit/serve.ts';
 import { a2aFastify } from '../src/index.ts';
 
-const logged: Parameters<Log>[] = [];
-const agent = () => serve(({ text }) => reply(text), { log: (...entry) => logged.push(entry) });
+const logged: Parameters<Logger>[] = [];
+const agent = () => serve(({ text }) => reply(text), { logger: (...entry) => logged.push(entry) });
 
 /** An app with an echoing agent at `/agent`. Resolves to its origin. */
 async function start(prepare: (app: FastifyInstance) => void = () => {}, options = {}): Promise<string> {

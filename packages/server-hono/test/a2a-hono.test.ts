@@ -1,5 +1,5 @@
 import { A2AError } from '@batonjs/protocol';
-import { type Log, reply, taskAgent, working } from '@batonjs/server';
+import { type Logger, reply, taskAgent, working } from '@batonjs/server';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { describe, expect, it, vi } from 'vitest';
 import { abandon, exchange, type Sent } from '../../../test/kit/http/exchange.ts';
@@ -12,9 +12,9 @@ import { serve } from '../../../test/kit/serve.ts';
 import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { a2aHono } from '../src/index.ts';
 
-const logged: Parameters<Log>[] = [];
+const logged: Parameters<Logger>[] = [];
 const agent = (limits = {}) =>
-  serve(({ text }) => reply(text), { limits, log: (...entry) => logged.push(entry) });
+  serve(({ text }) => reply(text), { limits, logger: (...entry) => logged.push(entry) });
 
 /** An app on `node:http` with an echoing agent at `/agent` behind a middleware of the app. Resolves to its origin. */
 const start = (middleware: MiddlewareHandler = (_c, next) => next(), limits = {}) =>

@@ -9,7 +9,7 @@ import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
 
 const card = { name: 'Echo', description: 'Says it again' };
 const serverOf = (agent: Agent) =>
-  closedAfterTest(createAgentServer({ card, agent, store: memoryStore(), log: () => {} }));
+  closedAfterTest(createAgentServer({ card, agent, store: memoryStore(), logger: () => {} }));
 const echo: Agent = ({ text }) => reply(text);
 
 describe('listen', () => {

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, request, type Server } from 'node:h
 import { createServer as createTlsServer, get } from 'node:https';
 import { type AddressInfo, connect as openSocket } from 'node:net';
 import { connect, textOf } from '@batonjs/client';
-import { type Agent, type AgentServerOptions, createAgentServer, type Log, reply } from '@batonjs/server';
+import { type Agent, type AgentServerOptions, createAgentServer, type Logger, reply } from '@batonjs/server';
 import { memoryStore } from '@batonjs/store-memory';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { closedAfterTest } from '../../../test/kit/closed-after-test.ts';
@@ -12,7 +12,7 @@ import { nodeHandler } from '../src/index.ts';
 const card = { name: 'Echo', description: 'Says it again' };
 const echo: Agent = ({ text }) => reply(text);
 const serverOf = (options: Partial<AgentServerOptions> = {}) =>
-  closedAfterTest(createAgentServer({ card, agent: echo, store: memoryStore(), log: () => {}, ...options }));
+  closedAfterTest(createAgentServer({ card, agent: echo, store: memoryStore(), logger: () => {}, ...options }));
 const cardPath = '/.well-known/agent-card.json';
 
 const open = new Set<Server>();
@@ -108,10 +108,10 @@ describe('the address in the card', () => {
     'is not what a client chose, perhaps through a proxy on this machine: %s',
     async (host) => {
       const logged: unknown[] = [];
-      const log: Log = (_level, _message, details) => void logged.push(details.err);
+      const logger: Logger = (_level, _message, details) => void logged.push(details.err);
       // Without it, such a request is refused.
       const authenticate = () => ({ scope: 'ada' });
-      const origin = await serve(nodeHandler(serverOf({ log, authenticate })));
+      const origin = await serve(nodeHandler(serverOf({ logger, authenticate })));
       const { status, text } = await ask(origin, { path: cardPath, headers: { host } });
       expect([status, text.includes(host)]).toEqual([500, false]);
       expect(String((logged[0] as Error).cause)).toContain('`publicUrl`');
@@ -169,8 +169,8 @@ describe('requests and answers', () => {
   });
 
   it('think nothing of a client that leaves in the middle of a request', async () => {
-    const logged: Parameters<Log>[] = [];
-    const origin = await serve(nodeHandler(serverOf({ log: (...entry) => logged.push(entry) })));
+    const logged: Parameters<Logger>[] = [];
+    const origin = await serve(nodeHandler(serverOf({ logger: (...entry) => logged.push(entry) })));
     const socket = openSocket(Number(new URL(origin).port), '127.0.0.1');
     const head =
       'POST /message:send HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{';

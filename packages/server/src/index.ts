@@ -35,7 +35,7 @@ export type { Caller } from './agent/caller.ts';
 export { emitting } from './agent/emitting.ts';
 export { coalesce, streamed } from './agent/streamed.ts';
 export { type AgentServer, createAgentServer } from './agent-server.ts';
-export type { Log } from './base/hooks/log-hook.ts';
+export type { Logger } from './base/hooks/logger.ts';
 export type { Clock } from './base/timing/clock.ts';
 export type { Authenticate } from './front/calls/authenticate.ts';
 export type { Body, Handle, HttpExchange } from './front/http/http-exchange.ts';

@@ -3,7 +3,7 @@ import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent } from './agent/agent.ts';
 import type { SkillOf } from './agent/skill-of.ts';
-import type { Log, Logger } from './base/hooks/log-hook.ts';
+import type { Logger, LoggerMethods } from './base/hooks/logger.ts';
 import type { Telemetry } from './base/hooks/telemetry.ts';
 import type { Limits } from './base/limits.ts';
 import type { RetentionOptions } from './base/store/retention.ts';
@@ -34,7 +34,7 @@ export interface WorkerOptions {
   /**
    * Whether it uses the tasks of its `name` beside agents with other cards. The store remembers the card of each name:
    * an agent whose card has another name, and which is not at the same public URL, does no work otherwise, is not ready,
-   * and says so in the log. Once is enough after a change of the card. Default false.
+   * and tells the logger so. Once is enough after a change of the card. Default false.
    */
   readonly sharesQueue?: boolean;
   /** What happens to a turn whose process died: the task fails, or the agent is run again. Default `'fail'`. */
@@ -94,7 +94,7 @@ export interface WorkerOptions {
    * Called with every error that clients are not shown: a function, or a logger of pino or bunyan as it is. Default:
    * errors and warnings to standard error.
    */
-  readonly log?: Log | Logger;
+  readonly logger?: Logger | LoggerMethods;
   /** Called with every change of state that this process wrote. */
   readonly onTransition?: (transition: Transition) => void;
   /**
@@ -191,7 +191,7 @@ const names: OptionNames<AgentServerOptions> = {
   idempotency: true,
   leaseMs: true,
   limits: true,
-  log: true,
+  logger: true,
   maxAttempts: true,
   name: true,
   onCancel: true,

@@ -1,5 +1,5 @@
-import { guardHook, guardLog } from './base/hooks/call-hook.ts';
-import { consoleLog, type Log, toLog } from './base/hooks/log-hook.ts';
+import { guardHook, guardLogger } from './base/hooks/call-hook.ts';
+import { consoleLogger, type Logger, toLogger } from './base/hooks/logger.ts';
 import { detached } from './base/hooks/telemetry.ts';
 import { defaultLimits } from './base/limits.ts';
 import { boundedStore } from './base/store/bounded-store.ts';
@@ -39,12 +39,12 @@ export interface Runtime {
  */
 export function createRuntime(options: WorkerOptions, run?: 'here' | 'workers'): Runtime {
   const dependencies = turnDependencies(options, run);
-  const { store, clock, log, report } = dependencies;
+  const { store, clock, logger, report } = dependencies;
   const { storeTimeoutMs } = dependencies.options;
   const { sweepEveryMs = 1_000 } = options;
   mustBePositive({ sweepEveryMs });
   const retention = options.retention && createRetention(options.retention, dependencies);
-  const tasks = new LiveTasks({ store, clock, log, report, storeTimeoutMs, sweepEveryMs });
+  const tasks = new LiveTasks({ store, clock, logger, report, storeTimeoutMs, sweepEveryMs });
   const runner = new Runner(dependencies, tasks);
   const claimer = new Claimer(dependencies, tasks, runner);
   const push = createWebhooks(store, options.push, options.compatibility);
@@ -89,9 +89,9 @@ function createRetention(options: RetentionOptions, dependencies: TurnDependenci
  */
 export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers'): TurnDependencies {
   const { agent, store, leaseMs = 10_000, maxAttempts = 3, storeTimeoutMs = 5_000 } = given;
-  const log = guardLog(toLog(given.log ?? consoleLog), given.telemetry);
+  const logger = guardLogger(toLogger(given.logger ?? consoleLogger), given.telemetry);
   // First, and no error: the option may be missed below, and programs share options between servers and other functions.
-  for (const line of unknownServerOptions(given)) log('warn', line, {});
+  for (const line of unknownServerOptions(given)) logger('warn', line, {});
   if (typeof agent !== 'function') throw new TypeError('`agent` must be a function');
   if (typeof store?.commit !== 'function')
     throw new TypeError('`store` must be a task store, such as memoryStore()');
@@ -101,23 +101,23 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
   const outage = new StoreOutage({
     clock,
     // An outage belongs to no request, although one may be the first to notice it.
-    log: (...line) => detached(given.telemetry, () => log(...line)),
+    logger: (...line) => detached(given.telemetry, () => logger(...line)),
     queue,
     probe: () => (bounded.probe ? bounded.probe() : bounded.ping()),
   });
   const bounded = boundedStore(store, storeTimeoutMs, clock, outage);
   const { card, publicUrl } = given as Partial<AgentServerOptions>;
   const user = { queue, card: card?.name, url: publicUrl, shares: given.sharesQueue ?? false };
-  const owners = new QueueOwners(user, { store: bounded, clock, log });
+  const owners = new QueueOwners(user, { store: bounded, clock, logger });
   return {
     agent,
     store: owners.guard(bounded),
     owners,
     report: (message, details) => outage.report(message, details),
     clock,
-    log,
+    logger,
     onCancel: given.onCancel,
-    ...hooksOf(given, log),
+    ...hooksOf(given, logger),
     telemetry: given.telemetry,
     options: {
       queue,
@@ -139,10 +139,10 @@ export function turnDependencies(given: WorkerOptions, run?: 'here' | 'workers')
 }
 
 /** The hooks of the options, which also count and log what they are told of. */
-function hooksOf(given: WorkerOptions, log: Log): Pick<TurnDependencies, 'onTransition' | 'onTurn'> {
+function hooksOf(given: WorkerOptions, logger: Logger): Pick<TurnDependencies, 'onTransition' | 'onTurn'> {
   const { telemetry } = given;
-  const onTurn = guardHook('turn', given.onTurn, log);
-  const onTransition = guardHook('transition', given.onTransition, log);
+  const onTurn = guardHook('turn', given.onTurn, logger);
+  const onTransition = guardHook('transition', given.onTransition, logger);
   return {
     onTransition: telemetry
       ? (transition) => {
@@ -151,7 +151,7 @@ function hooksOf(given: WorkerOptions, log: Log): Pick<TurnDependencies, 'onTran
         }
       : onTransition,
     onTurn(event) {
-      logTurnEvent(log, event);
+      logTurnEvent(logger, event);
       telemetry?.turnEvent(event.type);
       onTurn(event);
     },

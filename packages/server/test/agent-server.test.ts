@@ -188,7 +188,7 @@ describe('the options of a server', () => {
     const fail = () => {
       throw error;
     };
-    const hooks = { onTurn: fail, onTransition: fail, log: (...line: unknown[]) => lines.push(line) };
+    const hooks = { onTurn: fail, onTransition: fail, logger: (...line: unknown[]) => lines.push(line) };
     const { onTurn, onTransition } = turnDependencies({ agent, store, ...hooks });
     onTransition({} as never);
     onTurn({ type: 'rerun' } as never);

@@ -18,7 +18,7 @@ function start() {
   });
   const server = serve(agent, { store, run: 'workers' });
   const work = () => {
-    const worker = createWorker({ agent, store, log: () => {} });
+    const worker = createWorker({ agent, store, logger: () => {} });
     onTestFinished(() => worker.close({ graceMs: 0 }));
     return worker;
   };
@@ -71,7 +71,7 @@ it('a server that leaves its turns to workers does not start one for an answer e
     });
   const server = serve(agentIn('server'), { store, run: 'workers' });
   const work = () => {
-    const worker = createWorker({ agent: agentIn('worker'), store, log: () => {} });
+    const worker = createWorker({ agent: agentIn('worker'), store, logger: () => {} });
     onTestFinished(() => worker.close({ graceMs: 0 }));
     return worker;
   };

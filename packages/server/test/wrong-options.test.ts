@@ -48,7 +48,7 @@ describe('the log of a server names an unknown option', () => {
     ['port', 'remove it'],
   ])('%s', (name, advice) => {
     const lines: unknown[] = [];
-    serve(agent, { [name]: 'x', log: (...line) => void lines.push(line) });
+    serve(agent, { [name]: 'x', logger: (...line) => void lines.push(line) });
     expect(lines).toEqual([['warn', `There is no option \`${name}\`: ${advice}`, {}]]);
   });
 
@@ -62,23 +62,25 @@ describe('the log of a server names an unknown option', () => {
     [{ callerLimits: { request: {} } }, '`callerLimits.request`: did you mean `callerLimits.requests`?'],
   ])('inside of another one: %j', (options, line) => {
     const lines: unknown[] = [];
-    serve(agent, { ...(options as object), log: (...said) => void lines.push(said) });
+    serve(agent, { ...(options as object), logger: (...said) => void lines.push(said) });
     expect(lines).toEqual([['warn', `There is no option ${line}`, {}]]);
   });
 
   it('and none of those that exist, inside of others either', () => {
     const lines: unknown[] = [];
-    const log = (...line: unknown[]) => void lines.push(line);
+    const logger = (...line: unknown[]) => void lines.push(line);
     const push = { allow: ['a.example'], http: true, retry: { maxAttempts: 2 } };
-    serve(agent, { push, limits: { turns: 1 }, clocks: { totalMs: 1_000 }, log });
-    serve(agent, { push: false, log });
+    serve(agent, { push, limits: { turns: 1 }, clocks: { totalMs: 1_000 }, logger });
+    serve(agent, { push: false, logger });
     expect(lines).toEqual([]);
   });
 
   it('also before it throws, because the option is missing under its own name', () => {
     const lines: unknown[] = [];
-    const log = (_: string, message: string) => void lines.push(message);
-    expect(create({ store: undefined, stores: memoryStore(), log })).toThrow('`store` must be a task store');
+    const logger = (_: string, message: string) => void lines.push(message);
+    expect(create({ store: undefined, stores: memoryStore(), logger })).toThrow(
+      '`store` must be a task store',
+    );
     expect(lines).toEqual(['There is no option `stores`: did you mean `store`?']);
   });
 });

@@ -1,7 +1,7 @@
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
-import type { CheckOptions, Opened } from './bench/check.ts';
 import { pushConfigChecks } from './checks/webhooks/push-configs.ts';
 import { describeChecks } from './describe-task-store.ts';
+import type { CheckOptions, Opened } from './fixture/check.ts';
 
 /** Runs the tests that a `PushConfigStore` has to pass, each on a fresh store. */
 export function describePushConfigStore(

@@ -1,7 +1,7 @@
 import type { TaskStore } from '@batonjs/store';
 import { describe, it } from 'vitest';
-import { type Check, type CheckOptions, type Opened, runCheck } from './bench/check.ts';
 import { taskStoreChecks } from './checks/task-store.ts';
+import { type Check, type CheckOptions, type Opened, runCheck } from './fixture/check.ts';
 
 /** Long enough for the properties on a slow disk, in milliseconds; the other checks take a small part of it. */
 const testTimeoutMs = 60_000;

@@ -1,9 +1,9 @@
 import type { PushConfig, PushConfigStore, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
-import { type Opened, runCheck } from '../src/bench/check.ts';
 import { pushConfigChecks } from '../src/checks/webhooks/push-configs.ts';
 import { override } from '../src/faults/override.ts';
+import { type Opened, runCheck } from '../src/fixture/check.ts';
 
 type Both = TaskStore & PushConfigStore;
 

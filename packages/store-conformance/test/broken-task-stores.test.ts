@@ -1,10 +1,10 @@
 import { callSubscriber, type TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
-import { type Opened, runCheck } from '../src/bench/check.ts';
 import { taskStoreChecks } from '../src/checks/task-store.ts';
 import { override } from '../src/faults/override.ts';
 import { sabotage } from '../src/faults/sabotage.ts';
+import { type Opened, runCheck } from '../src/fixture/check.ts';
 import { brokenTaskStores } from './broken-task-stores.ts';
 
 /** How long a notification is waited for that a broken store never sends. */

@@ -1,8 +1,8 @@
 import { decide, evolve, type Fact, type Head, headOf, type State } from '@batonjs/lifecycle';
 import { type Commit, type Lease, loadTask, StoreError } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
-import { follow } from '../src/bench/follow.ts';
 import { faultyStore, type Sabotage, sabotage } from '../src/faults.ts';
+import { follow } from '../src/fixture/follow.ts';
 import { checkHistory, type KeptLog, type Observation, readLog, type Violation } from '../src/history.ts';
 import { chunk, received } from '../src/samples/facts.ts';
 

@@ -1,6 +1,6 @@
 import type { ClientTelemetry } from '@batonjs/client';
 import { type OptionNames, unknownOptions } from '@batonjs/protocol/options';
-import type { Authenticate, Log } from '@batonjs/server';
+import type { Authenticate, Logger } from '@batonjs/server';
 import type { Telemetry } from '@batonjs/server/adapter';
 import type { AddressPolicyOptions } from '@batonjs/server/address-policy';
 import type { TaskStore } from '@batonjs/store';
@@ -41,7 +41,7 @@ export interface TaskGatewayOptions {
   /** Who may connect to `/task/updates`, and the limits of these WebSockets. */
   readonly webSockets?: WebSocketOptions;
   /** Sees what clients are not shown. Default: errors and warnings to standard error. */
-  readonly log?: Log;
+  readonly logger?: Logger;
   /**
    * Is told about tasks, and about calls of agents, while they last: `telemetry()` and `clientTelemetry()` of
    * `@batonjs/telemetry`. Clients that are given as agents have their own.
@@ -61,7 +61,7 @@ const names: OptionNames<TaskGatewayOptions> = {
   bodyBytes: true,
   addresses: true,
   webSockets: true,
-  log: true,
+  logger: true,
   telemetry: true,
 };
 const ofWebSockets: OptionNames<WebSocketOptions> = {

@@ -1,6 +1,6 @@
 import { routeUpgrades, type UpgradeListener } from '@batonjs/bindings-websocket/sockets';
 import { type AgentClient, type ClientTelemetry, connect } from '@batonjs/client';
-import { type AgentServer, type Caller, createAgentServer, type Handle, type Log } from '@batonjs/server';
+import { type AgentServer, type Caller, createAgentServer, type Handle, type Logger } from '@batonjs/server';
 import { withOwnHost } from '@batonjs/server/adapter';
 import { memoryStore } from '@batonjs/store-memory';
 import { cancelWaiting, type DispatchSettings, dispatcher } from './dispatch/dispatcher.ts';
@@ -45,24 +45,24 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
     timeoutMs = 86_400_000,
     unreachableMs = 60_000,
     bodyBytes = 1_048_576,
-    log = toStandardError,
+    logger = toStandardError,
     telemetry = {},
   } = options;
-  for (const line of unknownGatewayOptions(options)) log('warn', line, {});
+  for (const line of unknownGatewayOptions(options)) logger('warn', line, {});
   const targets = createTargets(
     types,
     { timeoutMs: unreachableMs, telemetry: telemetry.client },
     options.addresses,
   );
-  const dispatch = { targets, unreachableMs, log };
-  const server = serverOf({ ...options, store, name, timeoutMs, bodyBytes, log }, dispatch);
+  const dispatch = { targets, unreachableMs, logger };
+  const server = serverOf({ ...options, store, name, timeoutMs, bodyBytes, logger }, dispatch);
   const reading = new ReadingStore(store);
   const tasks = new TaskLog(reading, name);
   const service = new TaskService(tasks, clientOf(server, telemetry.client), headersOf);
   let open = true;
   const closing = new AbortController();
-  const watches = new TaskWatches(tasks, log);
-  const settings = { log, service, authenticate, publicUrl, bodyBytes, isOpen: () => open };
+  const watches = new TaskWatches(tasks, logger);
+  const settings = { logger, service, authenticate, publicUrl, bodyBytes, isOpen: () => open };
   const sockets = createSocketServer(options.webSockets ?? {}, { ...settings, watches });
   return {
     handle: withOwnHost(createHandler({ ...settings, closing: closing.signal }), {
@@ -87,11 +87,11 @@ export function createTaskGateway(options: TaskGatewayOptions): TaskGateway {
 }
 
 type ServedOptions = TaskGatewayOptions &
-  Required<Pick<TaskGatewayOptions, 'store' | 'name' | 'timeoutMs' | 'bodyBytes' | 'log'>>;
+  Required<Pick<TaskGatewayOptions, 'store' | 'name' | 'timeoutMs' | 'bodyBytes' | 'logger'>>;
 
 /** The gateway's own agent server. Each task that it gets is handed to the agent of its type. */
 function serverOf(
-  { name, store, leaseMs, timeoutMs, bodyBytes, log, telemetry }: ServedOptions,
+  { name, store, leaseMs, timeoutMs, bodyBytes, logger, telemetry }: ServedOptions,
   dispatch: DispatchSettings,
 ): AgentServer {
   return createAgentServer({
@@ -111,7 +111,7 @@ function serverOf(
     // A turn mostly waits: for its agent, and for answers of the host.
     limits: { bodyBytes: 6 * bodyBytes + 65_536, turns: 10_000 },
     push: false,
-    log,
+    logger,
     telemetry: telemetry?.server,
   });
 }
@@ -139,6 +139,6 @@ function clientOf(server: AgentServer, telemetry: ClientTelemetry | undefined): 
   };
 }
 
-const toStandardError: Log = (level, message, details) => {
+const toStandardError: Logger = (level, message, details) => {
   if (level === 'error' || level === 'warn') console.error(`${level}: ${message}`, details ?? '');
 };

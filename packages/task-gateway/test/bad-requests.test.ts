@@ -122,7 +122,7 @@ const rows: Readonly<Record<string, Refused>> = {
 describe('a request is refused that has', () => {
   let url: string;
   beforeEach(async () => {
-    const gateway = closedAfterTest(createTaskGateway({ types: {}, bodyBytes: 4_096, log: () => {} }));
+    const gateway = closedAfterTest(createTaskGateway({ types: {}, bodyBytes: 4_096, logger: () => {} }));
     url = await listen(nodeHandler(gateway));
   });
 

@@ -32,7 +32,7 @@ function slowAgent() {
     yield completed('Done');
   };
   const extended = extend({ card: { name: 'Slow', description: 'Works in parts' }, agent }, taskProgress);
-  const work = closedAfterTest(createAgentServer({ ...extended, store: memoryStore(), log: () => {} }));
+  const work = closedAfterTest(createAgentServer({ ...extended, store: memoryStore(), logger: () => {} }));
   return { work, gates };
 }
 
@@ -101,7 +101,7 @@ it('goes on by itself when its gateway dies and another one takes the port, and 
   const store = memoryStore();
   const port = await freePort();
   const start = async () => {
-    const gateway = closedAfterTest(createTaskGateway({ types: { work }, store, log: () => {} }));
+    const gateway = closedAfterTest(createTaskGateway({ types: { work }, store, logger: () => {} }));
     const listener: Server = createServer(nodeHandler(gateway));
     gateway.attach(listener);
     await new Promise<void>((resolve) => listener.listen(port, '127.0.0.1', resolve));

@@ -21,8 +21,8 @@ it('a fault of the gateway is seen by its operator, and not by clients', async (
       return Reflect.get(target, name);
     },
   });
-  const log = (_: string, __: string, details?: object) => logged.push(Object(details).err);
-  const service = await serveTasks({ types: { broken }, log });
+  const logger = (_: string, __: string, details?: object) => logged.push(Object(details).err);
+  const service = await serveTasks({ types: { broken }, logger });
   await service.post('/task', { taskId: 't', type: 'broken', data: {} });
   const task = await service.ended('t');
   expect(task.error).toEqual({ code: 'INTERNAL_ERROR', message: 'The gateway failed' });

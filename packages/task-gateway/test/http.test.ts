@@ -25,7 +25,7 @@ import { untilAborted } from '../../../test/kit/until-aborted.ts';
 import { type Service, serveTasks } from './service.ts';
 
 const expense = () =>
-  closedAfterTest(createAgentServer({ agent: approveExpense, card, store: memoryStore(), log: () => {} }));
+  closedAfterTest(createAgentServer({ agent: approveExpense, card, store: memoryStore(), logger: () => {} }));
 
 const data100 = { amount: 100, currency: 'USD' };
 
@@ -226,7 +226,7 @@ describe('GET /task/{taskId}', () => {
       },
       taskProgress,
     );
-    const slow = closedAfterTest(createAgentServer({ ...agent, store: memoryStore(), log: () => {} }));
+    const slow = closedAfterTest(createAgentServer({ ...agent, store: memoryStore(), logger: () => {} }));
     const service = await serveTasks({ types: { slow } });
     await service.post('/task', { taskId: 't', type: 'slow', data: {} });
     const half = await service.until('t', ({ progress }) => progress !== undefined);
@@ -414,7 +414,7 @@ function asking(): AgentServer {
     },
     formInput,
   );
-  return closedAfterTest(createAgentServer({ ...extended, store: memoryStore(), log: () => {} }));
+  return closedAfterTest(createAgentServer({ ...extended, store: memoryStore(), logger: () => {} }));
 }
 
 /** How many tasks an agent has. */

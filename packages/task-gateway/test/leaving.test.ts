@@ -42,7 +42,7 @@ async function serveGateway() {
     },
   });
   const gateway = closedAfterTest(
-    createTaskGateway({ types: { held: agent() }, store, authenticate, log: () => {} }),
+    createTaskGateway({ types: { held: agent() }, store, authenticate, logger: () => {} }),
   );
   const listener = held.watch(createServer(nodeHandler(gateway)));
   gateway.attach(listener);

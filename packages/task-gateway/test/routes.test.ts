@@ -15,8 +15,8 @@ import { openSocket } from './socket.ts';
 /** A gateway that is called without a network, as an adapter calls it. */
 function called(options: Partial<TaskGatewayOptions> = {}) {
   const logged: unknown[][] = [];
-  const log = (...entry: unknown[]) => logged.push(entry);
-  const gateway = closedAfterTest(createTaskGateway({ types: {}, log, ...options }));
+  const logger = (...entry: unknown[]) => logged.push(entry);
+  const gateway = closedAfterTest(createTaskGateway({ types: {}, logger, ...options }));
   const call = async (
     method: string,
     target: string,
@@ -273,7 +273,7 @@ describe('the WebSockets of a gateway', () => {
     ['/base//', '/base'],
     ['/a/b/', '/a/b'],
   ])('attached at %j are at %j', async (path, base) => {
-    const gateway = closedAfterTest(createTaskGateway({ types: {}, log: () => {} }));
+    const gateway = closedAfterTest(createTaskGateway({ types: {}, logger: () => {} }));
     const listener = createServer();
     gateway.attach(listener, { path });
     const url = await listen(listener);
@@ -288,7 +288,7 @@ describe('the WebSockets of a gateway', () => {
   });
 
   it('are at one path once', () => {
-    const gateway = closedAfterTest(createTaskGateway({ types: {}, log: () => {} }));
+    const gateway = closedAfterTest(createTaskGateway({ types: {}, logger: () => {} }));
     const listener = createServer();
     gateway.attach(listener);
     expect(() => gateway.attach(listener)).toThrow(TypeError);
@@ -300,7 +300,7 @@ describe('the WebSockets of a gateway', () => {
     const seen: unknown[] = [];
     const service = await serveTasks({
       types: {},
-      log: (...entry) => logged.push(entry),
+      logger: (...entry) => logged.push(entry),
       authenticate(request) {
         seen.push({ ...request, query: String(request.query), headers: request.headers['x-key'] });
         if (request.query.has('broken')) throw failure;

@@ -29,7 +29,7 @@ export async function serveTasks(
   options: TaskGatewayOptions,
   mount: (gateway: TaskGateway) => RequestListener = (gateway) => nodeHandler(gateway),
 ): Promise<Service> {
-  const gateway = closedAfterTest(createTaskGateway({ log: () => {}, ...options }));
+  const gateway = closedAfterTest(createTaskGateway({ logger: () => {}, ...options }));
   const listener = createServer(mount(gateway));
   gateway.attach(listener);
   const url = await listen(listener);

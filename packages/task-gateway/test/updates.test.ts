@@ -24,7 +24,7 @@ function stepping(steps: number) {
     yield completed('Done');
   };
   const extended = extend({ card: { name: 'Stepping', description: 'Works in steps' }, agent }, taskProgress);
-  const server = closedAfterTest(createAgentServer({ ...extended, store: memoryStore(), log: () => {} }));
+  const server = closedAfterTest(createAgentServer({ ...extended, store: memoryStore(), logger: () => {} }));
   let opened = 0;
   const go = (count = steps) => {
     opened += count;
@@ -205,7 +205,7 @@ describe('a WebSocket', () => {
     const service = await serveTasks({
       types: {
         expense: closedAfterTest(
-          createAgentServer({ agent: approveExpense, card, store: memoryStore(), log: () => {} }),
+          createAgentServer({ agent: approveExpense, card, store: memoryStore(), logger: () => {} }),
         ),
       },
     });

@@ -14,19 +14,19 @@ function lines() {
     { base: undefined, timestamp: false },
     { write: (line) => written.push(JSON.parse(line)) },
   );
-  return { written, log: logger };
+  return { written, logger };
 }
 
 it('a line of pino about a request has its id and its trace, and one about a turn its task and its trace', async () => {
   const { providers, ended } = observed();
-  const { written, log } = lines();
+  const { written, logger } = lines();
   const agent: Agent = async function* ({ text }) {
     if (text === 'fail') throw new Error('out of paper');
     yield completed();
   };
   const store = memoryStore();
   const broken = { ...store, list: () => Promise.reject(new Error('no such page')) };
-  const server = serve(agent, { store: broken, log, telemetry: telemetry(providers) });
+  const server = serve(agent, { store: broken, logger, telemetry: telemetry(providers) });
   const traceparent = '00-0123456789abcdef0123456789abcdef-0123456789abcdef-01';
   const headers = { traceparent, 'x-request-id': 'req-1' };
   const { task } = await rpc(server, 'SendMessage', { message: say('fail') }, headers);
@@ -55,9 +55,9 @@ it('a line of pino about a request has its id and its trace, and one about a tur
 });
 
 it('a line of pino about a request has an id without telemetry too, which the answer names', async () => {
-  const { written, log } = lines();
+  const { written, logger } = lines();
   const broken = { ...memoryStore(), list: () => Promise.reject(new Error('no such page')) };
-  const server = serve(() => Promise.reject(), { store: broken, log });
+  const server = serve(() => Promise.reject(), { store: broken, logger });
   const response = await server.fetch(
     new Request('http://localhost/tasks', { headers: { 'a2a-version': '1.0' } }),
   );

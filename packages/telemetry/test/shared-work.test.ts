@@ -36,7 +36,7 @@ describe('work that requests share', () => {
         store,
         leaseMs: 30,
         telemetry: telemetry(providers),
-        log: (_level, message, details) => void lines.push([message, details]),
+        logger: (_level, message, details) => void lines.push([message, details]),
       },
     );
     for (const digit of ['a', 'b'])
@@ -64,7 +64,7 @@ describe('work that requests share', () => {
       {
         clock: { monotonic: () => performance.now() + ahead },
         telemetry: telemetry(providers),
-        log: (_level, message, details) => void lines.push([message, details]),
+        logger: (_level, message, details) => void lines.push([message, details]),
         logsStalls: true,
       },
     );

@@ -80,7 +80,7 @@ describe('a turn', () => {
     };
     const options = { store, telemetry: telemetry(providers) };
     const server = serve(agent, { ...options, run: 'workers' });
-    closedAfterTest(createWorker({ agent, log: () => {}, ...options }));
+    closedAfterTest(createWorker({ agent, logger: () => {}, ...options }));
     await rpc(server, 'SendMessage', { message: say('go') });
     const [request] = await ended('SendMessage');
     const [turn] = await ended('baton.turn');
@@ -216,7 +216,7 @@ describe('a turn', () => {
       const options = { store, telemetry: telemetry(providers) };
       const isServer = process === 'a server';
       const server = serve(agent, { ...options, run: isServer ? 'here' : 'workers' });
-      if (!isServer) closedAfterTest(createWorker({ agent, log: () => {}, ...options }));
+      if (!isServer) closedAfterTest(createWorker({ agent, logger: () => {}, ...options }));
       await rpc(server, 'SendMessage', { message: say('go') });
       await server.wake(await key.promise);
       const [, ...unasked] = await ended('baton.turn', 3);
@@ -246,7 +246,7 @@ describe('a log', () => {
       },
       {
         telemetry: telemetry(providers),
-        log: withTrace((_level, _message, details) => void lines.push(details)),
+        logger: withTrace((_level, _message, details) => void lines.push(details)),
       },
     );
     await rpc(server, 'SendMessage', { message: say('go') }).catch(() => {});

@@ -56,7 +56,7 @@ export async function serveHttp(
     agent: obedient,
     store,
     push: false,
-    log: () => {},
+    logger: () => {},
     ...options,
   });
   const http = createServer(await mount(server)).listen(0, '127.0.0.1');

@@ -45,7 +45,7 @@ everywhere('The log', (serve) => {
     const lines: Readonly<Record<string, unknown>>[] = [];
     const { call } = await serve(({ text }) => reply(text), {
       authenticate: () => Promise.reject(new Error('no keys')),
-      log: (_level, _message, details) => void lines.push(details),
+      logger: (_level, _message, details) => void lines.push(details),
     });
     // A WebSocket authenticates first of all its upgrade, which has the headers of the call as well.
     await call('ListTasks', {}, { 'X-Request-Id': 'req-1' }).catch(() => {});

@@ -150,7 +150,7 @@ everywhere('Credentials', (serve) => {
     };
     const { call } = await serve(done, {
       authenticate,
-      log: (_level, _message, details) => void logged.push(details.err),
+      logger: (_level, _message, details) => void logged.push(details.err),
     });
     const error = await call('GetTask', { id: 'x' }).catch((thrown) => thrown);
     expect(error).toMatchObject({ reason: 'UNAVAILABLE', retryAfter: 1 });
@@ -237,7 +237,7 @@ describe('A caller without a scope', () => {
     const logged: unknown[] = [];
     const { call } = await open({ binding: 'JSONRPC', adapter: 'in process', store: 'memory' }, done, {
       authenticate: () => ({ scope }) as never,
-      log: (_level, _message, details) => void logged.push(details.err),
+      logger: (_level, _message, details) => void logged.push(details.err),
     });
     for (const operation of ['SendMessage', 'ListTasks'] as const)
       await expect(call(operation, params('x'))).rejects.toMatchObject({ reason: 'INTERNAL_ERROR' });

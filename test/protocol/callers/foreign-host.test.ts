@@ -28,7 +28,7 @@ async function serve(
     return reply(text);
   };
   const card = { name: 'Echo', description: 'Says it again' };
-  const server = createAgentServer({ card, agent, store: memoryStore(), log: () => {}, ...options });
+  const server = createAgentServer({ card, agent, store: memoryStore(), logger: () => {}, ...options });
   closedAfterTest(server);
   const url = await listen(createServer(await mount(server, { path: '/agent', trusted })));
   return { url: `${url}/agent`, reached };
@@ -117,7 +117,7 @@ describe.each(roads)('an agent without `authenticate` on loopback, by %s', (name
 it('a page that leaves at once gets no further: its connection has no address any more', async () => {
   const card = { name: 'Echo', description: 'Says it again' };
   const server = closedAfterTest(
-    createAgentServer({ card, agent: () => reply('x'), store: memoryStore(), log: () => {} }),
+    createAgentServer({ card, agent: () => reply('x'), store: memoryStore(), logger: () => {} }),
   );
   const answered = Promise.withResolvers<number>();
   const watched = nodeHandler({

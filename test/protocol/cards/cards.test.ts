@@ -175,7 +175,7 @@ describe('A signed card', () => {
         if (works) return card;
         throw new Error('hunter2');
       },
-      log: (_level, _message, details) => void logged.push(details.err),
+      logger: (_level, _message, details) => void logged.push(details.err),
     });
     const response = await fetch(url);
     expect(response.status).toBe(500);

@@ -28,7 +28,7 @@ async function serve() {
       card: { name: 'Echo', description: 'Says it again' },
       agent,
       store: memoryStore(),
-      log: () => {},
+      logger: () => {},
       limits: { jsonValues: most },
       compatibility: [v03()],
     }),
@@ -106,7 +106,7 @@ it('so it is over 0.3', async () => {
 });
 
 it('a task of the gateway has at most 20,000 values', async () => {
-  const gateway = closedAfterTest(createTaskGateway({ types: {}, log: () => {} }));
+  const gateway = closedAfterTest(createTaskGateway({ types: {}, logger: () => {} }));
   const url = await listen(createServer(nodeHandler(gateway)));
   const body = JSON.stringify({ taskId: 't', type: 'none', data: { list: values(20_000) } });
   const headers = { 'content-type': 'application/json' };

@@ -33,7 +33,7 @@ const server = createAgentServer({
   store: sqliteStore(DATABASE!),
   restart: 'rerun',
   leaseMs: 600,
-  log: () => {},
+  logger: () => {},
 });
 const { url } = await listen(server, { port: Number(PORT) });
 console.log(`The counter is at ${url}`);

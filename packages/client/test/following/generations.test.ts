@@ -19,7 +19,7 @@ function serve(preview: readonly '1.1'[] = ['1.1']) {
     },
     store: memoryStore(),
     preview,
-    log: () => {},
+    logger: () => {},
   });
   onTestFinished(() => server.close({ graceMs: 0 }));
   return { server, letGo: gate.resolve };

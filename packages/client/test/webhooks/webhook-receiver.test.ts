@@ -327,7 +327,7 @@ it('receives what a server of ours delivers, from start to end [R-PUSH-20] [R-PU
     }),
     store: memoryStore(),
     push: { allow: ['127.0.0.1'] },
-    log: () => {},
+    logger: () => {},
   });
   onTestFinished(() => server.close({ graceMs: 0 }));
   const agent = await connect('http://localhost/', { fetch: server.fetch });

@@ -17,7 +17,7 @@ const serverOf = (more: object = {}) =>
       card: { name: 'My Agent!', description: 'Helps' },
       agent: () => reply('x'),
       store: memoryStore(),
-      log: () => {},
+      logger: () => {},
       ...more,
     }),
   );

@@ -24,7 +24,7 @@ export async function serve(options: Partial<InspectorOptions> = {}) {
         ...showAgent(async () => {}),
         name,
         store: memoryStore(),
-        log: () => {},
+        logger: () => {},
         push: { allow: ['127.0.0.1:*'], retry: { maxAttempts: 1, baseDelayMs: 1 } },
         ...more,
       }),

@@ -156,7 +156,7 @@ async function stored(count: number) {
       name: 'show',
       agent,
       store,
-      log: () => {},
+      logger: () => {},
     }),
   );
   const client = await connect('http://localhost', { fetch: (request) => server.fetch(request) });

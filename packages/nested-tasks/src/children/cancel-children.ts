@@ -1,6 +1,6 @@
 import { A2AError } from '@batonjs/client';
 import type { Child, ChildUpdate } from '@batonjs/lifecycle';
-import type { Log } from '@batonjs/server';
+import type { Logger } from '@batonjs/server';
 import type { Agents } from '../agents/agents.ts';
 import { aborted } from './aborted.ts';
 import { hasEnded, type RecordedChild } from './child-record.ts';
@@ -9,7 +9,7 @@ import { findTask } from './start-child.ts';
 /** The means to cancel children. */
 export interface CancelSettings {
   readonly agents: Agents;
-  readonly log: Log;
+  readonly logger: Logger;
   /** How long the agents may take together, in milliseconds. */
   readonly ms: number;
 }
@@ -31,7 +31,7 @@ export async function cancelChildren(
 async function cancel(
   name: string,
   child: RecordedChild,
-  { agents, log }: CancelSettings,
+  { agents, logger }: CancelSettings,
   signal: AbortSignal,
 ): Promise<ChildUpdate | undefined> {
   try {
@@ -47,7 +47,7 @@ async function cancel(
     });
     return { ...child, name, taskId: id, state: task.status.state };
   } catch (err) {
-    log('warn', 'The child of a task could not be canceled', { call: name, taskId: child.taskId, err });
+    logger('warn', 'The child of a task could not be canceled', { call: name, taskId: child.taskId, err });
     return undefined;
   }
 }

@@ -154,7 +154,7 @@ export class Questions {
 
   /** Looks for messages instead of taking one, which would keep the next from the agent when the child goes on. */
   async #forwardInbox(task: Task, known: ReadonlySet<string>): Promise<void> {
-    const { turn, signal, log, authorizing } = this.#scope;
+    const { turn, signal, logger, authorizing } = this.#scope;
     const { name } = this.#child;
     try {
       while (authorizing.has(name) && !signal.aborted) {
@@ -166,7 +166,7 @@ export class Questions {
       }
     } catch (err) {
       // The stream of the child reports what becomes of it.
-      if (!signal.aborted) log('warn', 'An answer did not reach the agent of a child', { err });
+      if (!signal.aborted) logger('warn', 'An answer did not reach the agent of a child', { err });
     }
   }
 }

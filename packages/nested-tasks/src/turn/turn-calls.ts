@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { A2AError, type AgentReply, ClientError, type MessageInput } from '@batonjs/client';
 import { TASK_PROGRESS, TASK_TREE } from '@batonjs/extensions/client';
 import type { ChildUpdate } from '@batonjs/lifecycle';
-import type { Log, TaskUpdate, Turn } from '@batonjs/server';
+import type { Logger, TaskUpdate, Turn } from '@batonjs/server';
 import type { Agents, Callee, Target } from '../agents/agents.ts';
 import { reach, Unreachable } from '../agents/reach.ts';
 import type { Call, CallOptions } from '../call.ts';
@@ -29,7 +29,7 @@ export interface CallSettings {
   readonly agents: Agents;
   readonly limits: CallLimits;
   readonly cancelMs: number;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 /** The calls of one turn. */
@@ -70,12 +70,12 @@ export class TurnCalls {
   }
 
   async #cancelAll(): Promise<ChildUpdate[]> {
-    const { agents, log, cancelMs: ms } = this.#settings;
+    const { agents, logger, cancelMs: ms } = this.#settings;
     // A call may be about to learn the id of its child. Each ends with the signal, unless the agent's own code holds it.
     const done = new AbortController();
     const late = sleep(shortlyMs, undefined, { signal: done.signal }).catch(() => {});
     await Promise.race([Promise.all(this.#running), late]).finally(() => done.abort());
-    return cancelChildren(this.#turn.children, { agents, log, ms });
+    return cancelChildren(this.#turn.children, { agents, logger, ms });
   }
 
   async #call(callee: Callee, input: MessageInput, options: CallOptions): Promise<AgentReply> {
@@ -112,12 +112,12 @@ export class TurnCalls {
   }
 
   #scope(signal: AbortSignal): CallScope {
-    const { agents, limits, log } = this.#settings;
+    const { agents, limits, logger } = this.#settings;
     const emit = (update: TaskUpdate) =>
       this.updates.push(this.#withExtensions(update), signal).catch((error: unknown) => {
         throw new Refused(error);
       });
-    return { turn: this.#turn, agents, limits, authorizing: this.#authorizing, log, signal, emit };
+    return { turn: this.#turn, agents, limits, authorizing: this.#authorizing, logger, signal, emit };
   }
 
   #turnSignal(): AbortSignal {
@@ -142,8 +142,8 @@ export class TurnCalls {
 
   async #timedOut(name: string, ms: number): Promise<CallError> {
     const child = childIn(this.#turn.children, name);
-    const { agents, log, cancelMs } = this.#settings;
-    const canceled = await cancelChildren(child ? { [name]: child } : {}, { agents, log, ms: cancelMs });
+    const { agents, logger, cancelMs } = this.#settings;
+    const canceled = await cancelChildren(child ? { [name]: child } : {}, { agents, logger, ms: cancelMs });
     const signal = this.#turnSignal();
     for (const update of canceled) await this.updates.push({ child: update }, signal);
     return new CallError('TIMEOUT', name, `its task took longer than ${ms} ms`);

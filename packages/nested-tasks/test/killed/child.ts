@@ -17,7 +17,7 @@ const server = createAgentServer({
   store: sqliteStore(DATABASE!),
   restart: 'rerun',
   leaseMs: 500,
-  log: () => {},
+  logger: () => {},
 });
 const { url } = await listen(server, { port: Number(PORT) });
 console.log(`The child is at ${url}`);

@@ -48,7 +48,7 @@ const local = createAgentServer({
   store,
   restart: 'rerun',
   leaseMs: 600,
-  log: () => {},
+  logger: () => {},
 });
 const watchedLocal = { ...local, fetch: (request: Request) => watched(request, local.fetch) };
 
@@ -67,7 +67,7 @@ const parent = nestedTasks({
     yield isDone ? completed(textOf(task.status.message)) : failed('The child did not do it');
   },
 });
-const server = createAgentServer({ ...parent, store, leaseMs: 600, idempotency: true, log: () => {} });
+const server = createAgentServer({ ...parent, store, leaseMs: 600, idempotency: true, logger: () => {} });
 const { url } = await listen(server, { port: Number(PORT) });
 const { url: localUrl } = await listen(local);
 console.log(`The local agent is at ${localUrl}/`);

@@ -1,5 +1,5 @@
 import type { TaskStore } from '@batonjs/store';
-import type { Log, ReportFailure } from '../base/hooks/log-hook.ts';
+import type { Logger, ReportFailure } from '../base/hooks/logger.ts';
 import type { Clock } from '../base/timing/clock.ts';
 
 /** The objects and times that all live tasks of a process share. */
@@ -11,7 +11,7 @@ export interface LogDependencies {
   readonly storeTimeoutMs: number;
   /** How often the sweep polls the store in case a notification was lost, in milliseconds. `Infinity`: never. */
   readonly sweepEveryMs: number;
-  readonly log: Log;
+  readonly logger: Logger;
   /** Logs the errors of background work. */
   readonly report: ReportFailure;
 }

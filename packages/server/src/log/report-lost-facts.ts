@@ -17,14 +17,14 @@ interface Lossy {
  */
 export async function reportLostFacts(live: Lossy): Promise<void> {
   const { scope, taskId, dependencies, version, state } = live;
-  const { store, log } = dependencies;
+  const { store, logger } = dependencies;
   try {
     await live.unsubscribe();
     const stored = await store.load(scope, taskId);
     if (!stored && state.closed) return;
     const details = { taskId, knownVersion: version, storedVersion: stored?.version ?? 0 };
-    log('error', 'The store lost facts of a task', details);
+    logger('error', 'The store lost facts of a task', details);
   } catch (error) {
-    log('error', 'The store lost facts of a task', { taskId, knownVersion: version, error });
+    logger('error', 'The store lost facts of a task', { taskId, knownVersion: version, error });
   }
 }

@@ -2,10 +2,10 @@ import type { LogDependencies } from './log-dependencies.ts';
 
 /** Logs when the data of the store was emptied or replaced while this process was running. */
 export class StoreIdentity {
-  readonly #dependencies: Pick<LogDependencies, 'store' | 'log'>;
+  readonly #dependencies: Pick<LogDependencies, 'store' | 'logger'>;
   #known: string | undefined;
 
-  constructor(dependencies: Pick<LogDependencies, 'store' | 'log'>) {
+  constructor(dependencies: Pick<LogDependencies, 'store' | 'logger'>) {
     this.#dependencies = dependencies;
   }
 
@@ -14,12 +14,12 @@ export class StoreIdentity {
    * elsewhere.
    */
   async refresh(): Promise<void> {
-    const { store, log } = this.#dependencies;
+    const { store, logger } = this.#dependencies;
     try {
       const identity = await store.identity();
       if (this.#known !== undefined && identity !== this.#known) {
         const details = { before: this.#known, now: identity };
-        log('error', 'The store was emptied or replaced: the tasks it held are gone', details);
+        logger('error', 'The store was emptied or replaced: the tasks it held are gone', details);
       }
       this.#known = identity;
     } catch {

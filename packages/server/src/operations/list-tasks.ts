@@ -99,7 +99,7 @@ async function view(
   listed: ListedTask,
   { historyLength = 0, includeArtifacts = false, metadata, generation, requestId }: Wanted,
   scope: string,
-  { store, log, options: { currentStatusInHistory } }: Dependencies,
+  { store, logger, options: { currentStatusInHistory } }: Dependencies,
 ): Promise<View> {
   const { taskId: id, head } = listed;
   const { contextId } = head;
@@ -128,7 +128,7 @@ async function view(
   } catch (error) {
     // Without the store there is no page. A single task that cannot be read does not affect the others.
     if (StoreError.is(error, 'UNAVAILABLE')) throw error;
-    log('error', 'A task cannot be read and is listed without its content', {
+    logger('error', 'A task cannot be read and is listed without its content', {
       requestId,
       taskId: id,
       error,

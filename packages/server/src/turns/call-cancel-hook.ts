@@ -8,12 +8,12 @@ import type { TurnDependencies } from './turn-dependencies.ts';
  */
 export async function callCancelHook(
   turn: Turn,
-  { onCancel, clock, log, options: { cancelGraceMs } }: TurnDependencies,
+  { onCancel, clock, logger, options: { cancelGraceMs } }: TurnDependencies,
   over: AbortSignal,
 ): Promise<readonly ChildUpdate[]> {
   if (!onCancel) return [];
   const called = new Promise<unknown>((resolve) => resolve(onCancel(turn))).catch((error) =>
-    log('error', 'The cancel hook failed', { taskId: turn.taskId, error }),
+    logger('error', 'The cancel hook failed', { taskId: turn.taskId, error }),
   );
   const children = await Promise.race([called, clock.sleep(cancelGraceMs, over)]);
   return Array.isArray(children) ? children : [];

@@ -37,7 +37,7 @@ export class StallWatch {
   }
 
   async #watch(): Promise<void> {
-    const { clock, log } = this.#dependencies;
+    const { clock, logger } = this.#dependencies;
     this.#watching = true;
     while (this.#turns > 0) {
       const turns = this.#turns;
@@ -47,7 +47,7 @@ export class StallWatch {
       const ms = Math.round(clock.monotonic() - this.#nextCheck);
       const latestTaskId = this.#suspect ?? this.#latest;
       const details = { ms, latestTaskId, turns: Math.max(turns, this.#turns) };
-      if (ms >= this.#stallMs) log('warn', 'The event loop was blocked', details);
+      if (ms >= this.#stallMs) logger('warn', 'The event loop was blocked', details);
     }
     this.#watching = false;
   }

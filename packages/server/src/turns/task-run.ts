@@ -70,7 +70,7 @@ export class TaskRun {
     } catch (error) {
       if (isLost(error)) this.#halted = 'fenced';
       if (this.#halted === 'fenced') return;
-      this.#dependencies.log('error', 'A turn could not be recorded', detailsOf(error, this.#logged));
+      this.#dependencies.logger('error', 'A turn could not be recorded', detailsOf(error, this.#logged));
     } finally {
       if (this.#halted === 'fenced' && !this.#task.hasEnded) this.#report('lost');
       live.listeners.delete(notice);
@@ -125,7 +125,7 @@ export class TaskRun {
   }
 
   async #turn(begin: Begin, isTimed: boolean): Promise<void> {
-    const { agent, log, telemetry } = this.#dependencies;
+    const { agent, logger, telemetry } = this.#dependencies;
     const task = this.#task;
     this.#openTurn = task.state.openTurn;
     this.#notice();
@@ -148,7 +148,7 @@ export class TaskRun {
       if (task.isFailureToWrite(error)) throw error;
       if (task.state.closed) return;
       if (task.state.cancelRequested) return task.cancel();
-      runIn(span, () => log('error', 'An agent failed', { ...this.#logged, error }));
+      runIn(span, () => logger('error', 'An agent failed', { ...this.#logged, error }));
       await task.fail(failureOf(error));
     } finally {
       span?.end({ state: task.state.task?.status.state, halted: this.#halted, error: thrown });

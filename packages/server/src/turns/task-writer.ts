@@ -166,8 +166,8 @@ export class TaskWriter implements Held {
       );
     } catch (error) {
       if (children.length === 0 || StoreError.is(error)) throw error;
-      const { log } = this.#dependencies;
-      log('error', 'The children of a task could not be recorded', { taskId: this.live.taskId, error });
+      const { logger } = this.#dependencies;
+      logger('error', 'The children of a task could not be recorded', { taskId: this.live.taskId, error });
       await this.finish(update);
     }
   }

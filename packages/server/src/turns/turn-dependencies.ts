@@ -1,7 +1,7 @@
 import type { ChildUpdate } from '@batonjs/lifecycle';
 import type { TaskStore } from '@batonjs/store';
 import type { Agent, Turn } from '../agent/agent.ts';
-import type { Log, ReportFailure } from '../base/hooks/log-hook.ts';
+import type { Logger, ReportFailure } from '../base/hooks/logger.ts';
 import type { Telemetry } from '../base/hooks/telemetry.ts';
 import type { Limits } from '../base/limits.ts';
 import type { Clock } from '../base/timing/clock.ts';
@@ -49,7 +49,7 @@ export interface TurnDependencies {
   /** Logs the errors of background work; an outage of the store once, and not in each loop. */
   readonly report: ReportFailure;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly onCancel: CancelHook | undefined;
   readonly onTransition: (transition: Transition) => void;
   /** Logs the event and calls the hook. Never throws. */

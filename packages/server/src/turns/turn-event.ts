@@ -1,4 +1,4 @@
-import type { Log } from '../base/hooks/log-hook.ts';
+import type { Logger } from '../base/hooks/logger.ts';
 
 /** Something happened to a turn, written by this process or not, that is no change of its task's state. */
 export interface TurnEvent {
@@ -25,5 +25,5 @@ const messages: Readonly<Record<TurnEvent['type'], string>> = {
 };
 
 /** Logs an event of a turn at `warn`. */
-export const logTurnEvent = (log: Log, { type, ...details }: TurnEvent): void =>
-  log('warn', messages[type], details);
+export const logTurnEvent = (logger: Logger, { type, ...details }: TurnEvent): void =>
+  logger('warn', messages[type], details);

@@ -36,7 +36,7 @@ export type AttemptResult =
       readonly afterMs?: number | undefined;
     };
 
-type AttemptDependencies = Pick<DeliveryDependencies, 'push' | 'clock' | 'log'>;
+type AttemptDependencies = Pick<DeliveryDependencies, 'push' | 'clock' | 'logger'>;
 
 /** How many bytes of an answer are read before the connection is closed. They are not used. */
 const maxBytes = 16 * 1024;
@@ -63,7 +63,7 @@ export async function attempt(
 
 async function post(
   webhookRequest: WebhookRequest,
-  { push: { policy, sign }, clock, log }: AttemptDependencies,
+  { push: { policy, sign }, clock, logger }: AttemptDependencies,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   const { config, taskId } = webhookRequest.push;
@@ -75,7 +75,7 @@ async function post(
     body = webhookRequest.format.encode(webhookRequest.event);
     signed = (await sign?.(unsigned(webhookRequest, body, clock.now()))) ?? {};
   } catch (error) {
-    log('error', 'A delivery could not be made', { taskId, error });
+    logger('error', 'A delivery could not be made', { taskId, error });
     return failure('could not be made');
   }
   const headers = {

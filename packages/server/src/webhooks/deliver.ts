@@ -154,7 +154,7 @@ function recorded(
   result: AttemptResult & { delivered: false },
   { version, fact }: StoredFact,
   before: number,
-  { push, clock, delivery, failing, log, telemetry }: Delivering,
+  { push, clock, delivery, failing, logger, telemetry }: Delivering,
 ): FailureOutcome | undefined {
   const now = clock.now();
   const { retry, afterMs, reason } = result;
@@ -166,14 +166,14 @@ function recorded(
   });
   const found = { fact, attempts, rejections, now, random: clock.random };
   const outcome = outcomeOf(result, found, push.options.retry);
-  if (!outcome) log('warn', 'A webhook refused an update, which is skipped', details);
+  if (!outcome) logger('warn', 'A webhook refused an update, which is skipped', details);
   else if ('dead' in outcome) {
     failing.over(delivery.push);
-    log('warn', 'A webhook was given up', details);
+    logger('warn', 'A webhook was given up', details);
     telemetry?.gaveUp();
   } else {
     const afterMs = Date.parse(outcome.retryAt) - now;
-    log('info', 'A delivery failed and is tried again', { ...details, afterMs });
+    logger('info', 'A delivery failed and is tried again', { ...details, afterMs });
   }
   return outcome;
 }

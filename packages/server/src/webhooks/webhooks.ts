@@ -1,6 +1,6 @@
 import type { PushFormat, ServerCompatibility } from '@batonjs/bindings';
 import type { PushConfigStore, TaskStore } from '@batonjs/store';
-import type { Log, ReportFailure } from '../base/hooks/log-hook.ts';
+import type { Logger, ReportFailure } from '../base/hooks/logger.ts';
 import type { Telemetry } from '../base/hooks/telemetry.ts';
 import type { Clock } from '../base/timing/clock.ts';
 import { type AddressPolicy, addressPolicy } from './address-policy/address-policy.ts';
@@ -35,7 +35,7 @@ export interface DeliveryDependencies {
   readonly store: TaskStore;
   readonly push: Webhooks;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   /** Logs the errors of background work. */
   readonly report: ReportFailure;
   readonly telemetry: Telemetry | undefined;

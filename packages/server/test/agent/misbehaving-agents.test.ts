@@ -25,8 +25,8 @@ afterEach(() => served.close());
 let logged: unknown[];
 const serveAgent = async (agent: Agent, options: object = {}) => {
   logged = [];
-  const log = (...entry: unknown[]) => void logged.push(entry);
-  served = await serveHttp({ agent, log, ...options });
+  const logger = (...entry: unknown[]) => void logged.push(entry);
+  served = await serveHttp({ agent, logger, ...options });
 };
 
 /** Something no agent may do, given what it takes to write it down. */

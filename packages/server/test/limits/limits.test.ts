@@ -62,7 +62,7 @@ describe('turns', () => {
     const refused = rpc(front, 'SendMessage', { message: say('go') });
     await expect(refused).rejects.toMatchObject({ reason: 'RESOURCE_EXHAUSTED', ...pause('1s') });
     expect(await store.waiting('agent')).toBe(2);
-    closedAfterTest(createWorker({ agent, store, log: () => {} }));
+    closedAfterTest(createWorker({ agent, store, logger: () => {} }));
     for (const { task } of await Promise.all(waiting)) expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect((await rpc(front, 'SendMessage', { message: say('go') })).task.status.state).toBe(
       'TASK_STATE_COMPLETED',

@@ -143,7 +143,7 @@ describe('a claimed task that cannot be opened', () => {
     };
     await unreadable(store);
     const tries: object[] = [];
-    const log = (level: string, message: string, details: object = {}) => {
+    const logger = (level: string, message: string, details: object = {}) => {
       if (message !== 'A claimed task cannot be opened') return;
       expect(level).toBe('error');
       expect(details).toMatchObject({ taskId: 't', err: { code: 'UNKNOWN_FACT' } });
@@ -154,7 +154,7 @@ describe('a claimed task that cannot be opened', () => {
       const before = claims;
       await vi.waitFor(() => expect(claims).toBeGreaterThanOrEqual(before + 2), 10_000);
     };
-    const server = serve(holding, { store, leaseMs: 20, log });
+    const server = serve(holding, { store, leaseMs: 20, logger });
     for (const [n, retryMs] of [20, 40, 80, 160].entries()) {
       await tried(n + 1);
       expect(tries.at(-1)).toMatchObject({ failures: n + 1, retryMs });
@@ -166,7 +166,7 @@ describe('a claimed task that cannot be opened', () => {
     time -= 100;
     await server.close({ graceMs: 0 });
     time += 1;
-    serve(holding, { store, leaseMs: 20, log });
+    serve(holding, { store, leaseMs: 20, logger });
     await tried(5);
     expect(tries.at(-1)).toMatchObject({ failures: 1, retryMs: 20 });
   });

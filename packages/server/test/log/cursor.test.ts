@@ -35,7 +35,7 @@ const liveTasks = (store: TaskStore) =>
     clock: systemClock,
     storeTimeoutMs: 5_000,
     sweepEveryMs: Number.POSITIVE_INFINITY,
-    log: () => {},
+    logger: () => {},
     report: () => {},
   });
 

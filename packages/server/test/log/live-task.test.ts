@@ -25,7 +25,7 @@ function process(store: TaskStore) {
   const reported: [string, unknown][] = [];
   const tasks = new LiveTasks({
     ...{ store, clock: systemClock, storeTimeoutMs: 5_000, sweepEveryMs: Number.POSITIVE_INFINITY },
-    log: () => {},
+    logger: () => {},
     report: (what, about) => reported.push([what, about]),
   });
   return { tasks, reported };

@@ -29,7 +29,7 @@ it.each([
   const logged: [string, unknown][] = [];
   const server = serve(agent, {
     store,
-    log: (_level, message, about) => logged.push([message, Object(about?.err).message]),
+    logger: (_level, message, about) => logged.push([message, Object(about?.err).message]),
   });
   const damage = expect.stringMatching(/^The log is damaged: the fact at \d+ is missing$/);
   await expect(rpc(server, 'GetTask', { id: task.id })).rejects.toMatchObject({ code: -32603 });

@@ -45,7 +45,7 @@ async function readsOfSend(first: (read: Read, ended: Promise<void>) => ReturnTy
         return committed;
       },
     }),
-    log: () => {},
+    logger: () => {},
   });
   onTestFinished(() => worker.close());
   // Sweeps would add reads, as many as there is time for.

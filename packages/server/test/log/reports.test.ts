@@ -7,11 +7,11 @@ import { StoreIdentity } from '../../src/log/store-identity.ts';
 /** What is logged. */
 function logged() {
   const lines: unknown[][] = [];
-  return { lines, log: (...line: unknown[]) => void lines.push(line) };
+  return { lines, logger: (...line: unknown[]) => void lines.push(line) };
 }
 
 it('a store that was emptied or replaced is logged, each time; an outage is not', async () => {
-  const { lines, log } = logged();
+  const { lines, logger } = logged();
   const identities: (string | Error)[] = ['a', 'a', new Error('away'), 'a', 'b', 'b', 'c'];
   const store = {
     identity: async () => {
@@ -20,7 +20,7 @@ it('a store that was emptied or replaced is logged, each time; an outage is not'
       return next;
     },
   };
-  const identity = new StoreIdentity({ store, log } as unknown as LogDependencies);
+  const identity = new StoreIdentity({ store, logger } as unknown as LogDependencies);
   for (let n = 0; n < 7; n++) await identity.refresh();
   const message = 'The store was emptied or replaced: the tasks it held are gone';
   expect(lines).toEqual([
@@ -31,11 +31,11 @@ it('a store that was emptied or replaced is logged, each time; an outage is not'
 
 describe('facts that the store lost', () => {
   const report = async (load: () => Promise<unknown>, closed = false) => {
-    const { lines, log } = logged();
+    const { lines, logger } = logged();
     let isSubscribed = true;
     await reportLostFacts({
       ...{ scope: 's', taskId: 't', version: 7, state: { closed } },
-      dependencies: { store: { load } as unknown as TaskStore, log } as unknown as LogDependencies,
+      dependencies: { store: { load } as unknown as TaskStore, logger } as unknown as LogDependencies,
       unsubscribe: async () => {
         isSubscribed = false;
       },

@@ -81,8 +81,8 @@ it('a list is refused while the store does not answer, and not made of empty tas
   const { store } = await submitted();
   const down = change(store, { load: () => () => Promise.reject(unavailable()) });
   const logged: string[] = [];
-  const log = (_: string, message: string) => logged.push(message);
-  const server = serve(agent, { store: down, run: 'workers', log });
+  const logger = (_: string, message: string) => logged.push(message);
+  const server = serve(agent, { store: down, run: 'workers', logger });
   await expect(rpc(server, 'ListTasks', content)).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
   expect(logged).not.toContain('A task cannot be read and is listed without its content');
   expect((await rpc(server, 'ListTasks', {})).tasks).toHaveLength(1);
@@ -92,8 +92,8 @@ it('a task that cannot be read is listed with its state and time, and said so in
   const { store, task } = await submitted();
   const damaged = change(store, { load: () => () => Promise.reject(new Error('damaged')) });
   const logged: unknown[] = [];
-  const log = (...line: unknown[]) => logged.push(line);
-  const server = serve(agent, { store: damaged, run: 'workers', log });
+  const logger = (...line: unknown[]) => logged.push(line);
+  const server = serve(agent, { store: damaged, run: 'workers', logger });
   const { id, contextId, status } = task;
   expect((await rpc(server, 'ListTasks', content)).tasks).toEqual([{ id, contextId, status }]);
   expect(logged).toContainEqual([

@@ -59,7 +59,7 @@ describe('what clients do not get', () => {
     const store = change(memoryStore(), {
       list: () => () => Promise.reject(new Error('secret')),
     });
-    const server = serve(() => reply('Hi'), { store, log: (...line) => lines.push(line) });
+    const server = serve(() => reply('Hi'), { store, logger: (...line) => lines.push(line) });
     await expect(rpc(server, 'ListTasks', {})).rejects.toMatchObject({ reason: 'INTERNAL_ERROR' });
     expect(lines).toMatchObject([
       ['error', 'A request failed', { operation: 'ListTasks', err: { message: 'secret' } }],

@@ -19,7 +19,7 @@ function start(name: string, store: TaskStore, options: Partial<AgentServerOptio
     card: cardOf(name),
     store: { ...store },
     restart: 'rerun',
-    log: (level, message) => lines.push(`${level} ${message}`),
+    logger: (level, message) => lines.push(`${level} ${message}`),
     ...options,
   });
   const isReady = () => server.ready();

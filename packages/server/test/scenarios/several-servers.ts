@@ -27,7 +27,7 @@ export function severalServersScenarios(newStore: () => TaskStore): void {
   const now = { returnImmediately: true };
   const serve = serveWith({ leaseMs: 2_000, storeTimeoutMs: 2_000 });
   const work = (agent: Agent, options: Partial<AgentServerOptions> & { store: TaskStore }) =>
-    closedAfterTest(createWorker({ agent, log: () => {}, ...options }));
+    closedAfterTest(createWorker({ agent, logger: () => {}, ...options }));
   const start = async (server: AgentServer): Promise<Task> =>
     (await rpc(server, 'SendMessage', { message: say('go'), configuration: now })).task;
   const codeOf = (task: Task) =>

@@ -115,7 +115,7 @@ describe('a log that is full ends with', () => {
   const full = { card, limits: { factsPerTask: 6 } };
   const cancel = async (onCancel: () => Promise<readonly ChildUpdate[]>) => {
     const lines: unknown[][] = [];
-    const server = serve(parent, { ...full, onCancel, log: (...line) => lines.push(line) });
+    const server = serve(parent, { ...full, onCancel, logger: (...line) => lines.push(line) });
     const id = await start(server, 'ask');
     await until(server, id, 'INPUT_REQUIRED');
     await rpc(server, 'CancelTask', { id });

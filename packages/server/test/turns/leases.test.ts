@@ -153,7 +153,7 @@ describe('a process whose event loop stood still for longer than its leases', ()
         await go.promise;
         yield completed();
       },
-      { restart: 'rerun', log: (...line) => lines.push(line), logsStalls: true },
+      { restart: 'rerun', logger: (...line) => lines.push(line), logsStalls: true },
     );
     const ids = await Promise.all(Array.from({ length: 20 }, () => start(server)));
     for (const id of ids) await until(server, id, 'WORKING');
@@ -185,7 +185,7 @@ describe('a process whose event loop stood still for longer than its leases', ()
       {
         leaseMs: 20_000,
         clock: { monotonic: () => at },
-        log: (...line) => lines.push(line),
+        logger: (...line) => lines.push(line),
         logsStalls: true,
       },
     );

@@ -16,8 +16,8 @@ function watching(leaseMs = 10_000) {
       });
     },
   };
-  const log = (...line: unknown[]) => lines.push(line);
-  const watch = new StallWatch({ clock, log, options: { leaseMs } } as never);
+  const logger = (...line: unknown[]) => lines.push(line);
+  const watch = new StallWatch({ clock, logger, options: { leaseMs } } as never);
   return {
     ...{ watch, slept, lines, now: () => time },
     /** The watch wakes after so long. */

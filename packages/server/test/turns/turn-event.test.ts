@@ -25,7 +25,7 @@ function observed(agent: Agent, options: Partial<AgentServerOptions> = {}) {
     leaseMs,
     storeTimeoutMs: 500,
     onTurn: (event) => events.push(event),
-    log: (level, message, { taskId, attempt, maxAttempts }) => {
+    logger: (level, message, { taskId, attempt, maxAttempts }) => {
       if (level === 'warn') logged.push([message, { taskId, attempt, maxAttempts }]);
     },
     ...options,
@@ -218,7 +218,7 @@ it('a hook that throws is logged and changes nothing', async () => {
     onTurn: () => {
       throw new Error('broken hook');
     },
-    log: (level, message) => level === 'error' && errors.push(message),
+    logger: (level, message) => level === 'error' && errors.push(message),
   });
   const { id } = await start(server);
   await rpc(server, 'CancelTask', { id });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { section } from '../bench/check.ts';
-import { refuses, same } from '../bench/expectations.ts';
-import { vandalize } from '../bench/vandalize.ts';
+import { section } from '../fixture/check.ts';
+import { refuses, same } from '../fixture/expectations.ts';
+import { vandalize } from '../fixture/vandalize.ts';
 import { at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
 import { freshCommitId, logOf } from '../samples/log.ts';
 import { nth } from '../samples/present.ts';

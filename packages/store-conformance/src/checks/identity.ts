@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { section } from '../bench/check.ts';
+import { section } from '../fixture/check.ts';
 import { logOf } from '../samples/log.ts';
 
 export const identityChecks = section('identity', {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { walk } from '../bench/all-pages.ts';
-import { section } from '../bench/check.ts';
-import { same, subscribe } from '../bench/expectations.ts';
+import { walk } from '../fixture/all-pages.ts';
+import { section } from '../fixture/check.ts';
+import { same, subscribe } from '../fixture/expectations.ts';
 import { at, chunk, completed } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 import { oddIds, wide } from '../samples/odd-ids.ts';
@@ -98,18 +98,18 @@ export const idChecks = section('ids', {
     }
   },
 
-  async 'may be any text for watchers and for prune'(bench) {
+  async 'may be any text for watchers and for prune'(fixture) {
     for (const id of oddIds.slice(0, 12)) {
       const subscribers = [
-        await subscribe(bench.second, { scope: id, taskId: id }, bench),
-        await subscribe(bench.second, { queue: id }, bench),
+        await subscribe(fixture.second, { scope: id, taskId: id }, fixture),
+        await subscribe(fixture.second, { queue: id }, fixture),
       ];
-      const log = logOf(bench.store, { scope: id, taskId: id, queue: id });
+      const log = logOf(fixture.store, { scope: id, taskId: id, queue: id });
       await log.create({ turn: { queue: id, want: true } });
       for (const subscriber of subscribers) await subscriber.next('the first commit');
       for (const subscriber of subscribers) await subscriber.stop();
       await log.commit([completed(at(1))]);
     }
-    assert.equal(await bench.store.prune({ closedBefore: at(2), limit: 99 }), 12);
+    assert.equal(await fixture.store.prune({ closedBefore: at(2), limit: 99 }), 12);
   },
 });

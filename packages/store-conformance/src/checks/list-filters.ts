@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TaskQuery } from '@batonjs/store';
-import { section } from '../bench/check.ts';
+import { section } from '../fixture/check.ts';
 import { answered, at, completed, created, received, working } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { walk } from '../bench/all-pages.ts';
-import { section } from '../bench/check.ts';
-import { same } from '../bench/expectations.ts';
+import { walk } from '../fixture/all-pages.ts';
+import { section } from '../fixture/check.ts';
+import { same } from '../fixture/expectations.ts';
 import { answered, at, chunk, completed, created, received, status, working } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 import { nth } from '../samples/present.ts';

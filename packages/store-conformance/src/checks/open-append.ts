@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { section } from '../bench/check.ts';
-import { refuses, same } from '../bench/expectations.ts';
+import { section } from '../fixture/check.ts';
+import { refuses, same } from '../fixture/expectations.ts';
 import { at, cancelRequested, chunk, completed, received, working } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 import { snapshotAt } from '../samples/snapshot.ts';

@@ -1,9 +1,9 @@
 import type { TaskState } from '@batonjs/protocol';
 import type { TaskQuery } from '@batonjs/store';
 import fc from 'fast-check';
-import { walk } from '../bench/all-pages.ts';
-import { section } from '../bench/check.ts';
-import { same } from '../bench/expectations.ts';
+import { walk } from '../fixture/all-pages.ts';
+import { section } from '../fixture/check.ts';
+import { same } from '../fixture/expectations.ts';
 import { command, compare } from '../model/commands.ts';
 import { Model } from '../model/model.ts';
 import { answered, at, created, received, status } from '../samples/facts.ts';
@@ -31,13 +31,13 @@ const query: fc.Arbitrary<TaskQuery> = fc.record({
 });
 
 export const propertyChecks = section('for whatever happens', {
-  async 'the store does what the model does'(bench) {
+  async 'the store does what the model does'(fixture) {
     let run = 0;
     const property = fc.asyncProperty(
       fc.array(command, { minLength: 5, maxLength: 30, size: 'max' }),
-      (commands) => compare(bench, `run ${++run}`, commands),
+      (commands) => compare(fixture, `run ${++run}`, commands),
     );
-    await fc.assert(property, { numRuns: bench.runs, seed: bench.seed });
+    await fc.assert(property, { numRuns: fixture.runs, seed: fixture.seed });
   },
 
   async 'every page of every list is what sorting and filtering everything gives'({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { section } from '../bench/check.ts';
-import { same } from '../bench/expectations.ts';
+import { section } from '../fixture/check.ts';
+import { same } from '../fixture/expectations.ts';
 import { answered, at, chunk, completed, created, received, status } from '../samples/facts.ts';
 import { type Log, logOf } from '../samples/log.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Lease } from '@batonjs/store';
-import { section } from '../bench/check.ts';
-import { same } from '../bench/expectations.ts';
+import { section } from '../fixture/check.ts';
+import { same } from '../fixture/expectations.ts';
 import { chunk, received } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 import { present } from '../samples/present.ts';

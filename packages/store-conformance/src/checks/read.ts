@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { section } from '../bench/check.ts';
-import { refuses, same } from '../bench/expectations.ts';
-import { vandalize } from '../bench/vandalize.ts';
+import { section } from '../fixture/check.ts';
+import { refuses, same } from '../fixture/expectations.ts';
+import { vandalize } from '../fixture/vandalize.ts';
 import { chunk, created, received } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 import { snapshotAt } from '../samples/snapshot.ts';

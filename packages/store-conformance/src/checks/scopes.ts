@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { section } from '../bench/check.ts';
-import { refuses, same } from '../bench/expectations.ts';
+import { section } from '../fixture/check.ts';
+import { refuses, same } from '../fixture/expectations.ts';
 import { chunk, completed, received } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 

@@ -1,4 +1,4 @@
-import type { Check } from '../bench/check.ts';
+import type { Check } from '../fixture/check.ts';
 import { takeChecks } from './buckets/take.ts';
 import { commitChecks } from './commit.ts';
 import { closeChecks, identityChecks, pingChecks } from './identity.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ClaimRequest, Commit, Committed, Lease, StoreErrorCode, TaskStore } from '@batonjs/store';
 import fc from 'fast-check';
-import type { Bench } from '../bench/check.ts';
-import { same } from '../bench/expectations.ts';
+import type { Fixture } from '../fixture/check.ts';
+import { same } from '../fixture/expectations.ts';
 import { at, cancelRequested, chunk, completed, created, received, working } from '../samples/facts.ts';
 import { freshCommitId, headAfter } from '../samples/log.ts';
 import { snapshotAt } from '../samples/snapshot.ts';
@@ -58,14 +58,14 @@ export const command = fc.oneof(
 export type Command = typeof command extends fc.Arbitrary<infer C> ? C : never;
 
 /** Does one command after another to the store and to the model, and fails where they differ. */
-export async function compare(bench: Bench, run: string, commands: readonly Command[]): Promise<void> {
-  const { second, now, advance } = bench;
+export async function compare(fixture: Fixture, run: string, commands: readonly Command[]): Promise<void> {
+  const { second, now, advance } = fixture;
   const model = new Model();
   // Without `advance`, no lease runs out during a run.
   const ttlMs = advance ? 100 : 3_600_000;
   const leases: Lease[] = [];
   for (const [n, one] of commands.entries()) {
-    const store: TaskStore = n % 2 ? second : bench.store;
+    const store: TaskStore = n % 2 ? second : fixture.store;
     if (one.type === 'wait') await advance?.(one.ms);
     else if (one.type === 'renew') {
       const asked = one.newest ? leases.slice(-3) : leases;
@@ -90,7 +90,7 @@ export async function compare(bench: Bench, run: string, commands: readonly Comm
       same(outcome, expected, 'commit');
       if (typeof expected !== 'string' && expected.lease) leases.push(expected.lease);
     }
-    await mustAgree(n % 3 ? store : bench.store, model, run);
+    await mustAgree(n % 3 ? store : fixture.store, model, run);
   }
 }
 

@@ -3,7 +3,7 @@ import { callSkill, SkillError } from '@batonjs/extensions/client';
 import { reach, Unreachable } from '@batonjs/nested-tasks/internals';
 import type { Json, Struct } from '@batonjs/protocol';
 import { errorTable } from '@batonjs/protocol/errors';
-import { type Agent, emitting, type Log, type Turn } from '@batonjs/server';
+import { type Agent, emitting, type Logger, type Turn } from '@batonjs/server';
 import type { GatewayError } from '../tasks/gateway-task.ts';
 import { assignmentIn } from '../tasks/view.ts';
 import { Report } from './report.ts';
@@ -16,7 +16,7 @@ import { checkedSkill, hasSkill, type Target, type Targets } from './targets.ts'
 export interface DispatchSettings {
   readonly targets: Targets;
   readonly unreachableMs: number;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 /** The agent behind the gateway's log: it hands each task to the agent of its type and records what becomes of it. */
@@ -32,7 +32,7 @@ export function dispatcher(settings: DispatchSettings): Agent {
       run = { target, turn, report, unreachableMs: settings.unreachableMs };
       await conclude(await call(run, data), report);
     } catch (error) {
-      if (!turn.signal.aborted) return report.failed(toFailure(error, turn, settings.log));
+      if (!turn.signal.aborted) return report.failed(toFailure(error, turn, settings.logger));
       const isLost = codeOf(turn.signal.reason) === 'FENCED' || codeOf(turn.signal.reason) === 'SHUTDOWN';
       // The agent goes on: the next attempt attaches to it.
       if (isLost) throw error;
@@ -96,8 +96,8 @@ const unknownType = (type: string): GatewayError => ({
 const ofGateway: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INTERNAL_ERROR']);
 
 /** What clients are shown of an error. Only errors of the agent and of its data say more than that it failed. */
-function toFailure(error: unknown, { taskId }: Turn, log: Log): GatewayError {
-  log('warn', 'A task could not be done at its agent', { taskId, err: error });
+function toFailure(error: unknown, { taskId }: Turn, logger: Logger): GatewayError {
+  logger('warn', 'A task could not be done at its agent', { taskId, err: error });
   if (error instanceof Unreachable) return { code: 'AGENT_UNREACHABLE', message: error.message };
   if (error instanceof UnknownOutcome) return { code: 'OUTCOME_UNKNOWN', message: error.message };
   if (SkillError.is(error)) {

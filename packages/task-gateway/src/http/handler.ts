@@ -1,6 +1,6 @@
 import { type HttpReply, jsonBody } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Authenticate, Caller, Handle, HttpExchange, Log } from '@batonjs/server';
+import type { Authenticate, Caller, Handle, HttpExchange, Logger } from '@batonjs/server';
 import { GatewayRefusal, isFault, toWireError } from '../tasks/gateway-refusal.ts';
 import { type TaskService, taskNotFound } from '../tasks/task-service.ts';
 import { waitForUpdate } from '../tasks/wait-for-update.ts';
@@ -18,7 +18,7 @@ import {
 
 /** What the handler needs. */
 export interface HandlerSettings {
-  readonly log: Log;
+  readonly logger: Logger;
   readonly service: TaskService;
   readonly authenticate: Authenticate | undefined;
   readonly publicUrl: string | undefined;
@@ -52,7 +52,7 @@ export const createHandler =
       const shown = toWireError(error);
       const { method, path } = exchange;
       if (isFault(shown, settings.isOpen()))
-        settings.log('error', 'A request failed', { method, path, err: error });
+        settings.logger('error', 'A request failed', { method, path, err: error });
       return errorReply(shown);
     }
   };

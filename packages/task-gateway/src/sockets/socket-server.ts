@@ -67,7 +67,7 @@ export function createSocketServer(
   }: WebSocketOptions,
   settings: SocketServerSettings,
 ): SocketListener<Admitted> {
-  const { authenticate, publicUrl, isOpen, log, bodyBytes: maxBytes } = settings;
+  const { authenticate, publicUrl, isOpen, logger, bodyBytes: maxBytes } = settings;
   const ownHosts = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
   // Without credentials, a page whose name leads to this machine would be as good as one of this machine.
   const sameHost = authenticate ? true : { of: ownHosts };
@@ -82,7 +82,7 @@ export function createSocketServer(
         new UpdateSocket(socket, caller, batchMs, { ...settings, subscriptions, slowMs }),
       refuse(error) {
         const shown = toWireError(error);
-        if (isFault(shown, isOpen())) log('error', 'An upgrade to a WebSocket failed', { err: error });
+        if (isFault(shown, isOpen())) logger('error', 'An upgrade to a WebSocket failed', { err: error });
         return errorReply(shown);
       },
     },

@@ -1,4 +1,4 @@
-import type { Log } from '@batonjs/server';
+import type { Logger } from '@batonjs/server';
 import type { Unsubscribe } from '@batonjs/store';
 import type { TaskAddress, TaskLog } from '../tasks/task-log.ts';
 import { TaskWatch } from './task-watch.ts';
@@ -12,16 +12,16 @@ interface Entry {
 /** The tasks that sockets of this process subscribed to, each watched once. */
 export class TaskWatches {
   readonly #tasks: TaskLog;
-  readonly #log: Log;
+  readonly #logger: Logger;
   readonly #sweepMs: number;
   readonly #entries = new Map<string, Entry>();
   #sweep: NodeJS.Timeout | undefined;
   #isSweeping = false;
 
   /** `sweepMs`: how often all watched tasks are read in case a notification was lost. */
-  constructor(tasks: TaskLog, log: Log, sweepMs = 5_000) {
+  constructor(tasks: TaskLog, logger: Logger, sweepMs = 5_000) {
     this.#tasks = tasks;
-    this.#log = log;
+    this.#logger = logger;
     this.#sweepMs = sweepMs;
   }
 
@@ -104,7 +104,7 @@ export class TaskWatches {
 
   #refresh(watch: TaskWatch): Promise<void> {
     // The next sweep reads it again.
-    return watch.refresh().catch((err) => this.#log('warn', 'A watched task could not be read', { err }));
+    return watch.refresh().catch((err) => this.#logger('warn', 'A watched task could not be read', { err }));
   }
 
   async #sweepAll(): Promise<void> {

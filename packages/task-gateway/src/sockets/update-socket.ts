@@ -1,7 +1,7 @@
 import { parseJson } from '@batonjs/bindings';
 import type { ServedSocket } from '@batonjs/bindings-websocket/sockets';
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Caller, Log } from '@batonjs/server';
+import type { Caller, Logger } from '@batonjs/server';
 import type { RawData, WebSocket } from 'ws';
 import { GatewayRefusal, isFault, toWireError } from '../tasks/gateway-refusal.ts';
 import type { TaskProgressReport } from '../tasks/gateway-task.ts';
@@ -25,7 +25,7 @@ export interface SocketSettings extends SocketLimits {
   readonly watches: TaskWatches;
   /** Whether the gateway accepts requests. */
   readonly isOpen: () => boolean;
-  readonly log: Log;
+  readonly logger: Logger;
 }
 
 interface Subscription {
@@ -174,7 +174,7 @@ export class UpdateSocket implements ServedSocket {
         if (this.#batchMs > 0) break;
       }
     } catch (err) {
-      this.#settings.log('warn', 'Updates of a task could not be read', { err });
+      this.#settings.logger('warn', 'Updates of a task could not be read', { err });
       // The client subscribes again after its last sequence.
       this.#socket.close(1011, 'Updates cannot be read');
     } finally {
@@ -221,8 +221,8 @@ export class UpdateSocket implements ServedSocket {
 
   #refuse(error: unknown, frame: unknown): void {
     const shown = toWireError(error);
-    const { isOpen, log } = this.#settings;
-    if (isFault(shown, isOpen())) log('error', 'A request over a WebSocket failed', { err: error });
+    const { isOpen, logger } = this.#settings;
+    if (isFault(shown, isOpen())) logger('error', 'A request over a WebSocket failed', { err: error });
     const { code, message } = shown;
     const requestId = requestIdIn(frame);
     const { taskId } = Object(frame) as { taskId?: unknown };

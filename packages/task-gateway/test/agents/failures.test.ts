@@ -92,8 +92,8 @@ describe('an error at the agent', () => {
   ])('that is %s is the failure of the task', async (_, error, expected) => {
     const logged: unknown[] = [];
     const broken = await playing({ stream: throwing(error) });
-    const log = (...entry: unknown[]) => logged.push(entry);
-    const service = await serveTasks({ types: { broken }, unreachableMs: 1, log });
+    const logger = (...entry: unknown[]) => logged.push(entry);
+    const service = await serveTasks({ types: { broken }, unreachableMs: 1, logger });
     await service.post('/task', { taskId: 't', type: 'broken', data: {} });
     expect((await service.ended('t')).error).toEqual(expected);
     const taskId = expect.any(String);
@@ -143,8 +143,8 @@ describe('an error at the agent', () => {
   it('that ends its stream without an event is a failure of the gateway', async () => {
     const stream = () => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true }) }) });
     const errors: unknown[] = [];
-    const log = (_: string, __: string, details?: object) => errors.push(Object(details).err);
-    const service = await serveTasks({ types: { empty: await playing({ stream }) }, log });
+    const logger = (_: string, __: string, details?: object) => errors.push(Object(details).err);
+    const service = await serveTasks({ types: { empty: await playing({ stream }) }, logger });
     await service.post('/task', { taskId: 't', type: 'empty', data: {} });
     expect((await service.ended('t')).error).toEqual(internal);
     expect(errors).toContainEqual(new TypeError('The agent ended its stream without an event'));

@@ -84,13 +84,13 @@ function playing({
   });
   const tasks = new TaskLog(change(counted, changes), 'gateway');
   const logged: unknown[][] = [];
-  const log: SocketSettings['log'] = (...entry) => logged.push(entry);
+  const logger: SocketSettings['logger'] = (...entry) => logged.push(entry);
   const socket = new PlayedSocket();
-  const watches = new TaskWatches(tasks, log);
+  const watches = new TaskWatches(tasks, logger);
   const settings = {
     service: { tasks, ...service } as TaskService,
     watches,
-    log,
+    logger,
     isOpen: () => true,
     subscriptions,
     slowMs,

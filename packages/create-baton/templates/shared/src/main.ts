@@ -18,7 +18,7 @@ const server = createAgentServer({
   // Questions that are not answered, and tasks that ended, are kept for a week.
   clocks: { interruptedMs: week },
   retention: { closedAfterMs: week },
-  log: (level, message, { err }) => console.error(level, message, err ?? ''),
+  logger: (level, message, { err }) => console.error(level, message, err ?? ''),
   ...(PUBLIC_URL && { publicUrl: PUBLIC_URL }),
 });
 const handle = nodeHandler(server);

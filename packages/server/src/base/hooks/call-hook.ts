@@ -1,18 +1,18 @@
-import { consoleLog, type Log } from './log-hook.ts';
+import { consoleLogger, type Logger } from './logger.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** The log hook, guarded: it never throws, whatever the given one does. Lines in a span of telemetry name it. */
-export function guardLog(log: Log, telemetry?: Pick<Telemetry, 'active'>): Log {
+/** The logger, guarded: it never throws, whatever the given one does. Lines in a span of telemetry name it. */
+export function guardLogger(logger: Logger, telemetry?: Pick<Telemetry, 'active'>): Logger {
   return (level, message, details) => {
     try {
       const span = telemetry?.active?.();
-      log(level, message, span ? { ...withErr(details), ...span } : withErr(details));
+      logger(level, message, span ? { ...withErr(details), ...span } : withErr(details));
     } catch (error) {
       try {
-        consoleLog('error', 'The log hook failed', { err: error });
+        consoleLogger('error', 'The logger failed', { err: error });
       } catch {
         // The value that the hook threw cannot be printed either.
-        consoleLog('error', 'The log hook failed', { at: message });
+        consoleLogger('error', 'The logger failed', { at: message });
       }
     }
   };
@@ -29,13 +29,13 @@ function withErr(details: Readonly<Record<string, unknown>>): Readonly<Record<st
 export function guardHook<Event>(
   name: string,
   hook: ((event: Event) => void) | undefined,
-  log: Log,
+  logger: Logger,
 ): (event: Event) => void {
   return (event) => {
     try {
       hook?.(event);
     } catch (error) {
-      log('error', `The ${name} hook failed`, { error });
+      logger('error', `The ${name} hook failed`, { error });
     }
   };
 }

@@ -1,5 +1,5 @@
 import type { Unsubscribe } from '@batonjs/store';
-import type { ReportFailure } from '../hooks/log-hook.ts';
+import type { ReportFailure } from '../hooks/logger.ts';
 import type { Clock } from '../timing/clock.ts';
 import { boundedUntil } from '../timing/within-deadline.ts';
 

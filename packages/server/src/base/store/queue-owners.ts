@@ -1,7 +1,7 @@
 import { FACT_FORMAT, type Fact, headOf } from '@batonjs/lifecycle';
 import type { Message } from '@batonjs/protocol';
 import { type PushConfigStore, type StoredLog, StoreError, type TaskStore } from '@batonjs/store';
-import type { Log } from '../hooks/log-hook.ts';
+import type { Logger } from '../hooks/logger.ts';
 import { newId } from '../system/new-id.ts';
 import { type Clock, isoTime } from '../timing/clock.ts';
 
@@ -37,14 +37,14 @@ interface Owner {
  */
 export class QueueOwners {
   readonly #user: QueueUser;
-  readonly #source: { readonly store: TaskStore; readonly clock: Clock; readonly log: Log };
+  readonly #source: { readonly store: TaskStore; readonly clock: Clock; readonly logger: Logger };
   /** Whether the queue may be used; false also before the store said so. */
   isOurs: boolean;
   #refusal: string | undefined;
   #refusedUntil = Number.NEGATIVE_INFINITY;
   #checking: Promise<string | undefined> | undefined;
 
-  constructor(user: QueueUser, source: { store: TaskStore; clock: Clock; log: Log }) {
+  constructor(user: QueueUser, source: { store: TaskStore; clock: Clock; logger: Logger }) {
     this.#user = user;
     this.#source = source;
     this.isOurs = user.card === undefined;
@@ -73,7 +73,7 @@ export class QueueOwners {
   }
 
   async #check(): Promise<string | undefined> {
-    const { store, clock, log } = this.#source;
+    const { store, clock, logger } = this.#source;
     const { queue, shares } = this.#user;
     const own: Owner = { card: this.#user.card!, ...publicUrl(this.#user.url) };
     for (;;) {
@@ -84,7 +84,7 @@ export class QueueOwners {
       );
       if (owners.length > 0 && !isKnown && !shares) {
         const refusal = refusalOf(queue, own, owners.at(-1)!);
-        if (refusal !== this.#refusal) log('error', refusal, { queue });
+        if (refusal !== this.#refusal) logger('error', refusal, { queue });
         this.#refusal = refusal;
         this.#refusedUntil = clock.monotonic() + refusedForMs;
         return refusal;

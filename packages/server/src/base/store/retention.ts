@@ -1,6 +1,6 @@
 import { FACT_FORMAT, type Fact, headOf } from '@batonjs/lifecycle';
 import { type Lease, retentionLog, StoreError, type TaskStore } from '@batonjs/store';
-import type { Log, ReportFailure } from '../hooks/log-hook.ts';
+import type { Logger, ReportFailure } from '../hooks/logger.ts';
 import { newId } from '../system/new-id.ts';
 import { type Clock, isoTime } from '../timing/clock.ts';
 
@@ -22,7 +22,7 @@ export interface RetentionOptions {
 export interface RetentionSource {
   readonly store: TaskStore;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logger: Logger;
   /** Logs the errors of deletions. */
   readonly report: ReportFailure;
 }
@@ -106,7 +106,7 @@ export class Retention {
   }
 
   async #deleteAll(lease: Lease): Promise<void> {
-    const { store, clock, log } = this.#source;
+    const { store, clock, logger } = this.#source;
     const { closedAfterMs, batch: limit } = this.#options;
     const ttlMs = this.#options.everyMs * shortest;
     const { signal } = this.#stop;
@@ -126,6 +126,6 @@ export class Retention {
       const pause = Math.min(pauseMs.most, Math.max(pauseMs.least, 4 * tookMs));
       if (some >= limit) await clock.sleep(pause, signal);
     }
-    if (deleted > 0) log('info', 'Old tasks were deleted', { deleted });
+    if (deleted > 0) logger('info', 'Old tasks were deleted', { deleted });
   }
 }

@@ -1,12 +1,12 @@
 import { StoreError } from '@batonjs/store';
-import type { Log } from '../hooks/log-hook.ts';
+import type { Logger } from '../hooks/logger.ts';
 import type { Clock } from '../timing/clock.ts';
 import { causeOf } from './cause-of.ts';
 
 /** The parts of a process that the record of an outage depends on. */
 export interface OutageSource {
   readonly clock: Pick<Clock, 'monotonic'>;
-  readonly log: Log;
+  readonly logger: Logger;
   readonly queue: string;
   /** Asks the store whether it takes writes. Rejects if it does not. */
   probe(): Promise<void>;
@@ -55,12 +55,12 @@ export class StoreOutage {
     if (!isOutage(error)) return;
     this.#counted.add(error);
     const now = this.#source.clock.monotonic();
-    const { log, queue } = this.#source;
+    const { logger, queue } = this.#source;
     const reason = error.trouble ?? 'failing';
     const outage = this.#outage;
     if (!outage) {
       this.#outage = { since: now, failedCalls: 1, lastFailedAt: now, loggedAt: now, answeredAt: undefined };
-      log('error', `The store fails: ${causeOf(error)}`, { queue, reason });
+      logger('error', `The store fails: ${causeOf(error)}`, { queue, reason });
       return;
     }
     outage.failedCalls++;
@@ -68,7 +68,7 @@ export class StoreOutage {
     outage.answeredAt = undefined;
     if (now - outage.loggedAt < remindMs) return;
     outage.loggedAt = now;
-    log('error', `The store still fails: ${causeOf(error)}`, {
+    logger('error', `The store still fails: ${causeOf(error)}`, {
       queue,
       reason,
       outageMs: Math.round(now - outage.since),
@@ -78,7 +78,7 @@ export class StoreOutage {
 
   /** Logs the error of background work, unless it belongs to an outage. */
   report(message: string, details: Readonly<Record<string, unknown>> & { readonly error: unknown }): void {
-    if (!isOutage(details.error)) this.#source.log('error', message, details);
+    if (!isOutage(details.error)) this.#source.logger('error', message, details);
     // Made outside the store, such as that of a time limit of its own.
     else if (!this.#counted.has(details.error)) this.failed(details.error);
   }
@@ -86,7 +86,7 @@ export class StoreOutage {
   /** Reads may succeed where writes fail. */
   async #tryToEnd(outage: Outage): Promise<void> {
     const { since, failedCalls } = outage;
-    const { clock, log, queue } = this.#source;
+    const { clock, logger, queue } = this.#source;
     this.#probing = true;
     const works = await this.#source.probe().then(
       () => true,
@@ -98,7 +98,7 @@ export class StoreOutage {
     if (!works || outage.failedCalls !== failedCalls) return;
     this.#outage = undefined;
     const outageMs = Math.round((outage.answeredAt ?? clock.monotonic()) - since);
-    log('warn', 'The store works again', { queue, outageMs, failedCalls });
+    logger('warn', 'The store works again', { queue, outageMs, failedCalls });
   }
 }
 

@@ -79,7 +79,7 @@ export interface AnsweringParts {
  */
 export async function answerCall(decoded: DecodedCall, parts: AnsweringParts): Promise<Answer> {
   const { dependencies, admission, tenants } = parts;
-  const { log, isOpen, owners, options } = dependencies;
+  const { logger, isOpen, owners, options } = dependencies;
   const { requestId, version, statedVersion } = decoded;
   const caller = await decoded.ask();
   const isPreview = options.preview && statedVersion === PREVIEW_VERSION;
@@ -98,7 +98,7 @@ export async function answerCall(decoded: DecodedCall, parts: AnsweringParts): P
   if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
   // The function lives as long as a stream does, and must not keep the message that opened it.
   const taskId = taskNamedIn(params);
-  const onError = (error: unknown) => toWireError(error, log, { requestId, operation, taskId });
+  const onError = (error: unknown) => toWireError(error, logger, { requestId, operation, taskId });
   try {
     const answer = (service[operation] as AnyOperation)(params, context, dependencies);
     if (!(answer instanceof EventStream)) return { extensions, result: await answer };

@@ -18,7 +18,7 @@ export const createAnswerCall =
   (parts: AnsweringParts): AnswerCall =>
   async (incoming) => {
     const { operation, path, headers, version, opening, binding, remoteAddress, signal } = incoming;
-    const { card, cards, telemetry, clock, log } = parts.dependencies;
+    const { card, cards, telemetry, clock, logger } = parts.dependencies;
     const requestId = requestIdOf(headers, clock);
     const baseUrl = telemetry && cards.addressOf(binding);
     const span = telemetry?.request({
@@ -45,7 +45,7 @@ export const createAnswerCall =
       if ('result' in answer) return { extensions, result: answer.result };
       return { extensions, events: new Events(answer.stream, answer.first, answer.onError) };
     } catch (error) {
-      const wire = runIn(span, () => toWireError(error, log, { requestId, operation, path }));
+      const wire = runIn(span, () => toWireError(error, logger, { requestId, operation, path }));
       span?.end(wire);
       throw withChallenge(wire, card);
     }
@@ -60,7 +60,7 @@ export const createCheckCaller =
       return caller?.scope;
     } catch (error) {
       const requestId = requestIdOf(headers, dependencies.clock);
-      throw withChallenge(toWireError(error, dependencies.log, { requestId, path }), dependencies.card);
+      throw withChallenge(toWireError(error, dependencies.logger, { requestId, path }), dependencies.card);
     }
   };
 

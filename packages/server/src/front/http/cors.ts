@@ -10,8 +10,6 @@ export interface CorsOptions {
   readonly headers?: readonly string[];
   /** Whether the browser sends its cookies. Only with `origins`: any page could act for its visitors. Default false. */
   readonly credentials?: boolean;
-  /** How long a browser may keep the answer to a preflight, in seconds. Default 600. */
-  readonly maxAgeSeconds?: number;
 }
 
 /** The options, completed. */
@@ -21,7 +19,6 @@ export interface CorsPolicy {
   readonly any: boolean;
   readonly headers: readonly string[];
   readonly credentials: boolean;
-  readonly maxAgeSeconds: number;
 }
 
 const requestHeaders = [
@@ -44,7 +41,7 @@ const responseHeaders =
  */
 export function completeCors(options: CorsOptions | boolean = false, credentialHeaders: readonly string[]) {
   if (options === false) return undefined;
-  const { origins, headers = [], credentials = false, maxAgeSeconds = 600 } = options === true ? {} : options;
+  const { origins, headers = [], credentials = false } = options === true ? {} : options;
   if (credentials && !origins) throw new TypeError('`cors.credentials` needs `cors.origins`');
   const all = [...requestHeaders, ...credentialHeaders, ...headers].map((name) => name.toLowerCase());
   const policy: CorsPolicy = {
@@ -52,10 +49,12 @@ export function completeCors(options: CorsOptions | boolean = false, credentialH
     any: !origins,
     headers: [...new Set(all)].filter((name) => name !== 'cookie').sort(),
     credentials,
-    maxAgeSeconds,
   };
   return policy;
 }
+
+/** How long a browser may keep the answer to a preflight: changed options are in effect after that. */
+const preflightSeconds = '600';
 
 /** The public card may be read from any page. */
 const cardOnly = completeCors({}, []) as CorsPolicy;
@@ -72,12 +71,12 @@ export function withCors(handle: Handle, cors: CorsPolicy | undefined): Handle {
   };
 }
 
-const preflight = ({ headers, maxAgeSeconds }: CorsPolicy, path: string): HttpReply => ({
+const preflight = ({ headers }: CorsPolicy, path: string): HttpReply => ({
   status: 204,
   headers: {
     'access-control-allow-methods': path.endsWith(AGENT_CARD_PATH) ? 'GET, HEAD' : 'DELETE, GET, HEAD, POST',
     'access-control-allow-headers': headers.join(', '),
-    'access-control-max-age': String(maxAgeSeconds),
+    'access-control-max-age': preflightSeconds,
   },
 });
 

@@ -92,7 +92,7 @@ export function createHandler(http: HttpOptions): Handle {
       return privately(reply, requestId);
     } catch (error) {
       const { method, path } = exchange;
-      const wire = runIn(span, () => toWireError(error, dependencies.log, { requestId, method, path }));
+      const wire = runIn(span, () => toWireError(error, dependencies.logger, { requestId, method, path }));
       span?.end(wire);
       return privately(binding.encodeError(withChallenge(wire, dependencies.card), request), requestId);
     }
@@ -119,7 +119,7 @@ async function publicCard(
   { baseUrl, tenant: encoded }: CardMount,
   { dependencies, bindings, compatibility, tenants }: HttpOptions,
 ): Promise<HttpReply> {
-  const { log, cards, clock } = dependencies;
+  const { logger, cards, clock } = dependencies;
   const { method, path } = exchange;
   try {
     if (exchange.refusal) throw exchange.refusal;
@@ -135,7 +135,7 @@ async function publicCard(
   } catch (error) {
     const plain = bindings.find(({ name }) => name === 'HTTP+JSON') ?? bindings[0];
     const requestId = requestIdOf(exchange.headers, clock);
-    const wire = toWireError(error, log, { requestId, method, path });
+    const wire = toWireError(error, logger, { requestId, method, path });
     return privately(plain.encodeError(wire, withoutBody(exchange)), requestId);
   }
 }
@@ -196,7 +196,7 @@ function decode(
   binding: ServerBinding,
   request: HttpRequest,
   exchange: HttpExchange,
-  { log }: Dependencies,
+  { logger }: Dependencies,
 ): Decoded {
   try {
     return { call: binding.decodeCall(request) };
@@ -206,7 +206,7 @@ function decode(
     return {
       isLost,
       readCall: () => {
-        throw isLost ? unknownMount(exchange, log) : error;
+        throw isLost ? unknownMount(exchange, logger) : error;
       },
     };
   }

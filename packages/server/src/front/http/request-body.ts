@@ -1,14 +1,14 @@
 import { type JsonBody, jsonBody } from '@batonjs/bindings';
 import { A2AError } from '@batonjs/protocol/errors';
 import { concat, fromUtf8 } from '#bytes';
-import type { Log } from '../../base/hooks/log-hook.ts';
+import type { Logger } from '../../base/hooks/logger.ts';
 import type { Limits } from '../../base/limits.ts';
 import type { Body, HttpExchange } from './http-exchange.ts';
 
 /** How a body is read. */
 export interface BodyOptions {
   readonly options: { readonly limits: Limits };
-  readonly log: Log;
+  readonly logger: Logger;
   readonly requestId: string;
   /** Rejects if the caller may not send a large body. */
   readonly ask: () => Promise<unknown>;
@@ -21,13 +21,13 @@ export interface BodyOptions {
  */
 export async function readBody(
   { method, path, headers, readBody }: HttpExchange,
-  { options, log, requestId, ask }: BodyOptions,
+  { options, logger, requestId, ask }: BodyOptions,
 ): Promise<JsonBody | undefined> {
   if (method !== 'POST') return undefined;
   const { bodyBytes, jsonDepth: maxDepth, jsonValues: maxValues } = options.limits;
   const declared = Number(headers['content-length']);
   const read = declared > bodyBytes ? undefined : readBody(bodyBytes, ask);
-  const body = (await read?.catch((error) => lost(error, log, { requestId, method, path }))) ?? {
+  const body = (await read?.catch((error) => lost(error, logger, { requestId, method, path }))) ?? {
     longerThan: bodyBytes,
   };
   if ('encoding' in body)
@@ -56,9 +56,9 @@ export const isLarge = ({ method, headers }: Pick<HttpExchange, 'method' | 'head
   (Number(headers['content-length']) > small || headers['transfer-encoding'] !== undefined);
 
 /** Logs only at `info`: a client that leaves before its request is complete is no fault, and gets no answer. */
-function lost(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): never {
+function lost(error: unknown, logger: Logger, details: Readonly<Record<string, unknown>>): never {
   if (A2AError.is(error)) throw error;
-  log('info', 'A client left before its request was complete', { ...details, error });
+  logger('info', 'A client left before its request was complete', { ...details, error });
   throw new A2AError('PARSE_ERROR', 'The body ended too early');
 }
 

@@ -1,5 +1,5 @@
 import { A2AError } from '@batonjs/protocol/errors';
-import type { Log } from '../../base/hooks/log-hook.ts';
+import type { Logger } from '../../base/hooks/logger.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
 /** Whether a request found nothing, perhaps because its adapter did not remove the path of the mount. */
@@ -7,11 +7,11 @@ export const isBelowUnknownMount = ({ isMountUnknown, path }: HttpExchange, erro
   isMountUnknown === true && path.length > 1 && A2AError.is(error, 'METHOD_NOT_FOUND');
 
 /** The error for such a request. The first one on each log is also logged. */
-export function unknownMount({ path }: HttpExchange, log: Log): A2AError {
+export function unknownMount({ path }: HttpExchange, logger: Logger): A2AError {
   const remedy = '`server.fetch` below a path needs a `publicUrl` with that path';
-  if (!logged.has(log)) log('warn', `Nothing is at the path of a request: ${remedy}`, { path });
-  logged.add(log);
+  if (!logged.has(logger)) logger('warn', `Nothing is at the path of a request: ${remedy}`, { path });
+  logged.add(logger);
   return new A2AError('METHOD_NOT_FOUND', `Method not found: nothing is at ${path.slice(0, 200)}; ${remedy}`);
 }
 
-const logged = new WeakSet<Log>();
+const logged = new WeakSet<Logger>();

@@ -67,7 +67,7 @@ export async function beginLog(
     tasks.release(live);
     if (StoreError.is(error, 'QUEUE_FULL')) throw queueFull();
     // The outcome may be unknown: the client can look for the task under this id.
-    throw toWireError(error, dependencies.log, { requestId, taskId });
+    throw toWireError(error, dependencies.logger, { requestId, taskId });
   } finally {
     reserved.release();
   }

@@ -1,21 +1,25 @@
 import { UnknownFactError } from '@batonjs/lifecycle';
 import { A2AError, errorTable } from '@batonjs/protocol/errors';
 import { StoreError } from '@batonjs/store';
-import type { Log } from '../../base/hooks/log-hook.ts';
+import type { Logger } from '../../base/hooks/logger.ts';
 
 /**
  * The error that a client gets for any error; everything else about it is logged. `details.taskId`: the task that the
  * error is about, so that the client can ask for it when the store answers again.
  */
-export function toWireError(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
+export function toWireError(
+  error: unknown,
+  logger: Logger,
+  details: Readonly<Record<string, unknown>>,
+): A2AError {
   if (A2AError.is(error)) {
     // Clients do not see the cause: only the log does.
     if (error.cause !== undefined && errorTable[error.reason].http >= 500 && !logged.has(error))
-      log('error', 'A request failed', { ...details, error });
+      logger('error', 'A request failed', { ...details, error });
     logged.add(error);
     return error;
   }
-  const wire = translated(error, log, details);
+  const wire = translated(error, logger, details);
   logged.add(wire);
   return wire;
 }
@@ -23,7 +27,7 @@ export function toWireError(error: unknown, log: Log, details: Readonly<Record<s
 /** Errors pass through several functions; each error is logged once. */
 const logged = new WeakSet<A2AError>();
 
-function translated(error: unknown, log: Log, details: Readonly<Record<string, unknown>>): A2AError {
+function translated(error: unknown, logger: Logger, details: Readonly<Record<string, unknown>>): A2AError {
   if (
     StoreError.is(error, 'UNAVAILABLE') ||
     StoreError.is(error, 'FENCED') ||
@@ -32,7 +36,7 @@ function translated(error: unknown, log: Log, details: Readonly<Record<string, u
   ) {
     // An outage has lines of its own, which count the calls that fail.
     const isOutage = StoreError.is(error, 'UNAVAILABLE') || StoreError.is(error, 'UNUSABLE');
-    log(isOutage ? 'info' : 'error', 'The store is not available', { ...details, error });
+    logger(isOutage ? 'info' : 'error', 'The store is not available', { ...details, error });
     const { taskId } = details;
     const metadata = typeof taskId === 'string' ? { taskId } : undefined;
     return new A2AError('UNAVAILABLE', undefined, { retryAfter: 1, metadata, cause: error });
@@ -44,11 +48,11 @@ function translated(error: unknown, log: Log, details: Readonly<Record<string, u
     });
   }
   if (UnknownFactError.is(error)) {
-    log('error', 'A task was written by a newer release', { ...details, error });
+    logger('error', 'A task was written by a newer release', { ...details, error });
     return new A2AError('UNAVAILABLE', 'The task was written by a newer release of this server', {
       cause: error,
     });
   }
-  log('error', 'A request failed', { ...details, error });
+  logger('error', 'A request failed', { ...details, error });
   return A2AError.from(error);
 }

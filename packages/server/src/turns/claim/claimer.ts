@@ -80,13 +80,13 @@ export class Claimer {
   }
 
   async #loop(): Promise<void> {
-    const { clock, log, report } = this.#dependencies;
+    const { clock, logger, report } = this.#dependencies;
     const { pollMs, leaseMs } = this.#dependencies.options;
     const steps = new ClockSteps(clock);
     while (!this.#stop.signal.aborted) {
       this.#notified = new AbortController();
       const byMs = steps.next();
-      if (byMs !== 0) log('warn', 'The wall clock was set', { byMs });
+      if (byMs !== 0) logger('warn', 'The wall clock was set', { byMs });
       let more = false;
       try {
         more = await this.#claim(this.#runner.reserve(batch));

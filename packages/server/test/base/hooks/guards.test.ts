@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { guardHook, guardLog } from '../../../src/base/hooks/call-hook.ts';
-import { consoleLog, type Log, toLog } from '../../../src/base/hooks/log-hook.ts';
+import { guardHook, guardLogger } from '../../../src/base/hooks/call-hook.ts';
+import { consoleLogger, type Logger, toLogger } from '../../../src/base/hooks/logger.ts';
 import { detached, runIn, TracedEvents } from '../../../src/base/hooks/telemetry.ts';
 
 /** What is written to the console, until the test ends. */
@@ -15,7 +15,7 @@ function written() {
 
 it('without a log, errors and warnings go to the console, and nothing else', () => {
   const lines = written();
-  for (const level of ['error', 'warn', 'info'] as const) consoleLog(level, 'It says', { a: 1 });
+  for (const level of ['error', 'warn', 'info'] as const) consoleLogger(level, 'It says', { a: 1 });
   expect(lines).toEqual([
     ['error', '[baton] It says', { a: 1 }],
     ['warn', '[baton] It says', { a: 1 }],
@@ -26,25 +26,25 @@ it('a logger gets details first, by its own level', () => {
   const lines: unknown[] = [];
   const method = (level: string) => (details: object, message: string) =>
     lines.push([level, details, message]);
-  const log = toLog({ error: method('error'), warn: method('warn'), info: method('info') });
-  for (const level of ['error', 'warn', 'info'] as const) log(level, 'x', { a: level });
+  const logger = toLogger({ error: method('error'), warn: method('warn'), info: method('info') });
+  for (const level of ['error', 'warn', 'info'] as const) logger(level, 'x', { a: level });
   expect(lines).toEqual(['error', 'warn', 'info'].map((level) => [level, { a: level }, 'x']));
-  const message = '`log` must be a function, or a logger with the methods `error`, `warn` and `info`';
+  const message = '`logger` must be a function, or a logger with the methods `error`, `warn` and `info`';
   for (const wrong of [null, undefined, {}, 'x', { error() {}, warn() {}, info: 1 }])
-    expect(() => toLog(wrong as never)).toThrow(new TypeError(message));
+    expect(() => toLogger(wrong as never)).toThrow(new TypeError(message));
 });
 
 describe('a guarded log', () => {
   it('names errors as loggers want them, and the span in which it is called', () => {
     const lines: unknown[] = [];
-    const record: Log = (...line) => lines.push(line);
+    const record: Logger = (...line) => lines.push(line);
     const error = new Error('x');
-    guardLog(record)('warn', 'plain', { a: 1 });
-    guardLog(record)('error', 'thrown', { a: 1, error });
+    guardLogger(record)('warn', 'plain', { a: 1 });
+    guardLogger(record)('error', 'thrown', { a: 1, error });
     const span = { traceId: 't', spanId: 's' };
-    guardLog(record, { active: () => span })('info', 'in a span', { a: 1, error });
-    guardLog(record, { active: () => undefined })('info', 'in none', { a: 1 });
-    guardLog(record, {})('info', 'without', { a: 1 });
+    guardLogger(record, { active: () => span })('info', 'in a span', { a: 1, error });
+    guardLogger(record, { active: () => undefined })('info', 'in none', { a: 1 });
+    guardLogger(record, {})('info', 'without', { a: 1 });
     expect(lines).toEqual([
       ['warn', 'plain', { a: 1 }],
       ['error', 'thrown', { a: 1, err: error }],
@@ -58,10 +58,10 @@ describe('a guarded log', () => {
   it('that throws says so on the console', () => {
     const lines = written();
     const error = new Error('disk full');
-    guardLog(() => {
+    guardLogger(() => {
       throw error;
     })('info', 'x', {});
-    expect(lines).toEqual([['error', '[baton] The log hook failed', { err: error }]]);
+    expect(lines).toEqual([['error', '[baton] The logger failed', { err: error }]]);
   });
 
   it('that throws what cannot be printed says where', () => {
@@ -70,25 +70,25 @@ describe('a guarded log', () => {
       if (lines.push(line) === 1) throw new Error('cannot be printed');
     });
     onTestFinished(() => spy.mockRestore());
-    guardLog(() => {
+    guardLogger(() => {
       throw new Error('x');
     })('info', 'the line', {});
-    expect(lines[1]).toEqual(['[baton] The log hook failed', { at: 'the line' }]);
+    expect(lines[1]).toEqual(['[baton] The logger failed', { at: 'the line' }]);
   });
 });
 
 it('a hook that throws is logged by its name', () => {
   const lines: unknown[] = [];
-  const log: Log = (...line) => lines.push(line);
+  const logger: Logger = (...line) => lines.push(line);
   const error = new Error('x');
   const seen: number[] = [];
-  guardHook<number>('turn', (event) => void seen.push(event), log)(7);
-  guardHook<number>('turn', undefined, log)(8);
+  guardHook<number>('turn', (event) => void seen.push(event), logger)(7);
+  guardHook<number>('turn', undefined, logger)(8);
   expect([seen, lines]).toEqual([[7], []]);
   const fails = () => {
     throw error;
   };
-  guardHook<number>('turn', fails, log)(9);
+  guardHook<number>('turn', fails, logger)(9);
   expect(lines).toEqual([['error', 'The turn hook failed', { error }]]);
 });
 

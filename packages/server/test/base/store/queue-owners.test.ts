@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/base/timing/clock.ts';
 const owners = (store: TaskStore, more: object = {}) =>
   new QueueOwners(
     { queue: 'q', card: 'Payments', url: undefined, shares: false, ...more },
-    { store, clock: systemClock, log: () => {} },
+    { store, clock: systemClock, logger: () => {} },
   );
 
 it('the agents of a queue are kept in a log of their own, which no caller can name', async () => {

@@ -20,7 +20,7 @@ afterAll(() => redis?.stop());
 function observed(agent: Agent, options: Partial<AgentServerOptions> = {}) {
   const logged: (readonly [string, string, unknown])[] = [];
   const server = serve(agent, {
-    log: (level, message, { reason }) => logged.push([level, message, reason]),
+    logger: (level, message, { reason }) => logged.push([level, message, reason]),
     ...options,
   });
   return { server, logged };

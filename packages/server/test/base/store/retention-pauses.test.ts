@@ -34,7 +34,7 @@ async function deleting(took: readonly number[], renewed = true, last = 9) {
   const source = {
     store: store as unknown as TaskStore,
     clock,
-    log: (...line: unknown[]) => lines.push(line),
+    logger: (...line: unknown[]) => lines.push(line),
     report: () => {},
   };
   new Retention(source as never, { closedAfterMs: 1, batch: 10 }).start();

@@ -163,7 +163,7 @@ describe('retention', () => {
       },
       clock: { monotonic: () => time },
       retention: { closedAfterMs: 1 },
-      log: (_, message) => logged.push(message),
+      logger: (_, message) => logged.push(message),
     });
     await stopped.promise;
     await eventually(() => expect(logged).toContain('Old tasks were deleted'));
@@ -192,8 +192,8 @@ describe('retention', () => {
         return store.prune(options);
       },
     };
-    const log = (_: string, message: string) => void logged.push(message);
-    serve(agent, { store: failing, retention: { closedAfterMs: 1, everyMs: 5 }, log });
+    const logger = (_: string, message: string) => void logged.push(message);
+    serve(agent, { store: failing, retention: { closedAfterMs: 1, everyMs: 5 }, logger });
     await eventually(() => expect(deletions.length).toBeGreaterThan(0));
     expect(logged.filter((message) => message === 'Could not delete old tasks').length).toBe(3);
   });

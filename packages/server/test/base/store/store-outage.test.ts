@@ -16,7 +16,7 @@ function watched() {
   const state = { ms: 0, probes: 0, refusal: undefined as StoreError | undefined };
   const outage = new StoreOutage({
     clock: { monotonic: () => state.ms },
-    log: (...line) => void lines.push(line),
+    logger: (...line) => void lines.push(line),
     queue: 'q',
     async probe() {
       state.probes++;
@@ -150,11 +150,11 @@ const aboutStore =
   };
 
 describe.each(['server', 'worker'] as const)('A %s', (kind) => {
-  const start = (store: TaskStore, log: (...line: Line) => void) => {
+  const start = (store: TaskStore, logger: (...line: Line) => void) => {
     const options: WorkerOptions = {
       agent,
       store,
-      log,
+      logger,
       clock: fast,
       sweepEveryMs: 1_000,
       retention: { closedAfterMs: 1, everyMs: 1_000 },
@@ -164,7 +164,7 @@ describe.each(['server', 'worker'] as const)('A %s', (kind) => {
       ...options,
       card: { name: 'Test', description: 'For tests' },
       run: kind === 'server' ? 'here' : 'workers',
-      log: kind === 'server' ? log : () => {},
+      logger: kind === 'server' ? logger : () => {},
     });
     const worker = kind === 'worker' ? createWorker(options) : serving;
     onTestFinished(() =>

@@ -168,7 +168,7 @@ describe('a call of a binding that is not HTTP', () => {
     const authenticate = () => {
       throw new Error('hunter2');
     };
-    const server = serve(echo, { authenticate, log: (...line) => lines.push(line) });
+    const server = serve(echo, { authenticate, logger: (...line) => lines.push(line) });
     const headers = { 'x-request-id': 'req-1', 'a2a-version': '1.0' };
     const failures = [
       await server.answerCall(call({ headers })).catch((error) => error),

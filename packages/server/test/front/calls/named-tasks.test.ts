@@ -31,7 +31,7 @@ it.each(Object.entries(calls))(
     const lines: unknown[][] = [];
     const fail = () => () => Promise.reject(new Error('secret'));
     const store = change(memoryStore(), { load: fail, getPushConfig: fail });
-    const server = serve(() => reply('Hi'), { store, push: {}, log: (...line) => lines.push(line) });
+    const server = serve(() => reply('Hi'), { store, push: {}, logger: (...line) => lines.push(line) });
     await expect(call(server)).rejects.toMatchObject({ reason: 'INTERNAL_ERROR' });
     expect(lines.filter(([, message]) => message === 'A request failed')).toEqual([
       [

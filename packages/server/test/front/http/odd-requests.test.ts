@@ -6,13 +6,13 @@ import { roads } from '../../../../../test/kit/http/mounts.ts';
 import { expectRefusal } from '../../../../../test/kit/http/refusal.ts';
 import { type Served, serveHttp } from '../../../../../test/kit/http/serve-http.ts';
 import { said } from '../../../../../test/kit/http/wrong-sends.ts';
-import type { Log } from '../../../src/index.ts';
+import type { Logger } from '../../../src/index.ts';
 
 describe.each(roads)('%s', (name, mount) => {
   let served: Served;
-  let logged: Parameters<Log>[] = [];
+  let logged: Parameters<Logger>[] = [];
   beforeAll(async () => {
-    served = await serveHttp({ log: (...entry) => logged.push(entry) }, mount);
+    served = await serveHttp({ logger: (...entry) => logged.push(entry) }, mount);
   });
   afterAll(() => served.close());
 

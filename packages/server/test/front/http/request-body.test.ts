@@ -84,7 +84,7 @@ describe('the body of a request', () => {
   const limits = { ...defaultLimits, bodyBytes: 10 };
   const read = (
     body: Body | undefined | Error,
-    { method = 'POST', headers = {}, log = () => {} }: Record<string, unknown> = {},
+    { method = 'POST', headers = {}, logger = () => {} }: Record<string, unknown> = {},
   ) =>
     readBody(
       {
@@ -94,7 +94,7 @@ describe('the body of a request', () => {
           return body;
         },
       } as never,
-      { options: { limits }, log: log as never, requestId: 'r', ask: none },
+      { options: { limits }, logger: logger as never, requestId: 'r', ask: none },
     );
   const bytes = (text: string) => ({ bytes: new TextEncoder().encode(text) });
 
@@ -128,9 +128,9 @@ describe('the body of a request', () => {
 
   it('that breaks off is logged as no fault, and answered as one of the client', async () => {
     const lines: unknown[] = [];
-    const log = (...line: unknown[]) => lines.push(line);
+    const logger = (...line: unknown[]) => lines.push(line);
     const error = new Error('gone');
-    await expect(read(error, { log })).rejects.toMatchObject({
+    await expect(read(error, { logger })).rejects.toMatchObject({
       reason: 'PARSE_ERROR',
       message: 'The body ended too early',
     });

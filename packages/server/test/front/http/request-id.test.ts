@@ -62,7 +62,7 @@ describe('the id of a request', () => {
 it('the error of an agent has the id of the request that began the task', async () => {
   const lines: Readonly<Record<string, unknown>>[] = [];
   const fail = () => Promise.reject(new Error('out of paper'));
-  const server = serve(fail, { log: (_level, _message, details) => lines.push(details) });
+  const server = serve(fail, { logger: (_level, _message, details) => lines.push(details) });
   const { task } = await rpc(server, 'SendMessage', { message: say('print') }, { 'x-request-id': 'req-1' });
   expect(lines).toMatchObject([{ taskId: task.id, requestId: 'req-1', err: { message: 'out of paper' } }]);
 });

@@ -3,14 +3,14 @@ import { serve } from '../../../../../test/kit/serve.ts';
 import { type AgentServerOptions, reply } from '../../../src/index.ts';
 
 function observed(options: Partial<AgentServerOptions> = {}) {
-  const log = vi.fn();
-  return { server: serve(() => reply('Found'), { log, ...options }), log };
+  const logger = vi.fn();
+  return { server: serve(() => reply('Found'), { logger, ...options }), logger };
 }
 
 const paths = ['/agents/lost/.well-known/agent-card.json', '/agents/lost', '/agents/lost/x/message:send'];
 
 it.each(paths)('`server.fetch` without `publicUrl` names the missing option at %s', async (path) => {
-  const { server, log } = observed();
+  const { server, logger } = observed();
   const call = (method: string) => server.fetch(new Request(`http://localhost${path}`, { method }));
   for (const method of ['GET', 'POST']) {
     const response = await call(method);
@@ -19,19 +19,19 @@ it.each(paths)('`server.fetch` without `publicUrl` names the missing option at %
       `Method not found: nothing is at ${path}; \`server.fetch\` below a path needs a \`publicUrl\` with that path`,
     );
   }
-  expect(log.mock.calls).toEqual([
+  expect(logger.mock.calls).toEqual([
     ['warn', expect.stringContaining('needs a `publicUrl` with that path'), { path }],
   ]);
 });
 
 it('`server.fetch` with the path in `publicUrl` is found, and says nothing of it elsewhere', async () => {
-  const { server, log } = observed({ publicUrl: 'https://agents.example/agents/lost' });
+  const { server, logger } = observed({ publicUrl: 'https://agents.example/agents/lost' });
   const card = await server.fetch(new Request(`http://localhost${paths[0]}`));
   expect(card.status).toBe(200);
   const headers = { 'a2a-version': '1.0' };
   const nothing = await server.fetch(new Request('http://localhost/agents/lost/nothing', { headers }));
   expect((await nothing.json()).error.message).toBe('Method not found');
-  expect(log).not.toHaveBeenCalled();
+  expect(logger).not.toHaveBeenCalled();
 });
 
 it('callers without credentials learn nothing of it', async () => {

@@ -163,14 +163,14 @@ it('what an agent throws is logged with its task and its request, and without on
     if (messages.length > 1) throw error;
     yield inputRequired('Well?');
   });
-  const server = serve(agent, { log: (...line) => lines.push(line) });
+  const server = serve(agent, { logger: (...line) => lines.push(line) });
   const { task } = await rpc(server, 'SendMessage', { message: say('go') });
   await rpc(server, 'SendMessage', { message: say('so', { taskId: task.id }) });
   const failing = serve(
     () => {
       throw error;
     },
-    { log: (...line) => lines.push(line) },
+    { logger: (...line) => lines.push(line) },
   );
   await rpc(failing, 'SendMessage', { message: say('go') }, { 'x-request-id': 'req-7' });
   expect(lines).toEqual([
@@ -194,7 +194,7 @@ it('a turn whose end cannot be stored is logged, and not called lost', async () 
     yield completed();
   });
   const server = serve(agent, {
-    ...{ store, log: (...line) => lines.push(line), onTurn: ({ type }) => events.push(type) },
+    ...{ store, logger: (...line) => lines.push(line), onTurn: ({ type }) => events.push(type) },
   });
   await rpc(server, 'SendMessage', { message: say('go'), configuration: { returnImmediately: true } });
   await eventually(() => expect(server.load.turns).toBe(0));
@@ -209,7 +209,7 @@ it('the telemetry of a turn that answers with a message ends without a state, an
   const telemetry = { turn: () => span, transition() {}, turnEvent() {} };
   const request = () => ({ ...span, end() {}, received() {}, streams() {}, saw() {} });
   const server = serve(() => reply('Hi'), {
-    ...{ telemetry: { ...telemetry, request } as never, log: (...line) => lines.push(line) },
+    ...{ telemetry: { ...telemetry, request } as never, logger: (...line) => lines.push(line) },
   });
   await rpc(server, 'SendMessage', { message: say('go') });
   await eventually(() => expect(ends).toEqual([{ state: undefined, halted: undefined, error: undefined }]));

@@ -31,7 +31,7 @@ async function inbox(again: readonly string[] = []) {
   };
   const tasks = new LiveTasks({
     ...{ store: memoryStore(), clock, storeTimeoutMs: 5_000, sweepEveryMs: Number.POSITIVE_INFINITY },
-    ...{ log: () => {}, report: () => {} },
+    ...{ logger: () => {}, report: () => {} },
   });
   const live = tasks.begin('s', 't');
   const commit = (commands: Parameters<typeof decideAll>[1]) =>

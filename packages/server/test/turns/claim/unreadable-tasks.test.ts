@@ -74,7 +74,7 @@ describe.each(stores)('with %s', (_name, open) => {
           yield artifact('out', text('hello'));
           yield completed('Done');
         },
-        { store, log: (level, _message, details) => level === 'error' && logged.push(details.taskId) },
+        { store, logger: (level, _message, details) => level === 'error' && logged.push(details.taskId) },
       );
       const ids: string[] = [];
       for (let n = 0; n < 3; n++)

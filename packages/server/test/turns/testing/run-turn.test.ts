@@ -25,7 +25,7 @@ async function served(agent: Agent) {
     card: { name: 'Test', description: 'For tests' },
     store: memoryStore(),
     agent,
-    log: (_level, _message, details) => errors.push(details.err),
+    logger: (_level, _message, details) => errors.push(details.err),
   });
   const { task } = await rpc(server, 'SendMessage', { message: say('Hello') });
   await server.close();

@@ -40,7 +40,7 @@ export function servePushing(
     store,
     leaseMs: 5_000,
     push: { ...quick, ...push, retry: { ...quick.retry, ...push.retry } },
-    log: (...entry) => log.push(entry),
+    logger: (...entry) => log.push(entry),
     ...options,
   });
   return Object.assign(server, {

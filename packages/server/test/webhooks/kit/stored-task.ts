@@ -72,7 +72,7 @@ export function delivering(options: PushOptions = {}, given: { store?: Store; ra
     store,
     push: createWebhooks(store, { allow: ['127.0.0.1:*'], ...options, retry })!,
     clock,
-    log: (...entry) => void log.push(entry),
+    logger: (...entry) => void log.push(entry),
     report: (...entry) => void log.push(entry),
     telemetry: undefined,
     options: { queue: 'q', leaseMs: 5_000, pollMs: 1_000, storeTimeoutMs: 5_000 },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Rate, TaskStore } from '@batonjs/store';
-import { type Bench, section } from '../../bench/check.ts';
-import { elapse } from '../../bench/expectations.ts';
+import { type Fixture, section } from '../../fixture/check.ts';
+import { elapse } from '../../fixture/expectations.ts';
 import { oddIds } from '../../samples/odd-ids.ts';
 import { present } from '../../samples/present.ts';
 
@@ -27,7 +27,7 @@ async function takeAll(store: TaskStore, rate: Rate, bucket?: string): Promise<n
 export const takeChecks = section(
   'take',
   Object.fromEntries(
-    Object.entries<(bench: Bench) => Promise<void>>({
+    Object.entries<(fixture: Fixture) => Promise<void>>({
       async 'gives as many at once as the burst, and not one more'({ store }) {
         for (const burst of [1, 2, 7]) assert.equal(await takeAll(store, slow(burst), `of ${burst}`), burst);
       },
@@ -36,22 +36,22 @@ export const takeChecks = section(
         assert.equal(await takeAll(store, { burst: 3, everyMs: 10_000_000 / 3 }), 3);
       },
 
-      async 'says for how long it has none, and has one then'(bench) {
+      async 'says for how long it has none, and has one then'(fixture) {
         const rate = { burst: 2, everyMs: 60 };
-        await take(bench.store, slow(2));
-        await take(bench.store, slow(2));
+        await take(fixture.store, slow(2));
+        await take(fixture.store, slow(2));
         // By the new rate the bucket is empty, and not as long as by the old one.
-        const waitMs = await take(bench.store, rate);
+        const waitMs = await take(fixture.store, rate);
         assert.ok(waitMs > 0 && waitMs <= rate.everyMs, `waits ${waitMs} of ${rate.everyMs} ms`);
-        await elapse(bench, Math.ceil(waitMs) + 1);
-        assert.equal(await take(bench.store, rate), 0);
+        await elapse(fixture, Math.ceil(waitMs) + 1);
+        assert.equal(await take(fixture.store, rate), 0);
       },
 
-      async 'is full again after a while, and holds no more than the burst'(bench) {
+      async 'is full again after a while, and holds no more than the burst'(fixture) {
         const rate = { burst: 3, everyMs: 5 };
-        for (let n = 0; n < 50 && (await take(bench.store, rate)) === 0; n++);
-        await elapse(bench, 60);
-        assert.equal(await takeAll(bench.store, slow(3)), 3);
+        for (let n = 0; n < 50 && (await take(fixture.store, rate)) === 0; n++);
+        await elapse(fixture, 60);
+        assert.equal(await takeAll(fixture.store, slow(3)), 3);
       },
 
       async 'takes nothing where it refuses'({ store }) {
@@ -78,6 +78,9 @@ export const takeChecks = section(
         for (const name of oddIds) assert.equal(await take(store, slow(1), name), 0, `of ${name}`);
         for (const name of oddIds) assert.ok((await take(store, slow(1), name)) > 0, `of ${name}`);
       },
-    }).map(([title, run]) => [title, async (bench: Bench) => (bench.store.take ? run(bench) : undefined)]),
+    }).map(([title, run]) => [
+      title,
+      async (fixture: Fixture) => (fixture.store.take ? run(fixture) : undefined),
+    ]),
   ),
 );

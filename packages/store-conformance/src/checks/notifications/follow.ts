@@ -1,14 +1,14 @@
 import type { StoredFact, TaskStore } from '@batonjs/store';
-import { type Bench, section } from '../../bench/check.ts';
-import { same, within } from '../../bench/expectations.ts';
-import { follow } from '../../bench/follow.ts';
 import { override } from '../../faults/override.ts';
+import { type Fixture, section } from '../../fixture/check.ts';
+import { same, within } from '../../fixture/expectations.ts';
+import { follow } from '../../fixture/follow.ts';
 import { chunk } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 
 /** Follows by notifications alone until that position. */
 async function collect(
-  { timeoutMs }: Bench,
+  { timeoutMs }: Fixture,
   store: TaskStore,
   after: number,
   until: number,
@@ -32,12 +32,12 @@ async function collect(
 }
 
 export const followChecks = section('follow', {
-  async 'shows every follower every fact once and in order while many write'(bench) {
-    const { store, second } = bench;
+  async 'shows every follower every fact once and in order while many write'(fixture) {
+    const { store, second } = fixture;
     await logOf(store).create();
     const last = 2 + 60;
     const followers = [store, second, store, second].map((handle, n) =>
-      collect(bench, handle, n < 2 ? 0 : 2, last),
+      collect(fixture, handle, n < 2 ? 0 : 2, last),
     );
     const write = async (handle: TaskStore, writer: number) => {
       const log = logOf(handle);
@@ -48,8 +48,8 @@ export const followChecks = section('follow', {
     for (const [n, facts] of seen.entries()) same(facts, stored.slice(n < 2 ? 0 : 2));
   },
 
-  async 'notifies a follower of every commit, the first of a log too'(bench) {
-    const { store, second, timeoutMs } = bench;
+  async 'notifies a follower of every commit, the first of a log too'(fixture) {
+    const { store, second, timeoutMs } = fixture;
     const log = logOf(store);
     const { noticing, idle } = noticingIdle(second);
     const commits = async () => {
@@ -59,7 +59,7 @@ export const followChecks = section('follow', {
         else await log.commit([chunk(2 * n - 1), chunk(2 * n)]);
       }
     };
-    const [seen] = await Promise.all([collect(bench, noticing, 0, 8), commits()]);
+    const [seen] = await Promise.all([collect(fixture, noticing, 0, 8), commits()]);
     same(
       seen.map(({ version }) => version),
       [1, 2, 3, 4, 5, 6, 7, 8],

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { section } from '../../bench/check.ts';
-import { ignoringUncaught, refuses, subscribe, within } from '../../bench/expectations.ts';
+import { section } from '../../fixture/check.ts';
+import { ignoringUncaught, refuses, subscribe, within } from '../../fixture/expectations.ts';
 import { chunk, completed, received } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 
 const topic = { scope: 's', taskId: 't' };
 
 export const subscribeChecks = section('subscribe', {
-  async 'notifies after a commit to the task'(bench) {
-    const { store } = bench;
+  async 'notifies after a commit to the task'(fixture) {
+    const { store } = fixture;
     const log = logOf(store);
-    const subscriber = await subscribe(store, topic, bench);
+    const subscriber = await subscribe(store, topic, fixture);
     await log.create();
     await subscriber.next('the first commit');
     await log.commit([chunk(1)]);
@@ -23,10 +23,10 @@ export const subscribeChecks = section('subscribe', {
     await subscriber.stop();
   },
 
-  async 'notifies after a commit through another handle'(bench) {
-    const { store, second } = bench;
+  async 'notifies after a commit through another handle'(fixture) {
+    const { store, second } = fixture;
     await logOf(store).create();
-    const subscribers = [await subscribe(store, topic, bench), await subscribe(second, topic, bench)];
+    const subscribers = [await subscribe(store, topic, fixture), await subscribe(second, topic, fixture)];
     await logOf(second).append(chunk(1));
     for (const subscriber of subscribers) await subscriber.next('an append by the second handle');
     await logOf(store).append(chunk(2));
@@ -34,8 +34,8 @@ export const subscribeChecks = section('subscribe', {
     for (const subscriber of subscribers) await subscriber.stop();
   },
 
-  async 'notifies when the commit can be read'(bench) {
-    const { store, second } = bench;
+  async 'notifies when the commit can be read'(fixture) {
+    const { store, second } = fixture;
     const log = logOf(store);
     await log.create();
     // There may be more notifications than commits: one of them must come when the commit can be read.
@@ -45,14 +45,18 @@ export const subscribeChecks = section('subscribe', {
       if (facts.length === 3) isRead.resolve();
     });
     await log.commit([chunk(1)]);
-    await within(bench.timeoutMs, isRead.promise, 'No subscriber was notified when the commit could be read');
+    await within(
+      fixture.timeoutMs,
+      isRead.promise,
+      'No subscriber was notified when the commit could be read',
+    );
     await unsubscribe();
   },
 
-  async 'notifies every subscriber'(bench) {
+  async 'notifies every subscriber'(fixture) {
     const subscribers = [];
-    for (let n = 0; n < 10; n++) subscribers.push(await subscribe(bench.store, topic, bench));
-    await logOf(bench.store).create();
+    for (let n = 0; n < 10; n++) subscribers.push(await subscribe(fixture.store, topic, fixture));
+    await logOf(fixture.store).create();
     for (const subscriber of subscribers) await subscriber.next('the first commit');
     for (const subscriber of subscribers) await subscriber.stop();
   },
@@ -73,10 +77,10 @@ export const subscribeChecks = section('subscribe', {
     await last.stop();
   },
 
-  async 'is silent after unsubscribe'(bench) {
-    const { store } = bench;
-    const stopped = await subscribe(store, topic, bench);
-    const other = await subscribe(store, topic, bench);
+  async 'is silent after unsubscribe'(fixture) {
+    const { store } = fixture;
+    const stopped = await subscribe(store, topic, fixture);
+    const other = await subscribe(store, topic, fixture);
     await stopped.stop();
     await stopped.stop();
     const log = logOf(store);
@@ -89,11 +93,11 @@ export const subscribeChecks = section('subscribe', {
     await other.stop();
   },
 
-  async 'notifies a queue when a task wants a turn: by a commit, an append, a release'(bench) {
-    const { store, second } = bench;
+  async 'notifies a queue when a task wants a turn: by a commit, an append, a release'(fixture) {
+    const { store, second } = fixture;
     for (const [queue, handle] of Object.entries({ near: store, far: second })) {
       const log = logOf(store, { taskId: queue, queue });
-      const subscriber = await subscribe(handle, { queue }, bench);
+      const subscriber = await subscribe(handle, { queue }, fixture);
       await log.create({ turn: { queue, want: true } });
       await subscriber.next('a commit that wants a turn');
       const [lease] = await store.claim({ queue, holder: `h ${queue}`, ttlMs: 60_000, limit: 1 });
@@ -107,15 +111,15 @@ export const subscribeChecks = section('subscribe', {
     }
   },
 
-  async 'notifies of the commit after one that it refused'(bench) {
-    const { store } = bench;
+  async 'notifies of the commit after one that it refused'(fixture) {
+    const { store } = fixture;
     const log = logOf(store);
     await log.create();
     const late = log.prepare([chunk(1)]);
     await log.commit([chunk(1)]);
-    const before = await subscribe(store, topic, bench);
+    const before = await subscribe(store, topic, fixture);
     await refuses('VERSION_CONFLICT', store.commit(late));
-    const after = await subscribe(store, topic, bench);
+    const after = await subscribe(store, topic, fixture);
     await log.commit([chunk(2)]);
     await after.next('the commit after a refused one');
     await before.next('the commit after a refused one');
@@ -123,16 +127,16 @@ export const subscribeChecks = section('subscribe', {
     await after.stop();
   },
 
-  async 'stores the commit and notifies the others if a subscriber throws'(bench) {
-    const { store, second } = bench;
+  async 'stores the commit and notifies the others if a subscriber throws'(fixture) {
+    const { store, second } = fixture;
     const log = logOf(store);
     await ignoringUncaught(async () => {
       for (const handle of [store, second]) {
-        const before = await subscribe(handle, topic, bench);
+        const before = await subscribe(handle, topic, fixture);
         const stop = await handle.subscribe(topic, () => {
           throw new Error('A subscriber failed');
         });
-        const after = await subscribe(handle, topic, bench);
+        const after = await subscribe(handle, topic, fixture);
         if (log.version === 0) await log.create();
         else await log.commit([chunk(1)]);
         for (const subscriber of [before, after]) await subscriber.next('a commit');

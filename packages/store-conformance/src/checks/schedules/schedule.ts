@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Lease, TaskStore, TurnSchedule } from '@batonjs/store';
-import { type Bench, section } from '../../bench/check.ts';
-import { elapse, same } from '../../bench/expectations.ts';
+import { type Fixture, section } from '../../fixture/check.ts';
+import { elapse, same } from '../../fixture/expectations.ts';
 import { completed, received, working } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { nth } from '../../samples/present.ts';
@@ -55,7 +55,7 @@ async function end(store: TaskStore, { scope, taskId, fence, holder }: Lease): P
 }
 
 /** Claims that race on two handles. */
-const race = async ({ store, second }: Bench, schedule: TurnSchedule): Promise<Lease[]> => {
+const race = async ({ store, second }: Fixture, schedule: TurnSchedule): Promise<Lease[]> => {
   const handles = [store, second, store, second, second, store, second, store];
   return (await Promise.all(handles.map((handle) => claim(handle, schedule, 3)))).flat();
 };
@@ -67,52 +67,52 @@ function countOf(leases: readonly Lease[]) {
   return counts;
 }
 
-type Run = (bench: Bench) => Promise<void>;
+type Run = (fixture: Fixture) => Promise<void>;
 
 /** A store may leave schedules out, and says so. */
 const where = (checks: Readonly<Record<string, Run>>): Record<string, Run> =>
   Object.fromEntries(
     Object.entries(checks).map(([title, run]) => [
       title,
-      async (bench: Bench) => (bench.store.schedules ? run(bench) : undefined),
+      async (fixture: Fixture) => (fixture.store.schedules ? run(fixture) : undefined),
     ]),
   );
 
 export const scheduleChecks = section(
   'a schedule',
   where({
-    async 'lets no more turns run at once than it says, whichever handles claim'(bench) {
-      const { store, second } = bench;
+    async 'lets no more turns run at once than it says, whichever handles claim'(fixture) {
+      const { store, second } = fixture;
       for (const scope of ['a', 'b', 'c']) await wantSome(store, scope, 4);
       const schedule = { concurrency: 5 };
-      const running = await race(bench, schedule);
+      const running = await race(fixture, schedule);
       assert.equal(running.length, 5);
       same(await claim(second, schedule, 9), []);
       await end(store, nth(running, 0));
       await end(second, nth(running, 1));
-      assert.equal((await race(bench, schedule)).length, 2);
+      assert.equal((await race(fixture, schedule)).length, 2);
       assert.equal(await store.waiting('q'), 5);
     },
 
-    async 'lets no more turns of a caller run at once than it says'(bench) {
-      await wantSome(bench.store, 'a', 9);
-      await wantSome(bench.store, 'b', 1);
-      const running = await race(bench, { perCaller: 2 });
+    async 'lets no more turns of a caller run at once than it says'(fixture) {
+      await wantSome(fixture.store, 'a', 9);
+      await wantSome(fixture.store, 'b', 1);
+      const running = await race(fixture, { perCaller: 2 });
       assert.deepEqual(countOf(running), { a: 2, b: 1 });
       const ofA = running.filter(({ scope }) => scope === 'a');
-      await end(bench.store, nth(ofA, 0));
-      assert.deepEqual(countOf(await race(bench, { perCaller: 2 })), { a: 1 });
+      await end(fixture.store, nth(ofA, 0));
+      assert.deepEqual(countOf(await race(fixture, { perCaller: 2 })), { a: 1 });
     },
 
-    async 'lets no more turns of a context run at once than it says'(bench) {
-      const { store } = bench;
+    async 'lets no more turns of a context run at once than it says'(fixture) {
+      const { store } = fixture;
       for (let n = 0; n < 40; n++) await want(store, `t${n}`, { scope: 'a', contextId: 'long' });
       await want(store, 'other context', { scope: 'a', contextId: 'c' });
       await want(store, 'other caller', { scope: 'b', contextId: 'long' });
       const running: Lease[] = [];
-      for (let more = await race(bench, { perContext: 1 }); more.length > 0; ) {
+      for (let more = await race(fixture, { perContext: 1 }); more.length > 0; ) {
         running.push(...more);
-        more = await race(bench, { perContext: 1 });
+        more = await race(fixture, { perContext: 1 });
       }
       const long = running.filter(({ taskId }) => !taskId.startsWith('other'));
       assert.deepEqual([running.length, long.length], [3, 1]);
@@ -121,10 +121,10 @@ export const scheduleChecks = section(
       assert.deepEqual([next?.scope, next?.taskId.startsWith('t'), more.length], ['a', true, 0]);
     },
 
-    async 'holds after the store was opened again'(bench) {
-      await wantSome(bench.store, 'a', 4);
-      const lease = nth(await claim(bench.store, { concurrency: 2 }), 0);
-      const store = await bench.reopen();
+    async 'holds after the store was opened again'(fixture) {
+      await wantSome(fixture.store, 'a', 4);
+      const lease = nth(await claim(fixture.store, { concurrency: 2 }), 0);
+      const store = await fixture.reopen();
       assert.equal((await claim(store, { concurrency: 2 }, 9)).length, 1);
       await end(store, lease);
       assert.equal((await claim(store, { concurrency: 2 }, 9)).length, 1);
@@ -158,23 +158,23 @@ export const scheduleChecks = section(
       }
     },
 
-    async 'takes the more urgent tasks of a caller first, and those that have waited longer'(bench) {
-      const { store } = bench;
+    async 'takes the more urgent tasks of a caller first, and those that have waited longer'(fixture) {
+      const { store } = fixture;
       await want(store, 'old');
-      await elapse(bench, 5);
+      await elapse(fixture, 5);
       await want(store, 'second');
-      await elapse(bench, 40);
+      await elapse(fixture, 40);
       await want(store, 'a little urgent', { aheadMs: 10 });
       await want(store, 'urgent', { aheadMs: urgent });
       await want(store, 'new');
       assert.deepEqual(await claimAll(store, {}), ['urgent', 'old', 'second', 'a little urgent', 'new']);
     },
 
-    async 'makes a task that waits more urgent, and never less'(bench) {
-      const { store } = bench;
+    async 'makes a task that waits more urgent, and never less'(fixture) {
+      const { store } = fixture;
       for (const taskId of ['first', 'second', 'third']) {
         await want(store, taskId, { aheadMs: taskId === 'first' ? 10 : 0 });
-        await elapse(bench, 10);
+        await elapse(fixture, 10);
       }
       const again = (taskId: string, aheadMs: number) =>
         logOf(store, { taskId }).append(received('m2'), 'message:m2', {
@@ -186,8 +186,8 @@ export const scheduleChecks = section(
       assert.deepEqual(await claimAll(store, {}), ['third', 'first', 'second']);
     },
 
-    async 'orders tasks whose time has come like those that wait, and holds for them'(bench) {
-      const { store, now } = bench;
+    async 'orders tasks whose time has come like those that wait, and holds for them'(fixture) {
+      const { store, now } = fixture;
       for (let n = 0; n < 8; n++) await putOff(store, `a${n}`, 'a', now() - 9_000 + n);
       await putOff(store, 'later', 'c', now() + 3_600_000);
       await putOff(store, 'b0', 'b', now() - 1_000);
@@ -199,8 +199,10 @@ export const scheduleChecks = section(
       same(await claim(store, { perCaller: 2 }, 9), []);
     },
 
-    async 'orders tasks whose time has come by their urgency too, and gives out none before its time'(bench) {
-      const { store, now } = bench;
+    async 'orders tasks whose time has come by their urgency too, and gives out none before its time'(
+      fixture,
+    ) {
+      const { store, now } = fixture;
       await putOff(store, 'first', 'a', now() - 9_000);
       await putOff(store, 'urgent', 'a', now() - 5_000, urgent);
       await putOff(store, 'later', 'a', now() + 900_000, urgent);
@@ -208,14 +210,14 @@ export const scheduleChecks = section(
       assert.deepEqual(await claimAll(store, {}), ['urgent', 'first', 'last']);
     },
 
-    async 'counts a task that was given back no more, and orders it anew if it is wanted'(bench) {
-      const { store } = bench;
+    async 'counts a task that was given back no more, and orders it anew if it is wanted'(fixture) {
+      const { store } = fixture;
       await wantSome(store, 'a', 3);
       const schedule = { concurrency: 1 };
       const lease = nth(await claim(store, schedule), 0);
       const log = logOf(store, { scope: 'a', taskId: lease.taskId });
       await log.catchUp();
-      await elapse(bench, 5);
+      await elapse(fixture, 5);
       const turn = { queue: 'q', release: true, want: true, aheadMs: 0 };
       await log.commit([], { writer: lease, turn });
       const order: string[] = [];
@@ -226,12 +228,12 @@ export const scheduleChecks = section(
       assert.deepEqual([order.length, order.at(-1)], [3, lease.taskId]);
     },
 
-    async 'gives out what a dead holder left, though no more turns may start'(bench) {
-      const { store } = bench;
+    async 'gives out what a dead holder left, though no more turns may start'(fixture) {
+      const { store } = fixture;
       await wantSome(store, 'a', 2);
       const request = { queue: 'q', holder: 'dead', ttlMs: 5, limit: 1, schedule: { concurrency: 1 } };
       const [dead] = await store.claim(request);
-      await elapse(bench, 20);
+      await elapse(fixture, 20);
       const left = await claim(store, { concurrency: 1 }, 9);
       assert.deepEqual(
         left.map(({ taskId, cause }) => [taskId, cause]),
@@ -267,13 +269,13 @@ export const scheduleChecks = section(
       assert.equal((await claim(store, { concurrency: 3 }, 9)).length, 1);
     },
 
-    async 'gives out each task that a dead holder left once, those without one too'(bench) {
-      const { store } = bench;
+    async 'gives out each task that a dead holder left once, those without one too'(fixture) {
+      const { store } = fixture;
       for (let n = 0; n < 2; n++)
         await logOf(store, { taskId: `t${n}` }).create({ turn: { queue: 'q', want: true } });
       const request = { queue: 'q', holder: 'dead', ttlMs: 5, limit: 9, schedule: {} };
       assert.equal((await store.claim(request)).length, 2);
-      await elapse(bench, 20);
+      await elapse(fixture, 20);
       const left = await claim(store, {}, 9);
       assert.deepEqual(left.map(({ taskId, fence }) => [taskId, fence]).toSorted(), [
         ['t0', 2],
@@ -281,8 +283,8 @@ export const scheduleChecks = section(
       ]);
     },
 
-    async 'gives out what was stored without one, and is no obstacle to claims without one'(bench) {
-      const { store, second } = bench;
+    async 'gives out what was stored without one, and is no obstacle to claims without one'(fixture) {
+      const { store, second } = fixture;
       await logOf(store, { taskId: 'plain' }).create({ turn: { queue: 'q', want: true } });
       await wantSome(store, 'a', 2);
       const two = await claim(store, { concurrency: 2 }, 9);

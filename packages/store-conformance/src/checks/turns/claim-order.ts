@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { section } from '../../bench/check.ts';
-import { elapse } from '../../bench/expectations.ts';
+import { section } from '../../fixture/check.ts';
+import { elapse } from '../../fixture/expectations.ts';
 import { working } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 
@@ -14,8 +14,8 @@ const turn = { queue: 'q', want: true };
 const most = 300;
 
 export const claimOrderChecks = section('claim', {
-  async 'gives every task its turn while newer tasks keep coming'(bench) {
-    const { store, now } = bench;
+  async 'gives every task its turn while newer tasks keep coming'(fixture) {
+    const { store, now } = fixture;
     await logOf(store, { taskId: 'wanted' }).create({ turn });
     await logOf(store, { taskId: 'left' }).create({
       turn: { queue: 'q', acquire: { holder: 'x', ttlMs: 5 } },
@@ -24,7 +24,7 @@ export const claimOrderChecks = section('claim', {
     await due.create({ turn: { queue: 'q' } });
     const dueAt = new Date(now() - 1_000).toISOString();
     await due.commit([working()], { head: { ...due.headAfter([working()]), dueAt } });
-    await elapse(bench, 10);
+    await elapse(fixture, 10);
     const old = new Set(['wanted', 'left', 'due']);
     for (let n = 0; old.size > 0; n++) {
       assert.ok(n < most, `${n} newer tasks were given out before these: ${[...old].join(', ')}`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TaskStore } from '@batonjs/store';
-import { type Bench, section } from '../../bench/check.ts';
-import { elapse, eventually, refuses, same } from '../../bench/expectations.ts';
+import { type Fixture, section } from '../../fixture/check.ts';
+import { elapse, eventually, refuses, same } from '../../fixture/expectations.ts';
 import { chunk, completed, working } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { nth } from '../../samples/present.ts';
@@ -12,7 +12,7 @@ const claim = (store: TaskStore, holder: string, more: object = {}) =>
   store.claim({ queue: 'q', holder, ttlMs: long, limit: 10, ...more });
 const iso = (ms: number) => new Date(ms).toISOString();
 
-async function due({ store }: Bench, taskId: string, dueAt: string) {
+async function due({ store }: Fixture, taskId: string, dueAt: string) {
   const log = logOf(store, { taskId });
   await log.create({ turn: { queue: 'q' } });
   await log.commit([working()], { head: { ...log.headAfter([working()]), dueAt } });
@@ -51,13 +51,13 @@ export const claimChecks = section('claim', {
     assert.deepEqual(given.toSorted(), taskIds.toSorted());
   },
 
-  async 'gives a token that asks again the leases it has, and keeps them'(bench) {
-    const { store, second } = bench;
+  async 'gives a token that asks again the leases it has, and keeps them'(fixture) {
+    const { store, second } = fixture;
     await logOf(store).create(wanted);
     await claim(store, 'a', { ttlMs: 20 });
     const [again] = await claim(second, 'a');
     same(again, { scope: 's', taskId: 't', queue: 'q', holder: 'a', fence: 1, cause: 'held' });
-    await elapse(bench, 30);
+    await elapse(fixture, 30);
     same(await claim(store, 'b'), []);
     same(await logOf(store, { taskId: 'other' }).create(wanted), { version: 2 });
     const both = await claim(store, 'a');
@@ -67,11 +67,11 @@ export const claimChecks = section('claim', {
     ]);
   },
 
-  async 'gives a token that asks again its lease even if its time is up'(bench) {
-    const { store } = bench;
+  async 'gives a token that asks again its lease even if its time is up'(fixture) {
+    const { store } = fixture;
     await logOf(store).create(wanted);
     await claim(store, 'a', { ttlMs: 5 });
-    await elapse(bench, 10);
+    await elapse(fixture, 10);
     assert.deepEqual(
       (await claim(store, 'a')).map(({ fence, cause }) => [fence, cause]),
       [[1, 'held']],
@@ -113,13 +113,13 @@ export const claimChecks = section('claim', {
     assert.deepEqual(given.toSorted(), taskIds);
   },
 
-  async 'gives out at most as many as asked for, whatever made them ready'(bench) {
-    const { store, now } = bench;
+  async 'gives out at most as many as asked for, whatever made them ready'(fixture) {
+    const { store, now } = fixture;
     for (const taskId of ['a1', 'a2', 'a3'])
       await logOf(store, { taskId }).create({ turn: { queue: 'q', acquire: { holder: 'x', ttlMs: 5 } } });
-    await elapse(bench, 10);
+    await elapse(fixture, 10);
     for (const taskId of ['b1', 'b2', 'b3']) await logOf(store, { taskId }).create(wanted);
-    for (const taskId of ['c1', 'c2', 'c3']) await due(bench, taskId, iso(now() - 1_000));
+    for (const taskId of ['c1', 'c2', 'c3']) await due(fixture, taskId, iso(now() - 1_000));
     const given: string[] = [];
     for (let n = 0; n < 5; n++) {
       const leases = await claim(store, `h${n}`, { limit: 2 });
@@ -159,14 +159,14 @@ export const claimChecks = section('claim', {
     same(await store.renew([{ ...nth(leases, 0), scope: 's3' }], long), []);
   },
 
-  async 'gives out what a dead holder left, again and again'(bench) {
-    const { store } = bench;
+  async 'gives out what a dead holder left, again and again'(fixture) {
+    const { store } = fixture;
     await logOf(store).create({ turn: { queue: 'q', acquire: { holder: 'a', ttlMs: 5 } } });
     for (const [holder, fence] of [
       ['b', 2],
       ['c', 3],
     ] as const) {
-      await elapse(bench, 10);
+      await elapse(fixture, 10);
       const leases = await claim(store, holder, { ttlMs: 5 });
       assert.deepEqual(
         leases.map((lease) => [lease.fence, lease.cause]),
@@ -175,13 +175,13 @@ export const claimChecks = section('claim', {
     }
   },
 
-  async 'gives out what waits, however many older tasks their holders keep'(bench) {
-    const { store } = bench;
+  async 'gives out what waits, however many older tasks their holders keep'(fixture) {
+    const { store } = fixture;
     for (let n = 0; n < 4; n++)
       await logOf(store, { taskId: `kept ${n}` }).create({
         turn: { queue: 'q', acquire: { holder: 'busy', ttlMs: 5 } },
       });
-    await elapse(bench, 10);
+    await elapse(fixture, 10);
     await logOf(store, { taskId: 'waits' }).create(wanted);
     // A store that cannot ask gives out the others as well.
     const given: string[] = [];
@@ -192,9 +192,9 @@ export const claimChecks = section('claim', {
     assert.ok(given.includes('waits'), `gave out ${given.join(', ') || 'nothing'}`);
   },
 
-  async 'gives out what a dead holder left after the store was opened again'(bench) {
-    await logOf(bench.store).create({ turn: { queue: 'q', acquire: { holder: 'a', ttlMs: 5 } } });
-    const reopened = { ...bench, store: await bench.reopen() };
+  async 'gives out what a dead holder left after the store was opened again'(fixture) {
+    await logOf(fixture.store).create({ turn: { queue: 'q', acquire: { holder: 'a', ttlMs: 5 } } });
+    const reopened = { ...fixture, store: await fixture.reopen() };
     await elapse(reopened, 10);
     // While no process has the store open, its clock may stand still: what ran out runs a little longer then.
     const lease = await eventually(
@@ -205,10 +205,10 @@ export const claimChecks = section('claim', {
     assert.equal(lease.cause, 'expired');
   },
 
-  async 'gives out a task whose clock ran out, but not while it is held'(bench) {
-    const { store, now } = bench;
-    const log = await due(bench, 'past', iso(now() - 1_000));
-    await due(bench, 'future', iso(now() + 3_600_000));
+  async 'gives out a task whose clock ran out, but not while it is held'(fixture) {
+    const { store, now } = fixture;
+    const log = await due(fixture, 'past', iso(now() - 1_000));
+    await due(fixture, 'future', iso(now() + 3_600_000));
     const [lease, ...others] = await claim(store, 'a');
     assert.deepEqual([lease?.taskId, lease?.cause, others.length], ['past', 'due', 0]);
     same(await claim(store, 'b'), []);
@@ -218,18 +218,18 @@ export const claimChecks = section('claim', {
     same(await claim(store, 'b'), []);
   },
 
-  async 'gives out a task when its clock runs out'(bench) {
-    await due(bench, 't', iso(bench.now() + 40));
-    await elapse(bench, 60);
+  async 'gives out a task when its clock runs out'(fixture) {
+    await due(fixture, 't', iso(fixture.now() + 40));
+    await elapse(fixture, 60);
     assert.deepEqual(
-      (await claim(bench.store, 'a')).map(({ cause }) => cause),
+      (await claim(fixture.store, 'a')).map(({ cause }) => cause),
       ['due'],
     );
   },
 
-  async 'goes by the clock of the newest head'(bench) {
-    const { store, now } = bench;
-    const log = await due(bench, 't', iso(now() - 1_000));
+  async 'goes by the clock of the newest head'(fixture) {
+    const { store, now } = fixture;
+    const log = await due(fixture, 't', iso(now() - 1_000));
     await log.commit([chunk(1)], {
       head: { ...log.headAfter([chunk(1)]), dueAt: iso(now() + 3_600_000) },
     });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Lease } from '@batonjs/store';
-import { section } from '../../bench/check.ts';
-import { elapse, eventually, refuses, same } from '../../bench/expectations.ts';
+import { section } from '../../fixture/check.ts';
+import { elapse, eventually, refuses, same } from '../../fixture/expectations.ts';
 import { chunk, completed, received, working } from '../../samples/facts.ts';
 import { type Log, logOf } from '../../samples/log.ts';
 import { present } from '../../samples/present.ts';
@@ -24,11 +24,11 @@ export const leaseChecks = section('a lease', {
     same(await log.create(acquire('a')), { version: 2, lease: lease('a', 1, 'committed') });
   },
 
-  async 'is not granted by a commit while it is held, even if its time is up'(bench) {
-    const log = logOf(bench.store);
+  async 'is not granted by a commit while it is held, even if its time is up'(fixture) {
+    const log = logOf(fixture.store);
     await log.create(acquire('a', 5));
     assert.equal((await log.commit([chunk(1)], acquire('b'))).lease, undefined);
-    await elapse(bench, 10);
+    await elapse(fixture, 10);
     assert.equal((await log.commit([chunk(2)], acquire('b'))).lease, undefined);
     same(await log.commit([chunk(3)], { writer: { fence: 1, holder: 'a' } }), { version: 5 });
   },
@@ -125,9 +125,9 @@ export const leaseChecks = section('a lease', {
   },
 
   async 'leaves behind the time at which its release says that the task is due, with facts or without'(
-    bench,
+    fixture,
   ) {
-    const { store, now } = bench;
+    const { store, now } = fixture;
     const log = logOf(store);
     await log.create(acquire('a'));
     const due = (ms: number) => ({ ...log.headAfter([]), dueAt: new Date(now() + ms).toISOString() });
@@ -150,24 +150,24 @@ export const leaseChecks = section('a lease', {
     same(await again.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), [lease('b', 3, 'wanted')]);
   },
 
-  async 'is not lost by time alone'(bench) {
-    const { store } = bench;
+  async 'is not lost by time alone'(fixture) {
+    const { store } = fixture;
     const log = logOf(store);
     await log.create(acquire('a', 5));
-    await elapse(bench, 10);
+    await elapse(fixture, 10);
     same(await log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }), { version: 3 });
     const held = lease('a', 1, 'committed');
     same(await store.renew([held], long), [held]);
     same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
   },
 
-  async 'is lost to a claim after its time'(bench) {
-    const { store, second } = bench;
+  async 'is lost to a claim after its time'(fixture) {
+    const { store, second } = fixture;
     const log = logOf(store);
     await log.create(acquire('a', 5));
     const claim = async () => (await second.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }))[0];
-    await elapse(bench, 10);
-    same(await eventually(bench, claim, 'The task could not be claimed'), lease('b', 2, 'expired'));
+    await elapse(fixture, 10);
+    same(await eventually(fixture, claim, 'The task could not be claimed'), lease('b', 2, 'expired'));
     await refuses('FENCED', log.commit([chunk(1)], { writer: { fence: 1, holder: 'a' } }));
     await refuses('FENCED', log.commit([], { ...release(), writer: { fence: 1, holder: 'a' } }));
     same(await store.renew([lease('a', 1, 'committed')], long), []);
@@ -223,19 +223,19 @@ export const renewChecks = section('renew', {
     same(await store.renew([c, a, gone, { ...c }, gone, b, a], long), [c, a, c, b, a]);
   },
 
-  async 'keeps a lease alive for that long'(bench) {
-    const { store, second } = bench;
+  async 'keeps a lease alive for that long'(fixture) {
+    const { store, second } = fixture;
     const kept = await held(logOf(store), 200);
     assert.equal((await second.renew([kept], long)).length, 1);
-    await elapse(bench, 250);
+    await elapse(fixture, 250);
     same(await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 }), []);
   },
 
-  async 'can also shorten it'(bench) {
-    const { store } = bench;
+  async 'can also shorten it'(fixture) {
+    const { store } = fixture;
     const kept = await held(logOf(store));
     await store.renew([kept], 5);
-    await elapse(bench, 10);
+    await elapse(fixture, 10);
     const [taken] = await store.claim({ queue: 'q', holder: 'b', ttlMs: long, limit: 1 });
     assert.equal(taken?.cause, 'expired');
   },

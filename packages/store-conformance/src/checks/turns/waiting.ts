@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TaskStore } from '@batonjs/store';
-import { section } from '../../bench/check.ts';
-import { refuses, same } from '../../bench/expectations.ts';
+import { section } from '../../fixture/check.ts';
+import { refuses, same } from '../../fixture/expectations.ts';
 import { chunk, completed, created, received } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PushConfigStore } from '@batonjs/store';
-import { section } from '../../bench/check.ts';
-import { elapse, same, subscribe } from '../../bench/expectations.ts';
+import { section } from '../../fixture/check.ts';
+import { elapse, same, subscribe } from '../../fixture/expectations.ts';
 import { at, chunk, completed } from '../../samples/facts.ts';
 import { logOf } from '../../samples/log.ts';
 import { nth, present } from '../../samples/present.ts';
@@ -77,8 +77,8 @@ export const deliveryChecks = section<Both>('deliveries', {
     assert.equal((await claim(store, 'h', { queue: 'one' })).length, 1);
   },
 
-  async 'that failed wait until their time, and count their attempts'(bench) {
-    const { store, now } = bench;
+  async 'that failed wait until their time, and count their attempts'(fixture) {
+    const { store, now } = fixture;
     await logOf(store).create();
     await store.putPushConfig(push('a'));
     const first = await claimFirst(store, 'h');
@@ -90,20 +90,20 @@ export const deliveryChecks = section<Both>('deliveries', {
     const second = await claimFirst(store, 'j');
     assert.equal(second.push.id, 'b');
     await store.advance(second, { retryAt: iso(now() + 20), attempts: 3 });
-    await elapse(bench, 40);
+    await elapse(fixture, 40);
     const again = await claimFirst(store, 'k');
     assert.deepEqual([again.push.id, again.push.attempts], ['b', 3]);
     await store.advance(again, { cursor: 1 });
     same(await store.getPushConfig('s', 't', 'b'), { ...push('b'), cursor: 1, attempts: 0 });
   },
 
-  async 'can be held on to from one fact to the next'(bench) {
-    const { store } = bench;
+  async 'can be held on to from one fact to the next'(fixture) {
+    const { store } = fixture;
     await logOf(store).create();
     await store.putPushConfig(push('a'));
     const delivery = await claimFirst(store, 'h', { ttlMs: 30 });
     assert.equal(await store.advance(delivery, { cursor: 1, keep: { ttlMs: long } }), true);
-    await elapse(bench, 50);
+    await elapse(fixture, 50);
     assert.equal(await count(store, 'i'), 0);
     assert.equal((await store.getPushConfig('s', 't', 'a'))?.cursor, 1);
     assert.equal(await store.advance(delivery, { cursor: 2 }), true);
@@ -111,14 +111,14 @@ export const deliveryChecks = section<Both>('deliveries', {
     assert.equal((await store.getPushConfig('s', 't', 'a'))?.cursor, 2);
   },
 
-  async 'are lost to a claim after their time, and only then'(bench) {
-    const { store } = bench;
+  async 'are lost to a claim after their time, and only then'(fixture) {
+    const { store } = fixture;
     await logOf(store).create();
     await store.putPushConfig(push('a'));
     await store.putPushConfig(push('b', { queue: 'p' }));
     const lost = await claimFirst(store, 'h', { ttlMs: 5 });
     const kept = await claimFirst(store, 'h', { ttlMs: 5, queue: 'p' });
-    await elapse(bench, 10);
+    await elapse(fixture, 10);
     const taken = await claimFirst(store, 'i');
     assert.ok(taken.fence > lost.fence);
     assert.equal(await store.advance(lost, { cursor: 2 }), false);
@@ -146,19 +146,19 @@ export const deliveryChecks = section<Both>('deliveries', {
   },
 
   async 'that wait for their time are due at once when that is asked, and keep count of their attempts'(
-    bench,
+    fixture,
   ) {
-    const { store, second } = bench;
+    const { store, second } = fixture;
     await logOf(store).create();
     for (const id of ['waiting', 'other', 'dead', 'idle']) await store.putPushConfig(push(id));
-    const retryAt = iso(bench.now() + 3_600_000);
+    const retryAt = iso(fixture.now() + 3_600_000);
     for (const delivery of await claim(store, 'h')) {
       const { id } = delivery.push;
       if (id === 'dead') await store.advance(delivery, { dead: 'for a test' });
       else await store.advance(delivery, id === 'idle' ? { cursor: 2 } : { retryAt, attempts: 3 });
     }
     assert.equal(await count(store, 'early'), 0);
-    const subscriber = await subscribe(store, { queue: 'q' }, bench);
+    const subscriber = await subscribe(store, { queue: 'q' }, fixture);
     const names = ['waiting', 'dead', 'idle', 'gone'].map((id) => ({ scope: 's', taskId: 't', id }));
     await second.retryNow(names);
     await subscriber.next('a webhook that is due at once');
@@ -210,14 +210,14 @@ export const deliveryChecks = section<Both>('deliveries', {
     same(await store.listDead('q', { limit: 9 }), []);
   },
 
-  async 'notify the queue: a longer log, a new webhook, a revived one'(bench) {
-    const { store, second } = bench;
+  async 'notify the queue: a longer log, a new webhook, a revived one'(fixture) {
+    const { store, second } = fixture;
     const log = logOf(store);
     await log.create();
     await store.putPushConfig(push('a', { cursor: 2 }));
     const subscribers = [
-      await subscribe(store, { queue: 'q' }, bench),
-      await subscribe(second, { queue: 'q' }, bench),
+      await subscribe(store, { queue: 'q' }, fixture),
+      await subscribe(second, { queue: 'q' }, fixture),
     ];
     const notified = async (step: string) => {
       for (const subscriber of subscribers) await subscriber.next(step);
@@ -231,8 +231,8 @@ export const deliveryChecks = section<Both>('deliveries', {
     for (const delivery of await claim(store, 'h')) await store.advance(delivery, { dead: 'no' });
     for (const subscriber of subscribers) await subscriber.stop();
     const revived = [
-      await subscribe(store, { queue: 'q' }, bench),
-      await subscribe(second, { queue: 'q' }, bench),
+      await subscribe(store, { queue: 'q' }, fixture),
+      await subscribe(second, { queue: 'q' }, fixture),
     ];
     await store.revive('s', 't', 'a');
     for (const subscriber of revived) await subscriber.next('a revived webhook');

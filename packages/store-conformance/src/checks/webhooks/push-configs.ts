@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { PushConfig } from '@batonjs/store';
-import { type Check, section } from '../../bench/check.ts';
-import { same } from '../../bench/expectations.ts';
-import { vandalize } from '../../bench/vandalize.ts';
+import { type Check, section } from '../../fixture/check.ts';
+import { same } from '../../fixture/expectations.ts';
+import { vandalize } from '../../fixture/vandalize.ts';
 import { logOf } from '../../samples/log.ts';
 import { oddIds } from '../../samples/odd-ids.ts';
 import { type Both, push } from '../../samples/webhook.ts';

@@ -5,7 +5,7 @@
  * that began right after the request in the same process. With `telemetry`, all lines inside a span have its `traceId` and
  * `spanId`.
  */
-export type Log = (
+export type Logger = (
   level: 'error' | 'warn' | 'info',
   message: string,
   details: Readonly<Record<string, unknown>>,
@@ -17,24 +17,26 @@ export type ReportFailure = (
   details: Readonly<Record<string, unknown>> & { readonly error: unknown },
 ) => void;
 
-/** A logger whose methods take the details first, as those of pino and bunyan do. It receives what a `Log` receives. */
-export interface Logger {
+/** A logger whose methods take the details first, as those of pino and bunyan do. It receives what a `Logger` receives. */
+export interface LoggerMethods {
   error(details: object, message: string): void;
   warn(details: object, message: string): void;
   info(details: object, message: string): void;
 }
 
 /** The hook for a logger. A function is one already. Throws `TypeError` for anything else. */
-export function toLog(log: Log | Logger): Log {
-  if (typeof log === 'function') return log;
+export function toLogger(logger: Logger | LoggerMethods): Logger {
+  if (typeof logger === 'function') return logger;
   const levels = ['error', 'warn', 'info'] as const;
-  if (levels.some((level) => typeof log?.[level] !== 'function'))
-    throw new TypeError('`log` must be a function, or a logger with the methods `error`, `warn` and `info`');
-  return (level, message, details) => log[level](details, message);
+  if (levels.some((level) => typeof logger?.[level] !== 'function'))
+    throw new TypeError(
+      '`logger` must be a function, or a logger with the methods `error`, `warn` and `info`',
+    );
+  return (level, message, details) => logger[level](details, message);
 }
 
 /** Errors and warnings to standard error. */
-export const consoleLog: Log = (level, message, details) => {
+export const consoleLogger: Logger = (level, message, details) => {
   if (level === 'error') console.error(`[baton] ${message}`, details);
   if (level === 'warn') console.warn(`[baton] ${message}`, details);
 };

@@ -10,7 +10,7 @@ it('an error reaches pino with its message, its stack and its cause', async () =
   const server = createAgentServer({
     card: { name: 'Test', description: 'For tests' },
     store: memoryStore(),
-    log: logger,
+    logger,
     async *agent() {
       yield* [];
       throw new TypeError('out of paper', { cause: new Error('the tray is empty') });
@@ -25,7 +25,7 @@ it('an error reaches pino with its message, its stack and its cause', async () =
       err: {
         type: 'TypeError',
         message: expect.stringMatching('out of paper: the tray is empty'),
-        stack: expect.stringMatching(/TypeError: out of paper[\s\S]*log-hook\.test\.ts[\s\S]*tray is empty/),
+        stack: expect.stringMatching(/TypeError: out of paper[\s\S]*logger\.test\.ts[\s\S]*tray is empty/),
       },
     },
   ]);
@@ -37,7 +37,7 @@ it('a thrown value that is no error reaches pino as it is', async () => {
   const server = createAgentServer({
     card: { name: 'Test', description: 'For tests' },
     store: memoryStore(),
-    log: logger,
+    logger,
     agent: () => Promise.reject({ code: 7 }),
   });
   await rpc(server, 'SendMessage', { message: say('print') });
@@ -51,7 +51,7 @@ it('a warning has the level of the logger, and details that the logger adds', as
   const server = createAgentServer({
     card: { name: 'Test', description: 'For tests' },
     store: memoryStore(),
-    log: logger,
+    logger,
     agent: () => reply('done'),
   });
   await server.fetch(new Request('http://localhost/agents/lost'));
@@ -60,13 +60,13 @@ it('a warning has the level of the logger, and details that the logger adds', as
   expect(line).toMatchObject({ level: 40, service: 'a', path: '/agents/lost' });
 });
 
-it.each([{}, { error() {}, warn() {} }, 'console'])('%j is no log', (log) => {
+it.each([{}, { error() {}, warn() {} }, 'console'])('%j is no log', (logger) => {
   const options = {
     card: { name: 'Test', description: 'For tests' },
     store: memoryStore(),
     agent: () => reply('x'),
   };
-  expect(() => createAgentServer({ ...options, log: log as never })).toThrow(
-    new TypeError('`log` must be a function, or a logger with the methods `error`, `warn` and `info`'),
+  expect(() => createAgentServer({ ...options, logger: logger as never })).toThrow(
+    new TypeError('`logger` must be a function, or a logger with the methods `error`, `warn` and `info`'),
   );
 });
