@@ -24,7 +24,7 @@ async function linked() {
     createAgentServer({
       ...showAgent(async () => {}),
       store: memoryStore(),
-      log: () => {},
+      logger: () => {},
       push: { allow: ['127.0.0.1:*'], redactSecrets: false },
       authenticate: ({ headers }) => (headers['x-key'] === secret ? { scope: 'ada' } : undefined),
     }),

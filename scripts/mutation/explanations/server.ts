@@ -36,28 +36,4 @@ export const explanationsOfServer: readonly Explanation[] = [
     replacements: ['false'],
     why: 'Slower, but the same: no webhook has a fresh id.',
   },
-  {
-    file: 'packages/server/src/log/event-stream.ts',
-    line: 'if (this.#isOver) return;',
-    replacements: ['false'],
-    why: 'The same: what a stream that is over would leave is undefined by then.',
-  },
-  {
-    file: 'packages/server/src/log/live-task.ts',
-    line: "this.#origin ??= (await commitIdAt(this.dependencies.store, this.scope, this.taskId, 1)) ?? '';",
-    replacements: ['"Stryker was here!"'],
-    why: 'No log has it: a task that is read has a first fact, which has the id of a commit.',
-  },
-  {
-    file: 'packages/server/src/log/write/append-openly.ts',
-    line: "if (!StoreError.is(error, 'UNAVAILABLE') || clock.monotonic() + waitMs >= deadline) throw error;",
-    replacements: ['clock.monotonic() + waitMs > deadline'],
-    why: 'The same but for one moment: it ends at the deadline or just after it.',
-  },
-  {
-    file: 'packages/server/src/operations/accept/accept-message.ts',
-    line: 'for (const begun of existing?.state.skills ?? []) checkSkill(begun, context.caller, card);',
-    replacements: ['["Stryker was here"]'],
-    why: 'The same: a skill that the card does not list asks for nothing.',
-  },
 ];

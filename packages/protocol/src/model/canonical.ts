@@ -45,13 +45,13 @@ export function checkOfElements(element: z.core.$ZodType, atMost: number): Check
   const check = checkOf(element);
   return (value) => {
     if (!Array.isArray(value) || value.length > atMost) return false;
-    // Not `every`, which leaves out what is missing.
+    // Not `every`, which leaves out holes.
     for (const one of value) if (!check(one)) return false;
     return true;
   };
 }
 
-/** As JSON is read: whatever an object inherits or computes, a schema reads differently. */
+/** As JSON is read: a schema reads members that are inherited or computed in its own way. */
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 

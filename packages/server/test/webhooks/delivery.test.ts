@@ -229,7 +229,13 @@ describe.each(stores)('with %s', (_name, create_) => {
     const open = create_();
     const hook = await webhook();
     const front = servePushing(open(), {}, { run: 'workers' });
-    const worker = createWorker({ agent: chatty, store: open(), push: quick, logger: () => {}, leaseMs: 1_000 });
+    const worker = createWorker({
+      agent: chatty,
+      store: open(),
+      push: quick,
+      logger: () => {},
+      leaseMs: 1_000,
+    });
     await send(front, { url: hook.url() });
     await front.close({ graceMs: 0 });
     await eventually(() => expect(hook.acknowledged).toContain('COMPLETED'));

@@ -126,7 +126,7 @@ describe('retention', () => {
       },
       name: 'second',
       retention: { closedAfterMs: day },
-      log: (level, message) => void logged.push(`${level} ${message}`),
+      logger: (level, message) => void logged.push(`${level} ${message}`),
     });
     await refused.promise;
     expect(logged.filter((line) => !line.startsWith('info'))).toEqual([]);
