@@ -267,7 +267,11 @@ describe.each(versions)('the tools of an agent, for a client of MCP %s', (versio
   });
 
   it('say that an agent cannot be reached, and not where it is', async () => {
-    const server = createAgentServer({ ...skillsAgent(closedGate()), store: memoryStore(), logger: () => {} });
+    const server = createAgentServer({
+      ...skillsAgent(closedGate()),
+      store: memoryStore(),
+      logger: () => {},
+    });
     const { url: address, close } = await listen(server, { port: 0 });
     const agent = await connect(address, { followForMs: 0 });
     const { url, errors } = await serveMcp(agent);

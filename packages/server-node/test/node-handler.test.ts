@@ -12,7 +12,9 @@ import { nodeHandler } from '../src/index.ts';
 const card = { name: 'Echo', description: 'Says it again' };
 const echo: Agent = ({ text }) => reply(text);
 const serverOf = (options: Partial<AgentServerOptions> = {}) =>
-  closedAfterTest(createAgentServer({ card, agent: echo, store: memoryStore(), logger: () => {}, ...options }));
+  closedAfterTest(
+    createAgentServer({ card, agent: echo, store: memoryStore(), logger: () => {}, ...options }),
+  );
 const cardPath = '/.well-known/agent-card.json';
 
 const open = new Set<Server>();
