@@ -48,7 +48,7 @@ it("the README's program with agents as tools and as a model prints the answers 
   const printed: unknown[] = [];
   const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
   await new AsyncFunction('modules', 'console', program)(modules, {
-    logger: (...values: unknown[]) => printed.push(...values),
+    log: (...values: unknown[]) => printed.push(...values),
   });
   expect(printed).toEqual(['Take a coat', 'Cold: Oulu?']);
   expect(JSON.stringify(results)).toMatch('Cold: Oulu');

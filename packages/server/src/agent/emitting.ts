@@ -82,18 +82,8 @@ async function* updatesOf(
   try {
     for (;;) {
       const next = waiting.shift();
-      if (next) {
-        underWay.push(next);
-        try {
-          yield next.update;
-          resolveAll(underWay);
-        } catch (error) {
-          failure ??= error;
-          rejectAll(underWay, error);
-        }
-      } else if (finished) {
-        break;
-      } else {
+      if (!next) {
+        if (finished) break;
         await new Promise<void>((resolve) => {
           change = resolve;
         });
@@ -105,7 +95,7 @@ async function* updatesOf(
         resolveAll(underWay);
       } catch (error) {
         failure ??= error;
-        for (const { reject } of underWay.splice(0)) reject(error);
+        rejectAll(underWay, error);
       }
     }
     await working;
@@ -114,6 +104,6 @@ async function* updatesOf(
     over = true;
     // The turn may also end at the `yield`: after the update that ends it, or while an update is stored.
     if (endsTurn(underWay[0]?.update, turn)) resolveAll(underWay);
-    for (const { reject } of [...underWay, ...waiting]) reject(new TypeError('The turn is over'));
+    rejectAll([...underWay, ...waiting], new TypeError('The turn is over'));
   }
 }

@@ -39,13 +39,15 @@ export async function continueTask(
         await live.refresh();
         continue;
       }
+      // As of the message: the turn that begins now may already have gone on when this function does.
+      const { state } = live;
       if (written.repeated) {
         const [earlier] = await dependencies.store.readFacts(live.scope, live.taskId, written.first - 1, 1);
         mustBeTheSame(earlier, receive, live.taskId);
       } else if (startsHere && !live.state.openTurn) {
         await claimer.claimNow(live.scope, live.taskId);
       }
-      return { live, position: written.first, repeated: written.repeated, state: live.state };
+      return { live, position: written.first, repeated: written.repeated, state };
     } catch (error) {
       if (!StoreError.is(error, 'LOG_CLOSED')) throw error;
       await live.refresh();
