@@ -5,8 +5,8 @@ import type { OperationName, Params } from './operations.ts';
 import { params } from './params.ts';
 
 /**
- * Checks the request of an operation and returns it in its canonical form: itself, if it is canonical already. Throws `INVALID_PARAMS`, which names every
- * violation with its path, at most 100 of them. Spec: §3.3.2, §5.7.
+ * Checks the request of an operation and returns it in its canonical form: itself, if it is canonical already. Throws
+ * `INVALID_PARAMS`, which names every violation with its path, at most 100 of them. Spec: §3.3.2, §5.7.
  */
 export function parseParams<Name extends OperationName>(operation: Name, value: unknown): Params<Name> {
   const schema: z.ZodType = params[operation];

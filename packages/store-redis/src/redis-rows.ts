@@ -1,4 +1,12 @@
-import { type Answer, type Rows, type Scope, Subscribers, type TaskQuery, type Topic } from '@batonjs/store';
+import {
+  type Answer,
+  type Rows,
+  type Scope,
+  Subscribers,
+  type TaskQuery,
+  type Topic,
+  whenAnswered,
+} from '@batonjs/store';
 import { retryRead } from './calls/retry-read.ts';
 import type { RedisDriver } from './connection/driver.ts';
 import type { Database } from './database/database.ts';
@@ -62,8 +70,7 @@ export function redisRows(database: Database, driver: RedisDriver): Rows {
         count: shards.all.length,
         of: (taskId: string) => shards.all.indexOf(shards.of(taskId)),
       });
-      const shards = database.shards();
-      return shards instanceof Promise ? shards.then(partsOf) : partsOf(shards);
+      return whenAnswered(database.shards(), partsOf);
     },
   };
 }

@@ -37,7 +37,8 @@ interface Admitted {
 
 /**
  * Serves an agent over WebSocket on a server of `node:http` or `node:https`, and lists the address in its card. Throws a
- * `TypeError` for a path that is taken and for an unknown option. The rules of the binding are in `docs/serving/websocket.md`. Spec: §5.8, §12.
+ * `TypeError` for a path that is taken and for an unknown option. The rules of the binding are in
+ * `docs/serving/websocket.md`. Spec: §5.8, §12.
  */
 export function attachWebSocket(
   server: CallTarget,

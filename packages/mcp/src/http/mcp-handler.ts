@@ -6,7 +6,7 @@ import {
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { type CreateServer, type McpOptions, ofMcp, serverFactory } from '../server/to-mcp.ts';
+import { type McpOptions, ofMcp, serverFactory } from '../server/to-mcp.ts';
 import { errorResponse, refusal } from './refusal.ts';
 import { readJson } from './request-body.ts';
 import { Sessions } from './sessions.ts';
@@ -58,7 +58,8 @@ export function mcpHandler(
 ): McpHandler {
   mustKnowOptions(options, known);
   const { onError: onerror, bodyBytes: maxRequestBodySize = 1_048_576 } = options;
-  mustBeBytes(maxRequestBodySize);
+  if (!(Number.isInteger(maxRequestBodySize) && maxRequestBodySize > 0))
+    throw new RangeError(`bodyBytes is an integer above 0, not ${maxRequestBodySize}`);
   const createServer = serverFactory(options);
   const sessions = new Sessions(options.sessions ?? 1_000);
   const identify = typeof agent === 'function' ? agent : () => ({ caller: 'anyone', agent });
@@ -74,14 +75,20 @@ export function mcpHandler(
     ...(onerror && { onerror }),
   });
 
-  const startSession = (request: Request, caller: string, parsedBody: unknown) =>
-    startSessionIn(
-      sessions,
-      serverFor('legacy', request),
-      { caller, maxRequestBodySize },
-      request,
-      parsedBody,
-    );
+  const startSession = async (request: Request, caller: string, parsedBody: unknown): Promise<Response> => {
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      onsessioninitialized: (id) => sessions.add(id, { caller, transport, server }),
+      onsessionclosed: (id) => sessions.remove(id),
+      maxRequestBodySize,
+    });
+    const server = serverFor('legacy', request);
+    await server.connect(transport);
+    const response = await transport.handleRequest(request, { parsedBody });
+    // The request was no `initialize`, and was refused.
+    if (transport.sessionId === undefined) await server.close();
+    return response;
+  };
 
   const answer = async (request: Request): Promise<Response> => {
     let caller: string;
@@ -111,32 +118,6 @@ export function mcpHandler(
       await Promise.all([stateless.close(), sessions.close()]);
     },
   };
-}
-
-function mustBeBytes(bodyBytes: number): void {
-  if (!(Number.isInteger(bodyBytes) && bodyBytes > 0))
-    throw new RangeError(`bodyBytes is an integer above 0, not ${bodyBytes}`);
-}
-
-/** Answers the first request of a client that begins a session. */
-async function startSessionIn(
-  sessions: Sessions,
-  server: ReturnType<CreateServer>,
-  { caller, maxRequestBodySize }: { readonly caller: string; readonly maxRequestBodySize: number },
-  request: Request,
-  parsedBody: unknown,
-): Promise<Response> {
-  const transport = new WebStandardStreamableHTTPServerTransport({
-    sessionIdGenerator: () => crypto.randomUUID(),
-    onsessioninitialized: (id) => sessions.add(id, { caller, transport, server }),
-    onsessionclosed: (id) => sessions.remove(id),
-    maxRequestBodySize,
-  });
-  await server.connect(transport);
-  const response = await transport.handleRequest(request, { parsedBody });
-  // The request was no `initialize`, and was refused.
-  if (transport.sessionId === undefined) await server.close();
-  return response;
 }
 
 /** Clients start a new session then. Spec: MCP 2025-11-25, Session Management. */

@@ -4,6 +4,7 @@ import {
   type Found,
   type FoundTask,
   isIdle,
+  isPending,
   type Replaced,
   type Step,
   StoreError,
@@ -116,7 +117,7 @@ export class Changes {
     const names = wanted.tasks ?? change.tasks?.map(changedRow) ?? [];
     const taskId = names[0]?.taskId ?? change.webhooks?.[0]?.after?.taskId;
     const known = this.#database.shards();
-    const shards = known instanceof Promise ? await known : known;
+    const shards = isPending(known) ? await known : known;
     const shard =
       wanted.part !== undefined || taskId === undefined ? shards.at(wanted.part ?? 0) : shards.of(taskId);
     const [first] = groups;

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { ApiError, post } from '../data/api.ts';
-import { ProblemNote } from '../parts/bits.tsx';
+import { AgeOptions, ProblemNote } from '../parts/bits.tsx';
 
 const ages: readonly (readonly [number, string])[] = [
   [30 * 86_400_000, 'more than 30 days ago'],
@@ -42,11 +42,7 @@ export function PruneButton({ agent }: { readonly agent: string }) {
         <label class="field">
           Tasks that ended
           <select value={age} onChange={(event) => setAge(Number(event.currentTarget.value))}>
-            {ages.map(([ms, name]) => (
-              <option key={ms} value={ms}>
-                {name}
-              </option>
-            ))}
+            <AgeOptions ages={ages} />
           </select>
         </label>
         {deleted !== undefined && (

@@ -3,7 +3,7 @@ import type { ListedState, TaskFilter, TaskRow } from '../../api/task.ts';
 import { hrefOf } from '../data/route.ts';
 import { useAgent, useMay } from '../data/session.ts';
 import { useNow } from '../data/use-now.ts';
-import { Empty, Loading, ProblemNote, StateBadge } from '../parts/bits.tsx';
+import { AgeOptions, Empty, Loading, ProblemNote, StateBadge } from '../parts/bits.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { ago, oneLine, shortId, stateName } from '../parts/words.ts';
@@ -130,11 +130,7 @@ function AgeChoice({ filter, onFilter }: FilterProps) {
         value={filter.maxAgeMs ?? 0}
         onChange={(event) => onFilter({ ...filter, maxAgeMs: Number(event.currentTarget.value) })}
       >
-        {ages.map(([ms, name]) => (
-          <option key={ms} value={ms}>
-            {name}
-          </option>
-        ))}
+        <AgeOptions ages={ages} />
       </select>
     </label>
   );

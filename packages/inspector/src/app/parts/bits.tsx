@@ -107,3 +107,14 @@ export const Loading = ({ what }: { readonly what: string }) => (
     {what} …
   </p>
 );
+
+/** Ages to choose from in a `select`: milliseconds, with the words for them. */
+export const AgeOptions = ({ ages }: { readonly ages: readonly (readonly [number, string])[] }) => (
+  <>
+    {ages.map(([ms, name]) => (
+      <option key={ms} value={ms}>
+        {name}
+      </option>
+    ))}
+  </>
+);

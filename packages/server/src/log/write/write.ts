@@ -41,9 +41,9 @@ export interface Written {
 
 /**
  * Decides on the known state of the task and commits. If another commit came between, decides again on the state after
- * that. Answers only when the facts are in the store: at once if the store does. After a failure whose outcome is unknown, reads the log: an
- * agent never goes on from a commit that may or may not have happened. Rejects with the error of `decide`, or with a
- * `StoreError`.
+ * that. Answers only when the facts are in the store: at once if the store does. After a failure whose outcome is
+ * unknown, reads the log: an agent never goes on from a commit that may or may not have happened. Rejects with the
+ * error of `decide`, or with a `StoreError`.
  */
 export function write(
   live: LiveTask,

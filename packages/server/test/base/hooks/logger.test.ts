@@ -2,23 +2,28 @@ import { memoryStore } from '@batonjs/store-memory';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
-import { createAgentServer, reply } from '../../../src/index.ts';
+import { type Agent, createAgentServer, reply } from '../../../src/index.ts';
 
-it('an error reaches pino with its message, its stack and its cause', async () => {
-  const lines: string[] = [];
-  const logger = pino({}, { write: (line: string) => lines.push(line) });
+/** The task of a message to the agent, and the lines that pino wrote until the server was closed. */
+async function printed(agent: Agent) {
+  const lines: unknown[] = [];
   const server = createAgentServer({
     card: { name: 'Test', description: 'For tests' },
     store: memoryStore(),
-    logger,
-    async *agent() {
-      yield* [];
-      throw new TypeError('out of paper', { cause: new Error('the tray is empty') });
-    },
+    logger: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
+    agent,
   });
   const { task } = await rpc(server, 'SendMessage', { message: say('print') });
   await server.close();
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+  return { task, lines };
+}
+
+it('an error reaches pino with its message, its stack and its cause', async () => {
+  const { task, lines } = await printed(async function* () {
+    yield* [];
+    throw new TypeError('out of paper', { cause: new Error('the tray is empty') });
+  });
+  expect(lines).toMatchObject([
     {
       msg: 'An agent failed',
       taskId: task.id,
@@ -32,17 +37,8 @@ it('an error reaches pino with its message, its stack and its cause', async () =
 });
 
 it('a thrown value that is no error reaches pino as it is', async () => {
-  const lines: string[] = [];
-  const logger = pino({}, { write: (line: string) => lines.push(line) });
-  const server = createAgentServer({
-    card: { name: 'Test', description: 'For tests' },
-    store: memoryStore(),
-    logger,
-    agent: () => Promise.reject({ code: 7 }),
-  });
-  await rpc(server, 'SendMessage', { message: say('print') });
-  await server.close();
-  expect(JSON.parse(lines[0]!)).toMatchObject({ msg: 'An agent failed', err: { code: 7 } });
+  const { lines } = await printed(() => Promise.reject({ code: 7 }));
+  expect(lines[0]).toMatchObject({ msg: 'An agent failed', err: { code: 7 } });
 });
 
 it('a warning has the level of the logger, and details that the logger adds', async () => {
