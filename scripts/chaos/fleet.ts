@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { asOneFile } from '../../test/support/one-file.ts';
 import type { ServerOrders } from './server.ts';
 
 const compiled = fileURLToPath(new URL('../../node_modules/.cache/chaos', import.meta.url));
@@ -16,6 +17,7 @@ interface Member {
 export class Fleet {
   readonly #orders: ServerOrders;
   readonly #members: Member[] = [];
+  #program = '';
   #started = 0;
   #closed = false;
   #calm = false;
@@ -28,6 +30,7 @@ export class Fleet {
 
   /** Resolves when all of them listen. */
   async start(count: number): Promise<void> {
+    this.#program = await asOneFile(new URL('./server.ts', import.meta.url));
     for (let n = 0; n < count; n++) {
       const member: Member = { child: this.#spawn(), origin: undefined, state: 'starting' };
       this.#members.push(member);
@@ -86,8 +89,8 @@ export class Fleet {
   #spawn(): ChildProcess {
     const seed = `${this.#orders.seed}/${this.#started++}`;
     const orders: ServerOrders = { ...this.#orders, seed, faults: this.#orders.faults && !this.#calm };
-    return fork(new URL('./server.ts', import.meta.url), [JSON.stringify(orders)], {
-      execArgv: ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning'],
+    return fork(this.#program, [JSON.stringify(orders)], {
+      execArgv: ['--disable-warning=ExperimentalWarning'],
       // Starting takes a quarter of the time when nothing has to be compiled again. Tests have a folder that is filled.
       env: { NODE_COMPILE_CACHE: compiled, ...process.env },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

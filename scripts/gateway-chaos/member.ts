@@ -1,7 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { asOneFile } from '../../test/support/one-file.ts';
 import type { GatewayOrders } from './gateway.ts';
+
+const program = asOneFile(new URL('./gateway.ts', import.meta.url));
 
 /** A gateway process; after a kill, another one takes its port. */
 export class Member {
@@ -18,8 +21,8 @@ export class Member {
 
   /** Resolves when it listens. Rejects if it ends before. */
   async start(): Promise<void> {
-    const child = fork(new URL('./gateway.ts', import.meta.url), [JSON.stringify(this.#orders)], {
-      execArgv: ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning'],
+    const child = fork(await program, [JSON.stringify(this.#orders)], {
+      execArgv: ['--disable-warning=ExperimentalWarning'],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     this.#child = child;

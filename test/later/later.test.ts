@@ -8,6 +8,7 @@ import { node, run } from '../kit/processes.ts';
 import { scope } from '../kit/scope.ts';
 import { temporaryFolder } from '../kit/temporary-folder.ts';
 import { until } from '../kit/until.ts';
+import { asOneFile } from '../support/one-file.ts';
 import { postgresForTests } from '../support/postgres.ts';
 import { redisForTests } from '../support/redis.ts';
 import { laterOptions } from './later-agent.ts';
@@ -15,6 +16,8 @@ import { openStore, type StoreAddress } from './open-store.ts';
 
 const [redis, postgres] = await Promise.all([redisForTests(), postgresForTests()]);
 afterAll(() => Promise.all([redis?.stop(), postgres?.stop()]));
+
+const acceptThenDie = await asOneFile(new URL('./accept-then-die.ts', import.meta.url));
 
 const places: readonly [StoreAddress['kind'], string | undefined][] = [
   ['sqlite', 'tasks.db'],
@@ -27,8 +30,7 @@ it.each(places.filter(([, url]) => url !== undefined))(
   async (kind, url) => {
     const at = kind === 'sqlite' ? join(temporaryFolder(), url!) : url!;
     const address: StoreAddress = { kind, at, part: `later-${randomUUID()}` };
-    const script = fileURLToPath(new URL('./accept-then-die.ts', import.meta.url));
-    await using dying = run(node, ['--conditions=@batonjs/source', script, JSON.stringify(address)]);
+    await using dying = run(node, [acceptThenDie, JSON.stringify(address)]);
     expect(await dying.ended).toBe('SIGKILL');
     const [putOff, asleep] = JSON.parse(dying.output.split('\n').find((line) => line.startsWith('['))!);
     const store = closedAfterTest(openStore(address));

@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../kit/processes.ts';
+import { root } from '../repository/source-files.ts';
 import { installWithApt } from './install.ts';
 import { reportMissing } from './missing.ts';
 
@@ -73,6 +74,29 @@ async function unprivileged(): Promise<{ uid?: number; gid?: number }> {
   return { uid: await idOf('-u'), gid: await idOf('-g') };
 }
 
+const initdb = ['-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'];
+
+/**
+ * Fills the folder of a server as `initdb` does. That takes most of the time of a start, so a copy of what it wrote once is
+ * kept beside the packages.
+ */
+async function makeData(bin: string, data: string, user: { uid?: number; gid?: number }): Promise<void> {
+  const { stdout } = await exec(join(bin, 'postgres'), ['--version']);
+  const cache = join(root, 'node_modules/.cache');
+  const kept = join(cache, `initdb ${/\d\S*/.exec(stdout)?.[0]}`);
+  if (existsSync(kept)) {
+    await exec('cp', ['-Rp', kept, data]);
+    if (user.uid !== undefined) await exec('chown', ['-R', `${user.uid}:${user.gid}`, data]);
+    return;
+  }
+  await exec(join(bin, 'initdb'), ['-D', data, ...initdb], { ...user, cwd: dirname(data) });
+  await mkdir(cache, { recursive: true });
+  const copied = `${kept}.${process.pid}`;
+  await exec('cp', ['-Rp', data, copied]);
+  // Another process may have been faster.
+  await rename(copied, kept).catch(() => rm(copied, { recursive: true }));
+}
+
 /** Kills a server and deletes its folder should this process end without doing so, however it ends. */
 function watchOver(server: ChildProcess, dir: string): void {
   const script = 'cat > /dev/null; kill -QUIT "$1"; sleep 1; rm -rf "$2"';
@@ -115,8 +139,7 @@ export async function startPostgres(
   if (user.uid !== undefined) await chown(dir, user.uid, user.gid!);
   const port = await freePort();
   const data = join(dir, 'data');
-  const initdb = ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C'];
-  await exec(join(bin, 'initdb'), initdb, { ...user, cwd: dir });
+  await makeData(bin, data, user);
   const disk = join(dir, 'disk');
   if (diskSize) await mkdir(disk);
   let child: ChildProcess | undefined;

@@ -1,6 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
+import { asOneFile } from '../../../test/support/one-file.ts';
+
+const program = await asOneFile(new URL('./server-process.ts', import.meta.url));
 
 /** The agent of `server-process.ts`. */
 export interface ServedProcess {
@@ -13,8 +16,8 @@ export interface ServedProcess {
 
 /** Starts the agent in a process of its own, until the test ends. Without a database, tasks are in its memory. */
 export async function startProcess(database = '', port = 0): Promise<ServedProcess> {
-  const child = fork(new URL('./server-process.ts', import.meta.url), [database, String(port)], {
-    execArgv: ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning', '--expose-gc'],
+  const child = fork(program, [database, String(port)], {
+    execArgv: ['--disable-warning=ExperimentalWarning', '--expose-gc'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const kill = async () => {

@@ -8,12 +8,13 @@ import { temporaryFolder } from '../../../test/kit/temporary-folder.ts';
 import { serveMany } from './agents.ts';
 import { fieldOf } from './cli.ts';
 
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 const main = join(import.meta.dirname, '../src/main.ts');
 
 /** The command as a process of its own, with a home folder of its own. */
 function start(args: readonly string[], program = main) {
   const child = spawn(node, ['--conditions=@batonjs/source', program, ...args], {
-    env: { PATH: process.env.PATH, HOME: temporaryFolder() },
+    env: { PATH, NODE_COMPILE_CACHE, HOME: temporaryFolder() },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -1,12 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { PushConfigStore, StoreErrorCode, TaskStore, Topic } from '@batonjs/store';
 import { StoreError } from '@batonjs/store';
+import { asOneFile } from '../../../test/support/one-file.ts';
 import type { EtcdStoreOptions } from '../src/index.ts';
 import type { Reply, Request } from './store-process.ts';
 
 type Store = TaskStore & PushConfigStore;
+
+const program = await asOneFile(new URL('./store-process.ts', import.meta.url));
 
 /** Stores that live in another process. */
 export interface RemoteStores {
@@ -23,11 +25,8 @@ type Body<R> = R extends unknown ? Omit<R, 'id'> : never;
 /** Starts a process that keeps stores. Its wall clock is so many milliseconds ahead. */
 export function startStoreProcess(aheadMs = 0): RemoteStores {
   const setClock = `const now = Date.now; globalThis.aheadMs = ${aheadMs}; Date.now = () => now() + aheadMs`;
-  const child = fork(fileURLToPath(new URL('store-process.ts', import.meta.url)), {
-    execArgv: [
-      '--conditions=@batonjs/source',
-      `--import=data:text/javascript,${encodeURIComponent(setClock)}`,
-    ],
+  const child = fork(program, {
+    execArgv: [`--import=data:text/javascript,${encodeURIComponent(setClock)}`],
     serialization: 'advanced',
   });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();

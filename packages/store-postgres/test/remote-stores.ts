@@ -1,12 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { PushConfigStore, StoreErrorCode, TaskStore, Topic } from '@batonjs/store';
 import { StoreError } from '@batonjs/store';
+import { asOneFile } from '../../../test/support/one-file.ts';
 import type { PostgresStoreOptions } from '../src/index.ts';
 import type { Reply, Request } from './store-process.ts';
 
 type Store = TaskStore & PushConfigStore;
+
+const program = await asOneFile(new URL('./store-process.ts', import.meta.url));
 
 /** Stores that live in another process. */
 export interface RemoteStores {
@@ -21,8 +23,7 @@ type Body<R> = R extends unknown ? Omit<R, 'id'> : never;
 
 /** Starts a process that keeps stores. */
 export function startStoreProcess(): RemoteStores {
-  const child = fork(fileURLToPath(new URL('store-process.ts', import.meta.url)), {
-    execArgv: ['--conditions=@batonjs/source'],
+  const child = fork(program, {
     serialization: 'advanced',
   });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { dataOf, textOf } from '@batonjs/client';
 import type { NestedTasksOptions } from '@batonjs/nested-tasks';
 import { completed } from '@batonjs/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Command, freePort, node, run } from '../../../../test/kit/processes.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
+import { asOneFile } from '../../../../test/support/one-file.ts';
 import { clientOf, serveParent } from '../family.ts';
+
+const program = await asOneFile(new URL('./child.ts', import.meta.url));
 
 /** An agent in a process of its own, until the test ends. */
 async function startChild() {
@@ -18,8 +20,7 @@ async function startChild() {
   onTestFinished(async () => command?.[Symbol.asyncDispose]());
   const start = async (database: string) => {
     const env = { PORT, LEDGER, DATABASE: join(folder, database) };
-    const program = fileURLToPath(new URL('./child.ts', import.meta.url));
-    command = run(node, ['--conditions=@batonjs/source', program], { env });
+    command = run(node, [program], { env });
     await command.until(/is at http/);
   };
   await start('tasks.db');

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type AgentClient, connect } from '@batonjs/client';
 import { onTestFinished } from 'vitest';
 import { type Command, freePort, node, run } from '../../../../test/kit/processes.ts';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
+import { asOneFile } from '../../../../test/support/one-file.ts';
+
+const program = await asOneFile(new URL('./parent.ts', import.meta.url));
 
 /** A parent in a process of its own, with its tasks in a file. */
 export interface ParentProcess {
@@ -29,10 +31,7 @@ export async function startParent(
   let command: Command | undefined;
   onTestFinished(async () => command?.[Symbol.asyncDispose]());
   const start = async (DIE = '') => {
-    const program = fileURLToPath(new URL('./parent.ts', import.meta.url));
-    command = run(node, ['--conditions=@batonjs/source', program], {
-      env: { PORT, DATABASE, CHILD: child, DIE, ...env },
-    });
+    command = run(node, [program], { env: { PORT, DATABASE, CHILD: child, DIE, ...env } });
     await command.until(/parent is at http/);
   };
   await start(die);

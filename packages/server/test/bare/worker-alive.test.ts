@@ -1,18 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { node, run } from '../../../../test/kit/processes.ts';
 import { canStartEtcd, startEtcd } from '../../../../test/support/etcd.ts';
+import { asOneFile } from '../../../../test/support/one-file.ts';
 import { canStartPostgres, startPostgres } from '../../../../test/support/postgres.ts';
 import { canStart, startRedis } from '../../../../test/support/redis.ts';
 
 const [hasRedis, hasPostgres, hasEtcd] = [await canStart(), await canStartPostgres(), await canStartEtcd()];
-const program = fileURLToPath(new URL('./work-until-closed.ts', import.meta.url));
+const program = await asOneFile(new URL('./work-until-closed.ts', import.meta.url));
 
 async function livesUntilClosed(kind: string, place: string): Promise<void> {
-  await using worker = run(node, ['--conditions=@batonjs/source', '--no-warnings', program, kind, place]);
+  await using worker = run(node, ['--no-warnings', program, kind, place]);
   // Rejects if the process ends before.
   await worker.until(/still works/);
   worker.signal('SIGTERM');

@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../../../test/kit/temporary-folder.ts';
 import { eventually } from '../../../../test/kit/until.ts';
+import { asOneFile } from '../../../../test/support/one-file.ts';
 import { servePushing } from './kit/serve-pushing.ts';
 import { heard } from './kit/settings.ts';
 import { webhook } from './kit/webhook.ts';
+
+const program = await asOneFile(new URL('./kit/deliver-until-killed.ts', import.meta.url));
 
 it.each([0, 2])(
   'a process killed at update %i leaves the rest to another one, which goes on under the same ids [R-PUSH-04] [R-PUSH-27] [R-PUSH-30]',
@@ -17,9 +19,8 @@ it.each([0, 2])(
     // Answers nothing while the first process lives: it is killed while it delivers.
     let isKilled = false;
     const hook = await webhook((_, before) => (before < at || isKilled ? 200 : () => {}));
-    const script = fileURLToPath(new URL('./kit/deliver-until-killed.ts', import.meta.url));
-    const args = ['--conditions=@batonjs/source', '--disable-warning=ExperimentalWarning', script];
-    const child = spawn(process.execPath, [...args, path, hook.url()], {
+    const args = ['--disable-warning=ExperimentalWarning', program, path, hook.url()];
+    const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const ended = once(child, 'exit');
