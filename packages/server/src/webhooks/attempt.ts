@@ -4,6 +4,7 @@ import { A2A_VERSION, DELIVERY_ID, NOTIFICATION_TOKEN } from '@batonjs/protocol/
 import type { PushConfig } from '@batonjs/store';
 import { sha256 } from '#bytes';
 import { sendTo } from '#send-to';
+import { announceCall } from '../base/timing/clock.ts';
 import { atMost } from '../base/timing/wait-at-most.ts';
 import { AddressRefused } from './address-policy/address-refused.ts';
 import { retryAfter } from './retry-delay.ts';
@@ -53,7 +54,9 @@ export async function attempt(
   let result: AttemptResult = failure(`no answer within ${timeoutMs} ms`);
   await atMost(timeoutMs, closing, dependencies.clock, async (signal) => {
     try {
-      result = await post(webhookRequest, dependencies, signal);
+      const posted = post(webhookRequest, dependencies, signal);
+      announceCall(dependencies.clock, posted);
+      result = await posted;
     } catch (error) {
       if (!signal.aborted) result = failureOf(error);
     }

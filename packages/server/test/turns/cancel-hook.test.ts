@@ -3,11 +3,11 @@ import { TASK_TREE } from '@batonjs/protocol/headers';
 import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
-import { passableClock } from '../../../../test/kit/passable-clock.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
 import { type Agent, inputRequired, working } from '../../src/index.ts';
+import { testClock } from '../../src/turns/testing/testing.ts';
 
 const TREE = { 'a2a-extensions': TASK_TREE };
 const card = {
@@ -57,9 +57,13 @@ describe('`onCancel` is called before a task ends without its agent, and the chi
 
   it('when the time of a task that waits is over', async () => {
     const { called, onCancel } = hook();
-    const server = serve(parent, { card, onCancel, clocks: { interruptedMs: 200 } });
+    const clock = testClock();
+    const store = memoryStore({ now: clock.now });
+    const server = serve(parent, { card, onCancel, clock, store, clocks: { interruptedMs: 60_000 } });
     const id = await start(server, 'ask');
-    const { status } = await until(server, id, 'FAILED');
+    // The process asks its store about once a second.
+    await clock.advance(61_250);
+    const { status } = await rpc(server, 'GetTask', { id });
     expect(status.message?.parts).toMatchObject([{}, { data: { code: 'DEADLINE_EXCEEDED' } }]);
     expect(called).toEqual([`${id} c`]);
     expect(await childrenOf(server, id)).toEqual(canceledChild);
@@ -67,12 +71,11 @@ describe('`onCancel` is called before a task ends without its agent, and the chi
 
   it('when the time of a task is over whose turn runs', async () => {
     const { called, onCancel } = hook();
-    const { clock, pass } = passableClock();
+    const clock = testClock();
     const server = serve(parent, { card, onCancel, clock, clocks: { totalMs: 60_000 } });
     const id = await start(server, 'work');
-    await until(server, id, 'WORKING');
-    pass(60_000);
-    await until(server, id, 'FAILED');
+    await clock.advance(60_000);
+    expect((await rpc(server, 'GetTask', { id })).status.state).toBe('TASK_STATE_FAILED');
     expect(called).toEqual([`${id} c`]);
     expect(await childrenOf(server, id)).toEqual(canceledChild);
   });

@@ -3,7 +3,6 @@ import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
 import { frequentPolls } from '../../../../test/kit/frequent-polls.ts';
-import { passableClock } from '../../../../test/kit/passable-clock.ts';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { scope } from '../../../../test/kit/scope.ts';
 import { serveWith } from '../../../../test/kit/serve.ts';
@@ -16,7 +15,7 @@ import {
   reply,
   working,
 } from '../../src/index.ts';
-import { runTurn } from '../../src/turns/testing/testing.ts';
+import { runTurn, testClock } from '../../src/turns/testing/testing.ts';
 
 const card = {
   name: 'Test',
@@ -235,31 +234,26 @@ describe('a message that is put off', () => {
     ['gets it when its time has come', 'COMPLETED', 'later'],
     ['gets nothing if the task is canceled before', 'CANCELED', undefined],
   ])('a turn that waits for the next message %s', async (_, state, expected) => {
-    const taken = Promise.withResolvers<string | undefined>();
+    const taken: (string | undefined)[] = [];
     const agent: Agent = async function* ({ inbox }) {
       yield working();
-      taken.resolve((await inbox.take())?.messageId);
+      taken.push((await inbox.take())?.messageId);
       yield completed();
     };
-    const { clock, pass } = passableClock();
-    const waits = Promise.withResolvers<void>();
-    const sleep: typeof clock.sleep = (ms, signal) => {
-      const slept = clock.sleep(ms, signal);
-      if (ms > hour / 2) waits.resolve();
-      return slept;
-    };
-    const server = serve(agent, { clock: { ...clock, sleep }, cancelGraceMs: hour / 3 });
+    const clock = testClock();
+    const server = serve(agent, { clock, store: memoryStore({ now: clock.now }) });
     const { task } = await rpc(server, 'SendMessage', {
       message: say('go'),
       configuration: { returnImmediately: true },
     });
-    const notBefore = new Date(Date.now() + hour).toISOString();
+    const notBefore = new Date(clock.now() + hour / 60).toISOString();
     await send(server, { notBefore }, { taskId: task.id, messageId: 'later' });
-    await waits.promise;
-    if (expected) pass(hour);
-    else void rpc(server, 'CancelTask', { id: task.id });
-    expect(await taken.promise).toBe(expected);
-    await until(server, task.id, state);
+    await clock.advance(hour / 60 - 1);
+    expect(taken).toEqual([]);
+    const asked = expected ? clock.advance(1) : rpc(server, 'CancelTask', { id: task.id });
+    await asked;
+    expect(taken).toEqual([expected]);
+    expect((await rpc(server, 'GetTask', { id: task.id })).status.state).toBe(`TASK_STATE_${state}`);
   });
 });
 

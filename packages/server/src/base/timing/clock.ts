@@ -35,6 +35,18 @@ export const systemClock: Clock = {
   random: Math.random,
 };
 
+/** Hears of calls that leave the process. Shared by the entries of the package, which have a copy of this file each. */
+const hear = Symbol.for('batonjs.clock.hear');
+type Hear = (call: Promise<unknown>) => void;
+
+/** The member by which the clock of a test hears of calls of stores and webhooks, which take no time of this clock. */
+export const hearingCalls = (onCall: Hear): object => ({ [hear]: onCall });
+
+/** Tells the clock of a test of a call that leaves the process. Others do not listen. */
+export function announceCall(clock: Clock & { readonly [hear]?: Hear }, call: Promise<unknown>): void {
+  clock[hear]?.(call);
+}
+
 let latest = { ms: 0, text: new Date(0).toISOString() };
 
 /** ISO 8601, UTC, milliseconds. Remembers the last, because much happens in the same millisecond. */

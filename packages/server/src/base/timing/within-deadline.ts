@@ -1,5 +1,5 @@
 import { type Answer, StoreError } from '@batonjs/store';
-import type { Clock } from './clock.ts';
+import { announceCall, type Clock } from './clock.ts';
 import { deadlinesOf } from './deadline-timers.ts';
 
 /**
@@ -33,6 +33,7 @@ export function bounded<T>(
   late?: (value: T) => void,
   watch?: CallWatch,
 ): Promise<T> {
+  announceCall(clock, call);
   return new Promise((resolve, reject) => {
     let isLate = false;
     const fail = (error: unknown) => {

@@ -5,6 +5,7 @@ import { toParts } from '../../agent/builders.ts';
 import { checkAnswer, checkEnd, checkUpdate, isUpdates } from '../../agent/check-agent-output.ts';
 import { linesOf, valuesOf } from '../../agent/message-content.ts';
 import { waitingIn } from '../../agent/waiting-updates.ts';
+import { type Clock, systemClock } from '../../base/timing/clock.ts';
 import { momentOf } from '../../base/timing/moment.ts';
 import { createSteps, type StepRecord } from '../steps.ts';
 import { UnstoredLog } from './unstored-log.ts';
@@ -31,6 +32,8 @@ export interface RunTurnOptions {
   readonly signal?: AbortSignal;
   /** Whether no message started the turn: the one that is passed is that of the turn before. Default false. */
   readonly woken?: boolean;
+  /** Time, such as `testClock()`. Default: that of the system. */
+  readonly clock?: Partial<Clock>;
 }
 
 /** The outcome of a turn: the message that the agent answered with, or the updates it yielded. */
@@ -56,8 +59,9 @@ export async function runTurn(
   const contextId = options.contextId ?? options.task?.contextId ?? 'context';
   const taskId = options.task?.id ?? 'task';
   const message = toUserMessage(content, contextId);
-  const { task, attempt = 1, steps = {} } = options;
-  const log = new UnstoredLog({ message, taskId, task, attempt, steps, children: options.children ?? {} });
+  const { task, attempt = 1, steps = {}, children = {} } = options;
+  const clock = { ...systemClock, ...options.clock };
+  const log = new UnstoredLog({ message, taskId, task, attempt, steps, children }, clock);
   const answer = await agent(turnOf({ message, contextId, taskId, attempt }, options, log));
   if (isUpdates(answer)) {
     const updates = await consume(answer, log);

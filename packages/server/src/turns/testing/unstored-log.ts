@@ -1,6 +1,6 @@
 import type { Child, Command, State } from '@batonjs/lifecycle';
 import type { Message, Task } from '@batonjs/protocol';
-import { isoTime } from '../../base/timing/clock.ts';
+import { type Clock, isoTime } from '../../base/timing/clock.ts';
 import { decideAll } from '../../log/write/decision.ts';
 
 /** The state of a task when a turn starts. */
@@ -18,11 +18,13 @@ export interface TurnStart {
 /** The log of one turn, decided and folded as the server does it, but kept in no store. */
 export class UnstoredLog {
   readonly #taskId: string;
+  readonly #clock: Clock;
   #state: State | undefined;
   #steps: Readonly<Record<string, unknown>> = {};
 
-  constructor({ message, taskId, task, attempt, steps, children }: TurnStart) {
+  constructor({ message, taskId, task, attempt, steps, children }: TurnStart, clock: Clock) {
     this.#taskId = taskId;
+    this.#clock = clock;
     if (task) this.#resume(task);
     this.write({ type: 'receive', message });
     for (let n = 0; n < attempt; n++) this.write({ type: 'start-turn' });
@@ -45,7 +47,7 @@ export class UnstoredLog {
 
   /** Throws the errors that the server throws: an `A2AError` for a command that is not allowed. */
   write(...commands: readonly Command[]): void {
-    this.#state = decideAll(this.#state, commands, isoTime(Date.now())).state;
+    this.#state = decideAll(this.#state, commands, isoTime(this.#clock.now())).state;
     // The fact that ends a turn forgets its steps.
     this.#steps = this.#state?.openTurn?.steps ?? this.#steps;
   }

@@ -1,10 +1,9 @@
 import type { Task } from '@batonjs/protocol';
 import { expect, it } from 'vitest';
-import { passableClock } from '../../../../../test/kit/passable-clock.ts';
 import { rpc, say } from '../../../../../test/kit/rpc.ts';
 import { serve } from '../../../../../test/kit/serve.ts';
-import { until } from '../../../../../test/kit/until.ts';
 import { type Agent, type AgentServerOptions, authRequired, working } from '../../../src/index.ts';
+import { testClock } from '../../../src/turns/testing/testing.ts';
 
 const minute = 60_000;
 const codeOf = (task: Task) =>
@@ -23,32 +22,34 @@ async function asking(clocks: AgentServerOptions['clocks']) {
     yield authRequired('And there');
     await new Promise(() => {});
   };
-  const { clock, pass } = passableClock();
+  const clock = testClock();
   const server = serve(agent, { clock, clocks });
   const { task } = await rpc(server, 'SendMessage', { message: say('go') });
   expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
-  return { server, id: task.id as string, pass, granted, done };
+  const now = (): Promise<Task> => rpc(server, 'GetTask', { id: task.id });
+  return { clock, now, granted, done };
 }
 
 it.each([{}, { totalMs: 1_000 * minute }, { inactivityMs: 1_000 * minute }])(
   'a turn that waits for an authorization is ended when `interruptedMs` is over, with %j',
   async (clocks) => {
-    const { server, id, pass } = await asking({ ...clocks, interruptedMs: 60 * minute });
-    pass(61 * minute);
-    expect(codeOf(await until(server, id, 'FAILED'))).toBe('DEADLINE_EXCEEDED');
+    const { clock, now } = await asking({ ...clocks, interruptedMs: 6 * minute });
+    await clock.advance(6 * minute - 1);
+    expect(codeOf(await now())).toBeUndefined();
+    await clock.advance(1);
+    expect(codeOf(await now())).toBe('DEADLINE_EXCEEDED');
   },
 );
 
 it('`interruptedMs` counts for each question anew, and not while the agent works', async () => {
-  const { server, id, pass, granted, done } = await asking({ interruptedMs: 60 * minute });
-  pass(59 * minute);
+  const { clock, now, granted, done } = await asking({ interruptedMs: 6 * minute });
+  await clock.advance(5 * minute);
   granted.resolve();
-  await until(server, id, 'WORKING');
-  pass(59 * minute);
+  await clock.advance(5 * minute);
+  expect((await now()).status.state).toBe('TASK_STATE_WORKING');
   done.resolve();
-  await until(server, id, 'AUTH_REQUIRED');
-  pass(59 * minute);
-  expect((await rpc(server, 'GetTask', { id })).status.state).toBe('TASK_STATE_AUTH_REQUIRED');
-  pass(2 * minute);
-  expect(codeOf(await until(server, id, 'FAILED'))).toBe('DEADLINE_EXCEEDED');
+  await clock.advance(5 * minute);
+  expect((await now()).status.state).toBe('TASK_STATE_AUTH_REQUIRED');
+  await clock.advance(minute);
+  expect(codeOf(await now())).toBe('DEADLINE_EXCEEDED');
 });
