@@ -30,7 +30,7 @@ export async function checkOut(revision: string): Promise<Checkout> {
       run('git', ['clone', '--quiet', '--shared', '--no-checkout', repository, unfinished], repository);
       run('git', ['checkout', '--quiet', '--detach', commit], unfinished);
       run('npx', ['-y', 'pnpm@12', 'install', '--frozen-lockfile', '--prefer-offline'], unfinished);
-      run('npx', ['-y', 'pnpm@12', 'exec', 'node', 'scripts/turbo.ts', 'build'], unfinished);
+      run('npx', ['-y', 'pnpm@12', 'build'], unfinished);
       await rename(unfinished, folder);
     } finally {
       await rm(unfinished, { recursive: true, force: true });

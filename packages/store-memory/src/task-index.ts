@@ -6,33 +6,9 @@ import {
   type TaskQuery,
   type TaskRow,
 } from '@batonjs/store';
-import { LargeMap } from './logs/large-map.ts';
-import { type Log, logsOf, type OneOrMore, withLog, withoutLog } from './logs/log.ts';
+import { Lists, olderFirst, type Place } from './logs/lists.ts';
+import type { Log } from './logs/log.ts';
 import { SortedList } from './order/sorted-list.ts';
-
-/** A place in the order of a list. */
-type Place = Pick<Log, 'statusAt' | 'taskId'>;
-
-/** The logs of a scope or context in one state; `''` is for logs without a state. */
-interface Group {
-  readonly state: string;
-  readonly list: SortedList<Log, Place>;
-}
-
-/** A scope or context with more logs has groups. */
-const mostUngrouped = 16;
-
-/** Older status first, of equals the smaller id. */
-const olderFirst = (a: Place, b: Place): number =>
-  a.statusAt < b.statusAt
-    ? -1
-    : a.statusAt > b.statusAt
-      ? 1
-      : a.taskId < b.taskId
-        ? -1
-        : a.taskId > b.taskId
-          ? 1
-          : 0;
 
 /** Older first too, where there are tasks of all scopes. */
 const olderFirstAnywhere = (a: Log, b: Log): number =>
@@ -46,17 +22,15 @@ const mostWaiting = 256;
  * when a page is read: most tasks change a few times before, and only the last place matters.
  */
 export class TaskIndex {
-  /** The logs of scopes and contexts that have few, in no order: groups would take as much memory as the logs. */
-  readonly #few = new LargeMap<OneOrMore>();
-  /** Those with many logs. Each has few groups: searching them costs less than a map. */
-  readonly #many = new Map<string, Group[]>();
+  readonly #scopes = new Lists();
+  readonly #contexts = new Lists();
   readonly #closed = new SortedList<Log>(olderFirstAnywhere);
   /** Those that wait to be put in place, and some that do not any more. */
   #moved: Log[] = [];
 
   /** How many scopes and contexts have logs. */
   get size(): number {
-    return this.#few.size + this.#many.size;
+    return this.#scopes.size + this.#contexts.size;
   }
 
   /** Called for every log that was made or changed. */
@@ -94,8 +68,9 @@ export class TaskIndex {
       ...others
     } = query;
     others satisfies Record<string, never>;
-    const lists = this.#groupsOf(keyOf(scope, contextId))
-      .filter((group) => (state ? group.state === state : answered || group.state !== ''))
+    const all = contextId === undefined ? this.#scopes.of(scope, scope) : this.#contexts.of(contextId, scope);
+    const lists = all
+      .filter((one) => (state ? one.state === state : answered || one.state !== ''))
       .map(({ list }) => list);
     const since = { statusAt: statusSince, taskId: '' };
     const found = lists
@@ -127,10 +102,6 @@ export class TaskIndex {
     this.#add(log);
   }
 
-  #groupsOf(key: string): readonly Group[] {
-    return this.#many.get(key) ?? groupsWith(logsOf(this.#few.get(key)));
-  }
-
   #add(log: Log): void {
     const { scope, row } = log;
     if (!row.head) return;
@@ -138,71 +109,17 @@ export class TaskIndex {
     log.placed = row;
     log.statusAt = statusAt;
     if (closed) this.#closed.add(log);
-    this.#addUnder(keyOf(scope), log);
-    this.#addUnder(keyOf(scope, contextId), log);
-  }
-
-  #addUnder(key: string, log: Log): void {
-    const many = this.#many.get(key);
-    if (many) {
-      addTo(many, log);
-      return;
-    }
-    const few = withLog(this.#few.get(key), log);
-    if (logsOf(few).length <= mostUngrouped) {
-      this.#few.set(key, few);
-      return;
-    }
-    this.#few.delete(key);
-    this.#many.set(key, groupsWith(logsOf(few)));
+    this.#scopes.add(scope, log);
+    this.#contexts.add(contextId, log);
   }
 
   #remove(log: Log): void {
-    const head = placedBy(log)?.head;
+    const head = log.placedBy?.head;
     if (!head) return;
-    const { contextId, closed, state = '' } = head;
-    if (closed) this.#closed.remove(log);
-    this.#removeUnder(keyOf(log.scope), state, log);
-    this.#removeUnder(keyOf(log.scope, contextId), state, log);
+    if (head.closed) this.#closed.remove(log);
+    this.#scopes.remove(log.scope, log);
+    this.#contexts.remove(head.contextId, log);
   }
-
-  #removeUnder(key: string, state: string, log: Log): void {
-    const many = this.#many.get(key);
-    if (many) {
-      removeFrom(many, state, log);
-      if (many.length === 0) this.#many.delete(key);
-      return;
-    }
-    const few = withoutLog(this.#few.get(key), log);
-    if (few) this.#few.set(key, few);
-    else this.#few.delete(key);
-  }
-}
-
-const keyOf = (scope: string, contextId?: string): string =>
-  contextId === undefined ? scope : `${scope}\0${contextId}`;
-
-/** The row by which it is placed, if it is. */
-const placedBy = (log: Log): TaskRow | undefined => (log.isClosed ? log.row : log.placed);
-
-function addTo(groups: Group[], log: Log): void {
-  const state = placedBy(log)?.head?.state ?? '';
-  const known = groups.find((group) => group.state === state);
-  const group = known ?? { state, list: new SortedList<Log, Place>(olderFirst) };
-  if (!known) groups.push(group);
-  group.list.add(log);
-}
-
-function removeFrom(groups: Group[], state: string, log: Log): void {
-  const at = groups.findIndex((group) => group.state === state);
-  groups[at]?.list.remove(log);
-  if (groups[at]?.list.length === 0) groups.splice(at, 1);
-}
-
-function groupsWith(logs: readonly Log[]): Group[] {
-  const groups: Group[] = [];
-  for (const log of logs) addTo(groups, log);
-  return groups;
 }
 
 function newest(list: SortedList<Log, Place>, { limit, after, statusSince = '' }: TaskQuery): Log[] {

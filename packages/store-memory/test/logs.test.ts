@@ -123,12 +123,7 @@ describe('a closed log', () => {
     for (const one of [log, bare]) one.close();
     expect(log.isClosed).toBe(true);
     mustBeKept();
-    const besides =
-      JSON.stringify(snapshot).length +
-      JSON.stringify([
-        ['k', 1],
-        ['l', 2],
-      ]).length;
+    const besides = JSON.stringify(snapshot).length + 'k'.length + JSON.stringify([['l', 2]]).length;
     expect(log.bytes - bare.bytes).toBe(besides);
   });
 
@@ -202,9 +197,17 @@ it('logs are found by scope and id, and gone when they are deleted', () => {
   expect(['s', 'r', 'q'].map((scope) => get(scope, 'a'))).toEqual([a, undefined, third]);
 });
 
+/** An id that begins with a time. */
+const idAt = (ms: number): string => {
+  const time = ms.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+};
+
 it('a large map keeps every string, and forgets what is deleted', () => {
   const map = new LargeMap<number>();
-  const keys = ['', 'a', 'ab', ...Array.from({ length: 2_000 }, (_, n) => `task-${n}`)];
+  const ids = Array.from({ length: 500 }, (_, n) => idAt(16 * n));
+  const odd = ['~', ' ', 'é', '\u{ffff}'].map((digit) => idAt(0).replace(/^(.{10})../, `$1${digit}${digit}`));
+  const keys = ['', 'a', 'ab', ...ids, ...odd, ...Array.from({ length: 2_000 }, (_, n) => `task-${n}`)];
   for (const [n, key] of keys.entries()) map.set(key, n);
   expect(keys.every((key, n) => map.get(key) === n)).toBe(true);
   expect(map.size).toBe(keys.length);

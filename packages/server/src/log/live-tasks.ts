@@ -37,7 +37,7 @@ export class LiveTasks {
    */
   async open(scope: Scope, taskId: string): Promise<LiveTask | undefined> {
     for (;;) {
-      if (!this.#find(scope, taskId)) {
+      if (!this.#find(keyOf(scope, taskId))) {
         const log = await this.dependencies.store.load(scope, taskId);
         if (!log) return undefined;
         // No facts were loaded if the snapshot covers them all.
@@ -45,8 +45,11 @@ export class LiveTasks {
           log.facts.at(-1)?.commitId ??
           (await commitIdAt(this.dependencies.store, scope, taskId, log.version));
         // Another caller may have opened it meanwhile, on an older log.
-        if (!this.#find(scope, taskId))
-          return this.#use(scope, taskId, () => new LiveTask(scope, taskId, this.dependencies, log, last));
+        if (!this.#find(keyOf(scope, taskId)))
+          return this.#use(
+            keyOf(scope, taskId),
+            () => new LiveTask(scope, taskId, this.dependencies, log, last),
+          );
       }
       const live = this.begin(scope, taskId);
       try {
@@ -64,13 +67,13 @@ export class LiveTasks {
 
   /** A task whose log does not exist yet, as far as this process knows. The caller calls `release` when it is done. */
   begin(scope: Scope, taskId: string): LiveTask {
-    return this.#use(scope, taskId, () => new LiveTask(scope, taskId, this.dependencies));
+    return this.#use(keyOf(scope, taskId), () => new LiveTask(scope, taskId, this.dependencies));
   }
 
   /** Adds a user to a task that is in use. The caller calls `release` once more. */
   retain(live: LiveTask): LiveTask {
     if (live.isDiverged) return live;
-    return this.#use(live.scope, live.taskId, () => live);
+    return this.#use(keyOf(live.scope, live.taskId), () => live);
   }
 
   release(live: LiveTask): void {
@@ -91,7 +94,7 @@ export class LiveTasks {
 
   /** The id of the message that a request of this process is adding to the task, if any. */
   arriving(scope: Scope, taskId: string): string | undefined {
-    return this.#find(scope, taskId)?.live?.arriving;
+    return this.#find(keyOf(scope, taskId))?.live?.arriving;
   }
 
   /** Ends the sweep and all cursors, also those of tasks that are opened later. */
@@ -100,8 +103,8 @@ export class LiveTasks {
     for (const { live } of this.#entries.values()) live?.endFollowing();
   }
 
-  #use(scope: Scope, taskId: string, make: () => LiveTask): LiveTask {
-    const entry = this.#find(scope, taskId);
+  #use(key: string, make: () => LiveTask): LiveTask {
+    const entry = this.#find(key);
     if (entry?.live) {
       entry.users++;
       return entry.live;
@@ -109,13 +112,13 @@ export class LiveTasks {
     const live = make();
     // Of a request that came before the server closed: its follower would wait for ever.
     if (this.#stop.signal.aborted) live.endFollowing();
-    this.#entries.set(keyOf(scope, taskId), { live, users: 1 });
+    this.#entries.set(key, { live, users: 1 });
     return live;
   }
 
   /** After the store lost facts of a task, its users keep the live task they have; later callers get a new one. */
-  #find(scope: Scope, taskId: string): Entry | undefined {
-    const entry = this.#entries.get(keyOf(scope, taskId));
+  #find(key: string): Entry | undefined {
+    const entry = this.#entries.get(key);
     return entry?.live?.isDiverged ? undefined : entry;
   }
 

@@ -41,7 +41,8 @@ export class Facts {
   /** Called when the last fact is there. */
   close(): void {
     const newest = this.#newest ?? none;
-    for (let n = 0; n < newest.length; n += perBlock) this.#toBlock(newest.slice(n, n + perBlock));
+    if (newest.length > perBlock) this.#toBlock(newest.slice(0, perBlock));
+    if (newest.length > 0) this.#toBlock(newest.length > perBlock ? newest.slice(perBlock) : newest);
     this.#newest = undefined;
   }
 
@@ -97,6 +98,6 @@ function readBlock(block: string, first: number, after: number, until: number, f
 }
 
 /** How many bytes the characters of a string take in memory: V8 keeps two of each unless all are Latin-1. */
-export const bytesOf = (text: string): number => (isWide.test(text) ? 2 * text.length : text.length);
+export const bytesOf = (text = ''): number => (isWide.test(text) ? 2 * text.length : text.length);
 
 const isWide = /[\u0100-\uffff]/;

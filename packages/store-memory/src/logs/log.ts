@@ -5,8 +5,8 @@ import { LargeMap } from './large-map.ts';
 
 type Snapshot = NonNullable<Commit['snapshot']>;
 
-/** About how many bytes a closed log takes besides its text, with its places in lists and maps: measured. */
-const perLog = 650;
+/** About how many bytes a closed log takes besides its text, with its row and its places in lists and maps: measured. */
+const perLog = 1_050;
 
 /** One webhook, and its place among those that can be delivered to. */
 export class Webhook implements Scheduled {
@@ -22,8 +22,8 @@ export class Webhook implements Scheduled {
 const none: readonly never[] = Object.freeze([]);
 
 /**
- * One task. Rows, facts and snapshots are replaced, never changed. All of a closed log but its names is text: see
- * `Facts`.
+ * One task. Rows, facts and snapshots are replaced, never changed. The facts and the snapshot of a closed log are text: see
+ * `Facts`. Its row stays an object, which takes less memory than its text.
  */
 export class Log implements Scheduled {
   readonly scope: string;
@@ -45,25 +45,25 @@ export class Log implements Scheduled {
   isUndelivered = false;
   /** How many bytes it takes, about. 0 until it is closed. */
   bytes = 0;
-  #row: TaskRow | string;
+  /** Replaced by each write. */
+  row: TaskRow;
+  isClosed = false;
   #snapshot: Snapshot | string | undefined;
-  /** The `once` keys that were used, with the position of the first fact of their commits. */
-  #once: Map<string, number> | string | undefined;
+  /** The first `once` key that was used, with the position of the first fact of its commit: mostly the only one. */
+  #once: string | undefined;
+  #onceAt = 0;
+  /** Those that were used later. */
+  #more: Map<string, number> | string | undefined;
 
   constructor(row: TaskRow) {
     this.scope = row.scope;
     this.taskId = row.taskId;
-    this.#row = row;
+    this.row = row;
   }
 
-  get row(): TaskRow {
-    if (typeof this.#row !== 'string') return this.#row;
-    const { scope, taskId } = this;
-    return { scope, taskId, ...JSON.parse(this.#row) };
-  }
-
-  set row(row: TaskRow) {
-    this.#row = this.isClosed ? textOf(row) : row;
+  /** The row by which it is placed in lists, if it is. */
+  get placedBy(): TaskRow | undefined {
+    return this.isClosed ? this.row : this.placed;
   }
 
   get webhookRows(): readonly WebhookRow[] {
@@ -80,37 +80,36 @@ export class Log implements Scheduled {
 
   /** The position of the first fact of the commit that used this key, or undefined. */
   usedAt(once: string): number | undefined {
-    return typeof this.#once === 'string'
-      ? new Map(read<[string, number][]>(this.#once)).get(once)
-      : this.#once?.get(once);
+    if (this.#once === once) return this.#onceAt;
+    return typeof this.#more === 'string'
+      ? new Map(read<[string, number][]>(this.#more)).get(once)
+      : this.#more?.get(once);
   }
 
   use(once: string, version: number): void {
-    if (typeof this.#once !== 'string') this.#once = (this.#once ?? new Map()).set(once, version);
-  }
-
-  get isClosed(): boolean {
-    return typeof this.#row === 'string';
+    if (this.#once === undefined) {
+      this.#once = once;
+      this.#onceAt = version;
+    } else if (typeof this.#more !== 'string') this.#more = (this.#more ?? new Map()).set(once, version);
   }
 
   /** Called once, after the commit that closes it: nothing is set any more. */
   close(): void {
     const { facts } = this;
     facts.close();
-    const row = textOf(this.row);
-    const once = this.#once && JSON.stringify([...this.#once]);
-    const snapshot = this.#snapshot && JSON.stringify(this.#snapshot);
-    this.bytes = perLog + facts.bytes;
-    for (const text of [row, once, snapshot]) if (text) this.bytes += bytesOf(text);
-    this.#row = row;
-    this.#once = once;
-    this.#snapshot = snapshot;
+    this.bytes = perLog + facts.bytes + bytesOf(this.row.head?.contextId) + bytesOf(this.#once);
+    if (this.#more) {
+      this.#more = JSON.stringify([...this.#more]);
+      this.bytes += bytesOf(this.#more);
+    }
+    if (this.#snapshot) {
+      this.#snapshot = JSON.stringify(this.#snapshot);
+      this.bytes += bytesOf(this.#snapshot);
+    }
+    this.isClosed = true;
     this.placed = undefined;
   }
 }
-
-/** The row without the names, which the log has. */
-const textOf = ({ scope: _, taskId: __, ...row }: TaskRow): string => JSON.stringify(row);
 
 const read = <T>(value: T | string): T => (typeof value === 'string' ? JSON.parse(value) : value);
 
@@ -120,11 +119,14 @@ export class Logs {
   readonly #byTaskId = new LargeMap<OneOrMore>();
   /** The one that was found last: a log that is read is mostly written next. */
   #latest: Log | undefined;
+  /** An id that no log has: one that was not found is mostly added next. */
+  #missing: string | undefined;
 
   get({ scope, taskId }: TaskName): Log | undefined {
     const latest = this.#latest;
     if (latest?.taskId === taskId && latest.scope === scope) return latest;
     const logs = this.#byTaskId.get(taskId);
+    if (!logs) this.#missing = taskId;
     const log = logs instanceof Log ? logs : logs?.find((one) => one.scope === scope);
     if (log?.scope !== scope) return undefined;
     this.#latest = log;
@@ -132,7 +134,11 @@ export class Logs {
   }
 
   add(log: Log): void {
-    this.#byTaskId.set(log.taskId, withLog(this.#byTaskId.get(log.taskId), log));
+    const { taskId } = log;
+    const others = this.#missing === taskId ? undefined : this.#byTaskId.get(taskId);
+    this.#byTaskId.set(taskId, withLog(others, log));
+    this.#missing = undefined;
+    this.#latest = log;
   }
 
   delete(log: Log): void {

@@ -29,9 +29,10 @@ export class Schedule<Item extends Scheduled> {
   set(item: Item, queue: string, at: number): void {
     this.delete(item);
     const place: Place<Item> = { schedule: this, item, queue, at, order: ++this.#order };
-    const list = this.#queues.get(queue) ?? new SortedList<Place<Item>, Place<unknown>>(earlierFirst);
+    const known = this.#queues.get(queue);
+    const list = known ?? new SortedList<Place<Item>, Place<unknown>>(earlierFirst);
     list.add(place);
-    this.#queues.set(queue, list);
+    if (!known) this.#queues.set(queue, list);
     item.scheduled = place;
   }
 

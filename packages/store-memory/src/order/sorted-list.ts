@@ -19,6 +19,7 @@ export class SortedList<T extends Key, Key = T> {
 
   add(item: T): void {
     this.#length++;
+    if (this.#addLast(item)) return;
     const at = Math.min(this.#chunkOf(item), this.#chunks.length - 1);
     const chunk = this.#chunks[at];
     if (!chunk) {
@@ -30,6 +31,16 @@ export class SortedList<T extends Key, Key = T> {
     // Items mostly come in order: cut off the newest only, so that full chunks stay full.
     const cut = at === this.#chunks.length - 1 ? CHUNK : CHUNK / 2;
     this.#chunks.splice(at + 1, 0, chunk.splice(cut));
+  }
+
+  /** Adds an item behind all others, as most are. False for any other item, and for the first one. */
+  #addLast(item: T): boolean {
+    const chunk = this.#chunks.at(-1);
+    const last = chunk?.at(-1);
+    if (!chunk || last === undefined || this.#compare(last, item) >= 0) return false;
+    if (chunk.length < CHUNK) chunk.push(item);
+    else this.#chunks.push([item]);
+    return true;
   }
 
   remove(item: Key): void {
