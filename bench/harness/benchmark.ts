@@ -9,6 +9,7 @@ export interface Result {
 
 export type Contender =
   | 'baton'
+  | 'react-hooks'
   | 'official-sdk'
   | 'express'
   | 'node:http'

@@ -45,6 +45,7 @@ export const groups: readonly Group[] = [
       'serving/frameworks.md',
       'serving/authentication.md',
       'serving/browser.md',
+      'serving/react.md',
       'serving/push.md',
       'serving/grpc.md',
       'serving/websocket.md',

@@ -39,10 +39,11 @@ export async function installTarballs(
   await run(pnpm, ['install', '--prefer-offline', '--reporter', 'append-only'], { cwd: folder });
 }
 
-/** The TypeScript code blocks of a Markdown file of the repository, in order. */
-export function codeBlocks(file: string): string[] {
+/** The TypeScript code blocks of a Markdown file of the repository, in order; `tsx` are those with JSX of React. */
+export function codeBlocks(file: string, language: 'ts' | 'tsx' = 'ts'): string[] {
   const text = readFileSync(join(root, file), 'utf8');
-  return Array.from(text.matchAll(/^```ts\n([\s\S]*?)^```$/gm), ([, code]) => code!);
+  const block = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
+  return Array.from(text.matchAll(block), ([, code]) => code!);
 }
 
 function versionHere(name: string): string {

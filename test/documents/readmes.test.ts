@@ -27,13 +27,19 @@ describe('the code of every README, page and docstring', () => {
     const onPages = documents().flatMap((document) => {
       const elsewhere = wholeFiles(document);
       const shown = codeBlocks(document).filter((code) => !elsewhere.includes(code));
-      return shown.map((code) => ({ path: document, code }));
+      const withJsx = codeBlocks(document, 'tsx').map((code) => `/** @jsxImportSource react */\n${code}`);
+      return [
+        ...shown.map((code) => ({ path: document, code, type: 'ts' })),
+        ...withJsx.map((code) => ({ path: document, code, type: 'tsx' })),
+      ];
     });
-    const inDocstrings = workspaces().flatMap(docstringExamples);
+    const inDocstrings = workspaces()
+      .flatMap(docstringExamples)
+      .map((example) => ({ ...example, type: 'ts' }));
     expect(onPages.length).toBeGreaterThan(2);
     expect(inDocstrings.length).toBeGreaterThan(1);
-    for (const [n, { path, code }] of [...onPages, ...inDocstrings].entries())
-      writeFileSync(join(folder, `${path.replaceAll(/\W+/g, '-')}-${n + 1}.ts`), code);
+    for (const [n, { path, code, type }] of [...onPages, ...inDocstrings].entries())
+      writeFileSync(join(folder, `${path.replaceAll(/\W+/g, '-')}-${n + 1}.${type}`), code);
     const tsconfig = { extends: '../../tsconfig.base.json', include: ['.'] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
     const failure = await execute(join(root, 'node_modules/.bin/tsc'), [

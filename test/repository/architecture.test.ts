@@ -35,6 +35,7 @@ const arrows: Record<string, readonly string[]> = {
   'nested-tasks': ['client', 'extensions', 'lifecycle', 'protocol', 'server'],
   mcp: ['client', 'extensions', 'protocol', 'server'],
   'ai-sdk': ['client', 'extensions', 'nested-tasks', 'protocol', 'server'],
+  react: ['client', 'protocol'],
   'create-baton': [],
   cli: [
     'auth',

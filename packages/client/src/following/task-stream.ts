@@ -23,6 +23,8 @@ export interface FollowOptions extends CallOptions {
    * contact.
    */
   readonly followForMs?: number;
+  /** Is called when a connection is open: the first one, and each one after a broken one. Not while the client polls. */
+  readonly onOpen?: () => void;
 }
 
 /** The start of a stream: a message to send, or an existing task. One that `hasEnded` is only read. */
@@ -130,6 +132,7 @@ export class TaskStream implements AsyncIterable<AgentEvent> {
             lastEventId: this.#lastEventId,
             onOpen: () => {
               isOpen = true;
+              this.#options.onOpen?.();
             },
           })) {
             isEmpty = false;

@@ -1,0 +1,192 @@
+import {
+  type AgentClient,
+  type AgentReply,
+  ArtifactLineage,
+  type ArtifactVersion,
+  answer,
+  isTerminal,
+  type MessageInput,
+} from '@batonjs/client';
+import type { Json, Message, Task } from '@batonjs/protocol';
+import type { Connection } from './connection.ts';
+import { Feed } from './feed.ts';
+import { newMessage } from './new-message.ts';
+import type { TaskFeed } from './task-feed.ts';
+import { type ListedTasks, TaskListFeed } from './task-list-feed.ts';
+
+/** A message that was sent from this page and is in no task yet. */
+export interface SentMessage {
+  readonly message: Message;
+  readonly state: 'sending' | 'failed' | 'answered';
+  /** Why it could not be sent: pass `message` to `send` to try again. The agent gets it once. */
+  readonly error?: unknown;
+  /** The message with which the agent answered instead of a task. */
+  readonly reply?: Message;
+}
+
+/** A conversation: the tasks of a context, and what was sent last. */
+export interface Conversed {
+  /** Undefined until the agent has given the conversation its context. */
+  readonly contextId: string | undefined;
+  /** The tasks, the oldest first. */
+  readonly tasks: readonly Task[];
+  /** The messages that no task has: those on their way, and those that the agent answered with a message. */
+  readonly sent: readonly SentMessage[];
+  /** The task that runs or waits: the latest one that has not ended. */
+  readonly current: Task | undefined;
+  /** All versions of all artifacts, the oldest first. A refined artifact is one of a later task with the same name. */
+  readonly artifacts: readonly ArtifactVersion[];
+  readonly connection: Connection;
+  readonly error: unknown;
+}
+
+/** The other feeds of the agent, as a conversation needs them. */
+export interface OtherFeeds {
+  task(id: string): TaskFeed;
+  /** Makes the feed of a new conversation that of its context. */
+  adopt(contextId: string, feed: ConversationFeed): void;
+  /** Notifies all lists and conversations that a task has changed. */
+  onChange(task: Task): void;
+}
+
+const isOpen = (task: Task): boolean => !isTerminal(task);
+
+/** A conversation, followed while it has subscribers: its open tasks by their streams, new tasks by a list. */
+export class ConversationFeed extends Feed<Conversed> {
+  readonly #agent: AgentClient;
+  readonly #feeds: OtherFeeds;
+  readonly #tasks = new Map<string, TaskFeed>();
+  readonly #lineage = new ArtifactLineage();
+  #list: TaskListFeed | undefined;
+  #contextId: string | undefined;
+  #sent: readonly SentMessage[] = [];
+  #signal: AbortSignal | undefined;
+
+  constructor(agent: AgentClient, feeds: OtherFeeds, contextId: string | undefined) {
+    super({
+      contextId,
+      tasks: [],
+      sent: [],
+      current: undefined,
+      artifacts: [],
+      connection: 'idle',
+      error: undefined,
+    });
+    this.#agent = agent;
+    this.#feeds = feeds;
+    this.#contextId = contextId;
+  }
+
+  /** Sends a message to the task that waits for one, and otherwise starts a task in this context. */
+  send(input: MessageInput): Promise<AgentReply> {
+    const { current } = this.get();
+    const waits = current?.status.state === 'TASK_STATE_INPUT_REQUIRED' ? current : undefined;
+    return this.#send(newMessage(input, { taskId: waits?.id, contextId: this.#contextId }));
+  }
+
+  /** Answers the question of the current task. Rejects if it asks none. */
+  async answer(values: Json): Promise<AgentReply> {
+    const { current } = this.get();
+    if (current?.status.state !== 'TASK_STATE_INPUT_REQUIRED') throw new Error('No task waits for an answer');
+    return this.#send(newMessage(answer(current, values)));
+  }
+
+  /** Cancels the current task. Resolves to undefined if there is none. */
+  async cancel(): Promise<Task | undefined> {
+    const { current } = this.get();
+    return current && (await this.#agent.cancelTask({ id: current.id }));
+  }
+
+  /** Another feed has seen a change of a task. */
+  update(task: Task): void {
+    if (task.contextId !== undefined && task.contextId === this.#contextId) this.#add(task);
+  }
+
+  protected start(signal: AbortSignal): void {
+    this.#signal = signal;
+    for (const feed of this.#tasks.values()) this.#follow(feed, signal);
+    if (this.#contextId !== undefined) this.#watchList(this.#contextId, signal);
+  }
+
+  async #send(message: Message): Promise<AgentReply> {
+    this.#put({ message, state: 'sending' });
+    try {
+      const reply = await this.#agent.send(message, { returnImmediately: true });
+      this.#adopt(reply.task?.contextId ?? reply.message?.contextId);
+      if (reply.message) this.#put({ message, state: 'answered', reply: reply.message });
+      else if (reply.task) {
+        this.#add(reply.task);
+        this.#feeds.onChange(reply.task);
+      }
+      return reply;
+    } catch (error) {
+      this.#put({ message, state: 'failed', error });
+      throw error;
+    }
+  }
+
+  #put(sent: SentMessage): void {
+    const { messageId } = sent.message;
+    const index = this.#sent.findIndex(({ message }) => message.messageId === messageId);
+    this.#sent = index < 0 ? [...this.#sent, sent] : this.#sent.with(index, sent);
+    this.#show();
+  }
+
+  #adopt(contextId: string | undefined): void {
+    if (contextId === undefined || this.#contextId !== undefined) return;
+    this.#contextId = contextId;
+    this.#feeds.adopt(contextId, this);
+    if (this.#signal && !this.#signal.aborted) this.#watchList(contextId, this.#signal);
+  }
+
+  #watchList(contextId: string, signal: AbortSignal): void {
+    this.#list ??= new TaskListFeed(this.#agent, { contextId, includeArtifacts: true, pageSize: 100 });
+    const list = this.#list;
+    const read = () => {
+      for (const task of list.get().tasks.toReversed()) this.#add(task);
+      this.#show();
+    };
+    const stop = list.subscribe(read);
+    signal.addEventListener('abort', stop, { once: true });
+    read();
+  }
+
+  #add(task: Task): void {
+    const feed = this.#tasks.get(task.id) ?? this.#feeds.task(task.id);
+    feed.offer(task);
+    if (this.#tasks.has(task.id)) return;
+    this.#tasks.set(task.id, feed);
+    if (this.#signal && !this.#signal.aborted) this.#follow(feed, this.#signal);
+    this.#show();
+  }
+
+  #follow(feed: TaskFeed, signal: AbortSignal): void {
+    const stop = feed.subscribe(() => this.#show());
+    signal.addEventListener('abort', stop, { once: true });
+  }
+
+  #show(): void {
+    const followed = [...this.#tasks.values()].map((feed) => feed.get());
+    const tasks = followed.flatMap(({ task }) => task ?? []);
+    const known = new Set(tasks.flatMap(({ history = [] }) => history.map(({ messageId }) => messageId)));
+    this.#sent = this.#sent.filter(
+      ({ message, state }) => state === 'answered' || !known.has(message.messageId),
+    );
+    for (const task of tasks) this.#lineage.add(task);
+    const open = followed.filter(({ task }) => task && isOpen(task));
+    const list: ListedTasks | undefined = this.#list?.get();
+    const worst = [...open, ...(list ? [list] : [])];
+    this.set({
+      contextId: this.#contextId,
+      tasks,
+      sent: this.#sent,
+      current: tasks.findLast(isOpen),
+      artifacts: this.#lineage.toJSON().versions,
+      connection:
+        worst.find(({ connection }) => connection === 'reconnecting')?.connection ??
+        list?.connection ??
+        'idle',
+      error: worst.find(({ error }) => error !== undefined)?.error,
+    });
+  }
+}

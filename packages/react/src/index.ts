@@ -1,0 +1,10 @@
+'use client';
+
+export type { Connection } from './feeds/connection.ts';
+export type { Conversed, SentMessage } from './feeds/conversation-feed.ts';
+export type { FollowedTask } from './feeds/task-feed.ts';
+export type { ListedTasks, ListOptions } from './feeds/task-list-feed.ts';
+export { type Question, QuestionForm, type QuestionFormProps } from './form/question-form.tsx';
+export { type UsedConversation, useConversation } from './use-conversation.ts';
+export { type UsedTask, useTask } from './use-task.ts';
+export { type UsedTasks, useTasks } from './use-tasks.ts';

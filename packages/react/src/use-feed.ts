@@ -1,0 +1,9 @@
+import { useSyncExternalStore } from 'react';
+import type { Feed } from './feeds/feed.ts';
+
+/** The value of a feed; `idle` without a feed, and while the page is rendered on a server. */
+export function useFeed<Value>(feed: Feed<Value> | undefined, idle: Value): Value {
+  return useSyncExternalStore(feed?.subscribe ?? never, feed?.get ?? (() => idle), () => idle);
+}
+
+const never = () => () => {};

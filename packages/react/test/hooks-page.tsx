@@ -1,0 +1,63 @@
+/** @jsxImportSource react */
+import { type AgentClient, connect, textOf } from '@batonjs/client';
+import { FORM_INPUT, formOf } from '@batonjs/extensions/client';
+import { StrictMode, useEffect, useState } from 'react';
+import { QuestionForm, useConversation, useTask, useTasks } from '../src/index.ts';
+
+/** What the test calls in the page. */
+declare global {
+  var mount: (url: string) => void;
+  var hydrate: (url: string) => void;
+}
+
+/** A page with all hooks, as an app would use them. */
+export function App({ url }: { readonly url?: string }) {
+  const agent = useAgent(url);
+  const [contextId, setContextId] = useState<string>();
+  const talk = useConversation(agent, contextId);
+  const list = useTasks(agent, { pollMs: 3_600_000 });
+  const latest = useTask(agent, talk.tasks.at(-1)?.id);
+  const form = talk.current && formOf(talk.current);
+  if (talk.contextId !== undefined && talk.contextId !== contextId) setContextId(talk.contextId);
+  return (
+    <main>
+      <p role="status">{latest.connection}</p>
+      <p id="listed">{list.tasks.map(({ status }) => status.state).join(' ')}</p>
+      <ol>
+        {talk.tasks.map((task) => (
+          <li key={task.id}>
+            {task.status.state} {textOf(task.artifacts?.[0])} {JSON.stringify(task.artifacts?.[0]?.parts[0])}
+          </li>
+        ))}
+      </ol>
+      {talk.sent.map(({ message, state }) => (
+        <p key={message.messageId}>{state}</p>
+      ))}
+      {form && <QuestionForm key={form.formId} form={form} onAnswer={talk.answer} />}
+      <button type="button" disabled={!agent} onClick={() => void talk.send('slow')}>
+        Slow
+      </button>
+      <button type="button" disabled={!agent} onClick={() => void talk.send('ask')}>
+        Ask
+      </button>
+      <button type="button" onClick={() => void latest.cancel()}>
+        Cancel
+      </button>
+    </main>
+  );
+}
+
+function useAgent(url: string | undefined): AgentClient | undefined {
+  const [agent, setAgent] = useState<AgentClient>();
+  useEffect(() => {
+    if (url !== undefined) void connect(url, { extensions: [FORM_INPUT] }).then(setAgent);
+  }, [url]);
+  return agent;
+}
+
+/** The page as it is rendered on a server, in the browser and in Node.js. */
+export const page = (url?: string) => (
+  <StrictMode>
+    <App {...(url !== undefined && { url })} />
+  </StrictMode>
+);
