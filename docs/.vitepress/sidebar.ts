@@ -29,6 +29,7 @@ export const groups: readonly Group[] = [
       'agents/questions.md',
       'agents/cancel.md',
       'agents/steps.md',
+      'agents/transactions.md',
       'agents/scheduling.md',
       'agents/nested-tasks.md',
       'agents/ai-sdk.md',

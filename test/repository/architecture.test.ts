@@ -32,6 +32,7 @@ const arrows: Record<string, readonly string[]> = {
   oauth: ['client', 'protocol'],
   extensions: ['client', 'protocol', 'server'],
   'from-executor': ['protocol', 'server'],
+  transactions: ['protocol', 'server'],
   'nested-tasks': ['client', 'extensions', 'lifecycle', 'protocol', 'server'],
   mcp: ['client', 'extensions', 'protocol', 'server'],
   'ai-sdk': ['client', 'extensions', 'nested-tasks', 'protocol', 'server'],

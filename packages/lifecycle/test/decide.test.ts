@@ -8,14 +8,8 @@ import {
   child,
   create,
   endTurn,
-  failStep,
-  failTurn,
   given,
-  openCallback,
-  pauseTurn,
   receive,
-  receiveCallback,
-  remember,
   startTurn,
   step,
   take,
@@ -39,8 +33,6 @@ const situations: Record<string, readonly Command[]> = {
   'input required': [...working, to('INPUT_REQUIRED', 'q1'), endTurn],
   'auth required': [...working, to('AUTH_REQUIRED', 'q1'), endTurn],
   'auth required, running': [...working, to('AUTH_REQUIRED', 'q1')],
-  paused: [...working, pauseTurn(at(90))],
-  'callback open': [...working, openCallback('b1', at(90)), endTurn],
   completed: [...working, to('COMPLETED')],
   failed: [...working, to('FAILED')],
   canceled: [...working, cancel, to('CANCELED')],
@@ -67,12 +59,6 @@ const commands: Record<string, Command> = {
   wake,
   cancel,
   'wake at a time': wakeAt(at(100)),
-  'fail a step': failStep('s1'),
-  'fail the turn': failTurn(at(100)),
-  'pause the turn': pauseTurn(at(100)),
-  remember: remember({ k: 1 }),
-  'open a callback': openCallback('b2', at(100)),
-  'get a value': receiveCallback('b1', 1),
 };
 
 const letters: Record<Fact['type'], string> = {
@@ -89,12 +75,6 @@ const letters: Record<Fact['type'], string> = {
   'step-completed': 's',
   'wake-set': 'w',
   'child-updated': 'c',
-  'step-failed': 'x',
-  'turn-failed': 'f',
-  'turn-paused': 'p',
-  'memory-changed': 'm',
-  'callback-opened': 'o',
-  'callback-received': 'v',
 };
 const reasons: Record<string, string> = {
   lost: 'TASK_NOT_FOUND',
@@ -108,41 +88,37 @@ const reasons: Record<string, string> = {
 
 // What each command causes in each situation, in the order of `commands`: facts by letter, a reason by word, '-' for nothing.
 const outcomes: Record<string, string> = {
-  //                        message again context id   create start take WORK COMPL new  more answer mine step kid  end  wake cancel wakeAt fail fail paus mem  open get
+  //                        message again context id   create start take WORK COMPL new  more answer mine step kid  end  wake cancel wakeAt
   nothing:
-    /*               */ 'M    M     M    M      lost lost lost lost lost lost lost lost lost lost lost lost lost lost   lost   lost lost lost lost lost lost',
+    /*               */ 'M    M     M    M      lost lost lost lost lost lost lost lost lost lost lost lost lost lost   lost',
   received:
-    /*              */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  A    bad  bad  bad  -    W    lost   bad   bad  bad  bad  m    bad  lost',
+    /*              */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  A    bad  bad  bad  -    W    lost   bad',
   running:
-    /*               */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  >A   bad  s    bad  >    W    lost   w   x    f    p    m    o    lost',
+    /*               */ 'lost lost  lost lost   T    <    bad  bad  bad  bad  bad  >A   bad  s    bad  >    W    lost   w',
   answered:
-    /*              */ 'lost lost  lost lost   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over lost   bad   bad  bad  bad  bad  bad  lost',
+    /*              */ 'lost lost  lost lost   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over lost   bad',
   submitted:
-    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    bad  lost',
+    /*             */ 'M    -     fix  M      -    <    bad  S    S    P    bad  S    bad  bad  c    -    W    C      bad',
   working:
-    /*               */ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    C      w   x    f    p    m    o    lost',
+    /*               */ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    C      w',
   'working, m2 waits':
-    /*   */ 'M    -     fix  same   -    <    t    S    >S   P    P    >S   bad  s    c    >    W    C      w   x    f    p    m    o    lost',
+    /*   */ 'M    -     fix  same   -    <    t    S    >S   P    P    >S   bad  s    c    >    W    C      w',
   'working, cancel asked':
-    /**/ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    -      w   x    f    p    m    o    lost',
+    /**/ 'M    -     fix  same   -    <    bad  S    >S   P    P    >S   bad  s    c    >    W    -      w',
   'input required':
-    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    bad  lost',
+    /*      */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad',
   'auth required':
-    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    bad  lost',
+    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad',
   'auth required, running':
-    /**/ 'M    -     fix  same   -    <S   bad  S    >S   P    P    >S   bad  s    c    >    W    C      w   x    f    p    m    o    lost',
-  paused:
-    /*                */ 'M    -     fix  same   -    bug  bad  S    >S   P    P    >S   bad  bad  c    >    W    C      bad   bad  bad  bad  m    bad  lost',
-  'callback open':
-    /*       */ 'M    -     fix  same   -    bug  bad  S    S    P    P    S    bad  bad  c    -    W    C      bad   bad  bad  bad  m    bad  v',
+    /**/ 'M    -     fix  same   -    <S   bad  S    >S   P    P    >S   bad  s    c    >    W    C      w',
   completed:
-    /*             */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad   bad  bad  bad  bad  bad  lost',
+    /*             */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
   failed:
-    /*                */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad   bad  bad  bad  bad  bad  lost',
+    /*                */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
   canceled:
-    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over -      bad   bad  bad  bad  bad  bad  lost',
+    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over -      bad',
   rejected:
-    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad   bad  bad  bad  bad  bad  lost',
+    /*              */ 'over -     fix  same   -    bad  bad  bad  bad  bad  bad  bad  bad  bad  bad  -    over late   bad',
 };
 
 describe.each(Object.entries(situations))('when the log is: %s', (name, before) => {

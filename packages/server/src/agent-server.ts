@@ -9,7 +9,6 @@ import type { AgentCard, AgentInterface } from '@batonjs/protocol';
 import { PREVIEW_VERSION, parseVersion } from '@batonjs/protocol/headers';
 import { isTaskAgent } from './agent/agent.ts';
 import type { Limits } from './base/limits.ts';
-import { keepInside } from './base/store/inside-of.ts';
 import { createReadiness, type Readiness } from './base/store/readiness.ts';
 import { isoTime } from './base/timing/clock.ts';
 import type { AnsweringParts } from './front/calls/answer-call.ts';
@@ -21,7 +20,9 @@ import { createFetch } from './front/http/fetch.ts';
 import { createHandler, type HttpOptions } from './front/http/handler.ts';
 import type { Handle } from './front/http/http-exchange.ts';
 import { withOwnHost } from './front/http/own-host.ts';
+import { submitMessage } from './operations/accept/submit-message.ts';
 import type { Dependencies } from './operations/call/dependencies.ts';
+import { keepInside } from './operations/call/inside-of.ts';
 import { type CardInput, completeCard, mustBeNamed } from './operations/card/complete-card.ts';
 import { derivedMembers } from './operations/card/derived-members.ts';
 import { takeName } from './operations/card/names-on-store.ts';
@@ -141,7 +142,13 @@ export function createAgentServer(options: AgentServerOptions): AgentServer {
       await runtime.close(graceMs);
     },
   };
-  return keepInside(server, { name: queue, store: options.store, publicUrl });
+  return keepInside(server, {
+    name: queue,
+    store: options.store,
+    publicUrl,
+    logger: dependencies.logger,
+    submit: (request, caller) => submitMessage(request, caller, dependencies),
+  });
 }
 
 /** The card, the cards that clients get, and the bindings of HTTP that it lists. Throws `TypeError` for a card that cannot work. */

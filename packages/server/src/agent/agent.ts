@@ -1,5 +1,6 @@
 import type { Child, Metadata, TaskUpdate } from '@batonjs/lifecycle';
 import type { Artifact, Message, Task } from '@batonjs/protocol';
+import type { TransactionDatabase } from './transaction.ts';
 
 /** The answer of an agent: a message, or the updates of a task. */
 export type Answer = Message | AsyncIterable<TaskUpdate>;
@@ -127,6 +128,19 @@ export interface Turn {
    * `bigint`.
    */
   step<T>(name: string, fn: () => T | Promise<T>): Promise<JsonOf<T>>;
+  /**
+   * Runs `fn` in a transaction of your database, and records its JSON result there and as that of a step of this name:
+   * its effects are committed once, however often the turn runs. A later attempt gets the result. Rejects, with nothing
+   * committed, where `fn` does, where JSON cannot hold the result, and where a later turn or attempt of the task was in
+   * the database before (`FENCED`); with the reason of the signal if that is aborted, also while `fn` runs; and with
+   * `OUTCOME_UNKNOWN` if the database cannot be asked, until the turn is over, whether it committed. Effects elsewhere
+   * than in `tx` happen at least once. Not to be called within `fn`.
+   */
+  transaction<Tx, T>(
+    name: string,
+    database: TransactionDatabase<Tx>,
+    fn: (tx: Tx) => T | Promise<T>,
+  ): Promise<JsonOf<T>>;
   readonly inbox: Inbox;
   /**
    * The tasks that this task started at other agents, in this turn and in those before, by name; what the `child` of

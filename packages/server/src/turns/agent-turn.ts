@@ -19,6 +19,7 @@ import { TurnInbox } from './inbox.ts';
 import { wakeKeyOf } from './order/wake-key.ts';
 import { createSteps, type StepRecord } from './steps.ts';
 import type { TaskWriter } from './task-writer.ts';
+import { createTransaction } from './transaction.ts';
 import type { Begin, TurnDependencies, TurnOptions } from './turn-dependencies.ts';
 
 /** The parts that a turn is made of. */
@@ -133,6 +134,14 @@ export class AgentTurn implements Turn {
   get step(): Turn['step'] {
     this[inner].step ??= createSteps(stepsIn(this[inner]));
     return this[inner].step;
+  }
+
+  get transaction(): Turn['transaction'] {
+    const { writer, abort, state, started } = this[inner];
+    const { taskId, fence } = this;
+    // With the message: after the store lost facts, another turn may have the number.
+    const turn = `${state.openTurn?.number ?? 0} ${started.message.messageId}`;
+    return createTransaction({ scope: writer.live.scope, taskId, turn, fence }, this.step, abort.signal);
   }
 
   get inbox(): Inbox {

@@ -8,6 +8,7 @@ import { waitingIn } from '../../agent/waiting-updates.ts';
 import { type Clock, systemClock } from '../../base/timing/clock.ts';
 import { momentOf } from '../../base/timing/moment.ts';
 import { createSteps, type StepRecord } from '../steps.ts';
+import { createTransaction } from '../transaction.ts';
 import { UnstoredLog } from './unstored-log.ts';
 
 /** The members of a turn in a unit test, besides its message. */
@@ -81,6 +82,7 @@ function turnOf(
 ): Turn {
   const messages = [...(options.messages ?? []), message];
   const signal = options.signal ?? new AbortController().signal;
+  const step = createSteps(stepsIn(log, signal));
   return {
     message,
     messages,
@@ -105,7 +107,8 @@ function turnOf(
     acceptedOutputModes: options.acceptedOutputModes ?? [],
     extensions: options.extensions ?? [],
     attempt,
-    step: createSteps(stepsIn(log, signal)),
+    step,
+    transaction: createTransaction({ scope: '', taskId, turn: message.messageId, fence: 1 }, step, signal),
     inbox: inboxOf(options.inbox ?? []),
     get children() {
       return log.state.children ?? {};

@@ -1,11 +1,20 @@
+import type { SendMessageRequest } from '@batonjs/protocol';
 import type { TaskStore } from '@batonjs/store';
+import type { Caller } from '../../agent/caller.ts';
+import type { Logger } from '../../base/hooks/logger.ts';
 
-/** The options of a server by which its tasks are found in its store. */
+/** What other packages of this repository use of a server. */
 export interface Inside {
   /** Its name in the store. */
   readonly name: string;
   readonly store: TaskStore;
   readonly publicUrl: string | undefined;
+  readonly logger: Logger;
+  /**
+   * Records a message of the program itself in the name of a caller, whatever `authenticate` would say, and however often
+   * it is repeated. Rejects with an `A2AError`.
+   */
+  submit(request: SendMessageRequest, caller: Caller | undefined): Promise<void>;
 }
 
 /** Registered, because each entry of this package is a file of its own: a variable would exist once per entry. */
@@ -15,5 +24,5 @@ const inside = Symbol.for('@batonjs/server/inside');
 export const keepInside = <Server extends object>(server: Server, value: Inside): Server =>
   Object.defineProperty(server, inside, { value });
 
-/** Name, store and public URL of a server; undefined for an object that `createAgentServer` did not make. */
+/** The inside of a server; undefined for an object that `createAgentServer` did not make. */
 export const insideOf = (server: object): Inside | undefined => (server as { [inside]?: Inside })[inside];

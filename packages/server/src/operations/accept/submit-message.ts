@@ -1,0 +1,41 @@
+import type { SendMessageRequest } from '@batonjs/protocol';
+import { A2AError } from '@batonjs/protocol/errors';
+import { PROTOCOL_VERSION } from '@batonjs/protocol/headers';
+import { parseParams } from '@batonjs/protocol/parse-params';
+import type { Caller } from '../../agent/caller.ts';
+import { newId } from '../../base/system/new-id.ts';
+import { scopeOf } from '../call/call-context.ts';
+import type { Dependencies } from '../call/dependencies.ts';
+import { accept } from './accept-message.ts';
+import { ensureTask } from './ensure-task.ts';
+
+/**
+ * Accepts a message of the program of the server in the name of a caller. Not an operation of the protocol. A message
+ * that was accepted before is recognised by its id, whatever `idempotency` says of those of clients. The message has a
+ * task when it resolves. Rejects with an `A2AError`.
+ */
+export async function submitMessage(
+  request: SendMessageRequest,
+  caller: Caller | undefined,
+  dependencies: Dependencies,
+): Promise<void> {
+  const { clock, isOpen, owners, options, tasks } = dependencies;
+  const params = parseParams('SendMessage', request);
+  if (!isOpen()) throw new A2AError('UNAVAILABLE', 'The server is closing', { retryAfter: 1 });
+  if (!owners.isOurs && (await owners.refusal()) !== undefined) throw new A2AError('UNAVAILABLE');
+  const context = {
+    scope: scopeOf(options.queue, params.tenant, caller),
+    caller,
+    extensions: [],
+    version: PROTOCOL_VERSION,
+    signal: new AbortController().signal,
+    requestId: newId(clock),
+  };
+  const once = { ...dependencies, options: { ...options, idempotency: true } };
+  const { live } = await accept(params, context, once);
+  try {
+    if (!live.state.task && !live.state.closed) await ensureTask(live, dependencies);
+  } finally {
+    tasks.release(live);
+  }
+}

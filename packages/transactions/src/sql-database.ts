@@ -1,0 +1,60 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { TransactionDatabase } from '@batonjs/server/internals';
+import { once } from './once.ts';
+import type { SqlDriver } from './sql-driver.ts';
+import { SqlSession } from './sql-session.ts';
+import { sweep } from './sweep.ts';
+
+/** Settings of a database. */
+export interface SqlDatabaseOptions {
+  /**
+   * How long results of transactions are kept after the last transaction of their task, in milliseconds. A process that
+   * stands still for longer may repeat an effect. Default 30 days.
+   */
+  readonly keepMs?: number;
+}
+
+const session = Symbol('session');
+
+/** A database in which turns have transactions, and into which messages are submitted. */
+export interface SqlDatabase<Tx> extends TransactionDatabase<Tx> {
+  readonly driver: SqlDriver<Tx>;
+  readonly [session]: SqlSession<Tx>;
+}
+
+/** The session of a database. Throws `TypeError` for one that is not of {@link sqlDatabase}. */
+export function sessionOf<Tx>(database: SqlDatabase<Tx>): SqlSession<Tx> {
+  if (session in database) return database[session];
+  throw new TypeError('The database must be one of `@batonjs/transactions`, such as pgDatabase(pool)');
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** How many transactions there are for one that also deletes old rows, at most a batch of them. */
+const sweepEvery = 64;
+
+/** Databases in whose transaction the running code is. */
+const entered = new AsyncLocalStorage<object>();
+
+/** A database of any driver, for one that has no function of its own here. Throws `TypeError` for wrong options. */
+export function sqlDatabase<Tx>(
+  driver: SqlDriver<Tx>,
+  { keepMs = 30 * dayMs }: SqlDatabaseOptions = {},
+): SqlDatabase<Tx> {
+  if (!(keepMs > 0)) throw new TypeError('`keepMs` must be more than 0');
+  const statements = new SqlSession(driver);
+  let transactions = 0;
+  const database: SqlDatabase<Tx> = {
+    driver,
+    [session]: statements,
+    async once(key, run, signal) {
+      // It would wait for the row of its own task, or for its own connection, for ever.
+      if (entered.getStore() === database)
+        throw new TypeError(`The transaction "${key.name}" was begun within another one of this database`);
+      const result = await entered.run(database, () => once(statements, key, run, signal));
+      if (++transactions % sweepEvery === 0) await sweep(statements, keepMs).catch(() => {});
+      return result;
+    },
+  };
+  return database;
+}

@@ -1,0 +1,127 @@
+import { DatabaseSync } from 'node:sqlite';
+import Sqlite from 'better-sqlite3';
+import { sql } from 'drizzle-orm';
+import { drizzle as drizzleSqlite } from 'drizzle-orm/better-sqlite3';
+import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
+import { drizzle as drizzlePostgresJs } from 'drizzle-orm/postgres-js';
+import { CompiledQuery, Kysely, PostgresDialect, SqliteDialect } from 'kysely';
+import { Pool } from 'pg';
+import postgres from 'postgres';
+import {
+  drizzleDatabase,
+  drizzleSqliteDatabase,
+  kyselyDatabase,
+  pgDatabase,
+  postgresJsDatabase,
+  type SqlDatabase,
+  type SqlDatabaseOptions,
+  sqliteDatabase,
+} from '../../src/index.ts';
+
+/** A database that was opened by one driver. */
+export interface Opened<Tx> {
+  readonly database: SqlDatabase<Tx>;
+  /** Runs a statement of an agent in its transaction. */
+  run(tx: Tx, statement: string): Promise<unknown>;
+  close(): Promise<unknown> | unknown;
+}
+
+/** How each driver opens a database: at a URL of PostgreSQL, or at the path of a SQLite file. */
+export const drivers = {
+  postgres: {
+    pg: (url: string, options?: SqlDatabaseOptions) => {
+      const pool = new Pool({ connectionString: url });
+      // A connection that is ended while it is idle.
+      pool.on('error', () => {});
+      return opened(
+        pgDatabase(pool, options),
+        (tx, statement) => tx.query(statement),
+        () => pool.end(),
+      );
+    },
+    postgresJs: (url: string, options?: SqlDatabaseOptions) => {
+      const client = postgres(url, { max: 5, onnotice: () => {} });
+      const close = () => client.end();
+      return opened(postgresJsDatabase(client, options), async (tx, text) => await tx.unsafe(text), close);
+    },
+    drizzle: (url: string, options?: SqlDatabaseOptions) => {
+      const pool = new Pool({ connectionString: url });
+      pool.on('error', () => {});
+      const database = drizzleDatabase(drizzlePg(pool), sql, options);
+      return opened(
+        database,
+        (tx, statement) => tx.execute(sql.raw(statement)),
+        () => pool.end(),
+      );
+    },
+    drizzlePostgresJs: (url: string, options?: SqlDatabaseOptions) => {
+      const client = postgres(url, { max: 5, onnotice: () => {} });
+      const database = drizzleDatabase(drizzlePostgresJs(client), sql, options);
+      return opened(
+        database,
+        async (tx, statement) => await tx.execute(sql.raw(statement)),
+        () => client.end(),
+      );
+    },
+    kysely: (url: string, options?: SqlDatabaseOptions) => {
+      const pool = new Pool({ connectionString: url });
+      pool.on('error', () => {});
+      const kysely = new Kysely<object>({ dialect: new PostgresDialect({ pool }) });
+      const database = kyselyDatabase(kysely, CompiledQuery, 'postgres', options);
+      return opened(
+        database,
+        (tx, text) => tx.executeQuery(CompiledQuery.raw(text)),
+        () => kysely.destroy(),
+      );
+    },
+  },
+  sqlite: {
+    nodeSqlite: (path: string, options?: SqlDatabaseOptions) => {
+      const client = new DatabaseSync(path);
+      const database = sqliteDatabase(client, options);
+      return opened(
+        database,
+        async (tx, statement) => tx.exec(statement),
+        () => client.close(),
+      );
+    },
+    betterSqlite3: (path: string, options?: SqlDatabaseOptions) => {
+      const client = new Sqlite(path, { timeout: 0 });
+      const database = sqliteDatabase(client, options);
+      return opened(
+        database,
+        async (tx, statement) => tx.exec(statement),
+        () => client.close(),
+      );
+    },
+    drizzle: (path: string, options?: SqlDatabaseOptions) => {
+      const client = new Sqlite(path, { timeout: 0 });
+      const database = drizzleSqliteDatabase(drizzleSqlite(client), options);
+      return opened(
+        database,
+        async (tx, statement) => tx.run(sql.raw(statement)),
+        () => client.close(),
+      );
+    },
+    kysely: (path: string, options?: SqlDatabaseOptions) => {
+      const kysely = new Kysely<object>({
+        dialect: new SqliteDialect({ database: new Sqlite(path, { timeout: 0 }) }),
+      });
+      const database = kyselyDatabase(kysely, CompiledQuery, 'sqlite', options);
+      return opened(
+        database,
+        (tx, text) => tx.executeQuery(CompiledQuery.raw(text)),
+        () => kysely.destroy(),
+      );
+    },
+  },
+};
+
+/** Hides the type of the transactions: tests treat those of all drivers alike. */
+function opened<Tx>(
+  database: SqlDatabase<Tx>,
+  run: (tx: Tx, statement: string) => Promise<unknown>,
+  close: () => unknown,
+): Opened<unknown> {
+  return { database, run, close } as unknown as Opened<unknown>;
+}
