@@ -1,5 +1,8 @@
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { httpJsonServer } from '@batonjs/bindings/http-json';
+import { jsonRpcServer } from '@batonjs/bindings/json-rpc';
+import type { Fact } from '@batonjs/lifecycle';
 import { nestedTasks } from '@batonjs/nested-tasks';
 import type { Task } from '@batonjs/protocol';
 import {
@@ -11,7 +14,7 @@ import {
   working,
 } from '@batonjs/server';
 import { nodeHandler } from '@batonjs/server-node';
-import type { TaskStore } from '@batonjs/store';
+import type { Commit, TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { sqliteStore } from '@batonjs/store-sqlite';
 import { createTaskGateway } from '@batonjs/task-gateway';
@@ -76,6 +79,7 @@ const stores: readonly (readonly [kind: string, open: () => [TaskStore, TaskStor
 function closable(store: TaskStore) {
   const asked: string[] = [];
   const askedLate: string[] = [];
+  const facts: Fact[] = [];
   let isClosed = false;
   const proxy = new Proxy(store, {
     get(target, name) {
@@ -88,25 +92,35 @@ function closable(store: TaskStore) {
         }
         asked.push(String(name));
         isClosed = name === 'close';
+        if (name === 'commit') facts.push(...(args[0] as Commit).facts);
         return member.apply(target, args);
       };
     },
   });
-  return { store: proxy, asked, askedLate };
+  return { store: proxy, asked, askedLate, facts };
 }
+
+const statusOf = (fact: Fact) => (fact.type === 'status-changed' ? fact.status.state : undefined);
+const idOfAnswer = (fact: Fact) =>
+  fact.type === 'message-received' && fact.message.messageId.startsWith('input:')
+    ? [fact.message.messageId]
+    : [];
 
 describe.each(stores)('a gateway that is closed, with tasks in %s, in the middle of', (_, open) => {
   /** A gateway in front of an agent, and what replaces it at the same URL. */
   async function replaceable(behind: AgentServer) {
     const [first, second] = open();
-    const { store, asked, askedLate } = closable(first);
+    const { store, asked, askedLate, facts } = closable(first);
+    const next = closable(second);
     const lines: unknown[][] = [];
     const answer = nodeHandler(behind);
     let calls = 0;
     let reachable = Promise.resolve();
+    let takesSends = Promise.resolve();
     const url = await listen(async (request, response) => {
       calls++;
       await reachable;
+      if (request.url?.endsWith(':send')) await takesSends;
       answer(request, response);
     });
     const start = (where: TaskStore) => {
@@ -137,10 +151,15 @@ describe.each(stores)('a gateway that is closed, with tasks in %s, in the middle
       await store.close();
       const before = calls;
       reachable = until;
-      current = start(second);
+      current = start(next.store);
       return { isAtAgent: () => eventually(() => expect(calls).toBeGreaterThan(before)) };
     };
-    return { url: frontUrl, tasks, replace, lines, asked, askedLate, behind };
+    /** The agent gets messages of tasks that exist only after `until`. */
+    const holdSends = (until: Promise<void>) => {
+      takesSends = until;
+    };
+    const written = () => [facts, next.facts] as const;
+    return { url: frontUrl, tasks, replace, holdSends, written, lines, asked, askedLate, behind };
   }
   type Gateway = Awaited<ReturnType<typeof replaceable>>;
 
@@ -222,6 +241,39 @@ describe.each(stores)('a gateway that is closed, with tasks in %s, in the middle
     expect(runs).toEqual(['ask', 'go']);
     await isOver(gateway, 'COMPLETED');
   });
+
+  it.each([
+    ['before the agent is heard again', true],
+    ['after the agent was seen to ask still', false],
+  ])(
+    'an answer whose reply is lost, which the client repeats %s: it is one message',
+    async (_when, early) => {
+      const { agent, runs, release } = held();
+      const gateway = await replaceable(serve(agent, { bindings: [httpJsonServer, jsonRpcServer] }));
+      await submit(gateway, 'ask');
+      await became(gateway, { form: { formId: expect.any(String) } });
+      const { form, sequence } = await gateway.tasks.get('t');
+      const answer = () => gateway.tasks.answer('t', { text: 'go' }, form!.formId);
+      const heard = Promise.withResolvers<void>();
+      const sent = Promise.withResolvers<void>();
+      gateway.holdSends(sent.promise);
+      await answer();
+      const { isAtAgent } = await gateway.replace(early ? heard.promise : undefined);
+      await isAtAgent();
+      const asksAgain = () =>
+        gateway.written()[1].some((fact) => statusOf(fact) === 'TASK_STATE_AUTH_REQUIRED');
+      if (!early) await eventually(() => expect(asksAgain()).toBe(true));
+      expect((await gateway.tasks.get('t')).sequence).toBeGreaterThan(sequence);
+      await answer();
+      heard.resolve();
+      sent.resolve();
+      release();
+      await became(gateway, { status: 'completed' });
+      expect(new Set(gateway.written().flat().flatMap(idOfAnswer)).size).toBe(1);
+      expect(runs).toEqual(['ask', 'go']);
+      await isOver(gateway, 'COMPLETED');
+    },
+  );
 
   it('a cancel: the task and that of the agent are canceled', async () => {
     const { agent, runs, aborted } = held();

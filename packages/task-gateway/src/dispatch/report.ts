@@ -12,7 +12,7 @@ import {
   working,
 } from '@batonjs/server';
 import type { GatewayError } from '../tasks/gateway-task.ts';
-import { noteMessage } from '../tasks/note.ts';
+import { noteIn, noteMessage, type QuestionName } from '../tasks/note.ts';
 import { questionOf } from './question.ts';
 import { resultOf } from './result.ts';
 
@@ -24,11 +24,14 @@ export class Report {
   readonly #isCanceled: () => boolean;
   #isAccepted: boolean;
   #latest = '';
+  /** The question of a turn before this one. The agent may wait with it still. */
+  #before: QuestionName | undefined;
 
   constructor(emit: Emit, turn: Turn) {
     this.#emit = emit;
     this.#isCanceled = () => turn.signal.aborted;
     this.#isAccepted = turn.task?.status.state !== 'TASK_STATE_SUBMITTED';
+    this.#before = turn.messages.map(noteIn).findLast(({ question }) => question)?.question;
   }
 
   /** Records how far the agent is, or its question. Writes nothing if nothing changed, or while it has not started. */
@@ -47,13 +50,23 @@ export class Report {
   /** Records the question that the agent waits with. */
   async #asks(task: Task): Promise<void> {
     const { state, message, timestamp } = task.status;
-    const question = JSON.stringify([state, timestamp, message?.messageId]);
-    if (question === this.#latest) return;
+    const latest = JSON.stringify([state, timestamp, message?.messageId]);
+    if (latest === this.#latest) return;
     await this.#accepted(task.id);
-    this.#latest = question;
+    this.#latest = latest;
     const { form } = questionOf(task);
+    const question = this.#nameOf(timestamp || message ? latest : undefined);
     // In this state, the turn goes on: it follows the task at the agent, which may end without an answer.
-    await this.#emit(authRequired(noteMessage(textOf(message), { agentTaskId: task.id, form })));
+    await this.#emit(authRequired(noteMessage(textOf(message), { agentTaskId: task.id, form, question })));
+  }
+
+  /** The name that the turn before gave to a question, if it is the same one: an answer to it is the same message. */
+  #nameOf(status: string | undefined): QuestionName {
+    const before = this.#before;
+    this.#before = undefined;
+    return before && before.status === status && status !== undefined
+      ? before
+      : { id: crypto.randomUUID(), status };
   }
 
   /** Records how the task ended at the agent. `output` is the checked output of a typed skill. */

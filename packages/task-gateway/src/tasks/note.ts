@@ -12,6 +12,15 @@ export interface Note {
   readonly result?: Json;
   readonly error?: GatewayError;
   readonly form?: GatewayForm;
+  readonly question?: QuestionName;
+}
+
+/** Names the question that a task waits with, however often it is written. */
+export interface QuestionName {
+  /** Differs for each question. */
+  readonly id: string;
+  /** What the agent's own status says of itself. Undefined if that cannot be told from another status. */
+  readonly status?: string;
 }
 
 /** A status message with a note. */

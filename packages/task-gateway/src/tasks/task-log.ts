@@ -2,6 +2,7 @@ import type { MessageReceived } from '@batonjs/lifecycle';
 import { derivedTaskId, scopeOf } from '@batonjs/server/internals';
 import { foldLog, type Scope, type StoredFact } from '@batonjs/store';
 import type { GatewayStatus, GatewayTask, GatewayTransition } from './gateway-task.ts';
+import { noteIn } from './note.ts';
 import type { StoreReads } from './reading-store.ts';
 import {
   type Assignment,
@@ -26,6 +27,8 @@ export interface ReadTask {
   readonly task: GatewayTask;
   /** The number of the request that created it. */
   readonly submission: unknown;
+  /** The id of the question that it shows: the same however often a process wrote it. */
+  readonly question: string | undefined;
 }
 
 /** Part of a history or of a list. */
@@ -73,10 +76,11 @@ export class TaskLog {
     const first = log?.facts[0]?.version === 1 ? log.facts[0] : await this.#first(scope, id);
     const received = first?.fact as MessageReceived | undefined;
     if (!received) return undefined;
-    const report = reportOf(shownStatus(state, state.task.status), state.statusVersion);
+    const shown = shownStatus(state, state.task.status);
     return {
-      task: { ...assignmentIn(received.message), ...report },
+      task: { ...assignmentIn(received.message), ...reportOf(shown, state.statusVersion) },
       submission: received.caller?.submission,
+      question: noteIn(shown.message).question?.id,
     };
   }
 

@@ -4,7 +4,7 @@ import type { Json } from '@batonjs/protocol';
 import type { Caller } from '@batonjs/server';
 import { GatewayRefusal } from './gateway-refusal.ts';
 import type { GatewayTask } from './gateway-task.ts';
-import type { TaskLog } from './task-log.ts';
+import type { ReadTask, TaskLog } from './task-log.ts';
 import type { Assignment } from './view.ts';
 
 /** An answer to a form. */
@@ -51,9 +51,13 @@ export class TaskService {
 
   /** The caller's task. Rejects with `TASK_NOT_FOUND`. */
   async read(caller: Caller, taskId: string): Promise<GatewayTask> {
+    return (await this.#read(caller, taskId)).task;
+  }
+
+  async #read(caller: Caller, taskId: string): Promise<ReadTask> {
     const read = await this.tasks.read(this.tasks.addressOf(caller.scope, taskId));
     if (!read) throw taskNotFound();
-    return read.task;
+    return read;
   }
 
   /** Cancels a task that has not ended. A task that is canceled already stays as it is. */
@@ -71,15 +75,19 @@ export class TaskService {
     return this.read(caller, taskId);
   }
 
-  /** Answers the form that a task shows. One form takes one answer: the same again changes nothing. */
+  /**
+   * Answers the form that a task shows. One form takes one answer: the same again changes nothing, also after another
+   * process took the task over.
+   */
   async answer(caller: Caller, taskId: string, { formId, values }: FormInput): Promise<GatewayTask> {
-    const { form, status, sequence } = await this.read(caller, taskId);
+    const { task, question } = await this.#read(caller, taskId);
+    const { form, status } = task;
     if (!form) throw new GatewayRefusal('INPUT_NOT_EXPECTED', `The task is ${status} and asks nothing`);
     if (formId !== undefined && formId !== form.formId)
       throw new GatewayRefusal('INPUT_NOT_EXPECTED', 'The task waits for another form');
     const { id } = this.tasks.addressOf(caller.scope, taskId);
     const name = createHash('sha256')
-      .update(JSON.stringify([sequence, form.formId]))
+      .update(JSON.stringify([question, form.formId]))
       .digest('hex');
     const agent = await this.#agent();
     await agent.send([{ data: { formId: form.formId, values } }], {

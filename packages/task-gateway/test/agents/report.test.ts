@@ -3,10 +3,14 @@ import type { Message, Part, Task, TaskState } from '@batonjs/protocol';
 import type { TaskUpdate, Turn } from '@batonjs/server';
 import { describe, expect, it } from 'vitest';
 import { Report } from '../../src/dispatch/report.ts';
-import { noteIn } from '../../src/tasks/note.ts';
+import { type Note, noteIn, noteMessage } from '../../src/tasks/note.ts';
 
 /** A report, and what it wrote: state, text and note of each status. */
-function reporting({ from = 'SUBMITTED', signal = new AbortController().signal } = {}) {
+function reporting({
+  from = 'SUBMITTED',
+  signal = new AbortController().signal,
+  messages = [] as readonly Message[],
+} = {}) {
   const written: [state: string, text: string | undefined, note: object, more: object][] = [];
   const emit = async (update: TaskUpdate) => {
     const { status, ...more } = update as TaskUpdate & { status: Task['status'] };
@@ -14,7 +18,7 @@ function reporting({ from = 'SUBMITTED', signal = new AbortController().signal }
     const text = part && 'text' in part ? part.text : undefined;
     written.push([status.state.replace('TASK_STATE_', ''), text, noteIn(status.message), more]);
   };
-  const turn = { signal, task: { status: { state: `TASK_STATE_${from}` } } } as unknown as Turn;
+  const turn = { signal, messages, task: { status: { state: `TASK_STATE_${from}` } } } as unknown as Turn;
   return { report: new Report(emit as never, turn), written };
 }
 
@@ -91,6 +95,7 @@ describe('an agent that works', () => {
     const form = (formId: string, title: string) => ({
       ...here,
       form: expect.objectContaining({ formId, title }),
+      question: { id: expect.any(String), status: expect.any(String) },
     });
     expect(written).toEqual([
       ['WORKING', undefined, here, {}],
@@ -100,6 +105,55 @@ describe('an agent that works', () => {
       ['AUTH_REQUIRED', 'How much?', form('n', 'How much?'), {}],
       ['AUTH_REQUIRED', undefined, form('there', 'The agent asks'), {}],
     ]);
+  });
+});
+
+describe('a question that a turn before has written', () => {
+  const question = { text: 'How much?' };
+  const unnamed = { timestamp: '' };
+
+  /** The names of the questions that this turn writes, after one that wrote `first`. */
+  async function named(first: Task, ...tasks: readonly Task[]) {
+    const before = reporting();
+    await before.report.running(first);
+    const { question: known } = before.written.at(-1)![2] as Note;
+    const messages = [noteMessage('', { question: known }), noteMessage('', {})];
+    const { report, written } = reporting({ from: 'WORKING', messages });
+    for (const task of tasks) await report.running(task);
+    const names = written.flatMap(([, , note]) => (note as Note).question?.id ?? []);
+    expect(new Set(names).size).toBe(names.length);
+    return names.map((name) => name === known?.id);
+  }
+
+  it.each<[what: string, first: Task, then: Task[], isKnown: boolean[]]>([
+    ['keeps its name', at('INPUT_REQUIRED', question), [at('INPUT_REQUIRED', question)], [true]],
+    ['keeps its name without words', at('AUTH_REQUIRED'), [at('AUTH_REQUIRED')], [true]],
+    [
+      'keeps its name without a time',
+      at('INPUT_REQUIRED', { ...question, ...unnamed }),
+      [at('INPUT_REQUIRED', { ...question, ...unnamed })],
+      [true],
+    ],
+    [
+      'and another one of the agent have two names',
+      at('INPUT_REQUIRED', question),
+      [at('INPUT_REQUIRED', { ...question, id: 'n' })],
+      [false],
+    ],
+    [
+      'and the same words after an answer have two names',
+      at('INPUT_REQUIRED', question),
+      [at('INPUT_REQUIRED', question), at('WORKING'), at('INPUT_REQUIRED', question)],
+      [true, false],
+    ],
+    [
+      'gets another name if nothing tells it from others',
+      at('AUTH_REQUIRED', unnamed),
+      [at('AUTH_REQUIRED', unnamed)],
+      [false],
+    ],
+  ])('%s', async (_what, first, then, isKnown) => {
+    expect(await named(first, ...then)).toEqual(isKnown);
   });
 });
 
