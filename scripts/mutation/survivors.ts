@@ -30,17 +30,24 @@ function rangesOf({ line, original }: Survivor, source: readonly string[]): stri
 /**
  * What is known of a part after the lines of its survivors were mutated again. Mutations of these lines that were noticed
  * before count as before; `found` are the survivors that were tried again. Others are gone from the sources. What was not
- * in the sample of the run before is left out.
+ * in the sample of the run before is left out: a survivor whose line stands in its file twice counts once, as before.
  */
 export function withRetried(before: Result, found: readonly Survivor[], again: Result): Result {
-  const survivors = before.sample ? again.survivors.filter(isOneOf(found)) : again.survivors;
+  const survivors = before.sample ? again.survivors.filter(takenFrom(found)) : again.survivors;
   const noticed = Math.max(0, found.length - survivors.length);
   return { ...before, date: again.date, killed: before.killed + noticed, survivors };
 }
 
-const isOneOf = (survivors: readonly Survivor[]) => {
-  const keyOf = ({ file, line, original, replacement }: Survivor) =>
-    JSON.stringify([file, line, original, replacement]);
-  const keys = new Set(survivors.map(keyOf));
-  return (survivor: Survivor): boolean => keys.has(keyOf(survivor));
-};
+const keyOf = ({ file, line, original, replacement }: Survivor) =>
+  JSON.stringify([file, line, original, replacement]);
+
+/** Whether a survivor is one of these that was not asked for yet. */
+function takenFrom(survivors: readonly Survivor[]) {
+  const left = survivors.map(keyOf);
+  return (survivor: Survivor): boolean => {
+    const at = left.indexOf(keyOf(survivor));
+    if (at === -1) return false;
+    left.splice(at, 1);
+    return true;
+  };
+}

@@ -137,6 +137,19 @@ it('survivors of a sample are tried again without what was not in it', () => {
   });
 });
 
+it('a survivor of a sample counts as often as before, in however many places its line stands', () => {
+  const survivor = { file, line: 'if (a) {', original: 'a', replacement: 'true' };
+  const sample = { seed: '1', of: 90 };
+  const after = (was: number, found: number) => {
+    const before = { date: 'then', killed: 8, timeout: 0, survivors: Array(was).fill(survivor), sample };
+    const again = { date: 'now', killed: 0, timeout: 0, survivors: Array(found).fill(survivor) };
+    const { killed, survivors } = withRetried(before, before.survivors, again);
+    return [killed, survivors.length];
+  };
+  expect([after(1, 0), after(1, 1), after(1, 2)]).toEqual([[9, 0], [8, 1], [8, 1]]);
+  expect([after(2, 0), after(2, 1), after(2, 2)]).toEqual([[10, 0], [9, 1], [8, 2]]);
+});
+
 it('the page says what was not run, and which survivors nothing explains', () => {
   const result = resultOf(
     reportOf(mutant('Killed'), mutant('Survived', 'a | b'), mutant('Survived', '3')),

@@ -71,8 +71,9 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
     prune: ({ closedBefore, limit }) => call(() => prune(rows, Date.parse(closedBefore), limit)),
     take: (bucket, rate) => call(() => rows.change(takeStep(bucket, rate))),
 
+    // A copy also of a configuration that is frozen: what it holds may not be.
     putPushConfig: (push, atMost) =>
-      call(() => rows.change(putStep({ ...push, config: frozenJson(push.config) }, atMost))),
+      call(() => rows.change(putStep({ ...push, config: frozenJson({ ...push.config }) }, atMost))),
     getPushConfig: (scope, taskId, id) =>
       call(() => whenAnswered(pushConfigs(scope, taskId), (found) => found.find((push) => push.id === id))),
     listPushConfigs: (scope, taskId, { limit, after }) =>

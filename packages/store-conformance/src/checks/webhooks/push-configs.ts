@@ -87,11 +87,16 @@ const configChecks = section<Both>('webhooks', {
 
   async 'share nothing with callers that a caller could change'({ store }) {
     const given = structuredClone(push('a'));
+    const shallow = structuredClone(push('b'));
+    // What is further down is not frozen.
+    Object.freeze(shallow.config);
     await store.putPushConfig(given);
+    await store.putPushConfig(shallow);
     vandalize(given);
+    vandalize(shallow);
     vandalize(await store.getPushConfig('s', 't', 'a'));
     vandalize(await store.listPushConfigs('s', 't', { limit: 9 }));
-    same(await store.getPushConfig('s', 't', 'a'), kept('a'));
+    same(await store.listPushConfigs('s', 't', { limit: 9 }), [kept('a'), kept('b')]);
   },
 });
 
