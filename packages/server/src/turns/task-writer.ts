@@ -222,9 +222,13 @@ export class TaskWriter implements Held {
     return written;
   }
 
-  /** Resolves when nothing is being written. Never rejects. */
+  /** Resolves when no write waits any more, later ones included. Never rejects. */
   async idle(): Promise<void> {
-    while (this.#writing > 0) await this.#latest?.catch(() => {});
+    let seen: Promise<unknown> | undefined;
+    while (seen !== this.#latest) {
+      seen = this.#latest;
+      await seen?.catch(() => {});
+    }
   }
 
   #write(

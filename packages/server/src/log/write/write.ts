@@ -51,8 +51,8 @@ export function write(
   options: WriteOptions = {},
 ): Answer<Written> {
   const { store, clock } = live.dependencies;
-  const since = clock.monotonic();
   try {
+    const since = clock.monotonic();
     const draft = draftOf(live, decide, options);
     if (!draft) return nothingWritten(live);
     live.writeStarts();
