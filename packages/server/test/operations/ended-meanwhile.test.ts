@@ -158,7 +158,7 @@ it('of a log that became neither task nor answer a task is made once, however of
       await gate.promise;
       return reply('Hi');
     },
-    { store: memory, idempotency: true },
+    { store: memory, idempotency: true, clocks: { totalMs: 60_000 } },
   );
   const params = { message: say('go'), configuration: { returnImmediately: true } };
   const [one, other] = await Promise.all([
@@ -168,5 +168,8 @@ it('of a log that became neither task nor answer a task is made once, however of
   expect(one.task.id).toBe(other.task.id);
   const facts = (await memory.readFacts(scope, one.task.id, 0, 100)).map(({ fact }) => fact.type);
   expect(facts.filter((type) => type === 'task-created')).toHaveLength(1);
+  // Another process ends it in time if this one dies.
+  const { head, facts: known } = (await memory.load(scope, one.task.id))!;
+  expect(Date.parse(head.dueAt!) - Date.parse(known[0]!.fact.at)).toBe(60_000);
   gate.resolve();
 });

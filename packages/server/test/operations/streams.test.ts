@@ -2,7 +2,7 @@ import type { TaskStore } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { change, unavailable } from '../../../../test/kit/faulty-store.ts';
-import { rpc, say } from '../../../../test/kit/rpc.ts';
+import { brief, rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { type Clock, systemClock } from '../../src/base/timing/clock.ts';
 import {
@@ -215,6 +215,48 @@ describe('a stream that has nothing to tell yet', () => {
     });
     await expect(follow(serve(agent, { store }), taskId, position)).rejects.toThrow(/^503/);
   });
+});
+
+describe.each([
+  ['that is in memory', (server: AgentServer) => server],
+  ['that is read from the store', (_server: AgentServer, again: () => AgentServer) => again()],
+])('a task that has ended %s', (_, serverOf) => {
+  it('has nothing more for a client that saw its last event, and its last events for others', async () => {
+    const store = memoryStore();
+    const agent: Agent = async function* () {
+      yield working();
+      yield artifact('a', 'x');
+      yield completed();
+    };
+    const first = serve(agent, { store });
+    const begun = await open(first, toCall('SendStreamingMessage', { message: say('go') }));
+    const written = (await readAll(begun.texts)).join('');
+    const ids = Array.from(written.matchAll(/(?<=^id: ).+$/gm), ([id]) => id);
+    const server = serverOf(first, () => serve(agent, { store }));
+    const taskId = /"id":"([^"]+)"/.exec(written)![1]!;
+    const seen = async (last: string | undefined) =>
+      versions((await readAll((await follow(server, taskId, last)).texts)).join(''));
+    expect(await seen(ids.at(-1))).toEqual([]);
+    expect(await seen(ids.at(-3))).toEqual(versions(written).slice(-2));
+  });
+});
+
+it('a task that its agent begins is shown with the first update, and every later update follows once', async () => {
+  async function* updates() {
+    yield working('One');
+    yield artifact('a', 'x');
+    yield completed();
+  }
+  // A server cannot know of a function that it answers with a task.
+  const { texts } = await open(
+    serve(() => updates()),
+    toCall('SendStreamingMessage', { message: say('go') }),
+  );
+  const written = (await readAll(texts)).join('');
+  const events = Array.from(written.matchAll(/^data: (.+)$/gm), ([, data]) =>
+    brief(JSON.parse(data!).result),
+  );
+  expect(events).toEqual(['task WORKING', 'a:x', 'COMPLETED']);
 });
 
 it.each([

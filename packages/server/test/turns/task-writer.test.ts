@@ -29,8 +29,7 @@ async function writing() {
     },
   };
   const store = change(memoryStore(), {
-    commit: (commit) => (request) =>
-      {
+    commit: (commit) => (request) => {
       const unfenced = { ...request, writer: undefined };
       return state.until ? state.until.then(() => commit(unfenced)) : commit(unfenced);
     },
@@ -41,7 +40,11 @@ async function writing() {
   });
   const live = tasks.begin('s', 't');
   await write(live, (known) => decideAll(known, begin, new Date(0).toISOString()));
-  const dependencies = { clock, onTransition() {}, options: { leaseMs: 1_000, clocks: {}, limits: defaultLimits } };
+  const dependencies = {
+    clock,
+    onTransition() {},
+    options: { leaseMs: 1_000, clocks: {}, limits: defaultLimits },
+  };
   const turn = { heartbeat: { isSure: () => true }, stalls: { enter() {} } };
   const lease = { scope: 's', taskId: 't', fence: 1 };
   return {

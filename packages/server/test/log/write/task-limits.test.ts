@@ -1,6 +1,8 @@
 import { FACT_FORMAT, type Fact, type State } from '@batonjs/lifecycle';
+import { weigh } from '@batonjs/lifecycle/internals';
 import { describe, expect, it } from 'vitest';
-import { checkDecided } from '../../../src/log/write/task-limits.ts';
+import type { LiveTask } from '../../../src/log/live-task.ts';
+import { checkDecided, reserveSize } from '../../../src/log/write/task-limits.ts';
 
 const limits = { factsPerTask: 20, bytesPerTask: 1_000 };
 const full = { version: 21, weight: 1_000 } as State;
@@ -73,6 +75,34 @@ describe('a full log', () => {
     expect(refusal([news('x')])).toBe('RESOURCE_EXHAUSTED');
     const half = 'x'.repeat(33 * 1024);
     expect(refusal([news(half), ...last], closed)).toBeUndefined();
+    // The last words have a limit of their own.
+    expect(refusal([news(half), status('COMPLETED', half)], closed)).toBeUndefined();
     expect(refusal([news(half), news(half), ...last], closed)).toBe('RESOURCE_EXHAUSTED');
+  });
+});
+
+describe('what is appended at the end of a log', () => {
+  const one = fact('artifact-updated');
+  const size = weigh(one);
+  const live = (version: number, weight = 0) => ({ state: { version, weight } }) as LiveTask;
+
+  it('may fill it, and no more, together with what others append meanwhile', () => {
+    const task = live(17);
+    const end = reserveSize(task, [one, one], limits);
+    reserveSize(task, [one], limits);
+    expect(() => reserveSize(task, [one], limits)).toThrow('The task has reached the size limit');
+    end();
+    reserveSize(task, [one, one], limits);
+    expect(() => reserveSize(task, [one], limits)).toThrow('The task has reached the size limit');
+  });
+
+  it('is weighed in the same way', () => {
+    const task = live(1, limits.bytesPerTask - 2 * size);
+    const end = reserveSize(task, [one], limits);
+    reserveSize(task, [one], limits);
+    expect(() => reserveSize(task, [one], limits)).toThrow('The task has reached the size limit');
+    end();
+    reserveSize(task, [one], limits);
+    reserveSize(live(limits.factsPerTask, limits.bytesPerTask), [], limits);
   });
 });
