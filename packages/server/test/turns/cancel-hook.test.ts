@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { rpc, say } from '../../../../test/kit/rpc.ts';
 import { serve } from '../../../../test/kit/serve.ts';
 import { until } from '../../../../test/kit/until.ts';
-import { type Agent, inputRequired, working } from '../../src/index.ts';
+import { type Agent, inputRequired, type Turn, working } from '../../src/index.ts';
 import { testClock } from '../../src/turns/testing/testing.ts';
 
 const TREE = { 'a2a-extensions': TASK_TREE };
@@ -102,6 +102,26 @@ describe('`onCancel` is called before a task ends without its agent, and the chi
     expect(called).toEqual([`${id} c`]);
     expect(await childrenOf(second, id)).toEqual(canceledChild);
   });
+});
+
+it('the turn that a hook gets has every member of a turn, also where none runs', async () => {
+  const seen: Record<string, unknown>[] = [];
+  const failed: unknown[] = [];
+  const onCancel = async (turn: Turn) => {
+    try {
+      const names = Object.keys(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(turn)));
+      seen.push(Object.fromEntries(names.map((name) => [name, turn[name as keyof Turn]])));
+    } catch (error) {
+      failed.push(error);
+    }
+    return [];
+  };
+  const server = serve(parent, { card, onCancel: onCancel as never });
+  const id = await start(server, 'ask');
+  await until(server, id, 'INPUT_REQUIRED');
+  await rpc(server, 'CancelTask', { id });
+  expect(failed).toEqual([]);
+  expect(seen).toMatchObject([{ text: 'ask', replacedWake: undefined, woken: false }]);
 });
 
 it('a hook that returns something else, or fails, ends the task all the same', async () => {

@@ -1,5 +1,4 @@
 import type { Command } from '@batonjs/lifecycle';
-import { StoreError } from '@batonjs/store';
 import { memoryStore } from '@batonjs/store-memory';
 import { describe, expect, it } from 'vitest';
 import { change } from '../../../../test/kit/faulty-store.ts';
@@ -104,8 +103,21 @@ describe('a turn is idle', () => {
   it('after its lease was lost', async () => {
     const { writer } = await writing();
     writer.lost();
-    await expect(writer.write(working)).rejects.toThrow(StoreError);
+    await expect(writer.write(working)).rejects.toThrow(expect.objectContaining({ code: 'FENCED' }));
     expect(await roundsOf(writer.idle())).toBeLessThan(9);
     expect(writer.isWriting).toBe(false);
   });
+});
+
+it('a turn has ended its task when that is stored, and not before', async () => {
+  const { writer, state } = await writing();
+  await writer.write(working);
+  expect(writer.hasEnded).toBe(false);
+  const answering = Promise.withResolvers<void>();
+  state.until = answering.promise;
+  const last = writer.cancel();
+  expect(writer.hasEnded).toBe(false);
+  answering.resolve();
+  await last;
+  expect([writer.state.closed, writer.hasEnded]).toEqual([true, true]);
 });
