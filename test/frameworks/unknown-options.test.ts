@@ -1,11 +1,13 @@
 import { createServer } from 'node:http';
+import { httpJsonClient } from '@batonjs/bindings/http-json';
 import { listenGrpc } from '@batonjs/bindings-grpc';
 import { attachWebSocket } from '@batonjs/bindings-websocket';
-import { connect } from '@batonjs/client';
+import { type ConnectOptions, connect } from '@batonjs/client';
 import { mcpHandler, toMcp } from '@batonjs/mcp';
 import { reply } from '@batonjs/server';
 import { listen, nodeHandler } from '@batonjs/server-node';
 import { createTaskGateway } from '@batonjs/task-gateway';
+import { clientTelemetry } from '@batonjs/telemetry';
 import { describe, expect, it } from 'vitest';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
 import { serve } from '../kit/serve.ts';
@@ -57,9 +59,42 @@ describe('an option that does not exist is refused by', () => {
       { session: 1 },
       '`session`: did you mean `sessions`?',
     ],
+    [
+      'connect',
+      (options) => connect('http://localhost', options),
+      { header: {} },
+      '`header`: did you mean `headers`?',
+    ],
+    [
+      'connect',
+      (options) => connect({ name: 'Card' } as never, options),
+      { baseUrl: 'http://localhost' },
+      '`baseUrl`: remove it',
+    ],
+    [
+      'connect',
+      (options) => connect('http://localhost', options),
+      { retry: { attempt: 1 } },
+      '`retry.attempt`: did you mean `retry.attempts`?',
+    ],
   ])('%s: %#', async (_, serves, options, line) => {
     const served = (async () => serves(options as never))();
     await expect(served).rejects.toThrow(new TypeError(`There is no option ${line}`));
+  });
+
+  it('none that is one: every option of `connect` is known', async () => {
+    const options: Required<ConnectOptions> = {
+      ...{ fetch: agent().fetch, bindings: [httpJsonClient], compatibility: [], binding: 'HTTP+JSON' },
+      ...{ version: '1.0', fallback: true, extensions: [], headers: {}, trustedOrigins: [] },
+      ...{ credentials: () => undefined, timeoutMs: 9_000, maxResponseBytes: 99_999, maxEventBytes: 99_999 },
+      ...{ followForMs: 1, retry: { attempts: 1, sendForMs: 1, firstMs: 1, longestMs: 1, budget: 1 } },
+      ...{ checkCapabilities: true, verifyCard: () => true, cards: new Map(), clock: {} },
+      telemetry: clientTelemetry(),
+    };
+    for (const retry of [options.retry, false, undefined])
+      expect((await connect('http://localhost', { ...options, retry: retry as never })).card.name).toBe(
+        'Test',
+      );
   });
 
   it.each([

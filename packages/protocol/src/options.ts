@@ -29,25 +29,24 @@ export function unknownOptions(
     });
 }
 
-/** The known name with the fewest changed letters; undefined if more than a third would have to change. */
+/** The known name with the fewest changed letters; undefined if more than a third would have to change, or nine. */
 function nearest(name: string, known: readonly string[]): string | undefined {
-  const [best] = known
-    .map((other) => ({ other, changes: changesBetween(name.toLowerCase(), other.toLowerCase()) }))
-    .sort((one, other) => one.changes - other.changes);
-  return best && best.changes <= Math.max(1, best.other.length / 3) ? best.other : undefined;
+  const given = name.toLowerCase();
+  for (let changes = 0; changes < 9; changes++)
+    for (const other of known)
+      if (changes <= Math.max(1, other.length / 3) && isNear(given, other.toLowerCase(), changes))
+        return other;
+  return undefined;
 }
 
-/** How many letters are added, removed or replaced. */
-function changesBetween(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, n) => n);
-  for (const [n, letter] of [...one].entries()) {
-    let left = n + 1;
-    let aboveLeft = n;
-    row = row.map((above, m) => {
-      if (m > 0) left = Math.min(left + 1, above + 1, aboveLeft + Number(letter !== other[m - 1]));
-      aboveLeft = above;
-      return left;
-    });
-  }
-  return row.at(-1) ?? 0;
-}
+/** Whether one becomes the other if at most so many letters are added, removed or replaced. */
+const isNear = (one: string, other: string, changes: number): boolean => {
+  if (!one || !other) return one.length + other.length <= changes;
+  if (one[0] === other[0]) return isNear(one.slice(1), other.slice(1), changes);
+  return (
+    changes > 0 &&
+    (isNear(one.slice(1), other, changes - 1) ||
+      isNear(one, other.slice(1), changes - 1) ||
+      isNear(one.slice(1), other.slice(1), changes - 1))
+  );
+};

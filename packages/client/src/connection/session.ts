@@ -41,7 +41,7 @@ export class Session {
   /** Index of the interface in use. */
   current = 0;
   /** Origins that refused `application/a2a+json` with 415 and accept `application/json`. */
-  private readonly plainOrigins = new Set<string>();
+  readonly #plainOrigins = new Set<string>();
   /** Retries that all calls still have, in tenths: each success adds one tenth. */
   budget: number;
 
@@ -92,21 +92,21 @@ export class Session {
   /** Makes a call with a single reply. */
   call(operation: OperationName, params: AnyParams, options: CallOptions = {}): Promise<unknown> {
     const { telemetry } = this.settings;
-    if (!telemetry) return this.tryCall(operation, params, options);
+    if (!telemetry) return this.#tryCall(operation, params, options);
     return tracedCall(telemetry, callStart(this, operation, params), (span) =>
-      this.tryCall(operation, params, { ...options, span }),
+      this.#tryCall(operation, params, { ...options, span }),
     );
   }
 
   /** Makes a call in a span, if there is one. */
-  async tryCall(operation: OperationName, params: AnyParams, options: InSpan): Promise<unknown> {
+  async #tryCall(operation: OperationName, params: AnyParams, options: InSpan): Promise<unknown> {
     this.check(operation);
     const deadline = startDeadline(options, this.settings, this.address);
     const retries = startRetries(this, operation, params, options, deadline.signal);
     try {
       for (;;) {
         try {
-          const result = await this.reply(operation, params, options, deadline);
+          const result = await this.#reply(operation, params, options, deadline);
           this.budget = Math.min(this.settings.retry.budget * 10, this.budget + 1);
           return checkResult(operation, result);
         } catch (error) {
@@ -132,14 +132,14 @@ export class Session {
     options: StreamOptions = {},
   ): AsyncGenerator<PositionedEvent, void, void> {
     const { telemetry } = this.settings;
-    if (!telemetry) return this.tryStream(operation, params, options);
+    if (!telemetry) return this.#tryStream(operation, params, options);
     return tracedStream(telemetry, callStart(this, operation, params, options.lastEventId), (span) =>
-      this.tryStream(operation, params, { ...options, span }),
+      this.#tryStream(operation, params, { ...options, span }),
     );
   }
 
   /** Makes a call that is answered by a stream in a span, if there is one. */
-  async *tryStream(
+  async *#tryStream(
     operation: OperationName,
     params: AnyParams,
     options: StreamOptions & InSpan,
@@ -150,7 +150,7 @@ export class Session {
     try {
       for (let started = false; ; ) {
         try {
-          for await (const event of this.connect(operation, params, options, deadline)) {
+          for await (const event of this.#connect(operation, params, options, deadline)) {
             started = true;
             yield event;
           }
@@ -170,15 +170,15 @@ export class Session {
   }
 
   /** The events of one connection. */
-  async *connect(
+  async *#connect(
     operation: OperationName,
     params: AnyParams,
     options: StreamOptions & InSpan,
     deadline: CallDeadline,
   ): AsyncGenerator<PositionedEvent, void, void> {
-    const transport = this.transport;
+    const transport = this.#transport;
     if (transport) {
-      const request = this.prepare(operation, params, options, deadline, this.settings.maxEventBytes);
+      const request = this.#prepare(operation, params, options, deadline, this.settings.maxEventBytes);
       const onOpen = () => {
         deadline.lift();
         options.onOpen?.();
@@ -187,10 +187,10 @@ export class Session {
         yield { id, event: checkEvent(transport.mayHaveNulls ? withoutNulls(event) : event) };
       return;
     }
-    const { call, codec, response } = await this.send(operation, params, options, deadline);
+    const { call, codec, response } = await this.#send(operation, params, options, deadline);
     if (!response.ok || !isEventStream(response)) {
       // An error before the first event is an ordinary reply. Some agents also answer a stream with one complete reply.
-      const result = this.decode(codec, call, await this.readReply(response));
+      const result = this.#decode(codec, call, await this.#readReply(response));
       yield { event: checkResult('SendMessage', result) as StreamResponse };
       return;
     }
@@ -210,30 +210,30 @@ export class Session {
   }
 
   /** The interface in use, if its binding carries calls itself. */
-  private get transport(): ClientTransport | undefined {
+  get #transport(): ClientTransport | undefined {
     const { codec } = this.candidates[this.current]!;
     return 'urlOf' in codec ? codec : undefined;
   }
 
-  private async reply(
+  async #reply(
     operation: OperationName,
     params: AnyParams,
     options: InSpan,
     deadline: CallDeadline,
   ): Promise<unknown> {
-    const transport = this.transport;
+    const transport = this.#transport;
     if (transport) {
       const { maxResponseBytes } = this.settings;
-      const prepared = this.prepare(operation, params, options, deadline, maxResponseBytes);
+      const prepared = this.#prepare(operation, params, options, deadline, maxResponseBytes);
       const result = await callOnce(transport, prepared);
       return transport.mayHaveNulls ? withoutNulls(result) : result;
     }
-    const { call, codec, response } = await this.send(operation, params, options, deadline);
-    return this.decode(codec, call, await this.readReply(response));
+    const { call, codec, response } = await this.#send(operation, params, options, deadline);
+    return this.#decode(codec, call, await this.#readReply(response));
   }
 
   /** What a call is sent with on the interface in use. */
-  private prepare(
+  #prepare(
     operation: OperationName,
     given: AnyParams,
     options: StreamOptions & InSpan,
@@ -250,21 +250,21 @@ export class Session {
     return { call, url, address, options, extensions, settings, signal: deadline.signal, maxBytes };
   }
 
-  private async send(
+  async #send(
     operation: OperationName,
     given: AnyParams,
     options: StreamOptions & InSpan,
     deadline: CallDeadline,
   ) {
     const codec = this.candidates[this.current]!.codec as ClientBinding;
-    const { call, url, ...prepared } = this.prepare(operation, given, options, deadline, 0);
+    const { call, url, ...prepared } = this.#prepare(operation, given, options, deadline, 0);
     const { alternative, ...request } = codec.encodeCall(call, url);
     const { version, extensionsHeader } = codec;
     const context = { ...options, ...prepared, version, extensionsHeader };
-    const ask = (attempt: OutgoingRequest) => this.exchange(attempt, context);
+    const ask = (attempt: OutgoingRequest) => this.#exchange(attempt, context);
     const response = await ask(request);
     if (!alternative || !isUnrouted(response.status)) return { call, codec, response };
-    const reply = await this.readReply(response);
+    const reply = await this.#readReply(response);
     const first = new Response(reply.body, response);
     if (namesAnError(() => codec.decodeReply(call, reply))) return { call, codec, response: first };
     const second = await ask(alternative);
@@ -272,24 +272,24 @@ export class Session {
   }
 
   /** Sends a request, as `application/json` if the agent refuses `application/a2a+json`. Spec: §11.1. */
-  private async exchange(request: OutgoingRequest, context: Parameters<typeof exchange>[1]) {
+  async #exchange(request: OutgoingRequest, context: Parameters<typeof exchange>[1]) {
     if (request.headers['content-type'] !== A2A_JSON) return exchange(request, context);
     const plain = { ...request, headers: { ...request.headers, 'content-type': JSON_TYPE } };
     const { origin } = new URL(request.url);
-    if (this.plainOrigins.has(origin)) return exchange(plain, context);
+    if (this.#plainOrigins.has(origin)) return exchange(plain, context);
     const response = await exchange(request, context);
     if (response.status !== 415) return response;
     discard(response);
     const second = await exchange(plain, context);
-    if (second.status !== 415) this.plainOrigins.add(origin);
+    if (second.status !== 415) this.#plainOrigins.add(origin);
     return second;
   }
 
-  private decode(codec: ClientBinding, call: Call, reply: IncomingReply): unknown {
+  #decode(codec: ClientBinding, call: Call, reply: IncomingReply): unknown {
     return nullFree(reply.body, codec.decodeReply(call, reply));
   }
 
-  private async readReply(response: Response) {
+  async #readReply(response: Response) {
     const { status, headers } = response;
     return { status, headers, body: await readText(response, this.settings.maxResponseBytes) };
   }
