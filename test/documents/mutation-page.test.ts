@@ -146,8 +146,16 @@ it('a survivor of a sample counts as often as before, in however many places its
     const { killed, survivors } = withRetried(before, before.survivors, again);
     return [killed, survivors.length];
   };
-  expect([after(1, 0), after(1, 1), after(1, 2)]).toEqual([[9, 0], [8, 1], [8, 1]]);
-  expect([after(2, 0), after(2, 1), after(2, 2)]).toEqual([[10, 0], [9, 1], [8, 2]]);
+  expect([after(1, 0), after(1, 1), after(1, 2)]).toEqual([
+    [9, 0],
+    [8, 1],
+    [8, 1],
+  ]);
+  expect([after(2, 0), after(2, 1), after(2, 2)]).toEqual([
+    [10, 0],
+    [9, 1],
+    [8, 2],
+  ]);
 });
 
 it('the page says what was not run, and which survivors nothing explains', () => {
