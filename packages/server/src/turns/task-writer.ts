@@ -224,10 +224,9 @@ export class TaskWriter implements Held {
 
   /** Resolves when no write waits any more, later ones included. Never rejects. */
   async idle(): Promise<void> {
-    let seen: Promise<unknown> | undefined;
-    while (seen !== this.#latest) {
+    for (let seen: unknown; seen !== this.#latest; ) {
       seen = this.#latest;
-      await seen?.catch(() => {});
+      await this.#latest?.catch(() => {});
     }
   }
 
@@ -236,12 +235,11 @@ export class TaskWriter implements Held {
     turn?: (state: State) => Commit['turn'],
   ): Answer<Written> {
     const { clock, onTransition } = this.#dependencies;
-    const { limits } = this.#dependencies.options;
     let refusal: unknown;
     const decision = (state: State | undefined): Decision => {
       try {
         const decided = decideAll(state, state ? commands(state) : [], isoTime(clock.now()));
-        checkDecided(decided, limits);
+        checkDecided(decided, this.#dependencies.options.limits);
         return decided;
       } catch (error) {
         refusal = error;

@@ -88,7 +88,7 @@ const configChecks = section<Both>('webhooks', {
   async 'share nothing with callers that a caller could change'({ store }) {
     const given = structuredClone(push('a'));
     const shallow = structuredClone(push('b'));
-    // What is further down is not frozen.
+    // Its `authentication` is not frozen.
     Object.freeze(shallow.config);
     await store.putPushConfig(given);
     await store.putPushConfig(shallow);
