@@ -55,14 +55,21 @@ const additions: Readonly<Record<string, Addition>> = {
     file: 'packages/store/src/port/list.ts',
     edit: [/^export interface TaskFilter \{$/m, '$&\n  readonly owner?: string;'],
     name: 'owner',
+    places: ['packages/store/src/rules/list.ts', 'packages/store-conformance/src/checks/list-filters.ts'],
+  },
+  'what every database has to search in a way of its own': {
+    file: 'packages/store/src/rules/list.ts',
+    edit: [
+      /^ {2}readonly terms: readonly string\[\];\n\};$/m,
+      '  readonly terms: readonly string[];\n  readonly span?: string;\n};',
+    ],
+    name: 'span',
     places: [
       'packages/store-memory/src/task-index.ts',
-      'packages/store/src/rules/list.ts',
       'packages/store-sqlite/src/tables/task-list.ts',
       'packages/store-redis/src/rows/task-list.ts',
       'packages/store-postgres/src/tables/task-list.ts',
       'packages/store-etcd/src/logs/task-list.ts',
-      'packages/store-conformance/src/checks/list-filters.ts',
     ],
   },
   'a filter of lists in requests': {
@@ -78,11 +85,7 @@ const additions: Readonly<Record<string, Addition>> = {
     file: 'packages/inspector/src/api/task.ts',
     edit: [/^export interface TaskFilter \{$/m, '$&\n  readonly shade?: string;'],
     name: 'shade',
-    places: [
-      'packages/inspector/src/routes/read-filter.ts',
-      'packages/inspector/src/tasks/agent-tasks.ts',
-      'packages/inspector/src/tasks/store-tasks.ts',
-    ],
+    places: ['packages/inspector/src/tasks/filters.ts'],
   },
 };
 
@@ -95,6 +98,7 @@ const ways: Readonly<Record<string, readonly (keyof typeof additions)[]>> = {
     'a filter of lists in stores',
     'a filter of lists in the inspector',
   ],
+  'A filter by words': ['what every database has to search in a way of its own'],
 };
 
 /** The files that the paragraph that begins with these words names. */

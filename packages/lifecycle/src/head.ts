@@ -21,6 +21,8 @@ export interface Head {
   readonly dueAt?: string;
   readonly turn: number;
   readonly attempt: number;
+  /** Short words that the task is found by, each once. Absent without any. */
+  readonly labels?: readonly string[];
 }
 
 /** Folds one fact into the head. It keeps `dueAt` until the log closes. */
@@ -87,7 +89,7 @@ const begin = ({ at }: Fact): Head => ({
 
 /** Whether a head agrees with a state in each of its members. */
 const agreements: {
-  readonly [Name in Exclude<keyof Head, 'dueAt'>]: (head: Head, state: State) => boolean;
+  readonly [Name in Exclude<keyof Head, 'dueAt' | 'labels'>]: (head: Head, state: State) => boolean;
 } = {
   version: (head, state) => head.version === state.version,
   state: (head, state) => head.state === state.task?.status.state,
@@ -101,6 +103,6 @@ const agreements: {
     head.statusAt === (task?.status.timestamp ?? (answer ? at : createdAt)),
 };
 
-/** Whether a head is that of the state, apart from `dueAt`, which the server chooses. */
+/** Whether a head is that of the state, apart from `dueAt` and `labels`, which the server chooses. */
 export const agrees = (head: Head, state: State): boolean =>
   Object.values(agreements).every((agreesIn) => agreesIn(head, state));

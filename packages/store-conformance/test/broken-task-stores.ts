@@ -721,6 +721,24 @@ const lists = broken('list', {
   'ignores the context': (store) => ({
     list: (scope, query) => store.list(scope, { ...query, contextId: undefined }),
   }),
+  'ignores labels': (store) => ({
+    list: (scope, query) => store.list(scope, { ...query, labels: undefined }),
+  }),
+  'takes one label for all of them': (store) => ({
+    list: (scope, query) => store.list(scope, { ...query, labels: query.labels?.slice(0, 1) }),
+  }),
+  'takes no labels for none at all': (store) => ({
+    list: (scope, query) =>
+      store.list(scope, { ...query, labels: query.labels?.length ? query.labels : ['x'] }),
+  }),
+  'finds a part of a label': (store) => ({
+    list: async (scope, { labels, ...query }) => {
+      if (!labels) return store.list(scope, query);
+      const { tasks } = await store.list(scope, { ...query, limit: 1e6 });
+      const found = tasks.filter(({ head }) => labels.every((one) => `${head.labels}`.includes(one)));
+      return { tasks: found.slice(0, query.limit), total: found.length };
+    },
+  }),
   'takes an empty context for none': (store) => ({
     list: (scope, query) => store.list(scope, { ...query, contextId: query.contextId || undefined }),
   }),

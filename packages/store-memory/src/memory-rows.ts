@@ -8,6 +8,7 @@ import {
   frozenJson,
   type KeptFacts,
   type KeptLog,
+  type ListSearch,
   type Moment,
   type QueueRow,
   type Rows,
@@ -17,7 +18,6 @@ import {
   Subscribers,
   steadyNow,
   type TaskPage,
-  type TaskQuery,
   type TaskRow,
   type TaskWrite,
   type Topic,
@@ -99,8 +99,8 @@ export class MemoryRows implements Rows<Json> {
     return { version: log?.facts.length ?? 0, facts: log?.facts.after(after, limit) ?? [] };
   }
 
-  page(scope: Scope, query: TaskQuery): TaskPage {
-    return this.#index.page(scope, query);
+  page(scope: Scope, search: ListSearch): TaskPage {
+    return this.#index.page(scope, search);
   }
 
   subscribe(topic: Topic, notify: (version?: number) => void): Unsubscribe {

@@ -1,12 +1,14 @@
 import {
   cutPage,
+  isListed,
   isListedAlike,
   type ListedTask,
+  type ListSearch,
   type TaskPage,
-  type TaskQuery,
   type TaskRow,
+  termsOf,
 } from '@batonjs/store';
-import { Lists, olderFirst, type Place } from './logs/lists.ts';
+import { Lists, olderFirst, type Place, type StateList } from './logs/lists.ts';
 import type { Log } from './logs/log.ts';
 import { SortedList } from './order/sorted-list.ts';
 
@@ -24,13 +26,14 @@ const mostWaiting = 256;
 export class TaskIndex {
   readonly #scopes = new Lists();
   readonly #contexts = new Lists();
+  readonly #terms = new Lists();
   readonly #closed = new SortedList<Log>(olderFirstAnywhere);
   /** Those that wait to be put in place, and some that do not any more. */
   #moved: Log[] = [];
 
-  /** How many scopes and contexts have logs. */
+  /** How many scopes, contexts and terms have logs. */
   get size(): number {
-    return this.#scopes.size + this.#contexts.size;
+    return this.#scopes.size + this.#contexts.size + this.#terms.size;
   }
 
   /** Called for every log that was made or changed. */
@@ -53,11 +56,12 @@ export class TaskIndex {
     this.#remove(log);
   }
 
-  page(scope: string, query: TaskQuery): TaskPage {
+  page(scope: string, search: ListSearch): TaskPage {
     this.#settle();
     // A total costs the same with `totalAtMost`.
     const {
       contextId,
+      terms,
       state,
       statusSince = '',
       limit,
@@ -66,19 +70,23 @@ export class TaskIndex {
       answered,
       totalAtMost,
       ...others
-    } = query;
+    } = search;
     others satisfies Record<string, never>;
-    const all = contextId === undefined ? this.#scopes.of(scope, scope) : this.#contexts.of(contextId, scope);
+    const [all = this.#scopes.of(scope, scope), ...further] = [
+      ...(contextId === undefined ? [] : [this.#contexts.of(contextId, scope)]),
+      ...terms.map((term) => this.#terms.of(term, scope)),
+    ].sort((one, other) => sizeOf(one) - sizeOf(other));
+    // The smallest of these lists is searched for the logs that the others have too.
+    const isFound = further.length === 0 ? undefined : ({ row }: Log) => isListed(row, search);
     const lists = all
       .filter((one) => (state ? one.state === state : answered || one.state !== ''))
       .map(({ list }) => list);
-    const since = { statusAt: statusSince, taskId: '' };
     const found = lists
-      .flatMap((list) => newest(list, { limit, after, statusSince }))
+      .flatMap((list) => newest(list, { limit, after, statusSince, isFound }))
       .sort((a, b) => olderFirst(b, a))
       .slice(0, limit)
       .flatMap(shown);
-    const total = lists.reduce((sum, list) => sum + list.length - list.rank(since), 0);
+    const total = lists.reduce((sum, list) => sum + count(list, statusSince, isFound), 0);
     return cutPage(found, { limit, bytes }, total);
   }
 
@@ -111,6 +119,7 @@ export class TaskIndex {
     if (closed) this.#closed.add(log);
     this.#scopes.add(scope, log);
     this.#contexts.add(contextId, log);
+    for (const term of termsOf(row.head)) this.#terms.add(term, log);
   }
 
   #remove(log: Log): void {
@@ -119,14 +128,35 @@ export class TaskIndex {
     if (head.closed) this.#closed.remove(log);
     this.#scopes.remove(log.scope, log);
     this.#contexts.remove(head.contextId, log);
+    for (const term of termsOf(head)) this.#terms.remove(term, log);
   }
 }
 
-function newest(list: SortedList<Log, Place>, { limit, after, statusSince = '' }: TaskQuery): Log[] {
+const sizeOf = (lists: readonly StateList[]): number => lists.reduce((sum, { list }) => sum + list.length, 0);
+
+type IsFound = ((log: Log) => boolean) | undefined;
+
+interface Wanted extends Pick<ListSearch, 'limit' | 'after'> {
+  readonly statusSince: string;
+  readonly isFound: IsFound;
+}
+
+function newest(list: SortedList<Log, Place>, { limit, after, statusSince, isFound }: Wanted): Log[] {
   const found: Log[] = [];
   for (const log of list.descending(after)) {
     if (found.length === limit || log.statusAt < statusSince) break;
-    found.push(log);
+    if (!isFound || isFound(log)) found.push(log);
+  }
+  return found;
+}
+
+/** How many of a list are that new, and are found. */
+function count(list: SortedList<Log, Place>, statusSince: string, isFound: IsFound): number {
+  if (!isFound) return list.length - list.rank({ statusAt: statusSince, taskId: '' });
+  let found = 0;
+  for (const log of list.descending()) {
+    if (log.statusAt < statusSince) break;
+    if (isFound(log)) found += 1;
   }
   return found;
 }

@@ -1,9 +1,9 @@
 import {
   type Answer,
+  type ListSearch,
   type Rows,
   type Scope,
   Subscribers,
-  type TaskQuery,
   type Topic,
   whenAnswered,
 } from '@batonjs/store';
@@ -46,7 +46,7 @@ export function redisRows(database: Database, driver: RedisDriver): Rows {
     log: (scope: Scope, taskId: string) => retryRead(() => logs.log(scope, taskId)),
     facts: (scope: Scope, taskId: string, after: number, limit: number) =>
       retryRead(() => logs.facts(scope, taskId, after, limit)),
-    page: (scope: Scope, query: TaskQuery) => retryRead(() => tasks.list(scope, query)),
+    page: (scope: Scope, search: ListSearch) => retryRead(() => tasks.list(scope, search)),
 
     async subscribe(topic: Topic, notify: (version?: number) => void) {
       const unsubscribe = subscribers.add(topic, notify);

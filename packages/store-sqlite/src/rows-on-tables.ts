@@ -20,7 +20,7 @@ export function rowsOnTables({
   beforeClaim,
 }: RowsOnTablesOptions): Omit<Rows, 'identity' | 'probe' | 'close'> {
   const logs = new Logs(tables.db, tables.tasks, tables.texts, transactions);
-  const lists = new TaskList(tables.db, tables.counts, tables.contexts, tables.texts);
+  const lists = new TaskList(tables.db, tables);
   const ping = tables.db.prepare('SELECT 1');
 
   function change<T>(step: Step<T>): Promise<T> {

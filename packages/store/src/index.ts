@@ -56,7 +56,16 @@ export {
 export { claimed } from './rules/claim.ts';
 export { admit, granted } from './rules/commit.ts';
 export { factsInOrder } from './rules/facts-in-order.ts';
-export { isListed, isListedAlike, type ListPlace, listed, listPlace, newestFirst } from './rules/list.ts';
+export {
+  isListed,
+  isListedAlike,
+  type ListPlace,
+  type ListSearch,
+  listed,
+  listPlace,
+  newestFirst,
+  termsOf,
+} from './rules/list.ts';
 export type { Moment } from './rules/moment.ts';
 export type { Notification } from './rules/notification.ts';
 export { contextOf, stateOf, type TaskRow } from './rules/task-row.ts';

@@ -3,15 +3,16 @@ import { summaryOf } from '../agents/inspected.ts';
 import type { SessionInfo } from '../api/agent.ts';
 import type { Exchange } from '../api/wire.ts';
 import { taskPicture } from '../graph/task-picture.ts';
+import { readNumber } from '../http/read-number.ts';
 import { problemOf, RequestError } from '../http/reply.ts';
 import { streamLines } from '../http/stream-lines.ts';
 import { allActions, type Exhibit, isAllowed } from '../inspection.ts';
 import { pause } from '../pause.ts';
+import { readFilter } from '../tasks/filters.ts';
 import { readTask } from '../tasks/read-task.ts';
 import { taskFeed } from '../tasks/task-feed.ts';
 import { storeTimeline } from '../timeline/store-timeline.ts';
 import { listWebhooks } from '../webhooks/list-webhooks.ts';
-import { readFilter, readNumber } from './read-filter.ts';
 import { ANSWERED, type Route } from './route.ts';
 
 /** What can be looked at. */

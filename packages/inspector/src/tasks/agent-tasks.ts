@@ -4,6 +4,7 @@ import { A2AError } from '@batonjs/protocol/errors';
 import { textOf } from '@batonjs/protocol/parts';
 import type { AgentLink } from '../agents/agent-link.ts';
 import type { StateCounts, TaskFilter, TaskList, TaskRow } from '../api/task.ts';
+import { isIn, requestOf } from './filters.ts';
 import { pageSize, searchedAtOnce, shortText, states, type TaskSource } from './task-source.ts';
 
 /** The tasks of an agent as it lists them; those that the inspector has `seen`, if it lists none. */
@@ -51,9 +52,8 @@ const unlistable: ReadonlySet<string> = new Set([
 ]);
 
 async function read(client: AgentClient, filter: TaskFilter, after: string | undefined): Promise<TaskList> {
-  // An agent shows the scope of its caller.
-  const { state, contextId, text = '', maxAgeMs, scope: _, ...others } = filter;
-  others satisfies Record<string, never>;
+  const { text = '' } = filter;
+  const request = requestOf(filter);
   const rows: TaskRow[] = [];
   let pageToken = after;
   for (let searched = 0; ; ) {
@@ -61,9 +61,7 @@ async function read(client: AgentClient, filter: TaskFilter, after: string | und
       pageSize,
       historyLength: 0,
       ...(pageToken && { pageToken }),
-      ...(state && { status: state }),
-      ...(contextId && { contextId }),
-      ...(maxAgeMs && { statusTimestampAfter: new Date(Date.now() - maxAgeMs).toISOString() }),
+      ...request,
     });
     const tasks = page.tasks ?? [];
     rows.push(...tasks.map(rowOf).filter(({ id }) => id.includes(text)));
@@ -88,13 +86,3 @@ export const rowOf = ({ id, contextId = '', status }: Task): TaskRow => ({
   ...(status.timestamp && { statusAt: status.timestamp }),
   ...(status.message && { text: shortText(textOf(status.message)) }),
 });
-
-const isIn = (filter: TaskFilter): ((row: TaskRow) => boolean) => {
-  const { state, contextId, text = '', maxAgeMs, scope: _, ...others } = filter;
-  others satisfies Record<string, never>;
-  return (row) =>
-    (!state || row.state === state) &&
-    (!contextId || row.contextId === contextId) &&
-    row.id.includes(text) &&
-    (!maxAgeMs || Date.parse(row.statusAt ?? '') >= Date.now() - maxAgeMs);
-};

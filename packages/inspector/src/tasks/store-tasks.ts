@@ -3,6 +3,7 @@ import type { ListedTask, TaskPage, TaskQuery } from '@batonjs/store';
 import type { AgentStore } from '../agents/inspected.ts';
 import type { StateCounts, TaskRow } from '../api/task.ts';
 import { RequestError } from '../http/reply.ts';
+import { queryOf } from './filters.ts';
 import { searchedAtOnce, shortText, states, type TaskSource } from './task-source.ts';
 
 /** Tasks on a page. A store answers faster than an agent. */
@@ -17,14 +18,9 @@ export function storeTasks({ tasks, scopes }: AgentStore): TaskSource {
   };
   return {
     everyMs: 500,
-    async list({ state, contextId, text = '', maxAgeMs, scope, ...others }, after) {
-      others satisfies Record<string, never>;
-      const query: TaskQuery = {
-        limit: pageSize,
-        ...(state && { state }),
-        ...(contextId && { contextId }),
-        ...(maxAgeMs && { statusSince: new Date(Date.now() - maxAgeMs).toISOString() }),
-      };
+    async list(filter, after) {
+      const { text = '', scope } = filter;
+      const query: TaskQuery = { limit: pageSize, ...queryOf(filter) };
       const rows: TaskRow[] = [];
       let place = readPlace(after);
       for (let searched = 0; ; ) {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { TaskQuery } from '@batonjs/store';
+import { walk } from '../fixture/all-pages.ts';
 import { section } from '../fixture/check.ts';
-import { answered, at, completed, created, received, working } from '../samples/facts.ts';
+import { answered, at, chunk, completed, created, received, working } from '../samples/facts.ts';
 import { logOf } from '../samples/log.ts';
 
 /** What a page shows with one more member of a query: its tasks, and how many there are in all. */
@@ -17,6 +18,7 @@ const rows: Readonly<Record<keyof TaskQuery, Shown>> = {
   state: { query: { state: 'TASK_STATE_COMPLETED' }, ids: 't3 t1', total: 2 },
   statusSince: { query: { statusSince: at(3) }, ids: 't4 t3', total: 2 },
   answered: { query: { answered: true }, ids: 't5 t4 t3 t2 t1', total: 5 },
+  labels: { query: { labels: ['odd', 'early'] }, ids: 't1', total: 1 },
   limit: { query: { limit: 3 }, ids: 't4 t3 t2', total: 4 },
   bytes: { query: { bytes: 1 }, ids: 't4', total: 4 },
   after: { query: { after: { statusAt: at(3), taskId: 't3' } }, ids: 't2 t1', total: 4 },
@@ -29,6 +31,7 @@ export const listFilterChecks = section('list', {
     for (let n = 1; n <= 4; n += 1) {
       const contextId = n <= 2 ? 'c1' : 'c2';
       const log = logOf(store, { taskId: `t${n}`, contextId });
+      log.labels = [...(n % 2 ? ['odd'] : []), ...(n <= 2 ? ['early'] : [])];
       await log.commit([received('m1', contextId), created(`t${n}`, contextId, at(0))]);
       await log.commit([n % 2 ? completed(at(n)) : working(at(n))]);
     }
@@ -39,5 +42,77 @@ export const listFilterChecks = section('list', {
       assert.equal(page.tasks.map(({ taskId }) => taskId).join(' '), ids, member);
       assert.equal(page.total, total, member);
     }
+  },
+
+  async 'finds tasks by their labels, in each scope its own, with every other filter too'({ store, second }) {
+    for (let n = 1; n <= 9; n += 1) {
+      const log = logOf(store, { taskId: `t${n}`, contextId: n < 6 ? 'c1' : 'c2' });
+      log.labels = ['all', n % 3 ? 'few' : 'fewer'];
+      await log.commit([received('m1', log.contextId), created(log.taskId, log.contextId, at(0))]);
+      await log.commit([n % 2 ? completed(at(n)) : working(at(n))]);
+    }
+    const other = logOf(store, { scope: 'other', taskId: 't0' });
+    other.labels = ['few'];
+    await other.create();
+    const found = async (query: Partial<TaskQuery>) => {
+      const pages = await walk(second, 's', { limit: 2, ...query });
+      const ids = pages.flatMap(({ tasks }) => tasks.map(({ taskId }) => taskId));
+      for (const { total } of pages) assert.equal(total, ids.length, JSON.stringify(query));
+      return ids.join(' ');
+    };
+    assert.equal(await found({ labels: [] }), 't9 t8 t7 t6 t5 t4 t3 t2 t1');
+    assert.equal(await found({ labels: ['all'] }), 't9 t8 t7 t6 t5 t4 t3 t2 t1');
+    assert.equal(await found({ labels: ['fewer'] }), 't9 t6 t3');
+    assert.equal(await found({ labels: ['fewer', 'all', 'fewer'] }), 't9 t6 t3');
+    assert.equal(await found({ labels: ['all', 'few'], contextId: 'c1' }), 't5 t4 t2 t1');
+    assert.equal(await found({ labels: ['few'], contextId: 'c2', statusSince: at(8) }), 't8');
+    assert.equal(await found({ labels: ['all', 'few'], state: 'TASK_STATE_WORKING' }), 't8 t4 t2');
+    assert.equal(await found({ labels: ['all', 'few'], statusSince: at(5) }), 't8 t7 t5');
+    assert.equal(await found({ labels: ['all', 'few'], bytes: 1 }), 't8 t7 t5 t4 t2 t1');
+    assert.equal(await found({ labels: ['few', 'fewer'] }), '');
+    assert.equal(await found({ labels: ['fe'] }), '');
+    assert.equal(await found({ labels: ['nothing'], contextId: 'c1' }), '');
+    for (const labels of [['all'], ['all', 'few']]) {
+      const { total, tasks } = await store.list('s', { limit: 2, labels, totalAtMost: 3 });
+      assert.ok(total >= 3 && total <= 9, `counted ${total}, where 3 are needed`);
+      assert.equal(tasks.length, 2);
+    }
+  },
+
+  async 'finds a task by the labels that it has now, and a log that is no task only where those are asked for'({
+    store,
+    second,
+  }) {
+    const found = async (label: string, more: Partial<TaskQuery> = {}) => {
+      const { tasks } = await second.list('s', { limit: 9, labels: [label], ...more });
+      return tasks.map(({ taskId, head }) => `${taskId} ${head.labels?.join(' ')}`);
+    };
+    const log = logOf(store);
+    log.labels = ['early', 'kept'];
+    await log.commit([received()]);
+    assert.deepEqual(await found('early'), []);
+    assert.deepEqual(await found('early', { answered: true }), ['t early kept']);
+    await log.commit([created()]);
+    assert.deepEqual(await found('early'), ['t early kept']);
+    log.labels = ['kept', 'late'];
+    await log.commit([{ ...chunk(1), at: at(5) }]);
+    assert.deepEqual(await found('early', { answered: true }), []);
+    assert.deepEqual(await found('late'), ['t kept late']);
+    log.labels = [];
+    await log.commit([working(at(6))]);
+    assert.deepEqual([...(await found('kept')), ...(await found('late'))], []);
+  },
+
+  async 'finds nothing by the labels of a task that is deleted'({ store }) {
+    const log = logOf(store);
+    log.labels = ['eu', 'invoice'];
+    await log.create();
+    await log.commit([completed(at(5))]);
+    const labels = [['eu'], ['eu', 'invoice']];
+    const totals = () =>
+      Promise.all(labels.map(async (some) => (await store.list('s', { limit: 9, labels: some })).total));
+    assert.deepEqual(await totals(), [1, 1]);
+    await store.prune({ closedBefore: at(9), limit: 9 });
+    assert.deepEqual(await totals(), [0, 0]);
   },
 });

@@ -11,6 +11,7 @@ import { logOf } from '../samples/log.ts';
 
 const states = ['TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_COMPLETED'] as const;
 const contexts = ['c1', 'c2', ''] as const;
+const labels = fc.option(fc.subarray(['eu', 'EU', 'invoice: 42']), { nil: undefined });
 const moment = fc.nat(6);
 
 /** A log and the moments of its statuses: one that was only begun, one that was answered, or a task. */
@@ -18,6 +19,7 @@ const listed = fc.record({
   contextId: fc.constantFrom(...contexts),
   kind: fc.constantFrom('begun', 'answered', 'task', 'task', 'task'),
   began: moment,
+  labels: fc.array(labels, { minLength: 1, maxLength: 2 }),
   statuses: fc.array(fc.tuple(fc.constantFrom(...states.slice(0, 2)), moment), { maxLength: 2 }),
   last: fc.option(fc.tuple(fc.constantFrom<TaskState>(...states), moment), { nil: undefined }),
 });
@@ -27,6 +29,7 @@ const query: fc.Arbitrary<TaskQuery> = fc.record({
   state: fc.option(fc.constantFrom<TaskState>(...states, 'TASK_STATE_SUBMITTED'), { nil: undefined }),
   statusSince: fc.option(moment.map(at), { nil: undefined }),
   answered: fc.option(fc.boolean(), { nil: undefined }),
+  labels,
   limit: fc.integer({ min: 1, max: 6 }),
 });
 
@@ -53,7 +56,7 @@ export const propertyChecks = section('for whatever happens', {
       async (all, queries) => {
         const scope = `run ${++run}`;
         const model = new Model();
-        for (const [n, { contextId, kind, began, statuses, last }] of all.entries()) {
+        for (const [n, { contextId, kind, began, labels, statuses, last }] of all.entries()) {
           const log = logOf(store, { scope, taskId: `t${n}`, contextId });
           const first = received('m', contextId, at(began));
           const all = [...statuses, ...(last ? [last] : [])].map(([state, ms]) => [status(state, at(ms))]);
@@ -62,7 +65,8 @@ export const propertyChecks = section('for whatever happens', {
             answered: [[first], [answered(at(began))]],
             task: [[first, created(log.taskId, contextId, at(began))], ...all],
           }[kind];
-          for (const facts of commits) {
+          for (const [n, facts] of commits.entries()) {
+            log.labels = labels[n % labels.length];
             model.commit(log.prepare(facts, { commitId: 'x' }), 0);
             await log.commit(facts, { commitId: 'x' });
           }

@@ -88,7 +88,10 @@ export class Model {
       .length;
   }
 
-  list(scope: string, { contextId, state, statusSince = '', limit, after, answered }: TaskQuery): TaskPage {
+  list(
+    scope: string,
+    { contextId, state, statusSince = '', labels = [], limit, after, answered }: TaskQuery,
+  ): TaskPage {
     const matching = this.logs
       .filter((log) => log.scope === scope)
       .flatMap(({ taskId, row, facts }): ListedTask[] => {
@@ -97,6 +100,7 @@ export class Model {
       })
       .filter(({ head }) => answered || head.state !== undefined)
       .filter(({ head }) => contextId === undefined || head.contextId === contextId)
+      .filter(({ head }) => labels.every((label) => head.labels?.includes(label)))
       .filter(({ head }) => state === undefined || head.state === state)
       .filter(({ head }) => head.statusAt >= statusSince)
       .sort((a, b) => (isBefore(a, b) ? -1 : 1));

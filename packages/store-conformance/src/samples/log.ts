@@ -14,6 +14,8 @@ export interface Log {
   readonly taskId: string;
   readonly contextId: string;
   readonly queue: string;
+  /** The head of each commit has them from now on. */
+  labels: readonly string[] | undefined;
   readonly version: number;
   readonly head: Head | undefined;
   /** The head after these facts. */
@@ -44,22 +46,29 @@ export function logOf(
 ): Log {
   let version = 0;
   let head: Head | undefined;
+  const after = (facts: readonly Fact[], labels: readonly string[] | undefined) => ({
+    ...headAfter(head, facts),
+    ...(labels && { labels }),
+  });
   return {
     scope,
     taskId,
     contextId,
     queue,
+    labels: undefined,
     get version() {
       return version;
     },
     get head() {
       return head;
     },
-    headAfter: (facts) => headAfter(head, facts),
+    headAfter(facts) {
+      return after(facts, this.labels);
+    },
     prepare(facts, more) {
       const commitId = freshCommitId();
-      const after = facts.length > 0 ? { head: headAfter(head, facts) } : {};
-      return { scope, taskId, commitId, expectedVersion: version, facts, ...after, ...more };
+      const headed = facts.length > 0 ? { head: this.headAfter(facts) } : {};
+      return { scope, taskId, commitId, expectedVersion: version, facts, ...headed, ...more };
     },
     async commit(facts, more) {
       const commit = this.prepare(facts, more);

@@ -1,13 +1,10 @@
-import type { TaskRow, WebhookRow } from '@batonjs/store';
+import { isListedAlike, type TaskRow, termsOf, type WebhookRow } from '@batonjs/store';
 import type { Write } from '../wire/messages.ts';
 import type { Keys } from './keys.ts';
 import { timeIn, turnIn } from './order.ts';
 
 /** The columns by which tasks are found: a task stays where it is while these stay as they are. */
 const columns = ['queue', 'holder', 'waitingSince', 'dueAt', 'leaseUntil', 'turnAt', 'endedAt'] as const;
-const ofHead = ['statusAt', 'state', 'contextId'] as const;
-
-type HeadColumns = Pick<NonNullable<TaskRow['head']>, (typeof ofHead)[number]>;
 type Columns = Pick<TaskRow, 'scope' | 'taskId' | (typeof columns)[number]>;
 
 /** An index of tasks: folders whose keys are a time and the digest of a task. */
@@ -90,7 +87,7 @@ export function movesOfTask(
 ): Write[] {
   const isAlike =
     columns.every((column) => before?.[column] === after?.[column]) &&
-    ofHead.every((column) => before?.head?.[column] === after?.head?.[column]);
+    isListedAlike(before?.head, after?.head);
   if (isAlike && notified.size === 0) return [];
   return moves(placesOf(keys, task, before), placesOf(keys, task, after), notified);
 }
@@ -98,10 +95,15 @@ export function movesOfTask(
 function placesOf(keys: Keys, task: string, row: TaskRow | undefined): Place[] {
   if (!row?.head) return [];
   const { scope, taskId, queue } = row;
-  const { contextId, statusAt, state }: HeadColumns = row.head;
+  const { contextId, statusAt, state } = row.head;
   const listed = keys.place(statusAt, taskId);
-  const places: Place[] = [undefined, contextId].map((context) => ({
-    key: `${keys.listed(scope, context, stateIn(state))}${listed}`,
+  const folders = [
+    keys.inScope(scope),
+    keys.inContext(scope, contextId),
+    ...termsOf(row.head).map((term) => keys.withTerm(scope, term)),
+  ];
+  const places: Place[] = folders.map((folder) => ({
+    key: `${folder}${stateIn(state)}/${listed}`,
     value: task,
   }));
   const place = JSON.stringify({ scope, context: contextId } satisfies PlaceOf);

@@ -60,11 +60,10 @@ export function keysOf(prefix: string) {
     configs: (task: string) => `${prefix}/config/${task}/`,
     config: (task: string, id: string) => `${prefix}/config/${task}/${digestOf(id)}`,
 
-    /** The tasks of a scope, or of one of its contexts, in a state. */
-    listed: (scope: string, contextId: string | undefined, state: string) =>
-      contextId === undefined
-        ? `${prefix}/list/${digestOf(scope)}/${state}/`
-        : `${prefix}/context/${digestOf(scope, contextId)}/${state}/`,
+    /** The tasks of a scope, of one of its contexts, or with a term: a folder for each state. */
+    inScope: (scope: string) => `${prefix}/list/${digestOf(scope)}/`,
+    inContext: (scope: string, contextId: string) => `${prefix}/context/${digestOf(scope, contextId)}/`,
+    withTerm: (scope: string, term: string) => `${prefix}/term/${digestOf(scope, term)}/`,
     /** The place of a task among those: the newest status first. */
     place: (statusAt: string, taskId: string) =>
       `${newestFirst(Date.parse(statusAt))}/${largestFirst(taskId)}`,

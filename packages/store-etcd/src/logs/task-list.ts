@@ -1,10 +1,11 @@
-import { cutPage, type ListedTask, type Scope, type TaskPage, type TaskQuery } from '@batonjs/store';
+import { cutPage, type ListedTask, type ListSearch, type Scope, type TaskPage } from '@batonjs/store';
 import { isCompacted } from '../cluster/etcd-error.ts';
 import type { Database } from '../layout/database.ts';
 import { stateIn } from '../layout/indexes.ts';
 import { inside, type Range } from '../layout/keys.ts';
 import { taskOf } from '../layout/known-task.ts';
 import { newestFirst } from '../layout/order.ts';
+import type { KeyValue } from '../wire/messages.ts';
 import { factAt } from './logs.ts';
 
 /** Each state has a folder of the index. */
@@ -18,17 +19,17 @@ const states = [
   'TASK_STATE_REJECTED',
   'TASK_STATE_AUTH_REQUIRED',
   'TASK_STATE_UNSPECIFIED',
-] as const satisfies readonly TaskQuery['state'][];
+] as const satisfies readonly ListSearch['state'][];
 
 /** How many tasks of a page are read at once, unless its bytes are bounded. */
 const atOnce = 32;
 const atOnceBounded = 8;
 
 /** Lists tasks by an index with a folder for each state. */
-export async function listTasks(db: Database, scope: Scope, query: TaskQuery): Promise<TaskPage> {
+export async function listTasks(db: Database, scope: Scope, search: ListSearch): Promise<TaskPage> {
   for (;;) {
     try {
-      return await readPage(db, scope, query);
+      return await readPage(db, scope, search);
     } catch (error) {
       // The moment of the page was compacted away while it was read.
       if (!isCompacted(Object(error).cause)) throw error;
@@ -36,12 +37,58 @@ export async function listTasks(db: Database, scope: Scope, query: TaskQuery): P
   }
 }
 
-async function readPage(db: Database, scope: Scope, query: TaskQuery): Promise<TaskPage> {
-  const { contextId, state, answered, statusSince, after, limit, bytes, totalAtMost, ...others } = query;
+/** How many keys of one list are looked up in the others at once. */
+const lookedUpAtOnce = 256;
+
+/** A task in a list: its place there, and its digest. */
+interface Place {
+  readonly place: string;
+  readonly task: string;
+}
+
+/** The first places of a page, how many there are in all, and the revision of the cluster that has them. */
+interface Found {
+  readonly places: Place[];
+  readonly total: number;
+  readonly revision: number;
+}
+
+async function readPage(db: Database, scope: Scope, search: ListSearch): Promise<TaskPage> {
+  const { contextId, terms, state, answered, statusSince, after, limit, bytes, totalAtMost, ...others } =
+    search;
   others satisfies Record<string, never>;
-  const { cluster, keys } = db;
+  const { keys } = db;
   const wanted = state === undefined ? [...states, ...(answered ? [undefined] : [])] : [state];
-  const folders = wanted.map((one) => keys.listed(scope, contextId, stateIn(one)));
+  const lists = [
+    ...(contextId === undefined ? [] : [keys.inContext(scope, contextId)]),
+    ...terms.map((term) => keys.withTerm(scope, term)),
+  ];
+  const names = wanted.map(stateIn);
+  const { places, total, revision } =
+    lists.length > 1
+      ? await findInAll(db, lists, names, search)
+      : await findInOne(db, lists[0] ?? keys.inScope(scope), names, search);
+  places.sort((a, b) => (a.place < b.place ? -1 : 1));
+  const found = places.slice(0, limit).map(({ task }) => task);
+
+  const tasks: ListedTask[] = [];
+  const some = bytes === undefined ? atOnce : atOnceBounded;
+  for (let start = 0; start < found.length; start += some) {
+    tasks.push(...(await readTasks(db, found.slice(start, start + some), revision)));
+    const page = cutPage(tasks, search, total);
+    if (page.isCut) return page;
+  }
+  return cutPage(tasks, search, total);
+}
+
+/** The places in one list. */
+async function findInOne(
+  { cluster, keys }: Database,
+  list: string,
+  names: readonly string[],
+  { statusSince, after, limit, totalAtMost }: ListSearch,
+): Promise<Found> {
+  const folders = names.map((name) => `${list}${name}/`);
   const all = folders.map((folder) => rangeIn(folder, statusSince));
   const { header, responses } = await cluster.transact({
     success: [
@@ -54,24 +101,55 @@ async function readPage(db: Database, scope: Scope, query: TaskQuery): Promise<T
     ],
   });
   const total = responses.slice(folders.length).reduce((sum, { range }) => sum + range.count, 0);
-  const places = folders.flatMap((folder, n) =>
-    (responses[n]?.range.kvs ?? []).map(({ key, value }) => ({
-      place: String(key).slice(folder.length),
-      task: String(value),
-    })),
-  );
-  places.sort((a, b) => (a.place < b.place ? -1 : 1));
-  const found = places.slice(0, limit).map(({ task }) => task);
-
-  const tasks: ListedTask[] = [];
-  const some = bytes === undefined ? atOnce : atOnceBounded;
-  for (let start = 0; start < found.length; start += some) {
-    tasks.push(...(await readTasks(db, found.slice(start, start + some), header.revision)));
-    const page = cutPage(tasks, query, total);
-    if (page.isCut) return page;
-  }
-  return cutPage(tasks, query, total);
+  const places = folders.flatMap((folder, n) => placesIn(folder, responses[n]?.range.kvs));
+  return { places, total, revision: header.revision };
 }
+
+/** The places in the shortest list that are in all others too: their number is known when it is read to its end. */
+async function findInAll(
+  { cluster, keys }: Database,
+  lists: readonly string[],
+  names: readonly string[],
+  { statusSince, after, limit }: ListSearch,
+): Promise<Found> {
+  const { header, responses } = await cluster.transact({
+    success: lists.map((list) => ({ range: { ...inside(list), countOnly: true } })),
+  });
+  const { revision } = header;
+  const sizes = responses.map(({ range }) => range.count);
+  const least = sizes.indexOf(Math.min(...sizes));
+  const behind = after ? keys.place(after.statusAt, after.taskId) : '';
+  const places: Place[] = [];
+  let total = 0;
+  for (const name of names) {
+    const folder = `${lists[least]}${name}/`;
+    const range = rangeIn(folder, statusSince);
+    let shown = 0;
+    for (let key = range.key; ; ) {
+      const [{ kvs }] = await cluster.read([{ ...range, key, limit: lookedUpAtOnce, revision }]);
+      let found = placesIn(folder, kvs);
+      for (const [n, list] of lists.entries()) {
+        if (n === least) continue;
+        const looked = await cluster.getEach(found, ({ place }) => ({
+          key: `${list}${name}/${place}`,
+          revision,
+        }));
+        found = looked.flatMap(([one, kept]) => (kept ? [one] : []));
+      }
+      total += found.length;
+      const next = found.filter(({ place }) => place > behind).slice(0, limit - shown);
+      places.push(...next);
+      shown += next.length;
+      const last = kvs.at(-1);
+      if (!last || kvs.length < lookedUpAtOnce) break;
+      key = `${last.key}\0`;
+    }
+  }
+  return { places, total, revision };
+}
+
+const placesIn = (folder: string, found: readonly KeyValue[] = []): Place[] =>
+  found.map(({ key, value }) => ({ place: String(key).slice(folder.length), task: String(value) }));
 
 /** The tasks in a folder of the index. The older, the larger the key: the end is behind all tasks of that time. */
 function rangeIn(folder: string, statusSince: string | undefined): Range {

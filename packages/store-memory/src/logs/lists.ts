@@ -5,7 +5,7 @@ import { Log, logsOf, type OneOrMore, withLog, withoutLog } from './log.ts';
 /** A place in the order of a list. */
 export type Place = Pick<Log, 'statusAt' | 'taskId'>;
 
-/** The logs of a scope, or those of a scope in a context, in one state; `''` is for logs without a state. */
+/** The logs of a scope, or those of a scope in a context or with a term, in one state; `''` is for logs without a state. */
 export interface StateList {
   readonly state: string;
   readonly list: SortedList<Log, Place>;
@@ -30,7 +30,7 @@ export const olderFirst = (a: Place, b: Place): number =>
           : 0;
 
 /**
- * Logs under a key, by scope and state. Contexts are keys without their scope: hardly ever do several scopes have the same
+ * Logs under a key, by scope and state. Contexts and terms are keys without their scope: hardly ever do several scopes have the same
  * one, and a key that is joined of both would be a text of its own for each log.
  */
 export class Lists {

@@ -1,5 +1,5 @@
 import type { TaskRow, WebhookRow } from '@batonjs/store';
-import { type SqlColumn, type SqlType, sqlTaskColumns, sqlWebhookColumns } from '@batonjs/store';
+import { type SqlColumn, type SqlType, sqlTaskColumns, sqlWebhookColumns, termsOf } from '@batonjs/store';
 import { keyOf } from './keys.ts';
 
 /** A row that is written, with the revision that it replaces; undefined for a new row. */
@@ -27,11 +27,19 @@ const ofRow = <Row>([name, type, value]: SqlColumn<Row>): SqlColumn<Written<Row>
 
 const keyOfAny = (id: string | undefined): string | undefined => (id === undefined ? undefined : keyOf(id));
 
+/** The keys of terms in a scope. */
+export const keysOfTerms = (scope: string, terms: readonly string[]): string[] =>
+  terms.map((term) => keyOf(scope, term));
+
+/** The terms of a task, for conditions on its row. */
+export const termsOfTask = "string_to_array(term_keys, ' ')";
+
 /** Ids are searched by their digests. */
 export const taskColumns: readonly SqlColumn<WrittenTask>[] = [
   ['key', 'text', ({ key }) => key],
   ['scope_key', 'text', ({ row }) => keyOf(row.scope)],
   ['context_key', 'text?', ({ row }) => row.head && keyOf(row.scope, row.head.contextId)],
+  ['term_keys', 'text?', ({ row }) => keysOfTerms(row.scope, termsOf(row.head)).join(' ') || undefined],
   ['queue_key', 'text?', ({ row }) => keyOfAny(row.queue)],
   ['holder_key', 'text?', ({ row }) => keyOfAny(row.holder)],
   ['status_version', 'integer?', ({ row }) => row.head?.statusVersion],

@@ -1,4 +1,4 @@
-import { definitionsOf, taskColumns, webhookColumns } from './columns.ts';
+import { definitionsOf, taskColumns, termsOfTask, webhookColumns } from './columns.ts';
 
 /** The version of the tables below. A schema of another version is refused. */
 export const schemaVersion = '1';
@@ -16,6 +16,7 @@ export const tables = (schema: string): readonly string[] => [
   ) WITH (fillfactor = 60)`,
   `CREATE INDEX tasks_by_status ON ${schema}.tasks (scope_key, state, status_at)`,
   `CREATE INDEX tasks_by_context ON ${schema}.tasks (context_key, state, status_at)`,
+  `CREATE INDEX tasks_by_term ON ${schema}.tasks USING gin ((${termsOfTask})) WHERE term_keys IS NOT NULL`,
   `CREATE INDEX tasks_waiting ON ${schema}.tasks (queue_key, waiting_since) WHERE waiting_since IS NOT NULL`,
   `CREATE INDEX tasks_due ON ${schema}.tasks (queue_key, due_at) WHERE due_at IS NOT NULL`,
   `CREATE INDEX tasks_left ON ${schema}.tasks (queue_key, lease_until) WHERE lease_until IS NOT NULL`,

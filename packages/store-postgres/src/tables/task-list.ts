@@ -1,11 +1,5 @@
-import {
-  type ListedTask,
-  listedFact,
-  type Scope,
-  type TaskFilter,
-  type TaskPage,
-  type TaskQuery,
-} from '@batonjs/store';
+import { type ListedTask, type ListSearch, listedFact, type Scope, type TaskPage } from '@batonjs/store';
+import { keysOfTerms, termsOfTask } from '../database/columns.ts';
 import type { DatabaseRow } from '../database/database.ts';
 import { keyOf } from '../database/keys.ts';
 import type { Transactions } from '../database/transactions.ts';
@@ -13,6 +7,9 @@ import { toStoredFact } from './logs.ts';
 
 /** More bytes than any page has, for queries without a bound. */
 const unbounded = Number.MAX_SAFE_INTEGER;
+
+/** Which tasks a page is of. */
+type Filter = Omit<ListSearch, 'limit' | 'bytes' | 'after' | 'totalAtMost'>;
 
 /** Lists tasks by an ordered scan of the index for each state: a page costs the same however many tasks exist. */
 export class TaskList {
@@ -24,8 +21,8 @@ export class TaskList {
     this.#transactions = transactions;
   }
 
-  async list(scope: Scope, query: TaskQuery): Promise<TaskPage> {
-    const { limit, bytes, after, totalAtMost, ...filter } = query;
+  async list(scope: Scope, search: ListSearch): Promise<TaskPage> {
+    const { limit, bytes, after, totalAtMost, ...filter } = search;
     const [rows, total] = await Promise.all([
       this.#page(scope, filter, { limit, bytes, after }),
       this.#total(scope, filter, totalAtMost),
@@ -36,8 +33,8 @@ export class TaskList {
 
   #page(
     scope: Scope,
-    filter: TaskFilter,
-    { limit, bytes = unbounded, after }: Pick<TaskQuery, 'limit' | 'bytes' | 'after'>,
+    filter: Filter,
+    { limit, bytes = unbounded, after }: Pick<ListSearch, 'limit' | 'bytes' | 'after'>,
   ): Promise<DatabaseRow[]> {
     const { values, place, conditions, states } = this.#parts(scope, filter);
     const bind = (value: unknown) => `$${values.push(value)}`;
@@ -69,10 +66,11 @@ export class TaskList {
   }
 
   /** From the counters if they have it; otherwise counted on an index. */
-  async #total(scope: Scope, filter: TaskFilter, atMost: number | undefined): Promise<number> {
+  async #total(scope: Scope, filter: Filter, atMost: number | undefined): Promise<number> {
     if (atMost === 0) return 0;
     const { values, place, conditions, states } = this.#parts(scope, filter);
-    const isCounted = filter.contextId === undefined && filter.statusSince === undefined;
+    const { contextId, statusSince, terms } = filter;
+    const isCounted = contextId === undefined && statusSince === undefined && terms.length === 0;
     const sql = isCounted
       ? `SELECT sum(tasks) AS total FROM ${this.#schema}.counts WHERE key = $1 AND name IN (${states})`
       : `SELECT count(*) AS total FROM (SELECT 1 FROM ${this.#schema}.tasks AS t
@@ -82,7 +80,7 @@ export class TaskList {
     return Number(row?.total ?? 0);
   }
 
-  #parts(scope: Scope, { contextId, state, statusSince, answered, ...others }: TaskFilter) {
+  #parts(scope: Scope, { contextId, state, statusSince, answered, terms, ...others }: Filter) {
     others satisfies Record<string, never>;
     const inContext = contextId !== undefined;
     const place = inContext ? 'context_key' : 'scope_key';
@@ -95,6 +93,7 @@ export class TaskList {
     ];
     const states = `SELECT DISTINCT name AS state FROM ${this.#schema}.counts WHERE ${wanted.join(' AND ')}`;
     const conditions = statusSince === undefined ? [] : [`t.status_at >= ${bind(Date.parse(statusSince))}`];
+    if (terms.length > 0) conditions.push(`${termsOfTask} @> ${bind(keysOfTerms(scope, terms))}::text[]`);
     return { values, place, conditions, states };
   }
 }

@@ -19,11 +19,12 @@ const states = Object.keys(listed).map((state) => `'${state}'`);
 /**
  * Keys: one of the slot, base. Arguments: scope, `1` if only of a context, the context; the state or nothing, `1` for logs
  * that are no tasks too; the oldest statusAt or `-inf`; how many; statusAt and task id of the last one already shown,
- * or nothing; how many bytes of entries at most, or `inf`. Answers how many there are in all, 1 if it ended early
+ * or nothing; how many bytes of entries at most, or `inf`; the terms that all of them have. Answers how many there are in all, 1 if it ended early
  * because of the bytes, then task id, row and entry of each.
  */
 export const list = `${prelude}
 local scope, of_context, context, only, answered, since, limit, at, after, bytes = unpack(ARGV)
+local total, found = 0, {}
 limit, bytes = tonumber(limit), bytes == 'inf' and math.huge or tonumber(bytes)
 
 ${isLess}
@@ -44,12 +45,47 @@ local function shown(key)
   return low
 end
 
+-- Those of the smallest list that are in all others: how many there are is known only when all of it is read.
+local function intersect(keys, total)
+  local least, size = keys[1], call('ZCARD', keys[1])
+  for n = 2, #keys do
+    local other = call('ZCARD', keys[n])
+    if other < size then least, size = keys[n], other end
+  end
+  local count = 0
+  for start = 0, size - 1, 500 do
+    local page = call('ZREVRANGE', least, start, start + 499, 'WITHSCORES')
+    for n = 1, #page, 2 do
+      local task, score, is_in = page[n], page[n + 1], true
+      if since ~= '-inf' and tonumber(score) < tonumber(since) then return total end
+      for _, key in ipairs(keys) do
+        is_in = is_in and (key == least or call('ZSCORE', key, task))
+      end
+      if is_in then
+        total = total + 1
+        local is_behind = at == '' or tonumber(score) < tonumber(at) or tonumber(score) == tonumber(at) and is_less(task, after)
+        if is_behind and count < limit then
+          count = count + 1
+          found[#found + 1] = {task, tonumber(score)}
+        end
+      end
+    end
+  end
+  return total
+end
+
 local states = only ~= '' and {only} or {${states}}
-local total, found = 0, {}
+local places = {}
+if of_context == '1' then places[1] = 'context:' .. scope .. NUL .. context .. NUL end
+for n = 11, #ARGV do places[#places + 1] = 'term:' .. scope .. NUL .. ARGV[n] .. NUL end
+if #places == 0 then places[1] = 'list:' .. scope .. NUL end
 for _, state in ipairs(states) do
-  if state ~= '' or answered == '1' then
-    local key = base .. 'list:' .. scope .. NUL .. state
-    if of_context == '1' then key = base .. 'context:' .. scope .. NUL .. context .. NUL .. state end
+  if (state ~= '' or answered == '1') and #places > 1 then
+    local keys = {}
+    for n, place in ipairs(places) do keys[n] = base .. place .. state end
+    total = intersect(keys, total)
+  elseif state ~= '' or answered == '1' then
+    local key = base .. places[1] .. state
     local count = since == '-inf' and call('ZCARD', key) or call('ZCOUNT', key, since, '+inf')
     if count > 0 then
       total = total + count

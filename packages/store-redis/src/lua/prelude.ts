@@ -6,8 +6,8 @@
  * - `task:<name>` hash: `row` (JSON), `rev` (its revision), `snapshot`, `from` (its version), `once:<key>` (a position)
  * - `log:<name>` list: commit id, NUL, fact
  * - `hooks:<name>` hash: of each webhook, `w<id>` (JSON) and `r<id>` (its revision)
- * - sorted by their scores: `list:<scope> <state>` and `context:<scope> <context> <state>` (parted by NUL), task ids by statusAt;
- *   `waiting:<queue>`, `due:<queue>`, `left:<queue>`, `turns:<queue> <scope>`, `ended`, names by the column of the row;
+ * - sorted by their scores: `list:<scope> <state>`, `context:<scope> <context> <state>` and `term:<scope> <term> <state>`
+ *   (parted by NUL), task ids by statusAt; `waiting:<queue>`, `due:<queue>`, `left:<queue>`, `turns:<queue> <scope>`, `ended`, names by the column of the row;
  *   `deliver:<queue>`, webhooks by readyAt
  * - sorted by text: `held:<holder>` names; `dead:<queue>` webhooks
  * - `callers:<queue>` set: scopes that have tasks in `turns`

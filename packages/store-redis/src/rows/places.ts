@@ -1,4 +1,12 @@
-import { contextOf, isListedAlike, StoreError, stateOf, type TaskRow, type WebhookRow } from '@batonjs/store';
+import {
+  contextOf,
+  isListedAlike,
+  StoreError,
+  stateOf,
+  type TaskRow,
+  termsOf,
+  type WebhookRow,
+} from '@batonjs/store';
 
 /** Where a row is found: a sorted set, and its score there; undefined if it is not in that set. */
 interface Place<Row> {
@@ -12,6 +20,11 @@ const lists: readonly Place<TaskRow>[] = [
   { key: (row) => `list:${row.scope}\0${stateOf(row)}`, score: statusTime },
   { key: (row) => `context:${row.scope}\0${contextOf(row)}\0${stateOf(row)}`, score: statusTime },
 ];
+
+const listOf = (term: string): Place<TaskRow> => ({
+  key: (row) => `term:${row.scope}\0${term}\0${stateOf(row)}`,
+  score: (row) => (termsOf(row.head).includes(term) ? statusTime(row) : undefined),
+});
 
 const inQueues: readonly Place<TaskRow>[] = [
   { key: ({ queue }) => `waiting:${queue}`, score: ({ waitingSince }) => waitingSince },
@@ -30,7 +43,9 @@ const ofWebhooks: readonly Place<WebhookRow>[] = [
 /** Where a task id leaves lists, and where it enters them; see `moves`. Throws `INVALID_COMMIT` for a time that cannot be read. */
 export function movesInLists(before: TaskRow | undefined, after: TaskRow | undefined): string[] {
   if (after?.head?.dueAt !== undefined) timeOf(after.head.dueAt, 'dueAt');
-  return isListedAlike(before?.head, after?.head) ? [] : moves(lists, before, after);
+  if (isListedAlike(before?.head, after?.head)) return [];
+  const terms = new Set([...termsOf(before?.head), ...termsOf(after?.head)]);
+  return moves([...lists, ...Array.from(terms, listOf)], before, after);
 }
 
 /** Where a task leaves queues, and where it enters them. */

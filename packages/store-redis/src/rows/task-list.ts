@@ -1,4 +1,4 @@
-import { type ListedTask, listedFact, type Scope, type TaskPage, type TaskQuery } from '@batonjs/store';
+import { type ListedTask, type ListSearch, listedFact, type Scope, type TaskPage } from '@batonjs/store';
 import { groupsOf, listOf } from '../connection/driver.ts';
 import type { Database } from '../database/database.ts';
 import { script } from '../database/script.ts';
@@ -8,7 +8,7 @@ import { toFact } from './logs.ts';
 
 const listScript = script(source);
 
-type Place = NonNullable<TaskQuery['after']>;
+type Place = NonNullable<ListSearch['after']>;
 
 /** The part of a page that one shard offers. */
 interface Offer {
@@ -29,12 +29,12 @@ export class TaskList {
     this.#database = database;
   }
 
-  async list(scope: Scope, query: TaskQuery): Promise<TaskPage> {
+  async list(scope: Scope, search: ListSearch): Promise<TaskPage> {
     const { all } = await this.#database.shards();
-    const { limit, bytes = Number.POSITIVE_INFINITY } = query;
+    const { limit, bytes = Number.POSITIVE_INFINITY } = search;
     // A page comes from all shards in about equal parts. A shard that has to give more is read again.
     const share = all.length === 1 ? limit : Math.min(limit, 2 + Math.ceil((2 * limit) / all.length));
-    const offers = await Promise.all(all.map((shard) => this.#offer(shard, scope, query, share)));
+    const offers = await Promise.all(all.map((shard) => this.#offer(shard, scope, search, share)));
     const total = offers.reduce((sum, offer) => sum + offer.total, 0);
     const [first] = offers;
     if (first && offers.length === 1) {
@@ -55,16 +55,27 @@ export class TaskList {
       tasks.push(task);
       if (best.tasks.length > 0 || !best.more) continue;
       const after = { statusAt: task.head.statusAt, taskId: task.taskId };
-      const further = await this.#offer(best.shard, scope, { ...query, after }, share);
+      const further = await this.#offer(best.shard, scope, { ...search, after }, share);
       best.tasks.push(...further.tasks);
       best.more = further.more;
     }
     return { tasks, total };
   }
 
-  async #offer(shard: Shard, scope: Scope, query: TaskQuery, limit: number): Promise<Offer> {
+  async #offer(shard: Shard, scope: Scope, search: ListSearch, limit: number): Promise<Offer> {
     // The whole page has the limit; a total costs the same with `totalAtMost`.
-    const { contextId, state, statusSince, after, answered, bytes, limit: _, totalAtMost, ...others } = query;
+    const {
+      contextId,
+      state,
+      statusSince,
+      after,
+      answered,
+      terms,
+      bytes,
+      limit: _,
+      totalAtMost,
+      ...others
+    } = search;
     others satisfies Record<string, never>;
     const reply = await this.#database.ofShard(listScript, shard, [
       scope,
@@ -77,6 +88,7 @@ export class TaskList {
       after ? String(Date.parse(after.statusAt)) : '',
       after?.taskId ?? '',
       bytes === undefined ? 'inf' : String(bytes),
+      ...terms,
     ]);
     const [total, cut, ...members] = listOf(reply);
     const tasks = groupsOf(members, 3).map(([taskId = '', row = '', entry = '']) => {

@@ -35,6 +35,17 @@ export const schema = `
   CREATE INDEX tasks_turns ON tasks (queue, scope, turn_at, id, context) WHERE turn_at IS NOT NULL;
   CREATE INDEX tasks_ended ON tasks (ended_at) WHERE ended_at IS NOT NULL;
 
+  CREATE TABLE terms (
+    scope TEXT NOT NULL,
+    term TEXT NOT NULL,
+    state TEXT NOT NULL,
+    status_at INTEGER NOT NULL,
+    task_id TEXT NOT NULL,
+    task INTEGER NOT NULL,
+    PRIMARY KEY (scope, term, state, status_at, task_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX terms_of_task ON terms (task, term);
+
   CREATE TABLE facts (
     task INTEGER NOT NULL,
     version INTEGER NOT NULL,

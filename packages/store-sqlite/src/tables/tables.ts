@@ -20,6 +20,7 @@ import { Contexts } from './contexts.ts';
 import { Counts } from './counts.ts';
 import { LogTable } from './log-table.ts';
 import { TaskTable } from './task-table.ts';
+import { Terms } from './terms.ts';
 import { TurnQueues } from './turn-queues.ts';
 import { WebhookTable } from './webhook-table.ts';
 
@@ -39,6 +40,7 @@ export class Tables {
   readonly changes = new Changes(this.subscribers);
   readonly counts: Counts;
   readonly contexts: Contexts;
+  readonly terms: Terms;
   readonly texts: LongTexts;
   readonly tasks: TaskTable;
   readonly #moment: () => Moment;
@@ -54,8 +56,9 @@ export class Tables {
     this.#moment = () => ({ now: wall(), orderNow: order(), leaseNow: leaseNow() });
     this.counts = new Counts(db);
     this.contexts = new Contexts(db);
+    this.terms = new Terms(db);
     this.texts = new LongTexts(db, longestText);
-    this.tasks = new TaskTable(db, this.counts, this.contexts);
+    this.tasks = new TaskTable(db, this);
     this.#logs = new LogTable(db, this.texts);
     this.#webhooks = new WebhookTable(db, this.tasks);
     this.#turns = new TurnQueues(db);

@@ -1,44 +1,63 @@
 import {
   type ListedTask,
+  type ListSearch,
   listedFact,
   parseFact,
   type Scope,
-  type TaskFilter,
   type TaskPage,
-  type TaskQuery,
 } from '@batonjs/store';
 import type { Database, SqlValue, Statement } from '../sql/database.ts';
 import type { LongTexts } from '../sql/long-texts.ts';
 import type { Contexts } from './contexts.ts';
 import type { Counts } from './counts.ts';
+import type { Terms } from './terms.ts';
 
-/** Which tasks a list holds, those of a scope or those of a context: a column of `tasks` and its value. */
-interface ListedBy {
-  readonly column: 'scope' | 'context';
-  readonly value: string | number;
+/** What a search reads beside tasks. */
+interface Searched {
+  readonly counts: Counts;
+  readonly contexts: Contexts;
+  readonly terms: Terms;
+  readonly texts: LongTexts;
 }
 
-type Conditions = {
-  readonly [Name in keyof TaskFilter]-?: (
-    wanted: NonNullable<TaskFilter[Name]>,
-  ) => readonly [condition: string, value: SqlValue] | undefined;
-};
+type Condition = readonly [condition: string, ...values: SqlValue[]];
 
-/** What each member of a filter adds to a search. Some choose the index instead, or the part of it. */
-const conditions: Conditions = {
-  contextId: () => undefined,
-  state: () => undefined,
-  answered: () => undefined,
-  statusSince: (since) => ['status_at >= ?', Date.parse(since)],
-};
+/** Where a search walks in the order of lists: along the tasks of a scope, of a context or of a term. */
+interface Walk {
+  readonly from: string;
+  /** The table whose columns `state`, `status_at` and `task_id` are walked along. */
+  readonly table: 'tasks' | 'terms';
+  /** What belongs to that walk. */
+  readonly place: readonly Condition[];
+  /** What else a task must have. */
+  readonly filter: readonly Condition[];
+}
 
-/** The conditions of a filter. */
-const conditionsOf = (filter: TaskFilter) =>
-  (Object.keys(conditions) as (keyof TaskFilter)[]).flatMap((name) => {
-    const wanted = filter[name];
-    const condition = wanted === undefined ? undefined : conditions[name](wanted as never);
-    return condition ? [condition] : [];
-  });
+const hasTerm = (term: string): Condition => [
+  'EXISTS (SELECT 1 FROM terms AS one WHERE one.task = tasks.id AND one.term = ?)',
+  term,
+];
+
+/** A context has few tasks, so a search in one walks along it; others along their first term. */
+function walkOf(scope: Scope, context: number | undefined, terms: readonly string[], since?: string): Walk {
+  const [first, ...others] = terms;
+  const byTerm = context === undefined && first !== undefined;
+  const table = byTerm ? 'terms' : 'tasks';
+  const filter: readonly Condition[] = [
+    ...(since === undefined ? [] : [[`${table}.status_at >= ?`, Date.parse(since)] as const]),
+    ...(byTerm ? others : terms).map(hasTerm),
+  ];
+  if (byTerm) {
+    const from = 'terms CROSS JOIN tasks ON tasks.id = terms.task';
+    return { from, table, place: [['terms.scope = ? AND terms.term = ?', scope, first]], filter };
+  }
+  const place: Condition = context === undefined ? ['scope = ?', scope] : ['context = ?', context];
+  return { from: 'tasks', table, place: [place], filter };
+}
+
+const textOf = (conditions: readonly Condition[]): string => conditions.map(([text]) => text).join(' AND ');
+const valuesOf = (conditions: readonly Condition[]): SqlValue[] =>
+  conditions.flatMap(([, ...values]) => values);
 
 /** How many statements a compound SELECT may have in Durable Objects. SQLite itself allows 500. */
 const mostInCompound = 5;
@@ -51,18 +70,22 @@ export class TaskList {
   readonly #db: Database;
   readonly #counts: Counts;
   readonly #contexts: Contexts;
+  readonly #terms: Terms;
   readonly #texts: LongTexts;
   readonly #statements = new Map<string, Statement>();
 
-  constructor(db: Database, counts: Counts, contexts: Contexts, texts: LongTexts) {
+  constructor(db: Database, { counts, contexts, terms, texts }: Searched) {
     this.#db = db;
     this.#counts = counts;
     this.#contexts = contexts;
+    this.#terms = terms;
     this.#texts = texts;
   }
 
-  list(scope: Scope, query: TaskQuery): TaskPage {
-    const { contextId, state, answered } = query;
+  list(scope: Scope, search: ListSearch): TaskPage {
+    const { contextId, state, statusSince, answered, terms, limit, bytes, after, totalAtMost, ...others } =
+      search;
+    others satisfies Record<string, never>;
     const states = this.#counts
       .states(scope)
       .filter((one) => (one.state !== '' || answered) && (state === undefined || one.state === state));
@@ -70,26 +93,25 @@ export class TaskList {
     const names = states.map((one) => one.state);
     const context = contextId === undefined ? undefined : this.#contexts.find(scope, contextId);
     if (contextId !== undefined && !context) return { tasks: [], total: 0 };
-    const listedBy: ListedBy = context
-      ? { column: 'context', value: context.id }
-      : { column: 'scope', value: scope };
-    const page = this.#page(listedBy, names, query);
-    return { ...page, total: this.#total(listedBy, states, query, context?.tasks) };
+    const walk = walkOf(scope, context?.id, this.#terms.rarestFirst(scope, terms), statusSince);
+    const page = this.#page(walk, names, { limit, bytes, after });
+    return { ...page, total: this.#total(walk, states, search, context?.tasks) };
   }
 
   #page(
-    { column, value }: ListedBy,
+    { from, table, place, filter }: Walk,
     states: readonly string[],
-    query: TaskQuery,
+    { after, limit, bytes = Number.POSITIVE_INFINITY }: Pick<ListSearch, 'after' | 'limit' | 'bytes'>,
   ): Pick<TaskPage, 'tasks' | 'isCut'> {
-    const { after, limit, bytes = Number.POSITIVE_INFINITY } = query;
-    const filter = conditionsOf(query);
-    const where = [
-      `${column} = ? AND state = ?`,
-      ...filter.map(([condition]) => condition),
-      ...(after ? ['(status_at, task_id) < (?, ?)'] : []),
-    ];
-    const walk = `SELECT id, task_id, status_at, head FROM tasks WHERE ${where.join(' AND ')}`;
+    const rest: readonly Condition[] = after
+      ? [
+          ...filter,
+          [`(${table}.status_at, ${table}.task_id) < (?, ?)`, Date.parse(after.statusAt), after.taskId],
+        ]
+      : filter;
+    const where = [textOf(place), `${table}.state = ?`, ...rest.map(([text]) => text)].join(' AND ');
+    const walk = `SELECT tasks.id, ${table}.task_id AS task_id, ${table}.status_at AS status_at, head
+      FROM ${from} WHERE ${where}`;
     const order = 'ORDER BY status_at DESC, task_id DESC';
     const merge = (parts: readonly string[]) => `${parts.join(' UNION ALL ')} ${order} LIMIT ?`;
     const groups = Array.from({ length: Math.ceil(states.length / mostInCompound) }, (_, n) =>
@@ -101,13 +123,10 @@ export class TaskList {
       FROM (${all}) AS found
       LEFT JOIN facts ON facts.task = found.id AND facts.version = found.head ->> 'statusVersion'
       ${order}`;
-    const valuesOf = (state: string): SqlValue[] => [
-      value,
-      state,
-      ...filter.map(([, wanted]) => wanted),
-      ...(after ? [Date.parse(after.statusAt), after.taskId] : []),
-    ];
-    const values = groups.flatMap((group) => [...group.flatMap(valuesOf), limit]);
+    const values = groups.flatMap((group) => [
+      ...group.flatMap((state) => [...valuesOf(place), state, ...valuesOf(rest)]),
+      limit,
+    ]);
     if (groups.length > 1) values.push(limit);
     const tasks: ListedTask[] = [];
     let left = bytes;
@@ -129,26 +148,23 @@ export class TaskList {
 
   /** The total from a counter if there is one; otherwise counted on an index. */
   #total(
-    { column, value }: ListedBy,
+    { from, table, place, filter }: Walk,
     states: readonly { state: string; tasks: number }[],
-    query: TaskQuery,
+    { state, answered, totalAtMost = -1 }: ListSearch,
     ofContext: number | undefined,
   ): number {
-    const { state, answered, totalAtMost = -1 } = query;
-    const filter = conditionsOf(query);
-    if (filter.length === 0) {
+    if (filter.length === 0 && table === 'tasks') {
       if (ofContext === undefined) return states.reduce((total, { tasks }) => total + tasks, 0);
       if (state === undefined && !answered) return ofContext;
     }
-    const where = [`${column} = ? AND state = ?`, ...filter.map(([condition]) => condition)];
+    const where = textOf([...place, [`${table}.state = ?`], ...filter]);
     const count = this.#prepare(
-      `SELECT count(*) AS tasks FROM (SELECT 1 FROM tasks WHERE ${where.join(' AND ')} LIMIT ?)`,
+      `SELECT count(*) AS tasks FROM (SELECT 1 FROM ${from} WHERE ${where} LIMIT ?)`,
     );
-    const from = filter.map(([, wanted]) => wanted);
-    return states.reduce(
-      (total, one) => total + Number(count.get(value, one.state, ...from, totalAtMost)?.tasks),
-      0,
-    );
+    return states.reduce((total, one) => {
+      const values = [...valuesOf(place), one.state, ...valuesOf(filter), totalAtMost];
+      return total + Number(count.get(...values)?.tasks);
+    }, 0);
   }
 
   #prepare(sql: string): Statement {

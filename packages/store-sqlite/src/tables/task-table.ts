@@ -12,19 +12,29 @@ import {
 import type { Database, SqlRow, SqlValue } from '../sql/database.ts';
 import type { Contexts } from './contexts.ts';
 import type { Counts } from './counts.ts';
+import type { Terms } from './terms.ts';
+
+/** The other tables that know of a task. */
+interface Counted {
+  readonly counts: Counts;
+  readonly contexts: Contexts;
+  readonly terms: Terms;
+}
 
 /** Rows of the table `tasks`, with what counts them. Called inside the caller's transaction. */
 export class TaskTable {
   readonly #counts: Counts;
   readonly #contexts: Contexts;
+  readonly #terms: Terms;
   readonly #find;
   readonly #insert;
   readonly #updates;
   readonly #deletions;
 
-  constructor(db: Database, counts: Counts, contexts: Contexts) {
+  constructor(db: Database, { counts, contexts, terms }: Counted) {
     this.#counts = counts;
     this.#contexts = contexts;
+    this.#terms = terms;
     this.#find = db.prepare(`SELECT ${readColumns} FROM tasks WHERE task_id = ? AND scope = ?`);
     const all = ['scope', 'task_id', 'context', ...logNames, ...listNames, ...turnNames];
     this.#insert = db.prepare(
@@ -39,7 +49,7 @@ export class TaskTable {
       turn: update(...logNames, ...turnNames),
       both: update(...logNames, 'context', ...listNames, ...turnNames),
     };
-    this.#deletions = ['facts', 'pieces', 'snapshots', 'once_keys', 'webhooks'].map((table) =>
+    this.#deletions = ['facts', 'pieces', 'snapshots', 'once_keys', 'webhooks', 'terms'].map((table) =>
       db.prepare(`DELETE FROM ${table} WHERE task = ?`),
     );
     this.#deletions.push(db.prepare('DELETE FROM tasks WHERE id = ?'));
@@ -61,9 +71,12 @@ export class TaskTable {
     const context = this.#contextOf(before, after);
     if (!before) {
       const values = [logColumns, listColumns, turnColumns].flatMap((columns) => valuesOf(columns, after));
-      return Number(this.#insert.get(after.scope, after.taskId, context, ...values)?.id);
+      const id = Number(this.#insert.get(after.scope, after.taskId, context, ...values)?.id);
+      this.#terms.put(id, undefined, after);
+      return id;
     }
     this.#update(before, after, context);
+    this.#terms.put(before.id, before, after);
     if (before.context !== null && before.context !== context) this.#contexts.deleteUnused(before.context);
     return before.id;
   }

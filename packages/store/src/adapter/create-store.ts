@@ -7,6 +7,7 @@ import { takeStep } from '../rules/bucket.ts';
 import { foundOf, foundTask } from '../rules/change.ts';
 import { renewStep } from '../rules/claim.ts';
 import { commitStep, type PreparedCommit } from '../rules/commit.ts';
+import { listSearch } from '../rules/list.ts';
 import { leaseReading } from '../rules/task-row.ts';
 import {
   outcomeStep,
@@ -42,7 +43,7 @@ export function createStore<Json>(name: string, rows: Rows<Json>): TaskStore & P
     load: (scope, taskId) => call(() => whenAnswered(rows.log(scope, taskId), (kept) => storedLog(kept))),
     readFacts: (scope, taskId, after, limit, lastCommitId) =>
       call(() => readFacts(rows, { scope, taskId }, after, limit, lastCommitId)),
-    list: (scope, query) => call(() => rows.page(scope, query)),
+    list: (scope, query) => call(() => rows.page(scope, listSearch(query))),
     subscribe: (topic, notify) => calls.pass(() => rows.subscribe(topic, notify)),
 
     claim: (request) => call(() => claim(rows, request)),

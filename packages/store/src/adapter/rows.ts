@@ -1,10 +1,11 @@
 import type { Fact, Snapshot } from '@batonjs/lifecycle';
 import type { Answer } from '../port/answer.ts';
 import type { StoredFact } from '../port/commit.ts';
-import type { TaskPage, TaskQuery } from '../port/list.ts';
+import type { TaskPage } from '../port/list.ts';
 import type { Scope } from '../port/names.ts';
 import type { Topic, Unsubscribe } from '../port/task-store.ts';
 import type { Found, Step, Wanted } from '../rules/change.ts';
+import type { ListSearch } from '../rules/list.ts';
 import type { TaskRow } from '../rules/task-row.ts';
 
 /** The log of a task in one consistent read. */
@@ -60,7 +61,7 @@ export interface Rows<Json = string> {
   facts(scope: Scope, taskId: string, after: number, limit: number): Answer<KeptFacts>;
 
   /** One page of a scope's tasks; see `TaskPage`. */
-  page(scope: Scope, query: TaskQuery): Answer<TaskPage>;
+  page(scope: Scope, search: ListSearch): Answer<TaskPage>;
 
   /** Calls `notify` after each change of a topic, also of other processes; see `TaskStore.subscribe` and `Subscribers`. */
   subscribe(topic: Topic, notify: (version?: number) => void): Answer<Unsubscribe>;

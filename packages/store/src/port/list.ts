@@ -2,7 +2,7 @@ import type { Head } from '@batonjs/lifecycle';
 import type { TaskState } from '@batonjs/protocol';
 import type { StoredFact } from './commit.ts';
 
-/** Which tasks of a scope are listed. All conditions must hold. An adapter has a table with a row for each member. */
+/** Which tasks of a scope are listed. All conditions must hold. `rules/list.ts` says what each means. */
 export interface TaskFilter {
   readonly contextId?: string;
   readonly state?: TaskState;
@@ -10,6 +10,8 @@ export interface TaskFilter {
   readonly statusSince?: string;
   /** Include logs that were answered with a message and never became a task. */
   readonly answered?: boolean;
+  /** Only tasks with all of these labels. */
+  readonly labels?: readonly string[];
 }
 
 /** Which part of the tasks that are listed a page shows. */

@@ -101,9 +101,10 @@ it('a list leaves out what its filter does', () => {
   const rows = ['a', 'b'].map((contextId) =>
     row({ taskId: contextId, head: head(2, { contextId, state: 'TASK_STATE_WORKING' }) }),
   );
-  expect(listed(rows, { limit: 9, contextId: 'b' })).toEqual({ all: [rows[1]], rest: [rows[1]] });
+  expect(listed(rows, { limit: 9, terms: [], contextId: 'b' })).toEqual({ all: [rows[1]], rest: [rows[1]] });
   expect(
-    listed([row({ version: 0, head: undefined })], { limit: 9, contextId: 'b', answered: true }).all,
+    listed([row({ version: 0, head: undefined })], { limit: 9, terms: [], contextId: 'b', answered: true })
+      .all,
   ).toEqual([]);
 });
 

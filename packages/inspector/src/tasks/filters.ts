@@ -1,0 +1,85 @@
+import type { ListTasksRequest } from '@batonjs/protocol';
+import type { TaskQuery } from '@batonjs/store';
+import type { ListedState, TaskFilter, TaskRow } from '../api/task.ts';
+import { readNumber } from '../http/read-number.ts';
+import { RequestError } from '../http/reply.ts';
+import { states } from './task-source.ts';
+
+/** What one member of a filter means. */
+interface Meaning<Wanted> {
+  /** Its value in the query of a request; undefined or nothing without one. Throws a `RequestError` for a wrong one. */
+  readonly read: (query: URLSearchParams, name: string) => Wanted | '' | null | undefined;
+  /** What an agent is asked for. Absent: an agent cannot filter by it. */
+  readonly ofAgent?: (wanted: Wanted) => Partial<ListTasksRequest>;
+  /** What a store is asked for. Absent: a store cannot filter by it. */
+  readonly ofStore?: (wanted: Wanted) => Partial<TaskQuery>;
+  /** Whether a row has it, for lists that neither of them makes. */
+  readonly isMet: (row: TaskRow, wanted: Wanted) => boolean;
+}
+
+const readText = (query: URLSearchParams, name: string) => query.get(name);
+const since = (maxAgeMs: number) => new Date(Date.now() - maxAgeMs).toISOString();
+
+/** Every filter of the inspector: how agents and stores are asked for it. */
+const meanings: { readonly [Name in keyof TaskFilter]-?: Meaning<NonNullable<TaskFilter[Name]>> } = {
+  state: {
+    read: readState,
+    ofAgent: (state) => ({ status: state }),
+    ofStore: (state) => ({ state }),
+    isMet: (row, state) => row.state === state,
+  },
+  contextId: {
+    read: readText,
+    ofAgent: (contextId) => ({ contextId }),
+    ofStore: (contextId) => ({ contextId }),
+    isMet: (row, contextId) => row.contextId === contextId,
+  },
+  text: { read: readText, isMet: ({ id }, text) => id.includes(text) },
+  maxAgeMs: {
+    read: readNumber,
+    ofAgent: (maxAgeMs) => ({ statusTimestampAfter: since(maxAgeMs) }),
+    ofStore: (maxAgeMs) => ({ statusSince: since(maxAgeMs) }),
+    isMet: ({ statusAt = '' }, maxAgeMs) => Date.parse(statusAt) >= Date.now() - maxAgeMs,
+  },
+  // An agent shows the scope of its caller; a store is asked in that scope.
+  scope: { read: (query, name) => readNumber(query, name) ?? 0, isMet: () => true },
+};
+
+interface AnyMeaning extends Omit<Meaning<never>, 'read'> {
+  readonly read: Meaning<unknown>['read'];
+}
+
+const names = Object.keys(meanings) as readonly (keyof TaskFilter)[];
+const all = names.map((name): readonly [keyof TaskFilter, AnyMeaning] => [name, meanings[name]]);
+
+function readState(query: URLSearchParams, name: string): ListedState | '' | null {
+  const state = query.get(name);
+  if (state && !(states as readonly string[]).includes(state))
+    throw new RequestError(400, `There is no state ${state}`);
+  return state as ListedState | '' | null;
+}
+
+/** The filter in the query of a request. Throws a `RequestError` for a state that does not exist. */
+export const readFilter = (query: URLSearchParams): TaskFilter =>
+  Object.fromEntries(
+    all
+      .map(([name, { read }]) => [name, read(query, name)] as const)
+      .filter(([, value]) => value !== undefined && value !== null && value !== ''),
+  );
+
+const given = (filter: TaskFilter) =>
+  all.flatMap(([name, meaning]) => (filter[name] ? [{ ...meaning, wanted: filter[name] as never }] : []));
+
+/** What an agent is asked for. */
+export const requestOf = (filter: TaskFilter): Partial<ListTasksRequest> =>
+  Object.assign({}, ...given(filter).map(({ ofAgent, wanted }) => ofAgent?.(wanted)));
+
+/** What a store is asked for. */
+export const queryOf = (filter: TaskFilter): Partial<TaskQuery> =>
+  Object.assign({}, ...given(filter).map(({ ofStore, wanted }) => ofStore?.(wanted)));
+
+/** Whether a row is in a list. */
+export const isIn =
+  (filter: TaskFilter): ((row: TaskRow) => boolean) =>
+  (row) =>
+    given(filter).every(({ isMet, wanted }) => isMet(row, wanted));
