@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeBlocks } from '../../scripts/packed/consumer.ts';
 import { type Command, freePort, node, run } from '../kit/processes.ts';
+import { compilerEnv } from '../repository/compiler-env.ts';
 import { documents, root, workspaces } from '../repository/source-files.ts';
 import { docstringExamples } from './docstring-examples.ts';
 
@@ -42,11 +43,9 @@ describe('the code of every README, page and docstring', () => {
       writeFileSync(join(folder, `${path.replaceAll(/\W+/g, '-')}-${n + 1}.${type}`), code);
     const tsconfig = { extends: '../../tsconfig.base.json', include: ['.'] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
-    const failure = await execute(join(root, 'node_modules/.bin/tsc'), [
-      '-p',
-      folder,
-      '--singleThreaded',
-    ]).then(
+    const tsc = join(root, 'node_modules/.bin/tsc');
+    const options = { env: compilerEnv };
+    const failure = await execute(tsc, ['-p', folder, '--singleThreaded'], options).then(
       () => '',
       ({ stdout }) => stdout,
     );

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { compilerEnv } from './compiler-env.ts';
 import { root, workspaces } from './source-files.ts';
 
 const execute = promisify(execFile);
@@ -46,6 +47,7 @@ export class CopiedSources {
     // Other tests have the other cores, and each more thread checks a part again.
     const output = await execute(tsc, ['-p', this.folder, '--pretty', 'false', '--singleThreaded'], {
       cwd: this.folder,
+      env: compilerEnv,
       maxBuffer: 64 * 1024 * 1024,
     }).then(
       ({ stdout }) => stdout,

@@ -8,9 +8,12 @@ import { lossScenarios } from '../../packages/server/test/scenarios/loss.ts';
 import { queueOwnerScenarios } from '../../packages/server/test/scenarios/queue-owners.ts';
 import { severalServersScenarios } from '../../packages/server/test/scenarios/several-servers.ts';
 import { closedAfterTest } from '../kit/closed-after-test.ts';
+import { repetitions } from '../kit/repetitions.ts';
 import { canStartEtcd, startEtcd } from '../support/etcd.ts';
 
-const cluster = (await canStartEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
+/** What three members add is tested by the failures of members, and here in `test:long`. */
+const members = repetitions(1, 3);
+const cluster = (await canStartEtcd()) ? await startEtcd({ members, inMemory: true }) : undefined;
 afterAll(() => cluster?.stop());
 
 /** Each has its own keys in the one cluster. */

@@ -5,14 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connect, textOf } from '@batonjs/client';
 import { afterAll, expect, it } from 'vitest';
 import { node, run } from '../../../test/kit/processes.ts';
+import { asOneFile } from '../../../test/support/one-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-gallery-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const start = () =>
-  run(node, ['--conditions=@batonjs/source', join(import.meta.dirname, 'slow-gallery.ts')], {
-    env: { PORT: '0', BATON_DATA: join(folder, 'data') },
-  });
+const program = await asOneFile(new URL('./slow-gallery.ts', import.meta.url));
+const start = () => run(node, [program], { env: { PORT: '0', BATON_DATA: join(folder, 'data') } });
 const urlIn = (output: string) => output.match(/^Agents at (http:\S+):/m)![1]!;
 
 it.each(['SIGINT', 'SIGTERM'] as const)(

@@ -12,7 +12,7 @@ const app = join(import.meta.dirname, '..');
 const start = ['--conditions=@batonjs/source', 'src/main.ts'];
 const folder = mkdtempSync(join(tmpdir(), 'two-servers-test-'));
 const postgres = await postgresForTests();
-const etcd = (await canStartEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
+const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
 afterAll(async () => {
   await Promise.all([postgres?.stop(), etcd?.stop()]);
   rmSync(folder, { recursive: true });

@@ -10,7 +10,7 @@ import { readLog } from '../src/logs/logs.ts';
 import { WaitingCounts } from '../src/rows/waiting-counts.ts';
 import type { TxnRequest } from '../src/wire/messages.ts';
 
-const etcd = (await canStartEtcd()) ? await startEtcd({ inMemory: true }) : undefined;
+const etcd = (await canStartEtcd()) ? await startEtcd({ members: 1, inMemory: true }) : undefined;
 afterAll(() => etcd?.stop());
 
 /** A cluster that notes how often it is read. */
