@@ -141,6 +141,12 @@ export interface Turn {
     database: TransactionDatabase<Tx>,
     fn: (tx: Tx) => T | Promise<T>,
   ): Promise<JsonOf<T>>;
+  /**
+   * A key for an effect elsewhere, such as the header `Idempotency-Key`: the same in every attempt of this turn, another
+   * one for each name, turn and task, and unguessable. 43 characters of letters, digits, `-` and `_`. The first key of a
+   * turn records its secret in the log, and so rejects as a step does if the turn lost its task.
+   */
+  idempotencyKey(name: string): Promise<string>;
   readonly inbox: Inbox;
   /**
    * The tasks that this task started at other agents, in this turn and in those before, by name; what the `child` of

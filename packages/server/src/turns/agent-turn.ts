@@ -17,6 +17,7 @@ import { contextOf } from './context/context-tasks.ts';
 import { referencesOf } from './context/references.ts';
 import { TurnInbox } from './inbox.ts';
 import { wakeKeyOf } from './order/wake-key.ts';
+import { createIdempotencyKeys } from './outside/idempotency-keys.ts';
 import { createSteps, type StepRecord } from './steps.ts';
 import type { TaskWriter } from './task-writer.ts';
 import { createTransaction } from './transaction.ts';
@@ -35,6 +36,7 @@ interface Inner {
   message: Message | undefined;
   messages: Message[] | undefined;
   step: Turn['step'] | undefined;
+  idempotencyKey: Turn['idempotencyKey'] | undefined;
   inbox: Inbox | undefined;
 }
 
@@ -68,6 +70,7 @@ export class AgentTurn implements Turn {
       message: undefined,
       messages: undefined,
       step: undefined,
+      idempotencyKey: undefined,
       inbox: undefined,
     };
   }
@@ -142,6 +145,11 @@ export class AgentTurn implements Turn {
     // With the message: after the store lost facts, another turn may have the number.
     const turn = `${state.openTurn?.number ?? 0} ${started.message.messageId}`;
     return createTransaction({ scope: writer.live.scope, taskId, turn, fence }, this.step, abort.signal);
+  }
+
+  get idempotencyKey(): Turn['idempotencyKey'] {
+    this[inner].idempotencyKey ??= createIdempotencyKeys(stepsIn(this[inner]));
+    return this[inner].idempotencyKey;
   }
 
   get inbox(): Inbox {

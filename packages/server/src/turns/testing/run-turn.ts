@@ -7,6 +7,7 @@ import { linesOf, valuesOf } from '../../agent/message-content.ts';
 import { waitingIn } from '../../agent/waiting-updates.ts';
 import { type Clock, systemClock } from '../../base/timing/clock.ts';
 import { momentOf } from '../../base/timing/moment.ts';
+import { createIdempotencyKeys } from '../outside/idempotency-keys.ts';
 import { createSteps, type StepRecord } from '../steps.ts';
 import { createTransaction } from '../transaction.ts';
 import { UnstoredLog } from './unstored-log.ts';
@@ -109,6 +110,7 @@ function turnOf(
     attempt,
     step,
     transaction: createTransaction({ scope: '', taskId, turn: message.messageId, fence: 1 }, step, signal),
+    idempotencyKey: createIdempotencyKeys(stepsIn(log, signal)),
     inbox: inboxOf(options.inbox ?? []),
     get children() {
       return log.state.children ?? {};

@@ -1,0 +1,40 @@
+import type { Answer } from '@batonjs/store';
+import { fillRandom, sha256, toBase64 } from '#bytes';
+import type { Turn } from '../../agent/agent.ts';
+
+/** The step that keeps the secret. Its record makes the keys the same in every attempt of the turn. */
+const secretStep = '@batonjs/idempotency-keys';
+
+/** The recorded steps of a turn. */
+interface Steps {
+  /** Results by name. */
+  done(): Readonly<Record<string, unknown>>;
+  /** Stores a result. Rejects if it cannot be stored. */
+  complete(name: string, result: unknown): Answer<unknown>;
+}
+
+/** The keys of one turn: hashes of names with a secret, which is recorded before the first of them is given out. */
+export function createIdempotencyKeys({ done, complete }: Steps): Turn['idempotencyKey'] {
+  let recording: Promise<void> | undefined;
+  const record = async (): Promise<void> => {
+    try {
+      await complete(secretStep, newSecret());
+    } finally {
+      recording = undefined;
+    }
+  };
+  return async (name) => {
+    if (typeof name !== 'string' || name === '') throw new TypeError('An idempotency key needs a name');
+    if (!Object.hasOwn(done(), secretStep)) {
+      recording ??= record();
+      await recording;
+    }
+    return sha256(JSON.stringify([name, done()[secretStep]]), 'base64url');
+  };
+}
+
+function newSecret(): string {
+  const bytes = new Uint8Array(32);
+  fillRandom(bytes);
+  return toBase64(bytes);
+}
