@@ -30,6 +30,7 @@ export const groups: readonly Group[] = [
       'agents/cancel.md',
       'agents/steps.md',
       'agents/transactions.md',
+      'agents/exactly-once.md',
       'agents/scheduling.md',
       'agents/nested-tasks.md',
       'agents/ai-sdk.md',
